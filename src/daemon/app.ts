@@ -11,6 +11,7 @@ import { createProviderSet } from './composition/provider-set.ts';
 import type { Provider } from './composition/providers-from-config.ts';
 import { knownEndpoint, rejectedRequests } from './composition/rejected-requests.ts';
 import { createSite } from './composition/site.ts';
+import { createWallets } from './composition/wallets.ts';
 import type { LiveSettings } from './config/live-settings.ts';
 import { cacheHandlers, cachingRouter } from './features/cache/index.ts';
 import { Catalog, catalogHandlers, LiveSpeed, unknownModels } from './features/catalog/index.ts';
@@ -54,6 +55,8 @@ export interface AppDeps extends AdminDeps {
   /** Seals reasoning; 32 bytes. */
   dataKey: Uint8Array;
   vault: VaultSettings;
+  /** Whether only this machine reaches the host. */
+  isLocalHost: boolean;
   log: { warn(details: object, message: string): void };
   /** Gets finished and rejected calls. */
   callLog: CallLog;
@@ -70,8 +73,9 @@ export function createApp(deps: AppDeps) {
   const calls = modelCalls(deps, inferenceOf(deps, features));
   const { storage, world, live, log } = deps;
   const { authentication, events, ownKeys, providers, site, threads } = features;
+  const wallets = createWallets(deps, { vault: ownKeys.vault, events, idempotency: calls.idempotency });
   return {
-    handlers: handlersOf(deps, features, calls),
+    handlers: handlersOf(deps, features, { calls, wallets: wallets.handlers }),
     authenticate: authenticator(features),
     catalog: features.catalog,
     providers,
@@ -106,6 +110,7 @@ export function createApp(deps: AppDeps) {
         ownKeys.runBackground(signal, onFailure),
         calls.keepExpiring(signal, onFailure),
         features.rejections.keepRecording(signal, onFailure),
+        wallets.runBackground(signal, onFailure),
       ]);
     },
   };
@@ -239,7 +244,11 @@ function inferenceOf(deps: AppDeps, features: Features): InferenceDeps {
 }
 
 /** Every endpoint of the daemon. */
-function handlersOf(deps: AppDeps, features: Features, calls: ModelCalls): Handler[] {
+function handlersOf(
+  deps: AppDeps,
+  features: Features,
+  { calls, wallets }: { calls: ModelCalls; wallets: readonly Handler[] },
+): Handler[] {
   const { storage, world, makeId } = deps;
   const { authentication, catalog, events, live, now, randomBytes, threads, workspaces } = features;
   const describeApi = () =>
@@ -270,6 +279,7 @@ function handlersOf(deps: AppDeps, features: Features, calls: ModelCalls): Handl
     ...cacheHandlers({ store: storage.cache, workspaces, settings: deps.live.cache }),
     ...usageHandlers(features.usage),
     ...features.site.handlers,
+    ...wallets,
     ...eventHandlers({ feed: events, isDaemonOwner: workspaces.isDaemonOwner }),
     ...threadHandlers(threads),
     ...chatHandlers(threads),

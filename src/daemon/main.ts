@@ -4,6 +4,7 @@ import { createResponse } from '../shared/contract/responses.ts';
 import type { ConfigTools, ServeOptions } from '../shared/daemon-module.ts';
 import { type ExitCode, exitCodes } from '../shared/errors.ts';
 import { idMaker } from '../shared/ids.ts';
+import { isLoopback } from '../shared/loopback.ts';
 import type { RestoreOptions, RestoreOutcome } from '../shared/restore.ts';
 import { version } from '../shared/version.ts';
 import { createApp } from './app.ts';
@@ -163,6 +164,7 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
     }),
     process: { url: () => url, socket, pid: process.pid, version, dataFolder, startedAt },
     vault: vaultSettings(config, environment.env),
+    isLocalHost: isLoopback(host),
     dataKey: await dataKey(file('dataKey'), world.randomBytes),
     backupFiles: () => backupFiles(config),
     keepListings: (listings) => writeSecretFile(file('listings'), listings),

@@ -30,6 +30,8 @@ export const idPrefixes = [
   'acct',
   'grant',
   'ap',
+  'wal',
+  'dep',
 ] as const;
 
 export type IdPrefix = (typeof idPrefixes)[number];

@@ -140,6 +140,10 @@ const isOnce = ({ id }: Endpoint) =>
     'sendWhisper',
     'postShout',
     'updateAutopilot',
+    'useFaucet',
+    'createInvoice',
+    'payInvoice',
+    'decodeInvoice',
   ].includes(id);
 
 // Calls without a credential are rate-limited by address, and tested elsewhere.

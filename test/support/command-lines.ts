@@ -27,6 +27,16 @@ const about = (words: string[], made: [args: string[], jq: string], ...rest: str
   make: async (get) => ({ args: [...words, await get(...made), ...rest] }),
 });
 
+/** A wallet with some money. */
+const fill = async (get: Get): Promise<void> => {
+  await get(['wallet', 'create'], '.wallet.id');
+  await get(['wallet', 'faucet', '--sats', '100'], '.id');
+};
+const invoiceOf = async (get: Get, jq: string): Promise<string> => {
+  await fill(get);
+  return get(['invoice', 'create', '10'], jq);
+};
+
 let count = 0;
 const fresh = (name: string): string => {
   count += 1;
@@ -139,6 +149,24 @@ export const commandLines: Record<string, Sample> = {
   'tokens create': { make: () => ({ args: ['tokens', 'create', fresh('swept')] }) },
   'tokens list': line('tokens', 'list'),
   'tokens revoke': about(['tokens', 'revoke'], [['tokens', 'create', 'swept'], '.id'], '--yes'),
+  'wallet create': line('wallet', 'create'),
+  'wallet balance': { make: (get) => fill(get).then(() => ({ args: ['wallet', 'balance'] })) },
+  'wallet faucet': { make: (get) => fill(get).then(() => ({ args: ['wallet', 'faucet', '--sats', '5'] })) },
+  'invoice create': {
+    make: (get) => fill(get).then(() => ({ args: ['invoice', 'create', '10', '--description', 'Tea'] })),
+  },
+  'invoice list': line('invoice', 'list'),
+  'invoice show': { make: async (get) => ({ args: ['invoice', 'show', await invoiceOf(get, '.id')] }) },
+  pay: {
+    make: async (get) => ({ args: ['pay', await invoiceOf(get, '.paymentRequest'), '--max-sats', '10'] }),
+  },
+  'payments list': line('payments', 'list'),
+  'payments show': {
+    make: async (get) => {
+      const invoice = await invoiceOf(get, '.paymentRequest');
+      return { args: ['payments', 'show', await get(['pay', invoice, '--max-sats', '10'], '.paymentId')] };
+    },
+  },
   'credit show': line('credit', 'show'),
   'credit grant': line('credit', 'grant', 'me', '1'),
   'ledger verify': line('ledger', 'verify'),
@@ -151,5 +179,7 @@ export const apart = [
   ...['chat', 'tui', 'mcp', 'completion'],
   ...['logs', 'tail', 'threads watch', 'whispers watch', 'shouts watch'],
   ...['login', 'logout', 'host add', 'host use', 'host remove', 'sessions revoke', 'profile delete'],
+  // Imports only into an empty wallet.
+  'wallet import',
   ...['workspaces use', 'workspaces role', 'workspaces remove', 'workspaces accept', 'workspaces leave'],
 ];

@@ -24,6 +24,7 @@ import {
   siteForEveryone,
   siteInvalid,
   siteNotFound,
+  siteSignedOut,
   socket,
 } from './callers.ts';
 
@@ -53,6 +54,11 @@ export interface SiteIds {
   shout?: string;
   /** An autopilot of the caller's. */
   autopilot?: string;
+  /** An invoice of the caller's, and a payment of theirs. */
+  invoice?: string;
+  payment?: string;
+  /** An invoice of another user as BOLT 11 text. */
+  paymentRequest?: string;
 }
 
 /** What examples about threads may name. */
@@ -450,6 +456,54 @@ const samples: Record<string, Sample> = {
   listWhispers: {
     callers: site,
     example: () => ({ query: { limit: '5' } }),
+  },
+  createWallet: {
+    callers: site,
+    example: () => ({ body: {} }),
+  },
+  // The strangers have the wallets that the example of createWallet made.
+  getBalance: {
+    callers: site,
+  },
+  useFaucet: {
+    callers: {
+      ...site,
+      keyWithoutScope: siteSignedOut,
+      keyWithScope: siteSignedOut,
+      strangerKey: siteSignedOut,
+      token: siteSignedOut,
+      tokenWithout: siteSignedOut,
+    },
+    example: () => ({ body: { amountSats: 10 } }),
+  },
+  payInvoice: {
+    // The strangers have no wallet yet.
+    callers: { ...site, strangerKey: siteInvalid, strangerLogin: siteInvalid },
+    example: ({ paymentRequest = 'lnbcrt1somethingelse' }) => ({ body: { invoice: paymentRequest } }),
+  },
+  createInvoice: {
+    callers: { ...site, strangerKey: siteInvalid, strangerLogin: siteInvalid },
+    example: () => ({ body: { amountSats: 10, description: 'Tea' } }),
+  },
+  decodeInvoice: {
+    callers: site,
+    example: ({ paymentRequest = 'lnbcrt1somethingelse' }) => ({ body: { invoice: paymentRequest } }),
+  },
+  listPayments: {
+    callers: site,
+    example: () => ({ query: { limit: '5' } }),
+  },
+  listInvoices: {
+    callers: site,
+    example: () => ({ query: { limit: '5' } }),
+  },
+  getInvoice: {
+    callers: { ...site, ...ofOthers },
+    example: ({ invoice = 'inv_1' }) => ({ params: { invoiceId: invoice } }),
+  },
+  getPayment: {
+    callers: { ...site, ...ofOthers },
+    example: ({ payment = 'pay_1' }) => ({ params: { paymentId: payment } }),
   },
   sendWhisper: {
     callers: site,

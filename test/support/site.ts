@@ -38,11 +38,36 @@ export async function createSiteExamples(
     const { id: shout } = await post(daemon, '/api/shouts', { as, json: { body: 'Hear me.' } });
     return { shout: String(shout) };
   }
+  if (/^\/api\/(payments|agents\/me)/.test(path))
+    return await createWalletExamples(daemon, { id, path }, login);
   if (path.includes('{autopilot}')) {
     const json = { displayName: 'Night Watch' };
     return { autopilot: (await post(daemon, '/api/autopilots', { as: login, json })).id };
   }
   return {};
+}
+
+/** A wallet of the user with some money; and of another user, an invoice to pay. */
+async function createWalletExamples(
+  daemon: Daemon,
+  { id, path }: Pick<Endpoint, 'id' | 'path'>,
+  login: string,
+): Promise<SiteIds> {
+  await post(daemon, '/api/agents/me/wallet', { as: login, json: {} });
+  await post(daemon, '/api/agents/me/wallet/faucet', { as: login, json: { amountSats: 1000 } });
+  const json = { amountSats: 10, description: 'Tea' };
+  const invoiceOf = async (as: string) => (await post(daemon, '/api/payments/invoice', { as, json })).invoice;
+  if (path.includes('{invoiceId}')) return { invoice: (await invoiceOf(login)).id };
+  if (id !== 'payInvoice' && id !== 'decodeInvoice' && !path.includes('{paymentId}')) return {};
+  const { login: payee } = await sharedPerson(daemon, 'peer');
+  await post(daemon, '/api/agents/me/wallet', { as: payee, json: {} });
+  const { paymentRequest } = await invoiceOf(payee);
+  if (!path.includes('{paymentId}')) return { paymentRequest };
+  const { payment } = await post(daemon, '/api/payments/pay', {
+    as: login,
+    json: { invoice: paymentRequest },
+  });
+  return { payment: payment.paymentId };
 }
 
 async function post(daemon: Pick<Daemon, 'url'>, path: string, { as, json }: { as: string; json: object }) {

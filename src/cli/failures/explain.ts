@@ -105,6 +105,9 @@ function advice(error: ReceivedError, { isLocal, commands }: ExplainOptions): st
       return notFoundAdvice(error, commands);
     case 'previous_response_not_found':
       return 'List the stored responses: gateway responses list';
+    case 'insufficient_balance':
+      if (error.path?.startsWith('/api/payments')) return 'Receive some first: gateway invoice create SATS';
+      break;
     case 'limit_reached':
       // The message of a rate limit says when to try again.
       if (error.retryAfterSeconds !== undefined) return undefined;

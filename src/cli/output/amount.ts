@@ -27,3 +27,12 @@ export function briefDollars(usd: string | null | undefined): string {
   const decimals = Math.max(2, Math.min(6, 2 - Math.floor(Math.log10(amount))));
   return `$${amount.toFixed(decimals).replace(/(\.\d\d\d*?)0+$/, '$1')}`;
 }
+
+/** `1500250` → `1,500.25 sats`: millisatoshis as satoshis. */
+export function bitcoin(msats: number): string {
+  const fraction = String(msats % 1000)
+    .padStart(3, '0')
+    .replace(/0+$/, '');
+  const sats = `${count(Math.floor(msats / 1000))}${fraction && `.${fraction}`}`;
+  return `${sats} ${sats === '1' ? 'sat' : 'sats'}`;
+}

@@ -1,5 +1,6 @@
 import { Idempotency } from '../features/idempotency/index.ts';
 import { Background, type InferenceDeps } from '../features/inference/index.ts';
+import { createDataSealer } from '../features/vault/index.ts';
 import type { Storage } from '../storage/storage.ts';
 import { repeatedly, type World } from '../world.ts';
 
@@ -9,15 +10,18 @@ const expireBatchSize = 500;
 interface ModelCallsDeps {
   storage: Storage;
   world: World;
+  /** Seals stored answers with secrets; 32 bytes. */
+  dataKey: Uint8Array;
   log: { warn(details: object, message: string): void };
 }
 
 export type ModelCalls = ReturnType<typeof modelCalls>;
 
 /** Joins model calls with background responses and idempotency. */
-export function modelCalls({ storage, world, log }: ModelCallsDeps, inference: InferenceDeps) {
+export function modelCalls({ storage, world, dataKey, log }: ModelCallsDeps, inference: InferenceDeps) {
   const background = new Background({ ...inference, world, background: storage.background });
-  const idempotency = new Idempotency({ store: storage.idempotency, world, log });
+  const sealer = createDataSealer(dataKey, (count) => world.randomBytes(count));
+  const idempotency = new Idempotency({ store: storage.idempotency, sealer, world, log });
   return {
     inference,
     background,

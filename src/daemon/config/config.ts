@@ -71,6 +71,8 @@ export interface Config {
   cache: CacheConfig;
   /** Where the vault may store its master key. */
   vault: VaultConfig;
+  /** Whom wallets may pay; empty for anyone. */
+  paymentHosts: string[];
   simulatorScript: string | undefined;
   /** Where spans are sent; undefined: nowhere. */
   otlp: OtlpConfig | undefined;
@@ -195,6 +197,7 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
     backgroundRunsMax: setting('background.max_running'),
     cache: cacheOf(setting),
     vault: vaultOf(file, { setting, env, folder: dirname(configFile) }),
+    paymentHosts: setting('wallet.allowed_hosts'),
     simulatorScript: flags.simulate ?? (file.simulate && resolve(dirname(configFile), file.simulate)),
     recordings: {
       record: flags.record && resolve(flags.record),

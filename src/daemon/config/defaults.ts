@@ -30,6 +30,7 @@ export const defaults = {
   'cache.max_mb': 256,
   'vault.keychain': true,
   'vault.insecure_plain_file': false,
+  'wallet.allowed_hosts': [],
   'log.level': 'warn',
   'log.bodies': false,
 } as const;

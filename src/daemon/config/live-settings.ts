@@ -10,10 +10,19 @@ export interface LiveSettings {
   storesResponses: boolean;
   responsesKeptMs: number;
   backgroundRunsMax: number;
+  paymentHosts: readonly string[];
 }
 
 export function liveSettings(config: Config): LiveSettings {
-  const { defaultModel, marginPpm, allPrepaid, storesResponses, responsesKeptMs, backgroundRunsMax } = config;
+  const {
+    defaultModel,
+    marginPpm,
+    allPrepaid,
+    storesResponses,
+    responsesKeptMs,
+    backgroundRunsMax,
+    paymentHosts,
+  } = config;
   return {
     aliases: { ...config.aliases },
     cache: { ...config.cache },
@@ -23,14 +32,31 @@ export function liveSettings(config: Config): LiveSettings {
     storesResponses,
     responsesKeptMs,
     backgroundRunsMax,
+    paymentHosts,
   };
 }
 
 /** Applies a new configuration to subsequent calls. */
 export function applyReload(live: LiveSettings, config: Config): void {
-  const { defaultModel, marginPpm, allPrepaid, storesResponses, responsesKeptMs, backgroundRunsMax } = config;
+  const {
+    defaultModel,
+    marginPpm,
+    allPrepaid,
+    storesResponses,
+    responsesKeptMs,
+    backgroundRunsMax,
+    paymentHosts,
+  } = config;
   Object.assign(live, {
-    ...{ defaultModel, marginPpm, allPrepaid, storesResponses, responsesKeptMs, backgroundRunsMax },
+    ...{
+      defaultModel,
+      marginPpm,
+      allPrepaid,
+      storesResponses,
+      responsesKeptMs,
+      backgroundRunsMax,
+      paymentHosts,
+    },
   });
   Object.assign(live.cache, config.cache);
   for (const name of Object.keys(live.aliases)) delete live.aliases[name];

@@ -198,6 +198,12 @@ export const ConfigFile = Type.Object(
         map,
       ),
     ),
+    wallet: Type.Optional(
+      Type.Object(
+        { allowed_hosts: Type.Optional(Type.Array(text, { description: 'a list of names' })) },
+        map,
+      ),
+    ),
     simulate: Type.Optional(text),
     telemetry: Type.Optional(
       Type.Object({ otlp: Type.Optional(Type.Object({ endpoint: Type.Optional(url) }, map)) }, map),

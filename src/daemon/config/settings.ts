@@ -64,6 +64,7 @@ export const knownSettings: Readonly<Record<string, Known>> = {
   'vault.passphrase_file': { env: ['GATEWAY_VAULT_PASSPHRASE_FILE'], ...restart },
   'vault.keychain': restart,
   'vault.insecure_plain_file': restart,
+  'wallet.allowed_hosts': {},
   simulate: { flag: '--simulate' },
   'telemetry.otlp.endpoint': {
     env: ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'],

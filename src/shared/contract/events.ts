@@ -14,6 +14,8 @@ export const eventTypes = [
   'key.revoked',
   'provider.benched',
   'whisper.created',
+  'payment.settled',
+  'invoice.paid',
   'member.joined',
   'member.changed',
   'member.left',

@@ -2,9 +2,10 @@ import { idempotencyKeyCharactersMax } from '../../../shared/contract/model-call
 import { ApiError } from '../../../shared/errors.ts';
 import { type Caller, RelayReply, type StreamReply } from '../../handler.ts';
 import { repeatedly, type World, within } from '../../world.ts';
+import type { DataSealer } from '../vault/index.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { IdempotencySlot } from './idempotency-slot.ts';
-import type { IdempotencyStore, StoredAnswer } from './store.ts';
+import type { IdempotencyStore, KeyClaim, StoredAnswer } from './store.ts';
 
 const keyTtlMs = 24 * 60 * 60 * 1000;
 const pruneEveryMs = 60 * 60 * 1000;
@@ -23,6 +24,8 @@ export interface OnceCall {
   body: unknown;
   /** Streams are never replayed. */
   isStreamed: boolean;
+  /** Set if the answer contains a secret: it is sealed where it is stored. */
+  isSecret?: true;
   signal: AbortSignal;
   remoteAddress?: string;
   endpoint: { method: string; path: string };
@@ -47,6 +50,7 @@ type Produce = (signal: AbortSignal, slot?: IdempotencySlot) => Promise<Reply>;
 
 export interface IdempotencyDeps {
   store: IdempotencyStore;
+  sealer: DataSealer;
   world: Pick<World, 'now' | 'sleep'>;
   log: { warn(details: object, message: string): void };
 }
@@ -140,7 +144,9 @@ export class Idempotency {
       }
       if (found.fingerprint !== fingerprint) throw conflict();
       const answer = found.state === 'done' ? await store.answer(scope, key) : undefined;
-      if (found.state === 'done' && answer) return { requestId: found.requestId, answer };
+      if (found.state === 'done' && answer) {
+        return { requestId: found.requestId, answer: this.#opened(call, { scope, key }, answer) };
+      }
       throw stillRunning();
     });
     // There may be no duplicate to handle a rejection.
@@ -156,11 +162,12 @@ export class Idempotency {
 
   /** Produces the answer and stores it; releases the key if there is none. */
   async #produce(
-    { requestId, signal }: OnceCall,
+    call: OnceCall,
     { scope, key }: { scope: string; key: string },
     produce: Produce,
   ): Promise<StoredAnswer> {
     const { store, log } = this.#deps;
+    const { requestId, signal } = call;
     const mine = { scope, key, requestId };
     const { signal: lasting, release } = this.#lasting(signal);
     const releaseKey = (error?: unknown) => {
@@ -177,7 +184,9 @@ export class Idempotency {
       if (!(reply instanceof RelayReply)) throw new TypeError('streams cannot be replayed');
       const { answer, state } = slot.decide(reply);
       if (state === 'too-long') await releaseKey();
-      else if (state === 'to-store') await store.finish(mine, answer).catch(releaseKey);
+      else if (state === 'to-store') {
+        await store.finish(mine, this.#sealed(call, mine, answer)).catch(releaseKey);
+      }
       return answer;
     } catch (error) {
       await releaseKey();
@@ -185,6 +194,17 @@ export class Idempotency {
     } finally {
       release();
     }
+  }
+
+  #sealed({ isSecret }: OnceCall, claim: Claim, { headers, body }: StoredAnswer): StoredAnswer {
+    return { headers, body: isSecret ? Buffer.from(this.#deps.sealer.seal(body, boundTo(claim))) : body };
+  }
+
+  #opened({ isSecret }: OnceCall, claim: Claim, { headers, body }: StoredAnswer): StoredAnswer {
+    if (!isSecret) return { headers, body };
+    const opened = this.#deps.sealer.open(Buffer.from(body).toString(), boundTo(claim));
+    if (opened) return { headers, body: opened };
+    throw new Error('a stored answer cannot be decrypted');
   }
 
   /** A signal that outlives the client: aborted with `draining` when the daemon's grace period is over. */
@@ -223,6 +243,10 @@ export class Idempotency {
     }
   }
 }
+
+type Claim = Pick<KeyClaim, 'scope' | 'key'>;
+
+const boundTo = ({ scope, key }: Claim): string => `answer|${scope}|${key}`;
 
 function plain({ answer }: Outcome): RelayReply {
   return new RelayReply({ ...answer.headers }, answer.body);
@@ -264,9 +288,10 @@ function parseKey(header: string | string[] | undefined): string | undefined {
 
 const loopback = /^(127\.|::1$|::ffff:127\.)/;
 
-/** The namespace of a caller's keys: an API key, a login in a workspace, or the address of an anonymous caller. */
+/** The namespace of a caller's keys: an API key, a login in a workspace, a token, or the address of an anonymous caller. */
 function scopeOf(caller: Caller, remoteAddress = ''): string {
   if (caller.kind === 'key') return `key:${caller.keyId}`;
   if (caller.kind === 'login') return `login:${caller.loginId} ${caller.workspaceId}`;
+  if (caller.kind === 'token') return `token:${caller.tokenId}`;
   return `address:${loopback.test(remoteAddress) ? 'loopback' : remoteAddress}`;
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bech32 } from '@scure/base';
+import { InvalidInvoice } from './invalid-invoice.ts';
 
 /** The chain whose coins an invoice asks for. */
 export type InvoiceNetwork = 'bitcoin' | 'testnet' | 'signet' | 'regtest';
@@ -53,14 +54,6 @@ export interface InvoiceTerms {
   minFinalCltvExpiry?: number;
   /** The numbers of the feature bits to set. */
   features: readonly number[];
-}
-
-/** The text is not a valid invoice; `message` is a sentence without a subject: `has an invalid checksum`. */
-export class InvalidInvoice extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'InvalidInvoice';
-  }
 }
 
 const prefixes: Record<InvoiceNetwork, string> = {

@@ -7,12 +7,10 @@ export type {
   PaymentOutcome,
   PaymentRequest,
 } from './backend.ts';
-export {
-  decodeInvoice,
-  encodeInvoice,
-  InvalidInvoice,
-  type Invoice,
-  type InvoiceNetwork,
-  type InvoiceTerms,
-} from './bolt11.ts';
-export { createMnemonic, mnemonicFault, type NodeKey, nodeKeyOf, normalizeMnemonic } from './mnemonic.ts';
+export type { Invoice, InvoiceNetwork, InvoiceTerms } from './bolt11.ts';
+export { InvalidInvoice } from './invalid-invoice.ts';
+export type { NodeKey } from './mnemonic.ts';
+
+/** Loaded on first use, as the libraries for curves and phrases take long to load, and most daemons never need them. */
+export const loadBolt11 = () => import('./bolt11.ts');
+export const loadMnemonic = () => import('./mnemonic.ts');

@@ -1,3 +1,4 @@
+export { createDataSealer, type DataSealer } from './data-sealer.ts';
 export { vaultHandlers } from './handlers.ts';
 export {
   type MasterStore,

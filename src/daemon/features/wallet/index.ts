@@ -1,3 +1,7 @@
+export { embeddedBackend } from './embedded-backend.ts';
+export { paymentHandlers, walletHandlers } from './handlers.ts';
+export { type Invoices, invoices } from './invoices.ts';
+export { Payments, type PayRequest } from './payments.ts';
 export type {
   InvoiceRecord,
   NewInvoice,
@@ -8,3 +12,4 @@ export type {
   WalletRecord,
   WalletStore,
 } from './store.ts';
+export { type Wallets, wallets } from './wallets.ts';

@@ -9,6 +9,7 @@ import {
   type OnceCall,
   type StoredAnswer,
 } from '../../../../src/daemon/features/idempotency/index.ts';
+import { createDataSealer } from '../../../../src/daemon/features/vault/index.ts';
 import { RelayReply } from '../../../../src/daemon/handler.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
 import { fakeWorld } from '../../../support/fake-world.ts';
@@ -58,7 +59,8 @@ function make(fails?: string[]) {
   const { store, rows } = memoryStore(fails);
   const warnings: string[] = [];
   const log = { warn: (_details: object, message: string) => void warnings.push(message) };
-  const idempotency = new Idempotency({ store, world, log });
+  const sealer = createDataSealer(new Uint8Array(32), world.randomBytes);
+  const idempotency = new Idempotency({ store, sealer, world, log });
   let calls = 0;
   const call = (changes: Partial<OnceCall> = {}): OnceCall => {
     calls += 1;

@@ -8,10 +8,10 @@ import { describe, expect, test } from 'vitest';
 import {
   decodeInvoice,
   encodeInvoice,
-  InvalidInvoice,
   type InvoiceTerms,
   parseInvoice,
 } from '../../../../src/daemon/features/lightning/bolt11.ts';
+import { InvalidInvoice } from '../../../../src/daemon/features/lightning/invalid-invoice.ts';
 import vectors from '../../../fixtures/lightning/bolt11-vectors.json' with { type: 'json' };
 
 const hex = (text: string) => Uint8Array.from(Buffer.from(text, 'hex'));

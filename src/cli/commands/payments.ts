@@ -1,0 +1,145 @@
+import { Command } from '@commander-js/extra-typings';
+import type { Result } from '../../shared/contract/endpoint.ts';
+import type { decodeInvoice as decodeInvoiceContract, Payment } from '../../shared/contract/payments.ts';
+import { exitCodes } from '../../shared/errors.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../failures/cli-error.ts';
+import { decodeInvoice, getPayment, listPayments, payInvoice } from '../manifest/endpoints.ts';
+import { example, wholeNumber } from '../manifest/options.ts';
+import { bitcoin } from '../output/amount.ts';
+import type { Style } from '../output/style.ts';
+import type { Column } from '../output/table.ts';
+import { ago } from '../output/time.ts';
+import { visible } from '../output/visible.ts';
+import { confirm } from '../terminal/prompts.ts';
+
+export const payCommand = (context: Context) =>
+  new Command('pay')
+    .argument('<invoice>', 'a Lightning invoice: lnbc…')
+    .option('--max-sats <number>', 'pay without asking, up to this amount', wholeNumber({ min: 1 }))
+    .option('--payee <name>', 'whom you pay, for your records and the host’s list of allowed payees')
+    .option(
+      '--timeout <seconds>',
+      'how long to wait for the result (default: 12)',
+      wholeNumber({ min: 1, max: 120 }),
+    )
+    .addHelpText('after', example('gateway pay lnbc15u1… --max-sats 2000'))
+    .action(async (invoice, { maxSats, payee, timeout }) => {
+      await approve(context, invoice, maxSats);
+      const { data } = await context.client().call(payInvoice, {
+        headers: {},
+        body: {
+          invoice,
+          ...(payee !== undefined && { host: payee }),
+          ...(maxSats !== undefined && { maxAmountSats: maxSats }),
+          ...(timeout !== undefined && { timeoutMs: timeout * 1000 }),
+        },
+      });
+      const { payment } = data;
+      await context.out.record(payment, columns(context.now()));
+      if (payment.status === 'failed') {
+        context.exit = exitCodes.pay;
+        context.out.warn(`The payment failed: ${payment.failureReason}. Nothing was paid.`);
+      }
+      if (payment.status === 'pending') {
+        context.exit = exitCodes.tryLater;
+        context.out.warn(
+          `The result is not known yet; do not pay again. See: gateway payments show ${payment.paymentId}`,
+        );
+      }
+    });
+
+type Quote = Result<typeof decodeInvoiceContract>['data'];
+
+/** Shows what is to be paid, and asks unless a maximum was given. */
+async function approve(context: Context, invoice: string, maxSats: number | undefined): Promise<void> {
+  if (maxSats !== undefined) return;
+  const { stdin, stderr } = context.io;
+  if (!stdin.isTty || !context.out.isInteractive()) {
+    throw new CliError('Without a terminal to ask on, --max-sats is required.', {
+      exit: exitCodes.usage,
+      next: 'Give the most that may be paid: --max-sats 1000',
+    });
+  }
+  const { data } = await context.client().call(decodeInvoice, { body: { invoice } });
+  if (data.problem !== null) throw new CliError(data.problem, { exit: exitCodes.pay });
+  stderr.write(visible(summary(data)));
+  await confirm(context, `Pay ${bitcoin(data.amountMsats ?? 0)}?`, {});
+}
+
+function summary({ amountMsats, maxFeeMsats, description, payee, network }: Quote): string {
+  const lines = [
+    ['amount', bitcoin(amountMsats ?? 0)],
+    ['fee', maxFeeMsats === 0 ? 'none' : `at most ${bitcoin(maxFeeMsats ?? 0)}`],
+    ['for', description ?? ''],
+    ['payee', payee],
+    ...(network === 'bitcoin' ? [] : [['network', network === 'regtest' ? 'regtest (play money)' : network]]),
+  ];
+  return lines.map(([label = '', text]) => `${label.padEnd(9)}${text}\n`).join('');
+}
+
+export const showPaymentCommand = (context: Context) =>
+  new Command('show')
+    .argument('<payment>', 'the id of a payment: pay_…')
+    .addHelpText('after', example('gateway payments show pay_01jd… --json=status'))
+    .action(async (paymentId) => {
+      const { data } = await context.client().call(getPayment, { params: { paymentId } });
+      await context.out.record(data.payment, [...columns(context.now()), preimage]);
+    });
+
+export const listPaymentsCommand = (context: Context) =>
+  new Command('list')
+    .option('--limit <number>', 'how many, at most 200 (default: 50)', wholeNumber({ min: 1, max: 200 }))
+    .option('--before <payment>', 'only those made before this one')
+    .addHelpText('after', example('gateway payments list --json=paymentId,status'))
+    .action(async ({ limit, before }) => {
+      const { data } = await context.client().call(listPayments, { query: { limit, before_id: before } });
+      await context.out.table(data, listColumns(context.now()), { empty: 'No payments yet.' });
+    });
+
+const statusStyles: Record<Payment['status'], Style | undefined> = {
+  pending: 'yellow',
+  succeeded: 'green',
+  failed: 'red',
+};
+
+const id: Column<Payment> = { title: 'id', value: ({ paymentId }) => paymentId };
+const status: Column<Payment> = {
+  title: 'status',
+  value: (payment) => payment.status,
+  style: (payment) => statusStyles[payment.status],
+};
+const amount: Column<Payment> = {
+  title: 'amount_msats',
+  value: ({ quotedAmountMsats }) => quotedAmountMsats,
+  show: ({ quotedAmountMsats }) => bitcoin(quotedAmountMsats),
+  align: 'right',
+};
+const fee: Column<Payment> = {
+  title: 'fee_msats',
+  value: ({ feeMsats }) => feeMsats,
+  show: ({ feeMsats, maxFeeMsats, status: state }) => {
+    if (feeMsats !== null) return bitcoin(feeMsats);
+    return state === 'pending' ? `up to ${bitcoin(maxFeeMsats)}` : '';
+  },
+  align: 'right',
+};
+const description: Column<Payment> = { title: 'description', value: (payment) => payment.description };
+const host: Column<Payment> = { title: 'payee', value: (payment) => payment.host ?? payment.payee };
+const made = (now: number): Column<Payment> => ({
+  title: 'created',
+  value: ({ createdAt }) => createdAt,
+  show: ({ createdAt }) => ago(createdAt, now),
+});
+const preimage: Column<Payment> = { title: 'preimage', value: (payment) => payment.preimage };
+
+const columns = (now: number): Column<Payment>[] => [id, status, amount, fee, description, host, made(now)];
+
+const listColumns = (now: number): Column<Payment>[] => [
+  id,
+  status,
+  amount,
+  { ...fee, isSpare: true },
+  description,
+  made(now),
+];

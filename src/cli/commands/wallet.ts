@@ -1,0 +1,107 @@
+import { Command } from '@commander-js/extra-typings';
+import type { Result } from '../../shared/contract/endpoint.ts';
+import type {
+  createWallet as createWalletContract,
+  getBalance as getBalanceContract,
+  Wallet,
+} from '../../shared/contract/wallet.ts';
+import type { Context } from '../context.ts';
+import { createWallet, getBalance, useFaucet } from '../manifest/endpoints.ts';
+import { example, wholeNumber } from '../manifest/options.ts';
+import { bitcoin } from '../output/amount.ts';
+import type { Column } from '../output/table.ts';
+import { askSecret } from '../terminal/prompts.ts';
+
+type Made = Result<typeof createWalletContract>['data'];
+
+export const createWalletCommand = (context: Context) =>
+  new Command('create').addHelpText('after', example('gateway wallet create')).action(async () => {
+    const { data } = await context.client().call(createWallet, { body: {} });
+    const { mnemonic } = data;
+    if (mnemonic === undefined) {
+      await context.out.record(data, madeColumns);
+      return context.out.note('You had this wallet already.');
+    }
+    await context.out.record(data, [...madeColumns, words]);
+    context.out.note(
+      'Write the twelve words down: they are not shown again, and restore the wallet elsewhere.',
+    );
+    if (data.wallet.backend === 'embedded')
+      context.out.note(
+        'It holds play money, for payments within this host: gateway wallet faucet --sats 10000',
+      );
+  });
+
+export const importWalletCommand = (context: Context) =>
+  new Command('import')
+    .description('Reads the recovery phrase from a hidden prompt, or piped in.')
+    .option('--from-env <name>', 'read the phrase from this environment variable')
+    .addHelpText('after', example('gateway wallet import < phrase.txt'))
+    .action(async ({ fromEnv }) => {
+      const mnemonic = await askSecret(context, { prompt: 'Recovery phrase', fromEnv });
+      const { data } = await context.client().call(createWallet, { body: { mnemonic } });
+      await context.out.record(data, madeColumns);
+    });
+
+const madeColumns: Column<Made>[] = [
+  { title: 'id', value: ({ wallet }) => wallet.id },
+  { title: 'node', value: ({ wallet }) => wallet.identityPubkey },
+  { title: 'backend', value: ({ wallet }) => wallet.backend },
+  {
+    title: 'balance_sats',
+    value: ({ wallet }) => wallet.balanceSats,
+    show: ({ wallet }) => bitcoin(wallet.balanceMsats),
+  },
+];
+
+const words: Column<Made> = {
+  title: 'words',
+  value: ({ mnemonic }) => mnemonic,
+  style: () => 'bold',
+  essential: true,
+};
+
+export const balanceCommand = (context: Context) =>
+  new Command('balance')
+    .addHelpText('after', example('gateway wallet balance --json=balanceSats'))
+    .action(async () => {
+      const { data } = await context.client().call(getBalance, {});
+      await context.out.record(data, balanceColumns);
+    });
+
+const balanceColumns: Column<Result<typeof getBalanceContract>['data']>[] = [
+  {
+    title: 'balance_sats',
+    value: ({ balanceSats }) => balanceSats,
+    show: ({ balanceMsats }) => bitcoin(balanceMsats),
+    style: () => 'bold',
+  },
+  {
+    title: 'pending_msats',
+    value: ({ pendingMsats }) => pendingMsats,
+    show: ({ pendingMsats }) => bitcoin(pendingMsats),
+  },
+  { title: 'backend', value: ({ backend }) => backend },
+  { title: 'network', value: ({ network }) => network },
+  { title: 'wallet', value: ({ walletId }) => walletId },
+  { title: 'node', value: ({ identityPubkey }) => identityPubkey },
+];
+
+export const faucetCommand = (context: Context) =>
+  new Command('faucet')
+    .description('Only on a local daemon without a Lightning back end.')
+    .requiredOption('--sats <number>', 'how many satoshis to add', wholeNumber({ min: 1 }))
+    .addHelpText('after', example('gateway wallet faucet --sats 10000'))
+    .action(async ({ sats: amountSats }) => {
+      const { data } = await context.client().call(useFaucet, { body: { amountSats } });
+      await context.out.record(data.wallet, filledColumns);
+    });
+
+const filledColumns: Column<Wallet>[] = [
+  {
+    title: 'balance_sats',
+    value: ({ balanceSats }) => balanceSats,
+    show: ({ balanceMsats }) => bitcoin(balanceMsats),
+  },
+  { title: 'wallet', value: ({ id }) => id },
+];

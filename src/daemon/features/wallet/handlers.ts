@@ -1,0 +1,183 @@
+import {
+  createInvoice,
+  decodeInvoice,
+  getInvoice,
+  getPayment,
+  listInvoices,
+  listPayments,
+  type Payment,
+  payInvoice,
+  type WalletInvoice,
+} from '../../../shared/contract/payments.ts';
+import { pageSizeMax } from '../../../shared/contract/site.ts';
+import { createWallet, getBalance, useFaucet, type Wallet } from '../../../shared/contract/wallet.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { isoTime } from '../../../shared/time.ts';
+import { type Call, type Handler, implement } from '../../handler.ts';
+import { withSecret } from '../../replies.ts';
+import type { Idempotency, OnceCall } from '../idempotency/index.ts';
+import type { LightningBackend } from '../lightning/index.ts';
+import type { Invoices } from './invoices.ts';
+import type { Payments } from './payments.ts';
+import type { InvoiceRecord, PaymentRecord, WalletRecord } from './store.ts';
+import type { Wallets } from './wallets.ts';
+
+interface WalletHandlersDeps {
+  wallets: Wallets;
+  invoices: Invoices;
+  payments: Payments;
+  backend: Pick<LightningBackend, 'name' | 'network'>;
+  idempotency: Pick<Idempotency, 'once'>;
+  now: () => number;
+}
+
+export function walletHandlers(deps: WalletHandlersDeps): Handler[] {
+  const { wallets } = deps;
+  const viewOf = async (wallet: WalletRecord): Promise<Wallet> => ({
+    id: wallet.id,
+    createdAt: isoTime(wallet.createdAt),
+    ...(await factsOf(deps, wallet)),
+  });
+  return [
+    implement(createWallet, async ({ caller, body }) => {
+      const phrase = body?.mnemonic;
+      const { wallet, action, mnemonic } =
+        phrase === undefined ? await wallets.create(caller) : await wallets.import(caller, phrase);
+      const data = { wallet: await viewOf(wallet), action, ...(mnemonic !== undefined && { mnemonic }) };
+      return withSecret<typeof createWallet>({ data });
+    }),
+    implement(getBalance, async ({ caller }) => {
+      const wallet = await wallets.of(caller);
+      if (!wallet) throw new ApiError('not_found', { message: 'You have no wallet yet.' });
+      return { data: { walletId: wallet.id, ...(await factsOf(deps, wallet)) } };
+    }),
+    implement(useFaucet, async ({ caller, body }) => ({
+      data: { wallet: await viewOf(await wallets.fill(caller, body.amountSats)) },
+    })),
+  ];
+}
+
+export function paymentHandlers(deps: WalletHandlersDeps): Handler[] {
+  const { invoices, payments, idempotency } = deps;
+  const viewOf = (payment: PaymentRecord) => paymentView(payment, payments.preimage(payment));
+  const invoiceViewOf = (invoice: InvoiceRecord) => invoiceView(invoice, deps.now());
+  return [
+    implement(payInvoice, (call) =>
+      // Resolves to a reply that is already serialised, as answers with a key are stored in this form.
+      once(idempotency, call, payInvoice, async () => {
+        const payment = viewOf(await payments.pay(call.caller, call.body));
+        return withSecret<typeof payInvoice>({ data: { payment } });
+      }),
+    ),
+    implement(createInvoice, (call) =>
+      once(idempotency, call, createInvoice, async () => {
+        const invoice = invoiceViewOf(await invoices.create(call.caller, call.body));
+        return withSecret<typeof createInvoice>({ data: { invoice } });
+      }),
+    ),
+    implement(decodeInvoice, async ({ caller, body }) => {
+      const { invoice, expiresAt, feeLimit, problem } = await payments.quote(caller, body.invoice);
+      const { amountMsat, description, descriptionHash, payee, network, paymentHash, timestamp } = invoice;
+      return {
+        data: {
+          amountMsats: amountMsat,
+          amountSats: amountMsat === null ? null : Math.ceil(amountMsat / 1000),
+          maxFeeMsats: feeLimit,
+          ...{ description, descriptionHash, payee, network, paymentHash },
+          createdAt: isoTime(timestamp * 1000),
+          expiresAt: isoTime(expiresAt),
+          problem: problem?.message ?? null,
+        },
+      };
+    }),
+    implement(listPayments, async ({ caller, query }) => {
+      const page = pageIn(query);
+      const found = await payments.list(caller, page);
+      return { data: found.map(viewOf), meta: { nextCursor: cursorAfter(found, page.limit) } };
+    }),
+    implement(listInvoices, async ({ caller, query }) => {
+      const page = pageIn(query);
+      const found = await invoices.list(caller, page);
+      return { data: found.map(invoiceViewOf), meta: { nextCursor: cursorAfter(found, page.limit) } };
+    }),
+    implement(getInvoice, async ({ caller, params }) => ({
+      data: { invoice: invoiceViewOf(await invoices.get(caller, params.invoiceId)) },
+    })),
+    implement(getPayment, async ({ caller, params }) => ({
+      data: { payment: viewOf(await payments.get(caller, params.paymentId)) },
+    })),
+  ];
+}
+
+type OnceEndpoint = typeof payInvoice | typeof createInvoice;
+
+async function once<E extends OnceEndpoint>(
+  idempotency: Pick<Idempotency, 'once'>,
+  call: Pick<Call<E>, 'caller' | 'requestId' | 'headers' | 'signal' | 'remoteAddress'> & { body: unknown },
+  endpoint: E,
+  produce: () => Promise<ReturnType<typeof withSecret>>,
+) {
+  const { caller, requestId, headers, body, signal, remoteAddress } = call;
+  const asked: OnceCall = {
+    ...{ caller, requestId, headers, body, signal, endpoint },
+    ...{ isStreamed: false, isSecret: true },
+    ...(remoteAddress !== undefined && { remoteAddress }),
+  };
+  return (await idempotency.once(asked, produce)) as Awaited<ReturnType<typeof produce>>;
+}
+
+const pageSizeDefault = 50;
+
+function pageIn({ limit = pageSizeDefault, before_id }: { limit?: number; before_id?: string }) {
+  return { limit: Math.min(limit, pageSizeMax), before: before_id };
+}
+
+/** The cursor after a full page, which may be followed by another. */
+function cursorAfter(rows: readonly { id: string }[], limit: number): string | null {
+  return rows.length < limit ? null : (rows.at(-1)?.id ?? null);
+}
+
+async function factsOf({ wallets, backend }: WalletHandlersDeps, wallet: WalletRecord) {
+  const { available, pending } = await wallets.balanceOf(wallet);
+  return {
+    identityPubkey: wallet.nodeId,
+    network: backend.network,
+    backend: backend.name,
+    balanceSats: Math.floor(available / 1000),
+    balanceMsats: available,
+    pendingMsats: pending,
+  };
+}
+
+function invoiceView(invoice: InvoiceRecord, now: number): WalletInvoice {
+  const { id, amount, description, state, received, createdAt, expiresAt, paidAt } = invoice;
+  return {
+    id,
+    paymentRequest: invoice.invoice,
+    paymentHash: invoice.paymentHash,
+    amountSats: Math.floor(amount / 1000),
+    amountMsats: amount,
+    description,
+    status: state === 'open' && expiresAt <= now ? 'expired' : state,
+    receivedMsats: received,
+    createdAt: isoTime(createdAt),
+    expiresAt: isoTime(expiresAt),
+    paidAt: paidAt === null ? null : isoTime(paidAt),
+  };
+}
+
+function paymentView(payment: PaymentRecord, preimage: string | null): Payment {
+  const { id, state, failure, amount, feeLimit, fee, paymentHash, invoice, payee } = payment;
+  const { description, host, createdAt, settledAt } = payment;
+  return {
+    paymentId: id,
+    status: state,
+    failureReason: failure,
+    quotedAmountMsats: amount,
+    maxFeeMsats: feeLimit,
+    feeMsats: fee,
+    ...{ paymentHash, preimage, invoice, payee, description, host },
+    createdAt: isoTime(createdAt),
+    settledAt: settledAt === null ? null : isoTime(settledAt),
+  };
+}

@@ -1,0 +1,353 @@
+import { createHash } from 'node:crypto';
+import { ApiError } from '../../../shared/errors.ts';
+import type { MakeId } from '../../../shared/ids.ts';
+import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
+import type { Caller } from '../../handler.ts';
+import { type World, within } from '../../world.ts';
+import {
+  InvalidInvoice,
+  type Invoice,
+  type LightningBackend,
+  loadBolt11,
+  type PaymentOutcome,
+} from '../lightning/index.ts';
+import type { DataSealer } from '../vault/index.ts';
+import { feeLimitFor, formatMsat } from './amounts.ts';
+import { preimageOf } from './invoices.ts';
+import type {
+  ItemPage,
+  NewPayment,
+  PaymentRecord,
+  PaymentRefusal,
+  WalletRecord,
+  WalletStore,
+} from './store.ts';
+import type { Wallets } from './wallets.ts';
+
+export interface PaymentsDeps {
+  store: WalletStore;
+  wallets: Pick<Wallets, 'of' | 'required'>;
+  backend: LightningBackend;
+  sealer: DataSealer;
+  /** Read on each payment; empty for any host. `*.example.com` matches every name below it. */
+  settings: { readonly paymentHosts: readonly string[] };
+  /** Called once a wallet's events are on disk. */
+  announce: (wallet: Pick<WalletRecord, 'workspaceId'>) => void;
+  makeId: MakeId;
+  world: Pick<World, 'now' | 'sleep'>;
+  log: { warn(details: object, message: string): void };
+}
+
+export interface PayRequest {
+  invoice: string;
+  host?: string | undefined;
+  maxAmountMsats?: number | undefined;
+  maxAmountSats?: number | undefined;
+  timeoutMs?: number | undefined;
+}
+
+const defaultTimeoutMs = 12_000;
+const pendingBatch = 100;
+/** A payment that the back end does not know of can no longer start this long after its invoice expired. */
+const unknownGraceMs = 60 * 60 * 1000;
+
+/** What paying an invoice would mean. */
+export interface InvoiceQuote {
+  invoice: Invoice;
+  /** The BOLT 11 text in lower case. */
+  text: string;
+  expiresAt: number;
+  /** Null for invoices without an amount. */
+  feeLimit: number | null;
+  /** Why the caller cannot pay it now. */
+  problem: ApiError | undefined;
+}
+
+/** A quote without a problem. */
+type Payable = Omit<InvoiceQuote, 'problem'> & { amount: number; isWithin: boolean };
+
+/** Payments from wallets. All of them, of people, agents and tools, go through `pay`. */
+export class Payments {
+  readonly #deps: PaymentsDeps;
+  /** Payments that this process is sending; their state is not looked up meanwhile. */
+  readonly #sending = new Map<string, Promise<void>>();
+  readonly #stopping = new AbortController();
+
+  constructor(deps: PaymentsDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Pays an invoice, and resolves when it is settled or `timeoutMs` is over. Fails with `invalid_request`,
+   * `insufficient_balance` or, if a payment of the invoice is pending or succeeded, `conflict`; nothing is sent then.
+   */
+  async pay(caller: Caller, request: PayRequest): Promise<PaymentRecord> {
+    const { store, wallets, backend, makeId, world } = this.#deps;
+    const { host = null, timeoutMs = defaultTimeoutMs } = request;
+    const wallet = await wallets.required(caller);
+    this.#requireHost(host);
+    const payable = await this.#payable(wallet, await readInvoice(request.invoice));
+    requireWithinMaximum(payable.amount, request);
+    const { invoice, text, amount, expiresAt } = payable;
+    const isWithin = payable.isWithin && (await this.#reserve(invoice.paymentHash));
+    const payment: NewPayment = {
+      id: makeId('pay'),
+      walletId: wallet.id,
+      paymentHash: invoice.paymentHash,
+      invoice: text,
+      amount,
+      feeLimit: isWithin ? 0 : feeLimitFor(amount),
+      payee: invoice.payee,
+      description: invoice.description,
+      host,
+      backend: isWithin ? 'embedded' : backend.name,
+      createdAt: world.now(),
+      expiresAt,
+    };
+    if (isWithin) return await this.#payWithin(wallet, payment);
+    const started = recorded(payment, await store.startPayment(payment));
+    await within(world, this.#send(started, wallet, timeoutMs), timeoutMs);
+    return (await store.payment(started.id)) ?? started;
+  }
+
+  /** What paying an invoice would mean for the caller. Fails with `invalid_request` for a text that is no invoice. */
+  async quote(caller: Caller, text: string): Promise<InvoiceQuote> {
+    const read = await readInvoice(text);
+    const { invoice, expiresAt } = read;
+    const wallet = await this.#deps.wallets.of(caller);
+    const { amountMsat } = invoice;
+    const feeLimit = amountMsat === null ? null : feeLimitFor(amountMsat);
+    const quote = { invoice, text: read.text, expiresAt, feeLimit, problem: undefined };
+    try {
+      const { amount, isWithin } = await this.#payable(
+        wallet ?? (await this.#deps.wallets.required(caller)),
+        read,
+      );
+      const limit = isWithin ? 0 : feeLimitFor(amount);
+      const { available } = await this.#deps.store.balance(wallet?.id ?? '');
+      const problem = available < amount + limit ? insufficient(amount + limit, available) : undefined;
+      return { ...quote, feeLimit: limit, problem };
+    } catch (error) {
+      if (error instanceof ApiError) return { ...quote, problem: error };
+      throw error;
+    }
+  }
+
+  async list(caller: Caller, page: ItemPage): Promise<PaymentRecord[]> {
+    const wallet = await this.#deps.wallets.of(caller);
+    return wallet ? await this.#deps.store.payments(wallet.id, page) : [];
+  }
+
+  /** Fails with `not_found` for another wallet's payment, too. */
+  async get(caller: Caller, id: string): Promise<PaymentRecord> {
+    const wallet = await this.#deps.wallets.of(caller);
+    const payment = await this.#deps.store.payment(id);
+    if (wallet && payment?.walletId === wallet.id) return payment;
+    throw new ApiError('not_found', { param: 'paymentId' });
+  }
+
+  /** The proof of a payment, in hexadecimal, for its payer; null until it succeeded. */
+  preimage({ preimage, paymentHash }: PaymentRecord): string | null {
+    if (preimage === null) return null;
+    const opened = this.#deps.sealer.open(preimage, preimageOf(paymentHash));
+    if (opened) return opened.toString('hex');
+    this.#deps.log.warn({ payment_hash: paymentHash }, 'the preimage of a payment cannot be decrypted');
+    return null;
+  }
+
+  /** Asks the back end for the state of pending payments, those of an earlier daemon included. */
+  async followUp(signal: AbortSignal): Promise<void> {
+    const { store, backend, world, log } = this.#deps;
+    for (const payment of await store.pendingPayments(pendingBatch)) {
+      if (signal.aborted) return;
+      if (this.#sending.has(payment.id) || payment.backend !== backend.name) continue;
+      const outcome = await backend.lookUpPayment(payment.paymentHash, signal).catch((error: unknown) => {
+        log.warn({ err: error, payment: payment.id }, 'the state of a payment could not be looked up');
+        return { state: 'pending' } as const;
+      });
+      const isGone =
+        outcome.state === 'pending' &&
+        'isUnknown' in outcome &&
+        payment.expiresAt + unknownGraceMs <= world.now();
+      await this.#settle(payment, isGone ? { state: 'failed', reason: 'expired' } : outcome);
+    }
+  }
+
+  /** Stops waiting for the back end. Payments that are not settled stay pending, for the next start. */
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.allSettled(this.#sending.values());
+  }
+
+  #requireHost(host: string | null): void {
+    if (host !== null) wellFormed(host, 'host');
+    const { paymentHosts } = this.#deps.settings;
+    if (paymentHosts.length === 0) return;
+    if (host === null)
+      throw inputFault('host', 'is required: this host only allows payments to certain hosts');
+    const name = host.toLowerCase();
+    const isAllowed = paymentHosts.some((allowed) =>
+      allowed.startsWith('*.')
+        ? name.endsWith(allowed.slice(1).toLowerCase())
+        : name === allowed.toLowerCase(),
+    );
+    if (!isAllowed) throw inputFault('host', 'is not among the hosts that may be paid');
+  }
+
+  /** Checks everything but the balance, which the write that records the payment checks. */
+  async #payable(wallet: WalletRecord, { invoice, text, expiresAt }: ReadInvoice): Promise<Payable> {
+    const { store, backend, world } = this.#deps;
+    const { amountMsat: amount, paymentHash } = invoice;
+    if (amount === null)
+      throw inputFault('invoice', 'has no amount; only invoices with an amount can be paid');
+    const earlier = await store.paymentByHash(paymentHash);
+    if (earlier) throw taken(wallet, earlier);
+    if (expiresAt <= world.now()) throw inputFault('invoice', 'has expired');
+    const own = await store.invoiceByHash(paymentHash);
+    if (own && own.invoice !== text) {
+      throw inputFault('invoice', 'is forged: it has the payment hash of another invoice');
+    }
+    if (own?.state === 'paid') throw new ApiError('conflict', { message: 'This invoice is already paid.' });
+    const isWithin = own !== undefined && backend.cancelInvoice !== undefined;
+    if (!isWithin && !backend.isConnected) {
+      throw inputFault(
+        'invoice',
+        'was not created on this host, and its embedded wallet reaches no other; a Lightning back end can be configured as `wallet.backend`',
+      );
+    }
+    if (!isWithin && invoice.network !== backend.network) {
+      throw inputFault('invoice', `is for ${invoice.network}, but the wallet is on ${backend.network}`);
+    }
+    return { invoice, text, expiresAt, feeLimit: feeLimitFor(amount), amount, isWithin };
+  }
+
+  /** Makes an invoice of this host unpayable from outside. Returns false if it has to be paid over Lightning. */
+  async #reserve(paymentHash: string): Promise<boolean> {
+    const { backend, log } = this.#deps;
+    try {
+      return (await backend.cancelInvoice?.(paymentHash, this.#stopping.signal)) === true;
+    } catch (error) {
+      log.warn({ err: error }, 'an invoice could not be cancelled');
+      return false;
+    }
+  }
+
+  async #payWithin(wallet: WalletRecord, payment: NewPayment): Promise<PaymentRecord> {
+    const { store, announce } = this.#deps;
+    const paid = recorded(payment, await store.payWithin(payment));
+    announce(wallet);
+    const invoice = await store.invoiceByHash(payment.paymentHash);
+    const payee = invoice && (await store.find(invoice.walletId));
+    if (payee) announce(payee);
+    return paid;
+  }
+
+  /** Resolves when the payment is settled, or the back end has given up waiting for it. Never rejects. */
+  #send(payment: PaymentRecord, wallet: WalletRecord, timeoutMs: number): Promise<void> {
+    const { backend, log } = this.#deps;
+    const { id, invoice, paymentHash, amount, feeLimit } = payment;
+    const sending = (async () => {
+      const outcome = await backend.pay({
+        ...{ invoice, paymentHash, timeoutMs },
+        ...{ amountMsat: amount, maxFeeMsat: feeLimit, idempotencyKey: id },
+        signal: this.#stopping.signal,
+      });
+      await this.#settle(payment, outcome, wallet);
+    })()
+      .catch((error: unknown) =>
+        log.warn({ err: error, payment: id }, 'the state of a payment is not known yet'),
+      )
+      .finally(() => this.#sending.delete(id));
+    this.#sending.set(id, sending);
+    return sending;
+  }
+
+  async #settle(payment: PaymentRecord, outcome: PaymentOutcome, wallet?: WalletRecord): Promise<void> {
+    const { store, sealer, world, log, announce } = this.#deps;
+    const { id, paymentHash } = payment;
+    const at = world.now();
+    if (outcome.state === 'pending') return;
+    if (outcome.state === 'succeeded' && !isPreimageOf(outcome.preimage, paymentHash)) {
+      log.warn({ payment: id }, 'the Lightning back end reported a success without its proof; asking again');
+      return;
+    }
+    const settled = await store.settlePayment(
+      outcome.state === 'failed'
+        ? { id, at, state: 'failed', failure: outcome.reason }
+        : {
+            ...{ id, at, state: 'succeeded', fee: Math.ceil(outcome.feeMsat) },
+            preimage: sealer.seal(outcome.preimage, preimageOf(paymentHash)),
+          },
+    );
+    if (!settled) return;
+    const payer = wallet ?? (await store.find(payment.walletId));
+    if (payer) announce(payer);
+  }
+}
+
+type ReadInvoice = Pick<InvoiceQuote, 'invoice' | 'text' | 'expiresAt'>;
+
+async function readInvoice(given: string): Promise<ReadInvoice> {
+  const { decodeInvoice } = await loadBolt11();
+  const text = given
+    .trim()
+    .replace(/^lightning:/i, '')
+    .toLowerCase();
+  try {
+    // Mixed case is invalid, which lower-casing would hide.
+    const invoice = decodeInvoice(given.trim().replace(/^lightning:/i, ''));
+    return { invoice, text, expiresAt: (invoice.timestamp + invoice.expirySeconds) * 1000 };
+  } catch (error) {
+    if (error instanceof InvalidInvoice) throw inputFault('invoice', error.message);
+    throw error;
+  }
+}
+
+function requireWithinMaximum(amount: number, { maxAmountMsats, maxAmountSats }: PayRequest): void {
+  const ofSats = maxAmountSats === undefined ? Number.POSITIVE_INFINITY : maxAmountSats * 1000;
+  const ofMsats = maxAmountMsats ?? Number.POSITIVE_INFINITY;
+  const max = Math.min(ofSats, ofMsats);
+  if (amount <= max) return;
+  throw new ApiError('invalid_request', {
+    param: ofSats < ofMsats ? 'maxAmountSats' : 'maxAmountMsats',
+    message: `The invoice asks for ${formatMsat(amount)}, more than the maximum of ${formatMsat(max)}.`,
+  });
+}
+
+/** The payment, if it was recorded; otherwise fails with the reason. */
+function recorded(payment: NewPayment, result: PaymentRecord | PaymentRefusal): PaymentRecord {
+  if (!('refused' in result)) return result;
+  switch (result.refused) {
+    case 'insufficient':
+      throw insufficient(payment.amount + payment.feeLimit, result.available);
+    case 'taken':
+      throw taken({ id: payment.walletId }, result.payment);
+    case 'expired':
+      throw inputFault('invoice', 'has expired or was paid');
+    default:
+      throw inputFault('invoice', 'cannot be settled within this host');
+  }
+}
+
+function insufficient(needed: number, available: number): ApiError {
+  return new ApiError('insufficient_balance', {
+    message: `The payment needs up to ${formatMsat(needed)}, fees included; your wallet has ${formatMsat(available)}.`,
+  });
+}
+
+/** The id of a payment is shown only to its payer. */
+function taken(
+  wallet: Pick<WalletRecord, 'id'>,
+  { id, walletId, state }: Pick<PaymentRecord, 'id' | 'walletId' | 'state'>,
+): ApiError {
+  const which = walletId === wallet.id ? `: ${id}` : '';
+  const message =
+    state === 'pending'
+      ? `A payment of this invoice is pending${which}.`
+      : `This invoice is already paid${which}.`;
+  return new ApiError('conflict', { param: 'invoice', message });
+}
+
+function isPreimageOf(preimage: Uint8Array, paymentHash: string): boolean {
+  return createHash('sha256').update(preimage).digest('hex') === paymentHash;
+}

@@ -1,0 +1,150 @@
+import { faucetSatsMax } from '../../../shared/contract/wallet.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import type { MakeId } from '../../../shared/ids.ts';
+import { inputFault } from '../../../shared/input-faults.ts';
+import { actingUser, type Caller } from '../../handler.ts';
+import type { World } from '../../world.ts';
+import { type LightningBackend, loadMnemonic, type NodeKey } from '../lightning/index.ts';
+import type { Vault } from '../vault/index.ts';
+import type { WalletBalance, WalletRecord, WalletStore } from './store.ts';
+
+export interface WalletsDeps {
+  store: WalletStore;
+  vault: Pick<Vault, 'seal' | 'open'>;
+  backend: Pick<LightningBackend, 'isConnected'>;
+  /** The workspace in which a user's events appear. */
+  homeOf: (userId: string) => Promise<{ id: string } | undefined>;
+  /** Whether only this machine reaches the host. */
+  isLocalHost: boolean;
+  makeId: MakeId;
+  world: Pick<World, 'now' | 'randomBytes'>;
+}
+
+export type WalletAction = 'created' | 'imported' | 'ensured';
+
+export interface MadeWallet {
+  wallet: WalletRecord;
+  action: WalletAction;
+  /** Only of a new wallet. */
+  mnemonic?: string;
+}
+
+/** Concurrent requests, or a rotation of the vault, make one of them retry. */
+const attemptsMax = 5;
+
+/** Wallets: each user or agent has one, whose recovery phrase is sealed in the vault. */
+export function wallets(deps: WalletsDeps) {
+  const { store, vault, world } = deps;
+  const ownerOf = (caller: Caller) => actingUser(caller).userId;
+
+  return {
+    /** The caller's wallet. */
+    of: (caller: Caller): Promise<WalletRecord | undefined> => store.ofOwner(ownerOf(caller)),
+
+    balanceOf: (wallet: WalletRecord): Promise<WalletBalance> => store.balance(wallet.id),
+
+    /** The caller's wallet; fails with `invalid_request` if there is none. */
+    async required(caller: Caller): Promise<WalletRecord> {
+      const wallet = await store.ofOwner(ownerOf(caller));
+      if (wallet) return wallet;
+      throw new ApiError('invalid_request', {
+        param: 'wallet',
+        message: 'You have no wallet yet. Create one: gateway wallet create',
+      });
+    },
+
+    /** Returns the caller's wallet, after creating it if there is none. Fails with `unavailable` if the vault is sealed. */
+    async create(caller: Caller): Promise<MadeWallet> {
+      const existing = await store.ofOwner(ownerOf(caller));
+      if (existing) return { wallet: existing, action: 'ensured' };
+      const { createMnemonic } = await loadMnemonic();
+      const mnemonic = createMnemonic((count) => world.randomBytes(count));
+      const made = await make(deps, ownerOf(caller), mnemonic);
+      return made.isNew
+        ? { wallet: made.wallet, action: 'created', mnemonic }
+        : { wallet: made.wallet, action: 'ensured' };
+    },
+
+    /**
+     * Imports the wallet of a recovery phrase. Fails with `invalid_request` for an invalid phrase, with `conflict` if the
+     * caller's wallet is not empty, and with `unavailable` if the vault is sealed.
+     */
+    async import(caller: Caller, phrase: string): Promise<MadeWallet> {
+      const { mnemonicFault, normalizeMnemonic } = await loadMnemonic();
+      const mnemonic = normalizeMnemonic(phrase);
+      const fault = mnemonicFault(mnemonic);
+      if (fault !== undefined) throw new ApiError('invalid_request', { param: 'mnemonic', message: fault });
+      const { wallet } = await make(deps, ownerOf(caller), mnemonic, { isImport: true });
+      return { wallet, action: 'imported' };
+    },
+
+    /** Adds play money. Fails with `permission` where money could be real or others could take it. */
+    async fill(caller: Caller, amountSats: number): Promise<WalletRecord> {
+      if (deps.backend.isConnected || !deps.isLocalHost) {
+        throw new ApiError('permission', {
+          message: 'Play money is only available on a local host without a Lightning back end.',
+        });
+      }
+      const wallet = await this.required(caller);
+      const amount = amountSats * 1000;
+      const id = deps.makeId('dep');
+      const max = faucetSatsMax * 1000;
+      if (await store.deposit({ id, walletId: wallet.id, amount, max, at: world.now() })) return wallet;
+      throw inputFault('amountSats', 'would make the balance exceed a hundred million satoshis');
+    },
+
+    /** The key that signs a wallet's invoices; the caller zeroes it when done. */
+    async nodeKeyOf(walletId: string): Promise<NodeKey> {
+      const phrase = await vault.open(secretName(walletId));
+      try {
+        const { nodeKeyOf } = await loadMnemonic();
+        return await nodeKeyOf(phrase.toString());
+      } finally {
+        phrase.fill(0);
+      }
+    },
+  };
+}
+
+export type Wallets = ReturnType<typeof wallets>;
+
+const secretName = (walletId: string) => `wallet|${walletId}`;
+
+/** Seals and stores a wallet. Returns the current one instead if another request created it meanwhile. */
+async function make(
+  { store, vault, homeOf, makeId, world }: WalletsDeps,
+  ownerId: string,
+  mnemonic: string,
+  { isImport = false } = {},
+): Promise<{ wallet: WalletRecord; isNew: boolean }> {
+  const { nodeKeyOf } = await loadMnemonic();
+  const { publicKey: nodeId, privateKey } = await nodeKeyOf(mnemonic);
+  privateKey.fill(0);
+  const home = await homeOf(ownerId);
+  if (!home) throw new ApiError('unauthenticated');
+  for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+    const current = await store.ofOwner(ownerId);
+    if (current && (!isImport || current.nodeId === nodeId)) return { wallet: current, isNew: false };
+    const wallet = { id: makeId('wal'), ownerId, workspaceId: home.id, nodeId, createdAt: world.now() };
+    const secret = Buffer.from(mnemonic);
+    const sealed = await vault
+      .seal({ name: secretName(wallet.id), version: 1, secret })
+      .finally(() => secret.fill(0));
+    const outcome = await store.create(wallet, sealed, current?.id);
+    if (outcome === 'created') return { wallet, isNew: true };
+    if (outcome === 'in-use') {
+      throw new ApiError('conflict', {
+        message:
+          'You have another wallet, which holds money or awaits a payment. Spend it first, or wait until its invoices expire.',
+      });
+    }
+    if (outcome === 'other-owner') {
+      throw new ApiError('conflict', {
+        message: 'The wallet of this phrase belongs to another user of this host.',
+      });
+    }
+  }
+  throw new ApiError('unavailable', {
+    message: 'The wallet is being changed by another request; try again.',
+  });
+}

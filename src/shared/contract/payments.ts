@@ -1,0 +1,245 @@
+import { type Static, Type } from 'typebox';
+import { endpoint } from './endpoint.ts';
+import { idempotencyErrors, idempotencyHeaders, OnceHeaders } from './model-call.ts';
+import { dataOf, pageOf } from './site.ts';
+import { nullable, Timestamp } from './vocabulary.ts';
+import { msats, sats } from './wallet.ts';
+
+/** The shortest text that can be an invoice, and the longest that is read. */
+const invoiceText = { minLength: 20, maxLength: 8192 } as const;
+
+const Bolt11 = Type.String({ description: 'The invoice as BOLT 11 text: `lnbc…`.' });
+const PaymentHash = Type.String({ description: 'In hexadecimal.' });
+
+/** An invoice of a wallet. */
+export const WalletInvoice = Type.Object(
+  {
+    id: Type.String({ description: '`inv_…`' }),
+    paymentRequest: Bolt11,
+    paymentHash: PaymentHash,
+    amountSats: sats('The amount in whole satoshis.'),
+    amountMsats: msats('The amount in millisatoshis.'),
+    description: Type.String(),
+    status: Type.Enum(['open', 'paid', 'expired']),
+    receivedMsats: nullable(msats('What was received; null until it is paid.')),
+    createdAt: Timestamp,
+    expiresAt: Timestamp,
+    paidAt: nullable(Timestamp),
+  },
+  { $id: 'Invoice' },
+);
+
+/** A payment from a wallet. */
+export const Payment = Type.Object(
+  {
+    paymentId: Type.String({ description: '`pay_…`' }),
+    status: Type.Enum(['pending', 'succeeded', 'failed'], {
+      description:
+        '`pending`: whether it succeeds is not known yet. Its amount stays reserved until it is; do not pay again.',
+    }),
+    failureReason: nullable(Type.String({ description: 'Why it failed: `no_route`, `expired`, ….' })),
+    quotedAmountMsats: msats('The amount of the invoice, in millisatoshis.'),
+    maxFeeMsats: msats('The most that is paid in fees, in millisatoshis.'),
+    feeMsats: nullable(msats('What was paid in fees; null until it succeeded.')),
+    paymentHash: PaymentHash,
+    preimage: nullable(
+      Type.String({
+        description: 'The proof of payment, in hexadecimal; null until it succeeded. Keep it secret.',
+      }),
+    ),
+    invoice: Bolt11,
+    payee: Type.String({ description: 'The id of the node that is paid.' }),
+    description: nullable(Type.String({ description: 'The description of the invoice.' })),
+    host: nullable(Type.String({ description: 'Whom the caller said it pays.' })),
+    createdAt: Timestamp,
+    settledAt: nullable(Timestamp),
+  },
+  { $id: 'Payment' },
+);
+
+const access = { apiKey: 'billing', login: 'any', token: 'payments', agent: true } as const;
+const errors = ['unauthenticated', 'permission', 'out_of_scope'] as const;
+const pageQuery = Type.Object({
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'Page size; default 50, at most 200.',
+    }),
+  ),
+  before_id: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 64, description: 'The `nextCursor` of the previous page.' }),
+  ),
+});
+
+export const payInvoice = endpoint({
+  id: 'payInvoice',
+  method: 'POST',
+  path: '/api/payments/pay',
+  summary: 'Pay a Lightning invoice from your wallet.',
+  description:
+    'Waits until the payment succeeds or fails, or `timeoutMs` is over; it then goes on, and its `status` is `pending`. An invoice is paid at most once: 409 if a payment of it is pending or succeeded. Invoices without an amount, expired ones and those above the maximum are rejected with 422 before anything is sent. A maximum limits the amount of the invoice; fees are limited to 1 % of it, or 2 satoshis if that is more.',
+  tag: 'Payments',
+  access,
+  surface: 'site',
+  headers: OnceHeaders,
+  responseHeaders: idempotencyHeaders,
+  body: Type.Object(
+    {
+      invoice: Type.String({
+        ...invoiceText,
+        description: 'A BOLT 11 invoice, with or without `lightning:`.',
+      }),
+      host: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 255,
+          description:
+            'Whom you pay, for your records; one of `wallet.allowed_hosts`, if the host has configured them.',
+        }),
+      ),
+      maxAmountMsats: Type.Optional(
+        Type.Integer({
+          minimum: 1000,
+          maximum: Number.MAX_SAFE_INTEGER,
+          description: 'The most that the invoice may ask for, in millisatoshis.',
+        }),
+      ),
+      maxAmountSats: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: Number.MAX_SAFE_INTEGER,
+          description: 'The same in satoshis. The lower one applies.',
+        }),
+      ),
+      timeoutMs: Type.Optional(
+        Type.Integer({
+          minimum: 1000,
+          maximum: 120_000,
+          description: 'How long to wait for the result; default 12000.',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  result: dataOf(Type.Object({ payment: Payment })),
+  errors: [...errors, 'invalid_request', ...idempotencyErrors, 'unavailable'],
+});
+
+export const createInvoice = endpoint({
+  id: 'createInvoice',
+  method: 'POST',
+  path: '/api/payments/invoice',
+  summary: 'Create a Lightning invoice for your wallet.',
+  description: 'It expires after an hour. The event `invoice.paid` reports its payment.',
+  tag: 'Payments',
+  access,
+  surface: 'site',
+  headers: OnceHeaders,
+  responseHeaders: idempotencyHeaders,
+  body: Type.Object(
+    {
+      amountSats: Type.Integer({
+        minimum: 1,
+        // A hundredth of a safe integer of millisatoshis, so that balances stay exact.
+        maximum: 90_000_000_000,
+        description: 'The amount in satoshis.',
+      }),
+      description: Type.Optional(
+        Type.String({ maxLength: 200, description: 'What is paid for; shown to the payer.' }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  result: dataOf(Type.Object({ invoice: WalletInvoice })),
+  errors: [...errors, 'invalid_request', ...idempotencyErrors, 'unavailable'],
+});
+
+export const decodeInvoice = endpoint({
+  id: 'decodeInvoice',
+  method: 'POST',
+  path: '/api/payments/decode',
+  summary: 'Decode a Lightning invoice.',
+  description: 'What paying it would mean, and why it cannot be paid, if so. Nothing is paid.',
+  tag: 'Payments',
+  access,
+  surface: 'site',
+  body: Type.Object({ invoice: Type.String(invoiceText) }, { additionalProperties: false }),
+  result: dataOf(
+    Type.Object({
+      amountMsats: nullable(msats('Null if the payer is to choose it.')),
+      amountSats: nullable(sats('In whole satoshis, rounded up.')),
+      maxFeeMsats: nullable(msats('The most that would be paid in fees.')),
+      description: nullable(Type.String()),
+      descriptionHash: nullable(Type.String({ description: 'The SHA-256 of a longer description.' })),
+      payee: Type.String({ description: 'The id of the node that asks for the payment.' }),
+      network: Type.String({ description: '`bitcoin`, `testnet`, `signet` or `regtest`.' }),
+      paymentHash: PaymentHash,
+      createdAt: Timestamp,
+      expiresAt: Timestamp,
+      problem: nullable(Type.String({ description: 'Why your wallet cannot pay it now; null if it can.' })),
+    }),
+  ),
+  errors: [...errors, 'invalid_request'],
+});
+
+export const listPayments = endpoint({
+  id: 'listPayments',
+  method: 'GET',
+  path: '/api/payments',
+  summary: 'List the payments of your wallet.',
+  description: 'Newest first.',
+  tag: 'Payments',
+  access,
+  surface: 'site',
+  query: pageQuery,
+  result: pageOf(Payment),
+  errors: [...errors, 'invalid_request'],
+});
+
+export const listInvoices = endpoint({
+  id: 'listInvoices',
+  method: 'GET',
+  path: '/api/payments/invoices',
+  summary: 'List the invoices of your wallet.',
+  description: 'Newest first.',
+  tag: 'Payments',
+  access,
+  surface: 'site',
+  query: pageQuery,
+  result: pageOf(WalletInvoice),
+  errors: [...errors, 'invalid_request'],
+});
+
+export const getInvoice = endpoint({
+  id: 'getInvoice',
+  method: 'GET',
+  path: '/api/payments/invoices/{invoiceId}',
+  summary: 'Show an invoice.',
+  tag: 'Payments',
+  access,
+  surface: 'site',
+  params: Type.Object({
+    invoiceId: Type.String({ minLength: 1, maxLength: 64, description: 'The id of an invoice: `inv_…`.' }),
+  }),
+  result: dataOf(Type.Object({ invoice: WalletInvoice })),
+  errors: [...errors, 'not_found'],
+});
+
+export const getPayment = endpoint({
+  id: 'getPayment',
+  method: 'GET',
+  path: '/api/payments/{paymentId}',
+  summary: 'Show a payment.',
+  tag: 'Payments',
+  access,
+  surface: 'site',
+  params: Type.Object({
+    paymentId: Type.String({ minLength: 1, maxLength: 64, description: 'The id of a payment: `pay_…`.' }),
+  }),
+  result: dataOf(Type.Object({ payment: Payment })),
+  errors: [...errors, 'not_found'],
+});
+
+export type Payment = Static<typeof Payment>;
+export type WalletInvoice = Static<typeof WalletInvoice>;

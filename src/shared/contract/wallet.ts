@@ -1,0 +1,122 @@
+import { type Static, Type } from 'typebox';
+import { endpoint } from './endpoint.ts';
+import { dataOf } from './site.ts';
+import { Timestamp } from './vocabulary.ts';
+
+/** A whole number of satoshis. */
+export function sats(description: string) {
+  return Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description });
+}
+
+/** A whole number of millisatoshis. */
+export const msats = sats;
+
+/** A wallet, without its recovery phrase. */
+export const Wallet = Type.Object(
+  {
+    id: Type.String({ description: '`wal_…`' }),
+    identityPubkey: Type.String({
+      description: 'The public key that signs its invoices, in hexadecimal: the id of its Lightning node.',
+    }),
+    network: Type.Enum(['bitcoin', 'testnet', 'signet', 'regtest'], {
+      description: '`regtest` for play money.',
+    }),
+    backend: Type.String({ description: 'How it pays and is paid; `embedded`: within this host.' }),
+    balanceSats: sats('What can be spent, in whole satoshis, rounded down.'),
+    balanceMsats: msats('What can be spent, in millisatoshis.'),
+    pendingMsats: msats('Reserved for pending payments and their fees, in millisatoshis.'),
+    createdAt: Timestamp,
+  },
+  { $id: 'Wallet' },
+);
+
+const access = { apiKey: 'billing', login: 'any', token: 'payments', agent: true } as const;
+const errors = ['unauthenticated', 'permission', 'out_of_scope'] as const;
+
+export const createWallet = endpoint({
+  id: 'createWallet',
+  method: 'POST',
+  path: '/api/agents/me/wallet',
+  summary: 'Create or import your wallet.',
+  description:
+    'Each user or agent has one wallet. Without `mnemonic` a new one is created, and only this response contains its twelve words; if there is a wallet already, it is returned. With `mnemonic` the wallet of that recovery phrase is imported; it replaces another wallet only if that one is empty. The phrase is sealed in the vault.',
+  tag: 'Wallet',
+  access,
+  surface: 'site',
+  body: Type.Object(
+    {
+      mnemonic: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 1024,
+          description: 'A BIP 39 recovery phrase: 12, 15, 18, 21 or 24 English words.',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  bodyRequired: false,
+  result: dataOf(
+    Type.Object({
+      wallet: Wallet,
+      action: Type.Enum(['created', 'imported', 'ensured'], {
+        description: '`ensured`: the wallet existed already.',
+      }),
+      mnemonic: Type.Optional(
+        Type.String({ description: 'The words of a new wallet. They are not shown again: write them down.' }),
+      ),
+    }),
+  ),
+  errors: [...errors, 'invalid_request', 'conflict', 'unavailable'],
+});
+
+export const getBalance = endpoint({
+  id: 'getBalance',
+  method: 'GET',
+  path: '/api/agents/me/balance',
+  summary: 'Show the balance of your wallet.',
+  description: 'Returns 404 without a wallet.',
+  tag: 'Wallet',
+  access,
+  surface: 'site',
+  result: dataOf(
+    Type.Object({
+      walletId: Type.String({ description: '`wal_…`' }),
+      balanceSats: sats('What can be spent, in whole satoshis, rounded down.'),
+      balanceMsats: msats('What can be spent, in millisatoshis.'),
+      pendingMsats: msats('Reserved for pending payments and their fees, in millisatoshis.'),
+      identityPubkey: Type.String({ description: 'The id of its Lightning node, in hexadecimal.' }),
+      network: Type.String({ description: '`regtest` for play money.' }),
+      backend: Type.String({ description: 'How it pays and is paid; `embedded`: within this host.' }),
+    }),
+  ),
+  errors: [...errors, 'not_found'],
+});
+
+export const faucetSatsMax = 100_000_000;
+
+export const useFaucet = endpoint({
+  id: 'useFaucet',
+  method: 'POST',
+  path: '/api/agents/me/wallet/faucet',
+  summary: 'Add play money to your wallet.',
+  description:
+    'For trying payments out: only on a host that listens on this machine alone and has no Lightning back end.',
+  tag: 'Wallet',
+  access: { login: 'any', loginOnly: true },
+  surface: 'site',
+  body: Type.Object(
+    {
+      amountSats: Type.Integer({
+        minimum: 1,
+        maximum: faucetSatsMax,
+        description: 'Satoshis to add; a wallet holds at most a hundred million of play money.',
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  result: dataOf(Type.Object({ wallet: Wallet })),
+  errors: ['unauthenticated', 'signed_out', 'permission', 'invalid_request'],
+});
+
+export type Wallet = Static<typeof Wallet>;
