@@ -47,6 +47,30 @@ test('at level info each answer is one line with its request id and no content',
   expect(JSON.stringify(reported)).not.toContain(daemon.key.slice(12, -6));
 });
 
+test('a rejected call is a line with its reason and no content, as long as warnings are logged', async () => {
+  daemon = await startChildDaemon({ config: '' });
+  const answer = await fetch(`${daemon.url}/v1/responses`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${daemon.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'gpt-nosuch', input: said }),
+  });
+  expect(answer.status).toBe(404);
+  const reported = await lines();
+  expect(reported).toMatchObject([
+    {
+      msg: 'call rejected',
+      level: 40,
+      request_id: answer.headers.get('x-request-id'),
+      key_name: 'default',
+      model: 'gpt-nosuch',
+      http_status: 404,
+      error_code: 'model_not_found',
+      param: 'model',
+    },
+  ]);
+  expect(JSON.stringify(reported)).not.toContain('in confidence');
+});
+
 test('bodies are logged when configured, but never keys', async () => {
   daemon = await startChildDaemon({
     config: 'log: {bodies: true}\nvault: {keychain: false, insecure_plain_file: true}\n',

@@ -58,6 +58,11 @@ export const TraceView = Type.Object(
         description: 'Of a rejected call the model that was requested; null if there was none.',
       }),
     ),
+    key: nullable(
+      Type.String({
+        description: 'The id of the calling key or login; null for a caller without a valid one.',
+      }),
+    ),
     status: Type.Enum([...traceStatuses], {
       description:
         '`canceled`: the client disconnected or the key was revoked. `interrupted`: the daemon stopped before the answer was complete. `rejected`: the call got an error before any provider was asked.',
