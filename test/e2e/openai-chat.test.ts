@@ -41,6 +41,27 @@ describe.each(backendNames)('the openai package, chat, answered by %s', (backend
     expect(usage?.total_tokens).toBeGreaterThan(0);
   });
 
+  test('gets one id, the model that answered and the cost, whole and streamed', async () => {
+    const model = backends.script(backend, { text: 'Good morning!' });
+    const call = { model, messages: says('Good morning!') };
+    const since = Math.floor(Date.now() / 1000);
+    const { data, response } = await client.chat.completions.create(call).withResponse();
+    const stream = await client.chat.completions.create({
+      ...call,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    const chunks = [];
+    for await (const chunk of stream) chunks.push(chunk);
+    for (const { id, created, model: answered } of [data, ...chunks]) {
+      expect(id).toMatch(/^chatcmpl-[0-9a-z]{26}$/);
+      expect(created).toBeGreaterThanOrEqual(since);
+      expect(answered).toBe(response.headers.get('x-service-model'));
+    }
+    expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
+    for (const usage of [data.usage, chunks.at(-1)?.usage]) expect(usage).toHaveProperty('cost_usd');
+  });
+
   test('gets a stream whose deltas are the text', async () => {
     const model = backends.script(backend, { text: 'Good morning to all of you!' });
     const stream = await client.chat.completions.create({

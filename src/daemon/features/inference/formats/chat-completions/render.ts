@@ -19,6 +19,13 @@ export function showChatUsage(tokens: Tokens, service: ServiceAnswer | undefined
   };
 }
 
+/** The provider's usage of an answer that is passed on, with the cost of the call. */
+export function passedUsage(reported: Json | undefined, { tokens, service }: Settled): Json {
+  const { cost_usd, ...counted } = showChatUsage(tokens, service);
+  // A provider that is itself a gateway reports its own cost, which ours replaces.
+  return { ...counted, ...reported, cost_usd };
+}
+
 /** `stop` with function calls becomes `tool_calls`; a cut answer is `length` even with function calls. */
 export function finishReason(output: Output, finish: FinishReason): string {
   if (finish === 'max_output_tokens') return 'length';

@@ -5,7 +5,7 @@ import type { Batch, InferenceEvent, RawFrame, ToolName } from '../../neutral.ts
 import { type Output, pictureOf } from '../../pipeline/output.ts';
 import type { Settled, StartedFailure, StreamRenderer } from '../../pipeline/renderer.ts';
 import { sealedFormat } from './parse.ts';
-import { finishReason, showChatCall, showChatUsage, textsIn } from './render.ts';
+import { finishReason, passedUsage, showChatCall, showChatUsage, textsIn } from './render.ts';
 
 export interface ChatStreamOptions {
   id: string;
@@ -34,6 +34,8 @@ export class ChatStream implements StreamRenderer {
   readonly #paragraphs = new Map<number, number>();
   /** The provider's first chunk, later its usage chunk, when its frames are passed on. */
   #passed: Json | undefined;
+  /** What a provider's chunks start with, up to their choices, and the same with our id, time and model. */
+  #heads = { theirs: '\n', ours: '' };
   /** The provider's latest usage. */
   #providerUsage: Json | undefined;
   /** Whether a frame with a finish reason was passed on. */
@@ -176,7 +178,7 @@ export class ChatStream implements StreamRenderer {
     return sseEvent(`${this.#prefix},"choices":[],"usage":${usage}}`);
   }
 
-  /** Passes on frames of the same format unchanged; usage waits for the last chunk, which carries the cost. */
+  /** Passes on frames of the same format with our id, time and model; usage waits for the last chunk, which carries the cost. */
   #pass(frames: readonly RawFrame[]): string {
     let text = '';
     for (const { raw, json } of frames) {
@@ -189,14 +191,32 @@ export class ChatStream implements StreamRenderer {
         }
       }
       if (Array.isArray(json.choices)) this.#countChoices(json.choices);
-      text += sseEvent(isObject(json.usage) ? this.#withoutUsage(json) : raw);
+      text += sseEvent(isObject(json.usage) ? this.#withoutUsage(json) : this.#labelled(raw, json));
     }
     return text;
   }
 
+  /** A provider's chunk with our id, time and model. What follows them keeps its bytes. */
+  #labelled(raw: string, json: Json): string {
+    if (!raw.startsWith(this.#heads.theirs)) {
+      const theirs = raw.slice(0, Math.max(0, raw.indexOf('"choices":')));
+      const head = headOf(theirs);
+      // Some providers write these members after the choices.
+      if (head?.id === undefined || head.created === undefined || head.model === undefined)
+        return JSON.stringify({ ...json, ...this.#label });
+      this.#heads = { theirs, ours: `${JSON.stringify({ ...head, ...this.#label }).slice(0, -1)},` };
+    }
+    return this.#heads.ours + raw.slice(this.#heads.theirs.length);
+  }
+
+  get #label(): Json {
+    const { id, created, model } = this.#options;
+    return { id, created, model };
+  }
+
   /** Some providers report the usage so far with each chunk, and clients would add it up. */
   #withoutUsage(json: Json): string {
-    return JSON.stringify({ ...json, usage: this.#options.includeUsage ? null : undefined });
+    return JSON.stringify({ ...json, ...this.#label, usage: this.#options.includeUsage ? null : undefined });
   }
 
   /** Counts the text of further choices; events cover the first one only. */
@@ -219,15 +239,22 @@ export class ChatStream implements StreamRenderer {
 
   #passedUsage(settled: Settled): string {
     if (!this.#options.includeUsage) return '';
-    const { cost_usd, ...counted } = showChatUsage(settled.tokens, settled.service);
-    // A provider that is itself a gateway reports its own cost, which ours replaces.
-    const usage = { ...counted, ...this.#providerUsage, cost_usd };
-    return this.#likePassed({ choices: [], usage });
+    return this.#likePassed({ choices: [], usage: passedUsage(this.#providerUsage, settled) });
   }
 
   #likePassed(members: Json): string {
-    const { id, created, model, service_tier, system_fingerprint } = this.#passed ?? {};
-    const base = { id, object: 'chat.completion.chunk', created, model, service_tier, system_fingerprint };
+    const { service_tier, system_fingerprint } = this.#passed ?? {};
+    const base = { ...this.#label, object: 'chat.completion.chunk', service_tier, system_fingerprint };
     return sseEvent(JSON.stringify({ ...base, ...members }));
+  }
+}
+
+/** The members of a chunk before its choices; undefined if the text is something else. */
+function headOf(text: string): Json | undefined {
+  try {
+    const { choices, ...head } = JSON.parse(`${text}"choices":0}`) as Json;
+    return choices === 0 ? head : undefined;
+  } catch {
+    return undefined;
   }
 }

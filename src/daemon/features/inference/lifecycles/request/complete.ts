@@ -3,9 +3,9 @@ import { unixSeconds } from '../../../../../shared/time.ts';
 import { RelayReply, StreamReply } from '../../../../handler.ts';
 import type { IdempotencySlot } from '../../../idempotency/index.ts';
 import type { ThreadRun } from '../../../threads/index.ts';
-import type { Json } from '../../fault.ts';
+import { isObject, type Json } from '../../fault.ts';
 import { parseChat } from '../../formats/chat-completions/parse.ts';
-import { renderCompletion, textsIn } from '../../formats/chat-completions/render.ts';
+import { passedUsage, renderCompletion, textsIn } from '../../formats/chat-completions/render.ts';
 import { ChatStream } from '../../formats/chat-completions/stream.ts';
 import type { ModelCall } from '../../pipeline/call-observer.ts';
 import type { Output } from '../../pipeline/output.ts';
@@ -14,7 +14,6 @@ import type { Settled } from '../../pipeline/renderer.ts';
 import { parseServiceOptions } from '../../pipeline/service-member.ts';
 import { startCall } from '../../pipeline/start-call.ts';
 import type { StartedCall } from '../../pipeline/started-call.ts';
-import type { JsonAnswer } from '../../upstream.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import { type ChatTurn, chatTurn } from '../thread/chat-turn.ts';
 import { firstUserText, inThread, threadIn } from '../thread/in-thread.ts';
@@ -93,13 +92,13 @@ function whole(
   { started, created, turn }: Answering,
 ): Promise<RelayReply> {
   const { answer, meter, output, route } = started;
-  const id = answer.kind === 'json' ? '' : chatId(deps);
+  const label = { id: chatId(deps), created, model: route.offer.model };
   const render = (settled: Settled) => {
     const body =
       answer.kind === 'json'
-        ? withService(answer, settled)
-        : JSON.stringify(renderCompletion({ id, created, model: route.offer.model, output, settled }));
-    return new RelayReply(answerHeaders(started, settled), body);
+        ? relabelled(answer.json, label, settled)
+        : renderCompletion({ ...label, output, settled });
+    return new RelayReply(answerHeaders(started, settled), JSON.stringify(body));
   };
   return answerWhole(deps, started, async () => {
     if (answer.kind === 'json') {
@@ -114,13 +113,14 @@ function whole(
   });
 }
 
-const closingBrace = 0x7d;
-
-/** Appends the member `service` to the provider's own bytes, so that nothing is lost or serialised again. */
-function withService(answer: JsonAnswer, settled: Settled): Uint8Array {
-  const end = answer.bytes.lastIndexOf(closingBrace);
-  const service = Buffer.from(`,"service":${JSON.stringify(settled.service)}}`);
-  return Buffer.concat([answer.bytes.subarray(0, end), service]);
+/** A provider's answer in the caller's format, with our id, time, model and cost. */
+function relabelled(
+  answer: Json,
+  label: { id: string; created: number; model: string },
+  settled: Settled,
+): Json {
+  const usage = passedUsage(isObject(answer.usage) ? answer.usage : undefined, settled);
+  return { ...answer, ...label, usage, service: settled.service };
 }
 
 /** Counts the text of all choices, for the estimate of an answer without usage. */

@@ -36,3 +36,25 @@ test('the provider’s usage is passed on, except for the cost', () => {
   const { usage } = JSON.parse(text.split('\n')[0]?.replace(/^data: /, '') ?? '');
   expect(usage).toMatchObject({ ...reported, cost_usd: '0.0011' });
 });
+
+test('a provider’s chunks get our id, time and model, and keep the bytes of the rest', () => {
+  const ours = { id: 'chatcmpl-ours', created: 7, model: 'maker/m' };
+  const output = createOutput(
+    (prefix) => `${prefix}_1`,
+    () => '',
+  );
+  const stream = new ChatStream({ ...ours, output, includeUsage: false, requestId: 'req_1' });
+  const pass = (raw: string) => stream.batch({ events: [], frames: [{ raw, json: JSON.parse(raw) }] });
+  const head =
+    '{"id":"theirs", "object":"chat.completion.chunk","created":1,"model":"m","x":"\\"choices\\":",';
+  const rest =
+    '"choices": [{"index":0, "delta":{"content":"1\\u00e9"},"finish_reason":null}], "big": 12345678901234567890}';
+  const relabelled = `{"id":"chatcmpl-ours","object":"chat.completion.chunk","created":7,"model":"maker/m",`;
+  const simple = head.replace('"x":"\\"choices\\":",', '');
+  for (let time = 0; time < 2; time += 1) expect(pass(simple + rest)).toBe(`data: ${relabelled}${rest}\n\n`);
+  // A changed head, members after the choices, and a name that only looks like one.
+  expect(pass(simple.replace('theirs', 'another') + rest)).toBe(`data: ${relabelled}${rest}\n\n`);
+  const late = '{"choices":[],"id":"theirs","created":1,"model":"m"}';
+  expect(JSON.parse(pass(late).slice(6))).toEqual({ choices: [], ...ours });
+  expect(JSON.parse(pass(head + rest).slice(6))).toMatchObject({ ...ours, x: '"choices":' });
+});
