@@ -82,6 +82,11 @@ test.each([40, 50, 60, 80, 100, 140])('lines fit a terminal of %i columns', asyn
   }
 });
 
+test('the reason is there on a narrow terminal, too', async () => {
+  const [refused] = await linesFor([rejected], { columns: 70 });
+  expect(refused).toMatch(/:15 {2}\/v1\/responses {2}unsupported_media_type {2}The content type.*…$/);
+});
+
 test('names cannot send control characters to the terminal', async () => {
   const [line] = await linesFor([{ ...completed, data: { ...completed.data, model: '\u001b[31mred' } }]);
   expect(line).not.toContain('\u001b');

@@ -68,6 +68,7 @@ interface Layout {
 
 const gap = '  ';
 const reasonWidthMin = 8;
+const reasonWidthUsual = 40;
 const noNames: KeyNames = new Map();
 
 const time: Cell = {
@@ -220,28 +221,45 @@ function terminalTexts(
   { paint, columns, names }: Omit<LineOptions, 'isTty'>,
 ): string[] {
   const request = data as Finished;
+  const textOf = ({ text }: Cell) => visibleCell(text(request, { createdAt, names }));
   const cells = fittingCells(layout, columns);
-  const shown = type === 'request.rejected' ? withReason(cells, request, columns) : cells;
-  return shown.map(({ width, text, style, mayBeCut }) => {
-    const safe = visibleCell(text(request, { createdAt, names }));
-    const cut = mayBeCut ? cutToWidth(safe, width) : safe;
+  const reason = visibleCell(reasonText(request));
+  const shown = type === 'request.rejected' ? withReason(cells, { columns, textOf, reason }) : cells;
+  return shown.map((cell) => {
+    const { width, style, mayBeCut } = cell;
+    const cut = mayBeCut ? cutToWidth(textOf(cell), width) : textOf(cell);
     return paint(style?.(request), cut + ' '.repeat(Math.max(0, width - widthOf(cut))));
   });
 }
 
-/** The cells of a rejected request: its reason takes the place of those about the answer. */
-function withReason(cells: Cell[], request: Finished, columns: number): Cell[] {
-  const first = cells.findIndex(({ isAnswer }) => isAnswer);
-  if (first < 0) return cells;
-  const before = cells.slice(0, first);
-  const after = cells.slice(first).filter(({ isAnswer }) => !isAnswer);
-  const last = before.at(-1);
+/**
+ * The cells of a rejected request: its reason takes the place of those about the answer. Where there is little room for it,
+ * no other cell is wider than its text.
+ */
+function withReason(
+  cells: Cell[],
+  { columns, textOf, reason }: { columns: number; textOf: (cell: Cell) => string; reason: string },
+): Cell[] {
+  const widthOfText = (cell: Cell) => widthOf(textOf(cell));
+  const firstOfAnswer = cells.findIndex(({ isAnswer }) => isAnswer);
+  const at = firstOfAnswer < 0 ? cells.length : firstOfAnswer;
+  const after = cells.slice(at).filter(({ isAnswer }) => !isAnswer);
   // The code is not cut where the reason follows it anyway.
-  if (last?.title === status.title)
-    before.splice(-1, 1, { ...last, width: Math.max(last.width, widthOf(request.error_code ?? '')) });
-  const width = columns - widthOfLine([...before, ...after]) - gap.length;
-  if (width < reasonWidthMin) return [...cells.slice(0, first), ...after];
-  return [...before, { title: 'reason', width, text: () => reasonText(request), mayBeCut: true }, ...after];
+  const before = cells
+    .slice(0, at)
+    .map((cell, index) =>
+      cell.title === status.title && index === at - 1
+        ? { ...cell, width: Math.max(cell.width, widthOfText(cell)) }
+        : cell,
+    );
+  const roomAfter = (used: Cell[]) => columns - widthOfLine([...used, ...after]) - gap.length;
+  const isNarrow = roomAfter(before) < Math.min(reasonWidthUsual, widthOf(reason));
+  const used = isNarrow
+    ? before.map((cell) => ({ ...cell, width: Math.min(cell.width, widthOfText(cell)) }))
+    : before;
+  const width = roomAfter(used);
+  if (width < reasonWidthMin) return [...cells.slice(0, at), ...after];
+  return [...used, { title: 'reason', width, text: () => reason, mayBeCut: true }, ...after];
 }
 
 /** The number comes first, so that it is not cut. */
