@@ -164,7 +164,7 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
     }),
     process: { url: () => url, socket, pid: process.pid, version, dataFolder, startedAt },
     vault: vaultSettings(config, environment.env),
-    isLocalHost: isLoopback(host),
+    isLocalHost: isLoopback(host.includes(':') ? `[${host}]` : host),
     dataKey: await dataKey(file('dataKey'), world.randomBytes),
     backupFiles: () => backupFiles(config),
     keepListings: (listings) => writeSecretFile(file('listings'), listings),

@@ -61,6 +61,7 @@ const statusStyles: Record<WalletInvoice['status'], Style | undefined> = {
 const id: Column<WalletInvoice> = { title: 'id', value: (invoice) => invoice.id };
 const amount: Column<WalletInvoice> = {
   title: 'amount_sats',
+  label: 'amount',
   value: ({ amountSats }) => amountSats,
   show: ({ amountMsats }) => bitcoin(amountMsats),
   align: 'right',

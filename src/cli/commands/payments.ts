@@ -111,12 +111,14 @@ const status: Column<Payment> = {
 };
 const amount: Column<Payment> = {
   title: 'amount_msats',
+  label: 'amount',
   value: ({ quotedAmountMsats }) => quotedAmountMsats,
   show: ({ quotedAmountMsats }) => bitcoin(quotedAmountMsats),
   align: 'right',
 };
 const fee: Column<Payment> = {
   title: 'fee_msats',
+  label: 'fee',
   value: ({ feeMsats }) => feeMsats,
   show: ({ feeMsats, maxFeeMsats, status: state }) => {
     if (feeMsats !== null) return bitcoin(feeMsats);

@@ -49,6 +49,7 @@ const madeColumns: Column<Made>[] = [
   { title: 'backend', value: ({ wallet }) => wallet.backend },
   {
     title: 'balance_sats',
+    label: 'balance',
     value: ({ wallet }) => wallet.balanceSats,
     show: ({ wallet }) => bitcoin(wallet.balanceMsats),
   },
@@ -72,12 +73,14 @@ export const balanceCommand = (context: Context) =>
 const balanceColumns: Column<Result<typeof getBalanceContract>['data']>[] = [
   {
     title: 'balance_sats',
+    label: 'balance',
     value: ({ balanceSats }) => balanceSats,
     show: ({ balanceMsats }) => bitcoin(balanceMsats),
     style: () => 'bold',
   },
   {
     title: 'pending_msats',
+    label: 'pending',
     value: ({ pendingMsats }) => pendingMsats,
     show: ({ pendingMsats }) => bitcoin(pendingMsats),
   },
@@ -100,6 +103,7 @@ export const faucetCommand = (context: Context) =>
 const filledColumns: Column<Wallet>[] = [
   {
     title: 'balance_sats',
+    label: 'balance',
     value: ({ balanceSats }) => balanceSats,
     show: ({ balanceMsats }) => bitcoin(balanceMsats),
   },
