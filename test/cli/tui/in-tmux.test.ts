@@ -147,6 +147,7 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }
     await tmux.shows(/⋯ sim\/slow via simulator/);
     await tmux.keys('C-c');
     await tmux.shows(/Cancelled\. /);
+    expect(await tmux.screen()).not.toContain('not stored');
     await tmux.text('/cost');
     await tmux.keys('Enter');
     await tmux.shows(/2 answers · /);

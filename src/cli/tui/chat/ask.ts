@@ -25,8 +25,8 @@ export interface Answered {
   text: string;
   /** Model, tokens, cost and time on one line. */
   bill: string;
-  /** The id of the response, if it was stored. */
-  stored?: string | undefined;
+  /** The id of the response; null if it was not stored, undefined if the answer has no end. */
+  stored?: string | null;
   warning?: string | undefined;
   /** Why the answer ended early. */
   failure?: unknown;
@@ -68,7 +68,7 @@ export async function ask(context: Context, options: AskOptions): Promise<Answer
     response.status === 'incomplete' ? (response.incomplete_details?.reason ?? 'unknown reason') : '';
   return {
     text: seen.text + callsOfResponse(response),
-    stored: response.store ? response.id : undefined,
+    stored: response.store ? response.id : null,
     bill: billOfResponse(response, { requestId: undefined, tookMs: context.now() - startedAt }),
     warning: why === '' ? undefined : `The answer is incomplete: ${why}.`,
   };

@@ -7,12 +7,17 @@ const mention = /(?<=^|\s)@(?:"([^"\n]+)"|(\S+))/g;
 const unfinishedMention = /(?<=^|\s)@(?:"([^"\n]*)|([^\s"]*))$/;
 const suggestionsMax = 6;
 
-/** Reads the files that a prompt mentions. What names no file, such as `@ann`, stays text. */
+/**
+ * Reads the files that a prompt mentions. What names no file, such as `@ann` or `@/components`, stays text; but a quoted or
+ * relative path that does not exist fails.
+ */
 export function mentionedFiles(text: string, home: string): Attachment[] {
   const paths = [...text.matchAll(mention)].flatMap(([, quoted, word]) => {
     // A sentence may go on after the name.
     const names = quoted === undefined ? [word ?? '', (word ?? '').replace(/[.,;:!?)]+$/, '')] : [quoted];
-    return names.map((name) => inHome(name, home)).find(isFile) ?? [];
+    const found = names.map((name) => inHome(name, home)).find(isFile);
+    const isMeantAsPath = quoted !== undefined || /^(\.{1,2}|~)\//.test(word ?? '');
+    return found ?? (isMeantAsPath ? inHome(names.at(-1) ?? '', home) : []);
   });
   return readAttachments([...new Set(paths)]);
 }

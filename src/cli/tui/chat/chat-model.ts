@@ -267,19 +267,20 @@ export class ChatModel extends Observable {
       this.#restorePrompt(question.text);
     } else {
       conversation.turns.push({ role: 'user', ...question }, { role: 'assistant', text: answer });
-      this.#noteStored(stored);
     }
     this.print('note', bill);
+    if (!failure) this.#noteStored(stored);
   }
 
-  /** Only a stored conversation can be continued later. */
-  #noteStored(stored: string | undefined): void {
+  /** Only a stored conversation can be continued later. After a partial answer, the next one stores the whole. */
+  #noteStored(stored: string | null | undefined): void {
     const { conversation, options } = this;
     if (conversation.thread !== undefined) return;
-    const isFirst = conversation.answers === 1 || conversation.stored !== undefined;
-    conversation.stored = stored;
-    if (stored !== undefined) options.onStored(stored);
-    else if (isFirst) this.print('note', 'This conversation is not stored, so --continue cannot resume it.');
+    const isNews = conversation.answers === 1 || conversation.stored !== undefined;
+    conversation.stored = stored ?? undefined;
+    if (typeof stored === 'string') options.onStored(stored);
+    else if (stored === null && isNews)
+      this.print('note', 'This conversation is not stored, so --continue cannot resume it.');
   }
 
   #flushAnswer(): void {

@@ -90,7 +90,10 @@ test('files are found in a prompt and completed; other words with @ stay text', 
   const names = (text: string) => mentionedFiles(text, home).map(({ name }) => name);
   expect(names('Compare @~/notes.md with @"~/my notes.md", please.')).toEqual(['notes.md', 'my notes.md']);
   expect(names('See @~/notes.md. Or (@~/notes.md)')).toEqual(['notes.md']);
-  expect(names('Ask @ann at ann@~/notes.md about @types/node and @~/nested')).toEqual([]);
+  expect(names('Ask @ann at ann@~/notes.md about @types/node and @/components')).toEqual([]);
+  expect(() => names('See @~/nothing.md.')).toThrow('nothing.md does not exist.');
+  expect(() => names('See @"no such file"')).toThrow('no such file does not exist.');
+  expect(() => names('See @~/nested')).toThrow('nested is a folder.');
   const lines = (text: string) => pathSuggestions(text, home).map(({ line }) => line);
   expect(lines('Compare @~/no')).toEqual(['Compare @~/notes.md']);
   expect(lines('Compare @~/my')).toEqual(['Compare @"~/my notes.md"']);
