@@ -45,6 +45,7 @@ const fresh = (name: string): string => {
 
 const aKey: [string[], string] = [['keys', 'issue', '--name', 'swept'], '.key.id'];
 const aResponse: [string[], string] = [['respond', '-n', '--model', 'sim/echo', 'Hello.'], '.id'];
+const aRequest: [string[], string] = [['traces', '--limit', '1'], '.[0].request_id'];
 const aBackground: [string[], string] = [
   ['respond', '-n', '--model', 'sim/echo', '--background', 'Hello.'],
   '.id',
@@ -88,7 +89,8 @@ export const commandLines: Record<string, Sample> = {
   'models refresh': line('models', 'refresh'),
   rates: line('rates', '--match', 'sim'),
   usage: line('usage'),
-  traces: line('traces'),
+  'traces list': line('traces', 'list'),
+  'traces show': about(['traces', 'show'], aRequest),
   'keys issue': line('keys', 'issue', '--name', 'swept'),
   'keys list': line('keys', 'list'),
   'keys show': about(['keys', 'show'], aKey),

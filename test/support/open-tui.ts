@@ -67,6 +67,8 @@ export function openTui(options: OpenOptions = {}) {
     keyNames,
     log,
     now,
+    spending: {},
+    searchLog: undefined,
     defaultModel: async () => 'sim/assistant',
     follow: createFollower({
       now,

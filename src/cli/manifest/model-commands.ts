@@ -109,18 +109,30 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
     load: async () => (await import('../commands/usage.ts')).usageCommand,
   },
   traces: {
-    summary: 'List finished requests, or show one in detail.',
-    endpoint: [listTraces, getTrace],
-    options: ['status', 'model', 'provider', 'key', 'since', 'until', 'limit'],
-    lists: {
-      completes: ['request'],
-      suggest: rowsOf(listTraces, { query: { limit: 50 } }, ({ request_id, model, status }) => ({
-        value: request_id,
-        meaning: `${model}, ${status}`,
-      })),
-      alsoListsPaths: ['/v1/usage'],
+    summary: 'Show what finished requests did, and what they asked and answered.',
+    alone: 'list',
+    shorthand: { verb: 'show', argument: /^req_/ },
+    verbs: {
+      list: {
+        summary: 'List finished requests.',
+        endpoint: listTraces,
+        options: ['status', 'model', 'provider', 'key', 'since', 'until', 'limit'],
+        lists: {
+          completes: ['request'],
+          suggest: rowsOf(listTraces, { query: { limit: 50 } }, ({ request_id, model, status }) => ({
+            value: request_id,
+            meaning: `${model}, ${status}`,
+          })),
+          alsoListsPaths: ['/v1/usage'],
+        },
+        load: async () => (await import('../commands/traces/traces.ts')).listTracesCommand,
+      },
+      show: {
+        summary: 'Show a finished request in detail, or its prompt and answer.',
+        endpoint: getTrace,
+        load: async () => (await import('../commands/traces/traces.ts')).showTraceCommand,
+      },
     },
-    load: async () => (await import('../commands/traces/traces.ts')).tracesCommand,
   },
   tail: {
     summary: 'Follow requests as they happen.',

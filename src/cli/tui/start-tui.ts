@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { type Client, createClient } from '../../shared/client.ts';
 import { foldersOf } from '../../shared/folders.ts';
 import { chooseModel } from '../commands/respond/choose-model.ts';
+import { logSearchOf } from '../content/call-content.ts';
 import type { Context } from '../context.ts';
 import { routeTo } from '../hosts/send.ts';
 import { getKey } from '../manifest/endpoints.ts';
@@ -90,6 +91,8 @@ function servicesOf(
     keyNames,
     log,
     now: context.now,
+    spending: {},
+    searchLog: logSearchOf(context),
     defaultModel: async () => (await chooseModel(context, {})).model,
     follow: createFollower({
       now: context.now,

@@ -1,6 +1,7 @@
 import type { EventView } from '../../shared/contract/events.ts';
 import { getKey, getSession, listTraces, streamEvents } from '../manifest/endpoints.ts';
 import type { Services } from './services/services.ts';
+import { loadUsage } from './services/spending.ts';
 import type { ListView } from './state/list-view.ts';
 import type { AccountFacts, TuiState } from './state/tui-state.ts';
 
@@ -74,13 +75,15 @@ async function loadAccount(state: TuiState, services: Services): Promise<void> {
   state.changed({ soon: true });
 }
 
-async function fetchAccount({ client }: Services): Promise<AccountFacts> {
+async function fetchAccount(services: Services): Promise<AccountFacts> {
+  const { client } = services;
+  // A key without access to usage sees no amounts.
+  await loadUsage(services, 'day').catch(() => {});
   const key = await client.call(getKey, {});
   const session = await client.call(getSession, {}).catch(() => undefined);
   return {
     workspace: session?.workspace.slug ?? key.workspace,
     balanceUsd: key.balance_usd,
-    spentTodayUsd: key.spend_usd.day,
   };
 }
 

@@ -240,6 +240,61 @@ describe('traffic', () => {
     await tui.shows('unexpected call: GET /v1/traces/{request_id}');
     expect(tui.frame()).toContain('sim/model-1');
   });
+
+  const trace = {
+    request_id: 'req_1',
+    response_id: 'resp_1',
+    completed_at: new Date(at).toISOString(),
+    model: 'sim/model-1',
+    key: null,
+    status: 'completed',
+    timings: { admitted_ms: 1, held_ms: null, first_token_ms: 2, total_ms: 3, settled_ms: 4 },
+    endpoint: '/v1/responses',
+    attempts: [],
+    dropped: [],
+    routes: null,
+    tokens: { input: 1, output: 2 },
+    charged_usd: '0',
+  };
+
+  test('opens what was asked and answered, scrollable, above the details', async () => {
+    const answer = Array.from({ length: 40 }, (_, line) => `line ${line} of the answer`).join('\n');
+    const tui = openTui({
+      answers: {
+        'GET /v1/traces/{request_id}': () => trace,
+        'GET /v1/responses/{id}': () => ({
+          output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: answer }] }],
+        }),
+        'GET /v1/responses/{id}/input_items': () =>
+          page([{ role: 'user', content: 'What\u001b[31m is it?' }]),
+      },
+    });
+    tui.calls.apply(finished(1));
+    tui.state.changed();
+    tui.type(keys.enter);
+    await tui.shows(/^user *\nWhat is it\? *\n *\nassistant *\nline 0 of the answer/m);
+    tui.type('>');
+    await tui.shows(/^total .*3 ms/m);
+    tui.type('y');
+    await tui.shows('Copied req_1');
+  });
+
+  test('opens the details, and says why prompt and answer are not stored', async () => {
+    const answers = {
+      'GET /v1/traces/{request_id}': () => ({
+        ...trace,
+        response_id: null,
+        endpoint: '/v1/chat/completions',
+      }),
+    };
+    const tui = openTui({ answers, rows: 50 });
+    tui.calls.apply(finished(1));
+    tui.state.changed();
+    tui.type(keys.enter);
+    await tui.shows(
+      /^request id +req_1(.*\n)+Prompt and answer are not stored\. Chat completions are never\s+stored\./m,
+    );
+  });
 });
 
 describe('keys', () => {
@@ -339,13 +394,14 @@ test('usage is grouped by day, model and key, with bars', async () => {
     answers: {
       'GET /v1/usage': ({ query }) => {
         asked.push(query?.group_by);
-        return { data: [sums('one', '4'), sums('two', '1')] };
+        return { data: [sums('one', '4'), sums('two', '1.0000004')], total: { charged_usd: '5.0000004' } };
       },
     },
   });
   tui.type('gu');
   await tui.shows('[by day]');
-  await tui.shows('$5 charged');
+  await tui.shows('Last 30 days: 6 requests · $5.0000004 charged');
+  expect(tui.lines()[0]).toContain(' · $5.0000004 in 30 days');
   const barOf = (name: string) =>
     tui
       .lines()
@@ -390,6 +446,30 @@ describe('the palette', () => {
     await tui.shows(/^((?!nonsense).)*$/s);
     tui.type(':q\r');
     await expect.poll(() => tui.done.quit).toBe(1);
+  });
+
+  test('issues a key with the flags of the command, and refuses what it cannot run', async () => {
+    const issued: unknown[] = [];
+    const tui = openTui({
+      answers: {
+        [keyList]: () => page([key('key_a')]),
+        'POST /v1/workspaces/{workspace}/keys': ({ body }) => {
+          issued.push(body);
+          return { key: key('key_foo'), secret: 'gwk_secret' };
+        },
+      },
+    });
+    tui.type(':keys revoke foo\r');
+    await tui.shows(/"keys revoke" cannot be run here, only ":keys issue …"\./);
+    tui.type(keys.ctrlU);
+    tui.type(':keys issue --nme foo\r'.slice(1));
+    await tui.shows("unknown option '--nme'");
+    tui.type(keys.ctrlU);
+    tui.type('keys issue --name foo --scope responses --rpm 60\r');
+    await tui.shows(/gwk_secret *\n *\nSave the secret now/);
+    expect(issued).toEqual([{ name: 'foo', scopes: ['responses'], limits: { requests_per_minute: 60 } }]);
+    tui.type(keys.escape);
+    await tui.shows(/^((?!gwk_secret).)*$/s);
   });
 
   test('completes names', async () => {

@@ -1,6 +1,8 @@
 import { Command } from '@commander-js/extra-typings';
 import type { ResponseResource } from '../../../shared/contract/responses.ts';
 import type { ListedResponse } from '../../../shared/contract/stored-responses.ts';
+import { storedContent, storedPassages } from '../../content/call-content.ts';
+import { readableText } from '../../content/readable.ts';
 import type { Context } from '../../context.ts';
 import { collectPages } from '../../hosts/pages.ts';
 import { cancelResponse, deleteResponse, getResponse, listResponses } from '../../manifest/endpoints.ts';
@@ -41,17 +43,33 @@ export const getResponseCommand = (context: Context) =>
     .addHelpText('after', example('gateway responses get resp_01jd… --json'))
     .action(async (id, { pictures }) => {
       preparePictures(pictures);
-      const response = await context.client().call(getResponse, { params: { id }, query: {} });
-      if (context.out.wantsJson()) await context.out.document(response);
-      else show(context, response);
+      const response = await show(context, id);
       keepPictures(context, response, pictures);
     });
 
-function show({ out }: Context, response: ResponseResource): void {
-  if (response.status === 'queued' || response.status === 'in_progress')
-    out.note(`The response is ${response.status}. To follow it: gateway responses watch ${response.id}`);
+/** Prints a response: on a terminal with its prompt, in a pipe the answer alone, as `respond` does. */
+async function show(context: Context, id: string): Promise<ResponseResource> {
+  const { io, out } = context;
+  if (io.stdout.isTty && !out.wantsJson() && !out.isQuiet()) {
+    const content = await storedContent(context.client(), id);
+    noteProgress(context, content.response);
+    io.stdout.write(readableText(storedPassages(content), out.paint.stdout));
+    return content.response;
+  }
+  const response = await context.client().call(getResponse, { params: { id }, query: {} });
+  if (out.wantsJson()) {
+    await out.document(response);
+    return response;
+  }
+  noteProgress(context, response);
   if (response.error) out.warn(`The response failed: ${response.error.message}`);
   out.text(out.isQuiet() ? `${response.id}\n` : textOfResponse(response));
+  return response;
+}
+
+function noteProgress({ out }: Context, response: ResponseResource): void {
+  if (response.status === 'queued' || response.status === 'in_progress')
+    out.note(`The response is ${response.status}. To follow it: gateway responses watch ${response.id}`);
 }
 
 export const cancelResponseCommand = (context: Context) =>

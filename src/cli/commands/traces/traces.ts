@@ -1,10 +1,14 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import type { Query } from '../../../shared/contract/endpoint.ts';
 import type { listTraces as listTracesContract, TraceView } from '../../../shared/contract/traces.ts';
+import { exitCodes } from '../../../shared/errors.ts';
+import { contentOfCall, contentPassages, logSearchOf } from '../../content/call-content.ts';
+import { readableText } from '../../content/readable.ts';
 import type { Context } from '../../context.ts';
+import { CliError } from '../../failures/cli-error.ts';
 import { collectPages } from '../../hosts/pages.ts';
 import { getTrace, listTraces } from '../../manifest/endpoints.ts';
-import { checkNoFilter, example, timeBound, wholeNumber } from '../../manifest/options.ts';
+import { example, timeBound, wholeNumber } from '../../manifest/options.ts';
 import { callerText, type KeyNames, keyNamesFor } from '../../names/key-names.ts';
 import { resolveFilter } from '../../names/resolve.ts';
 import { count, dollars } from '../../output/amount.ts';
@@ -13,9 +17,8 @@ import type { Column } from '../../output/table.ts';
 import { ago, duration } from '../../output/time.ts';
 import { waterfall } from './waterfall.ts';
 
-export const tracesCommand = (context: Context) =>
-  new Command('traces')
-    .argument('[request]', 'the id of a request: req_… (default: list recent requests)')
+export const listTracesCommand = (context: Context) =>
+  new Command('list')
     .addOption(
       new Option('--status <status>', 'only requests with this status').choices([
         'completed',
@@ -41,12 +44,16 @@ export const tracesCommand = (context: Context) =>
     )
     .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1 }), 20)
     .addHelpText('after', example('gateway traces --status failed --since 2026-11-01'))
-    .action((request, { limit, status, model, provider, key, since, until }) => {
-      const filter = { status, model, provider, key, since, until };
-      if (request === undefined) return showTraces(context, { limit, filter });
-      checkNoFilter(request, filter);
-      return showTrace(context, request);
-    });
+    .action(({ limit, status, model, provider, key, since, until }) =>
+      showTraces(context, { limit, filter: { status, model, provider, key, since, until } }),
+    );
+
+export const showTraceCommand = (context: Context) =>
+  new Command('show')
+    .argument('<request>', 'the id of a request: req_…')
+    .option('--body', 'print the prompt and the answer instead, if they are stored')
+    .addHelpText('after', example('gateway traces show req_01jd… --body'))
+    .action((request, { body }) => (body ? showBody(context, request) : showTrace(context, request)));
 
 type Filter = Omit<Query<typeof listTracesContract>, 'limit' | 'after'>;
 
@@ -69,6 +76,17 @@ async function showTrace(context: Context, request: string): Promise<void> {
   await out.record(trace, traceRecord(context.now(), await keyNamesFor(context)));
   if (!io.stdout.isTty || out.wantsJson() || out.isQuiet()) return;
   out.text(`\n${waterfall(trace, io.columns())}`);
+}
+
+/** Prints what was asked and answered; with `--json` as it is stored. */
+async function showBody(context: Context, request: string): Promise<void> {
+  const { out } = context;
+  const client = context.client();
+  const trace = await client.call(getTrace, { params: { request_id: request } });
+  const content = await contentOfCall(client, trace, logSearchOf(context));
+  if (out.wantsJson()) return out.document({ request_id: request, ...content });
+  if (content.source === null) throw new CliError(content.reason, { exit: exitCodes.failed });
+  context.io.stdout.write(readableText(contentPassages(content), out.paint.stdout));
 }
 
 const styles: Record<TraceView['status'], Style> = {

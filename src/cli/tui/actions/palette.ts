@@ -2,11 +2,12 @@ import { type CommandName, commands } from '../keys/bindings.ts';
 import { type LineDialog, lineDialog } from '../state/dialog.ts';
 import type { TuiState } from '../state/tui-state.ts';
 import { emptyEdit } from '../text/line-edit.ts';
+import { runPrompt } from './row-actions.ts';
 
 interface Entry {
   names: readonly string[];
   summary: string;
-  run(rest: string): void;
+  run(rest: string): void | Promise<void>;
 }
 
 /** The command palette: screens by name or alias, and every command of the keys. */
@@ -20,8 +21,7 @@ export function paletteDialog(state: TuiState, run: (command: CommandName) => vo
     submit(text, candidate) {
       const word = firstWord(text);
       if (!candidate) throw new Error(`Unknown command: ${word}.`);
-      state.dialog = undefined;
-      candidate.run?.(text.trim().slice(word.length).trim());
+      return candidate.run?.(text.trim().slice(word.length).trim());
     },
   });
 }
@@ -32,8 +32,23 @@ function screenEntries(state: TuiState): Entry[] {
   return state.views.map(({ screen }, index) => ({
     names: [screen.id, screen.letter, ...screen.aliases],
     summary: `go to ${screen.title}`,
-    run: () => state.show(index),
+    run: (rest) => (rest === '' ? state.show(index) : runOnScreen(state, index, rest)),
   }));
+}
+
+/** Runs what follows the name of a screen, like `issue --name ci` of `keys issue --name ci`. */
+function runOnScreen(state: TuiState, index: number, rest: string): Promise<void> {
+  const { screen } = state.views[index] ?? state.view;
+  const verb = firstWord(rest);
+  const isCreating = screen.compose && ['new', firstWord(screen.compose.label)].includes(verb);
+  if (!screen.compose || !isCreating) {
+    const allowed = screen.compose ? `, only ":${screen.id} ${firstWord(screen.compose.label)} …"` : '';
+    throw new Error(
+      `"${screen.id} ${verb}" cannot be run here${allowed}. Use the keys of the screen, or gateway in a shell.`,
+    );
+  }
+  state.show(index);
+  return runPrompt(state, screen.compose, rest.slice(verb.length).trim());
 }
 
 function filterEntry(state: TuiState): Entry {
@@ -60,7 +75,11 @@ function commandEntries(state: TuiState, run: (command: CommandName) => void): E
     .map((name) => ({
       names: [name, ...(aliases[name] ?? [])],
       summary: commands[name],
-      run: () => run(name),
+      run: (rest) => {
+        const { compose } = state.view.screen;
+        if (name === 'compose' && compose && rest !== '') return runPrompt(state, compose, rest);
+        run(name);
+      },
     }));
 }
 

@@ -81,14 +81,18 @@ export function openPrompt(state: TuiState, prompt: Prompt<unknown> | undefined)
     label: prompt.label,
     placeholder: prompt.placeholder,
     edit: emptyEdit,
-    async submit(text) {
-      const result = await prompt.run(text, state.options.services, row);
-      if (typeof result === 'string') state.notice = result;
-      else state.openPage(result, row);
-      state.reloadPageSoon();
-      void state.reload();
-    },
+    submit: (text) => runPrompt(state, prompt, text),
   });
+}
+
+/** Runs a prompt with its line, and shows its result. */
+export async function runPrompt(state: TuiState, prompt: Prompt<unknown>, text: string): Promise<void> {
+  const row = state.activeRow();
+  const result = await prompt.run(text, state.options.services, row);
+  if (typeof result === 'string') state.notice = result;
+  else state.openPage(result, row);
+  state.reloadPageSoon();
+  void state.reload();
 }
 
 export function confirmRemoval(state: TuiState): void {

@@ -1,7 +1,8 @@
-import { briefDollars, dollars } from '../../output/amount.ts';
+import { dollars } from '../../output/amount.ts';
 import type { Paint } from '../../output/style.ts';
 import { visibleCell } from '../../output/visible.ts';
 import { paintedWidth } from '../../output/width.ts';
+import { daysShown, type Spending } from '../services/spending.ts';
 import type { TuiState } from '../state/tui-state.ts';
 import { fitPainted } from '../text/cells.ts';
 import type { RenderOptions } from '../text/render-options.ts';
@@ -27,12 +28,20 @@ export function headerLine(state: TuiState, host: HostLabel, { width, paint }: R
     ...balance,
     ...(unread ? [paint('bold', `${unread} unread`)] : []),
     `${state.options.services.calls.running()} running`,
-    ...(account.spentTodayUsd === undefined ? [] : [`${briefDollars(account.spentTodayUsd)} today`]),
+    ...spendingParts(state.options.services.spending),
     ...(host.name === undefined ? [] : [visibleCell(host.url)]),
   ];
   // Narrow terminals drop the last parts first.
   while (parts.length > 2 && paintedWidth(parts.join(' · ')) > width) parts.pop();
   return fitPainted(parts.join(' · '), width);
+}
+
+/** What was charged, as the Usage screen shows it. */
+function spendingParts({ today, recent }: Spending): string[] {
+  return [
+    ...(today === undefined ? [] : [`${dollars(today)} today`]),
+    ...(recent === undefined ? [] : [`${dollars(recent)} in ${daysShown} days`]),
+  ];
 }
 
 function connectionText({ connection, options }: TuiState, paint: Paint): string {

@@ -1,4 +1,5 @@
-import { Command, CommanderError } from '@commander-js/extra-typings';
+import { Command, CommanderError, Option } from '@commander-js/extra-typings';
+import { type ScopeName, scopeNames } from '../../../shared/contract/endpoint.ts';
 import type { LimitsChange } from '../../../shared/contract/key-limits.ts';
 import type { Key, KeyWithUse } from '../../../shared/contract/keys.ts';
 import { keyRecord, requestsShare, spendShare } from '../../commands/keys/keys.ts';
@@ -162,35 +163,45 @@ async function revoke(rows: readonly KeyRow[], { client }: Services): Promise<st
 }
 
 /** Parses a name and the flags of `gateway keys issue`: `ci --spend-cap 5/day --rpm 60`. */
-async function parseIssue(line: string, now: number): Promise<{ name?: string; limits?: LimitsChange }> {
-  const { words, change } = await parseLine(line, now);
-  const name = words.join(' ');
+async function parseIssue(
+  line: string,
+  now: number,
+): Promise<{ name?: string; scopes?: ScopeName[]; limits?: LimitsChange }> {
+  const command = limitFlags(new Command('key').argument('[name...]'))
+    .option('--name <name>', 'its name')
+    .addOption(new Option('--scope <scope...>', 'its permissions').choices(scopeNames));
+  const { words, flags } = await parseLine(command, line);
+  const name = flags.name ?? words.join(' ');
+  const limits = limitsChange(flags, now);
   return {
     ...(name !== '' && { name }),
-    ...(Object.keys(change).length > 0 && { limits: change }),
+    ...(flags.scope && { scopes: flags.scope }),
+    ...(Object.keys(limits).length > 0 && { limits }),
   };
 }
 
 /** Parses the flags of `gateway keys limits set`: `--spend-cap 5/day`. */
 async function parseLimits(line: string, now: number): Promise<LimitsChange> {
-  const { words, change } = await parseLine(line, now);
+  const { words, flags } = await parseLine(limitFlags(new Command('key').argument('[name...]')), line);
+  const change = limitsChange(flags, now);
   if (words.length > 0)
     throw new Error(`"${words[0]}" is not a limit; expected flags like --spend-cap 5/day.`);
   if (Object.keys(change).length === 0) throw new Error('Expected a limit like --spend-cap 5/day.');
   return change;
 }
 
-async function parseLine(line: string, now: number): Promise<{ words: string[]; change: LimitsChange }> {
-  const command = limitFlags(new Command('key').argument('[name...]'))
-    .exitOverride()
-    .configureOutput({ writeErr() {}, writeOut() {} });
+async function parseLine<A extends unknown[], O extends Record<string, unknown>>(
+  command: Command<A, O>,
+  line: string,
+): Promise<{ words: string[]; flags: O }> {
+  command.exitOverride().configureOutput({ writeErr() {}, writeOut() {} });
   try {
     await command.parseAsync(shellWords(line), { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) throw new Error(error.message.replace(/^error: /, ''));
     throw error;
   }
-  return { words: command.args, change: limitsChange(command.opts(), now) };
+  return { words: command.args, flags: command.opts() as O };
 }
 
 /** Splits a line into words; quotes work as in a shell. */

@@ -2,20 +2,24 @@ import { ownValue } from '../../../shared/own-value.ts';
 import { ReceivedError } from '../../../shared/received-error.ts';
 import { traceRecord } from '../../commands/traces/traces.ts';
 import { waterfall } from '../../commands/traces/waterfall.ts';
+import { type CallContent, contentOfCall, contentPassages } from '../../content/call-content.ts';
+import { readableText } from '../../content/readable.ts';
 import { getTrace } from '../../manifest/endpoints.ts';
 import { callerText, type KeyNames } from '../../names/key-names.ts';
 import { briefCount, briefDollars, count, dollars } from '../../output/amount.ts';
 import type { Style } from '../../output/style.ts';
 import type { Column } from '../../output/table.ts';
 import { clockTime, duration } from '../../output/time.ts';
+import { visible } from '../../output/visible.ts';
 import { widthOf } from '../../output/width.ts';
+import { wrapLine } from '../../output/wrap-line.ts';
 import { type CallRow, isEndOfRequest } from '../services/call-store.ts';
 import type { Services } from '../services/services.ts';
 import { sparkline } from '../text/charts.ts';
 import type { ListColumn } from '../text/list-table.ts';
 import type { RenderOptions } from '../text/render-options.ts';
 import { askModel } from './ask-model.ts';
-import { recordLines, recordPage } from './pages.ts';
+import { recordLines } from './pages.ts';
 import type { Page, Screen } from './screen.ts';
 
 const styles: Readonly<Record<string, Style>> = {
@@ -56,7 +60,7 @@ export const trafficScreen = ({ baseUrl, keyNames }: TrafficOptions): Screen<Cal
   live: ({ calls }) => calls.rows(),
   idOf: ({ id }) => id,
   copyText: ({ id }) => id,
-  commandText: ({ id }) => `gateway traces ${id}`,
+  commandText: ({ id }) => `gateway traces show ${id}`,
   json: (row) => row,
   summary,
   preview: (row, options) => callLines(row, keyNames, options),
@@ -172,16 +176,29 @@ function callLines(row: CallRow, keyNames: KeyNames, options: RenderOptions): st
   return recordLines(row, record, options);
 }
 
-/** The trace of a request. A running request has no trace yet: the page shows its row until its last event. */
+/**
+ * What was asked and answered in a request, if it is stored, and its trace. A running request has none yet: the page shows its
+ * row until its last event.
+ */
 async function openCall(row: CallRow, keyNames: KeyNames, services: Services): Promise<Page> {
   const { client, calls, now } = services;
   try {
     const trace = await client.call(getTrace, { params: { request_id: row.id } });
-    return recordPage(row.id, trace, {
-      columns: traceRecord(now(), keyNames),
-      more: ({ width, isPlain }) => (isPlain ? [] : waterfall(trace, width).trimEnd().split('\n')),
+    const content = await contentOfCall(client, trace, services.searchLog).catch(
+      (error: unknown): CallContent => ({ source: null, reason: (error as Error).message }),
+    );
+    return {
+      title: row.id,
+      lines(options) {
+        const { width, isPlain, paint } = options;
+        const details = recordLines(trace, traceRecord(now(), keyNames), options);
+        if (!isPlain) details.push('', ...waterfall(trace, width).trimEnd().split('\n'));
+        if (content.source === null) return [...details, '', ...wrapLine(visible(content.reason), width)];
+        const said = readableText(contentPassages(content), paint).trimEnd().split('\n');
+        return [...said.flatMap((line) => wrapLine(line.replaceAll('\t', '  '), width)), '', ...details];
+      },
       copy: row.id,
-    });
+    };
   } catch (error) {
     const isMissing = error instanceof ReceivedError && error.code === 'not_found';
     if (row.status !== 'running' || !isMissing) throw error;

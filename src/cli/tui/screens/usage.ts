@@ -1,8 +1,8 @@
 import type { UsageGroup } from '../../../shared/contract/usage.ts';
 import { groupColumns } from '../../commands/usage.ts';
-import { listUsage } from '../../manifest/endpoints.ts';
 import { type KeyNames, keyText } from '../../names/key-names.ts';
 import { count, dollars } from '../../output/amount.ts';
+import { daysShown, loadUsage } from '../services/spending.ts';
 import { bar } from '../text/charts.ts';
 import type { ListColumn } from '../text/list-table.ts';
 import { recordLines, recordPage } from './pages.ts';
@@ -18,9 +18,6 @@ interface UsageRow {
   share: number;
 }
 
-const daysShown = 30;
-const dayMs = 86_400_000;
-
 /** The usage of the workspace in the last 30 days, by day, model or key. */
 export const usageScreen = ({ keyNames }: { keyNames: KeyNames }): Screen<UsageRow> => ({
   id: 'usage',
@@ -32,20 +29,19 @@ export const usageScreen = ({ keyNames }: { keyNames: KeyNames }): Screen<UsageR
   footer: ['open', 'next-tab', 'filter', 'copy'],
   refreshEveryMs: 15_000,
   columns: (tab) => columnsOf(groupings[tab] ?? 'day', keyNames),
-  async load({ client, now }, tab) {
+  async load(services, tab) {
     const grouping = groupings[tab] ?? 'day';
-    const since = new Date(now() - daysShown * dayMs).toISOString().slice(0, 10);
-    const { data } = await client.call(listUsage, { query: { group_by: grouping, since } });
-    return withShares(data, grouping);
+    return withShares((await loadUsage(services, grouping)).data, grouping);
   },
   idOf,
   copyText: idOf,
   json: ({ group }) => group,
-  summary(rows, _services, { paint }) {
-    const cost = rows.reduce((sum, { group }) => sum + Number(group.charged_usd), 0);
+  summary(rows, { spending }, { paint }) {
     const requests = rows.reduce((sum, { group }) => sum + group.requests, 0);
     const unpriced = rows.reduce((sum, { group }) => sum + group.unpriced_requests, 0);
-    const parts = [`${count(requests)} requests`, `$${Number(cost.toFixed(6))} charged`];
+    const parts = [`${count(requests)} requests`];
+    if (spending.recent !== undefined) parts.push(`${dollars(spending.recent)} charged`);
+    if (spending.today !== undefined) parts.push(`${dollars(spending.today)} today`);
     if (unpriced > 0) parts.push(paint('yellow', `${count(unpriced)} with unknown price, not included`));
     return [`Last ${daysShown} days: ${parts.join(' · ')}`];
   },

@@ -1,7 +1,9 @@
 import type { Client } from '../../../shared/client.ts';
+import type { LogSearch } from '../../content/call-content.ts';
 import type { CallLog } from './call-log.ts';
 import type { CallStore } from './call-store.ts';
 import type { Follow } from './follower.ts';
+import type { Spending } from './spending.ts';
 
 /** What screens use to talk to the daemon. */
 export interface Services {
@@ -12,7 +14,9 @@ export interface Services {
   log: CallLog;
   /** Names of the keys that were listed, by id. */
   keyNames: Map<string, string>;
+  spending: Spending;
   follow: Follow;
+  searchLog: LogSearch;
   defaultModel(): Promise<string>;
   /** Milliseconds since 1970. */
   now(): number;

@@ -5,8 +5,8 @@ export interface Candidate {
   /** What Tab completes to. */
   name: string;
   summary: string;
-  /** Runs the candidate with the text after its name. */
-  run?(rest: string): void;
+  /** Runs the candidate with the text after its name. What it starts may end later, or fail. */
+  run?(rest: string): void | Promise<void>;
 }
 
 /** An input line at the bottom of the screen. */

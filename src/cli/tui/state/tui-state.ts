@@ -31,7 +31,6 @@ export interface AccountFacts {
   workspace?: string;
   /** Null if the workspace is post-paid. */
   balanceUsd?: string | null;
-  spentTodayUsd?: string;
 }
 
 /** Background changes redraw at most this often; keys redraw immediately. */

@@ -38,7 +38,7 @@ export const commandSamples: Readonly<Record<string, string>> = {
   getResponse: 'gateway responses get resp_01jd… --json',
   getSession: 'gateway whoami --jq .user.handle',
   getStatus: 'gateway status --json=url,pid',
-  getTrace: 'gateway traces --status failed --since 2026-11-01',
+  getTrace: 'gateway traces show req_01jd… --body',
   getUsage: 'gateway usage --group-by model --since 2026-11-01',
   getVault: 'gateway vault status --json=state,store',
   getWorkspace: 'gateway workspaces show research',
