@@ -223,6 +223,27 @@ describe('a call with a key', () => {
     expect(rows.size).toBe(0);
   });
 
+  test('whose answer contains a secret is stored sealed, and replayed in clear', async () => {
+    const { idempotency, rows, call } = make();
+    await idempotency.once(call({ isSecret: true }), answers('proof of payment'));
+    for (const { answer } of rows.values()) {
+      expect(Buffer.from(answer?.body ?? '').toString()).toMatch(/^[\w-]{40,}$/);
+    }
+    const twin = (await idempotency.once(call({ isSecret: true }), never)) as RelayReply;
+    expect(Buffer.from(twin.body).toString()).toBe('proof of payment');
+  });
+
+  test('is scoped to the access token', async () => {
+    const { idempotency, call } = make();
+    const token = (tokenId: string): OnceCall['caller'] => ({
+      ...{ kind: 'token', tokenId, userId: 'usr_1', workspaceId: 'ws_1', abilities: new Set(['*']) },
+      ...{ expiresAt: null, revoked: new AbortController().signal },
+    });
+    await idempotency.once(call({ caller: token('tok_1') }), answers('first'));
+    const other = (await idempotency.once(call({ caller: token('tok_2') }), answers('second'))) as RelayReply;
+    expect(Buffer.from(other.body).toString()).toBe('second');
+  });
+
   test('is scoped to the address of an anonymous caller; loopback counts as one', async () => {
     const { idempotency, rows, call } = make();
     for (const remoteAddress of ['127.0.0.1', '::1', '::ffff:127.0.0.1', '10.0.0.1', '10.0.0.2'])
