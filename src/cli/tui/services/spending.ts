@@ -1,7 +1,7 @@
+import type { Client } from '../../../shared/client.ts';
 import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { listUsage as listUsageContract } from '../../../shared/contract/usage.ts';
 import { listUsage } from '../../manifest/endpoints.ts';
-import type { Services } from './services.ts';
 
 /** What the workspace was charged, in dollars: one source for every screen. Unset until it is known. */
 export interface Spending {
@@ -15,9 +15,15 @@ const dayMs = 86_400_000;
 
 type Grouping = 'day' | 'model' | 'key';
 
+interface UsageDeps {
+  client: Client;
+  now(): number;
+  spending: Spending;
+}
+
 /** Sums up the usage of the last days, and updates `spending`. */
 export async function loadUsage(
-  { client, now, spending }: Pick<Services, 'client' | 'now' | 'spending'>,
+  { client, now, spending }: UsageDeps,
   grouping: Grouping,
 ): Promise<Result<typeof listUsageContract>> {
   const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
