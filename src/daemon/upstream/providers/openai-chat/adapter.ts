@@ -6,12 +6,13 @@ import { isObject, type Json } from '../../json.ts';
 import { leftOut, type Sent } from '../../left-out.ts';
 import { SseJsonDecoder } from '../../sse-decoder.ts';
 import { ChatDialect } from './decoder.ts';
+import { Envelope, repairFinish, repairUsage } from './envelope.ts';
 import { openAiFailure } from './failure.ts';
 import { type Flavour, type FlavourName, flavourOf } from './flavour.ts';
 import { flattenContent } from './reasoning.ts';
 import { neutralBody, relayedBody } from './request.ts';
 import { repairCalls } from './tool-calls.ts';
-import { chatTokensIn, finishReasonOf, repairFinish } from './usage.ts';
+import { chatTokensIn, finishReasonOf } from './usage.ts';
 
 export interface ChatSettings extends ProviderSettings {
   /** By default derived from the host of `baseUrl`; `generic` for unknown hosts. */
@@ -94,7 +95,9 @@ function readChatAnswer(
   const finish = finishReasonOf(reason);
   if (finish === undefined)
     throw new UpstreamFailure('server', `${name} ended its answer with the reason "error"`);
-  let isRepaired = false;
+  const envelope = new Envelope('chat.completion');
+  let isRepaired = envelope.repair(json);
+  if (repairUsage(json)) isRepaired = true;
   for (const [position, choice] of choices.entries()) {
     const { message } = choice;
     if (!isObject(message)) throw new UpstreamFailure('broken', `${name} answered without a message`);
@@ -102,10 +105,11 @@ function readChatAnswer(
       choice.index = position;
       isRepaired = true;
     }
+    if (envelope.repairRole(choice.index, message)) isRepaired = true;
     if (flattenContent(message) !== undefined) isRepaired = true;
     if (repairCalls(message)) isRepaired = true;
     const hasCalls = Array.isArray(message.tool_calls) && message.tool_calls.length > 0;
-    if (hasCalls && repairFinish(choice)) isRepaired = true;
+    if (repairFinish(choice, { hasCalls })) isRepaired = true;
   }
   return { tokens: chatTokensIn(json), finish, isRepaired };
 }

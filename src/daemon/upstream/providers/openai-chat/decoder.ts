@@ -4,10 +4,11 @@ import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import { isObject, type Json } from '../../json.ts';
 import type { Dialect } from '../../sse-decoder.ts';
 import { unnamedCall } from '../provider-failures.ts';
+import { Envelope, repairFinish } from './envelope.ts';
 import { openAiStreamFailure } from './failure.ts';
 import { flattenContent, ReasoningCollector, type ReasoningPiece, reasoningOf } from './reasoning.ts';
 import { ToolCalls } from './tool-calls.ts';
-import { chatTokensIn, finishReasonOf, repairFinish } from './usage.ts';
+import { chatTokensIn, finishReasonOf } from './usage.ts';
 
 /** Decodes chunks of the chat format. Only the first choice is converted to events; frames keep all choices. */
 export class ChatDialect implements Dialect {
@@ -22,6 +23,7 @@ export class ChatDialect implements Dialect {
   #finish: FinishReason | undefined;
   #hasChoice = false;
   readonly #choicesExpected: number;
+  readonly #envelope: Envelope;
   /** Choices with a finish reason. */
   readonly #finishedChoices = new Set<unknown>();
   /** Whether a choice continued after it: some servers send one with every chunk, so that none is known to be the last. */
@@ -31,6 +33,7 @@ export class ChatDialect implements Dialect {
     this.#provider = provider;
     this.#model = model;
     this.#choicesExpected = choices;
+    this.#envelope = new Envelope('chat.completion.chunk');
   }
 
   get hasFinished(): boolean {
@@ -53,6 +56,8 @@ export class ChatDialect implements Dialect {
         this.#hasChoice = true;
         // A missing index means that there is only one choice.
         if (!choice.index && this.#takeChoice(choice, json, batch)) isChanged = true;
+        if (choice.index && repairFinish(choice, { hasCalls: false })) isChanged = true;
+        if (this.#envelope.repairRole(choice.index, choice.delta)) isChanged = true;
         this.#trackFinish(choice);
       }
     }
@@ -64,7 +69,9 @@ export class ChatDialect implements Dialect {
       json.choices = [];
       isChanged = true;
     }
-    batch.frames?.push({ raw: isChanged ? JSON.stringify(json) : raw, json });
+    if (batch.frames === undefined) return;
+    if (this.#envelope.repair(json)) isChanged = true;
+    batch.frames.push({ raw: isChanged ? JSON.stringify(json) : raw, json });
   }
 
   finish(batch: Batch, at: 'done-mark' | 'last-byte'): void {
@@ -101,7 +108,7 @@ export class ChatDialect implements Dialect {
       throw new UpstreamFailure('server', `${this.#provider} ended its answer with the reason "error"`);
     }
     this.#finish = finish;
-    if (!this.#calls.isEmpty && repairFinish(choice)) isChanged = true;
+    if (repairFinish(choice, { hasCalls: !this.#calls.isEmpty })) isChanged = true;
     const missingPieces = this.#calls.finish(batch.events);
     const late = missingPieces.filter((piece) => !fillIn(delta, piece));
     if (late.length > 0 && batch.frames !== undefined) {

@@ -20,6 +20,8 @@ export interface Flavour {
   supportsDeveloperRole: boolean;
   /** The `tool_choice` that forces a call of any tool. */
   requiredToolChoice: 'required' | 'any';
+  /** Whether it accepts a `tool_choice` of type `allowed_tools`. */
+  supportsAllowedTools: boolean;
   /** Fields of an assistant message in which it accepts its own reasoning; it may refuse others. */
   reasoningFields: readonly string[];
   /** Whether every assistant message must have `reasoning_content`, even if empty. */
@@ -40,6 +42,7 @@ const openai: Flavour = {
   supportsStreamOptions: true,
   supportsDeveloperRole: true,
   requiredToolChoice: 'required',
+  supportsAllowedTools: true,
   reasoningFields: [],
   needsReasoning: false,
   effort: 'reasoning_effort',
@@ -55,6 +58,7 @@ const anyReasoning = ['reasoning_content', 'reasoning', 'reasoning_details'];
 const generic: Flavour = {
   ...openai,
   outputTokensField: undefined,
+  supportsAllowedTools: false,
   supportsDeveloperRole: false,
   reasoningFields: anyReasoning,
   supportsVerbosity: false,

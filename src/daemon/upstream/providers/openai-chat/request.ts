@@ -6,7 +6,7 @@ import type {
   ToolChoice,
 } from '../../../features/inference/neutral.ts';
 import type { UpstreamCall } from '../../../features/inference/upstream.ts';
-import { isObject, type Json } from '../../json.ts';
+import { isObject, type Json, objectOf, objectsOf } from '../../json.ts';
 import { shortCallId } from '../call-ids.ts';
 import { objectParameters } from '../tool-schema.ts';
 import { type Flavour, outputTokensField } from './flavour.ts';
@@ -27,6 +27,7 @@ export function relayedBody(call: UpstreamCall, flavour: Flavour): Json {
   else if (stream) sent.stream_options = withUsage(body.stream_options);
   if (isEmptyList(body.tools)) removeTools(sent);
   else if (body.tool_choice === 'required') sent.tool_choice = flavour.requiredToolChoice;
+  else if (!flavour.supportsAllowedTools) restrictTools(sent, body, flavour);
   if (flavour.seedField !== 'seed' && 'seed' in body) {
     sent[flavour.seedField] = body.seed;
     sent.seed = undefined;
@@ -38,6 +39,20 @@ export function relayedBody(call: UpstreamCall, flavour: Flavour): Json {
 /** Many clients send an empty list of tools, which OpenAI and others refuse, along with the other tool fields. */
 function removeTools(sent: Json): void {
   for (const field of ['tools', 'tool_choice', 'parallel_tool_calls']) sent[field] = undefined;
+}
+
+/** Most servers do not know `allowed_tools`, so they get the allowed tools only. */
+function restrictTools(sent: Json, { tool_choice: choice, tools }: Json, flavour: Flavour): void {
+  if (!isObject(choice) || choice.type !== 'allowed_tools' || !isObject(choice.allowed_tools)) return;
+  const { mode, tools: named } = choice.allowed_tools;
+  const names = new Set(objectsOf(named).map(toolName));
+  sent.tools = objectsOf(tools).filter((tool) => names.has(toolName(tool)));
+  sent.tool_choice = mode === 'required' ? flavour.requiredToolChoice : 'auto';
+  if (isEmptyList(sent.tools)) removeTools(sent);
+}
+
+function toolName(tool: Json): unknown {
+  return objectOf(tool.function)?.name ?? objectOf(tool.custom)?.name;
 }
 
 function isEmptyList(value: unknown): boolean {

@@ -153,6 +153,10 @@ function argumentsText(value: unknown): string {
 /** Corrects index, id and arguments of a piece. */
 function repairPiece(piece: Json, { ordinal, callId }: CallState, text: string | undefined): PieceFate {
   let fate: PieceFate = 'intact';
+  if (isObject(piece.function) && typeof piece.id === 'string' && piece.id !== '' && !piece.type) {
+    piece.type = 'function';
+    fate = 'changed';
+  }
   if (piece.index !== ordinal) {
     piece.index = ordinal;
     fate = 'changed';
@@ -180,6 +184,10 @@ export function repairCalls(message: Json): boolean {
       argumentsText(call.function.arguments).trim() === '' ? '{}' : argumentsText(call.function.arguments);
     if (text !== call.function.arguments) {
       call.function.arguments = text;
+      isRepaired = true;
+    }
+    if (!call.type) {
+      call.type = 'function';
       isRepaired = true;
     }
     const id = ids.unique(call.id);

@@ -51,13 +51,3 @@ export function finishReasonOf(reason: string): FinishReason | undefined {
   if (reason === 'content_filter' || reason === 'refusal' || reason === 'safety') return 'content_filter';
   return reason === 'error' || reason === 'insufficient_system_resource' ? undefined : 'stop';
 }
-
-/**
- * Corrects the finish reason of a choice with calls: some servers send `stop`, at which clients would end their tool loop.
- * Returns whether it was wrong.
- */
-export function repairFinish(choice: Json): boolean {
-  if (choice.finish_reason !== 'stop') return false;
-  choice.finish_reason = 'tool_calls';
-  return true;
-}

@@ -74,14 +74,15 @@ describe('text', () => {
   });
 
   test('frames are chunks on one line each, whatever the provider sends', () => {
-    const pretty = JSON.stringify(chunkOf({ content: 'a\r\nb\u2028' }), null, 2).replaceAll('\n', '\ndata: ');
+    const first = chunkOf({ role: 'assistant', content: 'a\r\nb\u2028' });
+    const pretty = JSON.stringify(first, null, 2).replaceAll('\n', '\ndata: ');
     const usage = { prompt_tokens: 1, completion_tokens: 1 };
     const { frames, text } = decoded(pretty, { type: 'ping' }, stop, { usage }, '[DONE]');
     expect(text).toBe('a\r\nb\u2028');
     expect(frames.map(({ raw }) => JSON.parse(raw))).toEqual([
-      chunkOf({ content: 'a\r\nb\u2028' }),
+      first,
       stop,
-      { usage, choices: [] },
+      { object: 'chat.completion.chunk', usage, choices: [] },
     ]);
     expect(frames.every(({ raw }) => !/[\r\n]/.test(raw))).toBe(true);
   });
@@ -274,7 +275,7 @@ describe('tool calls', () => {
     const custom = { index: 0, id: 'c', type: 'custom', custom: { name: 'sql', input: '' } };
     const more = { index: 0, custom: { input: 'SELECT 1' } };
     const called = { index: 1, id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
-    const chunks = [call(custom), call(more), call(called), calls];
+    const chunks = [chunkOf({ role: 'assistant' }), call(custom), call(more), call(called), calls];
     const { calls: found, frames, finish } = decoded(...chunks, '[DONE]');
     expect(found).toEqual([{ callId: 'a', name: 'f', arguments: '{}' }]);
     expect(frames.map(({ raw }) => raw)).toEqual(chunks.map((chunk) => JSON.stringify(chunk)));
@@ -345,7 +346,10 @@ describe('thoughts', () => {
     expect({ thoughts, text }).toEqual({ thoughts: 'hm', text: 'Yes' });
     expect(first(events, 'item-done')).toMatchObject({ origin: origin({ thinking: 'hm' }) });
     const deltas = frames.map(({ raw }) => JSON.parse(raw).choices[0].delta);
-    expect(deltas.slice(0, 2)).toEqual([{ content: null, reasoning_content: 'hm' }, { content: 'Yes' }]);
+    expect(deltas.slice(0, 2)).toEqual([
+      { role: 'assistant', content: null, reasoning_content: 'hm' },
+      { content: 'Yes' },
+    ]);
   });
 
   test('never become visible text', () => {
