@@ -13,6 +13,7 @@ import { knownEndpoint, rejectedRequests } from './composition/rejected-requests
 import { createSite } from './composition/site.ts';
 import { createWallets } from './composition/wallets.ts';
 import type { LiveSettings } from './config/live-settings.ts';
+import { agentHandlers, agentKeyView } from './features/agents/index.ts';
 import { cacheHandlers, cachingRouter } from './features/cache/index.ts';
 import { Catalog, catalogHandlers, LiveSpeed, unknownModels } from './features/catalog/index.ts';
 import { type EventFeed, eventFeed, eventHandlers } from './features/events/index.ts';
@@ -251,6 +252,7 @@ function handlersOf(
 ): Handler[] {
   const { storage, world, makeId } = deps;
   const { authentication, catalog, events, live, now, randomBytes, threads, workspaces } = features;
+  const agents = { agents: features.agents, freeTier: deps.live.freeTier, spendOf: features.usage.spendOf };
   const describeApi = () =>
     openApiDocument(
       handlers.map(({ endpoint }) => endpoint),
@@ -263,7 +265,12 @@ function handlersOf(
       ownKeysOf: features.ownKeys.ownKeysOf,
       hostCreatedAt: () => features.hostWorkspace.createdAt,
     }),
-    ...keyHandlers({ ...features, settings: features.keySettings }),
+    ...keyHandlers({
+      ...features,
+      settings: features.keySettings,
+      agentView: agentKeyView(agents),
+    }),
+    ...agentHandlers(agents),
     ...creditHandlers(features.credit),
     ...peopleHandlers({
       store: storage.people,

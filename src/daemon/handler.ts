@@ -13,7 +13,10 @@ import { ApiError } from '../shared/errors.ts';
 import type { NanoUsd } from '../shared/money.ts';
 
 /** Who is calling, according to the credential. */
-export type Caller = AnonymousCaller | KeyCaller | LoginCaller | TokenCaller;
+export type Caller = AnonymousCaller | KeyCaller | LoginCaller | AgentCaller | TokenCaller;
+
+/** A caller with a workspace, for which models can be called. */
+export type Identified = KeyCaller | LoginCaller | AgentCaller;
 
 export interface AnonymousCaller {
   kind: 'anonymous';
@@ -77,6 +80,15 @@ export interface LoginCaller {
   revoked: AbortSignal;
 }
 
+/** An agent, by its only key. */
+export interface AgentCaller {
+  kind: 'agent';
+  agentId: string;
+  /** A workspace of its own, without members. */
+  workspaceId: string;
+  revoked: AbortSignal;
+}
+
 /** A personal access token: it calls only the site API, on behalf of its user. */
 export interface TokenCaller {
   kind: 'token';
@@ -101,14 +113,22 @@ export class KeyRefused extends ApiError {
   }
 }
 
-/** The caller of an endpoint that needs a key or a login; the server rejects the others beforehand. */
-export function identified(caller: Caller): KeyCaller | LoginCaller {
+/** The caller of an endpoint that needs a key, a login or an agent; the server rejects the others beforehand. */
+export function identified(caller: Caller): Identified {
   if (caller.kind === 'anonymous' || caller.kind === 'token') throw new ApiError('unauthenticated');
   return caller;
 }
 
-/** The id of the key or login that calls. */
-export function credentialId(caller: KeyCaller | LoginCaller): string {
+/** The caller of an endpoint that needs a key or a login. */
+export function keyOrLogin(caller: Caller): KeyCaller | LoginCaller {
+  const known = identified(caller);
+  if (known.kind === 'agent') throw new ApiError('permission');
+  return known;
+}
+
+/** The id of the key, login or agent that calls. */
+export function credentialId(caller: Identified): string {
+  if (caller.kind === 'agent') return caller.agentId;
   return caller.kind === 'key' ? caller.keyId : caller.loginId;
 }
 
@@ -118,9 +138,16 @@ export function loginOf(caller: Caller): LoginCaller {
   return caller;
 }
 
+/** The workspace of a caller with any credential. */
+export function workspaceOf(caller: Caller): string {
+  if (caller.kind === 'anonymous') throw new ApiError('unauthenticated');
+  return caller.workspaceId;
+}
+
 /** The user on whose behalf the site API is called: by a login, a token or a key. */
 export function actingUser(caller: Caller): { userId: string; workspaceId: string; revoked: AbortSignal } {
   if (caller.kind === 'anonymous') throw new ApiError('unauthenticated');
+  if (caller.kind === 'agent') throw new ApiError('permission');
   const { workspaceId, revoked } = caller;
   return { userId: caller.kind === 'key' ? caller.ownerId : caller.userId, workspaceId, revoked };
 }

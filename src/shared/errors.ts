@@ -56,6 +56,18 @@ export const failures = {
     message: 'The chosen model does not support this value.',
     ...fix,
   },
+  invalid_proof: {
+    status: 400,
+    type: 'invalid_request',
+    message: 'The proof does not solve an open challenge.',
+    ...fix,
+  },
+  invalid_name: {
+    status: 400,
+    type: 'invalid_request',
+    message: 'The name must be 1 to 64 bytes of UTF-8 on one line.',
+    ...fix,
+  },
   unauthenticated: {
     status: 401,
     type: 'authentication',
@@ -69,6 +81,36 @@ export const failures = {
     ...signIn,
   },
   insufficient_balance: {
+    status: 402,
+    type: 'insufficient_balance',
+    message: 'The balance does not cover the maximum cost of this request.',
+    ...pay,
+  },
+  agent_free_requests_used: {
+    status: 402,
+    type: 'insufficient_balance',
+    message: 'The free requests of today are used up.',
+    ...pay,
+  },
+  agent_free_budget_used: {
+    status: 402,
+    type: 'insufficient_balance',
+    message: 'The free budget of today does not cover this request.',
+    ...pay,
+  },
+  agent_free_tier_full: {
+    status: 402,
+    type: 'insufficient_balance',
+    message: 'The free tier of all agents is used up for today.',
+    ...pay,
+  },
+  agent_payment_required: {
+    status: 402,
+    type: 'insufficient_balance',
+    message: 'This request is not part of the free tier.',
+    ...pay,
+  },
+  agent_balance_too_low: {
     status: 402,
     type: 'insufficient_balance',
     message: 'The balance does not cover the maximum cost of this request.',
@@ -107,6 +149,7 @@ export const failures = {
   },
   not_found: { status: 404, type: 'not_found', message: 'Not found.', ...fix },
   model_not_found: { status: 404, type: 'not_found', message: 'No model has this name.', ...fix },
+  not_an_agent: { status: 404, type: 'not_found', message: 'The caller is not an agent.', ...fix },
   previous_response_not_found: {
     status: 404,
     type: 'not_found',
@@ -145,6 +188,18 @@ export const failures = {
     ...fix,
   },
   rate_limited: { status: 429, type: 'rate_limited', message: 'Too many requests.', ...wait },
+  agent_daily_limit: {
+    status: 429,
+    type: 'rate_limited',
+    message: 'The calls of today are used up.',
+    ...wait,
+  },
+  signup_limit: {
+    status: 429,
+    type: 'rate_limited',
+    message: 'Too many agents signed up from this network today.',
+    ...wait,
+  },
   headers_too_large: { status: 431, type: 'invalid_request', message: 'The headers are too large.', ...fix },
   server_error: { status: 500, type: 'server_error', message: 'Internal server error.', ...wait },
   model_error: { status: 500, type: 'model_error', message: 'The model failed to respond.', ...wait },
@@ -157,6 +212,7 @@ export const failures = {
     retry: 'no',
     exit: exitCodes.tryLater,
   },
+  signup_unavailable: { status: 503, type: 'unavailable', message: 'Sign-up is closed.', ...wait },
   unavailable: {
     status: 503,
     type: 'unavailable',

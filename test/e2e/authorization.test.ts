@@ -5,6 +5,7 @@ import type { ErrorReply } from '../../src/shared/contract/error-reply.ts';
 import { answerableCodes } from '../../src/shared/contract/openapi.ts';
 import type { ErrorCode } from '../../src/shared/errors.ts';
 import { makeSecret } from '../../src/shared/secrets.ts';
+import { signUpAgent } from '../support/agents.ts';
 import { forbidden, notFound, ofKeyOwner, siteForbidden, unauthenticated } from '../support/callers.ts';
 import { type DaemonWithStranger, startWithStranger } from '../support/daemon-with-stranger.ts';
 import { endpoints } from '../support/endpoints.ts';
@@ -22,6 +23,7 @@ import { addMember, addPerson, createLogin, createUserExamples } from '../suppor
 let place: DaemonWithStranger;
 /** In the owner's workspace. */
 let others: Record<'admin' | 'member', string>;
+let agent: string;
 const secrets = new Map<string, string>();
 
 beforeAll(async () => {
@@ -30,6 +32,7 @@ beforeAll(async () => {
   await addMember(place.daemon, place.workspace, admin, 'admin');
   await addMember(place.daemon, place.workspace, member, 'member');
   others = { admin: admin.login, member: member.login };
+  agent = (await signUpAgent(place.daemon)).secret;
 });
 
 afterAll(async () => {
@@ -138,6 +141,13 @@ describe.each(named(endpoints))('%s', (_id, endpoint) => {
   const row = callersOf(endpoint);
   const { apiKey } = endpoint.access;
   const scopes: readonly string[] = apiKey === undefined || apiKey === 'any' ? [] : [apiKey].flat();
+
+  test('to an agent', async () => {
+    const ids = namesThings(endpoint)
+      ? await place.createExamples(place.daemon.key)
+      : await withPeople(endpoint);
+    expect((await call(endpoint, bearer(agent), { ids })).outcome).toBe(row.agent);
+  });
 
   test('to no credential', async () => {
     const ids = await withPeople(endpoint);

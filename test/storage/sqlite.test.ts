@@ -1,5 +1,6 @@
 import { afterEach, describe } from 'vitest';
 import { openTemporarily } from '../daemon/storage/sqlite/temporary.ts';
+import { agentsStoreContract } from './agents-store.contract.ts';
 import { autopilotsStoreContract } from './autopilots-store.contract.ts';
 import { backgroundStoreContract } from './background-store.contract.ts';
 import { backupStoreContract } from './backup-store.contract.ts';
@@ -43,6 +44,7 @@ describe('SQLite', () => {
   shoutsStoreContract(open);
   profileStoreContract(open);
   backupStoreContract(open);
+  agentsStoreContract(open);
   autopilotsStoreContract(open);
   walletStoreContract(open);
 });

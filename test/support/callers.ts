@@ -13,6 +13,8 @@ export interface Row {
   /** A key with all scopes, and a login, of another workspace, that ask for ids of this one. */
   strangerKey: string;
   strangerLogin: string;
+  /** An agent of this host, which asks for ids that are not its own. */
+  agent: string;
   /** Access tokens of the owner with all abilities and without the required one; 401 by default. */
   token?: string;
   tokenWithout?: string;
@@ -20,6 +22,7 @@ export interface Row {
 
 export const ok = '200';
 export const notFound = '404 not_found not_found';
+export const notAnAgent = '404 not_found not_an_agent';
 export const forbidden = '403 permission permission';
 export const signedOut = '401 authentication signed_out';
 export const unauthenticated = '401 authentication unauthenticated';
@@ -32,6 +35,7 @@ export const forEveryone: Row = {
   login: ok,
   strangerKey: ok,
   strangerLogin: ok,
+  agent: ok,
   token: ok,
   tokenWithout: ok,
 };
@@ -54,9 +58,11 @@ export const socket: Row = {
   login: onlySocket,
   strangerKey: onlySocket,
   strangerLogin: onlySocket,
+  agent: onlySocket,
 };
-export const ownThing = { strangerKey: notFound, strangerLogin: notFound };
-export const ownWorkspace = { strangerKey: forbidden, strangerLogin: forbidden };
+export const ownThing = { strangerKey: notFound, strangerLogin: notFound, agent: notFound };
+export const notForAgents = { agent: forbidden };
+export const ownWorkspace = { strangerKey: forbidden, strangerLogin: forbidden, ...notForAgents };
 export const loginOnly: Row = {
   anonymous: signedOut,
   wrong: unauthenticated,
@@ -67,6 +73,7 @@ export const loginOnly: Row = {
   member: forbidden,
   strangerKey: signedOut,
   strangerLogin: forbidden,
+  agent: signedOut,
   token: signedOut,
   tokenWithout: signedOut,
 };
@@ -79,6 +86,7 @@ export const anonymousOnly: Row = {
   login: forbidden,
   strangerKey: forbidden,
   strangerLogin: forbidden,
+  ...notForAgents,
   ...noTokens,
 };
 
@@ -95,6 +103,7 @@ export const site: Row = {
   login: ok,
   strangerKey: ok,
   strangerLogin: ok,
+  agent: siteForbidden,
   token: ok,
   tokenWithout: siteForbidden,
 };

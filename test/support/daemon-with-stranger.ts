@@ -7,6 +7,7 @@ import { type Endpoint, scopeNames } from '../../src/shared/contract/endpoint.ts
 import type { IssuedKey } from '../../src/shared/contract/keys.ts';
 import { idMaker } from '../../src/shared/ids.ts';
 import { hintOf, makeSecret } from '../../src/shared/secrets.ts';
+import { easySignUp } from './agents.ts';
 import type { ExampleIds } from './example-calls.ts';
 import { type DaemonOptions, type RunningDaemon, startDaemon } from './start-daemon.ts';
 import { createThreadExample } from './threads.ts';
@@ -32,7 +33,7 @@ export interface DaemonWithStranger {
 /** Provider keys need a vault, and checking one must not leave this machine. */
 export const ownKeysConfig = `vault: {keychain: false, insecure_plain_file: true}
 providers: {openai: {base_url: "http://127.0.0.1:9/v1"}}
-`;
+${easySignUp}`;
 
 /** A daemon with a second user, written into its storage while it was stopped. */
 export async function startWithStranger(given: DaemonOptions = {}): Promise<DaemonWithStranger> {

@@ -7,6 +7,8 @@ import {
   identified,
   loginOnly,
   modelCall,
+  notAnAgent,
+  notForAgents,
   notFound,
   ofAdmins,
   ofKeyOwner,
@@ -61,6 +63,12 @@ export interface SiteIds {
   paymentRequest?: string;
 }
 
+/** A sign-up challenge and its solution. */
+export interface SignUpProof {
+  challenge?: string;
+  proof?: string;
+}
+
 /** What examples about threads may name. */
 export interface ThreadIds {
   thread?: string;
@@ -69,7 +77,7 @@ export interface ThreadIds {
 }
 
 /** What an example may name: ids that are there when it is sent. */
-export interface ExampleIds extends UserIds, SiteIds, ThreadIds {
+export interface ExampleIds extends UserIds, SiteIds, ThreadIds, SignUpProof {
   workspace: string;
   /** A stored response. */
   response: string;
@@ -104,6 +112,23 @@ interface Sample {
 
 /** Each endpoint by its id. */
 const samples: Record<string, Sample> = {
+  createAgentChallenge: {
+    callers: anonymousOnly,
+  },
+  createAgent: {
+    callers: anonymousOnly,
+    example: ({ challenge = 'none', proof = 'none' }) => ({ body: { name: 'Scout', challenge, proof } }),
+  },
+  getAgent: {
+    callers: {
+      ...identified,
+      keyWithoutScope: notAnAgent,
+      keyWithScope: notAnAgent,
+      login: notAnAgent,
+      strangerKey: notAnAgent,
+      strangerLogin: notAnAgent,
+    },
+  },
   createResponse: {
     callers: modelCall,
     example: () => ({ body: hello }),
@@ -166,11 +191,11 @@ const samples: Record<string, Sample> = {
     }),
   },
   revokeKey: {
-    callers: { ...scoped, ...ownThing, member: notFound },
+    callers: { ...scoped, ...ownThing, member: notFound, ...notForAgents },
     example: ({ workspace, key }) => ({ params: { workspace, key } }),
   },
   showKey: {
-    callers: { ...scoped, ...ownThing },
+    callers: { ...scoped, ...ownThing, ...notForAgents },
     example: ({ workspace, key }) => ({ params: { workspace, key } }),
   },
   setKeyDefaults: {
@@ -216,11 +241,11 @@ const samples: Record<string, Sample> = {
     callers: forEveryone,
   },
   getTrace: {
-    callers: { ...scoped, ...ownThing },
+    callers: { ...scoped, ...ownThing, ...notForAgents },
     example: ({ request }) => ({ params: { request_id: request } }),
   },
   listTraces: {
-    callers: scoped,
+    callers: { ...scoped, ...notForAgents },
     example: () => ({ query: { status: 'completed', limit: '5' } }),
   },
   getMetrics: {
@@ -259,31 +284,31 @@ const samples: Record<string, Sample> = {
     example: ({ thread = 'th_1' }) => ({ params: { id: thread } }),
   },
   listChats: {
-    callers: site,
+    callers: { ...site, agent: ok },
     example: () => ({ query: { limit: '5' } }),
   },
   createChat: {
-    callers: site,
+    callers: { ...site, agent: ok },
     example: () => ({ body: { title: 'Rain' } }),
   },
   getChat: {
-    callers: ofSite,
+    callers: { ...ofSite, agent: siteNotFound },
     example: ({ thread = 'th_1' }) => ({ params: { conversationId: thread } }),
   },
   listChatMessages: {
-    callers: ofSite,
+    callers: { ...ofSite, agent: siteNotFound },
     example: ({ thread = 'th_1' }) => ({ params: { conversationId: thread }, query: { limit: '5' } }),
   },
   listRuns: {
-    callers: ofSite,
+    callers: { ...ofSite, agent: siteNotFound },
     example: ({ thread = 'th_1' }) => ({ params: { conversationId: thread }, query: { limit: '5' } }),
   },
   listRunEvents: {
-    callers: ofSite,
+    callers: { ...ofSite, agent: siteNotFound },
     example: ({ thread = 'th_1', run = 'run_1' }) => ({ params: { conversationId: thread, run } }),
   },
   streamEvents: {
-    callers: scoped,
+    callers: { ...scoped, ...notForAgents },
     example: () => ({ query: { after: '0' } }),
   },
   getCache: {

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
-import type { SiteIds, ThreadIds, UserIds } from './example-calls.ts';
+import { solvedChallenge } from './agents.ts';
+import type { SignUpProof, SiteIds, ThreadIds, UserIds } from './example-calls.ts';
 import { createSiteExamples } from './site.ts';
 import type { RunningDaemon } from './start-daemon.ts';
 import { createThreadExample } from './threads.ts';
@@ -113,7 +114,7 @@ export async function createUserExamples(
   daemon: Pick<RunningDaemon, 'url' | 'login'>,
   { id, path }: Pick<Endpoint, 'id' | 'path'>,
   login: string,
-): Promise<UserIds & SiteIds & ThreadIds> {
+): Promise<UserIds & SiteIds & ThreadIds & SignUpProof> {
   const newHandle = () => {
     added += 1;
     return `user-${added}`;
@@ -134,6 +135,7 @@ export async function createUserExamples(
     const invitations = `/v1/workspaces/${made.id}/invitations`;
     return { code: (await askDaemon(daemon, 'POST', invitations, { as })).body.code };
   }
+  if (id === 'createAgent') return await solvedChallenge(daemon);
   const threads = await createThreadExample(daemon, { path });
   if (threads.thread !== undefined) return threads;
   if (path.startsWith('/api/')) return await createSiteExamples(daemon, { id, path }, login);

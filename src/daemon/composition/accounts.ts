@@ -1,7 +1,14 @@
 import type { MakeId } from '../../shared/ids.ts';
+import { agents as makeAgents, type SignUpSettings } from '../features/agents/index.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import { authenticator, keySettings, liveKeys, keys as makeKeys, sha256 } from '../features/keys/index.ts';
-import { createAdmission, createCredit, type UsageReader } from '../features/metering/index.ts';
+import {
+  AgentAllowances,
+  createAdmission,
+  createCredit,
+  type FreeTierSettings,
+  type UsageReader,
+} from '../features/metering/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { World } from '../world.ts';
@@ -10,7 +17,9 @@ interface AccountsDeps {
   storage: Storage;
   world: World;
   makeId: MakeId;
-  live: { allPrepaid: boolean };
+  live: { allPrepaid: boolean; freeTier: FreeTierSettings; signUps: SignUpSettings };
+  /** 32 bytes. */
+  dataKey: Uint8Array;
 }
 
 interface AccountsFeatures {
@@ -31,6 +40,7 @@ export function createAccounts(deps: AccountsDeps, features: AccountsFeatures) {
     keysStore: storage.keys,
     workspacesStore: storage.workspaces,
     tokensStore: storage.tokens,
+    agentsStore: storage.agents,
     digest: sha256,
     now,
     live: inUse,
@@ -62,7 +72,18 @@ export function createAccounts(deps: AccountsDeps, features: AccountsFeatures) {
     lastUse: authentication.lastUse,
     now,
   });
-  return { ...billing, authentication, keys, keySettings: settings };
+  const agents = makeAgents({
+    store: storage.agents,
+    settings: deps.live.signUps,
+    usageOf: (agentId) => billing.allowances.use(agentId),
+    balanceOf: admission.balanceOf,
+    digest: sha256,
+    dataKey: deps.dataKey,
+    makeId,
+    randomBytes: (count) => world.randomBytes(count),
+    now,
+  });
+  return { ...billing, agents, authentication, keys, keySettings: settings };
 }
 
 interface BillingDeps {
@@ -70,7 +91,7 @@ interface BillingDeps {
   world: World;
   makeId: MakeId;
   /** Whether the host's own workspace is prepaid, too. */
-  live: { allPrepaid: boolean };
+  live: { allPrepaid: boolean; freeTier: FreeTierSettings };
 }
 
 /** All workspaces are prepaid, except the host's own unless configured. */
@@ -78,7 +99,17 @@ function createBilling(deps: BillingDeps, hostWorkspace: { id: string | undefine
   const { storage, world, makeId } = deps;
   const isPrepaid = (workspaceId: string) => deps.live.allPrepaid || workspaceId !== hostWorkspace.id;
   const limits = { ledger: storage.ledger, clock: world };
-  const admission = createAdmission({ store: storage.metering, state: storage.state, limits });
+  const allowances = new AgentAllowances({
+    store: storage.agents,
+    settings: deps.live.freeTier,
+    now: () => world.now(),
+  });
+  const admission = createAdmission({
+    store: storage.metering,
+    state: storage.state,
+    limits,
+    agents: allowances,
+  });
   const credit = createCredit({
     store: storage.ledger,
     admission,
@@ -88,5 +119,5 @@ function createBilling(deps: BillingDeps, hostWorkspace: { id: string | undefine
     makeId,
     now: () => world.now(),
   });
-  return { admission, credit, isPrepaid };
+  return { admission, allowances, credit, isPrepaid };
 }

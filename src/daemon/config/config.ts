@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import type { ConfigFault } from '../../shared/daemon-module.ts';
 import { foldersOf } from '../../shared/folders.ts';
 import { type KnownProvider, knownProviders, providerFacts } from '../../shared/known-providers.ts';
+import { parseUsd } from '../../shared/money.ts';
 import { type Proxies, proxiesIn } from '../../shared/proxies.ts';
 import { type ConfiguredHeaders, headersOf } from './headers.ts';
 import { isLogLevel, logLevels } from './log-levels.ts';
@@ -69,6 +70,9 @@ export interface Config {
   backgroundRunsMax: number;
   /** The response cache. */
   cache: CacheConfig;
+  /** Who may sign up as an agent, and what agents may use for free. */
+  signUps: SignUpConfig;
+  freeTier: FreeTierConfig;
   /** Where the vault may store its master key. */
   vault: VaultConfig;
   /** Whom wallets may pay; empty for anyone. */
@@ -82,6 +86,25 @@ export interface Config {
   logLevel: string;
   /** Whether the bodies of model calls are logged. */
   logsBodies: boolean;
+}
+
+export interface SignUpConfig {
+  isOpen: boolean;
+  /** Bits. */
+  difficulty: number;
+  /** A day. */
+  perAddress: number;
+}
+
+/** Amounts in nano-dollars, a day. */
+export interface FreeTierConfig {
+  /** Patterns. */
+  models: string[];
+  requests: number;
+  budget: number;
+  sharedPool: number;
+  /** Upper bound of a request's input. */
+  inputTokens: number;
 }
 
 export interface CacheConfig {
@@ -196,6 +219,12 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
     responsesKeptMs: setting('storage.responses_days') * dayMs,
     backgroundRunsMax: setting('background.max_running'),
     cache: cacheOf(setting),
+    signUps: {
+      isOpen: setting('agents.sign_ups'),
+      difficulty: setting('agents.difficulty'),
+      perAddress: setting('agents.sign_ups_per_address'),
+    },
+    freeTier: freeTierOf(setting),
     vault: vaultOf(file, { setting, env, folder: dirname(configFile) }),
     paymentHosts: setting('wallet.allowed_hosts'),
     simulatorScript: flags.simulate ?? (file.simulate && resolve(dirname(configFile), file.simulate)),
@@ -223,6 +252,16 @@ function socketFileOf({
   const here = flags.socket ?? (env.GATEWAY_SOCKET || undefined);
   const path = here === undefined ? socket && resolve(folder, socket) : resolve(here);
   return path === undefined ? undefined : { path, access: setting('listen.socket_access') };
+}
+
+function freeTierOf(setting: ReadSetting): FreeTierConfig {
+  return {
+    models: setting('agents.free_models'),
+    requests: setting('agents.free_requests'),
+    budget: parseUsd(setting('agents.free_budget_usd')) ?? 0,
+    sharedPool: parseUsd(setting('agents.free_pool_usd')) ?? 0,
+    inputTokens: setting('agents.free_input_tokens'),
+  };
 }
 
 function cacheOf(setting: ReadSetting): CacheConfig {

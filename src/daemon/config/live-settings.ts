@@ -4,6 +4,8 @@ import type { Config } from './config.ts';
 export interface LiveSettings {
   readonly aliases: Record<string, string>;
   readonly cache: Config['cache'];
+  readonly freeTier: Config['freeTier'];
+  readonly signUps: Config['signUps'];
   defaultModel: string | undefined;
   marginPpm: number;
   allPrepaid: boolean;
@@ -26,6 +28,8 @@ export function liveSettings(config: Config): LiveSettings {
   return {
     aliases: { ...config.aliases },
     cache: { ...config.cache },
+    freeTier: { ...config.freeTier },
+    signUps: { ...config.signUps },
     defaultModel,
     marginPpm,
     allPrepaid,
@@ -59,6 +63,8 @@ export function applyReload(live: LiveSettings, config: Config): void {
     },
   });
   Object.assign(live.cache, config.cache);
+  Object.assign(live.freeTier, config.freeTier);
+  Object.assign(live.signUps, config.signUps);
   for (const name of Object.keys(live.aliases)) delete live.aliases[name];
   Object.assign(live.aliases, config.aliases);
 }

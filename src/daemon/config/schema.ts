@@ -153,6 +153,31 @@ export const ConfigFile = Type.Object(
         map,
       ),
     ),
+    agents: Type.Optional(
+      Type.Object(
+        {
+          sign_ups: Type.Optional(flag),
+          sign_ups_per_address: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'a number from 1 to 1000000' }),
+          ),
+          difficulty: Type.Optional(
+            Type.Integer({ minimum: 0, maximum: 40, description: 'a number of bits from 0 to 40' }),
+          ),
+          free_models: Type.Optional(
+            Type.Array(text, { description: 'a list of models, with * as a wildcard' }),
+          ),
+          free_requests: Type.Optional(
+            Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'a number from 0 to 1000000' }),
+          ),
+          free_budget_usd: Type.Optional(dollars),
+          free_pool_usd: Type.Optional(dollars),
+          free_input_tokens: Type.Optional(
+            Type.Integer({ minimum: 0, maximum: 10_000_000, description: 'a number from 0 to 10000000' }),
+          ),
+        },
+        map,
+      ),
+    ),
     background: Type.Optional(
       Type.Object(
         {

@@ -1,3 +1,4 @@
+import type { AgentsStore } from '../features/agents/store.ts';
 import type { AutopilotsStore } from '../features/autopilots/store.ts';
 import type { BackupStore } from '../features/backups/backup-store.ts';
 import type { CacheStore } from '../features/cache/store.ts';
@@ -29,6 +30,7 @@ export interface Storage {
   profile: ProfileStore;
   whispers: WhispersStore;
   shouts: ShoutsStore;
+  agents: AgentsStore;
   autopilots: AutopilotsStore;
   metering: MeteringStore;
   ledger: LedgerStore;

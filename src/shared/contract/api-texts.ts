@@ -3,7 +3,7 @@
 export const apiDescription = [
   'Gateway serves model calls in two wire formats from one address, routes each to a provider, and reports what it cost.',
   '',
-  '- **Credentials** are sent as `Authorization: Bearer …`: an API key (`gwk_…`), or a login key (`gwl_…`) for actions reserved to people. The site API, under `/api`, also accepts access tokens (`gwt_…`). An invalid credential is rejected even where none is required.',
+  '- **Credentials** are sent as `Authorization: Bearer …`: an API key (`gwk_…`), a login key (`gwl_…`) for actions reserved to people, or the key of an agent (`gwa_…`). The site API, under `/api`, also accepts access tokens (`gwt_…`). An invalid credential is rejected even where none is required.',
   '- **Workspaces**: a login acts in its own workspace unless the header `X-Workspace-Id` names another one the user belongs to, by id or slug. Model calls, usage, keys and events follow it, as does `me` in a path. A workspace the caller does not belong to returns 404 `not_found`.',
   '- **Every response** has an `x-request-id`. `GET /v1/usage/{request_id}` returns the usage of a finished model call.',
   '- **Money** is a decimal string in dollars. **Times** are ISO 8601 in UTC, except `created`, `created_at` and `completed_at` of responses, chat completions and models, which are Unix seconds as their clients expect.',
@@ -18,6 +18,7 @@ export const tagDescriptions = {
   Models: 'Available models, their providers and prices.',
   Keys: 'API keys of a workspace, and the calling key itself.',
   Cache: 'Cached answers to repeated requests, free of charge.',
+  Agents: 'Programs that sign up by themselves, with a daily free tier.',
   'Provider keys': 'A workspace’s own provider keys: calls that use them cost nothing here.',
   Vault: 'The master key that seals provider keys and recovery phrases.',
   Credit: 'Credit of workspaces, and verification of the ledger.',

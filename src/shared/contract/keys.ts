@@ -210,3 +210,4 @@ export const getKey = endpoint({
 export type Key = Static<typeof Key>;
 export type KeyView = Static<typeof KeyView>;
 export type KeyWithUse = Static<typeof KeyWithUse>;
+export type FreeTierView = Static<typeof FreeTier>;

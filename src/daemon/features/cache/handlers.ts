@@ -1,6 +1,6 @@
 import { clearCache, getCache } from '../../../shared/contract/cache.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { type Handler, identified, implement, type KeyCaller, type LoginCaller } from '../../handler.ts';
+import { type Handler, implement, type KeyCaller, keyOrLogin, type LoginCaller } from '../../handler.ts';
 import type { Workspaces } from '../workspaces/index.ts';
 import type { CacheSettings } from './caching-router.ts';
 import type { CacheStore } from './store.ts';
@@ -23,13 +23,13 @@ export function cacheHandlers({ store, workspaces, settings }: CacheHandlersDeps
   return [
     implement(getCache, async ({ caller, params }) => ({
       object: 'cache',
-      ...(await store.size(await workspaceFor(identified(caller), params.workspace))),
+      ...(await store.size(await workspaceFor(keyOrLogin(caller), params.workspace))),
       default: settings.defaultMode,
       ttl_seconds: Math.round(settings.ttlMs / 1000),
     })),
     implement(clearCache, async ({ caller, params }) => ({
       object: 'cache',
-      removed: await store.clear(await workspaceFor(identified(caller), params.workspace)),
+      removed: await store.clear(await workspaceFor(keyOrLogin(caller), params.workspace)),
     })),
   ];
 }

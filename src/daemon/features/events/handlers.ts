@@ -1,6 +1,6 @@
 import { type EventView, streamEvents } from '../../../shared/contract/events.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { identified, implement, type KeyCaller, type LoginCaller, StreamReply } from '../../handler.ts';
+import { implement, type KeyCaller, keyOrLogin, type LoginCaller, StreamReply } from '../../handler.ts';
 import { resumedAfter, rowEvent } from '../row-streams/index.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { FeedEvent } from './follower.ts';
@@ -13,7 +13,7 @@ interface EventsDeps {
 
 export const eventHandlers = ({ feed, isDaemonOwner }: EventsDeps) => [
   implement(streamEvents, async ({ caller, query, headers, signal }) => {
-    const reader = identified(caller);
+    const reader = keyOrLogin(caller);
     const { workspaceId, revoked } = reader;
     const workspaceIds: [string, ...string[]] = [workspaceId];
     if (await isDaemonOwner(reader)) workspaceIds.push(hostEvents);

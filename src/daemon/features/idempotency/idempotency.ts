@@ -291,6 +291,7 @@ const loopback = /^(127\.|::1$|::ffff:127\.)/;
 /** The namespace of a caller's keys: an API key, a login in a workspace, a token, or the address of an anonymous caller. */
 function scopeOf(caller: Caller, remoteAddress = ''): string {
   if (caller.kind === 'key') return `key:${caller.keyId}`;
+  if (caller.kind === 'agent') return `agent:${caller.agentId}`;
   if (caller.kind === 'login') return `login:${caller.loginId} ${caller.workspaceId}`;
   if (caller.kind === 'token') return `token:${caller.tokenId}`;
   return `address:${loopback.test(remoteAddress) ? 'loopback' : remoteAddress}`;

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { ApiError } from '../../../shared/errors.ts';
 import { parseSecret } from '../../../shared/secrets.ts';
 import {
+  type AgentCaller,
   type AnonymousCaller,
   type Caller,
   type KeyCaller,
@@ -21,6 +22,8 @@ export interface AuthenticatorDeps {
   workspacesStore: Pick<WorkspacesStore, 'loginByDigest' | 'homeOf' | 'touchLogins'>;
   /** Without it, access tokens are not accepted. */
   tokensStore?: Pick<TokensStore, 'byDigest' | 'touch'>;
+  /** Without it, agents are not accepted. */
+  agentsStore?: { byDigest(digest: string): Promise<{ id: string; workspaceId: string } | undefined> };
   /** The digest of a whole secret. */
   digest: (secret: string) => string;
   now: () => number;
@@ -34,7 +37,7 @@ export interface AuthenticatorDeps {
 
 const callersMaxDefault = 10_000;
 const actingMax = 1000;
-type Authenticated = KeyCaller | LoginCaller | TokenCaller;
+type Authenticated = KeyCaller | LoginCaller | AgentCaller | TokenCaller;
 
 const anonymous: AnonymousCaller = { kind: 'anonymous' };
 
@@ -115,12 +118,12 @@ export function authenticator(deps: AuthenticatorDeps) {
   };
 }
 
-type CredentialKind = 'api' | 'login' | 'token';
+type CredentialKind = 'api' | 'login' | 'agent' | 'token';
 
 function credentialIn(header: string): { secret: string; kind: CredentialKind } {
   const secret = /^bearer +(\S+)$/i.exec(header)?.[1] ?? '';
   const kind = parseSecret(secret);
-  if (kind !== 'api' && kind !== 'login' && kind !== 'token') throw new ApiError('unauthenticated');
+  if (kind === undefined) throw new ApiError('unauthenticated');
   return { secret, kind };
 }
 
@@ -151,6 +154,7 @@ function refused(caller: Authenticated, error: ApiError): ApiError {
 }
 
 function holderOf(caller: Authenticated): string {
+  if (caller.kind === 'agent') return caller.agentId;
   return caller.kind === 'key' ? caller.ownerId : caller.userId;
 }
 
@@ -250,7 +254,18 @@ async function userOf(
   return { userId, workspaceId: home.id, revoked };
 }
 
-const finders = { api: findKey, login: findLogin, token: findToken };
+async function findAgent(
+  { agentsStore }: FindDeps,
+  digest: string,
+  signalOf: (id: string) => AbortSignal,
+): Promise<AgentCaller | undefined> {
+  const record = await agentsStore?.byDigest(digest);
+  if (!record) return undefined;
+  const { id, workspaceId } = record;
+  return { kind: 'agent', agentId: id, workspaceId, revoked: signalOf(id) };
+}
+
+const finders = { api: findKey, login: findLogin, agent: findAgent, token: findToken };
 
 /**
  * One abort signal per credential, for the lifetime of the process. If it were dropped with its caller, a lookup that

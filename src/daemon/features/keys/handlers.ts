@@ -1,7 +1,14 @@
 import { setKeyDefaults } from '../../../shared/contract/key-defaults.ts';
 import { getLimits, setLimits } from '../../../shared/contract/key-limits.ts';
-import { getKey, issueKey, listKeys, revokeKey, showKey } from '../../../shared/contract/keys.ts';
-import { identified, implement } from '../../handler.ts';
+import {
+  getKey,
+  issueKey,
+  type KeyView,
+  listKeys,
+  revokeKey,
+  showKey,
+} from '../../../shared/contract/keys.ts';
+import { type AgentCaller, implement, keyOrLogin } from '../../handler.ts';
 import { pageOf, withSecret } from '../../replies.ts';
 import type { KeySettings } from './key-settings.ts';
 import { spendView, toKey } from './key-view.ts';
@@ -11,18 +18,20 @@ import { defaultsView, limitsView } from './limits-and-defaults.ts';
 interface KeyHandlersDeps {
   keys: Keys;
   settings: KeySettings;
+  /** The calling agent's view of itself. */
+  agentView: (caller: AgentCaller) => Promise<KeyView>;
   now: () => number;
 }
 
-export const keyHandlers = ({ keys, settings, now }: KeyHandlersDeps) => [
+export const keyHandlers = ({ keys, settings, agentView, now }: KeyHandlersDeps) => [
   implement(
     listKeys,
     ({ caller, params, query }) =>
-      pageOf(query, (page) => keys.list(identified(caller), params.workspace, page), {
+      pageOf(query, (page) => keys.list(keyOrLogin(caller), params.workspace, page), {
         view: (record) => toKey(record, now()),
         idOf: ({ id }) => id,
       }),
-    ({ caller, params }) => keys.permit.list(identified(caller), params.workspace),
+    ({ caller, params }) => keys.permit.list(keyOrLogin(caller), params.workspace),
   ),
 
   implement(
@@ -31,40 +40,42 @@ export const keyHandlers = ({ keys, settings, now }: KeyHandlersDeps) => [
       // The body is optional.
       const { name, scopes, models, actions, limits, defaults } = body ?? {};
       const request = { name, scopes, models, actions, limits, defaults };
-      const { record, secret } = await keys.issue(identified(caller), params.workspace, request);
+      const { record, secret } = await keys.issue(keyOrLogin(caller), params.workspace, request);
       return withSecret<typeof issueKey>({ key: toKey(record, now()), secret });
     },
-    ({ caller, params }) => keys.permit.issue(identified(caller), params.workspace),
+    ({ caller, params }) => keys.permit.issue(keyOrLogin(caller), params.workspace),
   ),
 
   implement(revokeKey, async ({ caller, params }) => {
-    const others = await keys.revoke(identified(caller), params.workspace, params.key);
+    const others = await keys.revoke(keyOrLogin(caller), params.workspace, params.key);
     return { id: params.key, object: 'key', deleted: true, also_revoked: others };
   }),
 
   implement(showKey, async ({ caller, params }) => {
-    const { record, use } = await settings.show(identified(caller), params.workspace, params.key);
+    const { record, use } = await settings.show(keyOrLogin(caller), params.workspace, params.key);
     const used = { spend_usd: spendView(use.spend), requests_last_minute: use.requestsLastMinute };
     return { ...toKey(record, now()), used };
   }),
 
   implement(getLimits, async ({ caller, params }) =>
-    limitsView(await settings.get(identified(caller), params.workspace, params.key)),
+    limitsView(await settings.get(keyOrLogin(caller), params.workspace, params.key)),
   ),
 
   implement(
     setLimits,
     async ({ caller, params, body }) =>
-      limitsView(await settings.set(identified(caller), params.workspace, params.key, body)),
-    ({ caller, params }) => settings.get(identified(caller), params.workspace, params.key),
+      limitsView(await settings.set(keyOrLogin(caller), params.workspace, params.key, body)),
+    ({ caller, params }) => settings.get(keyOrLogin(caller), params.workspace, params.key),
   ),
 
   implement(
     setKeyDefaults,
     async ({ caller, params, body }) =>
-      defaultsView(await settings.setDefaults(identified(caller), params.workspace, params.key, body)),
-    ({ caller, params }) => settings.get(identified(caller), params.workspace, params.key),
+      defaultsView(await settings.setDefaults(keyOrLogin(caller), params.workspace, params.key, body)),
+    ({ caller, params }) => settings.get(keyOrLogin(caller), params.workspace, params.key),
   ),
 
-  implement(getKey, async ({ caller }) => await keys.view(identified(caller))),
+  implement(getKey, async ({ caller }) =>
+    caller.kind === 'agent' ? await agentView(caller) : await keys.view(keyOrLogin(caller)),
+  ),
 ];

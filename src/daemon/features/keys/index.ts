@@ -1,7 +1,7 @@
 export { type Authenticator, authenticator, sha256 } from './authenticator.ts';
 export { keyHandlers } from './handlers.ts';
 export { keySettings } from './key-settings.ts';
-export { noLimits } from './key-view.ts';
+export { noLimits, spendView } from './key-view.ts';
 export { type Keys, keys } from './keys.ts';
 export { type LiveKeys, liveKeys } from './live-keys.ts';
 export type { KeyRecord, KeysStore } from './store.ts';

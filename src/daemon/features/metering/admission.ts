@@ -1,5 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
+import type { AgentAllowances, AgentTerms, FreeUse } from './agent-allowances.ts';
 import { Budgets, type BudgetsDeps, type HoldTerms, type KeyUse, type OpenCall } from './budgets.ts';
 import type { HoldRecord, MeteringStore, Settlement } from './store.ts';
 
@@ -45,28 +46,37 @@ export interface AdmissionDeps {
   state: () => { writable: boolean; reason: string | undefined };
   /** Enables limits and balances. */
   limits?: Pick<BudgetsDeps, 'ledger' | 'clock'>;
+  /** Enables agents. */
+  agents?: AgentAllowances;
 }
 
 /** Unwritten settlements kept in memory at most; the daemon settles the others at its next start. */
 const lateMax = 10_000;
 
-type Call = Hold & OpenCall;
+/** `agent` is set for an agent's call, and `free` if it is part of the free tier. */
+type Call = Hold & OpenCall & { agent?: string; free?: FreeUse | undefined };
 
-export function createAdmission({ store, state, limits }: AdmissionDeps): Admission {
+export function createAdmission({ store, state, limits, agents }: AdmissionDeps): Admission {
   const open = new Set<Call>();
   const budgets = limits && new Budgets({ ...limits, open });
   let running = 0;
 
-  const end = (call: Call) => {
+  /** `cost` is what the call cost the host, which the free tier of agents counts. */
+  const end = (call: Call, cost = 0) => {
     if (!call.isRunning) return;
     running -= 1;
     call.isRunning = false;
     budgets?.released(call);
+    if (call.agent !== undefined) agents?.end(call.agent, call.free, cost);
   };
   const settling = settlements(store, open);
-  const start = (record: HoldRecord, policy: OpenCall['policy']): Hold => {
+  const start = (
+    record: HoldRecord,
+    policy: OpenCall['policy'],
+    more?: Pick<Call, 'agent' | 'free'>,
+  ): Hold => {
     const committed = store.hold(record);
-    const call: Call = { record, committed, isRunning: true, policy, charged: undefined };
+    const call: Call = { record, committed, isRunning: true, policy, charged: undefined, ...more };
     running += 1;
     open.add(call);
     budgets?.held(call);
@@ -82,6 +92,30 @@ export function createAdmission({ store, state, limits }: AdmissionDeps): Admiss
     if (!writable) throw new ApiError('unavailable', { message: `The ledger cannot be written: ${reason}` });
   };
 
+  /** A free call holds nothing of the agent's balance, and is charged nothing. */
+  const startForAgent = async (
+    record: HoldRecord,
+    terms: HoldTerms & { agent: AgentTerms },
+    budgets: Budgets,
+  ): Promise<Hold> => {
+    if (!agents) throw new TypeError('this admission has no agents');
+    const { agentId } = terms.agent;
+    await agents.ready(agentId);
+    await budgets.ready(terms, record.workspaceId);
+    // The balance may have taken another turn of the event loop to load, or midnight may have passed.
+    await agents.ready(agentId);
+    const balance = budgets.availableTo(record.workspaceId);
+    const free = agents.take(record, terms.agent, { balance, fit: terms.fit });
+    if (free) return start({ ...record, amount: 0 }, undefined, { agent: agentId, free });
+    try {
+      const amount = budgets.admit(record, terms);
+      return start({ ...record, amount, isPrepaid: true }, undefined, { agent: agentId });
+    } catch (error) {
+      agents.giveBack(record, agentId);
+      const isPoor = error instanceof ApiError && error.code === 'insufficient_balance';
+      throw isPoor ? agents.balanceTooLow(agentId, balance) : error;
+    }
+  };
   const withBudgets = (): Budgets => {
     if (!budgets) throw new TypeError('this admission has no limits');
     return budgets;
@@ -93,14 +127,15 @@ export function createAdmission({ store, state, limits }: AdmissionDeps): Admiss
       if (!budgets || !terms || !(terms.isPrepaid || terms.policy?.isRestricted)) {
         return start(record, terms?.policy);
       }
+      if (terms.agent) return await startForAgent(record, { ...terms, agent: terms.agent }, budgets);
       await budgets.ready(terms, record.workspaceId);
       const amount = budgets.admit(record, terms);
       return start({ ...record, amount, ...(terms.isPrepaid && { isPrepaid: true }) }, terms.policy);
     },
     async settle(hold, settlement) {
       const call = hold as Call;
-      const { charged, completedAt } = settlement.usage;
-      end(call);
+      const { charged, completedAt, cost } = settlement.usage;
+      end(call, cost?.total);
       open.add(call);
       call.charged = { amount: charged, at: completedAt };
       budgets?.charged(call, charged, completedAt);

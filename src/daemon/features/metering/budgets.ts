@@ -1,6 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
 import type { KeyPolicy } from '../../handler.ts';
+import type { AgentTerms } from './agent-allowances.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import { balanceTooLow, capReached, rateReached } from './limit-errors.ts';
 import { rateWindowMs } from './rate-window.ts';
@@ -13,6 +14,8 @@ export interface HoldTerms {
   policy: KeyPolicy | undefined;
   /** Whether the workspace pays in advance. */
   isPrepaid: boolean;
+  /** Set for the call of an agent. */
+  agent?: AgentTerms | undefined;
   /** Returns the amount to hold within the affordable one, or undefined if too little for the call. */
   fit: (affordable: NanoUsd) => NanoUsd | undefined;
 }
@@ -98,6 +101,11 @@ export class Budgets {
     if (fitting === undefined) throw limitError?.() ?? new TypeError('no limit applies to this call');
     if (fitting > affordable) throw new RangeError(`${fitting} does not fit into ${affordable}`);
     return fitting;
+  }
+
+  /** What a prepaid workspace can still spend, once its balance is loaded. */
+  availableTo(workspaceId: string): NanoUsd {
+    return this.#balances.get(workspaceId)?.available() ?? 0;
   }
 
   /** Adds a started call. */

@@ -1,4 +1,12 @@
 export { type Admission, createAdmission, type Hold } from './admission.ts';
+export {
+  AgentAllowances,
+  type AgentUse,
+  type AllowancesStore,
+  dailyCalls,
+  type FreeTierSettings,
+  isLifting,
+} from './agent-allowances.ts';
 export type { HoldTerms } from './budgets.ts';
 export { type Credit, createCredit } from './credit.ts';
 export { creditHandlers, usageHandlers } from './handlers.ts';

@@ -8,10 +8,15 @@ export function settlementFor(usage: UsageRecord, answer?: SlotAnswer): Settleme
   return {
     usage,
     entries: ledgerEntriesFor(usage),
-    caller: 'key',
+    caller: isAgent(usage.keyId) ? 'agent' : 'key',
     tier: usage.charged > 0 || usage.ownKey ? 'paid' : 'free',
     ...(answer && { answer }),
   };
+}
+
+/** Agents call with their own id in place of a key's. */
+function isAgent(keyId: string | null): boolean {
+  return keyId?.startsWith('agt_') ?? false;
 }
 
 /** The double entries of a charge: the provider's share, then the margin. Empty for a call without charge. */

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { parseTime, utcDay } from '../../../shared/time.ts';
-import type { KeyCaller, LoginCaller } from '../../handler.ts';
+import type { Identified } from '../../handler.ts';
 import type { MeteringStore, ServedDay, Spend, UsageFilter, UsageGroup, UsageRecord } from './store.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -28,11 +28,11 @@ type Store = Pick<MeteringStore, 'usage' | 'summarize' | 'spendOfKey' | 'served'
 export function usageReader({ store, now }: { store: Store; now: () => number }) {
   return {
     /** Fails with `not_found` for a call that is unknown, still running, or not visible to the caller. */
-    async ofRequest(caller: KeyCaller | LoginCaller, requestId: string): Promise<UsageRecord> {
+    async ofRequest(caller: Identified, requestId: string): Promise<UsageRecord> {
       const record = await store.usage(requestId);
       const isOwn =
         record?.workspaceId === caller.workspaceId &&
-        (caller.kind === 'login' || record.keyId === caller.keyId);
+        (caller.kind !== 'key' || record.keyId === caller.keyId);
       if (!record || !isOwn) {
         throw new ApiError('not_found', { message: 'There is no finished request with this id.' });
       }
@@ -40,7 +40,7 @@ export function usageReader({ store, now }: { store: Store; now: () => number })
     },
 
     /** Fails with `not_found` when a key asks for another key, with `invalid_request` for an empty period. */
-    async summary(caller: KeyCaller | LoginCaller, query: SummaryQuery): Promise<Summary> {
+    async summary(caller: Identified, query: SummaryQuery): Promise<Summary> {
       // Includes calls that ended in this millisecond.
       const until = query.until ?? now() + 1;
       const since = query.since ?? startOfDay(until - 1) - (summaryDays - 1) * dayMs;
@@ -61,7 +61,7 @@ export function usageReader({ store, now }: { store: Store; now: () => number })
     },
 
     /** The charges of a key, or of a login's whole workspace. */
-    async spendOf(caller: KeyCaller | LoginCaller): Promise<Spend> {
+    async spendOf(caller: Identified): Promise<Spend> {
       const at = now();
       if (caller.kind === 'key') return await store.spendOfKey(caller.keyId, at);
       const days = await store.summarize({

@@ -6,30 +6,30 @@ import {
   putProviderKey,
 } from '../../../shared/contract/provider-keys.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { identified, implement } from '../../handler.ts';
+import { implement, keyOrLogin } from '../../handler.ts';
 import type { ProviderKeys } from './provider-keys.ts';
 import type { ProviderKeyRecord } from './store.ts';
 
 export const providerKeyHandlers = (keys: ProviderKeys) => [
   implement(listProviderKeys, async ({ caller, params }) => {
-    const records = await keys.list(identified(caller), params.workspace);
+    const records = await keys.list(keyOrLogin(caller), params.workspace);
     return { object: 'list', data: records.map(toProviderKey), has_more: false, next: null };
   }),
 
   implement(
     putProviderKey,
     async ({ caller, params, body }) =>
-      toProviderKey(await keys.put(identified(caller), { ...params, key: body.key })),
-    ({ caller, params }) => keys.permit(identified(caller), params.workspace),
+      toProviderKey(await keys.put(keyOrLogin(caller), { ...params, key: body.key })),
+    ({ caller, params }) => keys.permit(keyOrLogin(caller), params.workspace),
   ),
 
   implement(deleteProviderKey, async ({ caller, params }) => {
-    await keys.delete(identified(caller), params.workspace, params.provider);
+    await keys.delete(keyOrLogin(caller), params.workspace, params.provider);
     return { id: params.provider, object: 'provider_key', deleted: true };
   }),
 
   implement(checkProviderKey, async ({ caller, params }) =>
-    keys.check(identified(caller), params.workspace, params.provider),
+    keys.check(keyOrLogin(caller), params.workspace, params.provider),
   ),
 ];
 

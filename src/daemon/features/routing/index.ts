@@ -12,5 +12,6 @@ export {
   type Router,
 } from './contract.ts';
 export { accountOwner, type Bench, Health, ownAccount } from './health.ts';
+export { matchesPattern } from './plan-routes.ts';
 export { createRouter } from './router.ts';
 export { unreachableLogger } from './unreachable-logger.ts';

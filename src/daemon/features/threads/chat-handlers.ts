@@ -13,7 +13,7 @@ import {
 import { ApiError } from '../../../shared/errors.ts';
 import { formatUsd } from '../../../shared/money.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { actingUser, type Caller, type Handler, implement } from '../../handler.ts';
+import { type Caller, type Handler, implement, workspaceOf } from '../../handler.ts';
 import type { ShownThread, Threads } from './threads.ts';
 import type { MessageRecord, RunEventRecord, RunRecord, RunUsage } from './threads-store.ts';
 import { readItem, textOf } from './views.ts';
@@ -24,16 +24,16 @@ export function chatHandlers(threads: Threads): Handler[] {
   return [
     implement(listChats, async ({ caller, query }) => {
       const page = { limit: Math.min(query.limit ?? 50, 200), after: undefined };
-      return { data: (await threads.list(actingUser(caller).workspaceId, page)).map(toChat) };
+      return { data: (await threads.list(workspaceOf(caller), page)).map(toChat) };
     }),
     implement(createChat, async ({ caller, body }) => {
-      return { data: toChat(await threads.create(actingUser(caller).workspaceId, body?.title ?? null)) };
+      return { data: toChat(await threads.create(workspaceOf(caller), body?.title ?? null)) };
     }),
     implement(getChat, async ({ caller, params }) => {
-      return { data: toChat(await threads.get(actingUser(caller).workspaceId, params.conversationId)) };
+      return { data: toChat(await threads.get(workspaceOf(caller), params.conversationId)) };
     }),
     implement(listChatMessages, async ({ caller, params, query }) => {
-      const { id } = await threads.get(actingUser(caller).workspaceId, params.conversationId);
+      const { id } = await threads.get(workspaceOf(caller), params.conversationId);
       const limit = Math.min(query.limit ?? 50, 200);
       const found = await reads.messages(id, { limit, after: query.after });
       if (found) return { data: found.map(toMessage) };
@@ -43,11 +43,11 @@ export function chatHandlers(threads: Threads): Handler[] {
       });
     }),
     implement(listRuns, async ({ caller, params, query }) => {
-      const { id } = await threads.get(actingUser(caller).workspaceId, params.conversationId);
+      const { id } = await threads.get(workspaceOf(caller), params.conversationId);
       return { data: (await reads.runs(id, Math.min(query.limit ?? 100, 500))).map(toRun) };
     }),
     implement(listRunEvents, async ({ caller, params, query }) => {
-      const { id } = await threads.get(actingUser(caller).workspaceId, params.conversationId);
+      const { id } = await threads.get(workspaceOf(caller), params.conversationId);
       const run = await reads.runOf(id, params.run);
       if (!run) throw new ApiError('not_found', { message: 'There is no such run of this chat.' });
       const limit = Math.min(query.limit ?? 250, 1000);
@@ -64,7 +64,7 @@ export async function latestChats(
   limit: number,
 ): Promise<{ id: string; title: string; updatedAt: string }[]> {
   if (!mayRead(caller)) return [];
-  const found = await threads.list(actingUser(caller).workspaceId, { limit, after: undefined });
+  const found = await threads.list(workspaceOf(caller), { limit, after: undefined });
   return found.map(({ id, title, updatedAt }) => ({ id, title: title ?? '', updatedAt: isoTime(updatedAt) }));
 }
 

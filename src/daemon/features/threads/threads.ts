@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { wellFormed } from '../../../shared/input-faults.ts';
-import { credentialId, type KeyCaller, type LoginCaller } from '../../handler.ts';
+import { credentialId, type Identified } from '../../handler.ts';
 import { type World, within } from '../../world.ts';
 import { ThreadFollowers } from './followers.ts';
 import { ThreadRun } from './thread-run.ts';
@@ -27,7 +27,7 @@ const interrupted = {
 
 /** A model call that names a thread. */
 export interface ThreadCall {
-  caller: KeyCaller | LoginCaller;
+  caller: Identified;
   requestId: string;
   threadId: string;
   /** The member that names it: `service.thread` or `conversation`. */

@@ -2,7 +2,7 @@ import { getTrace, listTraces, type TraceView } from '../../../shared/contract/t
 import { ApiError } from '../../../shared/errors.ts';
 import { formatUsd, noCost } from '../../../shared/money.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { identified, implement, type KeyCaller, type LoginCaller } from '../../handler.ts';
+import { implement, type KeyCaller, keyOrLogin, type LoginCaller } from '../../handler.ts';
 import { type PageRequest, pageOf } from '../../replies.ts';
 import { costView, finishedCallView, timeBound, tokenCounts, type UsageRecord } from '../metering/index.ts';
 import { attemptView } from '../routing/index.ts';
@@ -29,7 +29,7 @@ export const traceHandlers = ({ store, settledTimes, isDaemonOwner }: TracesDeps
 
   return [
     implement(getTrace, async ({ caller, params: { request_id: requestId } }) => {
-      const reader = identified(caller);
+      const reader = keyOrLogin(caller);
       const record =
         (await store.find(reader.workspaceId, requestId)) ??
         (await store.findRejection(await visibleTo(reader), requestId));
@@ -39,7 +39,7 @@ export const traceHandlers = ({ store, settledTimes, isDaemonOwner }: TracesDeps
 
     implement(listTraces, async ({ caller, query }) => {
       const { status, model, provider, key: keyId } = query;
-      const reader = identified(caller);
+      const reader = keyOrLogin(caller);
       const workspaceIds = await visibleTo(reader);
       const filter = {
         workspaceId: reader.workspaceId,

@@ -28,6 +28,9 @@ export function checkAccess({ access, surface }: Endpoint, caller: Caller): void
       if (token === 'any' || caller.abilities.has('*') || caller.abilities.has(token)) return;
       throw new ApiError('permission', { message: `The token lacks the ability \`${token}\`.` });
     }
+    case 'agent':
+      if (!access.agent) throw new ApiError('permission');
+      return;
     case 'login':
       if (access.login === undefined) throw new ApiError('permission');
   }

@@ -4,6 +4,7 @@ import type { Worker } from 'node:worker_threads';
 import type { NewEvent } from '../../features/events/index.ts';
 import type { UsageRecord } from '../../features/metering/index.ts';
 import type { Storage } from '../storage.ts';
+import { agentsStore } from './agents/store.ts';
 import { autopilotsStore } from './autopilots/store.ts';
 import { backgroundStore } from './background/store.ts';
 import { finishRestore } from './backups/finish-restore.ts';
@@ -138,6 +139,7 @@ function stores(context: StoreContext, settledEvent: SqliteOptions['settledEvent
     profile: profileStore(context),
     whispers: whispersStore(context),
     shouts: shoutsStore(context),
+    agents: agentsStore(context),
     autopilots: autopilotsStore(context),
     metering: meteringStore(context),
     ledger: ledgerStore(context),

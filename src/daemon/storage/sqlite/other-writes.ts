@@ -1,3 +1,4 @@
+import { agentsWrites } from './agents/writes.ts';
 import { autopilotsWrites } from './autopilots/writes.ts';
 import { backgroundWrites } from './background/writes.ts';
 import { cacheWrites } from './cache/writes.ts';
@@ -36,6 +37,7 @@ export function otherWrites(database: Connection, totals: BatchTotals) {
     ...profileWrites(database, orm),
     ...whispersWrites(orm),
     ...shoutsWrites(orm),
+    ...agentsWrites(orm),
     ...autopilotsWrites(orm),
     ...responsesWrites(orm),
     ...backgroundWrites(database, orm),

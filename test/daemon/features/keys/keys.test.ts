@@ -63,7 +63,12 @@ function makeDaemon() {
     lastUse: authentic.lastUse,
     now: world.now,
   });
-  const handlers = keyHandlers({ keys: feature, settings, now: world.now });
+  const handlers = keyHandlers({
+    keys: feature,
+    settings,
+    agentView: () => Promise.reject(new Error('no agent calls here')),
+    now: world.now,
+  });
 
   const login = (name: string): Caller => ({
     kind: 'login',

@@ -1,3 +1,4 @@
+import type { FreeTierSettings } from '../../metering/index.ts';
 import type { Threads } from '../../threads/index.ts';
 import type { CallDeps } from '../pipeline/started-call.ts';
 import type { ResponsesStore } from '../stored/responses-store.ts';
@@ -14,6 +15,7 @@ export interface InferenceSettings {
   readonly responsesKeptMs: number;
   /** How many background responses may run at once, of all callers. */
   readonly backgroundRunsMax: number;
+  readonly freeTier: FreeTierSettings;
 }
 
 export interface InferenceDeps extends CallDeps {

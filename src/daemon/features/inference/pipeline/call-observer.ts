@@ -1,11 +1,11 @@
-import type { KeyCaller, LoginCaller } from '../../../handler.ts';
+import type { Identified } from '../../../handler.ts';
 import type { UsageRecord } from '../../metering/index.ts';
 import type { Inference } from '../neutral.ts';
 import type { ServiceOptions } from './service-member.ts';
 
 /** A model call in the neutral form, before it is admitted. */
 export interface ModelCall {
-  caller: KeyCaller | LoginCaller;
+  caller: Identified;
   requestId: string;
   /** The path of the endpoint. */
   endpoint: string;

@@ -1,18 +1,12 @@
 import { ApiError } from '../../../../shared/errors.ts';
-import type { KeyCaller, LoginCaller } from '../../../handler.ts';
+import type { Identified } from '../../../handler.ts';
 import type { CallStatus } from '../../metering/index.ts';
 
 /** What canceled a call before its answer was complete. */
 export type CancelReason = 'client-left' | 'stopped' | 'draining' | 'revoked' | 'expired';
 
 /** Joins everything that can cancel a call into one signal: the client, a stop of the daemon, the end of its key. */
-export function watchCancellation({
-  signal,
-  caller,
-}: {
-  signal: AbortSignal;
-  caller: KeyCaller | LoginCaller;
-}) {
+export function watchCancellation({ signal, caller }: { signal: AbortSignal; caller: Identified }) {
   const abort = new AbortController();
   let reason: CancelReason | undefined;
   const cancel = (cause: CancelReason) => {

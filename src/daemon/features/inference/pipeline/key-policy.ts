@@ -1,18 +1,18 @@
 import type { ActionName } from '../../../../shared/contract/key-limits.ts';
 import { ApiError } from '../../../../shared/errors.ts';
-import type { KeyCaller, KeyDefaults, KeyPolicy, LoginCaller } from '../../../handler.ts';
+import type { Identified, KeyDefaults, KeyPolicy } from '../../../handler.ts';
 import type { RouteCaps } from '../../routing/index.ts';
 import { invalid } from '../fault.ts';
 import { uncountedFee } from '../pricing/provider-extras.ts';
 import type { ModelCall } from './call-observer.ts';
 
 /** The policy of a calling key; a login has none. */
-export function policyOf(caller: KeyCaller | LoginCaller): KeyPolicy | undefined {
+export function policyOf(caller: Identified): KeyPolicy | undefined {
   return caller.kind === 'key' ? caller.policy : undefined;
 }
 
 /** The defaults for calls of a key; null when it has none. */
-export function defaultsOf(caller: KeyCaller | LoginCaller): KeyDefaults | null {
+export function defaultsOf(caller: Identified): KeyDefaults | null {
   return policyOf(caller)?.defaults ?? null;
 }
 

@@ -14,6 +14,7 @@ import {
 } from '../translation/untranslatable.ts';
 import { type ModelCall, observersOf } from './call-observer.ts';
 import { cancellationError, settleReasonOf, watchCancellation } from './cancellation.ts';
+import { outsideFreeTier } from './free-tier.ts';
 import { checkAction, defaultsOf, enforceKeyPolicy, policyOf } from './key-policy.ts';
 import { Meter } from './meter.ts';
 import { createOutput } from './output.ts';
@@ -129,6 +130,16 @@ async function admit(deps: CallDeps, call: ModelCall, startedAt: number) {
   const hold = await deps.admission.hold(record, {
     policy: policyOf(caller),
     isPrepaid: policy.isPrepaid,
+    ...(caller.kind === 'agent' && {
+      agent: {
+        agentId: caller.agentId,
+        outsideFreeTier: outsideFreeTier(
+          call,
+          { routes, inputTokensMax: input.most },
+          deps.settings.freeTier,
+        ),
+      },
+    }),
     fit(affordable) {
       const capped = capOutputToBudget(budget, inference, { ...bound, affordable });
       budget = capped ?? budget;

@@ -1,6 +1,6 @@
 import type { MakeId } from '../../../../shared/ids.ts';
 import type { World } from '../../../world.ts';
-import type { Admission, MeteringStore } from '../../metering/index.ts';
+import type { Admission, FreeTierSettings, MeteringStore } from '../../metering/index.ts';
 import type { OpenedRoute, Router } from '../../routing/index.ts';
 import type { CallObserver } from './call-observer.ts';
 import type { CancelReason } from './cancellation.ts';
@@ -29,7 +29,7 @@ export interface CallDeps {
   admission: Admission;
   metering: Pick<MeteringStore, 'progress'>;
   sealer: Sealer;
-  settings: { readonly marginPpm: number };
+  settings: { readonly marginPpm: number; readonly freeTier: FreeTierSettings };
   /** Whether a workspace pays in advance. */
   isPrepaid?: (workspaceId: string) => boolean;
   /** Observers of all calls. */

@@ -7,6 +7,7 @@ import type { BatchTotals } from '../ledger/batch-totals.ts';
 import { entryInsert } from '../ledger/ledger-chain.ts';
 import { mapNames } from './call-details.ts';
 import {
+  type CallRow,
   callFormat,
   type HoldRow,
   holdFormat,
@@ -28,9 +29,30 @@ export function meteringWrites(database: Connection, totals: BatchTotals) {
     call: database.prepare(insertSql('calls', { names: [...callFormat.names, 'number', 'details'] })),
     entry: entryInsert(database),
   };
+  const agentDay = database.prepare(
+    `INSERT INTO agent_days (day, agent_id, free_requests, free_cost, decisions, others) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET free_requests = free_requests + excluded.free_requests,
+       free_cost = free_cost + excluded.free_cost, decisions = decisions + excluded.decisions,
+       others = others + excluded.others`,
+  );
   const dayOf = cachedDay();
   const { names } = totals;
   const nameNumber = (name: string) => names.of(name);
+
+  /** The allowances of the day on which the call started. */
+  const countForAgent = (call: CallRow, tier: SettlementRow[4]): void => {
+    const isDecision = callFormat.get(call, 'endpoint') === '/v1/decisions';
+    const isFree = tier === 'free' && !isDecision;
+    const cost = (callFormat.get(call, 'costProvider') ?? 0) + (callFormat.get(call, 'costMargin') ?? 0);
+    agentDay.run(
+      dayOf(callFormat.get(call, 'createdAt')),
+      callFormat.get(call, 'key'),
+      Number(isFree),
+      isFree ? cost : 0,
+      Number(isDecision),
+      Number(!isDecision),
+    );
+  };
 
   const settle = ([call, details, entries, caller, tier]: SettlementRow): number => {
     const number = totals.sequence + 1;
@@ -45,6 +67,7 @@ export function meteringWrites(database: Connection, totals: BatchTotals) {
     });
     statements.call.run(...row, number, JSON.stringify(mapNames(details, nameNumber)));
     for (const entry of entries) statements.entry.run(entry);
+    if (caller === 'agent') countForAgent(call, tier);
     // Nothing may fail from here on: the totals cannot be undone for this operation alone.
     totals.addEvent(number);
     for (const entry of entries) totals.addEntry(entry);

@@ -1,5 +1,5 @@
 import type { CreateResponseBody } from '../../../../../shared/contract/responses.ts';
-import type { KeyCaller, LoginCaller } from '../../../../handler.ts';
+import type { Identified } from '../../../../handler.ts';
 import type { IdempotencySlot } from '../../../idempotency/index.ts';
 import type { ThreadRun } from '../../../threads/index.ts';
 import { invalid, type Json } from '../../fault.ts';
@@ -72,7 +72,7 @@ export function withDefaultModel<B extends { model?: string | null }>(
 /** The body with `store: false` when the key's defaults or the daemon's settings say so and the request says nothing. */
 export function withStoreDefault<B extends Pick<CreateResponseBody, 'store' | 'background'>>(
   { settings }: Pick<InferenceDeps, 'settings'>,
-  caller: KeyCaller | LoginCaller,
+  caller: Identified,
   body: B,
 ): B {
   // Background responses are always stored.

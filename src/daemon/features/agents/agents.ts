@@ -1,0 +1,136 @@
+import { agentNameBytesMax } from '../../../shared/contract/agents.ts';
+import { oneLinePattern } from '../../../shared/contract/vocabulary.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import type { MakeId } from '../../../shared/ids.ts';
+import type { NanoUsd } from '../../../shared/money.ts';
+import { hintOf, makeSecret } from '../../../shared/secrets.ts';
+import { parseTime, utcDay } from '../../../shared/time.ts';
+import type { AgentCaller } from '../../handler.ts';
+import type { AgentUse } from '../metering/index.ts';
+import { type Challenge, challenges } from './challenge.ts';
+import type { AgentRecord, AgentsStore } from './store.ts';
+
+/** A reload changes the members. */
+export interface SignUpSettings {
+  isOpen: boolean;
+  /** Bits. */
+  difficulty: number;
+  perAddress: number;
+}
+
+/** Sign-ups a day from the network of an address, as a multiple of those from one address. */
+const addressesPerNetwork = 4;
+const dayMs = 24 * 60 * 60 * 1000;
+
+export interface AgentsDeps {
+  store: AgentsStore;
+  settings: SignUpSettings;
+  /** What an agent used today. */
+  usageOf: (agentId: string) => Promise<AgentUse>;
+  balanceOf: (workspaceId: string) => Promise<NanoUsd>;
+  /** The digest of a whole secret. */
+  digest: (secret: string) => string;
+  dataKey: Uint8Array;
+  makeId: MakeId;
+  randomBytes: (count: number) => Uint8Array;
+  now: () => number;
+}
+
+export interface SignUpRequest {
+  name: string;
+  challenge: string;
+  proof: string;
+  remoteAddress: string;
+}
+
+/** Signs up agents by proof of work, and reports on them. */
+export function agents(deps: AgentsDeps) {
+  const { store, settings, now } = deps;
+  const open = challenges(deps);
+
+  const requireOpen = () => {
+    if (!settings.isOpen) throw new ApiError('signup_unavailable');
+  };
+
+  return {
+    /** Fails with `signup_unavailable`. */
+    challenge(): Challenge {
+      requireOpen();
+      return open.create(settings.difficulty);
+    },
+
+    /** Fails with `signup_unavailable`, `invalid_name`, `invalid_proof` or `signup_limit`. */
+    async signUp(request: SignUpRequest): Promise<{ agent: AgentRecord; secret: string }> {
+      requireOpen();
+      const { name, proof, remoteAddress } = request;
+      if (!isName(name)) throw new ApiError('invalid_name', { param: 'name' });
+      const challenge = open.solved(request.challenge, proof);
+      if (!challenge) throw new ApiError('invalid_proof', { param: 'proof' });
+      const secret = makeSecret('agent', deps.randomBytes);
+      const createdAt = now();
+      const agent: AgentRecord = {
+        id: deps.makeId('agt'),
+        workspaceId: deps.makeId('ws'),
+        name,
+        digest: deps.digest(secret),
+        hint: hintOf(secret),
+        createdAt,
+      };
+      const slug = `agent-${agent.id.slice('agt_'.length)}`;
+      const day = utcDay(createdAt);
+      const origins = originsOf(remoteAddress, settings.perAddress);
+      const outcome = await store.signUp({ agent, slug, challenge, day, origins });
+      if (outcome === 'used') throw new ApiError('invalid_proof', { param: 'challenge' });
+      if (outcome === 'limit') {
+        const untilMidnight = (parseTime(day) ?? 0) + dayMs - createdAt;
+        throw new ApiError('signup_limit', { retryAfterSeconds: Math.ceil(untilMidnight / 1000) });
+      }
+      return { agent, secret };
+    },
+
+    /** Fails with `unauthenticated` if the agent is gone. */
+    async view({ agentId, workspaceId }: AgentCaller) {
+      const agent = await store.find(agentId);
+      if (!agent) throw new ApiError('unauthenticated');
+      return { agent, use: await deps.usageOf(agentId), balance: await deps.balanceOf(workspaceId) };
+    },
+  };
+}
+
+export type Agents = ReturnType<typeof agents>;
+
+function isName(name: string): boolean {
+  return (
+    Buffer.byteLength(name) <= agentNameBytesMax &&
+    name.isWellFormed() &&
+    new RegExp(oneLinePattern).test(name)
+  );
+}
+
+/**
+ * Where a sign-up came from: its address, and the network around it. A subscriber of IPv6 has at least a /64, and a
+ * provider of addresses a /48; for IPv4 the network is a /24.
+ */
+function originsOf(remoteAddress: string, perAddress: number) {
+  const address = remoteAddress.replace(/^::ffff:(?=\d+\.)/, '');
+  const perNetwork = perAddress * addressesPerNetwork;
+  if (!address.includes(':')) {
+    const network = address.replace(/\.\d+$/, '.0/24');
+    const own = { origin: address, max: perAddress };
+    return network === address ? [own] : [own, { origin: network, max: perNetwork }];
+  }
+  const groups = groupsOf(address);
+  return [
+    { origin: `${groups.slice(0, 4).join(':')}::/64`, max: perAddress },
+    { origin: `${groups.slice(0, 3).join(':')}::/48`, max: perNetwork },
+  ];
+}
+
+/** The eight groups of an IPv6 address, without leading zeros. */
+function groupsOf(address: string): string[] {
+  const [left = '', right] = address.split('%')[0]?.split('::') ?? [];
+  const before = left === '' ? [] : left.split(':');
+  const after = right === undefined || right === '' ? [] : right.split(':');
+  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0');
+  return [...before, ...zeros, ...after];
+}

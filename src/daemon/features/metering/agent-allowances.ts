@@ -1,0 +1,262 @@
+import { ApiError, type ErrorCode } from '../../../shared/errors.ts';
+import { formatUsd, type NanoUsd, parseUsd } from '../../../shared/money.ts';
+import { isoTime, parseTime, utcDay } from '../../../shared/time.ts';
+import type { HoldRecord } from './store.ts';
+
+/** The finished calls of an agent on one UTC day. */
+export interface AgentDay {
+  /** Calls that were free, and what they cost the host. */
+  freeRequests: number;
+  freeCost: NanoUsd;
+  decisions: number;
+  /** All calls but decisions. */
+  others: number;
+}
+
+export interface AllowancesStore {
+  day(agentId: string, day: string): Promise<AgentDay>;
+  /** What the free calls of all agents cost on a day. */
+  freeCost(day: string): Promise<NanoUsd>;
+}
+
+/** What agents may use for free; a reload changes the members. */
+export interface FreeTierSettings {
+  /** Patterns of the models that are free. */
+  models: readonly string[];
+  requests: number;
+  budget: NanoUsd;
+  /** For all agents together. */
+  sharedPool: NanoUsd;
+  /** Upper bound of a free request's input. */
+  inputTokens: number;
+}
+
+/** The conditions of an agent's call. */
+export interface AgentTerms {
+  agentId: string;
+  /** Why the call is not part of the free tier, as a sentence; undefined if it is. */
+  outsideFreeTier: string | undefined;
+}
+
+/** What a running call of an agent takes from the day it started on. */
+export interface FreeUse {
+  agentId: string;
+  day: string;
+  amount: NanoUsd;
+}
+
+/** What an agent used of a UTC day, including its running calls. */
+export interface AgentUse extends AgentDay {
+  day: string;
+  resetsAt: number;
+  isPoolFull: boolean;
+}
+
+export const dailyCalls = { decisions: 20, others: 500 } as const;
+/** The balance that lifts the daily limits. */
+const liftingBalance = parseUsd('0.01') as NanoUsd;
+const dayMs = 24 * 60 * 60 * 1000;
+const agentsMax = 10_000;
+
+interface DayTotals extends AgentDay {
+  day: string;
+  /** The maximum cost of the free calls that are running. */
+  held: NanoUsd;
+}
+
+interface Agent {
+  totals: DayTotals;
+  running: number;
+}
+
+interface AllowancesDeps {
+  store: AllowancesStore;
+  settings: FreeTierSettings;
+  now: () => number;
+}
+
+/**
+ * The free tier and the daily calls of agents. Totals are loaded from the store once a day is first used; from then on,
+ * calls are decided and counted in memory.
+ */
+export class AgentAllowances {
+  readonly #deps: AllowancesDeps;
+  readonly #agents = new Map<string, Agent>();
+  #pool = { day: '', spent: 0, held: 0 };
+  #today = '';
+  #loading: Promise<unknown> = Promise.resolve();
+
+  constructor(deps: AllowancesDeps) {
+    this.#deps = deps;
+  }
+
+  /** Loads the totals of the current day. Must be followed synchronously by `take` or `use`. */
+  async ready(agentId: string): Promise<void> {
+    while (!this.#isLoaded(agentId)) {
+      this.#loading = this.#loading.then(() => this.#load(agentId));
+      await this.#loading;
+    }
+  }
+
+  /**
+   * Takes a call from the allowances. Returns its share of the free tier, or undefined if the balance has to pay for it.
+   * Fails with `agent_daily_limit`, or with the reason why an agent without credit cannot make the call.
+   */
+  take(record: HoldRecord, terms: AgentTerms, options: TakeOptions): FreeUse | undefined {
+    const { agentId } = terms;
+    const agent = this.#agents.get(agentId);
+    if (!agent) throw new TypeError('the totals of the agent are not loaded');
+    const { totals } = agent;
+    const { balance } = options;
+    const kind = kindOf(record);
+    if (totals[kind] >= dailyCalls[kind] && !isLifting(balance)) throw this.#dailyLimit(kind);
+    const free = this.#freeAmount(record, totals, terms, options);
+    if (free instanceof ApiError && balance <= 0) throw this.#withOffer(free, agentId, balance);
+    totals[kind] += 1;
+    agent.running += 1;
+    if (free instanceof ApiError) return undefined;
+    if (kind === 'others') totals.freeRequests += 1;
+    totals.held += free;
+    this.#pool.held += free;
+    return { agentId, day: totals.day, amount: free };
+  }
+
+  /** Undoes a `take` whose call was refused for another reason. */
+  giveBack(record: HoldRecord, agentId: string): void {
+    const agent = this.#agents.get(agentId);
+    if (!agent) return;
+    agent.running -= 1;
+    agent.totals[kindOf(record)] -= 1;
+  }
+
+  /** A balance below the maximum cost of a call. */
+  balanceTooLow(agentId: string, balance: NanoUsd): ApiError {
+    return this.#withOffer(new ApiError('agent_balance_too_low'), agentId, balance);
+  }
+
+  /** Ends a call that cost this much. */
+  end(agentId: string, free: FreeUse | undefined, cost: NanoUsd): void {
+    const agent = this.#agents.get(agentId);
+    if (agent) agent.running -= 1;
+    if (!free) return;
+    const spent = Math.min(cost, free.amount);
+    if (agent?.totals.day === free.day) {
+      agent.totals.held -= free.amount;
+      agent.totals.freeCost += spent;
+    }
+    if (this.#pool.day === free.day) {
+      this.#pool.held -= free.amount;
+      this.#pool.spent += spent;
+    }
+  }
+
+  async use(agentId: string): Promise<AgentUse> {
+    await this.ready(agentId);
+    const { held, ...day } = (this.#agents.get(agentId) as Agent).totals;
+    const isPoolFull = this.#poolLeft() <= 0;
+    return { ...day, freeCost: day.freeCost + held, resetsAt: this.#resetsAt(), isPoolFull };
+  }
+
+  /** Days only advance: setting the clock back must not grant a second allowance. */
+  #day(): string {
+    const day = utcDay(this.#deps.now());
+    if (day > this.#today) this.#today = day;
+    return this.#today;
+  }
+
+  #resetsAt(): number {
+    return (parseTime(this.#day()) ?? 0) + dayMs;
+  }
+
+  #isLoaded(agentId: string): boolean {
+    const day = this.#day();
+    return this.#pool.day === day && this.#agents.get(agentId)?.totals.day === day;
+  }
+
+  /** Reads totals; running calls belong to earlier days, or their agent would be in memory. */
+  async #load(agentId: string): Promise<void> {
+    const day = this.#day();
+    if (this.#pool.day !== day) {
+      const spent = await this.#deps.store.freeCost(day);
+      this.#pool = { day, spent, held: 0 };
+    }
+    const known = this.#agents.get(agentId);
+    if (known?.totals.day === day) return;
+    const stored = await this.#deps.store.day(agentId, day);
+    if (this.#agents.size >= agentsMax) this.#forgetIdle();
+    this.#agents.set(agentId, { running: known?.running ?? 0, totals: { ...stored, day, held: 0 } });
+  }
+
+  #forgetIdle(): void {
+    for (const [id, { running }] of this.#agents) if (running === 0) this.#agents.delete(id);
+  }
+
+  #poolLeft(): NanoUsd {
+    return this.#deps.settings.sharedPool - this.#pool.spent - this.#pool.held;
+  }
+
+  /** The maximum cost that a free call reserves, or why it is not free. */
+  #freeAmount(
+    { amount, endpoint }: HoldRecord,
+    totals: DayTotals,
+    { outsideFreeTier }: AgentTerms,
+    options: TakeOptions,
+  ): NanoUsd | ApiError {
+    const { requests, budget } = this.#deps.settings;
+    // Decisions are free for everyone.
+    if (endpoint === '/v1/decisions') return 0;
+    if (outsideFreeTier) return new ApiError('agent_payment_required', { message: outsideFreeTier });
+    if (totals.freeRequests >= requests) return new ApiError('agent_free_requests_used');
+    const left = Math.max(0, budget - totals.freeCost - totals.held);
+    const poolLeft = Math.max(0, this.#poolLeft());
+    const affordable = Math.min(left, poolLeft);
+    const fitting = amount <= affordable ? amount : options.fit(affordable);
+    if (fitting !== undefined && fitting <= affordable) return fitting;
+    const code: ErrorCode = poolLeft < left ? 'agent_free_tier_full' : 'agent_free_budget_used';
+    return new ApiError(code);
+  }
+
+  #dailyLimit(kind: keyof typeof dailyCalls): ApiError {
+    const noun = kind === 'decisions' ? 'decisions' : 'calls';
+    return new ApiError('agent_daily_limit', {
+      message: `An agent may make ${dailyCalls[kind]} ${noun} a day. A balance of $${formatUsd(liftingBalance)} lifts this limit.`,
+      retryAfterSeconds: Math.ceil((this.#resetsAt() - this.#deps.now()) / 1000),
+      extra: { resets_at: isoTime(this.#resetsAt()) },
+    });
+  }
+
+  /** Adds what is left, and how to pay. */
+  #withOffer(error: ApiError, agentId: string, balance: NanoUsd): ApiError {
+    const totals = this.#agents.get(agentId)?.totals;
+    const { requests, budget } = this.#deps.settings;
+    const used = { requests: totals?.freeRequests ?? 0, cost: (totals?.freeCost ?? 0) + (totals?.held ?? 0) };
+    return new ApiError(error.code, {
+      message: `${error.message} Add credit, or wait until ${isoTime(this.#resetsAt())}.`,
+      extra: {
+        pay: { methods: ['credit'] },
+        free_tier: {
+          requests: { limit: requests, used: Math.min(used.requests, requests) },
+          budget_usd: { limit: formatUsd(budget), used: formatUsd(used.cost) },
+        },
+        balance_usd: formatUsd(balance),
+        resets_at: isoTime(this.#resetsAt()),
+      },
+    });
+  }
+}
+
+/** Whether a balance lifts the daily limits. */
+export function isLifting(balance: NanoUsd): boolean {
+  return balance >= liftingBalance;
+}
+
+function kindOf({ endpoint }: HoldRecord): keyof typeof dailyCalls {
+  return endpoint === '/v1/decisions' ? 'decisions' : 'others';
+}
+
+interface TakeOptions {
+  /** What the agent's credit can still pay for. */
+  balance: NanoUsd;
+  /** As in `HoldTerms`. */
+  fit: (affordable: NanoUsd) => NanoUsd | undefined;
+}

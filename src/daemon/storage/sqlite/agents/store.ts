@@ -1,0 +1,26 @@
+import type { AgentsStore } from '../../../features/agents/store.ts';
+import { and, eq, sql } from '../engine/orm.ts';
+import type { StoreContext } from '../store-context.ts';
+import { agentDays, agents } from './tables.ts';
+
+const emptyDay = { freeRequests: 0, freeCost: 0, decisions: 0, others: 0 };
+
+export function agentsStore({ orm, writer }: StoreContext): AgentsStore {
+  return {
+    signUp: (signUp) => writer.write('agents.signUp', signUp),
+    byDigest: async (digest) => orm.select().from(agents).where(eq(agents.digest, digest)).get(),
+    find: async (id) => orm.select().from(agents).where(eq(agents.id, id)).get(),
+    async day(agentId, day) {
+      const isMeant = and(eq(agentDays.day, day), eq(agentDays.agentId, agentId));
+      const row = orm.select().from(agentDays).where(isMeant).get();
+      if (!row) return emptyDay;
+      const { freeRequests, freeCost, decisions, others } = row;
+      return { freeRequests, freeCost, decisions, others };
+    },
+    async freeCost(day) {
+      const total = sql<number>`coalesce(sum(${agentDays.freeCost}), 0)`;
+      const row = orm.select({ total }).from(agentDays).where(eq(agentDays.day, day)).get();
+      return row?.total ?? 0;
+    },
+  };
+}

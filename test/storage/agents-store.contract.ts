@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import type { SignUp } from '../../src/daemon/features/agents/store.ts';
+import { morning, type OpenStorage } from './records.ts';
+
+export function agentsStoreContract(open: OpenStorage): void {
+  const signUpOf = (name: string, changes: Partial<SignUp> = {}): SignUp => ({
+    agent: {
+      id: `agt_${name}`,
+      workspaceId: `ws_${name}`,
+      name,
+      digest: `digest of ${name}`,
+      hint: 'gwa_aaaa…zzzz',
+      createdAt: morning,
+    },
+    slug: `agent-${name}`,
+    challenge: { text: `challenge of ${name}`, expiresAt: morning + 60_000 },
+    day: '2026-11-21',
+    origins: [
+      { origin: '10.1.2.3', max: 2 },
+      { origin: '10.1.2.0/24', max: 3 },
+    ],
+    ...changes,
+  });
+
+  describe('agents', () => {
+    test('are found by digest and id after signing up', async () => {
+      const { agents, workspaces } = await open();
+      const first = signUpOf('ann');
+      expect(await agents.signUp(first)).toBe('created');
+      expect(await agents.byDigest('digest of ann')).toEqual(first.agent);
+      expect(await agents.find('agt_ann')).toEqual(first.agent);
+      expect(await agents.byDigest('another')).toBeUndefined();
+      expect(await workspaces.workspace('agent-ann')).toMatchObject({ id: 'ws_ann' });
+    });
+
+    test('use each challenge once, also at the same time', async () => {
+      const { agents } = await open();
+      const { challenge } = signUpOf('ann');
+      const outcomes = await Promise.all(
+        ['ann', 'ben', 'cat'].map((name) => agents.signUp(signUpOf(name, { challenge }))),
+      );
+      expect(outcomes.toSorted()).toEqual(['created', 'used', 'used']);
+      expect(await agents.find('agt_cat')).toBeUndefined();
+    });
+
+    test('are limited per origin and day, and a refused one changes nothing', async () => {
+      const { agents } = await open();
+      const elsewhere = [
+        { origin: '10.1.2.9', max: 2 },
+        { origin: '10.1.2.0/24', max: 3 },
+      ];
+      expect(await agents.signUp(signUpOf('a'))).toBe('created');
+      expect(await agents.signUp(signUpOf('b'))).toBe('created');
+      expect(await agents.signUp(signUpOf('c'))).toBe('limit');
+      expect(await agents.signUp(signUpOf('d', { origins: elsewhere }))).toBe('created');
+      expect(await agents.signUp(signUpOf('e', { origins: elsewhere }))).toBe('limit');
+      expect(await agents.signUp(signUpOf('c', { day: '2026-11-22' }))).toBe('created');
+    });
+
+    test('have used nothing on a day without calls', async () => {
+      const { agents } = await open();
+      await agents.signUp(signUpOf('ann'));
+      const nothing = { freeRequests: 0, freeCost: 0, decisions: 0, others: 0 };
+      expect(await agents.day('agt_ann', '2026-11-21')).toEqual(nothing);
+      expect(await agents.freeCost('2026-11-21')).toBe(0);
+    });
+  });
+}
