@@ -148,6 +148,13 @@ export const commandLines: Record<string, Sample> = {
   'autopilots archive': about(['autopilots', 'archive'], anAutopilot, '--yes'),
   'profile show': line('profile', 'show'),
   'profile set': line('profile', 'set', '--name', 'Owner'),
+  'agents sign-up': { make: () => ({ args: ['agents', 'sign-up', 'Swept'] }) },
+  'agents me': {
+    make: async (get) => ({
+      args: ['agents', 'me'],
+      options: { env: { GATEWAY_KEY: await get(['agents', 'sign-up', 'Swept'], '.secret') } },
+    }),
+  },
   'tokens create': { make: () => ({ args: ['tokens', 'create', fresh('swept')] }) },
   'tokens list': line('tokens', 'list'),
   'tokens revoke': about(['tokens', 'revoke'], [['tokens', 'create', 'swept'], '.id'], '--yes'),

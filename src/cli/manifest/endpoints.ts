@@ -3,6 +3,7 @@
 // Loading the contracts would load TypeBox, which takes longer than Node's own start, so commands import only their
 // types. An endpoint that differs from its contract does not compile.
 import type { Address } from '../../shared/client.ts';
+import type * as agentsContract from '../../shared/contract/agents.ts';
 import type * as autopilotsContract from '../../shared/contract/autopilots.ts';
 import type * as backupsContract from '../../shared/contract/backups.ts';
 import type * as cacheContract from '../../shared/contract/cache.ts';
@@ -38,6 +39,9 @@ import type * as walletContract from '../../shared/contract/wallet.ts';
 import type * as whispersContract from '../../shared/contract/whispers.ts';
 import type * as workspacesContract from '../../shared/contract/workspaces.ts';
 
+export const createAgent: Address<typeof agentsContract.createAgent> = { method: 'POST', path: '/v1/agents' };
+export const createAgentChallenge: Address<typeof agentsContract.createAgentChallenge> = { method: 'POST', path: '/v1/agents/challenge' };
+export const getAgent: Address<typeof agentsContract.getAgent> = { method: 'GET', path: '/v1/agents/me' };
 export const archiveAutopilot: Address<typeof autopilotsContract.archiveAutopilot> = { method: 'DELETE', path: '/api/autopilots/{autopilot}' };
 export const createAutopilot: Address<typeof autopilotsContract.createAutopilot> = { method: 'POST', path: '/api/autopilots' };
 export const getAutopilot: Address<typeof autopilotsContract.getAutopilot> = { method: 'GET', path: '/api/autopilots/{autopilot}' };

@@ -2,12 +2,14 @@ import { localName, readHostFile } from '../hosts/host-file.ts';
 import {
   acceptInvitation,
   addUser,
+  createAgent,
   createInvitation,
   createLoginCode,
   createToken,
   createWorkspace,
   deleteProfile,
   deleteSession,
+  getAgent,
   getMe,
   getSession,
   getWorkspace,
@@ -236,6 +238,21 @@ export const peopleCommands: Record<string, CommandEntry | NounEntry> = {
         summary: 'Delete your account on this host.',
         endpoint: deleteProfile,
         load: async () => (await import('../commands/profile.ts')).deleteProfileCommand,
+      },
+    },
+  },
+  agents: {
+    summary: 'Sign up as an agent and show its free tier.',
+    verbs: {
+      'sign-up': {
+        summary: 'Sign up an agent by solving a challenge.',
+        endpoint: createAgent,
+        load: async () => (await import('../commands/agents.ts')).signUpCommand,
+      },
+      me: {
+        summary: 'Show the calling agent: balance, free tier and calls today.',
+        endpoint: getAgent,
+        load: async () => (await import('../commands/agents.ts')).showAgentCommand,
       },
     },
   },

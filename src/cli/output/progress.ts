@@ -3,8 +3,8 @@ import { visibleCell } from './visible.ts';
 import { cutToWidth } from './width.ts';
 
 interface ProgressBar {
-  /** `done` of `total`, in bytes. */
-  show(label: string, done: number, total: number): void;
+  /** `done` of `total`, in bytes unless the text of the total says otherwise. */
+  show(label: string, done: number, total: number, totalText?: string): void;
   /** Work on `total` bytes without known progress. */
   wait(label: string, total: number): void;
   /** Clears the line. */
@@ -23,11 +23,11 @@ export function progressBar({ stderr, columns }: Pick<Io, 'stderr' | 'columns'>)
     stderr.write(clearLine + line);
   };
   return {
-    show(label, done, total) {
+    show(label, done, total, totalText = sizeText(total)) {
       const part = total === 0 ? 1 : Math.min(1, done / total);
       const full = Math.round(part * cells);
       const bar = '█'.repeat(full) + '░'.repeat(cells - full);
-      draw(cutToWidth(`${label} ${bar} ${Math.round(part * 100)} % of ${sizeText(total)}`, columns() - 1));
+      draw(cutToWidth(`${label} ${bar} ${Math.round(part * 100)} % of ${totalText}`, columns() - 1));
     },
     wait: (label, total) => draw(cutToWidth(`${label} ${sizeText(total)} …`, columns() - 1)),
     stop: () => draw(''),
