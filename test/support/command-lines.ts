@@ -148,13 +148,6 @@ export const commandLines: Record<string, Sample> = {
   'autopilots archive': about(['autopilots', 'archive'], anAutopilot, '--yes'),
   'profile show': line('profile', 'show'),
   'profile set': line('profile', 'set', '--name', 'Owner'),
-  'agents sign-up': { make: () => ({ args: ['agents', 'sign-up', 'Swept'] }) },
-  'agents me': {
-    make: async (get) => ({
-      args: ['agents', 'me'],
-      options: { env: { GATEWAY_KEY: await get(['agents', 'sign-up', 'Swept'], '.secret') } },
-    }),
-  },
   'tokens create': { make: () => ({ args: ['tokens', 'create', fresh('swept')] }) },
   'tokens list': line('tokens', 'list'),
   'tokens revoke': about(['tokens', 'revoke'], [['tokens', 'create', 'swept'], '.id'], '--yes'),
@@ -184,6 +177,7 @@ export const commandLines: Record<string, Sample> = {
 
 /** Commands that end or change what the others need, or run until stopped; tested elsewhere. */
 export const apart = [
+  ...['agents sign-up', 'agents me'],
   ...['serve', 'stop', 'backup', 'restore', 'service install', 'service uninstall', 'service status'],
   ...['chat', 'tui', 'mcp', 'completion'],
   ...['logs', 'tail', 'threads watch', 'whispers watch', 'shouts watch'],
