@@ -270,3 +270,28 @@ describe('an agent', () => {
     expect(((await answer.json()) as Json).error.code).toBe('not_an_agent');
   });
 });
+
+test('an agent has a wallet of its own, next to those of users', async () => {
+  const config = `${easySignUp}vault: {keychain: false, insecure_plain_file: true}\n`;
+  const host = await startDaemon({ config });
+  const { secret } = await signUpAgent(host);
+  const call = async (method: string, path: string, as: string, json?: object) => {
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${as}` };
+    const answer = await fetch(host.url + path, {
+      method,
+      headers,
+      ...(json && { body: JSON.stringify(json) }),
+    });
+    return { status: answer.status, body: (await answer.json()) as Json };
+  };
+  expect((await call('GET', '/api/agents/me/balance', secret)).status).toBe(404);
+  expect((await call('POST', '/api/agents/me/wallet', secret, {})).status).toBe(200);
+  await call('POST', '/api/agents/me/wallet', host.login, {});
+  await call('POST', '/api/agents/me/wallet/faucet', host.login, { amountSats: 1000 });
+  const invoice = await call('POST', '/api/payments/invoice', secret, { amountSats: 100 });
+  expect(invoice.status).toBe(200);
+  const paid = await call('POST', '/api/payments/pay', host.login, { invoice: invoice.body.data.invoice });
+  expect(paid.body.data).toMatchObject({ status: 'succeeded' });
+  expect((await call('GET', '/api/agents/me/balance', secret)).body.data).toMatchObject({ balanceSats: 100 });
+  await host.stop();
+});

@@ -483,16 +483,17 @@ const samples: Record<string, Sample> = {
     example: () => ({ query: { limit: '5' } }),
   },
   createWallet: {
-    callers: site,
+    callers: { ...site, agent: ok },
     example: () => ({ body: {} }),
   },
   // The strangers have the wallets that the example of createWallet made.
   getBalance: {
-    callers: site,
+    callers: { ...site, agent: ok },
   },
   useFaucet: {
     callers: {
       ...site,
+      agent: siteSignedOut,
       keyWithoutScope: siteSignedOut,
       keyWithScope: siteSignedOut,
       strangerKey: siteSignedOut,
@@ -503,31 +504,31 @@ const samples: Record<string, Sample> = {
   },
   payInvoice: {
     // The strangers have no wallet yet.
-    callers: { ...site, strangerKey: siteInvalid, strangerLogin: siteInvalid },
+    callers: { ...site, strangerKey: siteInvalid, strangerLogin: siteInvalid, agent: siteInvalid },
     example: ({ paymentRequest = 'lnbcrt1somethingelse' }) => ({ body: { invoice: paymentRequest } }),
   },
   createInvoice: {
-    callers: { ...site, strangerKey: siteInvalid, strangerLogin: siteInvalid },
+    callers: { ...site, strangerKey: siteInvalid, strangerLogin: siteInvalid, agent: siteInvalid },
     example: () => ({ body: { amountSats: 10, description: 'Tea' } }),
   },
   decodeInvoice: {
-    callers: site,
+    callers: { ...site, agent: ok },
     example: ({ paymentRequest = 'lnbcrt1somethingelse' }) => ({ body: { invoice: paymentRequest } }),
   },
   listPayments: {
-    callers: site,
+    callers: { ...site, agent: ok },
     example: () => ({ query: { limit: '5' } }),
   },
   listInvoices: {
-    callers: site,
+    callers: { ...site, agent: ok },
     example: () => ({ query: { limit: '5' } }),
   },
   getInvoice: {
-    callers: { ...site, ...ofOthers },
+    callers: { ...site, ...ofOthers, agent: siteNotFound },
     example: ({ invoice = 'inv_1' }) => ({ params: { invoiceId: invoice } }),
   },
   getPayment: {
-    callers: { ...site, ...ofOthers },
+    callers: { ...site, ...ofOthers, agent: siteNotFound },
     example: ({ payment = 'pay_1' }) => ({ params: { paymentId: payment } }),
   },
   sendWhisper: {

@@ -35,17 +35,16 @@ const attemptsMax = 5;
 /** Wallets: each user or agent has one, whose recovery phrase is sealed in the vault. */
 export function wallets(deps: WalletsDeps) {
   const { store, vault, world } = deps;
-  const ownerOf = (caller: Caller) => actingUser(caller).userId;
 
   return {
     /** The caller's wallet. */
-    of: (caller: Caller): Promise<WalletRecord | undefined> => store.ofOwner(ownerOf(caller)),
+    of: (caller: Caller): Promise<WalletRecord | undefined> => store.ofOwner(ownerOf(caller).id),
 
     balanceOf: (wallet: WalletRecord): Promise<WalletBalance> => store.balance(wallet.id),
 
     /** The caller's wallet; fails with `invalid_request` if there is none. */
     async required(caller: Caller): Promise<WalletRecord> {
-      const wallet = await store.ofOwner(ownerOf(caller));
+      const wallet = await store.ofOwner(ownerOf(caller).id);
       if (wallet) return wallet;
       throw new ApiError('invalid_request', {
         param: 'wallet',
@@ -55,7 +54,7 @@ export function wallets(deps: WalletsDeps) {
 
     /** Returns the caller's wallet, after creating it if there is none. Fails with `unavailable` if the vault is sealed. */
     async create(caller: Caller): Promise<MadeWallet> {
-      const existing = await store.ofOwner(ownerOf(caller));
+      const existing = await store.ofOwner(ownerOf(caller).id);
       if (existing) return { wallet: existing, action: 'ensured' };
       const { createMnemonic } = await loadMnemonic();
       const mnemonic = createMnemonic((count) => world.randomBytes(count));
@@ -106,6 +105,17 @@ export function wallets(deps: WalletsDeps) {
   };
 }
 
+interface Owner {
+  id: string;
+  /** Undefined for a user, whose wallet belongs to their own workspace. */
+  workspaceId?: string;
+}
+
+function ownerOf(caller: Caller): Owner {
+  if (caller.kind === 'agent') return { id: caller.agentId, workspaceId: caller.workspaceId };
+  return { id: actingUser(caller).userId };
+}
+
 export type Wallets = ReturnType<typeof wallets>;
 
 const secretName = (walletId: string) => `wallet|${walletId}`;
@@ -113,19 +123,20 @@ const secretName = (walletId: string) => `wallet|${walletId}`;
 /** Seals and stores a wallet. Returns the current one instead if another request created it meanwhile. */
 async function make(
   { store, vault, homeOf, makeId, world }: WalletsDeps,
-  ownerId: string,
+  owner: Owner,
   mnemonic: string,
   { isImport = false } = {},
 ): Promise<{ wallet: WalletRecord; isNew: boolean }> {
   const { nodeKeyOf } = await loadMnemonic();
   const { publicKey: nodeId, privateKey } = await nodeKeyOf(mnemonic);
   privateKey.fill(0);
-  const home = await homeOf(ownerId);
-  if (!home) throw new ApiError('unauthenticated');
+  const ownerId = owner.id;
+  const workspaceId = owner.workspaceId ?? (await homeOf(ownerId))?.id;
+  if (workspaceId === undefined) throw new ApiError('unauthenticated');
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
     const current = await store.ofOwner(ownerId);
     if (current && (!isImport || current.nodeId === nodeId)) return { wallet: current, isNew: false };
-    const wallet = { id: makeId('wal'), ownerId, workspaceId: home.id, nodeId, createdAt: world.now() };
+    const wallet = { id: makeId('wal'), ownerId, workspaceId, nodeId, createdAt: world.now() };
     const secret = Buffer.from(mnemonic);
     const sealed = await vault
       .seal({ name: secretName(wallet.id), version: 1, secret })
