@@ -290,8 +290,10 @@ test('an agent has a wallet of its own, next to those of users', async () => {
   await call('POST', '/api/agents/me/wallet/faucet', host.login, { amountSats: 1000 });
   const invoice = await call('POST', '/api/payments/invoice', secret, { amountSats: 100 });
   expect(invoice.status).toBe(200);
-  const paid = await call('POST', '/api/payments/pay', host.login, { invoice: invoice.body.data.invoice });
-  expect(paid.body.data).toMatchObject({ status: 'succeeded' });
+  const paid = await call('POST', '/api/payments/pay', host.login, {
+    invoice: invoice.body.data.invoice.paymentRequest,
+  });
+  expect(paid).toMatchObject({ status: 200, body: { data: { payment: { status: 'succeeded' } } } });
   expect((await call('GET', '/api/agents/me/balance', secret)).body.data).toMatchObject({ balanceSats: 100 });
   await host.stop();
 });
