@@ -127,7 +127,7 @@ test.each([
   [['serve', '--replay-speed', 'real'], '--replay-speed requires --replay'],
   [['models', 'sim/echo'], "unknown command 'sim/echo'"],
   [['usage', 'req_1', '--model', 'sim/echo'], '--model cannot be combined with a request id'],
-  [['traces', 'req_1', '--since', '2026-11-01'], '--since cannot be combined with a request id'],
+  [['traces', 'req_1', '--since', '2026-11-01'], "unknown option '--since'"],
 ])('%j is a usage error: exit code 2', async (args, sentence) => {
   const { code, stdout, stderr } = await runCli(args);
   expect(code).toBe(exitCodes.usage);

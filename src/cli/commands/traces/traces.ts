@@ -43,7 +43,7 @@ export const listTracesCommand = (context: Context) =>
       timeBound,
     )
     .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1 }), 20)
-    .addHelpText('after', example('gateway traces --status failed --since 2026-11-01'))
+    .addHelpText('after', example('gateway traces list --status failed --since 2026-11-01'))
     .action(({ limit, status, model, provider, key, since, until }) =>
       showTraces(context, { limit, filter: { status, model, provider, key, since, until } }),
     );

@@ -64,7 +64,7 @@ export const commandSamples: Readonly<Record<string, string>> = {
   listThreadMessages: 'gateway threads show th_01jd…',
   listThreads: 'gateway threads list --json id,title',
   listTokens: 'gateway tokens list --json=id,name',
-  listTraces: 'gateway traces --status failed --since 2026-11-01',
+  listTraces: 'gateway traces list --status failed --since 2026-11-01',
   listUsage: 'gateway usage --group-by model --since 2026-11-01',
   listUsers: 'gateway users list --json=handle,name',
   listWhisperThreads: 'gateway whispers list --with ann',
