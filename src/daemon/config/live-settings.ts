@@ -40,31 +40,13 @@ export function liveSettings(config: Config): LiveSettings {
   };
 }
 
-/** Applies a new configuration to subsequent calls. */
+/** Applies a new configuration to subsequent calls. Objects stay the same, as the daemon's parts hold on to them. */
 export function applyReload(live: LiveSettings, config: Config): void {
-  const {
-    defaultModel,
-    marginPpm,
-    allPrepaid,
-    storesResponses,
-    responsesKeptMs,
-    backgroundRunsMax,
-    paymentHosts,
-  } = config;
-  Object.assign(live, {
-    ...{
-      defaultModel,
-      marginPpm,
-      allPrepaid,
-      storesResponses,
-      responsesKeptMs,
-      backgroundRunsMax,
-      paymentHosts,
-    },
-  });
-  Object.assign(live.cache, config.cache);
-  Object.assign(live.freeTier, config.freeTier);
-  Object.assign(live.signUps, config.signUps);
+  const { aliases, cache, freeTier, signUps, ...values } = liveSettings(config);
+  Object.assign(live, values);
+  Object.assign(live.cache, cache);
+  Object.assign(live.freeTier, freeTier);
+  Object.assign(live.signUps, signUps);
   for (const name of Object.keys(live.aliases)) delete live.aliases[name];
-  Object.assign(live.aliases, config.aliases);
+  Object.assign(live.aliases, aliases);
 }
