@@ -173,12 +173,18 @@ test.each([
   ['empty', ''],
   ['empty in quotes', '""'],
   ['too long', 'x'.repeat(129)],
+  ['far too long', 'x'.repeat(300)],
+  ['too long in quotes', `"${'q'.repeat(129)}"`],
   ['with a space', 'two words'],
   ['with letters beyond ASCII', 'schlüssel'],
 ])('a key that is %s is rejected', async (_what, key) => {
   expect(await send({ key, body: responses('chat/any') })).toMatchObject({
     status: 400,
-    error: { code: 'invalid_request', param: 'Idempotency-Key' },
+    error: {
+      code: 'invalid_request',
+      param: 'Idempotency-Key',
+      message: '`Idempotency-Key` must be 1 to 128 visible ASCII characters, sent once.',
+    },
   });
 });
 

@@ -45,13 +45,14 @@ export const modelCallHeaders = {
 
 export const idempotencyKeyCharactersMax = 128;
 
+/** A key, with or without the quotes of a structured field, which are not part of it. */
+export const idempotencyKeyPattern = `^("[!-~]{1,${idempotencyKeyCharactersMax}}"|[!-~]{1,${idempotencyKeyCharactersMax}})$`;
+
 /** The request header that makes a call idempotent. */
 export const OnceHeaders = Type.Object({
   'Idempotency-Key': Type.Optional(
     Type.String({
-      minLength: 1,
-      // Two more for the quotes of a structured field, which are not part of the key.
-      maxLength: idempotencyKeyCharactersMax + 2,
+      pattern: idempotencyKeyPattern,
       description: [
         `1 to ${idempotencyKeyCharactersMax} visible ASCII characters. Repeating a request with the same key and body within 24 hours returns the first`,
         'answer, waiting for it if necessary; a different body is rejected. Keys are scoped to the API key or login. Only',

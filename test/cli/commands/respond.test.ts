@@ -72,6 +72,14 @@ describe('the answer', () => {
     expect(stderr).toContain('req_fake');
   });
 
+  test('is followed by its cost, wrapped at words on a narrow terminal', async () => {
+    const { env } = await streaming(hello);
+    const { stderr } = await runCli([...ask, '--no-color'], { env, tty: true, columns: 40 });
+    const lines = stderr.slice(stderr.lastIndexOf('sim/assistant via')).trimEnd().split('\n');
+    expect(lines[0]).toBe('sim/assistant via simulator · 1,200 in,');
+    expect(lines.at(-1)).toMatch(/req_fake$/);
+  });
+
   test('on the workspace’s own provider key says that nothing was charged', async () => {
     const own = { ...service, charged_usd: '0', own_key: true };
     const { env } = await whole(response({ service: own }));

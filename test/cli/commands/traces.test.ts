@@ -108,3 +108,13 @@ test('an invalid time is reported before any call', async () => {
   expect(code).toBe(2);
   expect(stderr).toContain('2026-11-01');
 });
+
+test('a trace without attempts and dropped parts shows dashes on a terminal, nothing in a pipe', async () => {
+  const { env } = await fakeDaemon({
+    'GET /v1/traces/req_1': () => ({ ...trace, attempts: [], routes: null, dropped: [] }),
+  });
+  const { stdout } = await runCli(['traces', 'req_1', '--no-color'], { env, tty: true, columns: 100, now });
+  for (const label of ['attempts', 'routes', 'dropped'])
+    expect(stdout).toMatch(new RegExp(`^${label} +–$`, 'm'));
+  expect((await runCli(['traces', 'req_1'], { env })).stdout).toMatch(/^attempts\t\nroutes\t\ndropped\t$/m);
+});

@@ -123,6 +123,19 @@ describe.each([
     expect((await run(['responses', 'get', id])).stdout).toBe('Hello\n');
   });
 
+  test.each([{}, { tty: true as const }])(
+    'says that a response may not have been stored: %j',
+    async (options) => {
+      const body = { model: 'sim/echo', input: 'Hello', store: false };
+      const { id } = (await (await daemon.fetch('/v1/responses', { json: body })).json()) as { id: string };
+      const { code, stderr } = await run(['responses', 'get', id], options);
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringContaining('Responses with `store: false` are not kept.'),
+      ]);
+    },
+  );
+
   const notStored = /Prompt and answer are not stored\..*gateway config set log\.bodies true/s;
 
   test.each([

@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { createResponse } from '../../manifest/endpoints.ts';
 import { example, wholeNumber } from '../../manifest/options.ts';
+import { wrapToWidth } from '../../output/width.ts';
 import {
   type AnswerFlags,
   type Following,
@@ -157,7 +158,11 @@ export async function showResponse(
 /** Prints the cost after an answer, and throws if it failed. */
 export function showOutcome(context: Context, following: Following, tookMs: number): void {
   const { response, requestId, replayOf, error } = following;
-  if (response) context.out.note(billOfResponse(response, { requestId: replayOf ?? requestId, tookMs }));
+  if (response) {
+    const bill = billOfResponse(response, { requestId: replayOf ?? requestId, tookMs });
+    const { stderr, columns } = context.io;
+    for (const line of stderr.isTty ? wrapToWidth(bill, columns()) : [bill]) context.out.note(line);
+  }
   if (replayOf !== undefined) context.out.note('This is a replayed answer and is not charged again.');
   if (response?.status === 'cancelled') {
     context.out.warn('The response was cancelled.');

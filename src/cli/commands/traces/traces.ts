@@ -195,7 +195,7 @@ export const traceRecord = (now: number, names: KeyNames): Column<TraceView>[] =
     value: ({ attempts }) =>
       attempts
         .map(({ provider: tried, status, error_code: code }) => `${tried} ${code ?? status}`)
-        .join(', '),
+        .join(', ') || null,
   },
   {
     title: 'routes',
@@ -204,7 +204,8 @@ export const traceRecord = (now: number, names: KeyNames): Column<TraceView>[] =
   {
     title: 'dropped',
     value: ({ dropped }) =>
-      dropped.map(({ param, type }) => (type === undefined ? param : `${param} (${type})`)).join(', '),
+      dropped.map(({ param, type }) => (type === undefined ? param : `${param} (${type})`)).join(', ') ||
+      null,
   },
   {
     title: 'completed_at',

@@ -282,7 +282,7 @@ function parseKey(header: string | string[] | undefined): string | undefined {
   if (key.length <= idempotencyKeyCharactersMax && /^[!-~]+$/.test(key)) return key;
   throw new ApiError('invalid_request', {
     param: 'Idempotency-Key',
-    message: `An idempotency key must be 1 to ${idempotencyKeyCharactersMax} visible ASCII characters, sent once.`,
+    message: `\`Idempotency-Key\` must be 1 to ${idempotencyKeyCharactersMax} visible ASCII characters, sent once.`,
   });
 }
 

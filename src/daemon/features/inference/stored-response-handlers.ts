@@ -103,5 +103,7 @@ async function* filtered(
 }
 
 function noResponse(id: string): ApiError {
-  return new ApiError('not_found', { message: `There is no response ${quoted(id)}.` });
+  return new ApiError('not_found', {
+    message: `There is no stored response ${quoted(id)}. Responses with \`store: false\` are not kept.`,
+  });
 }

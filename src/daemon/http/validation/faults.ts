@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv';
+import { idempotencyKeyCharactersMax, idempotencyKeyPattern } from '../../../shared/contract/model-call.ts';
 import { oneLinePattern } from '../../../shared/contract/vocabulary.ts';
 
 /** A fault in an input. `param` is null for the input as a whole. */
@@ -117,6 +118,8 @@ function subject(param: string | null): string {
 /** Patterns are hard to read, so the field's description, which has an example, is shown instead. */
 function patternsMessage({ schema, parentSchema, data }: ErrorObject): string {
   if (schema === oneLinePattern) return whyNotOneLine(String(data));
+  if (schema === idempotencyKeyPattern)
+    return `must be 1 to ${idempotencyKeyCharactersMax} visible ASCII characters, sent once`;
   const { description } = (parentSchema ?? {}) as { description?: unknown };
   const unexpected = 'is not in the expected format';
   return typeof description === 'string' ? `${unexpected}: ${description.replace(/\.$/, '')}` : unexpected;
