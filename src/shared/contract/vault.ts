@@ -67,7 +67,7 @@ export const unlockVault = endpoint({
     },
     {
       additionalProperties: false,
-      not: { required: ['passphrase', 'master_key'] },
+      not: { properties: { passphrase: {}, master_key: {} }, required: ['passphrase', 'master_key'] },
       description: 'Either a passphrase or a master key; neither to read the stored key again.',
     },
   ),

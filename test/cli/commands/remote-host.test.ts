@@ -331,7 +331,8 @@ describe('workspaces', () => {
     expect((await run(['users', 'add', 'intruder'])).code).toBe(exitCodes.refused);
     expect((await run(['users'])).code).toBe(exitCodes.refused);
     const status = await run(['status']);
-    expect([status.code, status.stderr]).toEqual([3, expect.stringMatching(/next +.*--host local\n/)]);
+    expect([status.code, status.stdout]).toEqual([0, expect.stringContaining(`url\t${remote.url}\n`)]);
+    expect(status.stdout).not.toMatch(/^(pid|data_dir)\t/m);
     expect((await run(['doctor'])).stdout).toMatch(/^ok\tdaemon\t.*only to its admin\t$/m);
     const operator = { env: { GATEWAY_HOME: remote.home } };
     expect((await runCli(['users'], operator)).stdout).toMatch(/\towner\tOwner\t/);
