@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SignUp } from '../../src/daemon/features/agents/store.ts';
-import { morning, type OpenStorage } from './records.ts';
+import type { UsageRecord } from '../../src/daemon/features/metering/store.ts';
+import { aUsage, dayMs, morning, type OpenStorage } from './records.ts';
 
 export function agentsStoreContract(open: OpenStorage): void {
   const signUpOf = (name: string, changes: Partial<SignUp> = {}): SignUp => ({
@@ -55,6 +56,29 @@ export function agentsStoreContract(open: OpenStorage): void {
       expect(await agents.signUp(signUpOf('d', { origins: elsewhere }))).toBe('created');
       expect(await agents.signUp(signUpOf('e', { origins: elsewhere }))).toBe('limit');
       expect(await agents.signUp(signUpOf('c', { day: '2026-11-22' }))).toBe('created');
+    });
+
+    test('have used on the day a call started what it cost, for free or not', async () => {
+      const { agents, metering } = await open();
+      await agents.signUp(signUpOf('ann'));
+      const settle = (id: string, tier: 'free' | 'paid', changes: Partial<UsageRecord> = {}) =>
+        metering.settle({
+          usage: aUsage(id, { keyId: 'agt_ann', charged: 0, ...changes }),
+          entries: [],
+          caller: 'agent',
+          tier,
+        });
+      await settle('req_1', 'free', { completedAt: morning + dayMs });
+      await settle('req_2', 'paid');
+      await settle('req_3', 'free', { endpoint: '/v1/decisions' });
+      await settle('req_4', 'free', { createdAt: morning + dayMs });
+      expect(await agents.day('agt_ann', '2026-11-21')).toEqual({
+        freeRequests: 1,
+        freeCost: 786,
+        decisions: 1,
+        others: 2,
+      });
+      expect(await agents.freeCost('2026-11-22')).toBe(786);
     });
 
     test('have used nothing on a day without calls', async () => {

@@ -61,15 +61,16 @@ export function createAdmission({ store, state, limits, agents }: AdmissionDeps)
   const budgets = limits && new Budgets({ ...limits, open });
   let running = 0;
 
-  /** `cost` is what the call cost the host, which the free tier of agents counts. */
-  const end = (call: Call, cost = 0) => {
+  const end = (call: Call) => {
     if (!call.isRunning) return;
     running -= 1;
     call.isRunning = false;
     budgets?.released(call);
-    if (call.agent !== undefined) agents?.end(call.agent, call.free, cost);
   };
-  const settling = settlements(store, open);
+  const settling = settlements(store, (call) => {
+    open.delete(call);
+    if (call.agent !== undefined) agents?.settled(call.agent);
+  });
   const start = (
     record: HoldRecord,
     policy: OpenCall['policy'],
@@ -100,16 +101,16 @@ export function createAdmission({ store, state, limits, agents }: AdmissionDeps)
   ): Promise<Hold> => {
     if (!agents) throw new TypeError('this admission has no agents');
     const { agentId } = terms.agent;
-    await agents.ready(agentId);
+    // A balance stays loaded; the totals of agents may be forgotten, or of yesterday, at the next turn.
     await budgets.ready(terms, record.workspaceId);
-    // The balance may have taken another turn of the event loop to load, or midnight may have passed.
-    await agents.ready(agentId);
+    while (!agents.isReady(agentId)) await agents.ready(agentId);
     const balance = budgets.availableTo(record.workspaceId);
-    const free = agents.take(record, terms.agent, { balance, fit: terms.fit });
-    if (free) return start({ ...record, amount: 0 }, undefined, { agent: agentId, free });
+    const { startedAt, free } = agents.take(record, terms.agent, { balance, fit: terms.fit });
+    const dated = { ...record, createdAt: startedAt };
+    if (free) return start({ ...dated, amount: 0 }, undefined, { agent: agentId, free });
     try {
       const amount = budgets.admit(record, terms);
-      return start({ ...record, amount, isPrepaid: true }, undefined, { agent: agentId });
+      return start({ ...dated, amount, isPrepaid: true }, undefined, { agent: agentId });
     } catch (error) {
       agents.giveBack(record, agentId);
       const isPoor = error instanceof ApiError && error.code === 'insufficient_balance';
@@ -135,11 +136,18 @@ export function createAdmission({ store, state, limits, agents }: AdmissionDeps)
     async settle(hold, settlement) {
       const call = hold as Call;
       const { charged, completedAt, cost } = settlement.usage;
-      end(call, cost?.total);
+      end(call);
+      // Also after a hold that could not be written: the settlement counts the call and its cost.
+      if (call.agent !== undefined) agents?.end(call.agent, call.free, cost?.total ?? 0);
       open.add(call);
       call.charged = { amount: charged, at: completedAt };
       budgets?.charged(call, charged, completedAt);
-      return settling.settle(call, hold.record.isPrepaid ? { ...settlement, isPrepaid: true } : settlement);
+      return settling.settle(call, {
+        ...settlement,
+        ...(hold.record.isPrepaid && { isPrepaid: true }),
+        // A call that an agent's credit paid for takes nothing from the free tier, even if it cost nothing.
+        ...(call.agent !== undefined && { tier: call.free ? 'free' : 'paid' }),
+      });
     },
     running: () => running,
     usedBy: (keyId) => withBudgets().usedBy(keyId),
@@ -150,18 +158,18 @@ export function createAdmission({ store, state, limits, agents }: AdmissionDeps)
 }
 
 /** Writes settlements. Those that fail while the ledger is unavailable wait for the next successful hold. */
-function settlements(store: AdmissionDeps['store'], open: Set<Call>) {
+function settlements(store: AdmissionDeps['store'], close: (call: Call) => void) {
   let late: [call: Call, settlement: Settlement][] = [];
   const settle = async (call: Call, settlement: Settlement): Promise<number> => {
     try {
       const sequence = await store.settle(settlement);
-      open.delete(call);
+      close(call);
       return sequence;
     } catch (error) {
       const isLate = error instanceof ApiError && error.code === 'unavailable' && late.length < lateMax;
       // The client gets an error, so the answer to store is dropped.
       if (isLate) late.push([call, { ...settlement, answer: undefined }]);
-      else open.delete(call);
+      else close(call);
       throw error;
     }
   };

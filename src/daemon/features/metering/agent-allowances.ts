@@ -38,9 +38,16 @@ export interface AgentTerms {
   outsideFreeTier: string | undefined;
 }
 
-/** What a running call of an agent takes from the day it started on. */
+/** A call that an agent may make. */
+export interface Allowed {
+  /** When the call counts as started: not before the day whose allowances it takes from. */
+  startedAt: number;
+  /** Its share of the free tier; undefined if the balance has to pay for it. */
+  free: FreeUse | undefined;
+}
+
+/** What a running call of an agent takes from a day. */
 export interface FreeUse {
-  agentId: string;
   day: string;
   amount: NanoUsd;
 }
@@ -56,7 +63,7 @@ export const dailyCalls = { decisions: 20, others: 500 } as const;
 /** The balance that lifts the daily limits. */
 const liftingBalance = parseUsd('0.01') as NanoUsd;
 const dayMs = 24 * 60 * 60 * 1000;
-const agentsMax = 10_000;
+const defaultAgentsMax = 10_000;
 
 interface DayTotals extends AgentDay {
   day: string;
@@ -66,13 +73,16 @@ interface DayTotals extends AgentDay {
 
 interface Agent {
   totals: DayTotals;
-  running: number;
+  /** Calls whose settlement is not on disk; totals without them cannot be loaded again. */
+  open: number;
 }
 
 interface AllowancesDeps {
   store: AllowancesStore;
   settings: FreeTierSettings;
   now: () => number;
+  /** Agents whose totals are kept in memory, besides those with open calls. */
+  agentsMax?: number;
 }
 
 /**
@@ -90,19 +100,29 @@ export class AgentAllowances {
     this.#deps = deps;
   }
 
-  /** Loads the totals of the current day. Must be followed synchronously by `take` or `use`. */
+  /** Loads the totals of the current day. Whoever awaits this has to check `isReady` before the next step. */
   async ready(agentId: string): Promise<void> {
-    while (!this.#isLoaded(agentId)) {
-      this.#loading = this.#loading.then(() => this.#load(agentId));
-      await this.#loading;
+    while (!this.isReady(agentId)) {
+      const loading = this.#loading.then(() => this.#load(agentId));
+      // A load that fails must not fail those after it.
+      this.#loading = loading.catch(() => {});
+      await loading.catch((cause) => {
+        throw new ApiError('unavailable', { cause });
+      });
     }
   }
 
+  /** Whether the totals of the current day are loaded; `take` must follow synchronously. */
+  isReady(agentId: string): boolean {
+    const day = this.#day();
+    return this.#pool.day === day && this.#agents.get(agentId)?.totals.day === day;
+  }
+
   /**
-   * Takes a call from the allowances. Returns its share of the free tier, or undefined if the balance has to pay for it.
-   * Fails with `agent_daily_limit`, or with the reason why an agent without credit cannot make the call.
+   * Takes a call from the allowances. Fails with `agent_daily_limit`, or with the reason why an agent without credit
+   * cannot make the call.
    */
-  take(record: HoldRecord, terms: AgentTerms, options: TakeOptions): FreeUse | undefined {
+  take(record: HoldRecord, terms: AgentTerms, options: TakeOptions): Allowed {
     const { agentId } = terms;
     const agent = this.#agents.get(agentId);
     if (!agent) throw new TypeError('the totals of the agent are not loaded');
@@ -113,19 +133,21 @@ export class AgentAllowances {
     const free = this.#freeAmount(record, totals, terms, options);
     if (free instanceof ApiError && balance <= 0) throw this.#withOffer(free, agentId, balance);
     totals[kind] += 1;
-    agent.running += 1;
-    if (free instanceof ApiError) return undefined;
+    agent.open += 1;
+    // Midnight may have passed since the call arrived.
+    const startedAt = Math.max(record.createdAt, parseTime(totals.day) ?? 0);
+    if (free instanceof ApiError) return { startedAt, free: undefined };
     if (kind === 'others') totals.freeRequests += 1;
     totals.held += free;
     this.#pool.held += free;
-    return { agentId, day: totals.day, amount: free };
+    return { startedAt, free: { day: totals.day, amount: free } };
   }
 
   /** Undoes a `take` whose call was refused for another reason. */
   giveBack(record: HoldRecord, agentId: string): void {
     const agent = this.#agents.get(agentId);
     if (!agent) return;
-    agent.running -= 1;
+    agent.open -= 1;
     agent.totals[kindOf(record)] -= 1;
   }
 
@@ -136,13 +158,12 @@ export class AgentAllowances {
 
   /** Ends a call that cost this much. */
   end(agentId: string, free: FreeUse | undefined, cost: NanoUsd): void {
-    const agent = this.#agents.get(agentId);
-    if (agent) agent.running -= 1;
     if (!free) return;
     const spent = Math.min(cost, free.amount);
-    if (agent?.totals.day === free.day) {
-      agent.totals.held -= free.amount;
-      agent.totals.freeCost += spent;
+    const totals = this.#agents.get(agentId)?.totals;
+    if (totals?.day === free.day) {
+      totals.held -= free.amount;
+      totals.freeCost += spent;
     }
     if (this.#pool.day === free.day) {
       this.#pool.held -= free.amount;
@@ -150,8 +171,14 @@ export class AgentAllowances {
     }
   }
 
+  /** To be called once the settlement of a call is on disk, or given up. */
+  settled(agentId: string): void {
+    const agent = this.#agents.get(agentId);
+    if (agent) agent.open -= 1;
+  }
+
   async use(agentId: string): Promise<AgentUse> {
-    await this.ready(agentId);
+    while (!this.isReady(agentId)) await this.ready(agentId);
     const { held, ...day } = (this.#agents.get(agentId) as Agent).totals;
     const isPoolFull = this.#poolLeft() <= 0;
     return { ...day, freeCost: day.freeCost + held, resetsAt: this.#resetsAt(), isPoolFull };
@@ -168,12 +195,7 @@ export class AgentAllowances {
     return (parseTime(this.#day()) ?? 0) + dayMs;
   }
 
-  #isLoaded(agentId: string): boolean {
-    const day = this.#day();
-    return this.#pool.day === day && this.#agents.get(agentId)?.totals.day === day;
-  }
-
-  /** Reads totals; running calls belong to earlier days, or their agent would be in memory. */
+  /** Reads totals; open calls belong to earlier days, or their agent would be in memory. */
   async #load(agentId: string): Promise<void> {
     const day = this.#day();
     if (this.#pool.day !== day) {
@@ -183,12 +205,12 @@ export class AgentAllowances {
     const known = this.#agents.get(agentId);
     if (known?.totals.day === day) return;
     const stored = await this.#deps.store.day(agentId, day);
-    if (this.#agents.size >= agentsMax) this.#forgetIdle();
-    this.#agents.set(agentId, { running: known?.running ?? 0, totals: { ...stored, day, held: 0 } });
+    if (this.#agents.size >= (this.#deps.agentsMax ?? defaultAgentsMax)) this.#forgetIdle();
+    this.#agents.set(agentId, { open: known?.open ?? 0, totals: { ...stored, day, held: 0 } });
   }
 
   #forgetIdle(): void {
-    for (const [id, { running }] of this.#agents) if (running === 0) this.#agents.delete(id);
+    for (const [id, { open }] of this.#agents) if (open === 0) this.#agents.delete(id);
   }
 
   #poolLeft(): NanoUsd {
@@ -210,7 +232,9 @@ export class AgentAllowances {
     const left = Math.max(0, budget - totals.freeCost - totals.held);
     const poolLeft = Math.max(0, this.#poolLeft());
     const affordable = Math.min(left, poolLeft);
-    const fitting = amount <= affordable ? amount : options.fit(affordable);
+    // Credit pays for the whole output rather than that the free tier shortens it.
+    const shortened = () => (options.balance > affordable ? undefined : options.fit(affordable));
+    const fitting = amount <= affordable ? amount : shortened();
     if (fitting !== undefined && fitting <= affordable) return fitting;
     const code: ErrorCode = poolLeft < left ? 'agent_free_tier_full' : 'agent_free_budget_used';
     return new ApiError(code);

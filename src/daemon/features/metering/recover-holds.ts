@@ -44,5 +44,8 @@ function interrupted(hold: LeftHold, { at, marginPpm }: { at: number; marginPpm:
     createdAt: hold.createdAt,
     completedAt: at,
   };
-  return settlementFor(usage);
+  const settlement = settlementFor(usage);
+  // Only a call that an agent's credit pays for holds money.
+  const isPaidByAgent = settlement.caller === 'agent' && hold.amount > 0;
+  return isPaidByAgent ? { ...settlement, tier: 'paid' } : settlement;
 }

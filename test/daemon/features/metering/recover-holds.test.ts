@@ -53,6 +53,13 @@ describe('a call interrupted by the death of a daemon', () => {
     expect({ charged: usage.charged, entries }).toEqual({ charged: 0, entries: [] });
   });
 
+  test.each([
+    ['free', { amount: 0 }],
+    ['paid', { amount: 5_000, promptCost: 0 }],
+  ])('of an agent was %s if it held no money, else not', async (tier, hold) => {
+    expect(await recovered({ keyId: 'agt_1', ...hold })).toMatchObject({ caller: 'agent', tier });
+  });
+
   test('is reported by the same event as any other finished call', async () => {
     const { usage } = await recovered({
       progressCost: 900,
