@@ -21,7 +21,7 @@ export const usageCommand = (context: Context) =>
     .option('--key <key>', 'only calls with this key, by id or name')
     .option('--model <model>', 'only calls to this model')
     .option('--since <time>', 'from this UTC day or time, like 2026-11-01', timeBound)
-    .option('--until <time>', 'before this UTC day or time', timeBound)
+    .option('--until <time>', 'before this time or through this UTC day', timeBound)
     .addHelpText('after', example('gateway usage --group-by model --since 2026-11-01'))
     .action(async (request, { groupBy, key, model, since, until }) => {
       const filter = { key, model, since, until };

@@ -44,12 +44,12 @@ export interface Adapter {
   wholeAnswer?(call: UpstreamCall): boolean;
   /**
    * Reads usage and outcome from such a document. Throws an UpstreamFailure if it is not an answer.
-   * `isRepaired`: `json` was corrected in place, so it must be serialized again. `failure`: the answer says that it failed.
+   * `json` may be corrected in place. `failure`: the answer says that it failed.
    */
   readAnswer?(
     json: Json,
     call: UpstreamCall,
-  ): { tokens: Tokens | undefined; finish: FinishReason; isRepaired?: boolean; failure?: UpstreamFailure };
+  ): { tokens: Tokens | undefined; finish: FinishReason; failure?: UpstreamFailure };
   /** Converts such a document into one batch, for servers that cannot stream. Throws like `readAnswer`. */
   documentAsBatch?(json: Json, call: UpstreamCall): Batch;
   /** Interprets a status of 400 or more. `body` is at most 64 KiB and may be anything. */

@@ -108,16 +108,15 @@ async function readDocument(
 ): Promise<UpstreamAnswer> {
   const { name, adapter } = options;
   const document = await readJson(options, answer);
-  const { bytes, json } = document;
+  const { json } = document;
   if (json === undefined) return streamIn(options, call, document);
   if (adapter.readAnswer === undefined) {
     throw new UpstreamFailure('broken', `${name} answered with a document that cannot be read`);
   }
-  const { tokens, finish, isRepaired, failure } = adapter.readAnswer(json, call);
+  const { tokens, finish, failure } = adapter.readAnswer(json, call);
   const read: JsonAnswer = {
     kind: 'json',
     wire: call.inference.wire,
-    bytes: isRepaired ? Buffer.from(JSON.stringify(json)) : bytes,
     json,
     tokens,
     finish,

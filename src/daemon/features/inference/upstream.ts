@@ -48,7 +48,6 @@ export interface StreamAnswer {
 export interface JsonAnswer {
   kind: 'json';
   wire: Wire;
-  bytes: Uint8Array;
   json: Record<string, unknown>;
   tokens: Tokens | undefined;
   finish: FinishReason;

@@ -87,7 +87,7 @@ function isSameWire(call: UpstreamCall): boolean {
 function readChatAnswer(
   json: Record<string, unknown>,
   name: string,
-): { tokens: Tokens | undefined; finish: FinishReason; isRepaired: boolean } {
+): { tokens: Tokens | undefined; finish: FinishReason } {
   const choices = Array.isArray(json.choices) ? json.choices.filter(isObject) : [];
   const [first] = choices;
   if (first === undefined) throw new UpstreamFailure('broken', `${name} answered without a choice`);
@@ -96,22 +96,19 @@ function readChatAnswer(
   if (finish === undefined)
     throw new UpstreamFailure('server', `${name} ended its answer with the reason "error"`);
   const envelope = new Envelope('chat.completion');
-  let isRepaired = envelope.repair(json);
-  if (repairUsage(json)) isRepaired = true;
+  envelope.repair(json);
+  repairUsage(json);
   for (const [position, choice] of choices.entries()) {
     const { message } = choice;
     if (!isObject(message)) throw new UpstreamFailure('broken', `${name} answered without a message`);
-    if (typeof choice.index !== 'number') {
-      choice.index = position;
-      isRepaired = true;
-    }
-    if (envelope.repairRole(choice.index, message)) isRepaired = true;
-    if (flattenContent(message) !== undefined) isRepaired = true;
-    if (repairCalls(message)) isRepaired = true;
+    if (typeof choice.index !== 'number') choice.index = position;
+    envelope.repairRole(choice.index, message);
+    flattenContent(message);
+    repairCalls(message);
     const hasCalls = Array.isArray(message.tool_calls) && message.tool_calls.length > 0;
-    if (repairFinish(choice, { hasCalls })) isRepaired = true;
+    repairFinish(choice, { hasCalls });
   }
-  return { tokens: chatTokensIn(json), finish, isRepaired };
+  return { tokens: chatTokensIn(json), finish };
 }
 
 /** Converts a chat completion to the batch that a stream with a single chunk would give. Uses the first choice only. */

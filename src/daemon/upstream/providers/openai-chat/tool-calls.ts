@@ -173,28 +173,15 @@ function repairPiece(piece: Json, { ordinal, callId }: CallState, text: string |
   return fate;
 }
 
-/** Corrects ids and arguments in the calls of a whole message. Returns whether anything was wrong. */
-export function repairCalls(message: Json): boolean {
-  if (!Array.isArray(message.tool_calls)) return false;
-  let isRepaired = false;
+/** Corrects ids and arguments in the calls of a whole message. */
+export function repairCalls(message: Json): void {
+  if (!Array.isArray(message.tool_calls)) return;
   const ids = new CallIds();
   for (const call of message.tool_calls) {
     if (!isObject(call) || !isObject(call.function)) continue;
-    const text =
-      argumentsText(call.function.arguments).trim() === '' ? '{}' : argumentsText(call.function.arguments);
-    if (text !== call.function.arguments) {
-      call.function.arguments = text;
-      isRepaired = true;
-    }
-    if (!call.type) {
-      call.type = 'function';
-      isRepaired = true;
-    }
-    const id = ids.unique(call.id);
-    if (id !== call.id) {
-      call.id = id;
-      isRepaired = true;
-    }
+    const text = argumentsText(call.function.arguments);
+    call.function.arguments = text.trim() === '' ? '{}' : text;
+    if (!call.type) call.type = 'function';
+    call.id = ids.unique(call.id);
   }
-  return isRepaired;
 }

@@ -20,22 +20,14 @@ export function readResponsesAnswer(
   if (failure) return { tokens: responsesTokensIn(json), finish: 'stop', failure };
   const finish = outcomeOf(json, name);
   if (!Array.isArray(json.output)) throw new UpstreamFailure('broken', `${name} answered without output`);
-  let isRepaired = false;
   const ids = new CallIds();
   for (const item of json.output) {
     if (!isObject(item) || !isCall(item)) continue;
     if (isUnnamedCall(item)) throw unnamedCall(name);
-    if (item.type === 'function_call' && hasNoArguments(item.arguments)) {
-      item.arguments = '{}';
-      isRepaired = true;
-    }
-    const id = ids.unique(item.call_id);
-    if (id !== item.call_id) {
-      item.call_id = id;
-      isRepaired = true;
-    }
+    if (item.type === 'function_call' && hasNoArguments(item.arguments)) item.arguments = '{}';
+    item.call_id = ids.unique(item.call_id);
   }
-  return { tokens: responsesTokensIn(json), finish, isRepaired };
+  return { tokens: responsesTokensIn(json), finish };
 }
 
 /** How a response ended. Throws an UpstreamFailure if it failed or is incomplete. */

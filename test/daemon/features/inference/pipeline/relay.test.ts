@@ -30,7 +30,6 @@ interface Scene {
 const document: UpstreamAnswer = {
   kind: 'json',
   wire: 'chat',
-  bytes: Buffer.from('{}'),
   json: {},
   tokens: undefined,
   finish: 'stop',

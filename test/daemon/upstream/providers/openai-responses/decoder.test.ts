@@ -311,12 +311,10 @@ describe('a whole answer', () => {
     expect(read(document)).toMatchObject({
       finish: 'stop',
       tokens: { input: 9, output: 8 },
-      isRepaired: true,
     });
     expect((document.output as Json[]).at(-1)).toMatchObject({ arguments: '{}' });
     expect(read(responsesDocument({ text: 'a', finish: 'length' }, asked))).toMatchObject({
       finish: 'max_output_tokens',
-      isRepaired: false,
     });
     // Usage without counts is not a count of 0.
     expect(read({ ...responsesDocument({ text: 'a' }, asked), usage: {} })).toMatchObject({
