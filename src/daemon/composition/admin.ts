@@ -110,7 +110,9 @@ export function statusReaders(deps: StatusDeps) {
   const startedElapsed = elapsed();
   const shared = async () => {
     const all = await catalog.all();
-    const benched = new Map(hostBenches(health).map((bench) => [bench.provider, bench.reason]));
+    // A name that a provider does not know says nothing about its other models.
+    const benches = hostBenches(health).filter(({ reason }) => reason !== 'unknown-model');
+    const benched = new Map(benches.map((bench) => [bench.provider, bench.reason]));
     const descriptions = [...providers.values()].map(({ description }) => description);
     return {
       ...defaultModel(live.defaultModel, all, descriptions),

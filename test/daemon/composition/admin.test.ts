@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { statusReaders } from '../../../src/daemon/composition/admin.ts';
 
-test('uptime keeps increasing when the wall clock is set back', async () => {
-  let elapsed = 500;
-  const { status } = statusReaders({
+type Deps = Parameters<typeof statusReaders>[0];
+
+const readers = (deps: Partial<Deps>) =>
+  statusReaders({
     catalog: { all: async () => [] } as never,
     health: { benches: () => [] } as never,
     live: { defaultModel: undefined },
@@ -18,8 +19,28 @@ test('uptime keeps increasing when the wall clock is set back', async () => {
       dataFolder: '/data',
       startedAt: Date.parse('9999-01-01'),
     },
-    elapsed: () => elapsed,
+    elapsed: () => 0,
+    ...deps,
   });
+
+test('uptime keeps increasing when the wall clock is set back', async () => {
+  let elapsed = 500;
+  const { status } = readers({ elapsed: () => elapsed });
   elapsed += 1234.4;
   expect(await status()).toMatchObject({ uptime_ms: 1234, started_at: '9999-01-01T00:00:00.000Z' });
+});
+
+test.each([
+  ['unknown-model', 'available', null],
+  ['failing', 'benched', 'failing'],
+])('a provider with a bench for the reason %s is %s', async (reason, state, shown) => {
+  const { status } = readers({
+    health: {
+      benches: () => [{ account: 'acme', provider: 'acme', providerModel: 'nosuch', reason }],
+    } as never,
+    providers: new Map([
+      ['acme', { description: { name: 'acme', available: true, models: ['one'] } }],
+    ]) as never,
+  });
+  expect((await status()).providers).toEqual([{ name: 'acme', state, models: 0, reason: shown }]);
 });
