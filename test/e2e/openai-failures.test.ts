@@ -175,6 +175,12 @@ test.each([
   expect(failure).toMatchObject({ status: 400, param });
 });
 
+test('a chat caller who limits the output with `max_tokens` is told of `max_tokens`', async () => {
+  const model = refuse('anthropic', { status: 400, message: 'max_tokens: 99 > 64, which is the maximum' });
+  const failure = await failureOf(formats.chat(model, { max_tokens: 60 }));
+  expect(failure).toMatchObject({ param: 'max_tokens', message: expect.stringContaining('max_tokens: 99') });
+});
+
 test('a tool result without its call is rejected, naming its position', async () => {
   const orphan = { type: 'function_call_output', call_id: 'call_none', output: 'x' } as const;
   const responses = await failureOf(client.responses.create({ model: 'sim/echo', input: [orphan] }));

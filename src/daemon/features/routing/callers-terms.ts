@@ -7,13 +7,14 @@ export interface CallerFormat {
   isRelayed: boolean;
   /** Items of earlier responses, which come before the caller's own in the request to the provider. */
   earlierItems: number;
+  /** The caller's name of the field that limits the output. */
+  outputField: 'max_output_tokens' | 'max_completion_tokens' | 'max_tokens';
 }
 
 /** For each format, the names of the other formats' fields; the first match wins. */
 const fieldNames: Record<Wire, readonly (readonly [RegExp, string])[]> = {
   chat: [
     [/^(input|instructions)\b.*/, 'messages'],
-    [/^max_output_tokens$/, 'max_completion_tokens'],
     [/^text\.verbosity$/, 'verbosity'],
     [/^text\b.*/, 'response_format'],
     [/^reasoning(\.effort)?$/, 'reasoning_effort'],
@@ -21,7 +22,6 @@ const fieldNames: Record<Wire, readonly (readonly [RegExp, string])[]> = {
   ],
   responses: [
     [/^messages\b.*/, 'input'],
-    [/^max_(completion_)?tokens$/, 'max_output_tokens'],
     [/^verbosity$/, 'text.verbosity'],
     [/^response_format\b.*/, 'text.format'],
     [/^reasoning_effort$/, 'reasoning.effort'],
@@ -30,8 +30,10 @@ const fieldNames: Record<Wire, readonly (readonly [RegExp, string])[]> = {
 };
 
 /** A provider's field name in the caller's format. */
-export function fieldFor({ wire, isRelayed, earlierItems }: CallerFormat, field: string): string {
+export function fieldFor(caller: CallerFormat, field: string): string {
+  const { wire, isRelayed, earlierItems, outputField } = caller;
   if (isRelayed && field !== 'input') return earlierItems > 0 ? withoutEarlier(field, earlierItems) : field;
+  if (/^max_(completion_|output_)?tokens$/.test(field)) return outputField;
   const [pattern, name] = fieldNames[wire].find(([known]) => known.test(field)) ?? [];
   return pattern && name !== undefined ? field.replace(pattern, name) : field;
 }

@@ -128,7 +128,14 @@ function callerFormat({ wire, items, body }: Inference, route: ProviderRoute): C
     wire,
     isRelayed: chooseWire(route.offer.wires, wire) === wire,
     earlierItems: wire === 'responses' ? Math.max(0, items.length - own) : 0,
+    outputField: outputFieldOf(wire, body),
   };
+}
+
+function outputFieldOf(wire: Wire, body: Inference['body']): CallerFormat['outputField'] {
+  if (wire === 'responses') return 'max_output_tokens';
+  const hasOldName = 'max_tokens' in body && (body.max_tokens ?? undefined) !== undefined;
+  return hasOldName ? 'max_tokens' : 'max_completion_tokens';
 }
 
 /** The caller's own format where the provider supports it, since translation can lose detail. */
