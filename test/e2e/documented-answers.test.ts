@@ -136,6 +136,8 @@ describe.each(named(endpoints))('%s answers as described', (_id, endpoint) => {
 
   const kinds = (['key', 'login', 'anonymous'] as const).filter((kind) => {
     if (kind === 'anonymous') return access.anonymous;
+    // Answers other callers that they are no agent.
+    if (endpoint.id === 'getAgent') return false;
     return kind === 'login' ? access.login : access.apiKey && !access.loginOnly;
   });
   test.each(endsTheDaemon(endpoint) || isEndless(endpoint) || isRefused(endpoint) ? [] : kinds)(
