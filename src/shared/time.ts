@@ -13,6 +13,13 @@ export function utcDay(ms: number): string {
   return isoTime(ms).slice(0, 10);
 }
 
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** The end of the UTC day of a time: the midnight after it. */
+export function endOfDay(ms: number): number {
+  return ms - (ms % dayMs) + dayMs;
+}
+
 const timeFormat = /^\d{4}-\d{2}-\d{2}(T([01]\d|2[0-3]):\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/i;
 
 /**

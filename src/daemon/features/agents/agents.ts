@@ -4,7 +4,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
 import { hintOf, makeSecret } from '../../../shared/secrets.ts';
-import { parseTime, utcDay } from '../../../shared/time.ts';
+import { endOfDay, utcDay } from '../../../shared/time.ts';
 import type { AgentCaller } from '../../handler.ts';
 import type { AgentUse } from '../metering/index.ts';
 import { type Challenge, challenges } from './challenge.ts';
@@ -20,7 +20,6 @@ export interface SignUpSettings {
 
 /** Sign-ups a day from the network of an address, as a multiple of those from one address. */
 const addressesPerNetwork = 4;
-const dayMs = 24 * 60 * 60 * 1000;
 
 export interface AgentsDeps {
   store: AgentsStore;
@@ -82,8 +81,8 @@ export function agents(deps: AgentsDeps) {
       const outcome = await store.signUp({ agent, slug, challenge, day, origins });
       if (outcome === 'used') throw new ApiError('invalid_proof', { param: 'challenge' });
       if (outcome === 'limit') {
-        const untilMidnight = (parseTime(day) ?? 0) + dayMs - createdAt;
-        throw new ApiError('signup_limit', { retryAfterSeconds: Math.ceil(untilMidnight / 1000) });
+        const retryAfterSeconds = Math.ceil((endOfDay(createdAt) - createdAt) / 1000);
+        throw new ApiError('signup_limit', { retryAfterSeconds });
       }
       return { agent, secret };
     },

@@ -1,6 +1,6 @@
 import { ApiError, type ErrorCode } from '../../../shared/errors.ts';
 import { formatUsd, type NanoUsd, parseUsd } from '../../../shared/money.ts';
-import { isoTime, parseTime, utcDay } from '../../../shared/time.ts';
+import { endOfDay, isoTime, parseTime, utcDay } from '../../../shared/time.ts';
 import type { HoldRecord } from './store.ts';
 
 /** The finished calls of an agent on one UTC day. */
@@ -62,7 +62,6 @@ export interface AgentUse extends AgentDay {
 export const dailyCalls = { decisions: 20, others: 500 } as const;
 /** The balance that lifts the daily limits. */
 const liftingBalance = parseUsd('0.01') as NanoUsd;
-const dayMs = 24 * 60 * 60 * 1000;
 const defaultAgentsMax = 10_000;
 
 interface DayTotals extends AgentDay {
@@ -192,7 +191,7 @@ export class AgentAllowances {
   }
 
   #resetsAt(): number {
-    return (parseTime(this.#day()) ?? 0) + dayMs;
+    return endOfDay(parseTime(this.#day()) ?? 0);
   }
 
   /** Reads totals; open calls belong to earlier days, or their agent would be in memory. */
@@ -219,14 +218,15 @@ export class AgentAllowances {
 
   /** The maximum cost that a free call reserves, or why it is not free. */
   #freeAmount(
-    { amount, endpoint }: HoldRecord,
+    record: HoldRecord,
     totals: DayTotals,
     { outsideFreeTier }: AgentTerms,
     options: TakeOptions,
   ): NanoUsd | ApiError {
+    const { amount } = record;
     const { requests, budget } = this.#deps.settings;
     // Decisions are free for everyone.
-    if (endpoint === '/v1/decisions') return 0;
+    if (kindOf(record) === 'decisions') return 0;
     if (outsideFreeTier) return new ApiError('agent_payment_required', { message: outsideFreeTier });
     if (totals.freeRequests >= requests) return new ApiError('agent_free_requests_used');
     const left = Math.max(0, budget - totals.freeCost - totals.held);

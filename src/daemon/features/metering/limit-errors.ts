@@ -1,9 +1,8 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { formatUsd, type NanoUsd } from '../../../shared/money.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { endOfDay, isoTime } from '../../../shared/time.ts';
 import type { KeyLimits } from '../../handler.ts';
 
-const dayMs = 24 * 60 * 60 * 1000;
 const periods = { day: ' per day', month: ' per month', total: '' } as const;
 
 type SpendCap = NonNullable<KeyLimits['spendCap']>;
@@ -45,8 +44,8 @@ export function rateReached(limit: number, waitMs: number): ApiError {
 
 /** The end of the UTC day or month of a time. */
 function endOf(period: 'day' | 'month', ms: number): number {
-  let end = ms - (ms % dayMs) + dayMs;
+  let end = endOfDay(ms);
   if (period === 'day') return end;
-  while (isoTime(end).slice(8, 10) !== '01') end += dayMs;
+  while (isoTime(end).slice(8, 10) !== '01') end = endOfDay(end);
   return end;
 }
