@@ -8,8 +8,10 @@ if (parts[0] < 22 || (parts[0] === 22 && parts[1] < 19)) {
     var paths = ['../node_modules/node/bin/' + own, './gateway.js'].map((path) =>
       modules[1].fileURLToPath(new URL(path, import.meta.url)),
     );
+    // The channel tells the child when this process is gone, even if it was killed.
     var child = modules[0].spawn(paths[0], paths.slice(1).concat(process.argv.slice(2)), {
-      stdio: 'inherit',
+      stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+      env: Object.assign({}, process.env, { GATEWAY_HANDED_OVER: '1' }),
     });
     var pass = (signal) => child.kill(signal);
     process.on('SIGTERM', pass);
@@ -33,6 +35,11 @@ if (parts[0] < 22 || (parts[0] === 22 && parts[1] < 19)) {
     });
   });
 } else {
+  if (process.env.GATEWAY_HANDED_OVER && process.channel) {
+    delete process.env.GATEWAY_HANDED_OVER;
+    process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+    process.channel.unref();
+  }
   process.getBuiltinModule('node:module').enableCompileCache();
   import('../dist/cli.js').then(
     (cli) =>

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { glob, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cruise, type IReporterOutput } from 'dependency-cruiser';
 import extractTSConfig from 'dependency-cruiser/config-utl/extract-ts-config';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 const run = promisify(execFile);
 
@@ -27,6 +27,11 @@ async function findViolations(): Promise<{ totalCruised: number; violations: Vio
 }
 
 const planted: string[] = [];
+
+// A run that was killed leaves its files.
+beforeAll(async () => {
+  for await (const path of glob('src/**/planted-*.ts')) await rm(path);
+});
 
 async function plant(path: string, text: string): Promise<void> {
   await mkdir(join(path, '..'), { recursive: true });

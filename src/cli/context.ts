@@ -1,6 +1,6 @@
 import { type Client, createClient } from '../shared/client.ts';
 import type { DaemonModule } from '../shared/daemon-module.ts';
-import { type ExitCode, exitCodes } from '../shared/errors.ts';
+import { exitCodes } from '../shared/errors.ts';
 import { version, versionHeader } from '../shared/version.ts';
 import { isSentInClear } from './hosts/host-address.ts';
 import { findHost, type Host } from './hosts/hosts.ts';
@@ -55,8 +55,8 @@ export interface Context {
   /** Whether Ctrl-C was pressed in a command that had asked for the signal. */
   readonly isInterrupted: boolean;
   daemon(): Promise<DaemonModule>;
-  /** The exit code when nothing is thrown; 0 by default. */
-  exit: ExitCode;
+  /** The exit code when nothing is thrown; 0 by default. It may be that of another program. */
+  exit: number;
 }
 
 /** Finds commands by the endpoints they call. An interface, because commands use the context and the manifest loads commands. */

@@ -1,5 +1,5 @@
 import { CommanderError } from '@commander-js/extra-typings';
-import { type ExitCode, exitCodes } from '../shared/errors.ts';
+import { exitCodes } from '../shared/errors.ts';
 import type { Context } from './context.ts';
 import { CliError } from './failures/cli-error.ts';
 import { buildProgram } from './manifest/build-program.ts';
@@ -7,7 +7,7 @@ import { locate } from './manifest/locate.ts';
 import { withNpx } from './output/output.ts';
 
 /** Runs one command line; resolves to the exit code and never rejects. */
-export async function runProgram(argv: string[], context: Context): Promise<ExitCode> {
+export async function runProgram(argv: string[], context: Context): Promise<number> {
   try {
     if (argv[0] === 'help' && argv[1] === 'exit-codes') {
       context.io.stdout.write((await import('./failures/exit-codes.ts')).exitCodesHelp());
@@ -36,7 +36,7 @@ export async function runProgram(argv: string[], context: Context): Promise<Exit
   }
 }
 
-async function run(argv: string[], context: Context): Promise<ExitCode> {
+async function run(argv: string[], context: Context): Promise<number> {
   const line = locate(argv);
   if (line.words[0] === 'version') {
     throw new CliError("unknown command 'version'", {
@@ -64,7 +64,7 @@ function hasHost(context: Context): boolean {
 }
 
 /** `gateway` alone, into a pipe: a few lines in place of the whole help. */
-function introduce(context: Context): ExitCode {
+function introduce(context: Context): number {
   const command = (line: string) => withNpx(line, context.env);
   const state = hasHost(context)
     ? `Host: ${context.host().url}`

@@ -1,17 +1,23 @@
+import type { Endpoint } from '../shared/contract/endpoint.ts';
 import { openApiDocument } from '../shared/contract/openapi.ts';
+import { ApiError } from '../shared/errors.ts';
 import type { MakeId } from '../shared/ids.ts';
 import { apiVersion } from '../shared/version.ts';
 import { createAccounts } from './composition/accounts.ts';
 import { type AdminDeps, adminHandlers } from './composition/admin.ts';
 import { callReporter } from './composition/call-log.ts';
+import { createDecisions } from './composition/decisions.ts';
 import { createMcpHandlers } from './composition/mcp-handlers.ts';
 import { type ModelCalls, modelCalls } from './composition/model-calls.ts';
 import { createOwnKeys } from './composition/own-keys.ts';
+import { createPayments } from './composition/payments.ts';
+import { createPaywalls } from './composition/paywalls.ts';
 import { createProviderSet } from './composition/provider-set.ts';
 import type { Provider } from './composition/providers-from-config.ts';
 import { knownEndpoint, rejectedRequests } from './composition/rejected-requests.ts';
 import { createSite } from './composition/site.ts';
 import { createWallets } from './composition/wallets.ts';
+import type { Config } from './config/config.ts';
 import type { LiveSettings } from './config/live-settings.ts';
 import { agentHandlers, agentKeyView } from './features/agents/index.ts';
 import { cacheHandlers, cachingRouter } from './features/cache/index.ts';
@@ -26,6 +32,7 @@ import {
 } from './features/inference/index.ts';
 import { keyHandlers, sha256 } from './features/keys/index.ts';
 import { creditHandlers, recoverHolds, usageHandlers, usageReader } from './features/metering/index.ts';
+import { carriesPayment, type PaidCalls } from './features/payment-required/index.ts';
 import { referenceHandlers } from './features/reference/index.ts';
 import {
   accountOwner,
@@ -42,7 +49,7 @@ import {
   workspaces as makeWorkspaces,
   peopleHandlers,
 } from './features/workspaces/index.ts';
-import type { Handler } from './handler.ts';
+import type { Caller, Handler } from './handler.ts';
 import { addressRateLimit } from './http/protection/rate-limit.ts';
 import { readReferenceAssets } from './http/reference-page/assets.ts';
 import type { CallLog } from './process/call-log.ts';
@@ -56,6 +63,9 @@ export interface AppDeps extends AdminDeps {
   /** Seals reasoning; 32 bytes. */
   dataKey: Uint8Array;
   vault: VaultSettings;
+  /** How the Lightning back end is reached. */
+  connecting: Parameters<typeof createWallets>[0]['connecting'];
+  paywalls: Config['paywalls'];
   /** Whether only this machine reaches the host. */
   isLocalHost: boolean;
   log: { warn(details: object, message: string): void };
@@ -71,13 +81,23 @@ const loginCodeRate = { burst: 10, perSecond: 0.2 };
 /** Builds the features and lists their endpoints. Only this file and `composition/` know both features and edges. */
 export function createApp(deps: AppDeps) {
   const features = createFeatures(deps);
-  const calls = modelCalls(deps, inferenceOf(deps, features));
   const { storage, world, live, log } = deps;
-  const { authentication, events, ownKeys, providers, site, threads } = features;
-  const wallets = createWallets(deps, { vault: ownKeys.vault, events, idempotency: calls.idempotency });
+  const { admission, authentication, events, isPrepaid, ownKeys, providers, site, threads } = features;
+  const wallets = createWallets(deps, { vault: ownKeys.vault, events });
+  const payments = createPayments(deps, { wallets, admission, isPrepaid });
+  const paywalls = createPaywalls(deps, { ...wallets, events, workspaces: features.workspaces });
+  const { paidCalls } = payments;
+  const inference = { ...inferenceOf(deps, features), paidCalls };
+  const calls = modelCalls(deps, inference);
+  const { idempotency } = calls;
+  const decisions = createDecisions(deps, { ...features, idempotency, observers: inference.observers });
+  const money = [...wallets.handlers(idempotency), ...payments.handlers, ...paywalls.handlers];
   return {
-    handlers: handlersOf(deps, features, { calls, wallets: wallets.handlers }),
-    authenticate: authenticator(features),
+    handlers: handlersOf(deps, features, {
+      ...{ calls, decisions, money },
+      backendState: wallets.backendState,
+    }),
+    authenticate: authenticator({ ...features, paidCalls }),
     catalog: features.catalog,
     providers,
     /** Warnings about the current configuration. */
@@ -91,7 +111,7 @@ export function createApp(deps: AppDeps) {
     /** Settles what a daemon that died left behind. */
     async recover(): Promise<void> {
       await recoverHolds({ store: storage.metering, now: () => world.now(), marginPpm: live.marginPpm });
-      await Promise.all([calls.recover(), threads.recover()]);
+      await Promise.all([calls.recover(), threads.recover(), decisions.recover()]);
     },
     /** Ends the streams of clients that follow events, threads and messages. */
     closeEvents() {
@@ -99,8 +119,10 @@ export function createApp(deps: AppDeps) {
       threads.close();
       site.close();
     },
-    /** Waits for background work until the deadline, then cancels it. */
-    drain: calls.drain,
+    /** Starts the reverse proxy, if there are paywalls. */
+    startPaywalls: paywalls.start,
+    /** Waits for background work and requests to paywalls until the deadline, then cancels them. */
+    drain: (deadlineMs: number) => Promise.all([calls.drain(deadlineMs), paywalls.drain(deadlineMs)]),
     /** Runs periodic work until aborted. */
     async runBackground(signal: AbortSignal): Promise<void> {
       const onFailure = (error: unknown) => log.warn({ err: error }, 'background work failed');
@@ -112,6 +134,8 @@ export function createApp(deps: AppDeps) {
         calls.keepExpiring(signal, onFailure),
         features.rejections.keepRecording(signal, onFailure),
         wallets.runBackground(signal, onFailure),
+        paywalls.runBackground(signal, onFailure),
+        payments.runBackground(signal, onFailure),
       ]);
     },
   };
@@ -198,12 +222,18 @@ function createFeatures(deps: AppDeps) {
 type Features = ReturnType<typeof createFeatures>;
 
 /** Resolves the caller of a request, acting in the workspace that the request names. */
-function authenticator({ authentication, workspaces }: Features) {
+function authenticator({ authentication, workspaces, paidCalls }: Features & { paidCalls: PaidCalls }) {
+  const byPayment = async (authorization: string): Promise<Caller> => {
+    const credential = await paidCalls.issuedTo(authorization);
+    if (credential === undefined) throw new ApiError('unauthenticated');
+    return await authentication.callerOf(credential);
+  };
   return (
     authorization: string | undefined,
-    { workspace }: { workspace?: string | string[] | undefined },
+    { endpoint, workspace }: { endpoint: Endpoint | undefined; workspace?: string | string[] | undefined },
   ) => {
-    const caller = authentication.authenticate(authorization);
+    const isPayment = endpoint?.payable && authorization !== undefined && carriesPayment({ authorization });
+    const caller = isPayment ? byPayment(authorization) : authentication.authenticate(authorization);
     // Most requests name no workspace and need no lookup.
     if (workspace === undefined) return caller;
     return workspaces.actIn(caller, String(workspace), authentication.inWorkspace);
@@ -248,7 +278,17 @@ function inferenceOf(deps: AppDeps, features: Features): InferenceDeps {
 function handlersOf(
   deps: AppDeps,
   features: Features,
-  { calls, wallets }: { calls: ModelCalls; wallets: readonly Handler[] },
+  {
+    calls,
+    decisions,
+    money,
+    backendState,
+  }: {
+    calls: ModelCalls;
+    decisions: ReturnType<typeof createDecisions>;
+    money: readonly Handler[];
+    backendState: ReturnType<typeof createWallets>['backendState'];
+  },
 ): Handler[] {
   const { storage, world, makeId } = deps;
   const { authentication, catalog, events, live, now, randomBytes, threads, workspaces } = features;
@@ -264,7 +304,9 @@ function handlersOf(
       ...{ catalog, live, world, listings: features.providers.listings, settings: deps.live },
       ownKeysOf: features.ownKeys.ownKeysOf,
       hostCreatedAt: () => features.hostWorkspace.createdAt,
+      ownModels: decisions.modelEntries,
     }),
+    ...decisions.handlers,
     ...keyHandlers({
       ...features,
       settings: features.keySettings,
@@ -286,7 +328,7 @@ function handlersOf(
     ...cacheHandlers({ store: storage.cache, workspaces, settings: deps.live.cache }),
     ...usageHandlers(features.usage),
     ...features.site.handlers,
-    ...wallets,
+    ...money,
     ...eventHandlers({ feed: events, isDaemonOwner: workspaces.isDaemonOwner }),
     ...threadHandlers(threads),
     ...chatHandlers(threads),
@@ -295,7 +337,7 @@ function handlersOf(
       settledTimes: features.settledTimes,
       isDaemonOwner: workspaces.isDaemonOwner,
     }),
-    ...adminHandlers(deps, features, describeApi),
+    ...adminHandlers(deps, { ...features, backendState }, describeApi),
     ...createMcpHandlers(deps, () => handlers),
     ...referenceHandlers({ openApiDocument: describeApi, readAssets: readReferenceAssets }),
   ];

@@ -162,6 +162,8 @@ export interface Call<E extends Endpoint> {
   headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The body before parsing. */
   rawBody?: Uint8Array;
+  /** Whether a model calls it, as a tool. */
+  isTool?: true;
   /** The client's address; `unix` for the Unix socket. */
   remoteAddress?: string;
   /**
@@ -183,6 +185,10 @@ export class RelayReply {
     this.body = body;
     this.status = status;
   }
+
+  withHeaders(headers: Record<string, string>): RelayReply {
+    return new RelayReply({ ...this.headers, ...headers }, this.body, this.status);
+  }
 }
 
 /** A stream of server-sent events. Each chunk is one or more whole events, blank lines included. */
@@ -194,6 +200,10 @@ export class StreamReply {
     this.headers = headers;
     this.chunks = chunks;
   }
+
+  withHeaders(headers: Record<string, string>): StreamReply {
+    return new StreamReply({ ...this.headers, ...headers }, this.chunks);
+  }
 }
 
 /** A validated client message on an open socket; each is answered before the next is read. */
@@ -203,6 +213,8 @@ export interface Turn<M> {
   /** Unique to this turn. */
   requestId: string;
   message: M;
+  /** The client's address; `unix` for the Unix socket. */
+  remoteAddress?: string;
   /** As in `Call`. */
   signal: AbortSignal;
 }

@@ -164,6 +164,8 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
     }),
     process: { url: () => url, socket, pid: process.pid, version, dataFolder, startedAt },
     vault: vaultSettings(config, environment.env),
+    connecting: { connectTimeoutMs: config.timeouts.connectMs, proxies: config.proxies },
+    paywalls: config.paywalls,
     isLocalHost: isLoopback(host.includes(':') ? `[${host}]` : host),
     dataKey: await dataKey(file('dataKey'), world.randomBytes),
     backupFiles: () => backupFiles(config),
@@ -201,6 +203,7 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
   });
   try {
     ({ url } = await server.listen({ host, port, socketFile }));
+    await app.startPaywalls();
     const facts = await writeDaemonFile(dataFolder, { url, socket, startedAt });
     noteInFile(logFile, world.now(), facts, 'daemon started');
     const found = detectLocalProviders(config, { world, makeId }).then((local) => {

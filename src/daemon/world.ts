@@ -1,6 +1,6 @@
 /** One call to another host. Times in milliseconds; a time that is left out is not limited. */
 export interface OutgoingRequest {
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   url: string;
   headers: Record<string, string>;
   /** What the configuration adds to them; never recorded, as it may be secret. */

@@ -38,6 +38,8 @@ export interface Address<E extends Endpoint = Endpoint> {
 
 export interface CallOptions {
   signal?: AbortSignal;
+  /** Additional request headers. */
+  headers?: Readonly<Record<string, string>>;
   /** Called with the response headers of a successful call, before its body is read. */
   onOpen?: (headers: Record<string, string>) => void;
 }
@@ -102,6 +104,7 @@ export function createClient({ baseUrl, token, workspace, send, onHeaders }: Cli
     for (const [name, value] of Object.entries(input.headers ?? {})) {
       if (value !== undefined && value !== null) headers[name] = String(value);
     }
+    Object.assign(headers, options.headers);
     const request: ClientRequest = {
       method: endpoint.method,
       url: base + pathOf(endpoint.path, input.params ?? {}) + queryOf(input.query ?? {}),

@@ -15,15 +15,19 @@ export interface DaemonModule {
 export interface ConfigTools {
   path(place: ConfigPlace): string;
   explain(place: ConfigPlace): Promise<{ settings: ExplainedSetting[]; faults: ConfigFault[] }>;
-  /** Removes the setting when `value` is undefined. The faults are those the resulting file would have. */
-  set(
-    place: ConfigPlace,
-    name: string,
-    value: string | undefined,
-  ): Promise<{ faults: ConfigFault[] } | { isChanged: boolean }>;
+  /** The faults are those the resulting file would have; with any, nothing is written. */
+  set(place: ConfigPlace, change: ConfigChange): Promise<{ faults: ConfigFault[] } | { isChanged: boolean }>;
   /** Problems that do not keep a daemon from starting, such as unknown models. Expects a file without faults. */
   warnings(place: ConfigPlace): Promise<ConfigWarning[]>;
   schema(): Record<string, unknown>;
+}
+
+export interface ConfigChange {
+  name: string;
+  /** Undefined to remove the setting. */
+  value: string | undefined;
+  /** Whether a model that is unknown here can be called after all; without it, unknown models are no fault. */
+  isKnownModel?: ((model: string) => Promise<boolean>) | undefined;
 }
 
 export interface ConfigPlace {

@@ -56,6 +56,18 @@ export const failures = {
     message: 'The chosen model does not support this value.',
     ...fix,
   },
+  too_many_questions: {
+    status: 400,
+    type: 'invalid_request',
+    message: 'The decision has too many questions.',
+    ...fix,
+  },
+  too_many_options: {
+    status: 400,
+    type: 'invalid_request',
+    message: 'A question has too many options.',
+    ...fix,
+  },
   invalid_proof: {
     status: 400,
     type: 'invalid_request',
@@ -84,6 +96,18 @@ export const failures = {
     status: 402,
     type: 'insufficient_balance',
     message: 'The balance does not cover the maximum cost of this request.',
+    ...pay,
+  },
+  payment_required: {
+    status: 402,
+    type: 'payment_required',
+    message: 'This request must be paid for.',
+    ...pay,
+  },
+  payment_refused: {
+    status: 402,
+    type: 'payment_refused',
+    message: 'The payment was not accepted.',
     ...pay,
   },
   agent_free_requests_used: {
@@ -230,6 +254,10 @@ export interface ErrorDetails {
   retryAfterSeconds?: number;
   /** Reported in place of the code: a provider's more exact one, which has the same meaning to the gateway. */
   reportedCode?: string | undefined;
+  /** Reported in place of the code's type. */
+  type?: string;
+  /** Additional headers of the response. */
+  headers?: Readonly<Record<string, string>>;
   /** Additional members of the error body, such as `balance_usd`. */
   extra?: Record<string, unknown>;
   /** For the log only; never sent. */
@@ -244,6 +272,8 @@ export class ApiError extends Error {
   readonly param: string | null;
   readonly retryAfterSeconds: number | undefined;
   readonly extra: Record<string, unknown> | undefined;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly #type: string | undefined;
 
   constructor(code: ErrorCode, details: ErrorDetails = {}) {
     super(details.message ?? failures[code].message, { cause: details.cause });
@@ -253,6 +283,8 @@ export class ApiError extends Error {
     this.param = details.param ?? null;
     this.retryAfterSeconds = details.retryAfterSeconds;
     this.extra = details.extra;
+    this.headers = details.headers;
+    this.#type = details.type;
   }
 
   get status(): number {
@@ -260,7 +292,7 @@ export class ApiError extends Error {
   }
 
   get type(): string {
-    return failures[this.code].type;
+    return this.#type ?? failures[this.code].type;
   }
 }
 

@@ -54,6 +54,8 @@ export interface Tokens {
   cacheWrite: number;
   output: number;
   reasoning: number;
+  /** The part of `cacheWrite` that is kept for an hour, which costs more; absent if there is none. */
+  longCacheWrite?: number;
   /** Absent when only text was counted. */
   media?: MediaTokens;
   /** Absent when no such tool was used. */
@@ -110,9 +112,15 @@ function exactCost(tokens: Tokens, at: TokenPrices): bigint {
     BigInt(tokens.cachedInput) * BigInt(at.cachedInput) +
     BigInt(tokens.cacheWrite) * BigInt(at.cacheWrite) +
     BigInt(tokens.output) * BigInt(at.output) +
+    (tokens.longCacheWrite ? BigInt(tokens.longCacheWrite) * longCacheWriteExtra(at) : 0n) +
     (tokens.media && at.media ? mediaDifference(tokens, tokens.media, at, at.media) : 0n) +
     (tokens.toolUses && at.fees ? feesOf(tokens.toolUses, at.fees) : 0n)
   );
+}
+
+/** Anthropic charges twice the input price for tokens that are cached for an hour. Source: its page on prompt caching. */
+function longCacheWriteExtra({ input, cacheWrite }: TokenPrices): bigint {
+  return BigInt(Math.max(0, 2 * input - cacheWrite));
 }
 
 function feesOf(uses: ToolUses, { webSearch = 0, fileSearch = 0 }: ToolFees): bigint {

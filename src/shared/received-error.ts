@@ -1,4 +1,5 @@
 import { ApiError, type ErrorCode, type ErrorDetails, failures, isErrorCode } from './errors.ts';
+import { isObject, parseObject } from './json-object.ts';
 
 interface Received {
   /** The code as sent; a newer service may use codes that `ErrorCode` lacks. */
@@ -45,17 +46,18 @@ export function receivedError(
   path?: string,
 ): ReceivedError {
   const body = parseObject(bodyText);
-  const error = objectOf(body?.error) ?? {};
+  const error = isObject(body?.error) ? body.error : {};
   const { type, code, message, param, request_id, ...extra } = error;
   const sentCode = textOf(code) ?? '';
   const nearest = isErrorCode(sentCode) ? sentCode : codeOfStatus(status);
   const details: ErrorDetails = {
     message: textOf(message) ?? siteMessage(body) ?? `The host returned status ${status} without a message.`,
-    param: textOf(param) ?? Object.keys(objectOf(body?.errors) ?? {})[0] ?? null,
+    param: textOf(param) ?? Object.keys(isObject(body?.errors) ? body.errors : {})[0] ?? null,
   };
   const retryAfterSeconds = Number(headers['retry-after'] ?? Number.NaN);
   if (Number.isFinite(retryAfterSeconds)) details.retryAfterSeconds = retryAfterSeconds;
   if (Object.keys(extra).length > 0) details.extra = extra;
+  details.headers = headers;
   return new ReceivedError(nearest, details, {
     sentCode: sentCode || nearest,
     sentStatus: status,
@@ -68,7 +70,7 @@ export function receivedError(
 /** `{message, errors: {field: [sentence]}}` as one sentence. */
 function siteMessage(body: Record<string, unknown> | undefined): string | undefined {
   const message = textOf(body?.message);
-  const sentences = Object.values(objectOf(body?.errors) ?? {}).flat();
+  const sentences = Object.values(isObject(body?.errors) ? body.errors : {}).flat();
   const details = sentences.filter((sentence) => typeof sentence === 'string').join(' ');
   return message && details ? `${message} ${details}` : message;
 }
@@ -91,20 +93,6 @@ const codesByStatus: Record<number, ErrorCode> = {
 
 function codeOfStatus(status: number): ErrorCode {
   return codesByStatus[status] ?? (status >= 500 ? 'server_error' : 'invalid_request');
-}
-
-function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    return objectOf(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-}
-
-function objectOf(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : undefined;
 }
 
 function textOf(value: unknown): string | undefined {

@@ -15,6 +15,11 @@ export function utcDay(ms: number): string {
 
 const dayMs = 24 * 60 * 60 * 1000;
 
+/** The start of the UTC day of a time. */
+export function startOfDay(ms: number): number {
+  return ms - (ms % dayMs);
+}
+
 /** The end of the UTC day of a time: the midnight after it. */
 export function endOfDay(ms: number): number {
   return ms - (ms % dayMs) + dayMs;

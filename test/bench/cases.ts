@@ -69,6 +69,13 @@ export const cases: readonly Case[] = [
   },
   {
     ...flood,
+    id: 'flood-messages',
+    title: '16 streams at full speed, Messages',
+    wire: 'messages',
+    providerWire: 'messages',
+  },
+  {
+    ...flood,
     id: 'flood-responses-from-chat',
     title: '16 streams at full speed, Responses from a chat provider',
     wire: 'responses',

@@ -26,7 +26,7 @@ export function prepareHome(folder: string, providerPort: number): void {
     `  - {name: ${name}, base_url: "http://127.0.0.1:${providerPort}/v1", models: ["*"], wire: ${wire}, ` +
     'prices: {input: "1", output: "2"}}\n';
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const upstreams = upstream('mock-chat', 'chat') + upstream('mock-responses', 'responses');
+  const upstreams = ['chat', 'responses', 'messages'].map((wire) => upstream(`mock-${wire}`, wire)).join('');
   writeFileSync(join(folder, 'config.yaml'), `local_servers: false\nupstreams:\n${upstreams}`);
 }
 

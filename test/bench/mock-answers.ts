@@ -27,7 +27,7 @@ const namedEvent = (data: { type: string }) =>
 
 export function jsonBytes(wire: Wire, model: string, { tokens }: Behaviour): Buffer {
   const text = tokenText.repeat(tokens);
-  const answer = wire === 'chat' ? chatAnswer(model, text, tokens) : responseObject(model, { text, tokens });
+  const answer = answerOf[wire](model, text, tokens);
   const body = JSON.stringify(answer);
   return Buffer.from(jsonHead(Buffer.byteLength(body)) + body);
 }
@@ -38,14 +38,55 @@ export function streamBytes(
   { tokens }: Behaviour,
   { includesUsage }: { includesUsage: boolean },
 ): StreamBytes {
-  const parts =
-    wire === 'chat' ? chatStream(model, tokens, { includesUsage }) : responseStream(model, tokens);
+  const parts = streamOf[wire](model, tokens, { includesUsage });
   const token = Buffer.from(parts.token);
   return {
     start: Buffer.from(streamHead + parts.start),
     token,
     stampAt: token.indexOf(noStamp),
     end: Buffer.from(`${parts.end}0\r\n\r\n`),
+  };
+}
+
+const answerOf = {
+  chat: chatAnswer,
+  responses: (model: string, text: string, tokens: number) => responseObject(model, { text, tokens }),
+  messages: messageAnswer,
+};
+const streamOf = { chat: chatStream, responses: responseStream, messages: messageStream };
+
+function messageAnswer(model: string, text: string, tokens: number) {
+  return {
+    id: 'msg_bench',
+    type: 'message',
+    role: 'assistant',
+    model,
+    content: text === '' ? [] : [{ type: 'text', text }],
+    stop_reason: text === '' ? null : 'end_turn',
+    stop_sequence: null,
+    usage: { input_tokens: promptTokens, output_tokens: tokens },
+  };
+}
+
+function messageStream(model: string, tokens: number) {
+  const start = [
+    { type: 'message_start', message: messageAnswer(model, '', 1) },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+  ];
+  const end = [
+    { type: 'content_block_stop', index: 0 },
+    {
+      type: 'message_delta',
+      delta: { stop_reason: 'end_turn', stop_sequence: null },
+      usage: { output_tokens: tokens },
+    },
+    { type: 'message_stop' },
+  ];
+  const token = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: tokenText } };
+  return {
+    start: start.map(namedEvent).join(''),
+    token: namedEvent(token),
+    end: end.map(namedEvent).join(''),
   };
 }
 

@@ -35,7 +35,7 @@ function answer(socket: Socket, path: string, body: string): void {
     socket.write(models);
     return;
   }
-  const wire: Wire = path.endsWith('/responses') ? 'responses' : 'chat';
+  const wire = wireOf(path);
   const model = /"model": ?"([^"]*)"/.exec(body)?.[1] ?? '';
   const behaviour = behaviourOf(model);
   const includesUsage = /"include_usage": ?true/.test(body);
@@ -48,6 +48,11 @@ function answer(socket: Socket, path: string, body: string): void {
   if (behaviour.delayMs === 0)
     socket.write(made(wholeStreams, name, () => wholeStream(stream, behaviour.tokens)));
   else pace(socket, stream, behaviour);
+}
+
+function wireOf(path: string): Wire {
+  if (path.endsWith('/responses')) return 'responses';
+  return path.endsWith('/messages') ? 'messages' : 'chat';
 }
 
 /** The first token leaves with the headers; the others follow one by one, each stamped as it leaves. */

@@ -1,16 +1,28 @@
 /** The wire formats that the bench speaks, on both sides of the gateway. */
-export type Wire = 'chat' | 'responses';
+export type Wire = 'chat' | 'responses' | 'messages';
 
-export const paths: Record<Wire, string> = { chat: '/v1/chat/completions', responses: '/v1/responses' };
+export const paths: Record<Wire, string> = {
+  chat: '/v1/chat/completions',
+  responses: '/v1/responses',
+  messages: '/v1/messages',
+};
 
 /**
  * What stands before the stamp of each token on the wire. Only deltas have it: snapshots hold the text in `text`
  * or `content` of a whole message.
  */
-export const tokenMarks: Record<Wire, string> = { chat: '"content":"@', responses: '"delta":"@' };
+export const tokenMarks: Record<Wire, string> = {
+  chat: '"content":"@',
+  responses: '"delta":"@',
+  messages: '"text":"@',
+};
 
 /** Stands in the last event of a whole stream. */
-export const endMarks: Record<Wire, string> = { chat: 'data: [DONE]', responses: 'response.completed' };
+export const endMarks: Record<Wire, string> = {
+  chat: 'data: [DONE]',
+  responses: 'response.completed',
+  messages: 'data: {"type":"message_stop"}',
+};
 
 /** How a model's name asks the mock provider for a behaviour. */
 export interface Behaviour {
@@ -33,9 +45,13 @@ export function requestBody(wire: Wire, model: string, { isStream }: { isStream:
   const prompt = 'Tell me of the sea. '.repeat(10);
   const common = { model, stream: isStream };
   return JSON.stringify(
-    wire === 'chat'
-      ? { ...common, messages: [{ role: 'user', content: prompt }] }
-      : { ...common, input: prompt },
+    wire === 'responses'
+      ? { ...common, input: prompt }
+      : {
+          ...common,
+          messages: [{ role: 'user', content: prompt }],
+          ...(wire === 'messages' && { max_tokens: 4096 }),
+        },
   );
 }
 

@@ -11,7 +11,9 @@ const readme = await readFile('README.md', 'utf8');
 const programs = [...`${readme}\n${guide}`.matchAll(/```js\n([\s\S]*?)```/g)]
   .map(([, code = '']) => code)
   .filter((code) =>
-    [...code.matchAll(/from '(.*)'/g)].every(([, name = '']) => /^(openai|ai|@ai-sdk\/openai)$/.test(name)),
+    [...code.matchAll(/from '(.*)'/g)].every(([, name = '']) =>
+      /^(openai|ai|@ai-sdk\/(openai|anthropic)|@anthropic-ai\/sdk)$/.test(name),
+    ),
   );
 
 let daemon: RunningDaemon;
@@ -34,6 +36,8 @@ test.each(programs)('runs as printed: %s', async (program) => {
     PATH: process.env.PATH,
     OPENAI_BASE_URL: `${daemon.url}/v1`,
     OPENAI_API_KEY: daemon.key,
+    ANTHROPIC_BASE_URL: daemon.url,
+    ANTHROPIC_API_KEY: daemon.key,
     GATEWAY_KEY: daemon.key,
   };
   const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '-e', code], { env });

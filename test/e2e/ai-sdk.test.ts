@@ -12,10 +12,12 @@ import {
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
+  askBoth,
   type BackendName,
   type Backends,
   backendNames,
   backendsForThisFile,
+  bothCalls,
 } from '../support/model-backends.ts';
 
 const backends = await backendsForThisFile();
@@ -23,13 +25,6 @@ const { url, key } = backends.daemon;
 const openai = createOpenAI({ baseURL: `${url}/v1`, apiKey: key });
 
 const City = z.object({ city: z.string() });
-const bothCalls = {
-  calls: [
-    { name: 'weather', input: { city: 'Oslo' } },
-    { name: 'clock', input: { city: 'Rome' } },
-  ],
-};
-const askBoth = 'Use both tools, weather and clock, in parallel.';
 const weatherAndClock = () => {
   const asked: string[] = [];
   const made = (name: string, result: string) =>
@@ -167,7 +162,7 @@ describe.each(formatsByPlace)('the AI SDK, $format, answered by $backend', ({ ba
     const types: string[] = [];
     for await (const part of fullStream) types.push(part.type);
     expect(types).toContain('error');
-    expect(JSON.stringify(errors)).toContain('ended its answer early');
+    expect(JSON.stringify(errors)).toContain('upstream_failed');
   });
 
   test('aborting a call ends the provider’s work', async () => {

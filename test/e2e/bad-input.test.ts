@@ -327,13 +327,10 @@ describe('keys', () => {
     expect([error?.code, error?.param]).toEqual(['invalid_request', param]);
   });
 
-  test.each(['limit=1', 'limit=100', `after=key_${'0'.repeat(26)}`, '__proto__[limit]=0'])(
-    'are listed with ?%s',
-    async (query) => {
-      const { answer } = await tell('listKeys', { method: 'GET', path: `/v1/workspaces/me/keys?${query}` });
-      expect(answer.status).toBe(200);
-    },
-  );
+  test.each(['limit=1', 'limit=100', `after=key_${'0'.repeat(26)}`])('are listed with ?%s', async (query) => {
+    const { answer } = await tell('listKeys', { method: 'GET', path: `/v1/workspaces/me/keys?${query}` });
+    expect(answer.status).toBe(200);
+  });
 });
 
 describe('events', () => {
@@ -380,6 +377,58 @@ describe('usage', () => {
       expect(error?.code).toBe('not_found');
     },
   );
+});
+
+describe('an unknown query parameter', () => {
+  test.each([
+    ['listUsage', '/v1/usage?before=2026-11-21', 'before'],
+    ['listWhispers', '/api/whispers?after=12', 'after'],
+    ['streamEvents', '/v1/events?types=nonsense', 'types'],
+    ['listTraces', '/v1/traces?limit=5&state=failed', 'state'],
+  ])('of %s is refused', async (id, path, param) => {
+    const { answer, error } = await tell(id, { method: 'GET', path });
+    if (path.startsWith('/api/'))
+      expect([answer.status, JSON.parse(answer.text).errors]).toEqual([
+        422,
+        { [param]: [expect.any(String)] },
+      ]);
+    else expect([error?.code, error?.param]).toEqual(['invalid_request', param]);
+    expect(answer.text).toContain('is not a query parameter of this endpoint, which has');
+  });
+
+  test.each([
+    ['listModels', '/v1/models?client_version=0.63.0'],
+    ['listStoredResponses', '/v1/responses/resp_none?include[]=reasoning.encrypted_content'],
+  ])('of %s is ignored, as clients of OpenAI send some', async (_id, path) => {
+    expect((await sending.ask({ method: 'GET', path })).status).not.toBe(400);
+  });
+});
+
+describe('a cursor that names nothing', () => {
+  test.each([
+    ['listUsage', '/v1/usage?after=nonsense'],
+    ['listModels', '/v1/models?after=nonsense'],
+  ])('of %s is refused', async (id, path) => {
+    const { error } = await tell(id, { method: 'GET', path });
+    expect([error?.code, error?.param]).toEqual(['invalid_request', 'after']);
+  });
+});
+
+const allMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const wrongMethods = [...Map.groupBy(endpoints, ({ path }) => path)].map(([path, known]) => {
+  const methods = known.map(({ method }) => method);
+  return [path, methods, allMethods.filter((method) => !methods.includes(method))] as const;
+});
+
+test.each(wrongMethods)('%s answers 405 to all methods but %j', async (path, methods, wrong) => {
+  for (const method of wrong) {
+    const { status, headers } = await daemon.fetch(path.replace(/\{\w+(\.\.\.)?\}/g, 'x'), { method });
+    const allow = headers
+      .get('allow')
+      ?.split(', ')
+      .filter((each) => !['HEAD', 'OPTIONS'].includes(each));
+    expect([method, status, allow?.sort()]).toEqual([method, 405, [...methods].sort()]);
+  }
 });
 
 const reads = endpoints.filter(({ method, stream }) => method === 'GET' && !stream?.always);

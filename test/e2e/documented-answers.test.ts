@@ -83,8 +83,9 @@ const nothing: ExampleIds = { workspace: 'me', response: 'resp_1', request: 'req
 const endsTheDaemon = (endpoint: Endpoint) => endpoint.id === 'stopDaemon';
 /** Endpoints that sign the calling login out. */
 const endsTheLogin = (endpoint: Endpoint) => endpoint.id === 'signOut';
-/** Its example is refused: what it deletes is needed. */
-const isRefused = (endpoint: Endpoint) => ['deleteProfile', 'revokeCurrentToken'].includes(endpoint.id);
+/** Its example is refused: what it deletes is needed, or it needs a Lightning node. */
+const isRefused = (endpoint: Endpoint) =>
+  ['deleteProfile', 'revokeCurrentToken', 'fundWallet'].includes(endpoint.id);
 const isEndless = (endpoint: Endpoint) => endpoint.stream?.always === true;
 const named = (chosen: readonly Endpoint[]) => chosen.map((endpoint) => [endpoint.id, endpoint] as const);
 const membersOf = (schema: unknown) =>

@@ -332,7 +332,8 @@ describe('a key that expires', () => {
       });
       const { error } = JSON.parse(await refused.text());
       const isSite = endpoint.surface === 'site';
-      expect([endpoint.id, refused.status, isSite || error.param]).toEqual([
+      const param = error?.param ?? error?.details?.param;
+      expect([endpoint.id, refused.status, isSite || param]).toEqual([
         endpoint.id,
         403,
         isSite || 'limits.expires_at',

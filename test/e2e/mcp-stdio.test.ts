@@ -58,7 +58,7 @@ describe.each([
 
   test('gets the same service as over HTTP, with the login of the CLI', async () => {
     expect(client.getNegotiatedProtocolVersion()).toBe(revision);
-    expect((await client.listTools()).tools).toHaveLength(11);
+    expect((await client.listTools()).tools).toHaveLength(17);
     expect((await client.listResources()).resources).toHaveLength(2);
     const { contents } = await client.readResource({ uri: 'gateway://usage/today' });
     expect(contents).toHaveLength(1);
@@ -105,7 +105,7 @@ describe.each([
     enough.abort();
     await expect(running).rejects.toThrow();
     await eventually('nothing is held', () => chaotic.ledger().holds.length === 0);
-    expect((await client.listTools()).tools).toHaveLength(11);
+    expect((await client.listTools()).tools).toHaveLength(17);
   });
 });
 

@@ -27,6 +27,7 @@ const everyTool = [
   'get_model',
   'list_rates',
   'respond',
+  'decide',
   'sum_usage',
   'get_usage',
   'get_key',
@@ -34,7 +35,13 @@ const everyTool = [
   'get_status',
   'list_whispers',
   'send_whisper',
+  'wallet_balance',
+  'create_invoice',
+  'get_invoice',
+  'pay_invoice',
+  'get_payment',
 ];
+const writingTools = ['respond', 'send_whisper', 'create_invoice', 'pay_invoice'];
 
 /** Revisions that are in use: that of clients with a handshake, and the one without. */
 const revisions = [
@@ -117,7 +124,8 @@ describe.each(revisions)('a client of revision %s', (revision, mode) => {
     for (const { description, inputSchema, annotations, name } of tools) {
       expect(description).toMatch(/^[A-Z].{40,}\.$/);
       expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
-      expect(annotations?.readOnlyHint).toBe(name !== 'respond' && name !== 'send_whisper');
+      expect(annotations?.readOnlyHint).toBe(!writingTools.includes(name));
+      expect(annotations?.destructiveHint).toBe(name === 'pay_invoice');
     }
   });
 
@@ -317,7 +325,7 @@ describe('who may call', () => {
     const client = await connect(secret);
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(
-      everyTool.filter((name) => !/^respond|_keys$|_whispers?$/.test(name)),
+      everyTool.filter((name) => !/^respond|_keys$|_whispers?$|wallet|invoice|payment/.test(name)),
     );
     const refused = await use(client, 'respond', { model: 'sim/echo', input: 'Hello.' });
     expect(refused).toMatchObject({ isError: true, data: { error: { code: 'out_of_scope' } } });
@@ -346,7 +354,9 @@ test('an access token with all abilities sees the tools open to it', async () =>
     return tools.map(({ name }) => name);
   };
   expect(await offered(['*'])).toEqual(
-    everyTool.filter((name) => /_models?$|_rates$|_status$|_whispers?$/.test(name)),
+    everyTool.filter((name) =>
+      /^decide$|_models?$|_rates$|_status$|_whispers?$|wallet|invoice|payment/.test(name),
+    ),
   );
   await expect(offered(['whispers:read'])).rejects.toThrow();
 });

@@ -1,13 +1,12 @@
 import { gzipSync } from 'node:zlib';
 import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
-import type { Wire } from '../../src/daemon/features/inference/index.ts';
 import { answers, bytesOf, eventsOf, rewritten, says, words } from '../support/chaos-behaviours.ts';
 import { chaosForThisFile, formatPairs } from '../support/chaos-daemon.ts';
 import type { Behaviour } from '../support/chaos-upstream.ts';
 import { checkChatStream } from '../support/chat-check.ts';
 import type { FakeAnswer } from '../support/fake-openai-script.ts';
-import { bodyOf, completeCall, parseStream, pathOf } from '../support/model-client.ts';
+import { bodyOf, completeCall, type OpenAiWire, parseStream, pathOf } from '../support/model-client.ts';
 import { postForChunks } from '../support/raw-chunks.ts';
 import { chunk, chunkedHead, lastChunk } from '../support/raw-server.ts';
 import { checkResponse, checkResponsesStream } from '../support/responses-check.ts';
@@ -15,7 +14,11 @@ import { checkResponse, checkResponsesStream } from '../support/responses-check.
 /** Providers that answer well but not as the format has it: what their clients see is held to the format all the same. */
 const on = await chaosForThisFile();
 
-async function chunksOf(wire: Wire, model: string, more: Record<string, unknown> = {}): Promise<string[]> {
+async function chunksOf(
+  wire: OpenAiWire,
+  model: string,
+  more: Record<string, unknown> = {},
+): Promise<string[]> {
   const { url, key } = on.daemon;
   const answer = await postForChunks(url + pathOf[wire], {
     headers: { authorization: `Bearer ${key}` },

@@ -3,7 +3,13 @@ import { zodFunction, zodResponseFormat } from 'openai/helpers/zod';
 import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { backendNames, backendsForThisFile, openAiAs } from '../support/model-backends.ts';
+import {
+  askBoth,
+  backendNames,
+  backendsForThisFile,
+  bothCalls,
+  openAiAs,
+} from '../support/model-backends.ts';
 
 const backends = await backendsForThisFile();
 const client = openAiAs(backends.daemon);
@@ -16,14 +22,8 @@ const tools: ChatCompletionTool[] = ['weather', 'clock'].map((name) => ({
     parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
   },
 }));
-const bothCalls = {
-  calls: [
-    { name: 'weather', input: { city: 'Oslo' } },
-    { name: 'clock', input: { city: 'Rome' } },
-  ],
-};
 const says = (content: string): ChatCompletionMessageParam[] => [{ role: 'user', content }];
-const askBoth = says('Use both tools, weather and clock, in parallel.');
+const askedBoth = says(askBoth);
 const pixel =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
@@ -84,7 +84,7 @@ describe.each(backendNames)('the openai package, chat, answered by %s', (backend
     const model = backends.script(backend, { reasoning: 'Both.', ...bothCalls }, { text: 'Rain and noon.' });
     const stream = client.chat.completions.stream({
       model,
-      messages: askBoth,
+      messages: askedBoth,
       tools,
       reasoning_effort: 'low',
     });
@@ -98,7 +98,7 @@ describe.each(backendNames)('the openai package, chat, answered by %s', (backend
       model,
       tools,
       messages: [
-        ...askBoth,
+        ...askedBoth,
         message as ChatCompletionMessageParam,
         ...calls.map(({ id, function: { name } }): ChatCompletionMessageParam => {
           return { role: 'tool', tool_call_id: id, content: name === 'weather' ? 'rain' : 'noon' };
@@ -113,7 +113,7 @@ describe.each(backendNames)('the openai package, chat, answered by %s', (backend
     const asked: string[] = [];
     const runner = client.chat.completions.runTools({
       model,
-      messages: askBoth,
+      messages: askedBoth,
       stream: true,
       tools: ['weather', 'clock'].map((name) =>
         zodFunction({

@@ -4,20 +4,19 @@ import { zodResponsesFunction, zodTextFormat } from 'openai/helpers/zod';
 import type { Response, ResponseInput, ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { backendNames, backendsForThisFile, openAiAs } from '../support/model-backends.ts';
+import {
+  askBoth,
+  backendNames,
+  backendsForThisFile,
+  bothCalls,
+  openAiAs,
+} from '../support/model-backends.ts';
 
 const backends = await backendsForThisFile();
 const client = openAiAs(backends.daemon);
 
 const City = z.object({ city: z.string() });
 const tools = ['weather', 'clock'].map((name) => zodResponsesFunction({ name, parameters: City }));
-const bothCalls = {
-  calls: [
-    { name: 'weather', input: { city: 'Oslo' } },
-    { name: 'clock', input: { city: 'Rome' } },
-  ],
-};
-const askBoth = 'Use both tools, weather and clock, in parallel.';
 const pixel =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 

@@ -153,8 +153,9 @@ describe.each(endpoints.map((endpoint) => [endpoint.id, endpoint] as const))('%s
       Object.keys((endpoint[part as 'params'] as Json)?.properties ?? {}),
     );
     const { access, surface } = endpoint;
-    const isOfWorkspace = surface === 'v1' && !access.anonymous && access.login && access.login !== 'owner';
-    const expected = isOfWorkspace ? [...named, 'X-Workspace-Id'] : named;
+    const isOfWorkspace = surface !== 'site' && !access.anonymous && access.login && access.login !== 'owner';
+    const paying = endpoint.payable ? [...named, 'PAYMENT-SIGNATURE', 'Payment-Authorization'] : named;
+    const expected = isOfWorkspace ? [...paying, 'X-Workspace-Id'] : paying;
     expect(parameters.map(({ name }: Json) => name)).toEqual(expected);
   });
 
@@ -178,12 +179,13 @@ describe.each(endpoints.map((endpoint) => [endpoint.id, endpoint] as const))('%s
       if (status === good) continue;
       expect(response.description).toMatch(/^`[a-z_]+`: [A-Z].*\.$/);
       const site = status === '422' ? 'SiteInvalid' : 'SiteError';
-      const name = endpoint.surface === 'site' ? site : 'Error';
+      const name = { site, v1: 'Error', messages: 'MessagesError' }[endpoint.surface];
       const usual = { $ref: `#/components/schemas/${name}` };
       const { schema } = response.content['application/json'];
       expect(endpoint.ownFaults ? (schema.anyOf?.[0] ?? schema) : schema).toEqual(usual);
     }
     const bad = endpoint.surface === 'site' ? '422' : '400';
-    for (const status of [bad, '401', '403', '500', '503']) expect(responses).toHaveProperty(status);
+    const busy = endpoint.surface === 'messages' ? '529' : '503';
+    for (const status of [bad, '401', '403', '500', busy]) expect(responses).toHaveProperty(status);
   });
 });

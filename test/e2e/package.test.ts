@@ -1,9 +1,11 @@
 import { execFile, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { type InstalledPackage, installPackage } from '../support/installed-package.ts';
 import { missingTmux, startTmux } from '../support/tmux.ts';
 
@@ -58,6 +60,15 @@ test.skipIf(process.platform === 'win32')("an old Node hands over to the clone's
   const { version } = JSON.parse(await readFile('package.json', 'utf8'));
   expect((await asOld('bin/gateway.js', '--version')).stdout).toBe(`${version}\n`);
   await expect(asOld('bin/gateway.js', 'nosuch')).rejects.toMatchObject({ code: 2 });
+  // The daemon ends with the process that started it, even if that one is killed.
+  const data = join(home, 'handed-over');
+  const daemonFile = join(data, 'daemon.json');
+  const env = { ...process.env, GATEWAY_HOME: data };
+  const args = ['-r', disguise, 'bin/gateway.js', 'serve', '--port', '0'];
+  const parent = spawn(process.execPath, args, { env, stdio: 'ignore' });
+  await eventually('the daemon', () => existsSync(daemonFile));
+  parent.kill('SIGKILL');
+  await eventually('the end of the daemon', () => !existsSync(daemonFile));
   // An installed package has no Node of its own.
   await expect(asOld(installed.bin, '--version')).rejects.toMatchObject({
     code: 1,

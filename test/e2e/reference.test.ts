@@ -127,7 +127,14 @@ test('every endpoint has a link, its input, its output and an example', () => {
       key: !endpoint.access.anonymous,
       trial:
         (endpoint.method === 'GET' && !endpoint.socket) ||
-        ['createResponse', 'createChatCompletion', 'compactResponse'].includes(endpoint.id),
+        [
+          'createResponse',
+          'createChatCompletion',
+          'createMessage',
+          'countMessageTokens',
+          'createEmbedding',
+          'compactResponse',
+        ].includes(endpoint.id),
     });
   }
 });
@@ -141,6 +148,7 @@ test('samples are in four languages, with the SDK where it makes the call', () =
   const response = Object.fromEntries(samples('createResponse'));
   expect(Object.keys(response)).toEqual(titles);
   expect(response.Python).toContain('client.responses.create(model="sim/assistant", input="Hello!")');
+  expect(samples('createChatCompletion').map(([title]) => title)).toEqual(titles);
   const issue = Object.fromEntries(samples('issueKey'));
   expect(Object.keys(issue)).toEqual(titles);
   expect(issue.JavaScript).toContain("fetch('http://127.0.0.1:4100/v1/workspaces/WORKSPACE/keys', {");

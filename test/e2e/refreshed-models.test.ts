@@ -115,7 +115,7 @@ describe('models refresh', () => {
     expect(rows.map(({ provider, models: count, error }) => [provider, count, error])).toEqual([
       ['openai', 1, null],
       ['anthropic', 2, null],
-      ['google', 1, null],
+      ['google', 2, null],
       ['openrouter', 1, null],
     ]);
     const all = await models();
@@ -123,6 +123,7 @@ describe('models refresh', () => {
     expect(all.has('openai/text-embedding-9')).toBe(false);
     expect(all.get('anthropic/claude-opus-9')?.service.name).toBe('Claude Opus 9');
     expect(all.has('anthropic/claude-haiku-9')).toBe(true);
+    expect(all.get('google/gemini-9-embed')?.service.capabilities).toMatchObject({ kind: 'embedding' });
     expect(all.get('google/gemini-9-pro')?.service).toMatchObject({
       context_length: 2_000_000,
       max_output_tokens: 70_000,
@@ -153,7 +154,7 @@ describe('models refresh', () => {
     const google = (JSON.parse(stdout) as { provider: string; models: number; error: string }[]).find(
       ({ provider }) => provider === 'google',
     );
-    expect(google).toMatchObject({ models: 1, error: 'google answered with status 500' });
+    expect(google).toMatchObject({ models: 2, error: 'google answered with status 500' });
     expect(stdout).not.toContain('secret');
     expect((await models()).has('google/gemini-9-pro')).toBe(true);
   });

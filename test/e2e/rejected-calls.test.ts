@@ -189,15 +189,29 @@ describe('a rejected call is a trace and an event with its reason', () => {
   });
 });
 
+test.each([
+  ['a wrong path', 'POST', '/chat/completions?key=hidden', '/chat/completions', 'not_found'],
+  ['a wrong method', 'GET', '/v1/chat/completions', '/v1/chat/completions', 'method_not_allowed'],
+])('%s is shown to the workspace of the key', async (_what, method, path, endpoint, code) => {
+  const requestId = await send({ path, method, headers: bearer(place.stranger.key) });
+  const trace = await eventually('the trace', () => traceOf(requestId, place.stranger.login));
+  expect(trace).toMatchObject({
+    endpoint,
+    key: expect.stringMatching(/^key_/),
+    error_code: code,
+    rejection: { address: null },
+  });
+  expect(await traceOf(requestId)).toBeUndefined();
+});
+
 describe('a caller without a valid key', () => {
   test.each<[string, () => Sent, string, string]>([
     ['with an unknown key', () => ({ headers: bearer('sk-wrong') }), '/v1/responses', 'unauthenticated'],
-    ['at a wrong path', () => ({ path: '/chat/completions?key=hidden' }), '/chat/completions', 'not_found'],
     [
-      'with a wrong method',
-      () => ({ path: '/v1/chat/completions', method: 'GET' }),
-      '/v1/chat/completions',
-      'method_not_allowed',
+      'at a wrong path',
+      () => ({ path: '/chat/completions?key=hidden', headers: bearer('sk-wrong') }),
+      '/chat/completions',
+      'not_found',
     ],
   ])('%s is shown to the owner of the host alone', async (_what, sent, endpoint, code) => {
     const requestId = await send(sent());

@@ -180,15 +180,23 @@ describe('the default model', () => {
     });
   });
 
-  test('and aliases are set with a warning if the catalog has no such model', async () => {
+  test('and aliases must name a model that can be called', async () => {
     const { code, stderr } = await cli('config', 'set', 'default_model', 'openai/gpt-5-minni');
-    expect(code).toBe(0);
-    expect(stderr).toContain('Warning: default_model: There is no model “openai/gpt-5-minni”. Did you mean');
-    await cli('config', 'unset', 'default_model');
-    const alias = await cli('config', 'set', 'aliases.bad', 'nosuch/model', '--json');
+    expect(code).toBe(2);
+    expect(stderr).toContain('default_model: There is no model “openai/gpt-5-minni”. Did you mean');
+    expect(stderr).toContain('Nothing was written.');
+    expect(await readFile(join(daemon.home, 'config.yaml'), 'utf8')).toBe(first);
+    // The daemon resolves names, so those that only it knows pass.
+    expect((await cli('config', 'set', 'aliases.quick', 'echo')).code).toBe(0);
+  });
+
+  test('can be forced to a name that nothing has yet, which warns once', async () => {
+    const alias = await cli('config', 'set', 'aliases.bad', 'nosuch/model', '--force', '--json');
+    expect(alias.code).toBe(0);
     expect(JSON.parse(alias.stdout).warnings).toMatchObject([
       { setting: 'aliases.bad', model: 'nosuch/model' },
     ]);
+    expect((await cli('config', 'set', 'margin_percent', '1')).stderr).not.toContain('Warning');
     expect((await cli('reload')).stderr).toContain('Warning: aliases.bad:');
   });
 
@@ -197,14 +205,39 @@ describe('the default model', () => {
     const offline = (...args: string[]) =>
       runCli(args, { env: { GATEWAY_HOME: home }, loadConfigTools: async () => configTools });
     const { code, stderr } = await offline('config', 'set', 'default_model', 'nosuch/model');
-    expect(code).toBe(0);
-    expect(stderr).toContain('Warning: default_model: There is no model “nosuch/model”.');
-    expect((await offline('config', 'set', 'default_model', 'ollama/qwen3')).stderr).not.toContain('Warning');
+    expect(code).toBe(2);
+    expect(stderr).toContain('default_model: There is no model “nosuch/model”.');
+    // These may be models of a local server, which only a daemon finds.
+    for (const model of ['ollama/qwen3', 'qwen3']) {
+      const local = await offline('config', 'set', 'default_model', model);
+      expect([local.code, local.stderr.includes('Warning')]).toEqual([0, false]);
+    }
     // Only the daemon may have the key of this upstream.
     const upstream = '[{ name: far, base_url: "https://far.example/v1", key_env: FAR_KEY, models: ["*"] }]';
     await offline('config', 'set', 'upstreams', upstream);
     expect((await offline('config', 'set', 'default_model', 'far/large')).stderr).not.toContain('Warning');
+    expect((await offline('config', 'unset', 'upstreams')).stderr).toContain('Warning: default_model');
   });
+});
+
+test('`config set` changes the file of the running daemon', async () => {
+  const folder = await temporaryHome();
+  const file = join(folder, 'other.yaml');
+  await writeFile(file, first);
+  const other = await startDaemon({ configFile: file });
+  const set = (...args: string[]) =>
+    runCli(['config', 'set', 'margin_percent', ...args], {
+      env: { GATEWAY_HOME: other.home },
+      loadConfigTools: async () => configTools,
+    });
+  const { stderr } = await set('4');
+  expect(stderr).toBe(`Written to ${file}. The daemon has reloaded it.\n`);
+  expect(await (await other.fetch('/v1/rates')).json()).toMatchObject({ margin_percent: 4 });
+  const aside = join(folder, 'aside.yaml');
+  expect((await set('5', '--config', aside)).stderr).toBe(
+    `Written to ${aside}.\nThe running daemon uses another file: ${file}\n`,
+  );
+  await other.stop();
 });
 
 test('`config path` and `config schema` need no daemon', async () => {

@@ -75,6 +75,17 @@ describe('with a collector', () => {
     expect(collector.requests.map(({ text }) => text).join('')).not.toContain('in confidence');
   });
 
+  test('a call for embeddings is named so', async () => {
+    const answer = await daemon.fetch('/v1/embeddings', {
+      json: { model: 'sim/embedding', input: 'Hello.' },
+    });
+    const spans = await collector.until(2, answer.headers.get('x-request-id') as string);
+    expect(spans.find(({ kind }) => kind === client)).toMatchObject({
+      name: 'embeddings sim/embedding',
+      attributes: { 'gen_ai.operation.name': 'embeddings', 'gen_ai.usage.output_tokens': 0 },
+    });
+  });
+
   test('a failed attempt states its reason', async () => {
     const request = await ask(daemon, { model: 'sim/limited', input: 'Hello.' });
     const spans = await collector.until(2, request);

@@ -135,6 +135,16 @@ describe('what is left out', () => {
     expect(JSON.parse(last).response.service.dropped).toEqual(body.service.dropped);
   });
 
+  test.each(['anthropic', 'google', 'chat-only'] as const)(
+    'includes a required call of %s where no tool is left',
+    async (backend) => {
+      const tools = [{ type: 'web_search' }];
+      const model = backends.script(backend, { text: 'Hi.' });
+      const { status, dropped } = await respond({ model, tools, tool_choice: 'required' });
+      expect([status, dropped?.split(', ').sort()]).toEqual([200, ['tool_choice', 'tools[0]']]);
+    },
+  );
+
   test('is reported on sockets, and for cached answers too', async () => {
     const model = backends.script('anthropic', { text: 'Hi.' }, { text: 'Hi.' });
     const client = await openSocket(`${daemon.url}/v1/responses`, { key: daemon.key });

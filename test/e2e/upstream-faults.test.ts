@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Wire } from '../../src/daemon/features/inference/index.ts';
 import {
   answers,
   bytesOf,
@@ -22,7 +21,7 @@ import {
 } from '../support/chaos-behaviours.ts';
 import { type ChaosDaemon, formatPairs, nanoUsdPerToken, startChaosDaemon } from '../support/chaos-daemon.ts';
 import type { Behaviour } from '../support/chaos-upstream.ts';
-import { completeCall, type ModelAnswer, parseStream } from '../support/model-client.ts';
+import { completeCall, type ModelAnswer, type OpenAiWire, parseStream } from '../support/model-client.ts';
 
 /** What no answer may ever hold: texts that only a provider's raw bytes have. */
 const rawMark = 'RAW-BYTES-OF-A-PROVIDER';
@@ -47,7 +46,7 @@ afterAll(async () => {
 });
 
 interface Asking {
-  wire: Wire;
+  wire: OpenAiWire;
   model: string;
   stream?: boolean;
   more?: Record<string, unknown>;
@@ -64,7 +63,7 @@ function errorOf(answer: ModelAnswer): Record<string, unknown> {
 }
 
 /** One way to end a stream, and everything else that holds of every stream. */
-function expectEnd(answer: ModelAnswer, wire: Wire, end: 'whole' | 'failed') {
+function expectEnd(answer: ModelAnswer, wire: OpenAiWire, end: 'whole' | 'failed') {
   expect(answer.status).toBe(200);
   const reported = parseStream(answer.text);
   expect({ done: reported.doneMarks, last: reported.isDoneLast }).toEqual({ done: 1, last: true });

@@ -55,7 +55,7 @@ describe('a wallet', () => {
       status: 404,
       body: { message: 'Not found.' },
     });
-    const none = invalid('wallet', 'You have no wallet yet. Create one: gateway wallet create');
+    const none = invalid('wallet', 'You have no wallet yet.');
     expect(await api(login, 'POST', '/payments/invoice', { amountSats: 1 })).toEqual(none);
     const made = await api(login, 'POST', '/agents/me/wallet', {});
     const { wallet, mnemonic, action } = made.body.data;
@@ -150,7 +150,7 @@ describe('a payment', () => {
     await expectSoundLedger();
   });
 
-  test('is made at most once, and its answer is replayed for the same Idempotency-Key', async () => {
+  test('past failure 6: is made at most once, and its answer is replayed for the same Idempotency-Key', async () => {
     const { paymentRequest: invoice } = await invoiceOf(bob.login, 7);
     const before = await balanceOf(daemon.login);
     const key = { 'idempotency-key': 'tea-7' };
@@ -172,7 +172,9 @@ describe('a payment', () => {
     expect(await balanceOf(daemon.login)).toBe(before - 7);
   });
 
-  test('wins alone against 49 others that need the same money', { timeout: 60_000 }, async () => {
+  test('past failure 1: wins alone against 49 others that need the same money', {
+    timeout: 60_000,
+  }, async () => {
     const carol = await addPerson(daemon, 'carol');
     await api(carol.login, 'POST', '/agents/me/wallet', {});
     await fill(carol.login, 1000);
@@ -357,7 +359,9 @@ describe('the commands', () => {
   });
 });
 
-test('no phrase, preimage or key is stored, logged or backed up in clear', { timeout: 60_000 }, async () => {
+test('past failure 16: no phrase, preimage or key is stored, logged or backed up in clear', {
+  timeout: 60_000,
+}, async () => {
   const { paymentRequest: invoice } = await invoiceOf(bob.login, 9);
   const { body } = await pay(daemon.login, { invoice }, { 'idempotency-key': 'canary' });
   const { preimage } = body.data.payment;

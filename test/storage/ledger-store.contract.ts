@@ -73,7 +73,15 @@ export function ledgerStoreContract(open: OpenStorage): void {
       await ledger.grant(aGrant('grant_4', { amount: 5 }));
       expect(await ledger.balance('ws_1', { except: [] })).toBe(10_005);
       expect(await ledger.accounts()).toEqual([
-        { workspaceId: 'ws_1', slug: 'home', name: 'Home', balance: 10_005, granted: 10_005, held: 0 },
+        {
+          workspaceId: 'ws_1',
+          slug: 'home',
+          name: 'Home',
+          balance: 10_005,
+          granted: 10_005,
+          bought: 0,
+          held: 0,
+        },
       ]);
       expect(await ledger.verify()).toEqual({
         accounts: 2,

@@ -79,7 +79,7 @@ export function expectValidAnswer(endpoint: Endpoint, answer: Answer): ReportedE
   if (status >= 500) expect(error.code).toBe('no_route');
   expect(error.message).toMatch(/\S/);
   // Names are quoted, and cut where they are long; nothing else of a request comes back.
-  expect(error.message.length).toBeLessThan(400);
+  expect(error.message.length).toBeLessThan(600);
   expect((error.param ?? '').length).toBeLessThan(200);
   expect(answer.text.length).toBeLessThan(3000);
   return error;

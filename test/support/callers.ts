@@ -23,6 +23,7 @@ export interface Row {
 export const ok = '200';
 export const notFound = '404 not_found not_found';
 export const notAnAgent = '404 not_found not_an_agent';
+export const conflict = '409 conflict conflict';
 export const forbidden = '403 permission permission';
 export const signedOut = '401 authentication signed_out';
 export const unauthenticated = '401 authentication unauthenticated';

@@ -1,9 +1,9 @@
 import { afterAll, expect } from 'vitest';
-import type { Wire } from '../../src/daemon/features/inference/index.ts';
 import { answers } from './chaos-behaviours.ts';
 import { type ChaosUpstream, startChaosUpstream } from './chaos-upstream.ts';
 import { eventually } from './eventually.ts';
 import { countHolds, type Ledger, readLedger, readUsage, type UsageRow } from './ledger.ts';
+import type { OpenAiWire } from './model-client.ts';
 import { type RunningDaemon, startDaemon } from './start-daemon.ts';
 
 /** The price of each token, from `prices` in dollars per million. */
@@ -14,7 +14,7 @@ const prices = '{input: "1", output: "2"}';
  * The format of a caller and that of the provider: the same, so that frames are passed on, or the other, so that they
  * are translated.
  */
-export const formatPairs: { wire: Wire; upstream: Wire; name: string }[] = (
+export const formatPairs: { wire: OpenAiWire; upstream: OpenAiWire; name: string }[] = (
   ['responses', 'chat'] as const
 ).flatMap((wire) =>
   (['responses', 'chat'] as const).map((upstream) => ({
@@ -26,7 +26,7 @@ export const formatPairs: { wire: Wire; upstream: Wire; name: string }[] = (
 
 /** Configures a chaos upstream as the providers `chat`, `responses`, `spare` and `unpriced`. */
 export function chaosConfig(baseUrl: string, more = ''): string {
-  const upstream = (name: string, wire: Wire, priced = true) =>
+  const upstream = (name: string, wire: OpenAiWire, priced = true) =>
     `{name: ${name}, base_url: "${baseUrl}", models: ["*"], wire: ${wire}${priced ? `, prices: ${prices}` : ''}}`;
   const all = [
     upstream('chat', 'chat'),

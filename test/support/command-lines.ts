@@ -43,6 +43,18 @@ const fresh = (name: string): string => {
   return `${name}${count}`;
 };
 
+/** The creation of a paywall, by someone with a wallet. */
+const paywallOf = async (get: Get): Promise<CommandLine> => {
+  await fill(get);
+  const upstream = ['--upstream', 'https://example.com', '--price', '10'];
+  return { args: ['paywalls', 'create', ...upstream, '--path', `/${fresh('swept')}`] };
+};
+const aboutPaywall = (verb: string, ...rest: string[]): Sample => ({
+  make: async (get) => ({
+    args: ['paywalls', verb, await get((await paywallOf(get)).args, '.name'), ...rest],
+  }),
+});
+
 const aKey: [string[], string] = [['keys', 'issue', '--name', 'swept'], '.key.id'];
 const aResponse: [string[], string] = [['respond', '-n', '--model', 'sim/echo', 'Hello.'], '.id'];
 const aRequest: [string[], string] = [['traces', '--limit', '1'], '.[0].request_id'];
@@ -58,6 +70,7 @@ const anAutopilot: [string[], string] = [['autopilots', 'create', 'Swept'], '.id
 export const commandLines: Record<string, Sample> = {
   status: line('status'),
   doctor: local(line('doctor')),
+  run: local(line('run', '--list')),
   'config get': local(line('config', 'get', 'cache')),
   'config path': local(text(line('config', 'path'))),
   'config schema': local(text(line('config', 'schema'))),
@@ -71,6 +84,17 @@ export const commandLines: Record<string, Sample> = {
       options: { stdin: '[{"role":"user","content":"Hello."}]' },
     }),
   }),
+  'decide ask': text(line('decide', 'Is it late?', '--text', 'Eleven at night.', '--model', 'sim/assistant')),
+  'decide eval': text(line('decide', 'eval', 'test/fixtures/labelled.jsonl', '--model', 'sim/assistant')),
+  'decide fit': line('decide', 'fit', 'test/fixtures/labelled.jsonl', '--model', 'sim/assistant'),
+  'decide fits': line('decide', 'fits'),
+  'decide unfit': {
+    make: async (get) => {
+      const fit = ['decide', 'fit', 'test/fixtures/labelled.jsonl', '--model', 'sim/assistant'];
+      return { args: ['decide', 'unfit', 'choice', await get(fit, '.[0].model')] };
+    },
+  },
+  embed: text(line('embed', '--model', 'sim/embedding', 'Hello.')),
   'responses get': text(about(['responses', 'get'], aResponse)),
   'responses list': line('responses', 'list'),
   'responses watch': text(about(['responses', 'watch'], aBackground)),
@@ -152,8 +176,16 @@ export const commandLines: Record<string, Sample> = {
   'tokens list': line('tokens', 'list'),
   'tokens revoke': about(['tokens', 'revoke'], [['tokens', 'create', 'swept'], '.id'], '--yes'),
   'wallet create': line('wallet', 'create'),
+  'wallet backend': line('wallet', 'backend'),
   'wallet balance': { make: (get) => fill(get).then(() => ({ args: ['wallet', 'balance'] })) },
   'wallet faucet': { make: (get) => fill(get).then(() => ({ args: ['wallet', 'faucet', '--sats', '5'] })) },
+  'paywalls create': { make: async (get) => ({ args: (await paywallOf(get)).args }) },
+  'paywalls list': line('paywalls', 'list'),
+  'paywalls show': aboutPaywall('show'),
+  'paywalls pause': aboutPaywall('pause'),
+  'paywalls resume': aboutPaywall('resume'),
+  'paywalls delete': aboutPaywall('delete', '--yes'),
+  'paywalls export': text(line('paywalls', 'export', '--format', 'aperture')),
   'invoice create': {
     make: (get) => fill(get).then(() => ({ args: ['invoice', 'create', '10', '--description', 'Tea'] })),
   },
@@ -170,6 +202,9 @@ export const commandLines: Record<string, Sample> = {
     },
   },
   'credit show': line('credit', 'show'),
+  'credit buy': {
+    make: (get) => fill(get).then(() => ({ args: ['credit', 'buy', '--sats', '10', '--no-wait'] })),
+  },
   'credit grant': line('credit', 'grant', 'me', '1'),
   'ledger verify': line('ledger', 'verify'),
   openapi: text(line('openapi')),
@@ -184,5 +219,6 @@ export const apart = [
   ...['login', 'logout', 'host add', 'host use', 'host remove', 'sessions revoke', 'profile delete'],
   // Imports only into an empty wallet.
   'wallet import',
+  ...['wallet connect', 'wallet fund', 'wallet disconnect'],
   ...['workspaces use', 'workspaces role', 'workspaces remove', 'workspaces accept', 'workspaces leave'],
 ];

@@ -14,11 +14,13 @@ export async function endpointsSource(): Promise<string> {
   const folder = new URL('../../src/shared/contract/', import.meta.url);
   const imports = ["import type { Address } from '../../shared/client.ts';"];
   const endpoints: string[] = [];
-  for (const file of (await readdir(folder)).sort()) {
+  const nameOf = (file: string) => file.replace(/\.ts$/, '');
+  const files = (await readdir(folder)).sort((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
+  for (const file of files) {
     const contract = Object.entries((await import(new URL(file, folder).href)) as object).sort();
     const declared = contract.flatMap(([name, value]) => (isEndpoint(value) ? [{ name, ...value }] : []));
     if (declared.length === 0) continue;
-    const namespace = `${file.replace(/\.ts$/, '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())}Contract`;
+    const namespace = `${nameOf(file).replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())}Contract`;
     imports.push(`import type * as ${namespace} from '../../shared/contract/${file}';`);
     for (const { name, method, path } of declared) {
       const type = `Address<typeof ${namespace}.${name}>`;

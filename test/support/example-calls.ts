@@ -2,6 +2,7 @@ import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
 import {
   anonymousOnly,
   anyLogin,
+  conflict,
   forbidden,
   forEveryone,
   identified,
@@ -59,8 +60,13 @@ export interface SiteIds {
   /** An invoice of the caller's, and a payment of theirs. */
   invoice?: string;
   payment?: string;
+  /** A paywall of the caller's, and a path that no paywall serves. */
+  paywall?: string;
+  paywallPath?: string;
   /** An invoice of another user as BOLT 11 text. */
   paymentRequest?: string;
+  /** Credit that the caller is buying. */
+  purchase?: string;
 }
 
 /** A sign-up challenge and its solution. */
@@ -146,6 +152,76 @@ const samples: Record<string, Sample> = {
       body: { model: 'sim/echo', messages: [{ role: 'user', content: 'Hello.' }] },
     }),
   },
+  createMessage: {
+    callers: modelCall,
+    example: () => ({
+      body: { model: 'sim/echo', max_tokens: 64, messages: [{ role: 'user', content: 'Hello.' }] },
+    }),
+  },
+  countMessageTokens: {
+    callers: modelCall,
+    example: () => ({ body: { model: 'sim/echo', messages: [{ role: 'user', content: 'Hello.' }] } }),
+  },
+  createEmbedding: {
+    callers: modelCall,
+    example: () => ({ body: { model: 'sim/embedding', input: ['First', 'Second'] } }),
+  },
+  createDecision: {
+    callers: forEveryone,
+    example: () => ({
+      body: {
+        model: 'sim/assistant',
+        input: 'I want my money back.',
+        questions: [
+          { type: 'predicate', instructions: 'Does the customer want money back?', name: 'refund' },
+          {
+            type: 'choice',
+            instructions: 'Who should answer?',
+            choices: [{ value: 'billing' }, { value: true }],
+          },
+          { type: 'score', instructions: 'How urgent is it?', levels: [{ label: 'low' }, { label: 'high' }] },
+        ],
+      },
+    }),
+  },
+  listCalibrations: {
+    callers: loginOnly,
+  },
+  putCalibration: {
+    callers: loginOnly,
+    example: () => ({
+      body: {
+        model: 'sim/echo',
+        type: 'choice',
+        temperature: 1.5,
+        examples: 200,
+        nll_before: 0.71,
+        nll_after: 0.52,
+      },
+    }),
+  },
+  deleteCalibration: {
+    callers: loginOnly,
+    example: () => ({ query: { type: 'choice', model: 'sim/echo' } }),
+  },
+  createSystemOne: {
+    callers: forEveryone,
+    example: () => ({
+      body: {
+        model: 'sim/assistant',
+        state: { text: 'I want my money back.' },
+        questions: {
+          refund: { type: 'noul', instructions: 'Does the customer want money back?' },
+          team: {
+            type: 'choice',
+            instructions: 'Who should answer?',
+            criteria: { billing: 'money', tech: null },
+          },
+          urgency: { type: 'score', instructions: 'How urgent is it?', criteria: ['low', 'high'] },
+        },
+      },
+    }),
+  },
   getResponse: {
     callers: { ...modelCall, ...ownThing },
     example: ({ response }) => ({ params: { id: response } }),
@@ -212,6 +288,14 @@ const samples: Record<string, Sample> = {
       params: { workspace, key },
       body: { spend_cap: { usd: '5', period: 'day' }, models: ['sim/*'], max_price: null },
     }),
+  },
+  buyCredit: {
+    callers: scoped,
+    example: () => ({ body: { sats: 10 } }),
+  },
+  getCreditPurchase: {
+    callers: { ...scoped, ...ownThing },
+    example: ({ purchase = 'none' }) => ({ params: { id: purchase } }),
   },
   grantCredit: {
     callers: loginOnly,
@@ -486,6 +570,22 @@ const samples: Record<string, Sample> = {
     callers: { ...site, agent: ok },
     example: () => ({ body: {} }),
   },
+  getWalletBackend: {
+    callers: loginOnly,
+  },
+  putWalletSecret: {
+    callers: loginOnly,
+    example: () => ({ params: { backend: 'phoenixd' }, body: { secret: 'password0123456789' } }),
+  },
+  deleteWalletSecret: {
+    callers: loginOnly,
+    example: () => ({ params: { backend: 'phoenixd' } }),
+  },
+  fundWallet: {
+    // No node is connected.
+    callers: { ...loginOnly, login: conflict },
+    example: () => ({ body: { amount_sats: 10 } }),
+  },
   // The strangers have the wallets that the example of createWallet made.
   getBalance: {
     callers: { ...site, agent: ok },
@@ -530,6 +630,32 @@ const samples: Record<string, Sample> = {
   getPayment: {
     callers: { ...site, ...ofOthers, agent: siteNotFound },
     example: ({ payment = 'pay_1' }) => ({ params: { paymentId: payment } }),
+  },
+  listPaywalls: {
+    callers: site,
+    example: () => ({ query: { limit: '5' } }),
+  },
+  createPaywall: {
+    callers: { ...site, strangerKey: siteInvalid, strangerLogin: siteInvalid },
+    example: ({ paywallPath = '/somewhere' }) => ({
+      body: { priceSats: 10, match: { pathPrefix: paywallPath }, upstream: { url: 'https://example.com' } },
+    }),
+  },
+  exportPaywalls: {
+    callers: site,
+    example: () => ({ query: { format: 'aperture' } }),
+  },
+  getPaywall: {
+    callers: { ...site, ...ofOthers },
+    example: ({ paywall = 'pw_1' }) => ({ params: { paywallId: paywall } }),
+  },
+  updatePaywall: {
+    callers: { ...site, ...ofOthers },
+    example: ({ paywall = 'pw_1' }) => ({ params: { paywallId: paywall }, body: { priceSats: 20 } }),
+  },
+  deletePaywall: {
+    callers: { ...site, ...ofOthers },
+    example: ({ paywall = 'pw_1' }) => ({ params: { paywallId: paywall } }),
   },
   sendWhisper: {
     callers: site,

@@ -26,6 +26,8 @@ export function refusalOf(
   }
 }
 
+const versions = new Set(['2023-06-01', '2026-10-21']);
+
 const fields = new Set([
   'model',
   'max_tokens',
@@ -46,7 +48,7 @@ const fields = new Set([
 ]);
 
 function check({ headers, body }: ReceivedRequest, sign: (thinking: string) => string): void {
-  must(headers['anthropic-version'] === '2023-06-01', 'anthropic-version: header is required');
+  must(versions.has(String(headers['anthropic-version'])), 'anthropic-version: header is required');
   must(headers['content-type']?.startsWith('application/json'), 'content-type must be application/json');
   for (const field of Object.keys(body)) must(fields.has(field), `${field}: Extra inputs are not permitted`);
   must(typeof body.model === 'string', 'model: Field required');
@@ -56,7 +58,7 @@ function check({ headers, body }: ReceivedRequest, sign: (thinking: string) => s
   checkThinking(body, headers['anthropic-beta']);
   checkSampling(body);
   checkFormat(body);
-  checkMessages(list(body.messages), sign);
+  checkMessages(joined(list(body.messages)), sign);
   checkEnds(body);
 }
 
@@ -113,9 +115,9 @@ function checkThinking(body: Json, beta: unknown): void {
   must(!forced, 'Thinking may not be enabled when tool_choice forces tool use.');
   must(body.temperature === undefined, '`temperature` may only be set to 1 when thinking is enabled.');
   const messages = list(body.messages);
-  const answersTools = list(messages.at(-1)?.content)[0]?.type === 'tool_result';
+  const answersTools = blocksOf(messages.at(-1))[0]?.type === 'tool_result';
   must(
-    !answersTools || isThought(list(messages.at(-2)?.content)[0]),
+    !answersTools || isThought(blocksOf(messages.at(-2))[0]),
     'Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block.',
   );
 }
@@ -160,6 +162,18 @@ function checkClosed(schema: Json): void {
   if (schema.items) checkClosed(schema.items as Json);
 }
 
+/** The API joins messages of one role. */
+function joined(messages: Json[]): Json[] {
+  const turns: Json[] = [];
+  for (const message of messages) {
+    const last = turns.at(-1);
+    if (last?.role === message.role && last)
+      turns[turns.length - 1] = { ...last, content: [...blocksOf(last), ...blocksOf(message)] };
+    else turns.push(message);
+  }
+  return turns;
+}
+
 function checkMessages(messages: Json[], sign: (thinking: string) => string): void {
   must(messages.length > 0, 'messages: at least one message is required');
   must(messages[0]?.role === 'user', 'messages: first message must use the "user" role');
@@ -167,7 +181,7 @@ function checkMessages(messages: Json[], sign: (thinking: string) => string): vo
   messages.forEach((message, at) => {
     const role = at % 2 === 0 ? 'user' : 'assistant';
     must(message.role === role, 'messages: roles must alternate between "user" and "assistant"');
-    const blocks = list(message.content);
+    const blocks = blocksOf(message);
     must(blocks.length > 0, `messages.${at}: all messages must have non-empty content`);
     for (const [place, block] of blocks.entries())
       checkBlock(block, { where: `messages.${at}.content.${place}`, sign });
@@ -187,7 +201,7 @@ function checkBlock(
       block.signature === sign(String(block.thinking)),
       `${where}: Invalid \`signature\` in \`thinking\` block`,
     );
-  for (const inner of block.type === 'tool_result' ? list(block.content) : [])
+  for (const inner of block.type === 'tool_result' ? blocksOf(block) : [])
     checkBlock(inner, { where: `${where}.content`, sign });
 }
 
@@ -199,7 +213,7 @@ function checkCalls(
     !isThought(blocks.at(-1)),
     `messages.${at}: The final block in an assistant message cannot be \`thinking\`.`,
   );
-  const answered = list(next?.content).filter((block) => block.type === 'tool_result');
+  const answered = blocksOf(next).filter((block) => block.type === 'tool_result');
   for (const block of blocks.filter(({ type }) => type === 'tool_use')) {
     const id = String(block.id);
     must(/^[a-zA-Z0-9_-]+$/.test(id), `messages.${at}.content.0.tool_use.id: String should match pattern`);
@@ -217,7 +231,7 @@ function checkCalls(
 }
 
 function checkResults(blocks: Json[], before: Json | undefined, at: number): void {
-  const called = list(before?.content).filter((block) => block.type === 'tool_use');
+  const called = blocksOf(before).filter((block) => block.type === 'tool_use');
   let isFirst = true;
   for (const block of blocks) {
     if (block.type !== 'tool_result') {
@@ -237,7 +251,7 @@ function checkEnds({ messages, model }: Json): void {
   if (last?.role !== 'assistant') return;
   const refusesPrefill = /-4-[6-9]|-5(?!\d)|fable|mythos/.test(String(model)) && !/-4-5/.test(String(model));
   must(!refusesPrefill, 'This model does not support assistant message prefill.');
-  const text = list(last.content).at(-1)?.text;
+  const text = blocksOf(last).at(-1)?.text;
   const endsBlank = typeof text === 'string' && text !== text.trimEnd();
   must(!endsBlank, 'messages: final assistant content cannot end with trailing whitespace');
 }
@@ -256,6 +270,12 @@ function isObject(value: unknown): boolean {
 
 function isBlank(text: unknown): boolean {
   return typeof text !== 'string' || text.trim() === '';
+}
+
+/** Content as blocks: a string is one text. */
+function blocksOf(message: Json | undefined): Json[] {
+  const content = message?.content;
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : list(content);
 }
 
 function list(value: unknown): Json[] {

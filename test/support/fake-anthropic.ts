@@ -59,6 +59,9 @@ function replyTo(
     const data = (models ?? ['claude-sonnet-5']).map((id) => ({ type: 'model', id, display_name: id }));
     return { kind: 'document', status: 200, json: { data, has_more: false } };
   }
+  if (request.method === 'POST' && request.path === '/v1/messages/count_tokens') {
+    return { kind: 'document', status: 200, json: { input_tokens: 4242 } };
+  }
   if (request.method !== 'POST' || request.path !== '/v1/messages') {
     return refuse({ status: 404, type: 'not_found_error', message: 'Not Found' });
   }
@@ -69,7 +72,8 @@ function replyTo(
     return refuse({ status: 404, type: 'not_found_error', message: `model: ${model}` });
   }
   const answer = next() ?? { blocks: [{ text: 'Hello from Claude.' }] };
-  return 'error' in answer ? refuse(answer.error) : stream(answer, model);
+  if ('error' in answer) return refuse(answer.error);
+  return request.body.stream ? stream(answer, model) : whole(answer, model);
 }
 
 function refuse({ status, type, message, headers }: AnthropicRefusal & { headers?: Record<string, string> }) {
@@ -82,7 +86,9 @@ function sign(model: string, thinking: string): string {
   return createHmac('sha256', `signs for ${model}`).update(thinking).digest('base64');
 }
 
-function stream(script: Extract<AnthropicAnswer, { blocks: unknown }>, model: string): ProviderReply {
+type Script = Extract<AnthropicAnswer, { blocks: unknown }>;
+
+function stream(script: Script, model: string): ProviderReply {
   const events = eventsOf(script, model);
   const { interrupt } = script;
   if (!interrupt) return { kind: 'stream', events };
@@ -95,7 +101,28 @@ function stream(script: Extract<AnthropicAnswer, { blocks: unknown }>, model: st
   return { kind: 'stream', events: [...sent, sse('error', { error: { details: null, type: by, message } })] };
 }
 
-function eventsOf(script: Extract<AnthropicAnswer, { blocks: unknown }>, model: string): string[] {
+/** The message that the events of a stream amount to. */
+function whole(script: Script, model: string): ProviderReply {
+  const { delta, message, usage } = envelopeOf(script, model);
+  const content = script.blocks.map((block, index) => wholeBlock(block, index, model));
+  return { kind: 'document', status: 200, json: { ...message, content, ...delta, usage } };
+}
+
+function wholeBlock(block: AnthropicBlock, index: number, model: string): Json {
+  if ('text' in block) return { type: 'text', text: block.text };
+  if ('thinking' in block) {
+    return { type: 'thinking', thinking: block.thinking, signature: sign(model, block.thinking) };
+  }
+  if ('redacted' in block) return { type: 'redacted_thinking', data: block.redacted };
+  return { type: 'tool_use', id: block.id ?? callId(index), name: block.tool, input: block.input ?? {} };
+}
+
+function callId(index: number): string {
+  return `toolu_01A09q90qw90lq91${index}`;
+}
+
+/** What an answer has around its content. */
+function envelopeOf(script: Script, model: string) {
   const usage = {
     input_tokens: 25,
     cache_creation_input_tokens: 0,
@@ -122,6 +149,11 @@ function eventsOf(script: Extract<AnthropicAnswer, { blocks: unknown }>, model: 
     stop_sequence: null,
     usage: { ...usage, output_tokens: 1 },
   };
+  return { usage, delta, message };
+}
+
+function eventsOf(script: Script, model: string): string[] {
+  const { usage, delta, message } = envelopeOf(script, model);
   return [
     sse('message_start', { message }),
     sse('ping', {}),
@@ -145,7 +177,7 @@ function blockEvents(block: AnthropicBlock, index: number, model: string): strin
     return [start({ type: 'thinking', thinking: '', signature: '' }), ...deltas, signature, stop];
   }
   if ('redacted' in block) return [start({ type: 'redacted_thinking', data: block.redacted }), stop];
-  const id = block.id ?? `toolu_01A09q90qw90lq91${index}`;
+  const id = block.id ?? callId(index);
   const json = block.input === undefined ? [''] : ['', ...pieces(JSON.stringify(block.input))];
   const deltas = json.map((text) => delta({ type: 'input_json_delta', partial_json: text }));
   return [start({ type: 'tool_use', id, name: block.tool, input: {} }), ...deltas, stop];

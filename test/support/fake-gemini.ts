@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { type GeminiRefusal, refusalOf } from './fake-gemini-rules.ts';
+import { fakeVector } from './fake-vector.ts';
 import {
   type Interruption,
   type Json,
@@ -77,6 +78,8 @@ function replyTo(
       json: { models: names.map((name) => ({ name: `models/${name}` })) },
     };
   }
+  const embedder = /^\/v1beta\/models\/([^/:]+):batchEmbedContents$/.exec(request.path)?.[1];
+  if (request.method === 'POST' && embedder !== undefined) return embeddings(request.body, embedder, next());
   const model = /^\/v1beta\/models\/([^/:]+):streamGenerateContent\?alt=sse$/.exec(request.path)?.[1];
   if (request.method !== 'POST' || model === undefined || (models && !models.includes(model))) {
     const message = `models/${model} is not found for API version v1beta.`;
@@ -92,6 +95,27 @@ function replyTo(
     return { kind: 'stream', events: [sse({ promptFeedback: { blockReason }, usageMetadata })] };
   }
   return stream(answer, model);
+}
+
+/** Source: the Gemini API reference, "batchEmbedContents". Vectors are only of unit length at full length. */
+function embeddings(body: Json, model: string, answer: GeminiAnswer | undefined): ProviderReply {
+  if (answer && 'error' in answer) return refuse(answer.error);
+  const requests = (body.requests ?? []) as Json[];
+  const fault = (message: string) => refuse({ status: 400, name: 'INVALID_ARGUMENT', message });
+  if (requests.length === 0 || requests.length > 100)
+    return fault('* BatchEmbedContentsRequest.requests: at most 100 requests can be in one batch\n');
+  if (requests.some((request) => request.model !== `models/${model}`))
+    return fault('The model in each request must match the model in the URL.');
+  const embeddings = requests.map(({ content, outputDimensionality }) => {
+    const [part] = (content as { parts: { text: string }[] }).parts;
+    const vector = fakeVector(part?.text ?? '', Number(outputDimensionality ?? 8));
+    return { values: outputDimensionality === undefined ? vector : vector.map((value) => value * 0.5) };
+  });
+  return {
+    kind: 'document',
+    status: 200,
+    json: { embeddings, usageMetadata: { promptTokenCount: requests.length * 3 } },
+  };
 }
 
 function refuse({

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { chatChunks, chatDocument } from './fake-openai-chat.ts';
 import { chatFault, responsesFault } from './fake-openai-checks.ts';
+import { embeddingDocument, embeddingFault } from './fake-openai-embeddings.ts';
 import { responsesDocument, responsesEvents } from './fake-openai-responses.ts';
 import type { FakeAnswer, FakeError, FakeRequest } from './fake-openai-script.ts';
 
@@ -116,7 +117,11 @@ class Fake implements FakeOpenAi {
       };
     }
     if (path === '/v1/models' && method === 'GET') return undefined;
-    const check = { '/v1/chat/completions': chatFault, '/v1/responses': responsesFault }[path];
+    const check = {
+      '/v1/chat/completions': chatFault,
+      '/v1/responses': responsesFault,
+      '/v1/embeddings': embeddingFault,
+    }[path];
     if (!check || method !== 'POST') return { status: 404, message: `Invalid URL (${method} ${path})` };
     if (!body)
       return { status: 400, type: 'invalid_request_error', message: 'We could not parse the JSON body.' };
@@ -147,6 +152,8 @@ class Fake implements FakeOpenAi {
     if (answer.raw) {
       const { status = 200, headers = { 'content-type': 'application/json' }, body: bytes } = answer.raw;
       response.writeHead(status, headers).end(bytes);
+    } else if (request.path === '/v1/embeddings') {
+      sendJson(response, embeddingDocument(answer, body));
     } else if (body.stream !== true) {
       sendJson(response, isChat ? chatDocument(answer, body) : responsesDocument(answer, body));
     } else {

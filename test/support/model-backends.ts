@@ -110,3 +110,12 @@ export async function backendsForThisFile(more = ''): Promise<Backends> {
 export function openAiAs({ url, key }: { url: string; key: string }): OpenAI {
   return new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 });
 }
+
+/** Asks a model for two calls of tools at once; `bothCalls` is the reply. */
+export const askBoth = 'Use both tools, weather and clock, in parallel.';
+export const bothCalls = {
+  calls: [
+    { name: 'weather', input: { city: 'Oslo' } },
+    { name: 'clock', input: { city: 'Rome' } },
+  ],
+};

@@ -1,6 +1,9 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import type { Wire } from '../../src/daemon/features/inference/index.ts';
 
+/** OpenAI's formats, which the fake servers of these tests speak too. */
+export type OpenAiWire = Exclude<Wire, 'messages'>;
+
 /** Who calls, and where. */
 export interface Target {
   url: string;
@@ -8,7 +11,7 @@ export interface Target {
 }
 
 export interface ModelRequest {
-  wire: Wire;
+  wire: OpenAiWire;
   model: string;
   stream: boolean;
   prompt?: string;

@@ -44,6 +44,7 @@ export function resolutionOf(...offers: Offer[]): Resolution {
 }
 
 export const noRequirements: Requirements = {
+  embeddings: false,
   tools: false,
   images: false,
   files: false,

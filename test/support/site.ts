@@ -38,13 +38,33 @@ export async function createSiteExamples(
     const { id: shout } = await post(daemon, '/api/shouts', { as, json: { body: 'Hear me.' } });
     return { shout: String(shout) };
   }
+  if (path.startsWith('/v1/credit/')) {
+    await post(daemon, '/api/agents/me/wallet', { as: daemon.login, json: {} });
+    if (!path.includes('{id}')) return {};
+    const json = { sats: 10 };
+    const bought = await askDaemon(daemon, 'POST', '/v1/credit/purchases', { as: daemon.login, json });
+    return { purchase: bought.body.id };
+  }
   if (/^\/api\/(payments|agents\/me)/.test(path))
     return await createWalletExamples(daemon, { id, path }, login);
+  if (path.startsWith('/api/l402/')) return await createPaywallExamples(daemon, path, login);
   if (path.includes('{autopilot}')) {
     const json = { displayName: 'Night Watch' };
     return { autopilot: (await post(daemon, '/api/autopilots', { as: login, json })).id };
   }
   return {};
+}
+
+let paywallsMade = 0;
+
+/** A wallet of the user, and a paywall. */
+async function createPaywallExamples(daemon: Daemon, path: string, login: string): Promise<SiteIds> {
+  await post(daemon, '/api/agents/me/wallet', { as: login, json: {} });
+  paywallsMade += 1;
+  const pathPrefix = `/example-${paywallsMade}`;
+  if (!path.includes('{paywallId}')) return { paywallPath: pathPrefix };
+  const json = { priceSats: 1, match: { pathPrefix }, upstream: { url: 'https://example.com' } };
+  return { paywall: (await post(daemon, '/api/l402/paywalls', { as: login, json })).id };
 }
 
 /** A wallet of the user with some money; and of another user, an invoice to pay. */

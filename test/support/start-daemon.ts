@@ -23,6 +23,8 @@ export interface RunningDaemon {
 export interface DaemonOptions {
   /** Text of config.yaml; without `local_servers`, local servers are not searched. */
   config?: string;
+  /** A file to read in place of that text. */
+  configFile?: string;
   env?: Record<string, string>;
   /** A folder from an earlier run. */
   home?: string;
@@ -53,6 +55,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<RunningD
   const ready = Promise.withResolvers<void>();
   const ended = serve({
     port: 0,
+    ...(options.configFile && { configFile: options.configFile }),
     ...(simulate && { simulate }),
     record: options.record,
     replay: options.replay,

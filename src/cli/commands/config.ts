@@ -1,13 +1,15 @@
+import { resolve } from 'node:path';
 import { Command } from '@commander-js/extra-typings';
+import type { Client } from '../../shared/client.ts';
 import type { ConfigWarning } from '../../shared/contract/configuration.ts';
-import type { ConfigFault, ConfigPlace, ConfigTools, ExplainedSetting } from '../../shared/daemon-module.ts';
+import type { ConfigFault, ConfigPlace, ExplainedSetting } from '../../shared/daemon-module.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { localName } from '../hosts/host-file.ts';
 import { findHost, isLocalDown } from '../hosts/hosts.ts';
 import { readDaemonFile } from '../hosts/local-daemon.ts';
-import { getConfiguration, reloadConfiguration } from '../manifest/endpoints.ts';
+import { getConfiguration, getModel, reloadConfiguration } from '../manifest/endpoints.ts';
 import { example } from '../manifest/options.ts';
 import type { Column } from '../output/table.ts';
 
@@ -74,8 +76,9 @@ export const setConfigCommand = (context: Context) =>
     .argument('<setting>', 'a setting such as listen.port or aliases.fast')
     .argument('<value>', 'text, a number, true or false; or a list or map as JSON or YAML')
     .option(...fileOption)
+    .option('--force', 'set a model that is not known')
     .addHelpText('after', example('gateway config set aliases.fast openai/gpt-5-mini'))
-    .action((name, value, { config }) => change(context, { name, value, file: config }));
+    .action((name, value, { config, force }) => change(context, { name, value, file: config, force }));
 
 export const unsetConfigCommand = (context: Context) =>
   new Command('unset')
@@ -88,29 +91,31 @@ interface Change {
   name: string;
   value: string | undefined;
   file: string | undefined;
+  force?: true | undefined;
 }
 
-async function change(context: Context, { name, value, file }: Change): Promise<void> {
+async function change(context: Context, { name, value, file: given, force }: Change): Promise<void> {
   const tools = await (await context.daemon()).loadConfigTools();
-  const place = configLocation(context, file);
-  const outcome = await tools.set(place, name, value);
+  const running = await runningDaemon(context);
+  const place = configLocation(context, given ?? running?.file);
+  const before = await tools.warnings(place);
+  const isKnownModel = force ? undefined : (model: string) => running?.knows(model) ?? Promise.resolve(false);
+  const outcome = await tools.set(place, { name, value, isKnownModel });
   if ('faults' in outcome) throw configError(outcome.faults, 'Nothing was written.');
   const path = tools.path(place);
-  const isRunning = file === undefined && readDaemonFile(context) !== undefined;
-  const reloaded = outcome.isChanged && isRunning ? await reloadAfterChange(context, name) : undefined;
-  const warnings = reloaded?.warnings ?? (await warningsOf(tools, place));
+  const isInUse = running !== undefined && resolve(path) === running.file;
+  const reloaded = outcome.isChanged && isInUse ? await running.reload(name) : undefined;
+  const isNew = (warning: ConfigWarning) =>
+    !before.some(({ setting, model }) => setting === warning.setting && model === warning.model);
+  const warnings = (reloaded?.warnings ?? (await tools.warnings(place))).filter(isNew);
   if (context.out.wantsJson())
     await context.out.document({ file: path, changed: outcome.isChanged, warnings });
   context.out.note(
     outcome.isChanged ? `Written to ${path}.${reloaded?.sentence ?? ''}` : `${path} already says so.`,
   );
+  if (running !== undefined && !isInUse)
+    context.out.note(`The running daemon uses another file: ${running.file}`);
   for (const { setting, message } of warnings) context.out.warn(`Warning: ${setting}: ${message}`);
-}
-
-/** None when the environment keeps a daemon from starting: the command's own outcome matters more. */
-async function warningsOf(tools: ConfigTools, place: ConfigPlace): Promise<ConfigWarning[]> {
-  const { faults } = await tools.explain(place);
-  return faults.length > 0 ? [] : tools.warnings(place);
 }
 
 interface Reloaded {
@@ -119,10 +124,37 @@ interface Reloaded {
   warnings?: ConfigWarning[];
 }
 
-/** Reloads the local daemon immediately, so that the next command sees the change. */
-async function reloadAfterChange(context: Context, name: string): Promise<Reloaded> {
+export interface RunningDaemon {
+  /** The configuration file that it was started with. */
+  file: string;
+  /** Whether it can call a model by this name. */
+  knows(model: string): Promise<boolean>;
+  /** Applies the file, so that the next command sees the change of the setting. */
+  reload(name: string): Promise<Reloaded>;
+}
+
+/** The local daemon; undefined if none is running or answering. */
+export async function runningDaemon(context: Context): Promise<RunningDaemon | undefined> {
+  if (readDaemonFile(context) === undefined) return undefined;
+  const client = context.clientFor(findHost(localName, context));
   try {
-    const client = context.clientFor(findHost(localName, context));
+    const { file } = await client.call(getConfiguration, {});
+    return {
+      file,
+      knows: (model) =>
+        client.call(getModel, { params: { model } }).then(
+          () => true,
+          () => false,
+        ),
+      reload: (name) => reload(client, name),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+async function reload(client: Client, name: string): Promise<Reloaded> {
+  try {
     const { waiting, warnings } = await client.call(reloadConfiguration, {});
     const waits = waiting.some(
       (one) => name === one || name.startsWith(`${one}.`) || one.startsWith(`${name}.`),
@@ -141,7 +173,7 @@ async function reloadAfterChange(context: Context, name: string): Promise<Reload
 export const configPathCommand = (context: Context) =>
   new Command('path').addHelpText('after', example('$EDITOR "$(gateway config path)"')).action(async () => {
     const tools = await (await context.daemon()).loadConfigTools();
-    const file = tools.path(configLocation(context, undefined));
+    const file = tools.path(configLocation(context, (await runningDaemon(context))?.file));
     if (context.out.wantsJson()) return context.out.document({ file });
     context.out.text(`${file}\n`);
   });
@@ -161,7 +193,7 @@ export function configLocation({ env, platform, home }: Context, file: string | 
   return { ...(file !== undefined && { file }), env, platform, home };
 }
 
-function configError(faults: readonly ConfigFault[], next: string): CliError {
+export function configError(faults: readonly ConfigFault[], next: string): CliError {
   const lines = faults.map(({ place, message }) => `${place}: ${message}`);
   return new CliError(lines.join('\n'), { exit: exitCodes.usage, next });
 }

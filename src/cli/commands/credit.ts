@@ -66,7 +66,7 @@ const ownColumns: Column<KeyView>[] = [
 export const grantCreditCommand = (context: Context) =>
   new Command('grant')
     .argument('<workspace>', 'the id, slug or name of the workspace')
-    .argument('<usd>', 'the amount in dollars', amount)
+    .argument('<usd>', 'the amount in dollars', usdAmount)
     .option('--note <text>', 'a note about the grant')
     .option('--reference <name>', 'an id of your own that makes retries safe: one grant per reference')
     .addHelpText('after', example('gateway credit grant laboratory 20 --reference invoice-17'))
@@ -89,7 +89,8 @@ const grantColumns: Column<CreditGrant>[] = [
   { title: 'reference', value: (grant) => grant.reference },
 ];
 
-function amount(text: string): string {
+/** A parser for options in dollars. */
+export function usdAmount(text: string): string {
   const usd = text.replace(/^\$/, '');
   if (/^\d{1,7}(\.\d{1,9})?$/.test(usd) && Number(usd) > 0) return usd;
   throw new InvalidArgumentError('It must be more than 0 and at most 1000000 dollars, like 20 or 0.5.');

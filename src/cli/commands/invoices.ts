@@ -32,14 +32,17 @@ export const showInvoiceCommand = (context: Context) =>
 
 /** Prints an invoice, with its QR code on a terminal while it can be paid. */
 async function show(context: Context, invoice: WalletInvoice): Promise<void> {
-  const { out, io } = context;
-  const wantsCode = io.stdout.isTty && !out.wantsJson() && !out.isQuiet();
-  await out.record(invoice, columns(context.now()), { pipedRow: [request] });
-  if (!wantsCode || invoice.status !== 'open') return;
+  await context.out.record(invoice, invoiceRecord(context.now()), { pipedRow: [request] });
+  if (invoice.status === 'open') await showQrCode(context, invoice.paymentRequest);
+}
+
+/** Prints the QR code of an invoice on a terminal. */
+export async function showQrCode({ out, io }: Context, paymentRequest: string): Promise<void> {
+  if (!io.stdout.isTty || out.wantsJson() || out.isQuiet()) return;
   const { qrCode } = await import('../output/qr.ts');
   // In upper case the code is smaller.
   const hasColors = out.paint.stdout('bold', '') !== '';
-  io.stdout.write(`\n${qrCode(invoice.paymentRequest.toUpperCase(), { hasColors })}`);
+  io.stdout.write(`\n${qrCode(paymentRequest.toUpperCase(), { hasColors })}`);
 }
 
 export const listInvoicesCommand = (context: Context) =>
@@ -52,7 +55,7 @@ export const listInvoicesCommand = (context: Context) =>
       await context.out.table(data, listColumns(context.now()), { empty: 'No invoices yet.' });
     });
 
-const statusStyles: Record<WalletInvoice['status'], Style | undefined> = {
+export const invoiceStyles: Record<WalletInvoice['status'], Style | undefined> = {
   open: undefined,
   paid: 'green',
   expired: 'dim',
@@ -69,7 +72,7 @@ const amount: Column<WalletInvoice> = {
 const status: Column<WalletInvoice> = {
   title: 'status',
   value: (invoice) => invoice.status,
-  style: (invoice) => statusStyles[invoice.status],
+  style: (invoice) => invoiceStyles[invoice.status],
 };
 const description: Column<WalletInvoice> = { title: 'description', value: (invoice) => invoice.description };
 const request: Column<WalletInvoice> = {
@@ -84,7 +87,7 @@ const expires = (now: number): Column<WalletInvoice> => ({
   show: ({ expiresAt, status: state }) => (state === 'open' ? ago(expiresAt, now) : ''),
 });
 
-const columns = (now: number): Column<WalletInvoice>[] => [
+export const invoiceRecord = (now: number): Column<WalletInvoice>[] => [
   id,
   amount,
   status,

@@ -26,7 +26,7 @@ interface Filter {
 }
 
 async function listModelsAndShow(context: Context, { match = '', all }: Filter): Promise<void> {
-  const { data } = await context.client().call(listModels, {});
+  const { data } = await context.client().call(listModels, { query: {} });
   const matching = data.filter((model) => model.id.toLowerCase().includes(match.toLowerCase()));
   const models = all ? matching : matching.filter((model) => availableProviders(model) !== '');
   await context.out.table(models, modelColumns, { empty: 'No models.' });
@@ -114,6 +114,11 @@ export const modelRecordColumns: Column<ModelEntry>[] = [
     value: (model) => model.service.max_output_tokens,
     show: (model) => numberOrUnknown(model.service.max_output_tokens),
   },
+  {
+    title: 'kind',
+    value: (model) => model.service.capabilities.kind,
+    show: (model) => model.service.capabilities.kind ?? 'unknown',
+  },
   { title: 'input', value: (model) => model.service.capabilities.input_modalities.join(' ') },
   { title: 'output', value: (model) => model.service.capabilities.output_modalities.join(' ') },
   { title: 'can', value: (model) => abilities(model) },
@@ -160,7 +165,8 @@ export function availableProviders(model: ModelEntry): string {
 }
 
 function abilities({ service: { capabilities } }: ModelEntry): string {
-  const { tools, structured_output, reasoning, logprobs, input_modalities } = capabilities;
+  const { kind, tools, structured_output, reasoning, logprobs, input_modalities } = capabilities;
+  if (kind === 'embedding' || kind === 'decision') return `${kind}s`;
   const named = { tools, json: structured_output, reasoning, logprobs };
   const known = Object.entries(named).filter(([, can]) => can === true);
   return [...known.map(([name]) => name), ...input_modalities.filter((kind) => kind !== 'text')].join(' ');

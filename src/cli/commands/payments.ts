@@ -49,7 +49,7 @@ export const payCommand = (context: Context) =>
       }
     });
 
-type Quote = Result<typeof decodeInvoiceContract>['data'];
+export type Quote = Result<typeof decodeInvoiceContract>['data'];
 
 /** Shows what is to be paid, and asks unless a maximum was given. */
 async function approve(context: Context, invoice: string, maxSats: number | undefined): Promise<void> {
@@ -67,15 +67,27 @@ async function approve(context: Context, invoice: string, maxSats: number | unde
   await confirm(context, `Pay ${bitcoin(data.amountMsats ?? 0)}?`, {});
 }
 
-function summary({ amountMsats, maxFeeMsats, description, payee, network }: Quote): string {
-  const lines = [
+function summary(quote: Quote): string {
+  return quoteFacts(quote)
+    .map(([label, text]) => `${label.padEnd(9)}${text}\n`)
+    .join('');
+}
+
+/** What the payer of an invoice should know, with a label each. */
+export function quoteFacts(quote: Quote): [label: string, text: string][] {
+  const { amountMsats, maxFeeMsats, description, payee, network } = quote;
+  return [
     ['amount', bitcoin(amountMsats ?? 0)],
     ['fee', maxFeeMsats === 0 ? 'none' : `at most ${bitcoin(maxFeeMsats ?? 0)}`],
-    ['for', description ?? ''],
+    ...(description ? [['for', description] as [string, string]] : []),
     ['payee', payee],
-    ...(network === 'bitcoin' ? [] : [['network', network === 'regtest' ? 'regtest (play money)' : network]]),
+    ...(network === 'bitcoin' ? [] : [['network', networkText(network)] as [string, string]]),
   ];
-  return lines.map(([label = '', text]) => `${label.padEnd(9)}${text}\n`).join('');
+}
+
+/** A network by name; the one of play money says so. */
+export function networkText(network: string): string {
+  return network === 'regtest' ? 'regtest (play money)' : network;
 }
 
 export const showPaymentCommand = (context: Context) =>
@@ -84,7 +96,7 @@ export const showPaymentCommand = (context: Context) =>
     .addHelpText('after', example('gateway payments show pay_01jd… --json=status'))
     .action(async (paymentId) => {
       const { data } = await context.client().call(getPayment, { params: { paymentId } });
-      await context.out.record(data.payment, [...columns(context.now()), preimage]);
+      await context.out.record(data.payment, paymentRecord(context.now()));
     });
 
 export const listPaymentsCommand = (context: Context) =>
@@ -97,7 +109,7 @@ export const listPaymentsCommand = (context: Context) =>
       await context.out.table(data, listColumns(context.now()), { empty: 'No payments yet.' });
     });
 
-const statusStyles: Record<Payment['status'], Style | undefined> = {
+export const paymentStyles: Record<Payment['status'], Style | undefined> = {
   pending: 'yellow',
   succeeded: 'green',
   failed: 'red',
@@ -107,7 +119,7 @@ const id: Column<Payment> = { title: 'id', value: ({ paymentId }) => paymentId }
 const status: Column<Payment> = {
   title: 'status',
   value: (payment) => payment.status,
-  style: (payment) => statusStyles[payment.status],
+  style: (payment) => paymentStyles[payment.status],
 };
 const amount: Column<Payment> = {
   title: 'amount_msats',
@@ -136,6 +148,9 @@ const made = (now: number): Column<Payment> => ({
 const preimage: Column<Payment> = { title: 'preimage', value: (payment) => payment.preimage };
 
 const columns = (now: number): Column<Payment>[] => [id, status, amount, fee, description, host, made(now)];
+
+/** A payment with its proof. */
+export const paymentRecord = (now: number): Column<Payment>[] => [...columns(now), preimage];
 
 const listColumns = (now: number): Column<Payment>[] => [
   id,

@@ -88,7 +88,18 @@ const columns: Column<DaemonStatus>[] = [
     show: ({ vault }) => (vault.store === null ? vault.state : `${vault.state} (${vault.store})`),
     style: ({ vault }) => (vault.state === 'sealed' || vault.state === 'wrong_key' ? 'yellow' : 'dim'),
   },
+  {
+    title: 'wallet',
+    value: ({ wallet }) => `${wallet.backend} ${wallet.state}`,
+    show: ({ wallet }) => walletText(wallet),
+    style: ({ wallet }) => (wallet.state === 'ready' ? 'dim' : 'yellow'),
+  },
 ];
+
+function walletText({ backend, state, problems }: DaemonStatus['wallet']): string {
+  if (backend === 'embedded') return 'embedded (play money)';
+  return [`${backend} (${state})`, ...problems].join('; ');
+}
 
 const providerColumns: Column<
   Pick<ProviderStatus, 'name' | 'state' | 'models'> & { reason?: string | null }

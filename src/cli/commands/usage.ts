@@ -1,5 +1,6 @@
 import { Command, Option } from '@commander-js/extra-typings';
-import type { Query } from '../../shared/contract/endpoint.ts';
+import type { Client } from '../../shared/client.ts';
+import type { Query, Result } from '../../shared/contract/endpoint.ts';
 import type { listUsage as listUsageContract, UsageGroup, UsageView } from '../../shared/contract/usage.ts';
 import type { Context } from '../context.ts';
 import { getUsage, listUsage } from '../manifest/endpoints.ts';
@@ -37,7 +38,7 @@ async function showRequest(context: Context, requestId: string): Promise<void> {
 }
 
 async function showSums(context: Context, query: Query<typeof listUsageContract>): Promise<void> {
-  const sums = await context.client().call(listUsage, { query });
+  const sums = await sumUsage(context.client(), query);
   const names = sums.group_by === 'key' ? await keyNamesFor(context) : undefined;
   await context.out.table(sums.data, groupColumns(sums.group_by, names), {
     empty: 'No calls in this period.',
@@ -52,6 +53,21 @@ async function showSums(context: Context, query: Query<typeof listUsageContract>
       `${total.unpriced_requests} of them have no known price and are not included in the amounts.`,
     );
   }
+}
+
+/** The totals of all pages. */
+export async function sumUsage(
+  client: Client,
+  query: Query<typeof listUsageContract>,
+): Promise<Result<typeof listUsageContract>> {
+  const sums = await client.call(listUsage, { query });
+  let { next } = sums;
+  while (next) {
+    const page = await client.call(listUsage, { query: { ...query, after: next } });
+    sums.data.push(...page.data);
+    next = page.next;
+  }
+  return { ...sums, has_more: false, next: null };
 }
 
 /** One finished request; `now` in milliseconds since 1970. */

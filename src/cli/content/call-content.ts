@@ -76,7 +76,9 @@ function whyNotStored({
   endpoint,
 }: Pick<TraceView, 'response_id' | 'status' | 'endpoint'>) {
   if (status === 'rejected') return 'The request was rejected.';
+  if (endpoint === '/v1/embeddings') return 'Embeddings are never stored.';
   if (endpoint.includes('chat')) return 'Chat completions are never stored.';
+  if (endpoint.endsWith('/messages')) return 'Messages are never stored.';
   if (id === null) return 'There was no response to store.';
   return 'It was sent with `store: false`, which can also be the default of its key or host, or it has been deleted or has expired.';
 }

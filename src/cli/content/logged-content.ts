@@ -45,8 +45,11 @@ export function loggedPassages({ asked, answered }: LoggedBodies): Passage[] {
 function requestPassages(asked: string): Passage[] {
   const body = parsed(asked);
   if (!body) return [{ role: 'request', text: asked }];
-  if (Array.isArray(body.messages)) return chatPassages(body.messages as Json[]);
-  const { instructions, input } = body;
+  const { instructions, input, messages, system: first } = body;
+  if (Array.isArray(messages)) {
+    const before = first === undefined ? [] : [{ role: 'system', content: first }];
+    return chatPassages([...before, ...(messages as Json[])]);
+  }
   const system = typeof instructions === 'string' ? [{ role: 'system', text: instructions }] : [];
   const items = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
   return [...system, ...passagesOf(Array.isArray(items) ? (items as Json[]) : [])];
@@ -69,28 +72,30 @@ function answerPassages(answered: string): Passage[] {
   ];
 }
 
-/** A whole answer of either format, or an error. */
-function wholePassages({ output, choices, error }: Json): Passage[] {
+/** A whole answer of any format, or an error. */
+function wholePassages({ output, choices, content, error }: Json): Passage[] {
   const passages = Array.isArray(output) ? passagesOf(output as Json[]) : [];
   if (Array.isArray(choices)) {
     const messages = (choices as Json[]).map(({ message }) => message as Json);
     passages.push(...chatPassages(messages));
   }
+  if (Array.isArray(content)) passages.push(...chatPassages([{ role: 'assistant', content }]));
   if (error) passages.push({ role: 'error', text: String((error as Json).message ?? '') });
   return passages;
 }
 
 function deltaText(event: Json): string {
   if (event.type === 'response.output_text.delta') return String(event.delta ?? '');
+  if (event.type === 'content_block_delta') return String((event.delta as Json | undefined)?.text ?? '');
   const { content } = deltaOf(event);
   return typeof content === 'string' ? content : '';
 }
 
-/** The function calls of a chat stream, whose names and arguments arrive in pieces. */
+/** The function calls of a chat or Messages stream, whose names and arguments arrive in pieces. */
 function passagesOfCalls(events: readonly Json[]): Passage[] {
   const calls = new Map<number, { name: string; arguments: string }>();
   for (const event of events) {
-    for (const piece of (deltaOf(event).tool_calls ?? []) as Json[]) {
+    for (const piece of callPieces(event)) {
       const { name = '', arguments: given = '' } = (piece.function ?? {}) as Json;
       const index = Number(piece.index ?? 0);
       const before = calls.get(index) ?? { name: '', arguments: '' };
@@ -98,6 +103,16 @@ function passagesOfCalls(events: readonly Json[]): Passage[] {
     }
   }
   return passagesOf([...calls.values()].map((call) => ({ type: 'function_call', ...call })));
+}
+
+/** The pieces of calls in an event, in the form of the chat format. */
+function callPieces(event: Json): Json[] {
+  const { type, index, content_block: block, delta } = event;
+  const { type: kind, name } = (block ?? {}) as Json;
+  if (type === 'content_block_start') return kind === 'tool_use' ? [{ index, function: { name } }] : [];
+  if (type !== 'content_block_delta') return (deltaOf(event).tool_calls ?? []) as Json[];
+  const { partial_json: json } = (delta ?? {}) as Json;
+  return json === undefined ? [] : [{ index, function: { arguments: json } }];
 }
 
 function listed(event: Json | undefined): Json[] {

@@ -72,6 +72,10 @@ function partText(part: Json): string {
     const name = file.filename ?? file.file_url ?? file.file_id;
     return placeholder(`file${name === undefined ? '' : ` ${name}`}${sizeOf(file.file_data)}`);
   }
+  // Content blocks of the Messages format.
+  if (typeof part.thinking === 'string') return placeholder('reasoning');
+  if (type === 'tool_use') return callText({ name: part.name, input: JSON.stringify(part.input ?? {}) });
+  if (type === 'tool_result') return placeholder(`result ${oneLine(contentText(part.content))}`);
   return placeholder(String(type ?? 'part').replaceAll('_', ' '));
 }
 

@@ -108,6 +108,9 @@ function advice(error: ReceivedError, { isLocal, commands }: ExplainOptions): st
     case 'insufficient_balance':
       if (error.path?.startsWith('/api/payments')) return 'Receive some first: gateway invoice create SATS';
       break;
+    case 'conflict':
+      // The state is in the way, not the request, and the message says which.
+      return undefined;
     case 'limit_reached':
       // The message of a rate limit says when to try again.
       if (error.retryAfterSeconds !== undefined) return undefined;
@@ -118,18 +121,26 @@ function advice(error: ReceivedError, { isLocal, commands }: ExplainOptions): st
     case 'model_not_found':
       return 'List the models: gateway models list';
     case 'no_route':
-      if (!/\bno key: set /.test(error.message)) break;
-      return 'Set a key where the daemon runs, then restart it; see: gateway status';
+      if (/\bno key: set /.test(error.message))
+        return 'Set a key where the daemon runs, then restart it; see: gateway status';
+      if (error.param?.startsWith('limits.'))
+        return "The key's owner can change its limits: gateway keys limits set KEY";
+      if (error.retryAfterSeconds !== undefined) break;
+      return 'Choose another model, or leave out what its providers lack: gateway models list';
     case 'unavailable':
       // Waiting does not help when the message names a command to run.
       if (/\bgateway vault /.test(error.message)) return undefined;
       break;
     default:
   }
+  if (error.param === 'wallet') return 'Create a wallet: gateway wallet create';
   const { retry } = failures[error.code];
+  if (retry === 'after-paying' && error.headers?.['www-authenticate'] !== undefined)
+    return 'Pay from your wallet: --pay --max-sats NUMBER. Or buy credit: gateway credit buy';
   if (retry === 'after-paying')
     return "Ask the host's admin to add credit, then try again: gateway credit grant";
-  if (retry === 'no') return `Change ${error.param ?? 'the request'}, then try again.`;
+  if (retry === 'no' && error.retryAfterSeconds === undefined)
+    return `Change ${error.param ?? 'the request'}, then try again.`;
   const seconds = error.retryAfterSeconds;
   const wait = seconds === undefined ? 'Try again in a moment.' : `Try again in ${seconds} s.`;
   const inspection = inspections[error.code];

@@ -1,14 +1,25 @@
 import {
+  buyCredit,
   createInvoice,
+  createPaywall,
   createWallet,
+  deletePaywall,
+  deleteWalletSecret,
+  exportPaywalls,
+  fundWallet,
   getBalance,
   getInvoice,
   getPayment,
+  getPaywall,
+  getWalletBackend,
   grantCredit,
   listCredit,
   listInvoices,
   listPayments,
+  listPaywalls,
   payInvoice,
+  putWalletSecret,
+  updatePaywall,
   useFaucet,
   verifyLedger,
 } from './endpoints.ts';
@@ -39,6 +50,26 @@ export const moneyCommands: Record<string, CommandEntry | NounEntry> = {
         summary: 'Add play money, to try payments out.',
         endpoint: useFaucet,
         load: async () => (await import('../commands/wallet.ts')).faucetCommand,
+      },
+      connect: {
+        summary: 'Connect wallets to a Lightning node.',
+        endpoint: putWalletSecret,
+        load: async () => (await import('../commands/wallet-backend.ts')).connectWalletCommand,
+      },
+      backend: {
+        summary: 'Check the Lightning node.',
+        endpoint: getWalletBackend,
+        load: async () => (await import('../commands/wallet-backend.ts')).walletBackendCommand,
+      },
+      fund: {
+        summary: 'Fund your wallet from the Lightning node.',
+        endpoint: fundWallet,
+        load: async () => (await import('../commands/wallet-backend.ts')).fundWalletCommand,
+      },
+      disconnect: {
+        summary: 'Disconnect the Lightning node.',
+        endpoint: deleteWalletSecret,
+        load: async () => (await import('../commands/wallet-backend.ts')).disconnectWalletCommand,
       },
     },
   },
@@ -98,8 +129,57 @@ export const moneyCommands: Record<string, CommandEntry | NounEntry> = {
       },
     },
   },
+  paywalls: {
+    summary: 'Ask for payments in front of web servers.',
+    alone: 'list',
+    verbs: {
+      create: {
+        summary: 'Put a price on requests to a web server.',
+        endpoint: createPaywall,
+        load: async () => (await import('../commands/paywalls.ts')).createPaywallCommand,
+      },
+      list: {
+        summary: 'List your paywalls and their revenue.',
+        endpoint: listPaywalls,
+        options: ['status'],
+        lists: {
+          completes: ['paywall'],
+          suggest: rowsOf(listPaywalls, { query: {} }, ({ name, url }) => ({
+            value: name,
+            meaning: url ?? undefined,
+          })),
+        },
+        load: async () => (await import('../commands/paywalls.ts')).listPaywallsCommand,
+      },
+      show: {
+        summary: 'Show a paywall.',
+        endpoint: getPaywall,
+        load: async () => (await import('../commands/paywalls.ts')).showPaywallCommand,
+      },
+      pause: {
+        summary: 'Answer requests with 503; paid tokens stay valid.',
+        endpoint: updatePaywall,
+        load: async () => (await import('../commands/paywalls.ts')).pausePaywallCommand,
+      },
+      resume: {
+        summary: 'Serve a paused paywall again.',
+        endpoint: updatePaywall,
+        load: async () => (await import('../commands/paywalls.ts')).resumePaywallCommand,
+      },
+      delete: {
+        summary: 'Delete a paywall and revoke its tokens.',
+        endpoint: deletePaywall,
+        load: async () => (await import('../commands/paywalls.ts')).deletePaywallCommand,
+      },
+      export: {
+        summary: 'Export the configuration of another proxy.',
+        endpoint: exportPaywalls,
+        load: async () => (await import('../commands/paywalls.ts')).exportPaywallsCommand,
+      },
+    },
+  },
   credit: {
-    summary: "View and grant workspaces' credit.",
+    summary: "View, buy and grant workspaces' credit.",
     alone: 'show',
     verbs: {
       show: {
@@ -107,6 +187,11 @@ export const moneyCommands: Record<string, CommandEntry | NounEntry> = {
         endpoint: listCredit,
         lists: { alsoListsPaths: [grantCredit.path] },
         load: async () => (await import('../commands/credit.ts')).showCreditCommand,
+      },
+      buy: {
+        summary: 'Buy credit with a Lightning invoice.',
+        endpoint: buyCredit,
+        load: async () => (await import('../commands/buy-credit.ts')).buyCreditCommand,
       },
       grant: {
         summary: 'Grant credit to a workspace.',

@@ -7,6 +7,10 @@ export const toolCommands: Record<string, CommandEntry | NounEntry> = {
     summary: 'Open the full-screen interface; so does gateway on its own.',
     load: async () => (await import('../commands/tui.ts')).tuiCommand,
   },
+  run: {
+    summary: 'Start a coding tool that calls models through the gateway.',
+    load: async () => (await import('../commands/run/run.ts')).runCommand,
+  },
   mcp: {
     summary: 'Serve MCP over standard input and output.',
     load: async () => (await import('../commands/mcp.ts')).mcpCommand,

@@ -37,8 +37,13 @@ async function resolve(given: string, noun: string, list: () => Promise<Named[]>
     if (error instanceof ReceivedError) return [];
     throw error;
   });
+  return idIn(rows, given, noun) ?? given;
+}
+
+/** What was given if it is the id or handle of a row, else the id of the row with this name; undefined if there is none. */
+function idIn(rows: Named[], given: string, noun: string): string | undefined {
   if (rows.some(({ id, handle }) => id === given || handle === given)) return given;
-  return uniqueId(given, noun, named(given, rows)) ?? given;
+  return uniqueId(given, noun, named(given, rows));
 }
 
 /** The rows with this name; if there are none, in any letter case. */
@@ -106,12 +111,17 @@ export async function resolveThread(context: Context, given: string): Promise<st
   });
 }
 
-/** Resolves one of the caller's autopilots, given by id, handle or name. */
+/** Resolves one of the caller's autopilots, given by id, handle or name. Fails if there is none. */
 export async function resolveAutopilot(context: Context, given: string): Promise<string> {
-  if (given.startsWith('ap_')) return given;
-  return resolve(given, 'autopilot', async () => {
-    const { data } = await context.client().call(listAutopilots, { query: { limit: 200 } });
-    return data.map(({ id, handle, displayName }) => ({ id, handle, name: displayName }));
+  const limit = 200;
+  const { data } = await context.client().call(listAutopilots, { query: { limit } });
+  const rows = data.map(({ id, handle, displayName }) => ({ id, handle, name: displayName }));
+  const id = idIn(rows, given, 'autopilot');
+  if (id !== undefined) return id;
+  if (data.length === limit) return given;
+  throw new CliError(`You have no autopilot "${visible(given)}".`, {
+    exit: exitCodes.failed,
+    next: 'List what exists: gateway autopilots list',
   });
 }
 

@@ -53,6 +53,8 @@ interface AdminFeatures {
   hostWorkspace: { id: string | undefined };
   ownKeys: { vault: Pick<Vault, 'status'> };
   providers: { byName: ReadonlyMap<string, Provider> };
+  /** The last known state of the Lightning back end. */
+  backendState: () => DaemonStatus['wallet'];
   workspaces: { requireDaemonOwner(caller: Caller): Promise<void> };
   now: () => number;
 }
@@ -82,6 +84,7 @@ export function adminHandlers(
       ...statusReaders({
         ...{ storage, process, catalog: features.catalog, health: features.health, live: deps.live },
         ...{ providers: features.providers.byName, vault: features.ownKeys.vault },
+        backendState: features.backendState,
         elapsed: deps.world.elapsed,
       }),
       stop: deps.stop,
@@ -99,6 +102,7 @@ interface StatusDeps {
   providers: ReadonlyMap<string, Provider>;
   storage: Pick<Storage, 'state'>;
   vault: Pick<Vault, 'status'>;
+  backendState: () => DaemonStatus['wallet'];
   process: ProcessFacts;
   /** Milliseconds of a monotonic clock. */
   elapsed: () => number;
@@ -147,6 +151,7 @@ export function statusReaders(deps: StatusDeps) {
         ...model,
         storage: { writable, reason: reason ?? null },
         vault: { state, store, reason: vaultReason },
+        wallet: deps.backendState(),
         providers: states,
       };
     },

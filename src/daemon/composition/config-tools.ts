@@ -1,6 +1,8 @@
-import type { ConfigTools } from '../../shared/daemon-module.ts';
+import type { ConfigWarning } from '../../shared/contract/configuration.ts';
+import type { ConfigFault, ConfigPlace, ConfigTools } from '../../shared/daemon-module.ts';
 import { idMaker } from '../../shared/ids.ts';
-import { loadConfig } from '../config/config.ts';
+import { ConfigInvalid, loadConfig } from '../config/config.ts';
+import { setValue } from '../config/set-value.ts';
 import { configTools as fileTools } from '../config/tools.ts';
 import { Catalog, unknownModels } from '../features/catalog/index.ts';
 import { worldOfProcess } from '../process/world-of-process.ts';
@@ -11,18 +13,44 @@ import { configuredProviders } from './providers-from-config.ts';
 export const configTools: ConfigTools = {
   ...fileTools,
 
-  /** Names pass if they start with a provider whose models are not known here: local servers, and any name. */
-  async warnings({ file, ...place }) {
-    const config = await loadConfig({ flags: { configFile: file }, ...place });
-    const world = worldOfProcess(() => Promise.reject(new Error('nothing is sent')));
-    const makeId = idMaker(world.now, world.randomBytes);
-    const providers = (await configuredProviders(config, { world, makeId })).map((one) => one.description);
-    const catalog = new Catalog({ world, providers, aliases: config.aliases });
-    const warnings = await unknownModels(catalog, config);
-    const unlisted = [
-      ...providers.filter(({ models }) => models === '*').map(({ name }) => name),
-      ...(config.findsLocalServers ? localServerNames : []),
-    ];
-    return warnings.filter(({ model }) => !unlisted.some((name) => model.startsWith(`${name}/`)));
-  },
+  set: (place, { name, value, isKnownModel }) =>
+    setValue(fileTools.path(place), { name, value }, async (text) => {
+      if (isKnownModel === undefined) return [];
+      const faults: ConfigFault[] = [];
+      for (const warning of await warningsOf(place, text)) {
+        const isOfChange = warning.setting === name || warning.setting.startsWith(`${name}.`);
+        if (!isOfChange || (await isKnownModel(warning.model))) continue;
+        faults.push({
+          place: warning.setting,
+          message: `${warning.message} To set it all the same, add --force.`,
+        });
+      }
+      return faults;
+    }),
+
+  warnings: (place) => warningsOf(place),
 };
+
+/**
+ * Warnings about models of the file, or of the text in its place; none if the environment keeps a daemon from starting.
+ * Names pass that may belong to a provider whose models are not known here: local servers, and upstreams that forward any
+ * name.
+ */
+async function warningsOf({ file, ...place }: ConfigPlace, text?: string): Promise<ConfigWarning[]> {
+  const config = await loadConfig({ flags: { configFile: file }, ...place, text }).catch((error) => {
+    if (error instanceof ConfigInvalid) return undefined;
+    throw error;
+  });
+  if (config === undefined) return [];
+  const world = worldOfProcess(() => Promise.reject(new Error('nothing is sent')));
+  const makeId = idMaker(world.now, world.randomBytes);
+  const providers = (await configuredProviders(config, { world, makeId })).map((one) => one.description);
+  const catalog = new Catalog({ world, providers, aliases: config.aliases });
+  const unlisted = [
+    ...providers.filter(({ models }) => models === '*').map(({ name }) => name),
+    ...(config.findsLocalServers ? localServerNames : []),
+  ];
+  const mayBeListed = (model: string) =>
+    model.includes('/') ? unlisted.some((name) => model.startsWith(`${name}/`)) : unlisted.length > 0;
+  return (await unknownModels(catalog, config)).filter(({ model }) => !mayBeListed(model));
+}

@@ -34,7 +34,7 @@ export function createMcpHandlers(
         checkOf(endpoint)(parts);
         const handler = handlers().find((it) => it.endpoint.id === endpoint.id);
         if (handler === undefined) throw new ApiError('not_found');
-        return await handler.handle({ ...sender, ...parts });
+        return await handler.handle({ ...sender, ...parts, isTool: true });
       },
     },
   });

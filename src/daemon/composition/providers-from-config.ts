@@ -10,15 +10,21 @@ import {
 import type { ConfiguredHeaders } from '../config/headers.ts';
 import { type ConfiguredPrices, isOnePrice } from '../config/schema.ts';
 import { type ListedModel, type ProviderDescription, pricesFromDecimals } from '../features/catalog/index.ts';
+import type { AskNative } from '../features/decisions/index.ts';
 import type { Upstream, Wire } from '../features/inference/index.ts';
-import type { Adapter } from '../upstream/adapter.ts';
+import type { Adapter, EmbeddingsAdapter } from '../upstream/adapter.ts';
 import { checkKey, type KeyVerdict } from '../upstream/check-key.ts';
+import { providerDecisions } from '../upstream/decisions/provider-decisions.ts';
+import { withEmbeddings } from '../upstream/embeddings.ts';
 import { httpUpstream } from '../upstream/http-upstream.ts';
 import { listModels } from '../upstream/list-models.ts';
 import { findLocalServers, type LocalServer } from '../upstream/local-servers.ts';
+import { anthropic } from '../upstream/providers/anthropic/index.ts';
 import { openAi } from '../upstream/providers/openai.ts';
 import { chatAdapter } from '../upstream/providers/openai-chat/adapter.ts';
+import { openAiEmbeddings } from '../upstream/providers/openai-embeddings.ts';
 import { providerApis } from '../upstream/providers/registry.ts';
+import { simulatedDecisions } from '../upstream/simulator/decisions.ts';
 import { modelPrefix, modelsWithScript, simulatorModels } from '../upstream/simulator/models.ts';
 import type { SimulatorScript } from '../upstream/simulator/script/script-file.ts';
 import { simulator } from '../upstream/simulator/simulator.ts';
@@ -32,6 +38,8 @@ export interface Provider {
   key: string | undefined;
   /** Checks a key with the provider; only for providers that workspaces can have their own keys for. */
   checkKey?: (key: string) => Promise<KeyVerdict>;
+  /** Asks the provider's decision endpoint; undefined for providers that have none. */
+  askNative?: AskNative;
   /** Lists the provider's models with the host's key; undefined if the configuration names them all. */
   listModels?: () => Promise<ListedModel[]>;
 }
@@ -60,20 +68,28 @@ export function knownProvider(account: ProviderAccount, given: ProviderDeps): Pr
       models: undefined,
       wires: api.wires,
     },
-    upstream: byWire(name, api.wires ?? [], (wire) => makeUpstream(name, adapterFor(wire), deps)),
+    upstream: embedding(
+      byWire(name, api.wires ?? [], (wire) => makeUpstream(name, adapterFor(wire), deps)),
+      api.embeddings?.({ name, baseUrl }),
+      deps,
+    ),
     key,
+    ...(name !== 'anthropic' &&
+      name !== 'google' && { askNative: providerDecisions(deps.world, { name, kind: name, baseUrl }) }),
     checkKey: (asked) => checkKey(send, question, asked),
     listModels: () => listModels(send, { api, name, baseUrl, key }),
   };
 }
 
-/** An OpenAI-compatible upstream from the configuration. */
+/** An upstream from the configuration, compatible with OpenAI's APIs or Anthropic's. */
 export function configuredProvider(upstream: ConfiguredUpstream, given: ProviderDeps): Provider {
   const { name, key, key_env: keyEnv, headers } = upstream;
   const deps = withHeaders(headers, given);
   const baseUrl = upstream.base_url.replace(/\/+$/, '');
   const wire = upstream.wire ?? 'chat';
-  const adapter = openAi.adapter({ name, baseUrl }, wire);
+  const api = wire === 'messages' ? anthropic : openAi;
+  const adapter = api.adapter({ name, baseUrl }, wire);
+  const embeddings = wire === 'messages' ? undefined : openAiEmbeddings({ name, baseUrl });
   return {
     description: {
       name,
@@ -84,10 +100,11 @@ export function configuredProvider(upstream: ConfiguredUpstream, given: Provider
       wires: [wire],
       baseUrl,
     },
-    upstream: makeUpstream(name, adapter, deps),
+    upstream: embedding(makeUpstream(name, adapter, deps), embeddings, deps),
     key,
+    askNative: providerDecisions(deps.world, { name, kind: 'compatible', baseUrl }),
     ...(upstream.models.includes('*') && {
-      listModels: () => listModels(deps.world.send, { api: openAi, name, baseUrl, key }),
+      listModels: () => listModels(deps.world.send, { api, name, baseUrl, key }),
     }),
   };
 }
@@ -97,8 +114,13 @@ export function localProvider(server: LocalServer, deps: ProviderDeps): Provider
   const { name, baseUrl, models } = server;
   return {
     description: { name, kind: 'local', available: true, reason: null, models, wires: ['chat'], baseUrl },
-    upstream: makeUpstream(name, chatAdapter({ name, baseUrl }), deps),
+    upstream: embedding(
+      makeUpstream(name, chatAdapter({ name, baseUrl }), deps),
+      openAiEmbeddings({ name, baseUrl }),
+      deps,
+    ),
     key: undefined,
+    askNative: providerDecisions(deps.world, { name, kind: 'local', baseUrl }),
   };
 }
 
@@ -122,6 +144,7 @@ export function simulatorProvider(deps: ProviderDeps, script: SimulatorScript | 
     },
     upstream,
     key: undefined,
+    askNative: simulatedDecisions(deps.world),
   };
 }
 
@@ -150,6 +173,15 @@ function nameOf(id: string): string {
 
 function makeUpstream(name: string, adapter: Adapter, { world, timeouts }: ProviderDeps): Upstream {
   return httpUpstream({ name, adapter, send: world.send, timeouts });
+}
+
+/** Adds embeddings to an upstream; a provider without them rejects such calls. */
+function embedding(
+  upstream: Upstream,
+  adapter: EmbeddingsAdapter | undefined,
+  { world, timeouts }: ProviderDeps,
+): Upstream {
+  return withEmbeddings(upstream, { name: upstream.name, adapter, send: world.send, timeouts });
 }
 
 /** One upstream per wire format, chosen for each call. */

@@ -1,17 +1,21 @@
 import { createChatCompletion } from '../../shared/contract/chat-completions.ts';
 import { compactResponse } from '../../shared/contract/compaction.ts';
+import { createEmbedding } from '../../shared/contract/embeddings.ts';
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
+import { createMessage } from '../../shared/contract/messages.ts';
 import { connectResponses } from '../../shared/contract/response-socket.ts';
 import { createResponse } from '../../shared/contract/responses.ts';
+import { subscriberNetwork } from '../../shared/network-address.ts';
 import { type Rejections, reasonOf } from '../features/traces/index.ts';
 import { type Caller, credentialId, KeyRefused } from '../handler.ts';
-import { network } from '../http/protection/rate-limit.ts';
 import type { FailedRequest } from '../http/server-options.ts';
 
 const modelEndpoints: readonly Endpoint[] = [
   createResponse,
   createChatCompletion,
+  createMessage,
   compactResponse,
+  createEmbedding,
   connectResponses,
 ];
 const modelPaths = new Set(modelEndpoints.map(({ path }) => path));
@@ -38,7 +42,7 @@ export function rejectedRequests(rejections: Rejections): (failed: FailedRequest
       requestId,
       workspaceId,
       keyId,
-      address: workspaceId === null ? network(remoteAddress) : null,
+      address: workspaceId === null ? subscriberNetwork(remoteAddress) : null,
       endpoint: failed.endpoint?.path ?? pathOf(failed.url).slice(0, charactersMax),
       model: typeof model === 'string' ? model.slice(0, charactersMax) : null,
       streamed: stream === true,

@@ -1,10 +1,13 @@
 import type { MakeId } from '../../shared/ids.ts';
+import type { LiveSettings } from '../config/live-settings.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import type { Idempotency } from '../features/idempotency/index.ts';
-import type { LightningBackend } from '../features/lightning/index.ts';
 import { createDataSealer, type Vault } from '../features/vault/index.ts';
 import {
+  BackendWatch,
+  backendHandlers,
   embeddedBackend,
+  type InvoiceRecord,
   invoices as makeInvoices,
   wallets as makeWallets,
   Payments,
@@ -14,69 +17,90 @@ import {
 import type { Handler } from '../handler.ts';
 import type { Storage } from '../storage/storage.ts';
 import { repeatedly, type World } from '../world.ts';
+import { backendSecretName, createLightning, secretFault } from './lightning.ts';
 
 interface WalletsDeps {
   storage: Pick<Storage, 'wallets' | 'workspaces'>;
   world: World;
   makeId: MakeId;
-  live: { readonly paymentHosts: readonly string[] };
+  live: Pick<LiveSettings, 'lightning' | 'paymentHosts' | 'toolSpending'>;
+  /** How the Lightning back end is reached. */
+  connecting: Pick<Parameters<typeof createLightning>[0], 'connectTimeoutMs' | 'proxies'>;
   /** 32 bytes. */
   dataKey: Uint8Array;
   isLocalHost: boolean;
   log: { warn(details: object, message: string): void };
 }
 
-interface WalletsFeatures {
+interface WalletsDependencies {
   vault: Vault;
   events: Pick<EventFeed, 'announce'>;
-  idempotency: Pick<Idempotency, 'once'>;
 }
 
+export type WalletsFeatures = ReturnType<typeof createWallets>;
+type PaidListener = (invoice: InvoiceRecord) => Promise<void>;
+
 const followUpEveryMs = 5_000;
-const openInvoicesMax = 200;
-/** How long after its expiry an invoice is still looked up: a payment may be under way when it expires. */
-const collectGraceMs = 10 * 60 * 1000;
 
 /** Wallets, their invoices and payments, over the Lightning back end. */
-export function createWallets(deps: WalletsDeps, { vault, events, idempotency }: WalletsFeatures) {
+export function createWallets(deps: WalletsDeps, { vault, events }: WalletsDependencies) {
   const { storage, world, makeId, log } = deps;
   const store = storage.wallets;
   const sealer = createDataSealer(deps.dataKey, (count) => world.randomBytes(count));
-  const backend: LightningBackend = embeddedBackend({
-    nodeKeyOf: (walletId) => wallets.nodeKeyOf(walletId),
-    world,
-  });
+  const embedded = embeddedBackend({ nodeKeyOf: (walletId) => wallets.nodeKeyOf(walletId), world });
+  const lightning = createLightning({ ...deps.connecting, live: deps.live, embedded, vault, world });
+  const { backend } = lightning;
   const wallets = makeWallets({
     ...{ store, vault, backend, makeId, world },
     homeOf: (userId) => storage.workspaces.homeOf(userId),
     isLocalHost: deps.isLocalHost,
   });
-  const invoices = makeInvoices({ store, wallets, backend, sealer, makeId, world });
+  const paidListeners: PaidListener[] = [];
+  const onPaid = async (invoice: InvoiceRecord): Promise<void> => {
+    const failed = (err: unknown) =>
+      log.warn({ err, invoice: invoice.id }, 'a paid invoice could not be credited yet');
+    await Promise.all(paidListeners.map((listener) => listener(invoice).catch(failed)));
+  };
   const announce = ({ workspaceId }: { workspaceId: string }) => events.announce({ workspaceId });
+  const invoices = makeInvoices({
+    ...{ store, wallets, backend, sealer, announce, onPaid, makeId, world, log },
+  });
   const payments = new Payments({
-    ...{ store, wallets, backend, sealer, announce, makeId, world, log },
+    ...{ store, wallets, backend, sealer, announce, onPaid, makeId, world, log },
     settings: deps.live,
   });
 
   const followUp = async (signal: AbortSignal): Promise<void> => {
-    await payments.followUp(signal);
-    const since = world.now() - collectGraceMs;
-    for (const { walletId } of await invoices.collect({ since, limit: openInvoicesMax, signal })) {
-      const wallet = await store.find(walletId);
-      if (wallet) announce(wallet);
-    }
+    if (!backend().isConnected) return;
+    await Promise.all([payments.followUp(signal), invoices.collect(signal)]);
   };
 
-  const handlersDeps = { wallets, invoices, payments, backend, idempotency, now: () => world.now() };
-  const handlers: Handler[] = [...walletHandlers(handlersDeps), ...paymentHandlers(handlersDeps)];
+  const watch = new BackendWatch({ store, backend, secretSource: lightning.secretSource, world, log });
+  const owners = { watch, wallets, vault, secretName: backendSecretName, secretFault };
   return {
-    handlers,
+    wallets,
+    invoices,
+    /** The last known state of the back end. */
+    backendState: () => watch.known(),
+    backend,
+    handlers(idempotency: Pick<Idempotency, 'once'>): Handler[] {
+      const handlersDeps = {
+        ...{ wallets, invoices, payments, idempotency },
+        ...{ settings: deps.live, now: () => world.now() },
+      };
+      return [...walletHandlers(handlersDeps), ...paymentHandlers(handlersDeps), ...backendHandlers(owners)];
+    },
+    /** Calls a listener with each invoice that was paid, after that is on disk. */
+    onInvoicePaid: (listener: PaidListener) => void paidListeners.push(listener),
     /** Follows payments and invoices at the back end until aborted, starting with those of an earlier daemon. */
     async runBackground(signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void> {
-      if (!backend.isConnected) return;
-      await followUp(signal).catch(onFailure);
-      await repeatedly(world, { everyMs: followUpEveryMs, signal, onFailure }, () => followUp(signal));
+      const follow = async () => {
+        await followUp(signal).catch(onFailure);
+        await repeatedly(world, { everyMs: followUpEveryMs, signal, onFailure }, () => followUp(signal));
+      };
+      await Promise.all([follow(), watch.keepChecking(signal, onFailure)]);
       await payments.close();
+      await lightning.close();
     },
   };
 }

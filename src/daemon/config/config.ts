@@ -4,6 +4,7 @@ import { foldersOf } from '../../shared/folders.ts';
 import { type KnownProvider, knownProviders, providerFacts } from '../../shared/known-providers.ts';
 import { parseUsd } from '../../shared/money.ts';
 import { type Proxies, proxiesIn } from '../../shared/proxies.ts';
+import type { LightningNetwork, WalletBackend } from '../../shared/wallet-backends.ts';
 import { type ConfiguredHeaders, headersOf } from './headers.ts';
 import { isLogLevel, logLevels } from './log-levels.ts';
 import { readConfigFile } from './read-config-file.ts';
@@ -73,10 +74,30 @@ export interface Config {
   /** Who may sign up as an agent, and what agents may use for free. */
   signUps: SignUpConfig;
   freeTier: FreeTierConfig;
+  /** Typed decisions. */
+  decisions: DecisionsConfig;
   /** Where the vault may store its master key. */
   vault: VaultConfig;
+  /** How wallets reach others. */
+  lightning: LightningConfig;
   /** Whom wallets may pay; empty for anyone. */
   paymentHosts: string[];
+  /** What models may pay with tools, from each wallet. */
+  toolSpending: { perPaymentMsat: number; perDayMsat: number };
+  /** The reverse proxy of paywalls. */
+  paywalls: {
+    host: string;
+    port: number;
+    /** Other proxies that forward to it. */
+    caddy: { admin: string; server: string } | undefined;
+    nginx: { file: string; command: string[] } | undefined;
+  };
+  /** Upstreams of paywalls that are allowed whatever their address is. */
+  allowedUpstreams: string[];
+  /** Whether invoices are offered for calls that credit does not cover. */
+  acceptsPayments: boolean;
+  /** The exchange rate of bitcoin. */
+  rate: RateConfig;
   simulatorScript: string | undefined;
   /** Where spans are sent; undefined: nowhere. */
   otlp: OtlpConfig | undefined;
@@ -107,6 +128,32 @@ export interface FreeTierConfig {
   inputTokens: number;
 }
 
+export interface DecisionsConfig {
+  /** Patterns of the models that the host pays for. */
+  models: string[];
+  /** What they may cost per UTC day, in nano-dollars. */
+  budget: number;
+  /** Per request. */
+  questionsMax: number;
+  /** A System One server. */
+  engine: {
+    url: string | undefined;
+    key: string | undefined;
+    /** The server's names of its models. */
+    model: string | undefined;
+    flashModel: string | undefined;
+  };
+}
+
+export interface RateConfig {
+  /** Nano-dollars. */
+  perBitcoin: number | undefined;
+  url: string | undefined;
+  /** The place of the rate in the JSON there. */
+  pointer: string;
+  maxAgeMs: number;
+}
+
 export interface CacheConfig {
   /** The default for calls that do not set it. */
   defaultMode: 'off' | 'read-only' | 'read-write';
@@ -133,6 +180,20 @@ export interface VaultConfig {
   allowsPlainFile: boolean;
 }
 
+/** How to reach the Lightning back end. */
+export interface LightningConfig {
+  backend: WalletBackend;
+  /** Without a trailing slash; undefined for the default address. */
+  url: string | undefined;
+  /** The certificate to trust, in PEM, if no known authority signed it. */
+  certificateFile: string | undefined;
+  network: LightningNetwork;
+  /** The environment variable with the secret, and its value. */
+  secretVariable: string;
+  secret: string | undefined;
+  secretFile: string | undefined;
+}
+
 /** Command-line values; undefined ones come from elsewhere. */
 export interface ConfigFlags {
   port?: number | undefined;
@@ -152,6 +213,8 @@ interface Sources {
   env: Record<string, string | undefined>;
   platform: string;
   home: string;
+  /** Used in place of the text of the file. */
+  text?: string | undefined;
 }
 
 export class ConfigInvalid extends Error {
@@ -167,14 +230,22 @@ export class ConfigInvalid extends Error {
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** Reads and checks the whole configuration; throws a ConfigInvalid with all faults. */
-export async function loadConfig({ flags, env, platform, home }: Sources): Promise<Readonly<Config>> {
+export async function loadConfig({
+  flags,
+  env,
+  platform,
+  home,
+  text: given,
+}: Sources): Promise<Readonly<Config>> {
   const folders = foldersOf({ env, platform, home });
   const configFile = flags.configFile ?? `${folders.config}/config.yaml`;
   const { file, faults, text } = await readConfigFile(configFile, {
     required: flags.configFile !== undefined,
+    given,
   });
   const setting = settingsIn(file);
-  const port = flags.port ?? portOf(env.GATEWAY_PORT, faults) ?? setting('listen.port');
+  const port = flags.port ?? portOf('GATEWAY_PORT', env, faults) ?? setting('listen.port');
+  const paywallsPort = portOf('GATEWAY_PAYWALLS_PORT', env, faults);
   const logLevel =
     flags.logLevel ??
     levelOf(env.GATEWAY_LOG_LEVEL, faults) ??
@@ -191,7 +262,7 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
     allowedHosts: setting('listen.allowed_hosts'),
     corsOrigins: setting('cors.origins'),
     dataFolder,
-    configFile,
+    configFile: resolve(configFile),
     configText: text,
     typed: typedCommand(dataFolder, { env, platform, home }),
     marginPpm: Math.round(setting('margin_percent') * 10_000),
@@ -225,8 +296,35 @@ export async function loadConfig({ flags, env, platform, home }: Sources): Promi
       perAddress: setting('agents.sign_ups_per_address'),
     },
     freeTier: freeTierOf(setting),
+    decisions: decisionsOf(file, setting, env),
     vault: vaultOf(file, { setting, env, folder: dirname(configFile) }),
+    lightning: lightningOf(file, { setting, env, folder: dirname(configFile) }),
     paymentHosts: setting('wallet.allowed_hosts'),
+    toolSpending: {
+      perPaymentMsat: setting('mcp.max_payment_sats') * 1000,
+      perDayMsat: setting('mcp.max_daily_sats') * 1000,
+    },
+    paywalls: {
+      host: setting('paywalls.host'),
+      port: paywallsPort ?? setting('paywalls.port'),
+      caddy:
+        file.paywalls?.caddy?.admin === undefined
+          ? undefined
+          : {
+              admin: file.paywalls.caddy.admin,
+              server: setting('paywalls.caddy.server'),
+            },
+      nginx:
+        file.paywalls?.nginx?.file === undefined
+          ? undefined
+          : {
+              file: resolve(dirname(configFile), file.paywalls.nginx.file),
+              command: setting('paywalls.nginx.command'),
+            },
+    },
+    allowedUpstreams: setting('paywalls.allowed_upstreams'),
+    acceptsPayments: setting('payments.accept'),
+    rate: rateOf(file, setting),
     simulatorScript: flags.simulate ?? (file.simulate && resolve(dirname(configFile), file.simulate)),
     recordings: {
       record: flags.record && resolve(flags.record),
@@ -264,6 +362,35 @@ function freeTierOf(setting: ReadSetting): FreeTierConfig {
   };
 }
 
+function decisionsOf(
+  { decisions: { engine } = {} }: ConfigFile,
+  setting: ReadSetting,
+  env: Sources['env'],
+): DecisionsConfig {
+  return {
+    models: setting('decisions.models'),
+    budget: parseUsd(setting('decisions.daily_budget_usd')) ?? 0,
+    questionsMax: setting('decisions.max_questions'),
+    engine: {
+      url: engine?.url,
+      key: engine?.key_env === undefined ? undefined : env[engine.key_env]?.trim() || undefined,
+      model: engine?.model,
+      flashModel: engine?.flash_model,
+    },
+  };
+}
+
+function rateOf({ payments }: ConfigFile, setting: ReadSetting): RateConfig {
+  const perBitcoin = payments?.usd_per_btc === undefined ? undefined : parseUsd(payments.usd_per_btc);
+  return {
+    // A rate of zero is none.
+    perBitcoin: perBitcoin || undefined,
+    url: payments?.rate_url,
+    pointer: payments?.rate_pointer ?? '',
+    maxAgeMs: setting('payments.rate_max_age_seconds') * 1000,
+  };
+}
+
 function cacheOf(setting: ReadSetting): CacheConfig {
   return {
     defaultMode: setting('cache.default'),
@@ -287,6 +414,23 @@ function vaultOf(
   };
 }
 
+function lightningOf(
+  { wallet }: ConfigFile,
+  { setting, env, folder }: { setting: ReadSetting; env: Sources['env']; folder: string },
+): LightningConfig {
+  const beside = (named: string | undefined) => (named === undefined ? undefined : resolve(folder, named));
+  const secretVariable = setting('wallet.secret_env');
+  return {
+    backend: setting('wallet.backend'),
+    url: wallet?.url?.replace(/\/+$/, ''),
+    certificateFile: beside(wallet?.certificate_file),
+    network: setting('wallet.network'),
+    secretVariable,
+    secret: env[secretVariable]?.trim() || undefined,
+    secretFile: beside(wallet?.secret_file),
+  };
+}
+
 function accountOf(name: KnownProvider, file: ConfigFile, env: Sources['env']): ProviderAccount {
   const settings = file.providers?.[name];
   const names = settings?.key_env === undefined ? providerFacts[name].keyVariables : [settings.key_env];
@@ -300,11 +444,12 @@ function accountOf(name: KnownProvider, file: ConfigFile, env: Sources['env']): 
   };
 }
 
-function portOf(text: string | undefined, faults: ConfigFault[]): number | undefined {
+function portOf(name: string, env: Sources['env'], faults: ConfigFault[]): number | undefined {
+  const text = env[name];
   if (text === undefined || text === '') return undefined;
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  faults.push({ place: 'GATEWAY_PORT', message: 'This must be a port from 0 to 65535.' });
+  faults.push({ place: name, message: 'This must be a port from 0 to 65535.' });
   return undefined;
 }
 

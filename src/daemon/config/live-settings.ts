@@ -6,13 +6,20 @@ export interface LiveSettings {
   readonly cache: Config['cache'];
   readonly freeTier: Config['freeTier'];
   readonly signUps: Config['signUps'];
+  readonly decisions: Config['decisions'];
   defaultModel: string | undefined;
   marginPpm: number;
   allPrepaid: boolean;
   storesResponses: boolean;
   responsesKeptMs: number;
   backgroundRunsMax: number;
+  /** A new object after each reload. */
+  lightning: Config['lightning'];
   paymentHosts: readonly string[];
+  toolSpending: Config['toolSpending'];
+  allowedUpstreams: readonly string[];
+  acceptsPayments: boolean;
+  readonly rate: Config['rate'];
 }
 
 export function liveSettings(config: Config): LiveSettings {
@@ -23,30 +30,44 @@ export function liveSettings(config: Config): LiveSettings {
     storesResponses,
     responsesKeptMs,
     backgroundRunsMax,
+    lightning,
     paymentHosts,
+    toolSpending,
+    allowedUpstreams,
+    acceptsPayments,
   } = config;
   return {
     aliases: { ...config.aliases },
     cache: { ...config.cache },
     freeTier: { ...config.freeTier },
     signUps: { ...config.signUps },
+    decisions: { ...config.decisions, engine: { ...config.decisions.engine } },
     defaultModel,
     marginPpm,
     allPrepaid,
     storesResponses,
     responsesKeptMs,
     backgroundRunsMax,
+    lightning,
     paymentHosts,
+    toolSpending,
+    allowedUpstreams,
+    acceptsPayments,
+    rate: { ...config.rate },
   };
 }
 
 /** Applies a new configuration to subsequent calls. Objects stay the same, as the daemon's parts hold on to them. */
 export function applyReload(live: LiveSettings, config: Config): void {
-  const { aliases, cache, freeTier, signUps, ...values } = liveSettings(config);
+  const { aliases, cache, freeTier, signUps, decisions, rate, ...values } = liveSettings(config);
   Object.assign(live, values);
   Object.assign(live.cache, cache);
   Object.assign(live.freeTier, freeTier);
   Object.assign(live.signUps, signUps);
+  const { engine, ...others } = decisions;
+  Object.assign(live.decisions, others);
+  Object.assign(live.decisions.engine, engine);
+  Object.assign(live.rate, rate);
   for (const name of Object.keys(live.aliases)) delete live.aliases[name];
   Object.assign(live.aliases, aliases);
 }

@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises';
 import type { ConfigFault } from '../../shared/daemon-module.ts';
 import type { ConfigFile } from './schema.ts';
 
-/** Reads the config file, if it exists. The parser is loaded only then: most daemons start without a file. */
+/** Reads the config file, if it exists, or the `given` text in its place. The parser is loaded only then: most daemons start without a file. */
 export async function readConfigFile(
   path: string,
-  { required }: { required: boolean },
+  { required, given }: { required: boolean; given?: string | undefined },
 ): Promise<{ file: ConfigFile; faults: ConfigFault[]; text: string }> {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = given ?? (await readFile(path, 'utf8'));
   } catch (error) {
     const absent = /^(ENOENT|ENOTDIR)$/.test((error as NodeJS.ErrnoException).code ?? '');
     if (absent && !required) return { file: {}, faults: [], text: '' };

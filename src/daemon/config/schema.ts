@@ -1,5 +1,6 @@
 import { type Static, type TOptional, Type } from 'typebox';
 import { type KnownProvider, knownProviders } from '../../shared/known-providers.ts';
+import { lightningNetworks, walletBackends } from '../../shared/wallet-backends.ts';
 import { WrittenHeaders } from './headers.ts';
 import { logLevels } from './log-levels.ts';
 
@@ -34,6 +35,11 @@ const millisecondsOfDay = Type.Integer({
   maximum: 86_400_000,
   description: 'milliseconds from 1 to 86400000',
 });
+const sats = Type.Integer({
+  minimum: 0,
+  maximum: 100_000_000_000,
+  description: 'satoshis from 0 to 100000000000',
+});
 const map = { additionalProperties: false, description: 'a map' } as const;
 
 /** Dollars per million tokens, as decimal strings. */
@@ -67,7 +73,9 @@ const UpstreamConfig = Type.Object(
     headers: Type.Optional(WrittenHeaders),
     /** `"*"` forwards any name. */
     models: Type.Array(text, { minItems: 1, description: 'a list of names, or ["*"]' }),
-    wire: Type.Optional(Type.Enum(['chat', 'responses'], { description: 'chat or responses' })),
+    wire: Type.Optional(
+      Type.Enum(['chat', 'responses', 'messages'], { description: 'chat, responses or messages' }),
+    ),
     /** One price for all models, or one per model. */
     prices: Type.Optional(Type.Union([ConfiguredPrices, Type.Record(Type.String(), ConfiguredPrices)])),
   },
@@ -178,6 +186,29 @@ export const ConfigFile = Type.Object(
         map,
       ),
     ),
+    decisions: Type.Optional(
+      Type.Object(
+        {
+          models: Type.Optional(Type.Array(text, { description: 'a list of models, with * as a wildcard' })),
+          daily_budget_usd: Type.Optional(dollars),
+          max_questions: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: 1000, description: 'a number from 1 to 1000' }),
+          ),
+          engine: Type.Optional(
+            Type.Object(
+              {
+                url: Type.Optional(url),
+                key_env: Type.Optional(variable),
+                model: Type.Optional(text),
+                flash_model: Type.Optional(text),
+              },
+              map,
+            ),
+          ),
+        },
+        map,
+      ),
+    ),
     background: Type.Optional(
       Type.Object(
         {
@@ -225,7 +256,68 @@ export const ConfigFile = Type.Object(
     ),
     wallet: Type.Optional(
       Type.Object(
-        { allowed_hosts: Type.Optional(Type.Array(text, { description: 'a list of names' })) },
+        {
+          backend: Type.Optional(
+            Type.Enum([...walletBackends], { description: `one of ${walletBackends.join(', ')}` }),
+          ),
+          url: Type.Optional(url),
+          certificate_file: Type.Optional(text),
+          network: Type.Optional(
+            Type.Enum([...lightningNetworks], { description: `one of ${lightningNetworks.join(', ')}` }),
+          ),
+          secret_env: Type.Optional(variable),
+          secret_file: Type.Optional(text),
+          allowed_hosts: Type.Optional(Type.Array(text, { description: 'a list of names' })),
+        },
+        map,
+      ),
+    ),
+    mcp: Type.Optional(
+      Type.Object({ max_payment_sats: Type.Optional(sats), max_daily_sats: Type.Optional(sats) }, map),
+    ),
+    paywalls: Type.Optional(
+      Type.Object(
+        {
+          host: Type.Optional(text),
+          port: Type.Optional(
+            Type.Integer({ minimum: 0, maximum: 65_535, description: 'a port from 0 to 65535' }),
+          ),
+          allowed_upstreams: Type.Optional(
+            Type.Array(text, { description: 'a list of host names and addresses' }),
+          ),
+          caddy: Type.Optional(Type.Object({ admin: Type.Optional(url), server: Type.Optional(text) }, map)),
+          nginx: Type.Optional(
+            Type.Object(
+              {
+                file: Type.Optional(text),
+                command: Type.Optional(
+                  Type.Array(text, { minItems: 1, description: 'a list: a program and its arguments' }),
+                ),
+              },
+              map,
+            ),
+          ),
+        },
+        map,
+      ),
+    ),
+    payments: Type.Optional(
+      Type.Object(
+        {
+          accept: Type.Optional(flag),
+          usd_per_btc: Type.Optional(dollars),
+          rate_url: Type.Optional(url),
+          rate_pointer: Type.Optional(
+            Type.String({
+              pattern: '^(/[^/]*)*$',
+              maxLength: 200,
+              description: 'a JSON pointer like /bitcoin/usd',
+            }),
+          ),
+          rate_max_age_seconds: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: 86_400, description: 'seconds from 1 to 86400' }),
+          ),
+        },
         map,
       ),
     ),

@@ -10,9 +10,13 @@ export type SetOutcome = { faults: ConfigFault[] } | { isChanged: boolean };
 
 /**
  * Changes one setting of the file, or removes it if `value` is undefined, and keeps the rest of the text, comments
- * included. Nothing is written if the result has a fault.
+ * included. Nothing is written if the result has a fault, or if `check` finds one in its text.
  */
-export async function setValue(path: string, name: string, value: string | undefined): Promise<SetOutcome> {
+export async function setValue(
+  path: string,
+  { name, value }: { name: string; value: string | undefined },
+  check: (text: string) => Promise<ConfigFault[]> = async () => [],
+): Promise<SetOutcome> {
   const file = await realpath(path).catch(() => path);
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
@@ -25,6 +29,8 @@ export async function setValue(path: string, name: string, value: string | undef
   const outcome = changed(text, path, { keys, value });
   if ('faults' in outcome) return outcome;
   if (outcome.text === text) return { isChanged: false };
+  const faults = await check(outcome.text);
+  if (faults.length > 0) return { faults };
   await writeWhole(file, outcome.text);
   return { isChanged: true };
 }

@@ -4,10 +4,9 @@ import { foldersOf } from '../../shared/folders.ts';
 import { ConfigInvalid, loadConfig } from './config.ts';
 import { explainSettings } from './explain.ts';
 import { schemaDocument } from './schema-document.ts';
-import { setValue } from './set-value.ts';
 
 /** Configuration operations that need no running daemon. */
-export const configTools: Omit<ConfigTools, 'warnings'> = {
+export const configTools: Omit<ConfigTools, 'set' | 'warnings'> = {
   path: ({ file, ...surroundings }) => file ?? usualFile(surroundings),
 
   /** The configuration a daemon would read now, without flags. */
@@ -19,9 +18,6 @@ export const configTools: Omit<ConfigTools, 'warnings'> = {
     const text = await textOf(path);
     return { settings: explainSettings({ flags: { configFile: file }, env, text, path }), faults };
   },
-
-  /** Removes the setting if `value` is undefined. */
-  set: (place, name, value) => setValue(configTools.path(place), name, value),
 
   schema: schemaDocument,
 };

@@ -99,10 +99,10 @@ export function admission(endpoint: Endpoint, bodyBytesMax: number, context: Ser
     const { requestId, remoteAddress } = call;
     let caller: Caller | Promise<Caller>;
     try {
-      const { authorization, traceparent, 'x-workspace-id': workspace } = call.headers;
+      const { traceparent, 'x-workspace-id': workspace } = call.headers;
       if (traceparent !== undefined) context.options.onParent?.(requestId, traceparent);
       const authContext = { endpoint, requestId, remoteAddress, workspace };
-      caller = context.options.authenticate(authorization, authContext);
+      caller = context.options.authenticate(credentialIn(call), authContext);
     } catch (error) {
       responder.fail(call, error);
       return;
@@ -116,6 +116,14 @@ export function admission(endpoint: Endpoint, bodyBytesMax: number, context: Ser
       enter(call, caller, done);
     }
   };
+}
+
+/** The credential of a request in the form of `Authorization`; clients of the Messages API may send it as `x-api-key`. */
+function credentialIn(call: ServerCall): string | undefined {
+  const { authorization, 'x-api-key': key } = call.headers;
+  if (authorization !== undefined || typeof key !== 'string' || call.surface !== 'messages')
+    return authorization;
+  return `Bearer ${key}`;
 }
 
 /** Checks permission before the body, so that validation errors reveal nothing to callers without it. */

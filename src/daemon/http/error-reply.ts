@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../shared/contract/endpoint.ts';
+import type { Endpoint, Surface } from '../../shared/contract/endpoint.ts';
 import { statusOf } from '../../shared/contract/error-reply.ts';
 import { ApiError, failures } from '../../shared/errors.ts';
 
@@ -10,7 +10,7 @@ export interface ErrorAnswer {
 }
 
 export interface ErrorContext {
-  surface: Endpoint['surface'];
+  surface: Surface;
   requestId: string;
   unauthorizedType?: Endpoint['unauthorizedType'];
 }
@@ -28,8 +28,50 @@ export function errorAnswer(error: ApiError, context: ErrorContext): ErrorAnswer
   const isRetryable = failures[error.code].retry === 'after-waiting' || error.retryAfterSeconds !== undefined;
   if (!isRetryable) headers['x-should-retry'] = 'false';
   if (status === 401) headers['www-authenticate'] = 'Bearer';
-  const body = context.surface === 'v1' ? { error: v1Error(error, context) } : siteBody(error, status);
-  return { status, headers, body: JSON.stringify(body) };
+  Object.assign(headers, error.headers);
+  if (context.surface === 'messages') headers['request-id'] = context.requestId;
+  return { status, headers, body: JSON.stringify(errorBody(error, status, context)) };
+}
+
+function errorBody(error: ApiError, status: number, context: ErrorContext): unknown {
+  switch (context.surface) {
+    case 'v1':
+      return { error: v1Error(error, context) };
+    case 'messages':
+      return messagesError(error, status, context);
+    case 'site':
+      return siteBody(error, status);
+  }
+}
+
+/** Types by status. Source: Anthropic's API reference, "Errors". */
+const messagesTypes: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  529: 'overloaded_error',
+};
+
+/** As in Anthropic's own errors the message starts with the field at fault: `messages.0.content: …`. */
+function messagesError(error: ApiError, status: number, { requestId }: ErrorContext): unknown {
+  const type = messagesTypes[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
+  const field = status === 400 && error.param !== null ? dotted(error.param) : '';
+  const isNamed = field === '' || error.message.startsWith(field.split('.', 1)[0] ?? '');
+  const message = isNamed ? error.message : `${field}: ${error.message}`;
+  const details = {
+    ...error.extra,
+    error_code: error.reportedCode,
+    ...(error.param !== null && { param: error.param }),
+  };
+  return { type: 'error', error: { type, message, details }, request_id: requestId };
+}
+
+/** `messages[0].content` as `messages.0.content`. */
+function dotted(path: string): string {
+  return path.replace(/\[(\d+)\]/g, '.$1');
 }
 
 /**
@@ -38,8 +80,9 @@ export function errorAnswer(error: ApiError, context: ErrorContext): ErrorAnswer
  */
 export function errorFrame(error: ApiError, context: Omit<ErrorContext, 'surface'>): string {
   const retryAfter = retryAfterOf(error);
-  const headers = retryAfter === undefined ? undefined : { 'retry-after': retryAfter };
-  const body = { ...v1Error(error, context), ...frameType(error), ...(headers && { headers }) };
+  const headers = { ...error.headers, ...(retryAfter !== undefined && { 'retry-after': retryAfter }) };
+  const hasHeaders = Object.keys(headers).length > 0;
+  const body = { ...v1Error(error, context), ...frameType(error), ...(hasHeaders && { headers }) };
   return JSON.stringify({ type: 'error', status: frameStatus(error), error: body });
 }
 
@@ -62,7 +105,7 @@ function retryAfterOf({ retryAfterSeconds }: ApiError): string | undefined {
 }
 
 function v1Error(error: ApiError, { requestId, unauthorizedType }: Omit<ErrorContext, 'surface'>): object {
-  const { type } = failures[error.code];
+  const { type } = error;
   const members = {
     type: error.status === 401 ? (unauthorizedType ?? type) : type,
     code: error.reportedCode,

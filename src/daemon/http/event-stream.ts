@@ -10,7 +10,7 @@ export const eventStreamHeaders = {
   'x-accel-buffering': 'no',
 };
 
-const heartbeat = ': keep-alive\n\n';
+const heartbeatComment = ': keep-alive\n\n';
 
 export type EventStreamLimits = Pick<HttpLimits, 'heartbeatMs' | 'stalledReaderMs' | 'streamBufferBytesMax'>;
 
@@ -18,6 +18,8 @@ export interface EventStreamOptions {
   limits: EventStreamLimits;
   /** Whether to send headers before the first event, for streams that wait for something to happen. */
   startImmediately: boolean;
+  /** Sent while nothing else is; a comment by default. */
+  heartbeat?: string | undefined;
   /** Called once, when the response can no longer become an error status. */
   writeHead: () => void;
 }
@@ -26,7 +28,7 @@ export interface EventStreamOptions {
 export async function writeEventStream(
   response: ServerResponse,
   { chunks }: StreamReply,
-  { limits, startImmediately, writeHead }: EventStreamOptions,
+  { limits, startImmediately, heartbeat = heartbeatComment, writeHead }: EventStreamOptions,
 ): Promise<void> {
   const iterator = chunks[Symbol.asyncIterator]();
   let timer: NodeJS.Timeout | undefined;

@@ -117,6 +117,7 @@ export class Responder {
       await writeEventStream(response, reply, {
         limits: this.#options.limits,
         startImmediately: call.endpoint?.stream?.always === true,
+        heartbeat: call.endpoint?.stream?.heartbeat,
         writeHead,
       });
     } catch (error) {

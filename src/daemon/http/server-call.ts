@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Endpoint } from '../../shared/contract/endpoint.ts';
+import type { Endpoint, Surface } from '../../shared/contract/endpoint.ts';
 import type { ApiError } from '../../shared/errors.ts';
 import type { Caller } from '../handler.ts';
 import { isFromSocketFile } from './listeners.ts';
@@ -65,9 +65,10 @@ export class ServerCall {
     return socket.remoteAddress ?? (isFromSocketFile(socket) ? 'unix' : '');
   }
 
-  get surface(): Endpoint['surface'] {
-    if (this.endpoint !== undefined) return this.endpoint.surface;
-    return /^\/api(\/|$)/.test(this.request.url ?? '') ? 'site' : 'v1';
+  get surface(): Surface {
+    const surface = this.endpoint?.surface ?? surfaceOfUrl(this.request.url ?? '');
+    // Clients of the Messages API read models, too, and expect errors in its format.
+    return surface === 'v1' && this.headers['anthropic-version'] !== undefined ? 'messages' : surface;
   }
 
   get signal(): AbortSignal {
@@ -88,4 +89,9 @@ export class ServerCall {
     this.endReason = reason;
     this.#controller?.abort(reason);
   }
+}
+
+function surfaceOfUrl(url: string): Surface {
+  if (/^\/api(\/|$)/.test(url)) return 'site';
+  return /^\/v1\/messages([/?]|$)/.test(url) ? 'messages' : 'v1';
 }

@@ -7,10 +7,12 @@ import { createListeners, serverUrl } from './listeners.ts';
 import { connectionsMaxFor, openFilesMax } from './protection/limits.ts';
 import { watchLoad } from './protection/overload.ts';
 import { acceptRequest, startRequest } from './request-lifecycle.ts';
+import type { ServerCall } from './server-call.ts';
 import { createServerContext, type ServerContext } from './server-context.ts';
 import type { HttpServerOptions } from './server-options.ts';
 import type { SocketAccess } from './socket-file.ts';
 import { serveUpgrades } from './sockets/upgrades.ts';
+import { hiddenMethods } from './unmatched-request.ts';
 
 export interface ListenAddress {
   host: string;
@@ -44,6 +46,13 @@ export async function createServer(options: HttpServerOptions): Promise<HttpServ
   const context = createServerContext(options);
   const app = makeFastify(context);
   for (const handler of options.handlers) addEndpoint(app, handler, context);
+  for (const { path, methods } of hiddenMethods(options.handlers.map(({ endpoint }) => endpoint)))
+    app.route({
+      method: methods,
+      url: path,
+      onRequest: (request) => refuseUnmatched(context, request.call),
+      handler: () => {},
+    });
   await app.ready();
   const connectionsMax = app.server.maxConnections;
   const listeners = createListeners(app.server);
@@ -162,14 +171,30 @@ function makeFastify(context: ServerContext): FastifyInstance {
     if (!acceptRequest(context, request.call)) return;
     if (!request.is404) return done();
     // Before the body is read, as nothing will use it.
-    const error = context.unmatchedRequest(request.call);
-    if (error) context.responder.fail(request.call, error);
-    else context.responder.empty(request.call, {});
+    refuseUnmatched(context, request.call);
   });
   app.setErrorHandler((error: FastifyError, { call }) => {
     context.responder.fail(call, toApiError(error, call.endpoint?.bodyLimit ?? limits.bodyBytesMax));
   });
   return app;
+}
+
+function refuseUnmatched(context: ServerContext, call: ServerCall): void {
+  const { unmatchedRequest, responder } = context;
+  const refuse = () => {
+    const error = unmatchedRequest(call);
+    if (error) responder.fail(call, error);
+    else responder.empty(call, {});
+  };
+  void identify(context, call).then(refuse, refuse);
+}
+
+/** Finds out who sent a request that gets no answer anyway, as they will look for it among their rejected calls. */
+async function identify({ options }: ServerContext, call: ServerCall): Promise<void> {
+  const { requestId, remoteAddress, headers } = call;
+  if (headers.authorization === undefined) return;
+  const authContext = { endpoint: undefined, requestId, remoteAddress };
+  call.caller = await options.authenticate(headers.authorization, authContext);
 }
 
 /** Translates Fastify's errors. */

@@ -19,24 +19,46 @@ export function unmatchedRequest(endpoints: readonly Endpoint[]): (call: ServerC
   return ({ request, response }) => {
     routes ??= routesOf(endpoints);
     const [path = ''] = (request.url ?? '').split('?');
-    const found = routesAt(routes, path);
-    if (found[0] !== undefined) {
-      // `/v1/responses/compact` is also the path of a response.
-      const methods = [...new Set(found.flatMap((route) => route.methods))];
+    const [found] = routesAt(routes, path);
+    if (found !== undefined) {
+      const { methods } = found;
       if (methods.includes(request.method ?? '')) {
         return new ApiError('not_found', { message: 'There is no WebSocket at this path.' });
       }
       response.setHeader('allow', [...methods, 'OPTIONS'].join(', '));
       if (request.method === 'OPTIONS') return undefined;
-      const message = `${found[0].path} supports ${listed(methods)}, not ${request.method}.`;
+      const message = `${found.path} supports ${listed(methods)}, not ${request.method}.`;
       return new ApiError('method_not_allowed', { message });
     }
     const [meant] = routesAt(routes, `/v1${path.replace(/^\/v1(?=\/v1\/)/, '').replace(/^\/v1(?=\/)/, '')}`);
     const message = meant
       ? `This path does not exist. Did you mean ${meant.path}?`
-      : 'This path does not exist. See /docs, or /v1/openapi.json for programs.';
+      : (insteadOf(path) ?? 'This path does not exist. See /docs, or /v1/openapi.json for programs.');
     return new ApiError('not_found', { message });
   };
+}
+
+/** Endpoints of OpenAI's API that clients try, and what to use instead. */
+const alternatives: readonly (readonly [path: RegExp, alternative: string])[] = [
+  [/\/completions$/, 'Text completions are not supported: use /v1/chat/completions or /v1/responses.'],
+  [
+    /\/images\/(generations|edits|variations)$/,
+    'There is no endpoint for images: use a model with image output at /v1/responses or /v1/chat/completions.',
+  ],
+  [
+    /\/audio\/(speech|transcriptions|translations)$/,
+    'There is no endpoint for audio: use a model with audio at /v1/chat/completions.',
+  ],
+  [/\/moderations$/, 'There is no endpoint for moderation: call the provider itself.'],
+  [/\/assistants\b|\/threads\/[^/]+\/runs$/, 'Assistants are not supported: use /v1/responses.'],
+  [
+    /\/(files|uploads|batches|fine_tuning|vector_stores)\b/,
+    'Files and jobs are not supported: call the provider itself.',
+  ],
+];
+
+function insteadOf(path: string): string | undefined {
+  return alternatives.find(([pattern]) => pattern.test(path))?.[1];
 }
 
 function routesOf(endpoints: readonly Endpoint[]): Route[] {
@@ -67,4 +89,21 @@ function routesAt(routes: readonly Route[], path: string): Route[] {
 /** `GET, HEAD and POST`. */
 function listed(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
+
+/**
+ * Methods of paths with parameters that would take a literal path which does not have them: `GET /v1/responses/{id}`
+ * takes `/v1/responses/compact`, which has only POST.
+ */
+export function hiddenMethods(
+  endpoints: readonly Endpoint[],
+): { path: string; methods: Endpoint['method'][] }[] {
+  const literal = [...new Set(endpoints.map(({ path }) => path).filter((path) => !path.includes('{')))];
+  const hidden = literal.map((path) => {
+    const own = endpoints.filter((endpoint) => endpoint.path === path).map(({ method }) => method);
+    const taken = endpoints.filter((other) => other.path !== path && patternOf(other.path).test(path));
+    const methods = [...new Set(taken.map(({ method }) => method))].filter((method) => !own.includes(method));
+    return { path, methods };
+  });
+  return hidden.filter(({ methods }) => methods.length > 0);
 }

@@ -2,6 +2,7 @@ import type { AgentsStore } from '../features/agents/store.ts';
 import type { AutopilotsStore } from '../features/autopilots/store.ts';
 import type { BackupStore } from '../features/backups/backup-store.ts';
 import type { CacheStore } from '../features/cache/store.ts';
+import type { DecisionsStore } from '../features/decisions/store.ts';
 import type { EventsStore } from '../features/events/store.ts';
 import type { IdempotencyStore } from '../features/idempotency/store.ts';
 import type { BackgroundStore } from '../features/inference/lifecycles/background/background-store.ts';
@@ -9,6 +10,8 @@ import type { ResponsesStore } from '../features/inference/stored/responses-stor
 import type { KeysStore } from '../features/keys/store.ts';
 import type { LedgerStore } from '../features/metering/ledger-store.ts';
 import type { MeteringStore } from '../features/metering/store.ts';
+import type { ChallengesStore } from '../features/payment-required/store.ts';
+import type { PaywallsStore } from '../features/paywalls/store.ts';
 import type { ProfileStore } from '../features/profile/store.ts';
 import type { ProviderKeysStore } from '../features/provider-keys/store.ts';
 import type { ShoutsStore } from '../features/shouts/store.ts';
@@ -32,6 +35,7 @@ export interface Storage {
   shouts: ShoutsStore;
   agents: AgentsStore;
   autopilots: AutopilotsStore;
+  decisions: DecisionsStore;
   metering: MeteringStore;
   ledger: LedgerStore;
   responses: ResponsesStore;
@@ -44,6 +48,8 @@ export interface Storage {
   vault: VaultStore;
   providerKeys: ProviderKeysStore;
   wallets: WalletStore;
+  paywalls: PaywallsStore;
+  challenges: ChallengesStore;
   backups: BackupStore;
   /** Number of writes that are not committed yet. */
   writesWaiting(): number;

@@ -39,9 +39,14 @@ export function requestAttributes(endpoint: string, requestId: string): Attribut
   };
 }
 
+/** Source: the well-known values of `gen_ai.operation.name`. */
+export function operationOf({ endpoint }: Pick<UsageRecord, 'endpoint'>): 'chat' | 'embeddings' {
+  return endpoint === '/v1/embeddings' ? 'embeddings' : 'chat';
+}
+
 export function attemptAttributes(usage: UsageRecord, { provider, model, status, errorCode }: Attempt) {
   const attributes: Attributes = {
-    'gen_ai.operation.name': 'chat',
+    'gen_ai.operation.name': operationOf(usage),
     'gen_ai.provider.name': ownValue(providerNames, provider) ?? provider,
     'gen_ai.request.model': model,
     'gen_ai.request.stream': usage.streamed,

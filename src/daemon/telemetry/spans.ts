@@ -11,7 +11,13 @@ import { failures, isErrorCode } from '../../shared/errors.ts';
 import type { OtlpConfig } from '../config/telemetry.ts';
 import type { RejectedCall } from '../features/inference/index.ts';
 import type { UsageRecord } from '../features/metering/index.ts';
-import { answerAttributes, attemptAttributes, requestAttributes, serverAttributes } from './attributes.ts';
+import {
+  answerAttributes,
+  attemptAttributes,
+  operationOf,
+  requestAttributes,
+  serverAttributes,
+} from './attributes.ts';
 import type { ParentSpan } from './parent.ts';
 
 /** Maximum number of queued spans; more are dropped. */
@@ -104,7 +110,7 @@ function reportCall(
     const answered = attempt.errorCode === null;
     const begunAt = startedAt + (usage.trace?.startedMs[place] ?? 0);
     const span = tracer.startSpan(
-      `chat ${attempt.model}`,
+      `${operationOf(usage)} ${attempt.model}`,
       {
         kind: SpanKind.CLIENT,
         startTime: begunAt,

@@ -1,7 +1,7 @@
 import type { Tokens } from '../../shared/money.ts';
 import type { ListedModel } from '../features/catalog/index.ts';
-import type { Batch, FinishReason, Wire } from '../features/inference/neutral.ts';
-import type { Dropped, UpstreamCall, UpstreamFailure } from '../features/inference/upstream.ts';
+import type { Batch, EmbeddingInput, FinishReason, Wire } from '../features/inference/neutral.ts';
+import type { Dropped, UpstreamCall, UpstreamFailure, Vector } from '../features/inference/upstream.ts';
 import type { Json } from './json.ts';
 
 /** The name and address of one HTTP provider. */
@@ -9,6 +9,14 @@ export interface ProviderSettings {
   name: string;
   /** Without a trailing slash. */
   baseUrl: string;
+}
+
+/** A request to a provider, with a JSON body. `dropped`: what it leaves out of a call in another format. */
+export interface ProviderRequest {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+  dropped?: readonly Dropped[];
 }
 
 /** Decodes one provider's bytes into neutral events. Chunks may be split anywhere. */
@@ -29,16 +37,8 @@ export interface Decoder {
  * waiting for the first event are handled for all providers in http-upstream.ts.
  */
 export interface Adapter {
-  /**
-   * Pure: the request for one call, with a JSON body. Asks for a stream unless `wholeAnswer(call)`. `dropped`: what it
-   * leaves out of a call in another format.
-   */
-  request(call: UpstreamCall): {
-    url: string;
-    headers: Record<string, string>;
-    body: string;
-    dropped?: readonly Dropped[];
-  };
+  /** Pure: the request for one call. Asks for a stream unless `wholeAnswer(call)`. */
+  request(call: UpstreamCall): ProviderRequest;
   decoder(call: UpstreamCall): Decoder;
   /** Whether this call is answered by a single JSON document in the caller's own format. */
   wholeAnswer?(call: UpstreamCall): boolean;
@@ -52,18 +52,40 @@ export interface Adapter {
   ): { tokens: Tokens | undefined; finish: FinishReason; failure?: UpstreamFailure };
   /** Converts such a document into one batch, for servers that cannot stream. Throws like `readAnswer`. */
   documentAsBatch?(json: Json, call: UpstreamCall): Batch;
+  /** The request that counts the input of a call; undefined if the provider cannot count this one. */
+  countRequest?(
+    call: Pick<UpstreamCall, 'inference' | 'model' | 'key'>,
+  ): { url: string; headers: Record<string, string>; body: string } | undefined;
+  /** Reads the number of tokens from its answer; undefined if there is none. */
+  readCount?(json: Json): number | undefined;
   /** Interprets a status of 400 or more. `body` is at most 64 KiB and may be anything. */
   failure(status: number, headers: Record<string, string>, body: string): UpstreamFailure;
+}
+
+/** The embeddings endpoint of one HTTP provider. Splitting a call into requests is the same for all: embeddings.ts. */
+export interface EmbeddingsAdapter {
+  /** Inputs of one request. */
+  inputsMax: number;
+  /** UTF-8 bytes of all texts of one request, and tokens of all others; unlimited by default. */
+  bytesMax?: number;
+  /** Pure: the request for some of the call's inputs. Throws an UpstreamFailure for inputs that it cannot express. */
+  request(call: UpstreamCall, inputs: readonly EmbeddingInput[]): ProviderRequest;
+  /** Reads `count` vectors and the tokens of their inputs. Throws an UpstreamFailure if it is not an answer. */
+  read(json: Json, count: number): { vectors: Vector[]; inputTokens: number | undefined };
+  /** As in `Adapter`. */
+  failure: Adapter['failure'];
 }
 
 /** The API of a provider that is known by name. Registered in `providers/registry.ts`. */
 export interface ProviderApi {
   /** Used unless the configuration sets another; without a trailing slash. */
   baseUrl: string;
-  /** The caller formats that the provider speaks natively; undefined if both are translated. */
+  /** The caller formats that the provider speaks natively; undefined if all are translated. */
   wires: readonly Wire[] | undefined;
   /** `wire` is one of `wires`; undefined if there are none. */
   adapter(settings: ProviderSettings, wire: Wire | undefined): Adapter;
+  /** Undefined if the provider has no embeddings. */
+  embeddings?: (settings: ProviderSettings) => EmbeddingsAdapter;
   /** The headers that carry a key. */
   keyHeaders(key: string): Record<string, string>;
   /** A free endpoint that only accepts valid keys. */
@@ -79,6 +101,6 @@ export interface ModelListing {
   listIn(answer: Json): unknown;
   /** The token of the next page; undefined on the last one. */
   nextPage?(answer: Json): string | undefined;
-  /** Reads one entry; undefined for models that do not generate text. */
+  /** Reads one entry; undefined for models that generate neither text nor embeddings. */
   read(model: Json): ListedModel | undefined;
 }

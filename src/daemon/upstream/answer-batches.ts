@@ -209,8 +209,9 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
 }
 
 /** Content that has no event: further choices, and deltas of items unknown to us. */
-function isOutputFrame({ json: { delta, choices } }: RawFrame): boolean {
+function isOutputFrame({ json: { type, delta, choices } }: RawFrame): boolean {
   if (typeof delta === 'string') return delta !== '';
+  if (type === 'content_block_start' || type === 'content_block_delta') return true;
   return Array.isArray(choices) && choices.some((choice) => isObject(choice) && hasText(choice));
 }
 

@@ -8,7 +8,7 @@ import {
   UpstreamFailure,
 } from '../features/inference/upstream.ts';
 import type { IncomingAnswer, World } from '../world.ts';
-import type { Adapter } from './adapter.ts';
+import type { Adapter, ProviderRequest } from './adapter.ts';
 import { AnswerBatches } from './answer-batches.ts';
 import { listOf, parseObject } from './json.ts';
 import { upstreamFailureOf } from './network-failures.ts';
@@ -43,7 +43,12 @@ const errorBodyMs = 10_000;
 
 /** Calls a provider over HTTP, with everything that is the same for all providers; the rest is in its adapter. */
 export function httpUpstream(options: HttpUpstreamOptions): Upstream {
-  return { name: options.name, open: (call, signal) => open(options, call, signal) };
+  const { adapter } = options;
+  return {
+    name: options.name,
+    open: (call, signal) => open(options, call, signal),
+    ...(adapter.countRequest && { countInput: (call, signal) => countInput(options, call, signal) }),
+  };
 }
 
 async function open(
@@ -55,14 +60,7 @@ async function open(
   const isWhole = adapter.wholeAnswer?.(call) ?? false;
   try {
     const { dropped = [], ...request } = adapter.request(call);
-    const answer = await dial(options, request, { isWhole, signal, spentMs: call.spentMs });
-    if (answer.status >= 400) throw await refusal(adapter, answer);
-    const type = answer.headers['content-type']?.toLowerCase() ?? '';
-    if (answer.status < 200 || answer.status >= 300 || type.startsWith('text/html')) {
-      answer.body.cancel();
-      const what = answer.status === 200 ? 'a web page' : `status ${answer.status}`;
-      throw new UpstreamFailure('server', `${name} answered with ${what}`, { status: answer.status });
-    }
+    const { answer, type } = await ask(options, request, { isWhole, signal, spentMs: call.spentMs });
     // A provider may stream although a document was requested, which works as well: the caller drains streams.
     if (isWhole && !type.startsWith('text/event-stream')) return await readDocument(options, call, answer);
     const stream = type.startsWith('application/json')
@@ -74,10 +72,69 @@ async function open(
   }
 }
 
+async function countInput(
+  options: HttpUpstreamOptions,
+  call: Pick<UpstreamCall, 'inference' | 'model' | 'key'>,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const { adapter } = options;
+  const request = adapter.countRequest?.(call);
+  if (request === undefined) return undefined;
+  return adapter.readCount?.(await fetchDocument(options, request, { signal, spentMs: 0 }));
+}
+
+interface Asking {
+  /** Whether the answer is one document. */
+  isWhole: boolean;
+  signal: AbortSignal;
+  /** How long earlier attempts took, in milliseconds. */
+  spentMs: number | undefined;
+}
+
+/** Sends a request and waits for the headers of a successful answer. `type`: its content type, in lower case. */
+async function ask(
+  options: DocumentOptions,
+  request: ProviderRequest,
+  asking: Asking,
+): Promise<{ answer: IncomingAnswer; type: string }> {
+  const answer = await dial(options, request, asking);
+  const { status, headers, body } = answer;
+  if (status >= 400) throw await refusal(options.adapter, answer);
+  const type = headers['content-type']?.toLowerCase() ?? '';
+  if (status < 200 || status >= 300 || type.startsWith('text/html')) {
+    body.cancel();
+    const what = status === 200 ? 'a web page' : `status ${status}`;
+    throw new UpstreamFailure('server', `${options.name} answered with ${what}`, { status });
+  }
+  return { answer, type };
+}
+
+/** What a request needs that is answered by one document. */
+export type DocumentOptions = Pick<HttpUpstreamOptions, 'name' | 'send' | 'timeouts'> & {
+  adapter: Pick<Adapter, 'failure'>;
+};
+
+/** Sends a request that is answered by one JSON object. Rejects with an UpstreamFailure. */
+export async function fetchDocument(
+  options: DocumentOptions,
+  request: ProviderRequest,
+  asking: Omit<Asking, 'isWhole'>,
+): Promise<Record<string, unknown>> {
+  const { name } = options;
+  try {
+    const { answer } = await ask(options, request, { ...asking, isWhole: true });
+    const { json } = await readJson(options, answer);
+    if (json) return json;
+    throw new UpstreamFailure('broken', `${name} answered with something that is not a JSON object`);
+  } catch (error) {
+    throw upstreamFailureOf(error, name);
+  }
+}
+
 function dial(
-  { name, send, timeouts }: HttpUpstreamOptions,
-  { url, headers, body }: ReturnType<Adapter['request']>,
-  { isWhole, signal, spentMs = 0 }: { isWhole: boolean; signal: AbortSignal; spentMs: number | undefined },
+  { name, send, timeouts }: DocumentOptions,
+  { url, headers, body }: ProviderRequest,
+  { isWhole, signal, spentMs = 0 }: Asking,
 ): Promise<IncomingAnswer> {
   return send({
     method: 'POST',
@@ -94,7 +151,7 @@ function dial(
   });
 }
 
-async function refusal(adapter: Adapter, answer: IncomingAnswer): Promise<UpstreamFailure> {
+async function refusal(adapter: Pick<Adapter, 'failure'>, answer: IncomingAnswer): Promise<UpstreamFailure> {
   // What has arrived by then is enough.
   const timer = setTimeout(() => answer.body.cancel(), errorBodyMs);
   const body = await readText(answer.body, errorBytesMax).finally(() => clearTimeout(timer));
@@ -125,7 +182,7 @@ async function readDocument(
   // Nothing was generated, so another provider can still answer.
   if (failure && !tokens?.output && listOf(json.output).length === 0) {
     const { kind, message, details } = failure;
-    throw new UpstreamFailure(kind, message, { ...details, answer: read });
+    throw new UpstreamFailure(kind, message, { ...details, status: answer.status, answer: read });
   }
   return read;
 }
@@ -158,7 +215,7 @@ interface ReadDocument {
 
 /** Reads a document. Throws an UpstreamFailure if it is an error that was sent with a successful status. */
 async function readJson(
-  { adapter }: HttpUpstreamOptions,
+  { adapter }: DocumentOptions,
   { body, headers }: IncomingAnswer,
 ): Promise<ReadDocument> {
   const bytes = withoutMark(await body.bytes(answerBytesMax));
@@ -216,6 +273,9 @@ async function readStream(
     return { kind: 'stream', batches };
   } catch (error) {
     answer.body.cancel();
-    throw error;
+    if (!(error instanceof UpstreamFailure)) throw error;
+    // The provider may name another status in the stream, but this is the one that it sent.
+    const { kind, message, details } = error;
+    throw new UpstreamFailure(kind, message, { ...details, status: answer.status });
   }
 }

@@ -1,5 +1,5 @@
 import { pictureIn } from '../../shared/pictures.ts';
-import type { Inference, Wire } from '../features/inference/neutral.ts';
+import type { CallFormat, Inference } from '../features/inference/neutral.ts';
 import type { Dropped } from '../features/inference/upstream.ts';
 import { isObject, type Json, objectsOf } from './json.ts';
 
@@ -28,42 +28,59 @@ export type Sent = Partial<Record<Option, unknown>>;
  *
  * Any other member is left out.
  */
-export const members: Readonly<Record<Wire, Readonly<Record<string, 'sent' | 'gateway' | 'hint' | Option>>>> =
-  {
-    responses: {
-      ...fate('sent', ['model', 'input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls']),
-      ...fate('sent', ['max_output_tokens', 'text', 'include', 'reasoning', 'truncation', 'service_tier']),
-      ...fate('gateway', ['type', 'stream', 'stream_options', 'store', 'background', 'generate', 'metadata']),
-      ...fate('gateway', ['previous_response_id', 'conversation', 'context_management', 'service']),
-      ...fate('hint', ['safety_identifier', 'user', 'prompt_cache_key', 'prompt_cache_retention']),
-      // The last one limits the tools that a provider executes.
-      ...fate('hint', ['prompt_cache_options', 'client_metadata', 'max_tool_calls']),
-      temperature: 'temperature',
-      top_p: 'topP',
-      presence_penalty: 'presencePenalty',
-      frequency_penalty: 'frequencyPenalty',
-      top_logprobs: 'logprobs',
-    },
-    chat: {
-      ...fate('sent', ['model', 'messages', 'tools', 'tool_choice', 'functions', 'function_call', 'n']),
-      ...fate('sent', ['parallel_tool_calls', 'max_tokens', 'max_completion_tokens', 'response_format']),
-      ...fate('sent', ['modalities', 'service_tier']),
-      ...fate('gateway', ['stream', 'stream_options', 'store', 'metadata', 'service']),
-      ...fate('hint', ['safety_identifier', 'user', 'prompt_cache_key', 'prompt_cache_retention']),
-      ...fate('hint', ['prompt_cache_options']),
-      temperature: 'temperature',
-      top_p: 'topP',
-      top_k: 'topK',
-      presence_penalty: 'presencePenalty',
-      frequency_penalty: 'frequencyPenalty',
-      stop: 'stop',
-      seed: 'seed',
-      logprobs: 'logprobs',
-      top_logprobs: 'logprobs',
-      reasoning_effort: 'effort',
-      verbosity: 'verbosity',
-    },
-  };
+export const members: Readonly<
+  Record<CallFormat, Readonly<Record<string, 'sent' | 'gateway' | 'hint' | Option>>>
+> = {
+  responses: {
+    ...fate('sent', ['model', 'input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls']),
+    ...fate('sent', ['max_output_tokens', 'text', 'include', 'reasoning', 'truncation', 'service_tier']),
+    ...fate('gateway', ['type', 'stream', 'stream_options', 'store', 'background', 'generate', 'metadata']),
+    ...fate('gateway', ['previous_response_id', 'conversation', 'context_management', 'service']),
+    ...fate('hint', ['safety_identifier', 'user', 'prompt_cache_key', 'prompt_cache_retention']),
+    // The last one limits the tools that a provider executes.
+    ...fate('hint', ['prompt_cache_options', 'client_metadata', 'max_tool_calls']),
+    temperature: 'temperature',
+    top_p: 'topP',
+    presence_penalty: 'presencePenalty',
+    frequency_penalty: 'frequencyPenalty',
+    top_logprobs: 'logprobs',
+  },
+  chat: {
+    ...fate('sent', ['model', 'messages', 'tools', 'tool_choice', 'functions', 'function_call', 'n']),
+    ...fate('sent', ['parallel_tool_calls', 'max_tokens', 'max_completion_tokens', 'response_format']),
+    ...fate('sent', ['modalities', 'service_tier']),
+    ...fate('gateway', ['stream', 'stream_options', 'store', 'metadata', 'service']),
+    ...fate('hint', ['safety_identifier', 'user', 'prompt_cache_key', 'prompt_cache_retention']),
+    ...fate('hint', ['prompt_cache_options']),
+    temperature: 'temperature',
+    top_p: 'topP',
+    top_k: 'topK',
+    presence_penalty: 'presencePenalty',
+    frequency_penalty: 'frequencyPenalty',
+    stop: 'stop',
+    seed: 'seed',
+    logprobs: 'logprobs',
+    top_logprobs: 'logprobs',
+    reasoning_effort: 'effort',
+    verbosity: 'verbosity',
+  },
+  messages: {
+    ...fate('sent', ['model', 'messages', 'system', 'tools', 'tool_choice', 'max_tokens', 'output_config']),
+    ...fate('sent', ['output_format', 'service_tier']),
+    ...fate('gateway', ['stream', 'service']),
+    ...fate('hint', ['metadata', 'cache_control', 'user_profile_id']),
+    temperature: 'temperature',
+    top_p: 'topP',
+    top_k: 'topK',
+    stop_sequences: 'stop',
+    thinking: 'effort',
+  },
+  embeddings: {
+    ...fate('sent', ['model', 'input', 'dimensions']),
+    ...fate('gateway', ['encoding_format', 'service']),
+    ...fate('hint', ['user']),
+  },
+};
 
 function fate(as: 'sent' | 'gateway' | 'hint', names: readonly string[]) {
   return Object.fromEntries(names.map((name) => [name, as]));
@@ -91,11 +108,14 @@ const nameCharactersMax = 64;
  */
 export function leftOut(inference: Inference, sent: Sent, { pictures = false } = {}): Dropped[] {
   const { wire, body } = inference;
-  const nested = wire === 'responses' ? nestedMembers(body, sent) : chatMembers(body);
+  const nested = nestedMembersOf[wire](body, sent);
   const dropped = [
     ...Object.entries(body).flatMap(([name, value]) => (isLeftOut(wire, name, value, sent) ? [name] : [])),
     ...nested,
   ].map((param): Dropped => ({ param: param.slice(0, nameCharactersMax) }));
+  // Without any tool that can be sent, nothing forces a call.
+  if (inference.toolChoice?.mode === 'required' && inference.tools.every(({ type }) => type === 'opaque'))
+    dropped.push({ param: 'tool_choice' });
   for (const { type, ...tool } of inference.tools) {
     if (type === 'opaque' && 'json' in tool) dropped.push(typed(tool.param ?? 'tools', tool.json));
   }
@@ -106,12 +126,20 @@ export function leftOut(inference: Inference, sent: Sent, { pictures = false } =
   return dropped.slice(0, droppedMax);
 }
 
+const nestedMembersOf: Readonly<Record<CallFormat, (body: Json, sent: Sent) => string[]>> = {
+  responses: nestedMembers,
+  chat: chatMembers,
+  messages: messagesMembers,
+  embeddings: () => [],
+};
+
 function typed(param: string, { type }: Json): Dropped {
   return { param, type: String(type).slice(0, nameCharactersMax) };
 }
 
-function isLeftOut(wire: Wire, name: string, value: unknown, sent: Sent): boolean {
-  if (asksForNothing(name, value)) return false;
+function isLeftOut(wire: CallFormat, name: string, value: unknown, sent: Sent): boolean {
+  if (asksForNothing(name, value) || (name === 'thinking' && isObject(value) && value.type === 'disabled'))
+    return false;
   const becomes = Object.hasOwn(members[wire], name) ? members[wire][name] : undefined;
   if (becomes === 'gateway' || becomes === 'hint') return false;
   if (name === 'service_tier')
@@ -150,6 +178,13 @@ function nestedMembers({ text, reasoning, include, tool_choice: choice }: Json, 
     if (!['function', 'custom', 'namespace'].includes(String(type))) left.push(`tool_choice.tools[${index}]`);
   }
   return left;
+}
+
+/** The effort of a Messages body. */
+function messagesMembers({ output_config: config }: Json, sent: Sent): string[] {
+  const { effort } = isObject(config) ? config : {};
+  const isLeft = !asksForNothing('effort', effort) && sent.effort === undefined;
+  return isLeft ? ['output_config.effort'] : [];
 }
 
 /** Names of participants, which only this format has, and modalities that other formats lack. */

@@ -1,3 +1,4 @@
+import { rootCertificates } from 'node:tls';
 import type { Dispatcher } from 'undici';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
@@ -13,6 +14,8 @@ export interface NetworkSettings {
   connectionsPerOrigin?: number;
   /** Allowed destinations, as `https://host[:port]`. All by default. */
   allowsOrigin?: (origin: string) => boolean;
+  /** A certificate to trust besides those of known authorities, in PEM. */
+  certificate?: string | undefined;
   /** Creates the dispatcher for calls to other machines, if they need a proxy. */
   proxied?: ((options: ReturnType<typeof agentOptions>) => Dispatcher) | undefined;
 }
@@ -40,8 +43,8 @@ const knownTargetsMax = 512;
  * Calls reject with a NetworkFailure that contains neither headers nor bodies.
  */
 export function createNetwork(settings: NetworkSettings = {}): Network {
-  const { connectTimeoutMs = 5_000, connectionsPerOrigin, allowsOrigin, proxied } = settings;
-  const options = agentOptions({ connectTimeoutMs, connectionsPerOrigin });
+  const { connectTimeoutMs = 5_000, connectionsPerOrigin, certificate, allowsOrigin, proxied } = settings;
+  const options = agentOptions({ connectTimeoutMs, connectionsPerOrigin, certificate });
   const direct = new Agent(options);
   const throughProxy = proxied?.(options);
   const targets = new Map<string, Target>();
@@ -99,14 +102,19 @@ export function createNetwork(settings: NetworkSettings = {}): Network {
 function agentOptions({
   connectTimeoutMs,
   connectionsPerOrigin,
+  certificate,
 }: {
   connectTimeoutMs: number;
   connectionsPerOrigin: number | undefined;
+  certificate: string | undefined;
 }) {
   return {
     connections: connectionsPerOrigin ?? null,
     pipelining: 1,
-    connect: { timeout: connectTimeoutMs },
+    connect: {
+      timeout: connectTimeoutMs,
+      ...(certificate !== undefined && { ca: [...rootCertificates, certificate] }),
+    },
     /** For the connection to a proxy. */
     connectTimeout: connectTimeoutMs,
     factory: (origin: string | URL, options: object) =>

@@ -6,7 +6,7 @@ import {
   type ProviderAccount,
 } from '../config/config.ts';
 import type { World } from '../world.ts';
-import { createNetwork, type NetworkSettings } from './network.ts';
+import { createNetwork, type Network, type NetworkSettings } from './network.ts';
 
 export interface Outgoing {
   send: World['send'];
@@ -33,10 +33,15 @@ export async function createOutgoing(config: Config, deps: OutgoingDeps): Promis
 }
 
 async function networkOf({ timeouts, proxies }: Config) {
-  return createNetwork({
-    connectTimeoutMs: timeouts.connectMs,
-    proxied: proxies && (await proxiedBy(proxies)),
-  });
+  return await createOutgoingNetwork({ connectTimeoutMs: timeouts.connectMs }, proxies);
+}
+
+/** The network, through the proxies that are configured. */
+export async function createOutgoingNetwork(
+  settings: Omit<NetworkSettings, 'proxied'>,
+  proxies: Proxies | undefined,
+): Promise<Network> {
+  return createNetwork({ ...settings, proxied: proxies && (await proxiedBy(proxies)) });
 }
 
 /** Loaded only if a proxy is configured. */

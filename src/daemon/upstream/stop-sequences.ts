@@ -43,24 +43,25 @@ export class StopSequences {
   #search(index: number, released: InferenceEvent[]): void {
     const text = this.#held.map(textOf).join('');
     const stop = this.#firstIn(text);
-    this.#releaseUpTo(stop ?? text.length - this.#partialLength(text), released);
+    this.#releaseUpTo(stop?.start ?? text.length - this.#partialLength(text), released);
     if (stop === undefined) return;
     this.#held = [];
     this.hasStopped = true;
-    released.push({ type: 'item-done', index }, { type: 'finished', reason: 'stop' });
+    const { sequence: stopSequence } = stop;
+    released.push({ type: 'item-done', index }, { type: 'finished', reason: 'stop', stopSequence });
   }
 
   /** The start of the sequence that is completed first, as if the model had stopped there. */
-  #firstIn(text: string): number | undefined {
-    let first: { start: number; end: number } | undefined;
+  #firstIn(text: string): { start: number; sequence: string } | undefined {
+    let first: { start: number; end: number; sequence: string } | undefined;
     for (const sequence of this.#sequences) {
       const start = text.indexOf(sequence);
       const end = start + sequence.length;
       if (start >= 0 && (!first || end < first.end || (end === first.end && start < first.start))) {
-        first = { start, end };
+        first = { start, end, sequence };
       }
     }
-    return first?.start;
+    return first;
   }
 
   /** How many characters at the end of the text may be the start of a sequence. */

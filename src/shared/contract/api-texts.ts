@@ -1,20 +1,21 @@
 /** The parts of the API description that belong to no single endpoint. */
 
 export const apiDescription = [
-  'Gateway serves model calls in two wire formats from one address, routes each to a provider, and reports what it cost.',
+  'Gateway serves model calls in three wire formats from one address, routes each to a provider, and reports what it cost.',
   '',
-  '- **Credentials** are sent as `Authorization: Bearer …`: an API key (`gwk_…`), a login key (`gwl_…`) for actions reserved to people, or the key of an agent (`gwa_…`). The site API, under `/api`, also accepts access tokens (`gwt_…`). An invalid credential is rejected even where none is required.',
+  '- **Credentials** are sent as `Authorization: Bearer …`: an API key (`gwk_…`), a login key (`gwl_…`) for actions reserved to people, or the key of an agent (`gwa_…`). `/v1/messages` also accepts them as `x-api-key`. The site API, under `/api`, also accepts access tokens (`gwt_…`). An invalid credential is rejected even where none is required.',
   '- **Workspaces**: a login acts in its own workspace unless the header `X-Workspace-Id` names another one the user belongs to, by id or slug. Model calls, usage, keys and events follow it, as does `me` in a path. A workspace the caller does not belong to returns 404 `not_found`.',
   '- **Every response** has an `x-request-id`. `GET /v1/usage/{request_id}` returns the usage of a finished model call.',
   '- **Money** is a decimal string in dollars. **Times** are ISO 8601 in UTC, except `created`, `created_at` and `completed_at` of responses, chat completions and models, which are Unix seconds as their clients expect.',
-  '- **Errors** are `{"error": {type, code, message, param, request_id}}`. Branch on `type`, use `code` for the exact reason and show `message` to people. `param` names the offending field as it was sent (`input[2].content`), or the limit that was reached. `x-should-retry: false` marks errors that a retry will not fix. On the site API errors are `{"message"}`, and invalid input is 422 `{"message", "errors": {field: [sentence]}}`; successful results are under `data`.',
-  '- **Bodies** are JSON in UTF-8, at most 32 MiB for model calls and 1 MiB elsewhere, nested at most 64 levels deep. Model calls accept additional members; all other endpoints reject them.',
+  '- **Errors** are `{"error": {type, code, message, param, request_id}}`. Branch on `type`, use `code` for the exact reason and show `message` to people. `param` names the offending field as it was sent (`input[2].content`), or the limit that was reached. On `/v1/messages`, and for requests with the header `anthropic-version`, errors are in Anthropic’s format. `x-should-retry: false` marks errors that a retry will not fix. On the site API errors are `{"message"}`, and invalid input is 422 `{"message", "errors": {field: [sentence]}}`; successful results are under `data`.',
+  '- **Bodies** are JSON in UTF-8, at most 32 MiB for model calls, 256 KiB for decisions and 1 MiB elsewhere, nested at most 64 levels deep. Model calls accept additional members; all other endpoints reject them.',
   '- **Hosts and origins**: the `Host` header must name loopback or a configured host. Requests from web pages are rejected unless their origin is configured.',
 ].join('\n');
 
 /** A description of each group of endpoints. */
 export const tagDescriptions = {
   'Model calls': 'Call a model and read stored responses.',
+  Decisions: 'Probabilities for typed questions, free and without a key.',
   Models: 'Available models, their providers and prices.',
   Keys: 'API keys of a workspace, and the calling key itself.',
   Cache: 'Cached answers to repeated requests, free of charge.',
@@ -36,6 +37,7 @@ export const tagDescriptions = {
   Whispers: 'Messages from one user to another.',
   Wallet: 'Your Lightning wallet.',
   Payments: 'Pay Lightning invoices, and create your own.',
+  Paywalls: 'Put a price in satoshis on requests to a web server.',
   Autopilots: 'Autopilots: their profile and policy.',
   MCP: 'The service’s tools, for models.',
   Daemon: 'The daemon itself.',

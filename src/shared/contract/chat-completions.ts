@@ -203,6 +203,7 @@ export const createChatCompletion = endpoint({
   access: { apiKey: 'responses', login: 'any', agent: true },
   surface: 'v1',
   unauthorizedType: 'unauthorized',
+  payable: true,
   headers: OnceHeaders,
   body: CreateChatCompletionBody,
   bodyRequired: true,

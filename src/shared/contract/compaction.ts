@@ -40,6 +40,7 @@ export const compactResponse = endpoint({
   access: { apiKey: 'responses', login: 'any', agent: true },
   surface: 'v1',
   unauthorizedType: 'unauthorized',
+  payable: true,
   body: CreateResponseBody,
   bodyRequired: true,
   bodyLimit: modelCallBodyLimit,

@@ -28,6 +28,7 @@ export const CreditAccount = Type.Object(
     }),
     balance_usd: nullable(Type.String({ description: 'Prepaid dollars; null for postpaid workspaces.' })),
     granted_usd: Usd,
+    bought_usd: Type.String({ description: 'Paid for with Lightning invoices, in dollars.' }),
     spent_usd: Usd,
     held_usd: Type.String({ description: 'Reserved for calls in progress, in dollars.' }),
   },
@@ -49,6 +50,79 @@ export const LedgerCheck = Type.Object(
   },
   { $id: 'LedgerCheck', description: 'Whether the ledger is consistent.' },
 );
+
+/** Credit that is bought by paying an invoice. */
+export const CreditPurchase = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('credit_purchase'),
+    workspace: Type.String({ description: 'The id of the workspace that gets the credit.' }),
+    status: Type.Enum(['open', 'paid', 'expired'], { description: '`paid`: the credit can be used.' }),
+    invoice: Type.String({ description: 'The Lightning invoice to pay (BOLT 11).' }),
+    payment_hash: Type.String(),
+    amount_sats: Type.Integer({ minimum: 1, description: 'The amount of the invoice, in satoshis.' }),
+    usd: Type.String({ description: 'The credit for it, in dollars.' }),
+    usd_per_btc: Type.String({ description: 'The exchange rate, in dollars per bitcoin.' }),
+    rate_source: Type.String({ description: '`config`, `default`, or the host that reported the rate.' }),
+    rate_at: Timestamp,
+    created_at: Timestamp,
+    expires_at: Timestamp,
+    paid_at: nullable(Timestamp),
+  },
+  { $id: 'CreditPurchase' },
+);
+
+const buyers = { apiKey: 'billing', login: 'any', agent: true } as const;
+
+export const buyCredit = endpoint({
+  id: 'buyCredit',
+  method: 'POST',
+  path: '/v1/credit/purchases',
+  summary: 'Buy credit with a Lightning invoice.',
+  description:
+    'Returns an invoice over an amount in satoshis or dollars, which can be paid within an hour. The credit is added once, as soon as the invoice is paid.',
+  tag: 'Credit',
+  access: buyers,
+  surface: 'v1',
+  body: Type.Object(
+    {
+      sats: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 100_000_000, description: 'The amount to pay, in satoshis.' }),
+      ),
+      usd: Type.Optional(
+        Type.String({
+          pattern: '^(?!0+(\\.0+)?$)[0-9]{1,6}(\\.[0-9]{1,9})?$',
+          description: 'The credit to buy, in dollars; rounded up to whole satoshis.',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  result: CreditPurchase,
+  errors: ['unauthenticated', 'out_of_scope', 'invalid_request', 'rate_limited', 'unavailable'],
+});
+
+export const getCreditPurchase = endpoint({
+  id: 'getCreditPurchase',
+  method: 'GET',
+  path: '/v1/credit/purchases/{id}',
+  summary: 'Show a purchase of credit, or wait until it is paid.',
+  tag: 'Credit',
+  access: buyers,
+  surface: 'v1',
+  params: Type.Object({ id: Type.String({ maxLength: 64, description: 'The id of the purchase.' }) }),
+  query: Type.Object({
+    wait_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 60,
+        description: 'How long to wait for the payment before the open purchase is returned; default 0.',
+      }),
+    ),
+  }),
+  result: CreditPurchase,
+  errors: ['unauthenticated', 'out_of_scope', 'invalid_request', 'not_found'],
+});
 
 const hostOnly = { login: 'owner', loginOnly: true } as const;
 const hostErrors = ['unauthenticated', 'signed_out', 'permission'] as const;
@@ -119,4 +193,5 @@ export const getLedgerCheck = endpoint({
 
 export type CreditGrant = Static<typeof CreditGrant>;
 export type CreditAccount = Static<typeof CreditAccount>;
+export type CreditPurchase = Static<typeof CreditPurchase>;
 export type LedgerCheck = Static<typeof LedgerCheck>;

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { VaultState } from './vault.ts';
 import { AnyObject, everyone, nullable, Timestamp } from './vocabulary.ts';
+import { WalletBackendStatus } from './wallet-backend.ts';
 
 /** The current state of a provider. */
 export const ProviderStatus = Type.Object(
@@ -56,6 +57,9 @@ export const DaemonStatus = Type.Object(
         Type.String({ description: 'Where its master key is stored; null before one exists.' }),
       ),
       reason: nullable(Type.String({ description: 'Why it is not open and how to fix it, for people.' })),
+    }),
+    wallet: Type.Pick(WalletBackendStatus, ['backend', 'state', 'problems'], {
+      description: 'The last known state of the Lightning back end.',
     }),
     providers: Type.Array(ProviderStatus),
   },

@@ -67,6 +67,8 @@ export interface StreamShape {
   event: TSchema;
   /** Whether the stream ends with `data: [DONE]`. */
   done: boolean;
+  /** The event that shows that the stream is alive; a comment by default. */
+  heartbeat?: string;
   /** Whether the response is always a stream; otherwise `stream` in the body decides. */
   always: boolean;
 }
@@ -81,6 +83,8 @@ export interface SocketShape {
   messageLimit: number;
 }
 
+export type Surface = 'v1' | 'messages' | 'site';
+
 /** The contract of one endpoint: the only definition of its wire format. */
 export interface Endpoint {
   readonly id: string;
@@ -93,8 +97,8 @@ export interface Endpoint {
   /** Groups endpoints in the reference; each tag has a sentence in `tagDescriptions`. */
   readonly tag: Tag;
   readonly access: Access;
-  /** `v1` and `site` differ in response envelope and error format. */
-  readonly surface: 'v1' | 'site';
+  /** `v1`, `messages` (Anthropic's) and `site` differ in response envelope and error format. */
+  readonly surface: Surface;
   /** The `type` of a 401: `unauthorized` on model routes, `authentication` elsewhere. */
   readonly unauthorizedType?: 'unauthorized' | 'authentication';
   readonly params?: TSchema;
@@ -110,6 +114,8 @@ export interface Endpoint {
   readonly stream?: StreamShape;
   /** Set if the path is a WebSocket; a plain `GET` is then rejected and `result` is unused. */
   readonly socket?: SocketShape;
+  /** Set for endpoints that take payments; a `Payment` credential then stands in for the key that it was issued to. */
+  readonly payable?: true;
   /** Set for endpoints that are served even under overload: they reduce load, stop something or report state. */
   readonly underLoad?: 'kept';
   /** The content type of a response other than JSON, such as `text/plain; version=0.0.4`. `result` is then a string. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { type ErrorCode, failures } from '../errors.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Surface } from './endpoint.ts';
 
 /** Error bodies. Source: part 7 of the service description. */
 
@@ -24,6 +24,29 @@ export const ErrorReply = Type.Object(
   { $id: 'Error' },
 );
 
+/** An error of the Messages API. Source: Anthropic's API reference. */
+export const MessagesError = Type.Object(
+  {
+    type: Type.Literal('error'),
+    error: Type.Object(
+      {
+        type: Type.String({ description: '`invalid_request_error`, `rate_limit_error`, …' }),
+        message: Type.String({ description: 'For people; starts with the offending field.' }),
+        details: Type.Object(
+          {
+            error_code: Type.String({ description: 'The specific reason, as in other formats.' }),
+            param: Type.Optional(Type.String({ description: 'The offending field or limit.' })),
+          },
+          { additionalProperties: true },
+        ),
+      },
+      { additionalProperties: true },
+    ),
+    request_id: Type.String({ description: 'The same as the `request-id` header.' }),
+  },
+  { $id: 'MessagesError' },
+);
+
 /** An error on the site API. */
 export const SiteError = Type.Object({ message: Type.String() }, { $id: 'SiteError' });
 
@@ -37,10 +60,12 @@ export const SiteInvalid = Type.Object(
 );
 
 export type ErrorReply = Static<typeof ErrorReply>;
+export type MessagesError = Static<typeof MessagesError>;
 export type SiteError = Static<typeof SiteError>;
 export type SiteInvalid = Static<typeof SiteInvalid>;
 
-/** The HTTP status of an error; invalid input is 422 on the site API. */
-export function statusOf(code: ErrorCode, surface: Endpoint['surface']): number {
+/** The HTTP status of an error. Invalid input is 422 on the site API, and Anthropic's APIs have a status for overload. */
+export function statusOf(code: ErrorCode, surface: Surface): number {
+  if (surface === 'messages' && code === 'unavailable') return 529;
   return surface === 'site' && code === 'invalid_request' ? 422 : failures[code].status;
 }

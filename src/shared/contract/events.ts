@@ -16,6 +16,10 @@ export const eventTypes = [
   'whisper.created',
   'payment.settled',
   'invoice.paid',
+  'paywall.created',
+  'paywall.updated',
+  'paywall.deleted',
+  'credit.added',
   'member.joined',
   'member.changed',
   'member.left',
@@ -51,8 +55,7 @@ export const streamEvents = endpoint({
   method: 'GET',
   path: '/v1/events',
   summary: 'Stream the events of the workspace.',
-  description:
-    'Server-sent events until either side disconnects. A `request.rejected` is a call that got an error before any provider was asked; only the owner of the host gets those without a valid key, and `data.more` counts similar calls that have no event of their own. Stored events have their sequence as SSE id, so a reader can resume. Events are stored for 24 hours, at most 100,000: `events.gap` (`data.after`) tells a resuming reader that older ones are gone. `events.dropped` (`data.count`) tells a slow reader that live events were skipped; stored ones never are.',
+  description: `Server-sent events until either side disconnects. A \`request.rejected\` is a call that got an error before any provider was asked; only the owner of the host gets those without a valid key, and \`data.more\` counts similar calls that have no event of their own. Stored events have their sequence as SSE id, so a reader can resume. Events are stored for 24 hours, at most 100,000: \`events.gap\` (\`data.after\`) tells a resuming reader that older ones are gone. \`events.dropped\` (\`data.count\`) tells a slow reader that live events were skipped; stored ones never are. The types are ${eventTypes.map((type) => `\`${type}\``).join(', ')}.`,
   tag: 'Events',
   access: { apiKey: ['traces:read', 'traces'], login: 'any' },
   surface: 'v1',
@@ -69,7 +72,8 @@ export const streamEvents = endpoint({
       Type.String({
         pattern: `^(${filter})(,(${filter}))*$`,
         maxLength: 256,
-        description: `Only events of these types, such as \`request.failed,limit.reached\` or \`request.*\`; they are ${eventTypes.map((type) => `\`${type}\``).join(', ')}.`,
+        description:
+          'Only events of these types, such as `limit.reached` and `request.*`, separated by commas; the description of this endpoint lists all of them.',
       }),
     ),
     key: Type.Optional(

@@ -3,13 +3,13 @@ import { endpoint } from './endpoint.ts';
 import { amount, maybe, nullable, Timestamp, Usd, WorkspaceReference } from './vocabulary.ts';
 
 /** Kinds of model calls that a key can be restricted to. */
-export const actionNames = ['responses', 'chat', 'compact'] as const;
+export const actionNames = ['responses', 'chat', 'messages', 'compact', 'embeddings', 'decisions'] as const;
 
 export type ActionName = (typeof actionNames)[number];
 
 export const Action = Type.Enum([...actionNames], {
   description:
-    'A kind of model call: `responses` (`POST /v1/responses`, WebSockets included), `chat` (`POST /v1/chat/completions`), `compact` (`POST /v1/responses/compact`).',
+    'A kind of model call: `responses` (`POST /v1/responses`, WebSockets included), `chat` (`POST /v1/chat/completions`), `messages` (`POST /v1/messages`), `compact` (`POST /v1/responses/compact`), `embeddings` (`POST /v1/embeddings`), `decisions` (`POST /v1/decisions` and `/v1/systemone`).',
 });
 
 /** Maximum number of patterns in a list of models. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-/** Definitions shared by model calls of both formats. */
+/** Definitions shared by model calls of all formats. */
 
 export const ModelName = Type.String({
   minLength: 1,
@@ -8,7 +8,7 @@ export const ModelName = Type.String({
   description: 'A model id, an unambiguous suffix of one (`gpt-5`), or `PROVIDER/NAME`.',
 });
 
-/** Errors of model calls in either format. */
+/** Errors of model calls in any format. */
 export const modelCallErrors = [
   'invalid_request',
   'invalid_json',
@@ -17,6 +17,8 @@ export const modelCallErrors = [
   'unsupported_value',
   'unauthenticated',
   'insufficient_balance',
+  'payment_required',
+  'payment_refused',
   'out_of_scope',
   'limit_reached',
   'model_not_found',
@@ -41,6 +43,8 @@ export const modelCallHeaders = {
   'x-service-cache': '`hit` or `miss`, for calls that use the response cache.',
   'x-service-cost-usd':
     'The cost of the answer in dollars, also when your own provider key paid it: `service.charged_usd` is 0 then. Absent on streams and when the price is unknown.',
+  'payment-response': 'The receipt of a payment by `PAYMENT-SIGNATURE` (x402).',
+  'payment-receipt': 'The receipt of a payment by a `Payment` credential.',
 } as const;
 
 export const idempotencyKeyCharactersMax = 128;
@@ -71,7 +75,7 @@ export const idempotencyHeaders = {
 /** Additional errors of a call with an Idempotency-Key. */
 export const idempotencyErrors = ['idempotency_conflict', 'conflict'] as const;
 
-/** Errors of create calls in either format, which support idempotency and threads. */
+/** Errors of create calls in any format, which support idempotency and threads. */
 export const createCallErrors = [...modelCallErrors, ...idempotencyErrors, 'not_found'] as const;
 
 /** Errors of a message on a socket. */

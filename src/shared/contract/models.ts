@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { Count, everyone, nullable, Usd } from './vocabulary.ts';
+import { Count, everyone, nullable, otherParameters, Usd } from './vocabulary.ts';
 
 /** A provider's prices, in dollars per million tokens. */
 export const PricesView = Type.Object(
@@ -48,10 +48,18 @@ export const LiveView = Type.Object(
 /** Capabilities of a model; null if unknown, in which case requests are tried. */
 export const CapabilitiesView = Type.Object(
   {
+    kind: nullable(
+      Type.Enum(['chat', 'embedding', 'decision'], {
+        description:
+          '`chat`: for `/v1/responses`, `/v1/chat/completions` and `/v1/messages`. `embedding`: for `/v1/embeddings`. `decision`: for `/v1/decisions` only; chat models answer those, too.',
+      }),
+    ),
     input_modalities: Type.Array(
       Type.String({ description: '`text`, `image`, `file`, `audio` or `video`.' }),
     ),
-    output_modalities: Type.Array(Type.String()),
+    output_modalities: Type.Array(
+      Type.String({ description: '`text`, `image` or `audio`; `embeddings` for vectors.' }),
+    ),
     tools: nullable(Type.Boolean()),
     parallel_tools: nullable(Type.Boolean()),
     structured_output: nullable(Type.Boolean()),
@@ -91,6 +99,12 @@ export const ModelEntry = Type.Object(
     service: Type.Object({
       name: Type.String({ description: 'A display name.' }),
       description: nullable(Type.String()),
+      available: Type.Optional(
+        Type.Boolean({ description: 'Of decision models: whether a decision can be made now.' }),
+      ),
+      reason: Type.Optional(
+        nullable(Type.String({ description: 'Of decision models: why not, and what to set.' })),
+      ),
       context_length: nullable(Type.Integer({ minimum: 0, description: 'In tokens.' })),
       max_output_tokens: nullable(Count),
       capabilities: CapabilitiesView,
@@ -102,18 +116,46 @@ export const ModelEntry = Type.Object(
   { $id: 'Model' },
 );
 
+const otherwise = 'Without `anthropic-version` it has no effect.';
+
+function cursor(side: 'after' | 'before') {
+  const description = `Only models ${side} the one with this id, in Anthropic’s format. ${otherwise}`;
+  return Type.String({ minLength: 1, maxLength: 256, description });
+}
+
 export const listModels = endpoint({
   id: 'listModels',
   method: 'GET',
   path: '/v1/models',
   summary: 'List models.',
   description:
-    'All models in the common format, available ones first. `service` contains each model’s providers, capabilities, prices and live speed. With a credential, models are available that the workspace’s own provider keys can call.',
+    'All models in the common format, available ones first. `service` contains each model’s providers, capabilities, prices and live speed. With a credential, models are available that the workspace’s own provider keys can call. Requests with the header `anthropic-version` get Anthropic’s format, in pages.',
   tag: 'Models',
   access: everyone,
   surface: 'v1',
+  query: Type.Object(
+    {
+      after: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 256,
+          description: 'Only the models after the one with this `id`. Without it, the list is complete.',
+        }),
+      ),
+      limit: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 1000,
+          description: `Page size in Anthropic’s format; default 20. ${otherwise}`,
+        }),
+      ),
+      after_id: Type.Optional(cursor('after')),
+      before_id: Type.Optional(cursor('before')),
+    },
+    otherParameters,
+  ),
   result: Type.Object({ object: Type.Literal('list'), data: Type.Array(ModelEntry) }),
-  errors: ['unauthenticated'],
+  errors: ['unauthenticated', 'invalid_request'],
 });
 
 export const getModel = endpoint({
@@ -121,6 +163,7 @@ export const getModel = endpoint({
   method: 'GET',
   path: '/v1/models/{model...}',
   summary: 'Get a model.',
+  description: 'Requests with the header `anthropic-version` get Anthropic’s format.',
   tag: 'Models',
   access: everyone,
   surface: 'v1',

@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox';
 import { type ErrorCode, failures } from '../errors.ts';
 import { apiDescription, tagDescriptions } from './api-texts.ts';
-import type { Access, Endpoint } from './endpoint.ts';
-import { ErrorReply, SiteError, SiteInvalid, statusOf } from './error-reply.ts';
+import type { Access, Endpoint, Surface } from './endpoint.ts';
+import { ErrorReply, MessagesError, SiteError, SiteInvalid, statusOf } from './error-reply.ts';
 import { type JsonSchema, type SchemaNames, takeOutNames } from './schema.ts';
 
 export interface OpenApiOptions {
@@ -71,6 +71,12 @@ const commonHeaders = {
     schema: { type: 'string', const: 'false' },
   },
   'www-authenticate': { description: 'The scheme to use.', schema: { type: 'string', const: 'Bearer' } },
+};
+
+/** Of a 402 with an invoice. */
+const offerHeaders = {
+  'payment-required': { description: 'What to pay (x402, version 2).', schema: { type: 'string' } },
+  'www-authenticate': { description: 'A `Payment` challenge.', schema: { type: 'string' } },
 };
 
 function header(name: keyof typeof commonHeaders) {
@@ -155,8 +161,19 @@ function parametersOf(endpoint: Endpoint, names: SchemaNames): unknown[] {
     ...of('query', endpoint.query),
     ...of('header', endpoint.headers),
   ];
-  return actsInWorkspace(endpoint) ? [...own, workspaceHeader] : own;
+  const paying = endpoint.payable ? [...own, ...paymentHeaders] : own;
+  return actsInWorkspace(endpoint) ? [...paying, workspaceHeader] : paying;
 }
+
+/** Not validated, so that calls without a payment cost nothing; a malformed one is a 402. */
+const paymentHeaders = Object.entries({
+  'PAYMENT-SIGNATURE': 'The payment for an offer in `PAYMENT-REQUIRED` (x402, version 2).',
+  'Payment-Authorization':
+    'A `Payment` credential for the challenge in `WWW-Authenticate`. In `Authorization` it stands in for the key.',
+}).map(([name, description]) => ({
+  ...{ name, in: 'header', required: false, description },
+  schema: { type: 'string' },
+}));
 
 const workspaceHeader = {
   name: 'X-Workspace-Id',
@@ -168,7 +185,7 @@ const workspaceHeader = {
 
 /** Public and owner-only endpoints do not depend on the workspace. */
 function actsInWorkspace({ access, surface }: Endpoint): boolean {
-  return surface === 'v1' && !access.anonymous && access.login !== undefined && access.login !== 'owner';
+  return surface !== 'site' && !access.anonymous && access.login !== undefined && access.login !== 'owner';
 }
 
 function succeeded(endpoint: Endpoint, names: SchemaNames): Record<string, unknown> {
@@ -209,7 +226,7 @@ function failed(endpoint: Endpoint, names: SchemaNames): Record<string, unknown>
   }
   const responses: Record<string, unknown> = {};
   for (const [status, codes] of [...codesByStatus].sort(([a], [b]) => a - b)) {
-    const usual = endpoint.surface === 'v1' ? ErrorReply : status === 422 ? SiteInvalid : SiteError;
+    const usual = errorSchema(endpoint.surface, status);
     const hasOwn = endpoint.ownFaults && (status === 400 || status === 404);
     const schema = hasOwn ? { anyOf: [usual, endpoint.ownFaults] } : usual;
     const canWait = codes.some(
@@ -222,11 +239,18 @@ function failed(endpoint: Endpoint, names: SchemaNames): Record<string, unknown>
         ...(canWait && header('retry-after')),
         ...(codes.some((code) => failures[code].retry !== 'after-waiting') && header('x-should-retry')),
         ...(status === 401 && header('www-authenticate')),
+        ...(status === 402 && endpoint.payable && offerHeaders),
       },
       content: { 'application/json': { schema: takeOutNames(schema, names) } },
     };
   }
   return responses;
+}
+
+function errorSchema(surface: Surface, status: number): TSchema {
+  if (surface === 'messages') return MessagesError;
+  if (surface === 'v1') return ErrorReply;
+  return status === 422 ? SiteInvalid : SiteError;
 }
 
 /** Describes in one sentence who may call an endpoint. */

@@ -15,6 +15,12 @@ export const ResponseMessage = Type.Object(
     generate: maybe(
       Type.Boolean({ description: '`false` prepares the context: nothing is generated or charged.' }),
     ),
+    headers: maybe(
+      Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 65_536 }), {
+        description:
+          'Headers of this message: `payment-signature` or `payment-authorization`, to pay for it with an invoice of a rejected one.',
+      }),
+    ),
     stream_id: maybe(Type.String({ description: 'Rejected: a socket carries one response at a time.' })),
   },
   { additionalProperties: true, description: 'One text frame sent by the client.' },
@@ -36,6 +42,17 @@ const SocketFailure = Type.Object(
     ),
   },
   { description: 'A rejected message.' },
+);
+
+/** Precedes the answer to a message that carried a payment. It has no sequence number. */
+const PaymentEvent = Type.Object(
+  {
+    type: Type.Literal('service:payment'),
+    headers: Type.Record(Type.String(), Type.String(), {
+      description: 'The receipt: `payment-response` or `payment-receipt`.',
+    }),
+  },
+  { description: 'The receipt of a payment.' },
 );
 
 /** Creates responses over a WebSocket. Source: the Open Responses specification, WebSocket. */
@@ -60,7 +77,7 @@ export const connectResponses = endpoint({
   result: ResponseEvent,
   socket: {
     message: ResponseMessage,
-    event: Type.Union([ResponseEvent, SocketFailure]),
+    event: Type.Union([ResponseEvent, SocketFailure, PaymentEvent]),
     messageLimit: modelCallBodyLimit,
   },
   errors: socketErrors,

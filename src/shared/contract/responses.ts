@@ -284,6 +284,7 @@ export const createResponse = endpoint({
   access: { apiKey: 'responses', login: 'any', agent: true },
   surface: 'v1',
   unauthorizedType: 'unauthorized',
+  payable: true,
   headers: OnceHeaders,
   body: CreateResponseRequest,
   bodyRequired: true,

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { ResponseEvent } from './response-events.ts';
 import { ResponseResource } from './responses.ts';
-import { AnyObject, deleted, listOf, nullable, pageQuery } from './vocabulary.ts';
+import { AnyObject, deleted, listOf, nullable, otherParameters, pageQuery } from './vocabulary.ts';
 
 /** Stored and background responses. Source: the types of the OpenAI SDK. */
 
@@ -34,16 +34,20 @@ export const getResponse = endpoint({
     'has the status `cancelled`.',
   ].join(' '),
   ...byResponsesKey,
-  query: Type.Object({
-    stream: Type.Optional(Type.Boolean({ description: 'Whether to stream its events.' })),
-    starting_after: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: Number.MAX_SAFE_INTEGER,
-        description: 'With `stream`: the `sequence_number` of the last event received; default: all events.',
-      }),
-    ),
-  }),
+  query: Type.Object(
+    {
+      stream: Type.Optional(Type.Boolean({ description: 'Whether to stream its events.' })),
+      starting_after: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: Number.MAX_SAFE_INTEGER,
+          description:
+            'With `stream`: the `sequence_number` of the last event received; default: all events.',
+        }),
+      ),
+    },
+    otherParameters,
+  ),
   result: ResponseResource,
   stream: { event: ResponseEvent, done: true, always: false },
   errors: [...readErrors, 'invalid_request'],
@@ -80,11 +84,16 @@ export const listInputItems = endpoint({
   description:
     'The items of that call, without those of the responses it continued, in the format of the OpenAI API.',
   ...byResponsesKey,
-  query: Type.Object({
-    order: Type.Optional(Type.Enum(['asc', 'desc'], { description: 'Default: `desc`, newest first.' })),
-    after: Type.Optional(Type.String({ maxLength: 200, description: 'The `last_id` of the previous page.' })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Page size; default 20.' })),
-  }),
+  query: Type.Object(
+    {
+      order: Type.Optional(Type.Enum(['asc', 'desc'], { description: 'Default: `desc`, newest first.' })),
+      after: Type.Optional(
+        Type.String({ maxLength: 200, description: 'The `last_id` of the previous page.' }),
+      ),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Page size; default 20.' })),
+    },
+    otherParameters,
+  ),
   result: Type.Object({
     object: Type.Literal('list'),
     data: Type.Array(AnyObject),

@@ -74,7 +74,7 @@ export const createThread = endpoint({
   path: '/v1/threads',
   summary: 'Create a thread.',
   description: [
-    'A conversation stored until it is deleted. A model call that names it, by `service.thread` in either format or by',
+    'A conversation stored until it is deleted. A model call that names it, by `service.thread` in OpenAI’s formats or by',
     "`conversation` in the Responses format, is a run of it: the thread's content is the context, and the new input and the",
     'answer are appended when the run completes. A failed or cancelled run appends nothing. Only one run at a time: a',
     'second one returns 409 `conflict`. Keys need the scope `threads`.',

@@ -18,7 +18,9 @@ export const callStatuses = ['completed', 'incomplete', 'failed', 'canceled', 'i
 /** Members that usage and traces of a finished call share. */
 export const finishedCall = {
   request_id: Type.String(),
-  response_id: nullable(Type.String({ description: 'Null for calls in the chat-completions format.' })),
+  response_id: nullable(
+    Type.String({ description: 'Null for calls in the chat-completions and Messages formats.' }),
+  ),
   created_at: Timestamp,
   completed_at: Timestamp,
   endpoint: Type.String({ description: 'The path of the call.' }),
@@ -92,7 +94,8 @@ export const listUsage = endpoint({
   method: 'GET',
   path: '/v1/usage',
   summary: 'Summarise usage.',
-  description: 'Totals of finished requests: a key sees its own, a login those of its workspace.',
+  description:
+    'Totals of finished requests: a key sees its own, a login those of its workspace. `total` covers all pages.',
   tag: 'Usage',
   access: { apiKey: 'usage:read', login: 'any', agent: true },
   surface: 'v1',
@@ -103,6 +106,12 @@ export const listUsage = endpoint({
     model: Type.Optional(Type.String({ maxLength: 256, description: 'Only calls answered by this model.' })),
     ...timeRange,
     group_by: Type.Optional(Type.Enum([...usageGroupings], { description: 'Default: `day`.' })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 100, description: 'Groups on a page; default 100.' }),
+    ),
+    after: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, description: 'The `next` of the previous page.' }),
+    ),
   }),
   result: Type.Object({
     object: Type.Literal('list'),
@@ -110,9 +119,11 @@ export const listUsage = endpoint({
     since: Timestamp,
     until: Timestamp,
     total: UsageSums,
-    data: Type.Array(UsageGroup),
+    data: Type.Array(UsageGroup, { description: 'In ascending order, null last.' }),
     has_more: Type.Boolean(),
-    next: nullable(Type.String()),
+    next: nullable(
+      Type.String({ description: 'Send it as `after` for the next page; null on the last one.' }),
+    ),
   }),
   errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
 });

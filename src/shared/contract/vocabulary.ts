@@ -120,6 +120,12 @@ export function pageQuery(prefix: IdPrefix) {
   };
 }
 
+/**
+ * For the query of endpoints that clients of other services call: those send parameters that we lack, such as `include`.
+ * Elsewhere unknown parameters are refused, since a filter or cursor without effect misleads.
+ */
+export const otherParameters = { additionalProperties: true } as const;
+
 export const pageSizeDefault = 20;
 
 /** The result of a deletion. */

@@ -101,7 +101,7 @@ export const useFaucet = endpoint({
   path: '/api/agents/me/wallet/faucet',
   summary: 'Add play money to your wallet.',
   description:
-    'For trying payments out: only on a host that listens on this machine alone and has no Lightning back end.',
+    'For trying payments out, by people: play money buys credit for model calls. Only on a host that listens on this machine alone and has no Lightning back end.',
   tag: 'Wallet',
   access: { login: 'any', loginOnly: true },
   surface: 'site',
@@ -116,7 +116,7 @@ export const useFaucet = endpoint({
     { additionalProperties: false },
   ),
   result: dataOf(Type.Object({ wallet: Wallet })),
-  errors: ['unauthenticated', 'signed_out', 'permission', 'invalid_request'],
+  errors: ['unauthenticated', 'signed_out', 'invalid_request', 'conflict'],
 });
 
 export type Wallet = Static<typeof Wallet>;

@@ -22,6 +22,7 @@ const status: DaemonStatus = {
   default_model_source: 'simulator',
   suggested_model: null,
   storage: { writable: true, reason: null },
+  wallet: { backend: 'embedded', state: 'ready', problems: [] },
   vault: { state: 'no_vault', store: null, reason: null },
   providers: [
     { name: 'simulator', state: 'available', models: 5, reason: null },

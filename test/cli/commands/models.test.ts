@@ -18,6 +18,7 @@ const model = (id: string, members: Partial<ModelEntry['service']> = {}): ModelE
     context_length: 400_000,
     max_output_tokens: null,
     capabilities: {
+      kind: 'chat',
       input_modalities: ['text', 'image'],
       output_modalities: ['text'],
       tools: true,

@@ -123,7 +123,7 @@ describe('tail', () => {
       /:15 +limit_reached +acme\/large +10\.0\.0\.7 +and 4,311 more like it: The key has .*… +req_3$/,
     );
     const piped = await tailUntil('req_3', [], { env: (await following(events)).env });
-    expect(piped.stdout).toContain('The key has reached its spending limit.');
+    expect(piped.stdout).toContain('The key has reached its spending limit.\t/v1/responses\t\t10.0.0.7\n');
   });
 
   test.each([26, 34, 40, 43, 50, 60, 80, 100, 130])('fits a terminal of %i columns', async (columns) => {

@@ -166,6 +166,11 @@ test('autopilots are created, changed, listed and archived', async () => {
     'Archived night-watch.\n',
   );
   expect((await json(['autopilots', 'list', '--status', 'archived']))[0].id).toBe(made.id);
+  const missing = await run(['autopilots', 'show', 'nosuch']);
+  expect(missing).toMatchObject({
+    code: exitCodes.failed,
+    stderr: expect.stringContaining('no autopilot "nosuch"'),
+  });
   expect((await run(['autopilots', 'update', 'night-watch'])).code).toBe(exitCodes.usage);
   expect((await run(['autopilots', 'create', 'x', '--policy', '[]'])).code).toBe(exitCodes.usage);
 });

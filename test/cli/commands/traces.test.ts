@@ -118,3 +118,61 @@ test('a trace without attempts and dropped parts shows dashes on a terminal, not
     expect(stdout).toMatch(new RegExp(`^${label} +–$`, 'm'));
   expect((await runCli(['traces', 'req_1'], { env })).stdout).toMatch(/^attempts\t\nroutes\t\ndropped\t$/m);
 });
+
+const rejected: TraceView = {
+  ...trace,
+  response_id: null,
+  provider: null,
+  key: null,
+  status: 'rejected',
+  error_code: 'unauthenticated',
+  rejection: {
+    http_status: 401,
+    param: null,
+    message: 'A valid API key is required.',
+    address: '10.0.0.7',
+    more: 0,
+  },
+  attempts: [],
+  routes: null,
+  dropped: [],
+};
+
+test('a trace says nothing of what it has not', async () => {
+  const { env } = await fakeDaemon({
+    'GET /v1/traces/req_1': () => trace,
+    'GET /v1/traces/req_2': () => rejected,
+  });
+  const fieldsOf = async (id: string) => {
+    const { stdout } = await runCli(['traces', id], { env });
+    return stdout.split('\n').map((line) => line.split('\t')[0]);
+  };
+  const ordinary = await fieldsOf('req_1');
+  for (const field of ['reason', 'param', 'http_status', 'more', 'address', 'error_code'])
+    expect(ordinary).not.toContain(field);
+  const refused = await fieldsOf('req_2');
+  expect(refused).toEqual(
+    expect.arrayContaining(['request_id', 'status', 'error_code', 'reason', 'address', 'key', 'endpoint']),
+  );
+  for (const field of ['param', 'more', 'provider', 'input', 'cost_usd', 'attempts', 'settled_ms'])
+    expect(refused).not.toContain(field);
+});
+
+test('the list has the key at 80 columns, and where a rejected call came from in a pipe', async () => {
+  const { env } = await fakeDaemon({
+    'GET /v1/traces': () => ({ object: 'list', data: [trace, rejected], has_more: false, next: null }),
+    'GET /v1/workspaces/me/keys': () => ({
+      object: 'list',
+      data: [{ id: 'key_1', name: 'my-app', status: 'active' }],
+      has_more: false,
+      next: null,
+    }),
+  });
+  const { stdout } = await runCli(['traces', '--no-color'], { env, tty: true, columns: 80, now });
+  const [titles, first, second] = stdout.split('\n');
+  expect(titles).toMatch(/^REQUEST ID +ENDED +STATUS +MODEL +KEY/);
+  expect(first).toContain('my-app');
+  expect(second).toContain('10.0.0.7');
+  const piped = await runCli(['traces'], { env, now });
+  expect(piped.stdout.trimEnd().split('\n')[1]?.split('\t').slice(-2)).toEqual(['/v1/responses', '10.0.0.7']);
+});

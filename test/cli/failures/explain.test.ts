@@ -4,6 +4,11 @@ import { runCli } from '../../support/run-cli.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 import { fail, fakeDaemon } from '../fake-daemon.ts';
 
+interface Rejection {
+  param?: string;
+  headers?: Record<string, string>;
+}
+
 const failing = (status: number, code: string, headers: Record<string, string> = {}) =>
   fakeDaemon({
     'GET /v1/rates': (_call, response) => {
@@ -37,6 +42,11 @@ test('the time to wait is reported', async () => {
   expect((await runCli(['rates'], { env })).stderr).toContain('Try again in 30 s.');
 });
 
+test('after a conflict, the message alone says what is in the way', async () => {
+  const { env } = await failing(409, 'conflict');
+  expect((await runCli(['rates'], { env })).stderr).not.toContain('next');
+});
+
 test('a rate limit of a key is not answered with advice to change its limits', async () => {
   const { env } = await failing(403, 'limit_reached', { 'retry-after': '30' });
   expect((await runCli(['rates'], { env })).stderr).not.toContain('limits set');
@@ -59,6 +69,30 @@ test('after a missing provider key, the advice says where to set it', async () =
   const { code, stderr } = await runCli(['rates'], { env });
   expect(code).toBe(exitCodes.tryLater);
   expect(stderr).toMatch(/next +Set a key where the daemon runs, then restart it; see: gateway status\n/);
+});
+
+test.each([
+  [{ param: 'tools' }, /Choose another model, .*: gateway models list/],
+  [{ param: 'limits.max_price' }, /gateway keys limits set KEY/],
+  [{ headers: { 'retry-after': '30' } }, /Try again in 30 s/],
+])('without a route, the advice fits the reason: %j', async ({ param, headers = {} }: Rejection, advice) => {
+  const { env } = await fakeDaemon({
+    'GET /v1/rates': (_call, response) => {
+      for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+      fail(response, 503, { code: 'no_route', message: 'No provider can serve it.', param });
+    },
+  });
+  const { stderr } = await runCli(['rates'], { env });
+  expect(stderr).toMatch(advice);
+  expect(stderr).not.toContain('Change');
+});
+
+test('without a wallet, the advice is to create one', async () => {
+  const { env } = await fakeDaemon({
+    'GET /v1/rates': (_call, response) =>
+      fail(response, 400, { code: 'invalid_request', message: 'You have no wallet yet.', param: 'wallet' }),
+  });
+  expect((await runCli(['rates'], { env })).stderr).toMatch(/next +Create a wallet: gateway wallet create\n/);
 });
 
 test('suggested commands start with npx under npx', async () => {

@@ -5,6 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { defaults } from '../../../src/daemon/config/defaults.ts';
+import { setValue } from '../../../src/daemon/config/set-value.ts';
 import { knownSettings, settings } from '../../../src/daemon/config/settings.ts';
 import { configTools } from '../../../src/daemon/config/tools.ts';
 
@@ -77,14 +78,14 @@ aliases:
 
   test('leaves the rest of the text unchanged', async () => {
     await writeFile(file, written);
-    expect(await configTools.set(place(), 'listen.port', '4200')).toEqual({ isChanged: true });
+    expect(await setValue(file, { name: 'listen.port', value: '4200' })).toEqual({ isChanged: true });
     expect(await readFile(file, 'utf8')).toBe(written.replace('port: 4100', 'port: 4200'));
   });
 
   test('keeps comments where something is added', async () => {
     await writeFile(file, written);
-    await configTools.set(place(), 'aliases.gpt-4.1', 'openai/gpt-4.1');
-    await configTools.set(place(), 'cors.origins', '["https://app.example"]');
+    await setValue(file, { name: 'aliases.gpt-4.1', value: 'openai/gpt-4.1' });
+    await setValue(file, { name: 'cors.origins', value: '["https://app.example"]' });
     const text = await readFile(file, 'utf8');
     for (const comment of ['# The house', '# as ever', '# what we use']) expect(text).toContain(comment);
     expect(parse(text)).toEqual({
@@ -95,7 +96,7 @@ aliases:
   });
 
   test('creates a missing file, readable only by its owner', async () => {
-    await configTools.set(place(), 'log.level', 'info');
+    await setValue(file, { name: 'log.level', value: 'info' });
     expect(parse(await readFile(file, 'utf8'))).toEqual({ log: { level: 'info' } });
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
@@ -105,7 +106,9 @@ aliases:
       file,
       'upstreams:\n  - { name: one, base_url: "https://one.example", models: [m], prices: { input: "1", output: "2" } }\n',
     );
-    expect(await configTools.set(place(), 'upstreams.0.prices.input', '0.59')).toEqual({ isChanged: true });
+    expect(await setValue(file, { name: 'upstreams.0.prices.input', value: '0.59' })).toEqual({
+      isChanged: true,
+    });
     expect(parse(await readFile(file, 'utf8')).upstreams[0].prices.input).toBe('0.59');
   });
 
@@ -116,13 +119,13 @@ aliases:
     ['nothing', '1'],
   ])('%s = %s is rejected and the file unchanged', async (name, value) => {
     await writeFile(file, written);
-    expect(await configTools.set(place(), name, value)).toMatchObject({ faults: [expect.any(Object)] });
+    expect(await setValue(file, { name, value })).toMatchObject({ faults: [expect.any(Object)] });
     expect(await readFile(file, 'utf8')).toBe(written);
   });
 
   test('an invalid file is not changed', async () => {
     await writeFile(file, 'listen: [');
-    expect(await configTools.set(place(), 'log.level', 'info')).toMatchObject({
+    expect(await setValue(file, { name: 'log.level', value: 'info' })).toMatchObject({
       faults: [expect.any(Object)],
     });
     expect(await readFile(file, 'utf8')).toBe('listen: [');
@@ -132,16 +135,16 @@ aliases:
     const real = join(home, 'real.yaml');
     await writeFile(real, 'local_servers: true\n');
     await symlink(real, file);
-    await configTools.set(place(), 'local_servers', 'false');
+    await setValue(file, { name: 'local_servers', value: 'false' });
     expect(await readFile(real, 'utf8')).toBe('local_servers: false\n');
     expect((await import('node:fs')).lstatSync(file).isSymbolicLink()).toBe(true);
   });
 
   test('removing it also removes empty maps', async () => {
     await writeFile(file, written);
-    await configTools.set(place(), 'listen.port', undefined);
+    await setValue(file, { name: 'listen.port', value: undefined });
     expect(parse(await readFile(file, 'utf8'))).toEqual({ aliases: { fast: 'openai/gpt-5-mini' } });
-    await configTools.set(place(), 'aliases', undefined);
+    await setValue(file, { name: 'aliases', value: undefined });
     expect(parse(await readFile(file, 'utf8'))).toBeNull();
   });
 });

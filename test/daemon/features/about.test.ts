@@ -36,6 +36,7 @@ const status: DaemonStatus = {
   data_dir: '/data',
   ...model,
   storage: { writable: true, reason: null },
+  wallet: { backend: 'embedded', state: 'ready', problems: [] },
   vault: { state: 'no_vault', store: null, reason: null },
   providers: [{ name: 'simulator', state: 'available', models: 4, reason: null }],
 };

@@ -27,11 +27,15 @@ test('every user-defined name is one line, not blank, and trimmed', () => {
   const names = ['name', 'displayName', 'title', 'reference'];
   // Model calls follow external formats.
   const own = endpoints.filter(({ tag }) => tag !== 'Model calls');
-  // The code checks it, because its length is in bytes, and it has an error code of its own.
-  const checkedInCode = ['createAgent name'];
+  const withRulesOfTheirOwn = [
+    // The code checks it, because its length is in bytes, and it has an error code of its own.
+    'createAgent name',
+    // A word of tokens.
+    'createPaywall name',
+  ];
   const given = own.flatMap(({ id, body }) =>
     Object.entries((body as { properties?: Record<string, TSchema> } | undefined)?.properties ?? {})
-      .filter(([name]) => names.includes(name) && !checkedInCode.includes(`${id} ${name}`))
+      .filter(([name]) => names.includes(name) && !withRulesOfTheirOwn.includes(`${id} ${name}`))
       .map(([name, schema]) => [`${id} ${name}`, JSON.stringify(schema)] as const),
   );
   expect(given.length).toBeGreaterThan(8);

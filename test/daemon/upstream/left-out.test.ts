@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parseChat } from '../../../src/daemon/features/inference/formats/chat-completions/parse.ts';
+import { parseMessagesCall } from '../../../src/daemon/features/inference/formats/messages/parse.ts';
 import { parseResponses } from '../../../src/daemon/features/inference/formats/responses/parse.ts';
 import { parseInput } from '../../../src/daemon/features/inference/formats/responses/parse-input.ts';
 import type { Inference, Wire } from '../../../src/daemon/features/inference/neutral.ts';
@@ -26,6 +27,11 @@ const targets: Record<Wire, Record<string, { adapter: Adapter; model: string }>>
   chat: {
     'Responses upstreams': { adapter: responsesAdapter(settings), model: 'gpt-5' },
     Anthropic: { adapter: anthropicAdapter(settings), model: 'claude-sonnet-4-5' },
+    Google: { adapter: googleAdapter(settings), model: 'gemini-3.5-flash' },
+  },
+  messages: {
+    'chat upstreams': { adapter: chatAdapter(settings), model: 'fake' },
+    'Responses upstreams': { adapter: responsesAdapter(settings), model: 'gpt-5' },
     Google: { adapter: googleAdapter(settings), model: 'gemini-3.5-flash' },
   },
 };
@@ -180,10 +186,105 @@ const samples: Record<Wire, Record<string, Json>> = {
     'metadata, store, stream, stream_options': { metadata: { a: 'b' }, store: true, stream: true },
     'any other member': { min_p: 0.1 },
   },
+  messages: {
+    system: { system: [{ type: 'text', text: 'Be kind.', cache_control: { type: 'ephemeral' } }] },
+    'messages: text, images, documents, calls, results': {
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'Hi.' },
+            { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
+            { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'AAAA' } },
+            { type: 'search_result', title: 'T', source: 'S', content: [{ type: 'text', text: 'x' }] },
+          ],
+        },
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'weather', input: {} }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: 'rain' }] },
+      ],
+    },
+    'messages: `is_error` of a result': {
+      messages: [
+        text,
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'weather', input: {} }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: 'no', is_error: true }] },
+      ],
+    },
+    'messages: thoughts that the gateway sealed': {
+      messages: [text, { role: 'assistant', content: [{ type: 'redacted_thinking', data: 'gws1.x' }] }, text],
+    },
+    'messages: thoughts that Anthropic signed': {
+      messages: [
+        text,
+        { role: 'assistant', content: [{ type: 'thinking', thinking: 'Hm.', signature: 'abc' }] },
+        text,
+      ],
+    },
+    'messages: calls and results of tools that Anthropic runs': {
+      messages: [
+        text,
+        {
+          role: 'assistant',
+          content: [
+            { type: 'server_tool_use', id: 's', name: 'web_search', input: {} },
+            { type: 'web_search_tool_result', tool_use_id: 's', content: [] },
+          ],
+        },
+        text,
+      ],
+    },
+    'messages: other blocks': {
+      messages: [{ role: 'user', content: [{ type: 'container_upload', file_id: 'f' }] }],
+    },
+    'messages: `file_id`': {
+      messages: [
+        { role: 'user', content: [{ type: 'document', source: { type: 'file', file_id: 'file-1' } }] },
+      ],
+    },
+    'tools: with an `input_schema`': { tools: [{ name: 'weather', input_schema: { type: 'object' } }] },
+    'tools: others (`web_search_…`, `bash_…`)': {
+      tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+    },
+    tool_choice: {
+      tools: [{ name: 'weather', input_schema: { type: 'object' } }],
+      tool_choice: { type: 'tool', name: 'weather' },
+    },
+    'tool_choice: a tool that Anthropic defines': {
+      tools: [{ type: 'bash_20250124', name: 'bash' }],
+      tool_choice: { type: 'tool', name: 'bash' },
+    },
+    'tool_choice: `disable_parallel_tool_use`': {
+      tools: [{ name: 'weather', input_schema: { type: 'object' } }],
+      tool_choice: { type: 'auto', disable_parallel_tool_use: true },
+    },
+    max_tokens: { max_tokens: 99 },
+    'output_config.format, output_format': {
+      output_config: { format: { type: 'json_schema', schema: { type: 'object' } } },
+    },
+    'output_config.effort': { output_config: { effort: 'high' } },
+    'thinking: `enabled`, with a budget': { thinking: { type: 'enabled', budget_tokens: 4096 } },
+    'thinking: `disabled`': { thinking: { type: 'disabled' } },
+    temperature: { temperature: 0.5 },
+    top_p: { top_p: 0.5 },
+    top_k: { top_k: 5 },
+    stop_sequences: { stop_sequences: ['x'] },
+    service_tier: { service_tier: 'standard_only' },
+    'cache_control, metadata, user_profile_id': {
+      cache_control: { type: 'ephemeral' },
+      metadata: { user_id: 'u' },
+    },
+    stream: { stream: true },
+    'any other member': { context_management: { edits: [{}] } },
+  },
 };
 
 function parse(wire: Wire, more: Json): Inference {
   const base = { model: 'm' };
+  if (wire === 'messages') {
+    const body = { ...base, max_tokens: 1024, messages: [text], ...more };
+    const origin = { provider: 'other', model: 'other', payload: {} };
+    return parseMessagesCall(body as never, {}, () => origin);
+  }
   if (wire === 'chat') return parseChat({ ...base, messages: [text], ...more } as never, () => undefined);
   const body = { ...base, ...input(), ...more };
   return parseResponses(
@@ -222,7 +323,11 @@ function tableIn(guide: string, heading: string): Map<string, string[]> {
 }
 
 const guide = readFileSync('docs/translation.md', 'utf8');
-const headings = { responses: 'From the Responses format', chat: 'From the chat-completions format' };
+const headings = {
+  responses: 'From the Responses format',
+  chat: 'From the chat-completions format',
+  messages: 'From the Messages format',
+};
 /** What the guide calls each outcome. */
 const words: Record<string, Outcome> = {
   sent: 'sent',
@@ -232,7 +337,7 @@ const words: Record<string, Outcome> = {
   refused: 'refused',
 };
 
-describe.each(['responses', 'chat'] as const)('a call in the %s format', (wire) => {
+describe.each(['responses', 'chat', 'messages'] as const)('a call in the %s format', (wire) => {
   const table = tableIn(guide, headings[wire]);
   const names = Object.keys(targets[wire]);
 

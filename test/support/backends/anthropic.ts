@@ -11,7 +11,7 @@ export const anthropicBackends: ProviderBackends<'anthropic', FakeAnthropic> = {
     anthropic: {
       model: 'anthropic/claude-sonnet-4-5',
       otherModel: 'anthropic/claude-opus-4-5',
-      relays: [],
+      relays: ['messages'],
       refusal: 'ending',
       namesParameters: false,
       brokenCode: 'overloaded_error',

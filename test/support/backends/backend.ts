@@ -1,3 +1,5 @@
+import type { Wire } from '../../../src/daemon/features/inference/index.ts';
+
 /** The next answer of a model, independent of its provider's format. The simulator answers by its own rules. */
 export interface ScriptedReply {
   reasoning?: string;
@@ -29,8 +31,10 @@ export interface Backend {
   model: string | ((reply: ScriptedReply) => string);
   /** Another model of the same provider. */
   otherModel: string;
+  /** An embedding model, if the provider has any. */
+  embeddingModel?: string;
   /** The formats that are relayed to it without translation. */
-  relays: readonly ('responses' | 'chat')[];
+  relays: readonly Wire[];
   /** A refusal is a message, a message that ends the answer early, or a blocked prompt without an answer. */
   refusal: 'message' | 'ending' | 'blocked';
   /** Whether its errors name the parameter at fault. */

@@ -11,6 +11,7 @@ export const googleBackends: ProviderBackends<'google', FakeGemini> = {
     google: {
       model: 'google/gemini-3.5-flash',
       otherModel: 'google/gemini-3.1-pro-preview',
+      embeddingModel: 'google/gemini-embedding-001',
       relays: [],
       refusal: 'blocked',
       namesParameters: false,

@@ -9,6 +9,7 @@ const env = { OPENAI_API_KEY: 'sk-openai' };
 const openai: Backend = {
   model: 'openai/gpt-5-mini',
   otherModel: 'openai/gpt-5.4',
+  embeddingModel: 'openai/text-embedding-3-small',
   relays: ['responses', 'chat'],
   refusal: 'message',
   namesParameters: true,
@@ -32,6 +33,7 @@ export const openaiBackends: ProviderBackends<'openai' | 'chat-only' | 'response
       ...openai,
       model: 'chat-only/fake',
       otherModel: 'chat-only/another',
+      embeddingModel: 'chat-only/fake-embed',
       relays: ['chat'],
       expectReasoning({ messages }, reasoning) {
         const [, assistant] = messages as Json[];
@@ -42,6 +44,7 @@ export const openaiBackends: ProviderBackends<'openai' | 'chat-only' | 'response
       ...openai,
       model: 'responses-only/gpt-5-fake',
       otherModel: 'responses-only/another',
+      embeddingModel: 'responses-only/fake-embed',
       relays: ['responses'],
     },
   },

@@ -4,6 +4,7 @@ import type { Backend, ScriptedReply } from './backend.ts';
 export const simulator: Backend = {
   model: simulatedModel,
   otherModel: 'sim/echo',
+  embeddingModel: 'sim/embedding',
   relays: [],
   refusal: 'message',
   namesParameters: false,

@@ -9,7 +9,7 @@ import type { Context } from '../../context.ts';
 import { explain } from '../../failures/explain.ts';
 import { isLocalDown } from '../../hosts/hosts.ts';
 import { send } from '../../hosts/send.ts';
-import { getStatus, refreshModels } from '../../manifest/endpoints.ts';
+import { getStatus, getWalletBackend, refreshModels } from '../../manifest/endpoints.ts';
 import { type Finding, readSettings } from './finding.ts';
 
 /** Reports the daemon's own status if it responds; otherwise whether it could start. */
@@ -21,7 +21,9 @@ export async function checkDaemon(context: Context): Promise<Finding[]> {
     ];
   }
   try {
-    const status = await context.client().call(getStatus, {});
+    let status = await context.client().call(getStatus, {});
+    if (status.wallet.backend !== 'embedded')
+      status = { ...status, wallet: await context.client().call(getWalletBackend, {}) };
     return [...findingsOf(status), ...(context.host().isLocal ? socketFindings(status) : [])];
   } catch (error) {
     if (error instanceof ReceivedError && /^(signed_out|permission)$/.test(error.code))
@@ -60,6 +62,7 @@ function findingsOf(status: DaemonStatus): Finding[] {
       remedy: storage.writable ? null : 'Free disk space, or repair the data and restart.',
     },
     vaultFinding(status),
+    ...backendFindings(status),
     ...providerFindings(status),
   ];
 }
@@ -99,6 +102,21 @@ function vaultFinding({ vault: { state, store, reason } }: DaemonStatus): Findin
     };
   }
   return { check: 'vault', state: 'warning', message: state, remedy: reason };
+}
+
+/** Nothing about play money, which cannot fail. */
+function backendFindings({ wallet: { backend, state, problems } }: DaemonStatus): Finding[] {
+  if (backend === 'embedded') return [];
+  if (state === 'ready' || problems.length === 0) {
+    const message = `${backend}: ${state === 'ready' ? 'ready' : 'not checked yet'}`;
+    return [{ check: 'wallet', state: 'ok', message, remedy: null }];
+  }
+  return problems.map((problem) => ({
+    check: 'wallet',
+    state: state === 'unavailable' ? 'broken' : 'warning',
+    message: `${backend}: ${problem}`,
+    remedy: 'Check it again: gateway wallet backend',
+  }));
 }
 
 function providerFindings({ providers }: DaemonStatus): Finding[] {

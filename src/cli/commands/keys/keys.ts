@@ -60,7 +60,14 @@ export const issueKeyCommand = (context: Context) =>
     );
 
 /** Repeated here because loading the contract would load its schemas. */
-const actions = ['responses', 'chat', 'compact'] as const satisfies readonly ActionName[];
+const actions = [
+  'responses',
+  'chat',
+  'messages',
+  'compact',
+  'embeddings',
+  'decisions',
+] as const satisfies readonly ActionName[];
 
 /** Piped, it prints the id, a tab and the secret; with --quiet only the secret. */
 async function issueKeyAndShow(context: Context, input: Input<typeof issueKeyContract>): Promise<void> {

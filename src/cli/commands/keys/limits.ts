@@ -172,7 +172,8 @@ function timeOf(expires: Expiry, now: number): string {
 
 const amount = /^\d{1,7}(\.\d{1,9})?$/;
 
-function spendCap(text: string): NonNullable<LimitsChange['spend_cap']> {
+/** A parser for `--spend-cap`. */
+export function spendCap(text: string): NonNullable<LimitsChange['spend_cap']> {
   const [usd = '', period = 'total', ...rest] = text.replace(/^\$/, '').split('/');
   const isPeriod = period === 'day' || period === 'month' || period === 'total';
   if (amount.test(usd) && isPeriod && rest.length === 0) return { usd, period };

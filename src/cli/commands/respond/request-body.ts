@@ -8,8 +8,9 @@ import { createThread } from '../../manifest/endpoints.ts';
 import { resolveThread } from '../../names/resolve.ts';
 import { readAttachments, whyNotRead } from './attachment.ts';
 import { modelOf } from './choose-model.ts';
+import type { PayFlags } from './pay-call.ts';
 
-export interface RequestFlags {
+export interface RequestFlags extends PayFlags {
   prompt: string;
   model?: string | undefined;
   instructions?: string | undefined;
@@ -18,7 +19,6 @@ export interface RequestFlags {
   tools?: string | undefined;
   maxOutputTokens?: number | undefined;
   reasoningEffort?: string | undefined;
-  pay?: 'mine' | 'ours' | undefined;
   cache?: 'off' | 'read-only' | 'read-write' | undefined;
   store?: boolean | undefined;
   background?: boolean | undefined;
@@ -38,7 +38,7 @@ export async function requestBody(context: Context, flags: RequestFlags): Promis
   if (flags.store !== undefined) body.store = flags.store;
   if (flags.background) body.background = true;
   const { pay, cache } = flags;
-  if (pay !== undefined) body.service = { pay };
+  if (pay === 'mine' || pay === 'ours') body.service = { pay };
   if (cache !== undefined) body.service = { ...body.service, cache };
   if (flags.tools !== undefined) body.tools = toolsOf(flags.tools);
   if (flags.jsonSchema !== undefined) body.text = { format: formatOf(flags.jsonSchema) };

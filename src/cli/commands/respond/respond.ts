@@ -16,6 +16,7 @@ import {
   printResponse,
 } from './answer.ts';
 import { billOfResponse, showCancelledCost } from './bill.ts';
+import { withPayment } from './pay-call.ts';
 import { keepPictures, picturesOption, preparePictures } from './pictures.ts';
 import { showProgress } from './progress.ts';
 import { type RequestFlags, requestBody } from './request-body.ts';
@@ -44,7 +45,17 @@ export const respondCommand = (context: Context) =>
       wholeNumber({ min: 1 }),
     )
     .option('--reasoning-effort <effort>', 'how much a reasoning model thinks, such as low or high')
-    .addOption(new Option('--pay <whose>', 'whose provider key to use').choices(['mine', 'ours'] as const))
+    .addOption(
+      new Option(
+        '--pay [whose]',
+        'pay from your wallet on this machine if the host asks for it; `mine` or `ours`: whose provider key to use',
+      ).choices(['mine', 'ours'] as const),
+    )
+    .option(
+      '--max-sats <number>',
+      'with --pay: pay without asking, up to this amount',
+      wholeNumber({ min: 1 }),
+    )
     .addOption(
       new Option('--cache <mode>', 'how to use the response cache').choices([
         'off',
@@ -93,27 +104,26 @@ async function respondAndShow(context: Context, flags: RespondFlags): Promise<vo
       following.replayOf = headers['x-service-replay-of'];
     },
   };
+  const streams = flags.stream ?? (context.out.isInteractive() && flags.idempotencyKey === undefined);
+  const sent = { ...body, stream: streams };
   try {
-    if (flags.stream ?? (context.out.isInteractive() && flags.idempotencyKey === undefined)) {
-      const events = context
-        .client()
-        .stream(createResponse, { headers: {}, body: { ...body, stream: true } }, options);
-      await followAnswer(context, {
-        ...{ events, following, progress },
-        isLive: isLive(context, flags),
-        markdown: flags.markdown,
-      });
-    } else {
-      following.response = await context
-        .client()
-        .call(
-          createResponse,
-          { headers: idempotencyHeaders(flags), body: { ...body, stream: false } },
-          options,
-        );
-      progress.stop();
-      await showResponse(context, following.response, flags);
-    }
+    await withPayment(context, flags, async (headers) => {
+      if (streams) {
+        const events = context
+          .client()
+          .stream(createResponse, { headers: {}, body: sent }, { ...options, headers });
+        await followAnswer(context, {
+          ...{ events, following, progress },
+          isLive: isLive(context, flags),
+          markdown: flags.markdown,
+        });
+      } else {
+        const input = { headers: idempotencyHeaders(flags), body: sent };
+        following.response = await context.client().call(createResponse, input, { ...options, headers });
+        progress.stop();
+        await showResponse(context, following.response, flags);
+      }
+    });
   } catch (error) {
     if (!signal.aborted) throw failureOf(following, error);
     progress.stop();
@@ -128,7 +138,10 @@ async function respondAndShow(context: Context, flags: RespondFlags): Promise<vo
   showOutcome(context, following, context.now() - startedAt);
 }
 
-function checkFlags({ stream, idempotencyKey, background, pictures }: RespondFlags): void {
+function checkFlags(flags: RespondFlags): void {
+  const { stream, idempotencyKey, background, pictures, pay, maxSats } = flags;
+  if (maxSats !== undefined && pay !== true)
+    throw new CliError('--max-sats requires --pay.', { exit: exitCodes.usage });
   if (stream && idempotencyKey !== undefined)
     throw new CliError('--stream and --idempotency-key cannot be combined.', {
       exit: exitCodes.usage,
@@ -191,9 +204,12 @@ async function startInBackground(
 ): Promise<void> {
   const isStreamed = flags.stream !== false && flags.idempotencyKey === undefined;
   const headers = idempotencyHeaders(flags);
-  const queued = isStreamed
-    ? await firstResponse(context, body)
-    : await context.client().call(createResponse, { headers, body: { ...body, stream: false } });
+  const sent = { ...body, stream: isStreamed };
+  const queued = await withPayment(context, flags, (payment) =>
+    isStreamed
+      ? firstResponse(context, sent, payment)
+      : context.client().call(createResponse, { headers, body: sent }, { headers: payment }),
+  );
   if (context.out.wantsJson()) await context.out.document(queued);
   else context.out.text(`${queued.id}\n`);
   context.out.note(`Running in the background. To follow it: gateway responses watch ${queued.id}`);
@@ -204,8 +220,12 @@ export function idempotencyHeaders({ idempotencyKey }: Pick<RespondFlags, 'idemp
   return idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
 }
 
-async function firstResponse(context: Context, body: CreateResponseBody): Promise<ResponseResource> {
-  const events = context.client().stream(createResponse, { headers: {}, body: { ...body, stream: true } });
+async function firstResponse(
+  context: Context,
+  body: CreateResponseBody,
+  headers: Record<string, string>,
+): Promise<ResponseResource> {
+  const events = context.client().stream(createResponse, { headers: {}, body }, { headers });
   for await (const { data } of events) {
     const { response } = JSON.parse(data) as { response?: ResponseResource };
     if (response) return response;

@@ -112,6 +112,8 @@ const carried: ReadonlySet<string> = new Set([
   'GATEWAY_LOG_LEVEL',
   'GATEWAY_MASTER_KEY_FILE',
   'GATEWAY_VAULT_PASSPHRASE_FILE',
+  'GATEWAY_WALLET_SECRET',
+  'GATEWAY_PAYWALLS_PORT',
   ...proxyVariables,
   'NODE_EXTRA_CA_CERTS',
 ]);

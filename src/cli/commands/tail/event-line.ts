@@ -205,12 +205,14 @@ function isRepeated({ type, data }: EventView): boolean {
   return type === 'request.started' || type === 'request.routed';
 }
 
+/** The last four are for rejected requests: why, what was asked for, and by whom. */
 function pipedCells({ created_at, data }: EventView): string[] {
-  const { status = 'unknown', error_code, model, provider, total_ms = 0, ttft_ms } = data as Finished;
-  const { input_tokens = 0, output_tokens = 0, cost_usd, request_id = '' } = data as Finished;
+  const request = data as Finished;
+  const { status = 'unknown', error_code, model, provider, total_ms = 0, ttft_ms } = request;
+  const { input_tokens = 0, output_tokens = 0, cost_usd, request_id = '', endpoint, key, address } = request;
   const cells = [created_at, status, error_code, model, provider, input_tokens, output_tokens, cost_usd];
-  const reason = status === 'rejected' ? [reasonText(data as Finished)] : [];
-  return [...cells, ttft_ms, total_ms, request_id, ...reason].map((cell) =>
+  const rejection = status === 'rejected' ? [reasonText(request), endpoint, key, address] : [];
+  return [...cells, ttft_ms, total_ms, request_id, ...rejection].map((cell) =>
     tabSeparatedCell(String(cell ?? '')),
   );
 }

@@ -73,7 +73,8 @@ async function showTraces(
 async function showTrace(context: Context, request: string): Promise<void> {
   const trace = await context.client().call(getTrace, { params: { request_id: request } });
   const { out, io } = context;
-  await out.record(trace, traceRecord(context.now(), await keyNamesFor(context)));
+  const columns = traceRecord(trace, { now: context.now(), names: await keyNamesFor(context) });
+  await out.record(trace, columns);
   if (!io.stdout.isTty || out.wantsJson() || out.isQuiet()) return;
   out.text(`\n${waterfall(trace, io.columns())}`);
 }
@@ -149,20 +150,47 @@ const traceColumns = (now: number, names: KeyNames): Column<TraceView>[] => [
   { ...ended, show: (trace) => ago(trace.completed_at, now) },
   status,
   model,
-  { ...key(names), isSpare: true },
-  { ...total, align: 'right' },
+  key(names),
+  { ...total, align: 'right', isSpare: true },
   { ...cost, align: 'right', isSpare: true },
   { ...provider, isSpare: true },
   { ...firstToken, align: 'right', isSpare: true },
   { title: 'attempts', value: (trace) => trace.attempts.length, align: 'right', isSpare: true },
+  { title: 'endpoint', value: (trace) => trace.endpoint, isSpare: true },
+  { title: 'address', value: ({ rejection }) => rejection?.address, isSpare: true },
 ];
 
-/** One finished request. */
-export const traceRecord = (now: number, names: KeyNames): Column<TraceView>[] => [
-  { title: 'request_id', value: (trace) => trace.request_id },
-  { title: 'response_id', value: (trace) => trace.response_id },
-  { ...status, value: (trace) => trace.status },
-  { title: 'error_code', value: (trace) => trace.error_code },
+/** One finished request, or a rejected one, which has no answer to describe. */
+export const traceRecord = (
+  trace: TraceView,
+  { now, names }: { now: number; names: KeyNames },
+): Column<TraceView>[] => {
+  const isRejected = trace.rejection !== null;
+  return [
+    { title: 'request_id', value: ({ request_id }) => request_id },
+    ...(isRejected ? [] : [responseId]),
+    { ...status, value: (one) => one.status },
+    ...(trace.error_code === null ? [] : [errorCode]),
+    ...rejectionRecord.filter(({ value }) => isRejected && value(trace) != null),
+    ...(isRejected ? [] : [finishReason]),
+    { title: 'endpoint', value: ({ endpoint }) => endpoint },
+    model,
+    ...(isRejected ? [key(names), total] : [provider, key(names), ...answerRecord]),
+    {
+      ...ended,
+      title: 'completed_at',
+      label: 'completed',
+      show: ({ completed_at }) => ago(completed_at, now),
+    },
+  ];
+};
+
+const responseId: Column<TraceView> = { title: 'response_id', value: (trace) => trace.response_id };
+const errorCode: Column<TraceView> = { title: 'error_code', value: (trace) => trace.error_code };
+const finishReason: Column<TraceView> = { title: 'finish_reason', value: (trace) => trace.finish_reason };
+
+/** Why a request was rejected. */
+const rejectionRecord: Column<TraceView>[] = [
   { title: 'reason', value: ({ rejection }) => rejection?.message },
   { title: 'param', value: ({ rejection }) => rejection?.param },
   { title: 'http_status', label: 'HTTP status', value: ({ rejection }) => rejection?.http_status },
@@ -172,12 +200,11 @@ export const traceRecord = (now: number, names: KeyNames): Column<TraceView>[] =
     value: ({ rejection }) => rejection?.more || null,
     show: ({ rejection }) => count(rejection?.more ?? 0),
   },
-  { title: 'finish_reason', value: (trace) => trace.finish_reason },
-  { title: 'endpoint', value: (trace) => trace.endpoint },
-  model,
-  provider,
-  key(names),
   { title: 'address', value: ({ rejection }) => rejection?.address },
+];
+
+/** The answer and its cost. */
+const answerRecord: Column<TraceView>[] = [
   { title: 'input', value: ({ tokens }) => tokens.input, show: ({ tokens }) => count(tokens.input) },
   { title: 'output', value: ({ tokens }) => tokens.output, show: ({ tokens }) => count(tokens.output) },
   cost,
@@ -206,10 +233,5 @@ export const traceRecord = (now: number, names: KeyNames): Column<TraceView>[] =
     value: ({ dropped }) =>
       dropped.map(({ param, type }) => (type === undefined ? param : `${param} (${type})`)).join(', ') ||
       null,
-  },
-  {
-    title: 'completed_at',
-    value: (trace) => trace.completed_at,
-    show: (trace) => ago(trace.completed_at, now),
   },
 ];

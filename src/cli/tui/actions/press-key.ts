@@ -25,21 +25,25 @@ function goToLetter(state: TuiState, key: string): void {
 
 function pressInDialog(state: TuiState, dialog: Dialog, key: string, input: string): void {
   if (key === 'escape' || key === 'ctrl-c' || key === 'ctrl-g') {
-    if (dialog.kind === 'line') dialog.onCancel?.();
-    state.dialog = undefined;
+    cancel(state, dialog);
     return;
   }
   if (dialog.kind === 'confirm') pressInConfirm(state, dialog, key);
   else if (!dialog.isBusy) pressInLine(state, dialog, key, input);
 }
 
+function cancel(state: TuiState, dialog: Dialog): void {
+  state.dialog = undefined;
+  dialog.onCancel?.();
+}
+
 function pressInConfirm(state: TuiState, dialog: ConfirmDialog, key: string): void {
   if (/^(tab|shift-tab|left|right|h|l)$/.test(key)) dialog.isYes = !dialog.isYes;
-  else if (key === 'n') state.dialog = undefined;
+  else if (key === 'n') cancel(state, dialog);
   else if (key === 'y' || (key === 'enter' && dialog.isYes)) {
     state.dialog = undefined;
     dialog.run();
-  } else if (key === 'enter') state.dialog = undefined;
+  } else if (key === 'enter') cancel(state, dialog);
 }
 
 function pressInLine(state: TuiState, dialog: LineDialog, key: string, input: string): void {

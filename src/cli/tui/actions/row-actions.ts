@@ -1,5 +1,5 @@
 import { jsonPage } from '../screens/pages.ts';
-import type { Page, Prompt } from '../screens/screen.ts';
+import type { Page, Prompt, Question } from '../screens/screen.ts';
 import { lineDialog } from '../state/dialog.ts';
 import type { TuiState } from '../state/tui-state.ts';
 import { emptyEdit } from '../text/line-edit.ts';
@@ -90,9 +90,39 @@ export async function runPrompt(state: TuiState, prompt: Prompt<unknown>, text: 
   const row = state.activeRow();
   const result = await prompt.run(text, state.options.services, row);
   if (typeof result === 'string') state.notice = result;
+  else if ('question' in result) ask(state, result);
   else state.openPage(result, row);
   state.reloadPageSoon();
   void state.reload();
+}
+
+/** Shows the page of a question, and replaces it by the result once the user agrees. */
+function ask(state: TuiState, { page, question, verb, progress, run }: Question): void {
+  const opened = state.openPage(page);
+  const close = () => {
+    if (state.pages.front === opened) state.pages.pop();
+  };
+  const proceed = async () => {
+    try {
+      const result = await run();
+      const isShown = state.pages.front === opened;
+      close();
+      if (isShown) state.openPage(result);
+      else state.notify(`${result.title}.`);
+    } catch (error) {
+      close();
+      throw error;
+    } finally {
+      void state.reload();
+    }
+  };
+  state.dialog = {
+    ...{ kind: 'confirm', question, verb, isYes: false, onCancel: close },
+    run() {
+      state.notice = progress;
+      state.attempt(proceed);
+    },
+  };
 }
 
 export function confirmRemoval(state: TuiState): void {

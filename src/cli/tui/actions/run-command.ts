@@ -17,7 +17,7 @@ import {
 
 /** Runs a command from a key or the palette. */
 export function runCommand(state: TuiState, command: CommandName): void {
-  const screen = /^screen-(\d)$/.exec(command);
+  const screen = /^screen-(\d+)$/.exec(command);
   if (screen) state.show(Number(screen[1]) - 1);
   else actions[command]?.(state);
 }

@@ -178,7 +178,7 @@ export class Suggestions {
   async #fetchModels(): Promise<void> {
     this.#models = [];
     try {
-      const { data } = await this.#context.client().call(listModels, {});
+      const { data } = await this.#context.client().call(listModels, { query: {} });
       this.#models = data.filter((model) => availableProviders(model) !== '').map(({ id }) => id);
     } catch {
       // Completion is optional.

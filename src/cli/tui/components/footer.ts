@@ -10,7 +10,6 @@ import type { RenderOptions } from '../text/render-options.ts';
 
 const labels: Partial<Record<CommandName, string>> = {
   'copy-command': 'copy as command',
-  edit: 'limits',
   conversation: 'whispers',
   'next-unread': 'unread',
   browse: 'reference',
@@ -62,6 +61,7 @@ function labelOf(state: TuiState, name: CommandName): string {
   const { screen } = state.view;
   if (name === 'remove' && screen.remove) return screen.remove.verb.toLowerCase();
   if (name === 'compose' && screen.compose) return screen.compose.label;
+  if (name === 'edit' && screen.edit) return screen.edit.label;
   if (name === 'reply') return state.reply()?.label ?? name;
   if (name === 'pause' && state.view.isPaused) return 'resume';
   return labels[name] ?? name;

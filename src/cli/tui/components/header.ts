@@ -2,6 +2,7 @@ import { dollars } from '../../output/amount.ts';
 import type { Paint } from '../../output/style.ts';
 import { visibleCell } from '../../output/visible.ts';
 import { paintedWidth } from '../../output/width.ts';
+import { screenDigit } from '../keys/bindings.ts';
 import { daysShown, type Spending } from '../services/spending.ts';
 import type { TuiState } from '../state/tui-state.ts';
 import { fitPainted } from '../text/cells.ts';
@@ -53,18 +54,38 @@ function connectionText({ connection, options }: TuiState, paint: Paint): string
   return paint('red', seconds > 0 ? `✗ disconnected, retrying in ${seconds} s` : '✗ disconnected, retrying');
 }
 
-/** The screens with the numbers that open them, on terminals that are too narrow for a sidebar. */
+/**
+ * The screens with the digits that open them, on terminals that are too narrow for a sidebar. Without room for all of them,
+ * those around the current one.
+ */
 export function tabsLine(state: TuiState, { width, paint }: RenderOptions): string {
-  const { current } = state;
-  const cells = state.views.map(({ screen: { title } }, index) => {
-    const text = paint('bold', String(index + 1)) + title;
-    return index === current ? paint('inverse', `${index + 1}${title}`) : text;
+  const { current, views } = state;
+  const titles = views.map(({ screen: { title } }, index) => screenDigit(index) + title);
+  const [from, to] = shownTabs(titles, current, width);
+  const cells = titles.slice(from, to).map((title, at) => {
+    const index = from + at;
+    const text = index === current ? paint('inverse', title) : digitPainted(title, screenDigit(index), paint);
+    return (index === current ? '[' : index === current + 1 ? ']' : ' ') + text;
   });
-  const line = cells.map((cell, index) => {
-    if (index === current) return `[${cell}`;
-    return (index === current + 1 ? ']' : ' ') + cell;
-  });
-  return fitPainted(line.join('') + (current === cells.length - 1 ? ']' : ''), width);
+  const end = (to === current + 1 ? ']' : ' ') + (to < titles.length ? '…' : '');
+  return fitPainted((from > 0 ? '…' : '') + cells.join('') + end, width);
+}
+
+const digitPainted = (title: string, digit: string, paint: Paint) =>
+  paint('bold', digit) + title.slice(digit.length);
+
+/** The range of tabs that fits, each with a separator: as many as possible, with the current one. */
+function shownTabs(titles: readonly string[], current: number, width: number): [number, number] {
+  const widthOfTabs = (from: number, to: number) =>
+    titles.slice(from, to).reduce((sum, title) => sum + title.length + 1, 1) +
+    (from > 0 ? 1 : 0) +
+    (to < titles.length ? 1 : 0);
+  let [from, to] = [0, titles.length];
+  while (widthOfTabs(from, to) > width && to - from > 1) {
+    if (to - 1 > current) to -= 1;
+    else from += 1;
+  }
+  return [from, to];
 }
 
 /** The rule above the panes: the screen, its tabs, and its filter or pause. `bars` are the columns of pane borders. */

@@ -30,7 +30,7 @@ export function layoutOf({ columns, rows }: Size, state: TuiState): Layout {
   if (isNarrow) {
     const isScreens = pane === 'screens' && !isZoomed;
     const isPreview = pane === 'preview' && !pages.front && !isZoomed;
-    const hasTabs = !options.isPlain && rows >= tabsRowsMin && columns >= tabsWidth(state);
+    const hasTabs = !options.isPlain && rows >= tabsRowsMin;
     return {
       screens: isScreens ? columns : 0,
       main: isScreens || isPreview ? 0 : columns,
@@ -49,9 +49,4 @@ export function layoutOf({ columns, rows }: Size, state: TuiState): Layout {
     bodyRows: Math.max(3, rows - fixedRows),
     hasTabs: false,
   };
-}
-
-/** A number and a separator for each title. */
-function tabsWidth({ views }: TuiState): number {
-  return views.reduce((sum, { screen }) => sum + screen.title.length + 2, 1);
 }

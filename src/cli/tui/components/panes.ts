@@ -1,5 +1,6 @@
 import { visible } from '../../output/visible.ts';
 import { wrapLine } from '../../output/wrap-line.ts';
+import { screenDigit } from '../keys/bindings.ts';
 import type { ListView } from '../state/list-view.ts';
 import type { OpenPage } from '../state/page-stack.ts';
 import type { TuiState } from '../state/tui-state.ts';
@@ -11,7 +12,7 @@ import type { RenderOptions } from '../text/render-options.ts';
 export function sidebarLines(state: TuiState, { width, paint }: RenderOptions): string[] {
   return state.views.map(({ screen }, at) => {
     const isCurrent = at === state.current;
-    const text = fitCell(`${isCurrent ? '❯' : ' '} ${at + 1} ${screen.title}`, width);
+    const text = fitCell(`${isCurrent ? '❯' : ' '} ${screenDigit(at) || ' '} ${screen.title}`, width);
     if (!isCurrent) return text;
     return paint(state.pane === 'screens' ? 'inverse' : 'bold', text);
   });
@@ -58,7 +59,7 @@ function emptyLines({ screen, filter, failure, loadedAt }: ListView): string[] {
 }
 
 function pageLines(state: TuiState, front: OpenPage, options: RenderOptions, height: number): string[] {
-  const lines = renderedLines(front, options);
+  const lines = renderedLines(front, { ...options, height });
   state.pageRows = Math.max(1, height - 1);
   const topMax = Math.max(0, lines.length - height);
   if (front.isAtEnd) front.top = topMax;
@@ -72,13 +73,14 @@ function pageLines(state: TuiState, front: OpenPage, options: RenderOptions, hei
   return seen;
 }
 
-/** Long pages are wrapped once per width. */
+/** Long pages are wrapped once per size. */
 function renderedLines(front: OpenPage, options: RenderOptions): string[] {
   const { page, rendered } = front;
-  const { width } = options;
-  if (!page.isTicking && rendered?.page === page && rendered.width === width) return rendered.lines;
+  const { width, height } = options;
+  const isSame = rendered?.page === page && rendered.width === width && rendered.height === height;
+  if (!page.isTicking && isSame) return rendered.lines;
   const lines = withFallback(() => page.lines(options));
-  front.rendered = { page, width, lines };
+  front.rendered = { page, width, height, lines };
   return lines;
 }
 

@@ -45,6 +45,7 @@ export const commands = {
   'screen-7': 'seventh screen',
   'screen-8': 'eighth screen',
   'screen-9': 'ninth screen',
+  'screen-10': 'tenth screen',
 } as const;
 
 export type CommandName = keyof typeof commands;
@@ -113,8 +114,15 @@ export const defaultBindings: BindingsByScreen = {
 };
 
 function screenKeys(prefix: string): Bindings {
-  const numbers = [1, 2, 3, 4, 5, 6, 7, 8, 9];
-  return Object.fromEntries(numbers.map((number) => [prefix + number, `screen-${number}` as CommandName]));
+  const numbers = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+  return Object.fromEntries(
+    numbers.map((number) => [prefix + screenDigit(number - 1), `screen-${number}` as CommandName]),
+  );
+}
+
+/** The digit that opens a screen; none after the tenth. */
+export function screenDigit(index: number): string {
+  return index < 10 ? String((index + 1) % 10) : '';
 }
 
 /** The command that a key runs on a screen. */

@@ -1,12 +1,14 @@
 import { apiCallsScreen } from './api-calls.ts';
 import { keysScreen } from './keys.ts';
 import { modelsScreen } from './models.ts';
+import { paywallsScreen } from './paywalls.ts';
 import { providersScreen } from './providers.ts';
 import type { Screen } from './screen.ts';
 import { shoutsScreen } from './shouts.ts';
 import { threadsScreen } from './threads.ts';
 import { trafficScreen } from './traffic.ts';
 import { usageScreen } from './usage.ts';
+import { walletScreen } from './wallet.ts';
 import { whispersScreen } from './whispers.ts';
 
 /** All screens, in the order of the sidebar. */
@@ -22,6 +24,8 @@ export function allScreens(
     threadsScreen,
     whispersScreen,
     shoutsScreen,
+    walletScreen(),
     apiCallsScreen(options),
+    paywallsScreen,
   ] as Screen[];
 }

@@ -19,7 +19,7 @@ export const modelsScreen: Screen<ModelEntry> = {
   footer: ['open', 'compose', 'filter', 'copy', 'refresh'],
   refreshEveryMs: 30_000,
   columns: () => columns,
-  load: async ({ client }) => (await client.call(listModels, {})).data,
+  load: async ({ client }) => (await client.call(listModels, { query: {} })).data,
   idOf: ({ id }) => id,
   copyText: ({ id }) => id,
   commandText: ({ id }) => `gateway models show ${id}`,

@@ -22,6 +22,18 @@ export interface Page {
   updates?: PageUpdates;
 }
 
+/** A page that asks before something that cannot be undone. */
+export interface Question {
+  page: Page;
+  question: string;
+  /** The label of the confirm button. */
+  verb: string;
+  /** Shown until it is done. */
+  progress: string;
+  /** Resolves to a page to open in place of this one. */
+  run(): Promise<Page>;
+}
+
 /** How a page stays current while it is in front. */
 export interface PageUpdates {
   reload(): Promise<Page>;
@@ -62,8 +74,8 @@ export interface Prompt<Row> {
   placeholder: string;
   /** Whether it acts on the selected row. */
   needsRow?: true;
-  /** Resolves to a page to open, or to a notice. */
-  run(line: string, services: Services, row: Row | undefined): Promise<Page | string>;
+  /** Resolves to a page to open, to a question, or to a notice. */
+  run(line: string, services: Services, row: Row | undefined): Promise<Page | Question | string>;
 }
 
 /** One screen of the TUI: a list of rows, and what can be done with them. */

@@ -55,7 +55,7 @@ export const trafficScreen = ({ baseUrl, keyNames }: TrafficOptions): Screen<Cal
   footer: ['open', 'compose', 'pause', 'filter', 'copy'],
   columns: () => [
     ...columns,
-    { title: 'key', width: 14, spare: 4, text: (row) => callerText(row, keyNames) },
+    { title: 'key', width: 11, spare: 1, text: (row) => callerText(row, keyNames) },
   ],
   live: ({ calls }) => calls.rows(),
   idOf: ({ id }) => id,
@@ -82,8 +82,8 @@ const columns: ListColumn<CallRow>[] = [
   },
   { title: 'model', width: 18, grows: true, text: modelText },
   { title: 'provider', width: 11, spare: 5, text: ({ provider }) => provider ?? '–' },
-  { title: 'tokens', width: 11, align: 'right', spare: 3, text: tokensText },
-  { title: 'cost', width: 9, align: 'right', spare: 2, text: costText },
+  { title: 'tokens', width: 11, align: 'right', spare: 4, text: tokensText },
+  { title: 'cost', width: 9, align: 'right', spare: 3, text: costText },
   {
     title: 'first',
     width: 7,
@@ -95,7 +95,7 @@ const columns: ListColumn<CallRow>[] = [
     title: 'total',
     width: 7,
     align: 'right',
-    spare: 1,
+    spare: 2,
     text: (row, { now }) => totalText(row, now),
   },
 ];
@@ -191,7 +191,7 @@ async function openCall(row: CallRow, keyNames: KeyNames, services: Services): P
       title: row.id,
       lines(options) {
         const { width, isPlain, paint } = options;
-        const details = recordLines(trace, traceRecord(now(), keyNames), options);
+        const details = recordLines(trace, traceRecord(trace, { now: now(), names: keyNames }), options);
         if (!isPlain) details.push('', ...waterfall(trace, width).trimEnd().split('\n'));
         if (content.source === null) return [...details, '', ...wrapLine(visible(content.reason), width)];
         const said = readableText(contentPassages(content), paint).trimEnd().split('\n');

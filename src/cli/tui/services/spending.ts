@@ -1,7 +1,7 @@
 import type { Client } from '../../../shared/client.ts';
 import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { listUsage as listUsageContract } from '../../../shared/contract/usage.ts';
-import { listUsage } from '../../manifest/endpoints.ts';
+import { sumUsage } from '../../commands/usage.ts';
 
 /** What the workspace was charged, in dollars: one source for every screen. Unset until it is known. */
 export interface Spending {
@@ -28,7 +28,7 @@ export async function loadUsage(
 ): Promise<Result<typeof listUsageContract>> {
   const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
   const since = dayOf(now() - (daysShown - 1) * dayMs);
-  const usage = await client.call(listUsage, { query: { group_by: grouping, since } });
+  const usage = await sumUsage(client, { group_by: grouping, since });
   spending.recent = usage.total.charged_usd;
   if (grouping === 'day') {
     const today = usage.data.find(({ group }) => group === dayOf(now()));

@@ -36,6 +36,7 @@ export interface ConfirmDialog {
   /** Whether the confirm button has the focus; initially Cancel has it. */
   isYes: boolean;
   run(): void;
+  onCancel?(): void;
 }
 
 export type Dialog = LineDialog | ConfirmDialog;

@@ -12,7 +12,7 @@ export interface OpenPage {
   /** Aborted when the page closes. */
   readonly closing: AbortController;
   /** The lines that were last rendered. */
-  rendered?: { page: Page; width: number; lines: string[] };
+  rendered?: { page: Page; width: number; height: number | undefined; lines: string[] };
 }
 
 /** The pages over the list, the front one last. */

@@ -7,7 +7,7 @@ import type { Services } from '../services/services.ts';
 import { noPaint, type RenderOptions } from '../text/render-options.ts';
 import type { Dialog } from './dialog.ts';
 import { ListView } from './list-view.ts';
-import { PageStack } from './page-stack.ts';
+import { type OpenPage, PageStack } from './page-stack.ts';
 
 interface TuiOptions {
   screens: Screen[];
@@ -113,7 +113,7 @@ export class TuiState extends Observable {
     return this.pages.front?.page.reply ?? this.view.screen.reply;
   }
 
-  openPage(page: Page, row?: unknown): void {
+  openPage(page: Page, row?: unknown): OpenPage {
     const opened = this.pages.push(page, row);
     const { stream } = page.updates ?? {};
     if (stream) {
@@ -125,6 +125,7 @@ export class TuiState extends Observable {
       });
     }
     this.changed();
+    return opened;
   }
 
   /** Reloads the front page; if that fails, it stays as it is. */

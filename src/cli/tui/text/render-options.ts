@@ -4,6 +4,8 @@ import { type Paint, painter } from '../../output/style.ts';
 export interface RenderOptions {
   /** In terminal cells. */
   width: number;
+  /** Of a page, in lines. */
+  height?: number;
   paint: Paint;
   /** For screen readers: words instead of charts. */
   isPlain: boolean;

@@ -3,6 +3,7 @@ import { oneLinePattern } from '../../../shared/contract/vocabulary.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
+import { subscriberNetwork, surroundingNetwork } from '../../../shared/network-address.ts';
 import { hintOf, makeSecret } from '../../../shared/secrets.ts';
 import { endOfDay, utcDay } from '../../../shared/time.ts';
 import type { AgentCaller } from '../../handler.ts';
@@ -106,30 +107,10 @@ function isName(name: string): boolean {
   );
 }
 
-/**
- * Where a sign-up came from: its address, and the network around it. A subscriber of IPv6 has at least a /64, and a
- * provider of addresses a /48; for IPv4 the network is a /24.
- */
+/** Where a sign-up came from: the subscriber, and the network around it. */
 function originsOf(remoteAddress: string, perAddress: number) {
-  const address = remoteAddress.replace(/^::ffff:(?=\d+\.)/, '');
-  const perNetwork = perAddress * addressesPerNetwork;
-  if (!address.includes(':')) {
-    const network = address.replace(/\.\d+$/, '.0/24');
-    const own = { origin: address, max: perAddress };
-    return network === address ? [own] : [own, { origin: network, max: perNetwork }];
-  }
-  const groups = groupsOf(address);
-  return [
-    { origin: `${groups.slice(0, 4).join(':')}::/64`, max: perAddress },
-    { origin: `${groups.slice(0, 3).join(':')}::/48`, max: perNetwork },
-  ];
-}
-
-/** The eight groups of an IPv6 address, without leading zeros. */
-function groupsOf(address: string): string[] {
-  const [left = '', right] = address.split('%')[0]?.split('::') ?? [];
-  const before = left === '' ? [] : left.split(':');
-  const after = right === undefined || right === '' ? [] : right.split(':');
-  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0');
-  return [...before, ...zeros, ...after];
+  const own = { origin: subscriberNetwork(remoteAddress), max: perAddress };
+  const around = { origin: surroundingNetwork(remoteAddress), max: perAddress * addressesPerNetwork };
+  // A Unix socket has no address.
+  return own.origin === around.origin ? [own] : [own, around];
 }

@@ -32,7 +32,7 @@ const free = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0 };
 
 /**
  * Serves calls that opted in from the earlier answers of the same workspace. A hit is a route like any other, so that
- * limits, usage and both formats apply to it; other calls go to the inner router.
+ * limits, usage and all formats apply to it; other calls go to the inner router.
  */
 export function cachingRouter(inner: Router<ProviderRoute>, deps: CacheDeps): Router {
   return {
@@ -41,6 +41,8 @@ export function cachingRouter(inner: Router<ProviderRoute>, deps: CacheDeps): Ro
       const routes = await inner.plan(request);
       return mode === 'off' || !isCacheable(request.inference) ? routes : lookUp(deps, request, mode, routes);
     },
+    countInput: ({ routes, ...request }) =>
+      inner.countInput({ ...request, routes: routes.filter((route) => route.kind === 'provider') }),
     async open(request) {
       const [first] = request.routes;
       if (first?.kind === 'cache') return openHit(first, request);
@@ -52,8 +54,11 @@ export function cachingRouter(inner: Router<ProviderRoute>, deps: CacheDeps): Ro
   };
 }
 
-/** Several choices do not fit the neutral form of an answer, and content that others sealed cannot be compared. */
-function isCacheable({ body, items }: Inference): boolean {
+/** Several choices and vectors do not fit the neutral form of an answer, and content that others sealed cannot be compared. */
+function isCacheable({ wire, body, items, tools, embedding }: Inference): boolean {
+  if (embedding) return false;
+  // The neutral form lacks what these tools of Anthropic do within an answer.
+  if (wire === 'messages' && tools.some(({ type }) => type === 'opaque')) return false;
   const isSealed = items.some((item) => item.type === 'opaque' && item.mustReach !== undefined);
   return !isSealed && !(typeof body.n === 'number' && body.n > 1);
 }

@@ -8,9 +8,6 @@ const preferredModels: readonly string[] = [
   'google/gemini-2.5-flash',
 ];
 
-/** Local servers list their embedding models, too, which cannot answer. */
-const embedding = /embed|\bbge\b|\bnomic\b/i;
-
 /**
  * The model of calls that name none: the configured one, else a local server's, else the simulator's. A model that
  * costs money is never chosen without being configured; it is only suggested.
@@ -39,7 +36,10 @@ function modelOf(
     wanted === 'local' ? kind === 'local' : kind !== 'local' && kind !== 'simulator';
   for (const { name } of providers.filter((provider) => provider.available && ofKind(provider))) {
     const ids = all
-      .filter(({ id, offers }) => !embedding.test(id) && offers.some(({ provider }) => provider === name))
+      // Local servers list their embedding models, too.
+      .filter(({ offers }) =>
+        offers.some(({ provider, capabilities }) => provider === name && capabilities.kind !== 'embedding'),
+      )
       .map(({ id }) => id);
     const found = preferredModels.find((id) => ids.includes(id)) ?? ids[0];
     if (found !== undefined) return found;

@@ -1,8 +1,10 @@
-import { getModel, listModels, refreshModels } from '../../../shared/contract/models.ts';
+import { getModel, listModels, type ModelEntry, refreshModels } from '../../../shared/contract/models.ts';
 import { listRates } from '../../../shared/contract/rates.ts';
+import { ApiError } from '../../../shared/errors.ts';
 import { unixSeconds } from '../../../shared/time.ts';
-import { type Caller, type Handler, implement } from '../../handler.ts';
+import { type Caller, type Handler, implement, RelayReply } from '../../handler.ts';
 import type { World } from '../../world.ts';
+import { anthropicModelsPage, speaksAnthropic, toAnthropicModel } from './anthropic-models.ts';
 import type { Catalog } from './catalog.ts';
 import type { modelListings } from './listing.ts';
 import type { LiveReader } from './live-speed.ts';
@@ -21,25 +23,33 @@ export interface CatalogHandlersDeps {
   /** The host's margin on provider prices, in millionths. */
   settings: { readonly marginPpm: number };
   world: Pick<World, 'now'>;
+  /** Models that are no provider's, listed after all others. */
+  ownModels?: (created: number) => readonly ModelEntry[];
 }
 
 export function catalogHandlers(deps: CatalogHandlersDeps): Handler[] {
-  const { catalog, live, listings, world } = deps;
+  const { catalog, live, listings, ownModels = () => [], world } = deps;
   const contextOf = async (caller: Caller): Promise<ModelContext> => ({
     live,
     ownKeys: caller.kind === 'anonymous' ? none : await deps.ownKeysOf(caller.workspaceId),
     hostCreatedAt: unixSeconds(deps.hostCreatedAt()),
   });
   return [
-    implement(listModels, async ({ caller }) => {
+    implement(listModels, async ({ caller, headers, query, requestId }) => {
       const context = await contextOf(caller);
-      const all = await catalog.all(context);
-      return { object: 'list', data: all.map((resolution) => toModelEntry(resolution, context)) };
+      const entries = (await catalog.all(context)).map((resolution) => toModelEntry(resolution, context));
+      entries.push(...ownModels(context.hostCreatedAt));
+      if (!speaksAnthropic(headers))
+        return { object: 'list' as const, data: modelsAfter(query.after, entries) };
+      return new RelayReply({ 'request-id': requestId }, JSON.stringify(anthropicModelsPage(entries, query)));
     }),
 
-    implement(getModel, async ({ caller, params }) => {
+    implement(getModel, async ({ caller, headers, params, requestId }) => {
       const context = await contextOf(caller);
-      return toModelEntry(await catalog.resolve(params.model, context), context);
+      const own = ownModels(context.hostCreatedAt).find(({ id }) => id === params.model);
+      const entry = own ?? toModelEntry(await catalog.resolve(params.model, context), context);
+      if (!speaksAnthropic(headers)) return entry;
+      return new RelayReply({ 'request-id': requestId }, JSON.stringify(toAnthropicModel(entry)));
     }),
 
     implement(refreshModels, async () => ({ object: 'list', data: await listings.refresh() })),
@@ -49,4 +59,14 @@ export function catalogHandlers(deps: CatalogHandlersDeps): Handler[] {
       return toRateCard(await catalog.all(), catalog.providers, at);
     }),
   ];
+}
+
+function modelsAfter(id: string | undefined, all: ModelEntry[]): ModelEntry[] {
+  if (id === undefined) return all;
+  const index = all.findIndex((model) => model.id === id);
+  if (index >= 0) return all.slice(index + 1);
+  throw new ApiError('invalid_request', {
+    param: 'after',
+    message: '`after` is not the id of a listed model.',
+  });
 }

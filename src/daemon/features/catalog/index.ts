@@ -4,7 +4,7 @@ export { freePrices, nanoFromDecimal, pricesFromDecimals, type WrittenPrices } f
 export { catalogHandlers } from './handlers.ts';
 export { type ListedModel, type ListingProvider, modelListings } from './listing.ts';
 export { type LiveNumbers, type LiveReader, LiveSpeed } from './live-speed.ts';
-export { type Capabilities, type Modality, unknownCapabilities } from './model-traits.ts';
+export { type Capabilities, type Modality, type ModelKind, unknownCapabilities } from './model-traits.ts';
 export type { ModelDetails, Offer, ProviderDescription, ProviderKind, Resolution } from './offer.ts';
 export { loadPriceLibrary, type PriceLibrary } from './price-library.ts';
 export { unknownModels } from './unknown-models.ts';

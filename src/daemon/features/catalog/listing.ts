@@ -1,7 +1,7 @@
 import type { RefreshedProvider } from '../../../shared/contract/models.ts';
 import type { Prices } from '../../../shared/money.ts';
 import { pricesFromDecimals, type WrittenPrices } from './exact-price.ts';
-import type { Modality } from './model-traits.ts';
+import type { Modality, ModelKind } from './model-traits.ts';
 import type { ModelDetails, ProviderDescription } from './offer.ts';
 
 /** A model in its provider's list. */
@@ -19,6 +19,7 @@ export interface ListedModel {
   structuredOutput?: boolean | undefined;
   reasoning?: boolean | undefined;
   logprobs?: boolean | undefined;
+  kind?: ModelKind | undefined;
   /** Dollars per token, as decimals. */
   usdPerToken?: WrittenTokenPrices | undefined;
 }
@@ -145,9 +146,9 @@ function detailsOf(models: readonly ListedModel[]): Listing {
   return Object.fromEntries(
     models.map((model) => {
       const { name, title, description, createdAt, contextLength, outputTokensMax, usdPerToken } = model;
-      const { tools, structuredOutput, reasoning, logprobs } = model;
-      const inputModalities = model.inputModalities?.filter((kind): kind is Modality => modalities.has(kind));
-      const listed = { inputModalities, tools, structuredOutput, reasoning, logprobs };
+      const { kind, tools, structuredOutput, reasoning, logprobs } = model;
+      const inputModalities = model.inputModalities?.filter((each): each is Modality => modalities.has(each));
+      const listed = { kind, inputModalities, tools, structuredOutput, reasoning, logprobs };
       const capabilities = Object.fromEntries(
         Object.entries(listed).filter(([, value]) => value !== undefined),
       ) as ModelDetails['capabilities'];

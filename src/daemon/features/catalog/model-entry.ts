@@ -100,6 +100,7 @@ function toLiveView(numbers: LiveNumbers | null): LiveView | null {
 
 function toCapabilitiesView(capabilities: Capabilities | undefined): CapabilitiesView {
   return {
+    kind: capabilities?.kind ?? null,
     input_modalities: [...(capabilities?.inputModalities ?? ['text'])],
     output_modalities: [...(capabilities?.outputModalities ?? ['text'])],
     tools: capabilities?.tools ?? null,

@@ -8,10 +8,14 @@ import { ownValue } from '../../../shared/own-value.ts';
 
 export type Modality = 'text' | 'image' | 'file' | 'audio' | 'video';
 
+/** What a model is for, which decides at which endpoints it can be called. */
+export type ModelKind = 'chat' | 'embedding';
+
 /** A model's capabilities; null if unknown, in which case requests that need one are tried. */
 export interface Capabilities {
+  kind: ModelKind | null;
   inputModalities: readonly Modality[] | null;
-  outputModalities: readonly Modality[];
+  outputModalities: readonly (Modality | 'embeddings')[];
   tools: boolean | null;
   parallelTools: boolean | null;
   structuredOutput: boolean | null;
@@ -28,6 +32,7 @@ export interface ModelTraits {
 }
 
 export const unknownCapabilities: Capabilities = {
+  kind: null,
   inputModalities: null,
   outputModalities: ['text'],
   tools: null,
@@ -42,6 +47,9 @@ const unknownTraits: ModelTraits = {
   outputTokensMax: null,
   contextLength: null,
 };
+
+/** All models of a maker without embedding models. */
+const chatTraits: ModelTraits = { ...unknownTraits, capabilities: { ...unknownCapabilities, kind: 'chat' } };
 
 interface Row {
   /** Matches the name after the family, with dashes for dots. The first matching row applies. */
@@ -107,16 +115,42 @@ const google: Row[] = [
 
 const families: Readonly<Record<string, readonly Row[]>> = { openai, anthropic, google };
 
+const embeddingTraits: ModelTraits = {
+  capabilities: {
+    kind: 'embedding',
+    inputModalities: text,
+    outputModalities: ['embeddings'],
+    tools: false,
+    parallelTools: false,
+    structuredOutput: false,
+    reasoning: false,
+    logprobs: false,
+  },
+  outputTokensMax: null,
+  contextLength: null,
+};
+
+/** Names of embedding models, of any maker, with dashes for dots. */
+const embeddingNames = /embed|(^|[/:_-])(bge|gte|e5|minilm|voyage)([-:]|$)/;
+
+/** Whether a model's name is that of an embedding model. */
+export function isEmbeddingModel(name: string): boolean {
+  const dashed = name.toLowerCase().replaceAll('.', '-');
+  return embeddingNames.test(dashed) && !dashed.includes('rerank');
+}
+
 /** The traits of a model; unknown for names that no row matches. */
 export function traitsOf(family: string, name: string): ModelTraits {
   const dashed = name.toLowerCase().replaceAll('.', '-');
   const row = ownValue(families, family)?.find((candidate) => candidate.name.test(dashed));
-  if (!row || isSpecialised(dashed)) return unknownTraits;
+  if (isEmbeddingModel(name)) return embeddingTraits;
+  if (!row || isSpecialised(dashed)) return family === 'anthropic' ? chatTraits : unknownTraits;
   const can = (letter: string) => row.abilities.includes(letter);
   return {
     outputTokensMax: row.outputTokensMax,
     contextLength: row.contextLength ?? null,
     capabilities: {
+      kind: 'chat',
       inputModalities: row.input,
       outputModalities: can('d') ? images : text,
       tools: can('t'),
@@ -128,20 +162,20 @@ export function traitsOf(family: string, name: string): ModelTraits {
   };
 }
 
-/** Models for other endpoints, such as speech, images, transcription and embeddings, and for other hosts. */
+/** Models for other endpoints, such as speech, images and transcription, and for other hosts. */
 const specialised =
-  /audio|realtime|image|tts|transcribe|whisper|embedding|moderation|live|search|instruct|computer|vision|omni|maas/;
+  /audio|realtime|image|tts|transcribe|whisper|moderation|live|search|instruct|computer|vision|omni|maas/;
 
 function isSpecialised(dashed: string): boolean {
   return specialised.test(dashed) && !draws.test(dashed);
 }
 
-/** The chat models that each maker still serves; the price library also has retired ones. */
+/** The models that each maker still serves; the price library also has retired ones. */
 const current: Readonly<Record<string, RegExp>> = {
   openai:
-    /^(gpt-(3-5-turbo|4|4-turbo|4-1|4o|[5-9])|o1(?!-mini|-preview)|o[3-9])(?!-0\d{3}|-1106|-16k|-32k|-5-preview)(-|$)/,
+    /^(text-embedding-(3|ada-002)|gpt-(3-5-turbo|4|4-turbo|4-1|4o|[5-9])|o1(?!-mini|-preview)|o[3-9])(?!-0\d{3}|-1106|-16k|-32k|-5-preview)(-|$)/,
   anthropic: /^claude-[a-z]+-[4-9]/,
-  google: /^(gemini-(2-5|[3-9])|gemma-[3-9])/,
+  google: /^(gemini-(2-5|[3-9]|embedding)|gemma-[3-9])/,
 };
 
 /** Whether a model of the price library belongs in the catalog. */

@@ -3,6 +3,7 @@ import type { NanoUsd, Prices, PriceTier, TokenPrices } from '../../../shared/mo
 import { isoTime } from '../../../shared/time.ts';
 import { freePrices, nanoFromDecimal } from './exact-price.ts';
 import { snapshotTime } from './model-names.ts';
+import { isEmbeddingModel } from './model-traits.ts';
 
 /** A model in the price library. */
 export interface PricedModel {
@@ -21,7 +22,7 @@ export interface PricedModel {
 
 /** List prices of providers. A source is the library's name for a provider: `openai`, `groq`. */
 export interface PriceLibrary {
-  /** The names of priced text models, without those that stand for a group, such as all fine-tuned ones. */
+  /** The names of priced text and embedding models, without those that stand for a group, such as all fine-tuned ones. */
   names(source: string): string[];
   find(source: string, model: string, now: number): PricedModel | undefined;
   /** The source of a base URL. */
@@ -41,7 +42,7 @@ export function priceLibrary(findProvider: FindProvider): PriceLibrary {
   return {
     names: (source) =>
       (findProvider({ providerId: source })?.models ?? [])
-        .filter((model) => !model.deprecated && isTextModel(model))
+        .filter((model) => !model.deprecated && isPricedByToken(model))
         .map((model) => model.id)
         .filter((id) => !id.endsWith('-')),
     find: (source, model, now) => {
@@ -72,10 +73,11 @@ function describe(model: ModelInfo, now: number): PricedModel {
   };
 }
 
-function isTextModel(model: ModelInfo): boolean {
+function isPricedByToken(model: ModelInfo): boolean {
   const price = Array.isArray(model.prices) ? model.prices.at(-1)?.prices : model.prices;
   if (price === undefined) return false;
-  return (price.input_mtok !== undefined && price.output_mtok !== undefined) || isFreeVariant(model);
+  if (price.input_mtok === undefined) return isFreeVariant(model);
+  return price.output_mtok !== undefined || isEmbeddingModel(model.id);
 }
 
 /** OpenRouter's `…:free` variants cost nothing and have no prices in the library. */
@@ -122,7 +124,9 @@ function versionOf(name: string): string {
 
 function pricesOf(model: ModelInfo, now: number): Prices | null {
   if (isFreeVariant(model)) return freePrices;
-  return convert(Array.isArray(model.prices) ? priceAt(model.prices, now) : model.prices);
+  const price = Array.isArray(model.prices) ? priceAt(model.prices, now) : model.prices;
+  // Vectors are not priced.
+  return convert(price && isEmbeddingModel(model.id) ? { output_mtok: 0, ...price } : price);
 }
 
 /**

@@ -46,7 +46,7 @@ interface Flight {
 
 type Reply = RelayReply | StreamReply;
 /** Produces the answer; with a key, its settlement may store it in the slot. */
-type Produce = (signal: AbortSignal, slot?: IdempotencySlot) => Promise<Reply>;
+type Produce<R extends Reply = Reply> = (signal: AbortSignal, slot?: IdempotencySlot) => Promise<R>;
 
 export interface IdempotencyDeps {
   store: IdempotencyStore;
@@ -74,13 +74,17 @@ export class Idempotency {
    * `idempotency_conflict` when the key belongs to a different request, with `conflict` when its call takes too long.
    * A call with a key continues when its client leaves, so that a retry finds the answer.
    */
-  once(call: OnceCall, produce: Produce): Promise<Reply> {
+  once<R extends Reply>(call: OnceCall, produce: Produce<R>): Promise<R | RelayReply> {
     const header = call.headers['idempotency-key'];
     // Not async, so that calls without a key, nearly all, skip the extra microtasks.
     return header === undefined ? produce(call.signal) : this.#withKey(call, header, produce);
   }
 
-  async #withKey(call: OnceCall, header: string | string[], produce: Produce): Promise<Reply> {
+  async #withKey<R extends Reply>(
+    call: OnceCall,
+    header: string | string[],
+    produce: Produce<R>,
+  ): Promise<R | RelayReply> {
     const key = parseKey(header);
     if (key === undefined || call.isStreamed) return produce(call.signal);
     const scope = scopeOf(call.caller, call.remoteAddress);
@@ -124,7 +128,7 @@ export class Idempotency {
     call: OnceCall,
     { scope, key, fingerprint, name }: { scope: string; key: string; fingerprint: string; name: string },
     produce: Produce,
-  ): Promise<Reply> {
+  ): Promise<RelayReply> {
     const { store, world } = this.#deps;
     const { requestId } = call;
     const startedAt = world.now();

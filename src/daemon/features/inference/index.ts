@@ -1,10 +1,13 @@
+export { isObject, type Json } from './fault.ts';
 export { inferenceHandlers } from './handlers.ts';
 export { Background } from './lifecycles/background/background.ts';
 export type { BackgroundResponse, BackgroundStore } from './lifecycles/background/background-store.ts';
 export type { InferenceDeps, InferenceSettings } from './lifecycles/inference-deps.ts';
 export type {
   Batch,
+  CallFormat,
   ContentPart,
+  EmbeddingInput,
   FinishReason,
   Inference,
   InferenceEvent,
@@ -15,12 +18,15 @@ export type {
 } from './neutral.ts';
 export { callEvents } from './pipeline/call-events.ts';
 export type { CallObserver, RejectedCall } from './pipeline/call-observer.ts';
+export { capsOf, checkAction, policyOf } from './pipeline/key-policy.ts';
+export { headerText } from './pipeline/relay.ts';
 export { createSealer, type Sealer } from './pipeline/sealing.ts';
 export type { ServiceOptions } from './pipeline/service-member.ts';
-export { inputTokens } from './pricing/cost-bound.ts';
+export { inputTokens, noTokens } from './pricing/cost-bound.ts';
 export type { ResponsesStore, StoredResponse } from './stored/responses-store.ts';
 export { translatingUpstreams } from './translation/translating-upstreams.ts';
 export {
+  type EmbeddingAnswer,
   type JsonAnswer,
   type StreamAnswer,
   type Upstream,
@@ -28,4 +34,5 @@ export {
   type UpstreamCall,
   UpstreamFailure,
   type UpstreamFailureKind,
+  type Vector,
 } from './upstream.ts';

@@ -4,12 +4,15 @@
  */
 import type { Tokens } from '../../../shared/money.ts';
 
-/** The two formats that callers and OpenAI-compatible providers use. */
-export type Wire = 'responses' | 'chat';
+/** The formats of generated answers: OpenAI's Responses and chat completions, and Anthropic's Messages. */
+export type Wire = 'responses' | 'chat' | 'messages';
+
+/** The format of a call. */
+export type CallFormat = Wire | 'embeddings';
 
 export interface Inference {
   /** The caller's format. */
-  wire: Wire;
+  wire: CallFormat;
   /** The model name in the request. */
   model: string;
   stream: boolean;
@@ -26,9 +29,24 @@ export interface Inference {
   reasoning: { effort: string | undefined; summary: string | undefined } | undefined;
   /** What `namespace` tools have in common, by namespace. */
   namespaces?: Readonly<Record<string, string>>;
+  /** Set on a call for embeddings, which has no items. */
+  embedding?: EmbeddingRequest;
   /** The request body without `service`. A provider with the same format gets it almost unchanged. */
   body: Record<string, unknown>;
+  /** Request headers for providers with the same format, in lower case: the version and betas of the Messages API. */
+  headers?: Readonly<Record<string, string>>;
 }
+
+/** What a call for embeddings asks for: a vector for each input. */
+export interface EmbeddingRequest {
+  /** At least one. */
+  inputs: readonly EmbeddingInput[];
+  /** The length of the vectors; undefined for the model's default. */
+  dimensions: number | undefined;
+}
+
+/** A text, or a text as tokens of the model's vocabulary. */
+export type EmbeddingInput = string | readonly number[];
 
 export interface Sampling {
   temperature?: number;
@@ -101,6 +119,8 @@ export interface FunctionOutputItem {
   output: ContentPart[];
   /** Set for the output of a custom tool. */
   custom?: true;
+  /** Set when the tool failed; the output is the error. */
+  isError?: true;
 }
 
 /** Earlier reasoning of a model. `origin` is what its provider needs to accept it again, if it was sealed here. */
@@ -201,7 +221,8 @@ export type InferenceEvent =
   | { type: 'prompt-counted'; tokens: Pick<Tokens, 'input' | 'cachedInput' | 'cacheWrite'> }
   /** A snapshot that replaces earlier `usage` events. */
   | { type: 'usage'; tokens: Tokens }
-  | { type: 'finished'; reason: FinishReason };
+  /** `stopSequence`: the caller's stop sequence that ended the answer, where the provider reports it. */
+  | { type: 'finished'; reason: FinishReason; stopSequence?: string };
 
 export type StartedItem =
   | { kind: 'message'; id?: string }

@@ -1,5 +1,5 @@
 import type { Tokens } from '../../../shared/money.ts';
-import type { Batch, FinishReason, Inference, Wire } from './neutral.ts';
+import type { Batch, CallFormat, FinishReason, Inference, Wire } from './neutral.ts';
 
 /** One attempt to get an answer from one provider. */
 export interface UpstreamCall {
@@ -25,9 +25,17 @@ export interface Upstream {
    * status or a fallback to another provider. Rejects with an UpstreamFailure.
    */
   open(call: UpstreamCall, signal: AbortSignal): Promise<UpstreamAnswer>;
+  /**
+   * Counts the input tokens of a call without making it; undefined if this provider cannot count this call. Rejects with an
+   * UpstreamFailure.
+   */
+  countInput?(
+    call: Pick<UpstreamCall, 'inference' | 'model' | 'key'>,
+    signal: AbortSignal,
+  ): Promise<number | undefined>;
 }
 
-export type UpstreamAnswer = StreamAnswer | JsonAnswer;
+export type UpstreamAnswer = StreamAnswer | JsonAnswer | EmbeddingAnswer;
 
 /** A part of the request that the provider's format cannot express, and that was left out. */
 export interface Dropped {
@@ -47,13 +55,25 @@ export interface StreamAnswer {
 /** A whole answer in the caller's format, for calls that are not streamed. */
 export interface JsonAnswer {
   kind: 'json';
-  wire: Wire;
+  wire: CallFormat;
   json: Record<string, unknown>;
   tokens: Tokens | undefined;
   finish: FinishReason;
   /** Why the answer is not complete, if the provider says that it failed. */
   failure?: UpstreamFailure;
 }
+
+/** The answer to a call for embeddings. */
+export interface EmbeddingAnswer {
+  kind: 'embeddings';
+  /** In the order of the inputs. */
+  vectors: readonly Vector[];
+  /** Undefined if the provider did not count them. */
+  inputTokens: number | undefined;
+  dropped?: readonly Dropped[];
+}
+
+export type Vector = readonly number[] | Float32Array;
 
 export type UpstreamFailureKind =
   /** The request itself is at fault: every other provider would reject it too. */
@@ -76,7 +96,10 @@ export type CallerErrorCode = 'context_length_exceeded' | 'unsupported_value' | 
 export interface UpstreamFailureDetails {
   status?: number;
   retryAfterSeconds?: number;
-  /** For kind `caller`: the message for the caller. Never contains a key. */
+  /**
+   * The provider's sentence for the caller, sanitized: it never contains a key. Failures that concern the account there have
+   * none.
+   */
   publicMessage?: string;
   code?: CallerErrorCode;
   /** The field at fault, as the provider's format names it. */

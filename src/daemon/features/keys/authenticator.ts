@@ -15,7 +15,9 @@ import type { TokensStore } from '../tokens/index.ts';
 import type { WorkspacesStore } from '../workspaces/index.ts';
 import { credentialUses } from './last-use.ts';
 import { isExpired, type LiveKeys, liveKeys } from './live-keys.ts';
-import type { KeysStore } from './store.ts';
+import type { KeyRecord, KeysStore } from './store.ts';
+
+type AgentIdentity = Pick<AgentCaller, 'workspaceId'> & { id: string };
 
 export interface AuthenticatorDeps {
   keysStore: Pick<KeysStore, 'byDigest' | 'byId' | 'touch'>;
@@ -23,7 +25,10 @@ export interface AuthenticatorDeps {
   /** Without it, access tokens are not accepted. */
   tokensStore?: Pick<TokensStore, 'byDigest' | 'touch'>;
   /** Without it, agents are not accepted. */
-  agentsStore?: { byDigest(digest: string): Promise<{ id: string; workspaceId: string } | undefined> };
+  agentsStore?: {
+    byDigest(digest: string): Promise<AgentIdentity | undefined>;
+    find(id: string): Promise<AgentIdentity | undefined>;
+  };
   /** The digest of a whole secret. */
   digest: (secret: string) => string;
   now: () => number;
@@ -52,11 +57,12 @@ export function authenticator(deps: AuthenticatorDeps) {
   const names = credentialNames(callersMax);
   const live = deps.live ?? liveKeys({ store: deps.keysStore, now });
   const admit = admission(deps, uses.note);
+  const findDeps = { ...deps, live, noteName: names.note };
 
   const lookUp = async (kind: CredentialKind, key: string): Promise<Caller> => {
     const find = finders[kind];
     const generation = callers.generation();
-    const caller = await find({ ...deps, live, noteName: names.note }, key, revocations.signalOf);
+    const caller = await find(findDeps, key, revocations.signalOf);
     // The record may have been read before a membership ended.
     if (callers.generation() !== generation) return lookUp(kind, key);
     // Unknown secrets are not cached: they could be issued next, and guesses would fill the memory.
@@ -68,6 +74,17 @@ export function authenticator(deps: AuthenticatorDeps) {
   };
 
   return {
+    /** The caller of a key or an agent by its id, for what stands in for its secret. Rejects as `authenticate` does. */
+    async callerOf({ workspaceId, id }: { workspaceId: string; id: string }): Promise<Caller> {
+      const key = id.startsWith('key_') ? await deps.keysStore.byId(workspaceId, id) : undefined;
+      const agent = id.startsWith('agt_') ? await deps.agentsStore?.find(id) : undefined;
+      const caller = key
+        ? await keyCallerOf(findDeps, key, revocations.signalOf)
+        : agent && agentCallerOf(agent, revocations.signalOf);
+      if (!caller) throw new ApiError('unauthenticated');
+      return admit(caller);
+    },
+
     /**
      * Returns the caller of an `Authorization` header, synchronously for a cached one. Throws or rejects with the same
      * `unauthenticated` for a malformed, unknown or revoked credential.
@@ -198,12 +215,19 @@ function expired(): ApiError {
 }
 
 async function findKey(
-  { keysStore, live, noteName }: FindDeps,
+  deps: FindDeps,
   digest: string,
   signalOf: (id: string) => AbortSignal,
 ): Promise<KeyCaller | undefined> {
-  const record = await keysStore.byDigest(digest);
-  if (!record) return undefined;
+  const record = await deps.keysStore.byDigest(digest);
+  return record && (await keyCallerOf(deps, record, signalOf));
+}
+
+async function keyCallerOf(
+  { live, noteName }: Pick<FindDeps, 'live' | 'noteName'>,
+  record: KeyRecord,
+  signalOf: (id: string) => AbortSignal,
+): Promise<KeyCaller> {
   const { id: keyId, workspaceId } = record;
   noteName(keyId, record.name);
   if (record.revokedAt !== null)
@@ -260,8 +284,13 @@ async function findAgent(
   signalOf: (id: string) => AbortSignal,
 ): Promise<AgentCaller | undefined> {
   const record = await agentsStore?.byDigest(digest);
-  if (!record) return undefined;
-  const { id, workspaceId } = record;
+  return record && agentCallerOf(record, signalOf);
+}
+
+function agentCallerOf(
+  { id, workspaceId }: AgentIdentity,
+  signalOf: (id: string) => AbortSignal,
+): AgentCaller {
   return { kind: 'agent', agentId: id, workspaceId, revoked: signalOf(id) };
 }
 

@@ -1,6 +1,6 @@
-import type { InvoiceNetwork } from './bolt11.ts';
+import type { LightningNetwork } from '../../../shared/wallet-backends.ts';
 
-/** A kind of back end, as the configuration names it. */
+/** A kind of back end, as the configuration names it. Stored ones may be of a later version. */
 export type BackendName = 'embedded' | (string & {});
 
 /**
@@ -9,17 +9,26 @@ export type BackendName = 'embedded' | (string & {});
  */
 export type PaymentOutcome =
   | { state: 'succeeded'; preimage: Uint8Array; feeMsat: number }
-  | { state: 'failed'; reason: PaymentFailure }
+  /** `startedAt`: when the attempt that failed began, if the back end says so. Milliseconds since 1970. */
+  | { state: 'failed'; reason: PaymentFailure; startedAt?: number }
   /** `isUnknown`: the back end has no record of the payment. */
   | { state: 'pending'; isUnknown?: true };
 
 /** Why a payment failed. */
-export type PaymentFailure = 'no_route' | 'insufficient_balance' | 'expired' | 'rejected' | 'failed';
+export type PaymentFailure =
+  | 'no_route'
+  | 'timeout'
+  | 'insufficient_balance'
+  | 'expired'
+  | 'rejected'
+  | 'failed';
 
 export interface InvoiceRequest {
   walletId: string;
   amountMsat: number;
   description: string;
+  /** In hexadecimal: a SHA-256 for the invoice to contain in place of the description, if the back end can do that. */
+  descriptionHash?: string;
   expirySeconds: number;
 }
 
@@ -27,7 +36,7 @@ export interface InvoiceRequest {
 export interface IssuedInvoice {
   /** The BOLT 11 text in lower case. */
   invoice: string;
-  /** Known only to a back end that settles invoices itself. */
+  /** Known only to a back end that settles invoices itself, or lets its callers choose it. */
   preimage?: Uint8Array;
 }
 
@@ -38,33 +47,77 @@ export interface PaymentRequest {
   amountMsat: number;
   /** The most that may be paid on top; the back end must not exceed it. */
   maxFeeMsat: number;
-  /** How long the caller waits. The payment itself may go on for longer. */
-  timeoutMs: number;
   /** Identifies the payment, where the back end can tell a repetition from a new payment. */
   idempotencyKey: string;
   /** Aborted when the daemon stops; the payment's state is then looked up at the next start. */
   signal: AbortSignal;
 }
 
+/** What a back end says about itself. */
+export interface BackendInfo {
+  /** The public key of the node, in hexadecimal; null if it does not tell. */
+  nodeId: string | null;
+  /** Null if it does not tell. */
+  network: LightningNetwork | null;
+  /** What it can send; null if it does not tell. */
+  balanceMsat: number | null;
+  /** Why it cannot pay or be paid now, in sentences for the owner of the host; empty if it can. */
+  problems: string[];
+}
+
 /** A way to receive and send payments over Lightning. Amounts in millisatoshis. */
 export interface LightningBackend {
   readonly name: BackendName;
   /** The network whose invoices it issues and pays. */
-  readonly network: InvoiceNetwork;
+  readonly network: LightningNetwork;
   /** Whether it reaches other hosts; otherwise only invoices of this host's wallets can be paid. */
   readonly isConnected: boolean;
-  /** Fails if the back end cannot be reached; the message is for the owner of the host. */
-  check(signal: AbortSignal): Promise<{ nodeId: string | null; balanceMsat: number | null }>;
+  /** Fails with a BackendFailure, or with `unavailable` if its secret cannot be read. */
+  check(signal: AbortSignal): Promise<BackendInfo>;
+  /**
+   * Returns when a payment can be sent. Fails like `check`: nothing has been sent then, and the payment need not be
+   * recorded.
+   */
+  prepare(signal: AbortSignal): Promise<void>;
+  /** Fails like `check`. */
   createInvoice(request: InvoiceRequest): Promise<IssuedInvoice>;
-  /** May reject: the caller counts that as pending. */
+  /**
+   * Resolves when the payment ended, or the back end gave up waiting for it; callers may stop waiting sooner. May reject:
+   * the caller counts that as pending.
+   */
   pay(request: PaymentRequest): Promise<PaymentOutcome>;
   /** May reject: the caller counts that as pending. */
   lookUpPayment(paymentHash: string, signal: AbortSignal): Promise<PaymentOutcome>;
-  /** What was received for an invoice; undefined if nothing was yet. */
+  /** What was received for an invoice; undefined if nothing was yet. May reject: the caller asks again. */
   lookUpInvoice(paymentHash: string, signal: AbortSignal): Promise<{ receivedMsat: number } | undefined>;
   /**
    * Makes an invoice unpayable from outside, before it is settled within the host. Returns false if that is not certain;
    * the invoice is then not settled within the host. A back end without it settles no invoices within the host.
    */
   cancelInvoice?(paymentHash: string, signal: AbortSignal): Promise<boolean>;
+  /** The fee for an amount, where the back end has its own price and takes no limit. */
+  ownFeeMsat?(amountMsat: number): number;
+  /** Ends its connections. */
+  close?(): Promise<void>;
+}
+
+export type BackendFailureKind =
+  /** No answer, or none that can be read. */
+  | 'unreachable'
+  /** The secret is wrong, or permits too little. */
+  | 'unauthorized'
+  /** The node answers, but does not work yet: its wallet is locked, or it is starting. */
+  | 'not-ready'
+  /** The node understood and refused. */
+  | 'rejected';
+
+/** Why a back end did not do what it was asked to. `message` is a sentence for the owner of the host, without secrets. */
+export class BackendFailure extends Error {
+  readonly kind: BackendFailureKind;
+
+  constructor(kind: BackendFailureKind, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'BackendFailure';
+    this.kind = kind;
+  }
 }

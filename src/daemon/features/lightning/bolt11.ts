@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bech32 } from '@scure/base';
+import type { LightningNetwork } from '../../../shared/wallet-backends.ts';
 import { InvalidInvoice } from './invalid-invoice.ts';
 
 /** The chain whose coins an invoice asks for. */
-export type InvoiceNetwork = 'bitcoin' | 'testnet' | 'signet' | 'regtest';
+export type InvoiceNetwork = LightningNetwork;
 
 /** One hop of a private route to the payee. */
 export interface RouteHop {

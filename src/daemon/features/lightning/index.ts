@@ -1,11 +1,14 @@
-export type {
-  BackendName,
-  InvoiceRequest,
-  IssuedInvoice,
-  LightningBackend,
-  PaymentFailure,
-  PaymentOutcome,
-  PaymentRequest,
+export {
+  BackendFailure,
+  type BackendFailureKind,
+  type BackendInfo,
+  type BackendName,
+  type InvoiceRequest,
+  type IssuedInvoice,
+  type LightningBackend,
+  type PaymentFailure,
+  type PaymentOutcome,
+  type PaymentRequest,
 } from './backend.ts';
 export type { Invoice, InvoiceNetwork, InvoiceTerms } from './bolt11.ts';
 export { InvalidInvoice } from './invalid-invoice.ts';

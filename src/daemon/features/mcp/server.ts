@@ -14,8 +14,16 @@ import { type Ask, askFor, type Sender } from './inner-call.ts';
 import { resources } from './resources.ts';
 import type { Tool, ToolAnswer } from './tool.ts';
 import { getKeyTool, getUsageTool, listKeysTool, statusTool, sumUsageTool } from './tools/account.ts';
+import { decideTool } from './tools/decide.ts';
 import { getModelTool, listModelsTool, listRatesTool } from './tools/models.ts';
 import { respondTool } from './tools/respond.ts';
+import {
+  createInvoiceTool,
+  getInvoiceTool,
+  getPaymentTool,
+  payInvoiceTool,
+  walletBalanceTool,
+} from './tools/wallet.ts';
 import { listWhispersTool, sendWhisperTool } from './tools/whispers.ts';
 
 const tools: readonly Tool[] = [
@@ -23,6 +31,7 @@ const tools: readonly Tool[] = [
   getModelTool,
   listRatesTool,
   respondTool,
+  decideTool,
   sumUsageTool,
   getUsageTool,
   getKeyTool,
@@ -30,10 +39,15 @@ const tools: readonly Tool[] = [
   statusTool,
   listWhispersTool,
   sendWhisperTool,
+  walletBalanceTool,
+  createInvoiceTool,
+  getInvoiceTool,
+  payInvoiceTool,
+  getPaymentTool,
 ];
 
 const instructions =
-  'Gateway: call models of many providers through one API, and see prices and usage. Amounts are US dollars as decimal strings.';
+  'Gateway: call models of many providers through one API, and see prices and usage. Prices and costs are US dollars as decimal strings; wallets count in satoshis.';
 
 /** A server for one message: its tools and resources depend on the sender. */
 export function serverFor(deps: McpDeps, sender: Sender): Server {
@@ -74,7 +88,7 @@ export function resourcesFor(ask: Ask) {
   return resources.filter(({ endpoint }) => ask.mayCall(endpoint));
 }
 
-function described({ name, title, description, input, isReadOnly }: Tool) {
+function described({ name, title, description, input, isReadOnly, isDestructive = false }: Tool) {
   return {
     name,
     title,
@@ -82,7 +96,7 @@ function described({ name, title, description, input, isReadOnly }: Tool) {
     inputSchema: standalone(input) as { type: 'object' },
     annotations: {
       readOnlyHint: isReadOnly,
-      destructiveHint: false,
+      destructiveHint: isDestructive,
       idempotentHint: isReadOnly,
       openWorldHint: !isReadOnly,
     },

@@ -30,6 +30,8 @@ export interface Tool {
   endpoints: readonly Endpoint[];
   /** Whether it neither changes nor costs anything. */
   isReadOnly: boolean;
+  /** Whether what it does cannot be undone. */
+  isDestructive?: boolean;
   // The server validates the input by the tool's schema.
   // biome-ignore lint/suspicious/noExplicitAny: `tool` keeps the relation between input and run.
   run(input: any, context: ToolContext): Promise<ToolAnswer>;

@@ -103,7 +103,7 @@ export function createAdmission({ store, state, limits, agents }: AdmissionDeps)
     const { agentId } = terms.agent;
     // A balance stays loaded; the totals of agents may be forgotten, or of yesterday, at the next turn.
     await budgets.ready(terms, record.workspaceId);
-    while (!agents.isReady(agentId)) await agents.ready(agentId);
+    while (!agents.isReady(agentId)) await agents.load(agentId);
     const balance = budgets.availableTo(record.workspaceId);
     const { startedAt, free } = agents.take(record, terms.agent, { balance, fit: terms.fit });
     const dated = { ...record, createdAt: startedAt };

@@ -1,6 +1,8 @@
+import { isDecisionPath } from '../../../shared/decision-paths.ts';
 import { ApiError, type ErrorCode } from '../../../shared/errors.ts';
 import { formatUsd, type NanoUsd, parseUsd } from '../../../shared/money.ts';
 import { endOfDay, isoTime, parseTime, utcDay } from '../../../shared/time.ts';
+import { PaymentDue } from './limit-errors.ts';
 import type { HoldRecord } from './store.ts';
 
 /** The finished calls of an agent on one UTC day. */
@@ -99,16 +101,14 @@ export class AgentAllowances {
     this.#deps = deps;
   }
 
-  /** Loads the totals of the current day. Whoever awaits this has to check `isReady` before the next step. */
-  async ready(agentId: string): Promise<void> {
-    while (!this.isReady(agentId)) {
-      const loading = this.#loading.then(() => this.#load(agentId));
-      // A load that fails must not fail those after it.
-      this.#loading = loading.catch(() => {});
-      await loading.catch((cause) => {
-        throw new ApiError('unavailable', { cause });
-      });
-    }
+  /** Loads the totals of the current day; to be repeated until `isReady`, as the day may have ended meanwhile. */
+  async load(agentId: string): Promise<void> {
+    const loading = this.#loading.then(() => this.#load(agentId));
+    // A load that fails must not fail those after it.
+    this.#loading = loading.catch(() => {});
+    await loading.catch((cause) => {
+      throw new ApiError('unavailable', { cause });
+    });
   }
 
   /** Whether the totals of the current day are loaded; `take` must follow synchronously. */
@@ -151,7 +151,7 @@ export class AgentAllowances {
   }
 
   /** A balance below the maximum cost of a call. */
-  balanceTooLow(agentId: string, balance: NanoUsd): ApiError {
+  balanceTooLow(agentId: string, balance: NanoUsd): PaymentDue {
     return this.#withOffer(new ApiError('agent_balance_too_low'), agentId, balance);
   }
 
@@ -177,7 +177,7 @@ export class AgentAllowances {
   }
 
   async use(agentId: string): Promise<AgentUse> {
-    while (!this.isReady(agentId)) await this.ready(agentId);
+    while (!this.isReady(agentId)) await this.load(agentId);
     const { held, ...day } = (this.#agents.get(agentId) as Agent).totals;
     const isPoolFull = this.#poolLeft() <= 0;
     return { ...day, freeCost: day.freeCost + held, resetsAt: this.#resetsAt(), isPoolFull };
@@ -249,12 +249,14 @@ export class AgentAllowances {
     });
   }
 
-  /** Adds what is left, and how to pay. */
-  #withOffer(error: ApiError, agentId: string, balance: NanoUsd): ApiError {
+  /** Adds what is left, and how to go on. */
+  #withOffer(error: ApiError, agentId: string, balance: NanoUsd): PaymentDue {
     const totals = this.#agents.get(agentId)?.totals;
     const { requests, budget } = this.#deps.settings;
     const used = { requests: totals?.freeRequests ?? 0, cost: (totals?.freeCost ?? 0) + (totals?.held ?? 0) };
-    return new ApiError(error.code, {
+    return new PaymentDue(error.code, {
+      available: Math.max(0, balance),
+      affordable: Number.POSITIVE_INFINITY,
       message: `${error.message} Add credit, or wait until ${isoTime(this.#resetsAt())}.`,
       extra: {
         pay: { methods: ['credit'] },
@@ -275,7 +277,7 @@ export function isLifting(balance: NanoUsd): boolean {
 }
 
 function kindOf({ endpoint }: HoldRecord): keyof typeof dailyCalls {
-  return endpoint === '/v1/decisions' ? 'decisions' : 'others';
+  return isDecisionPath(endpoint) ? 'decisions' : 'others';
 }
 
 interface TakeOptions {

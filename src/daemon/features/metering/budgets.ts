@@ -92,8 +92,9 @@ export class Budgets {
     }
     const balance = terms.isPrepaid ? this.#balances.get(workspaceId) : undefined;
     if (balance && balance.available() < affordable) {
+      const byCaps = affordable;
       affordable = balance.available();
-      limitError = () => balanceTooLow(balance);
+      limitError = () => balanceTooLow(balance, byCaps);
     }
     affordable = Math.max(0, affordable);
     if (amount <= affordable) return amount;

@@ -1,9 +1,11 @@
 import { getLedgerCheck, grantCredit, listCredit, verifyLedger } from '../../../shared/contract/credit.ts';
 import { getUsage, listUsage, tokensServed } from '../../../shared/contract/usage.ts';
+import { ApiError } from '../../../shared/errors.ts';
 import { formatUsd } from '../../../shared/money.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { identified, implement, loginOf } from '../../handler.ts';
 import type { Credit, LedgerCheck } from './credit.ts';
+import type { UsageGroup } from './store.ts';
 import { timeBound, type UsageReader } from './usage-reader.ts';
 import { servedView, usageSums, usageView } from './usage-view.ts';
 
@@ -21,20 +23,35 @@ export const usageHandlers = (usage: UsageReader) => [
       until: timeBound('until', query.until),
       groupBy,
     });
+    const { page, next } = groupsAfter(query.after, groups, query.limit ?? groupsPerPage);
     return {
       object: 'list',
       group_by: groupBy,
       since: isoTime(since),
       until: isoTime(until),
       total: usageSums(groups),
-      data: groups.map((group) => ({ group: group.group, ...usageSums([group]) })),
-      has_more: false,
-      next: null,
+      data: page.map((group) => ({ group: group.group, ...usageSums([group]) })),
+      has_more: next !== null,
+      next,
     };
   }),
 
   implement(tokensServed, async () => servedView(await usage.served())),
 ];
+
+const groupsPerPage = 100;
+
+/** One page of groups, and the cursor of the next one. Fails with `invalid_request` if `after` is not a group. */
+function groupsAfter(after: string | undefined, groups: readonly UsageGroup[], limit: number) {
+  const start = after === undefined ? 0 : groups.findIndex(({ group }) => group === after) + 1;
+  if (after !== undefined && start === 0) {
+    const message = '`after` is not the `next` of a page of this summary.';
+    throw new ApiError('invalid_request', { param: 'after', message });
+  }
+  const page = groups.slice(start, start + limit);
+  const hasMore = start + limit < groups.length;
+  return { page, next: hasMore ? (page.at(-1)?.group ?? null) : null };
+}
 
 /** The owner's endpoints for prepaid credit and for verifying the ledger. */
 export function creditHandlers(credit: Credit) {
@@ -56,14 +73,15 @@ export function creditHandlers(credit: Credit) {
 
     implement(listCredit, async ({ caller, query }) => {
       const accounts = await credit.accounts(loginOf(caller), query.workspace);
-      const data = accounts.map(({ workspaceId, slug, name, isPrepaid, balance, granted, held }) => ({
+      const data = accounts.map(({ workspaceId, slug, name, isPrepaid, balance, granted, bought, held }) => ({
         workspace: workspaceId,
         slug,
         name,
         billing: isPrepaid ? ('prepaid' as const) : ('postpaid' as const),
         balance_usd: isPrepaid ? formatUsd(balance) : null,
         granted_usd: formatUsd(granted),
-        spent_usd: formatUsd(granted - balance),
+        bought_usd: formatUsd(bought),
+        spent_usd: formatUsd(granted + bought - balance),
         held_usd: formatUsd(held),
       }));
       return { object: 'list', data, has_more: false, next: null };

@@ -11,6 +11,7 @@ export type { HoldTerms } from './budgets.ts';
 export { type Credit, createCredit } from './credit.ts';
 export { creditHandlers, usageHandlers } from './handlers.ts';
 export type { AccountRecord, GrantRecord, KeyFacts, LedgerFindings, LedgerStore } from './ledger-store.ts';
+export { PaymentDue } from './limit-errors.ts';
 export { recoverHolds } from './recover-holds.ts';
 export { ledgerEntriesFor, settledEvent, settlementFor } from './settlement.ts';
 export type {

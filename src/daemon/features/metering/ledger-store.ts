@@ -28,6 +28,8 @@ export interface AccountRecord {
   name: string;
   balance: NanoUsd;
   granted: NanoUsd;
+  /** Paid for with invoices. */
+  bought: NanoUsd;
   /** Reserved for running calls. */
   held: NanoUsd;
 }

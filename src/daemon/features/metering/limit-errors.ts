@@ -1,4 +1,4 @@
-import { ApiError } from '../../../shared/errors.ts';
+import { ApiError, type ErrorCode, type ErrorDetails } from '../../../shared/errors.ts';
 import { formatUsd, type NanoUsd } from '../../../shared/money.ts';
 import { endOfDay, isoTime } from '../../../shared/time.ts';
 import type { KeyLimits } from '../../handler.ts';
@@ -18,10 +18,34 @@ export function capReached(cap: SpendCap, state: { spent: NanoUsd; held: NanoUsd
   });
 }
 
+interface DueDetails extends ErrorDetails {
+  /** What the balance pays for. */
+  available: NanoUsd;
+  /** The most that the call may cost by other limits. */
+  affordable: NanoUsd;
+}
+
+/** A call that can start once it is paid for. */
+export class PaymentDue extends ApiError {
+  readonly available: NanoUsd;
+  readonly affordable: NanoUsd;
+
+  constructor(code: ErrorCode, { available, affordable, ...details }: DueDetails) {
+    super(code, details);
+    this.available = available;
+    this.affordable = affordable;
+  }
+}
+
 /** The call could cost more than the workspace's prepaid balance. */
-export function balanceTooLow({ balance, held }: { balance: NanoUsd; held: NanoUsd }): ApiError {
+export function balanceTooLow(
+  { balance, held }: { balance: NanoUsd; held: NanoUsd },
+  affordable: NanoUsd,
+): PaymentDue {
   const holds = held > 0 ? `, of which ${reserved(held)},` : '';
-  return new ApiError('insufficient_balance', {
+  return new PaymentDue('insufficient_balance', {
+    available: Math.max(0, balance - held),
+    affordable,
     message: `The balance of $${formatUsd(balance)}${holds} does not cover the cost of this call.`,
     extra: { balance_usd: formatUsd(balance) },
   });

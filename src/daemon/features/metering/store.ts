@@ -80,7 +80,7 @@ type WalletEntryKind =
 
 /** Moves `amount` > 0 from one account to another; an account is created by its first entry. */
 export interface LedgerEntry {
-  kind: 'provider_cost' | 'margin' | 'grant' | WalletEntryKind;
+  kind: 'provider_cost' | 'margin' | 'grant' | 'top_up' | WalletEntryKind;
   debit: string;
   credit: string;
   amount: NanoUsd;

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import { parseTime, utcDay } from '../../../shared/time.ts';
+import { parseTime, startOfDay, utcDay } from '../../../shared/time.ts';
 import type { Identified } from '../../handler.ts';
 import type { MeteringStore, ServedDay, Spend, UsageFilter, UsageGroup, UsageRecord } from './store.ts';
 
@@ -89,10 +89,6 @@ export function usageReader({ store, now }: { store: Store; now: () => number })
 }
 
 export type UsageReader = ReturnType<typeof usageReader>;
-
-function startOfDay(ms: number): number {
-  return ms - (ms % dayMs);
-}
 
 /** Parses a query parameter, if present. A bare day as `until` includes that whole day. */
 export function timeBound(param: 'since' | 'until', text: string | undefined): number | undefined {

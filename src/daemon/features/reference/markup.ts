@@ -54,3 +54,30 @@ export function inline(text: string): Markup {
     return part;
   })}`;
 }
+
+interface DocumentParts {
+  title: string;
+  style: string;
+  /** Of the body element. */
+  bodyClass?: 'home';
+  body: Markup;
+}
+
+/** A whole page, which needs nothing from other hosts. */
+export function htmlDocument({ title, style, bodyClass, body }: DocumentParts): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<style>${new Markup(style)}</style>
+</head>
+<body${bodyClass && html` class="${bodyClass}"`}>
+${body}
+</body>
+</html>
+`.text;
+}

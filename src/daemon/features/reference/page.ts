@@ -1,5 +1,5 @@
 import { type Description, type Place, placesOf } from './document.ts';
-import { html, inline, Markup, prose } from './markup.ts';
+import { html, htmlDocument, inline, Markup, prose } from './markup.ts';
 import { operationView } from './operation-view.ts';
 import { membersOf, typeOf } from './schema-view.ts';
 
@@ -20,18 +20,7 @@ export function referencePage({ description, style, script }: PageParts): string
     ...tag,
     places: places.filter(({ operation }) => operation.tags.includes(tag.name)),
   }));
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${info.title} API</title>
-<link rel="icon" href="data:,">
-<style>${new Markup(style)}</style>
-</head>
-<body>
-<header>
+  const body = html`<header>
 <a class="title" href="#top">${info.title} API <small>${info.version}</small></a>
 <input id="search" type="search" placeholder="Search ( / )" aria-label="Search endpoints and schemas" autocomplete="off" hidden>
 <button id="theme" type="button" hidden>◐</button>
@@ -48,10 +37,8 @@ ${groups.map(
 )}
 ${schemasView(description)}
 </main>
-<script>${new Markup(script)}</script>
-</body>
-</html>
-`.text;
+<script>${new Markup(script)}</script>`;
+  return htmlDocument({ title: `${info.title} API`, style, body });
 }
 
 function navGroup(name: string, places: Place[]): Markup {

@@ -9,6 +9,7 @@ const exampleHost = 'http://127.0.0.1:4100';
 const knownBodies: Record<string, unknown> = {
   createResponse: { model: 'sim/assistant', input: 'Hello!' },
   createChatCompletion: { model: 'sim/assistant', messages: [{ role: 'user', content: 'Hello!' }] },
+  createEmbedding: { model: 'sim/embedding', input: ['First text', 'Second text'] },
   compactResponse: { model: 'sim/assistant', input: 'A long conversation …' },
 };
 
@@ -25,13 +26,18 @@ export function samplesOf(place: Place, description: Description): Sample[] {
   const { operation } = place;
   if (operation['x-websocket']) return [{ title: 'JavaScript', language: 'javascript', text: socketSample }];
   const call = callOf(place, description);
-  const command = commandSamples[operation.operationId];
+  const command = commandFor(operation.operationId);
   return [
     { title: 'curl', language: 'shell', text: curlSample(call) },
     { title: 'JavaScript', language: 'javascript', text: javaScriptSample(call, operation) },
     { title: 'Python', language: 'python', text: pythonSample(call, operation) },
     ...(command === undefined ? [] : [{ title: 'gateway', language: 'shell' as const, text: command }]),
   ];
+}
+
+/** Commands call models in the Responses format, which has the same answers. */
+function commandFor(operationId: string): string | undefined {
+  return commandSamples[operationId === 'createChatCompletion' ? 'createResponse' : operationId];
 }
 
 /** What the samples of an operation have in common. */
@@ -114,6 +120,15 @@ console.log(completion.choices[0]?.message.content);`,
     messages=[{"role": "user", "content": "Hello!"}],
 )
 print(completion.choices[0].message.content)`,
+  },
+  createEmbedding: {
+    javaScript: `const { data } = await client.embeddings.create({
+  model: 'sim/embedding',
+  input: ['First text', 'Second text'],
+});
+console.log(data[0]?.embedding.length);`,
+    python: `response = client.embeddings.create(model="sim/embedding", input=["First text", "Second text"])
+print(len(response.data[0].embedding))`,
   },
   getResponse: {
     javaScript: `const response = await client.responses.retrieve('resp_…');

@@ -110,12 +110,24 @@ export interface OpenedRoute<R extends Route = Route> {
   ended(end: { failure?: UpstreamFailure; outputTokens?: number }): void;
 }
 
+export interface InputCountRequest<R extends Route = Route> {
+  /** From the plan, best first. */
+  routes: readonly R[];
+  inference: Inference;
+  signal: AbortSignal;
+}
+
 /** Finds routes for a call and has one of them answer it. */
 export interface Router<R extends Route = Route> {
   /** Returns the routes of a call, best first. Fails with `model_not_found`, `limit_reached` or `no_route`. */
   plan(request: RoutePlanRequest): Promise<R[]>;
   /** Tries routes until one starts to answer. Fails with an ApiError, or with the signal's reason. */
   open(request: RouteOpenRequest<R>): Promise<OpenedRoute<R>>;
+  /**
+   * Has the best provider count the input of a call; undefined if it cannot. Fails with `invalid_request` for a request
+   * that it rejects, and with the signal's reason.
+   */
+  countInput(request: InputCountRequest<R>): Promise<number | undefined>;
 }
 
 /** The API's form of an attempt. */

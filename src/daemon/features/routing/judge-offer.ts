@@ -105,6 +105,8 @@ function choosePayment(offer: Offer, request: PlanRequest): { ownKey: boolean } 
 
 function missingCapability(offer: Offer, required: Requirements): string | undefined {
   const can = offer.capabilities;
+  if (isOfOtherKind(offer, required))
+    return required.embeddings ? 'the model has no embeddings' : 'it is an embedding model';
   if (required.tools && can.tools === false) return 'the model does not support tools';
   if (required.structuredOutput && can.structuredOutput === false) {
     return 'the model does not support JSON schemas';
@@ -116,6 +118,11 @@ function missingCapability(offer: Offer, required: Requirements): string | undef
   if (required.files && !accepted.includes('file')) return 'the model does not accept files';
   if (required.audio && !accepted.includes('audio')) return 'the model does not accept audio';
   return undefined;
+}
+
+/** Whether the model is known to serve the other kind of call. */
+export function isOfOtherKind({ capabilities }: Offer, { embeddings }: Requirements): boolean {
+  return capabilities.kind === (embeddings ? 'chat' : 'embedding');
 }
 
 function judgePrice(

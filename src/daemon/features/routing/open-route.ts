@@ -1,10 +1,10 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { NetworkFailure, type World } from '../../world.ts';
 import type { LiveSpeed } from '../catalog/index.ts';
-import type { Inference, Wire } from '../inference/neutral.ts';
+import type { CallFormat, Inference, Wire } from '../inference/neutral.ts';
 import { type Upstream, type UpstreamAnswer, UpstreamFailure } from '../inference/upstream.ts';
 import type { CallerFormat } from './callers-terms.ts';
-import type { Attempt, OpenedRoute, ProviderRoute, RouteOpenRequest } from './contract.ts';
+import type { Attempt, InputCountRequest, OpenedRoute, ProviderRoute, RouteOpenRequest } from './contract.ts';
 import type { Health } from './health.ts';
 import { isSimulated } from './judge-offer.ts';
 import type { RetryBudget } from './retry-budget.ts';
@@ -122,25 +122,51 @@ async function tryRoute(
   );
 }
 
-function callerFormat({ wire, items, body }: Inference, route: ProviderRoute): CallerFormat {
+/** See `Router.countInput`. A failure of the provider is not worth a retry, as an estimate will do. */
+export async function countInput(
+  deps: OpenDeps,
+  { routes, inference, signal }: InputCountRequest<ProviderRoute>,
+): Promise<number | undefined> {
+  const [route] = routes;
+  const upstream = route && deps.upstreams.get(route.provider);
+  if (route === undefined || upstream?.countInput === undefined) return undefined;
+  try {
+    const key = await deps.keyFor(route);
+    return await upstream.countInput({ inference, model: route.providerModel, key }, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof UpstreamFailure)) throw error;
+    if (error.kind === 'caller') throw invalidRequest(error, callerFormat(inference, route), []);
+    deps.onFailure?.(route.provider, error);
+    return undefined;
+  }
+}
+
+function callerFormat({ wire, items, body, instructions }: Inference, route: ProviderRoute): CallerFormat {
   const own = Array.isArray(body.input) ? body.input.length : 1;
   return {
     wire,
     isRelayed: chooseWire(route.offer.wires, wire) === wire,
     earlierItems: wire === 'responses' ? Math.max(0, items.length - own) : 0,
     outputField: outputFieldOf(wire, body),
+    ...(wire === 'responses' &&
+      Array.isArray(body.input) &&
+      items.every(({ type }) => type === 'message') && {
+        plainInput: { hasInstructions: Boolean(instructions) },
+      }),
   };
 }
 
-function outputFieldOf(wire: Wire, body: Inference['body']): CallerFormat['outputField'] {
+function outputFieldOf(wire: CallFormat, body: Inference['body']): CallerFormat['outputField'] {
   if (wire === 'responses') return 'max_output_tokens';
+  if (wire === 'messages') return 'max_tokens';
   const hasOldName = 'max_tokens' in body && (body.max_tokens ?? undefined) !== undefined;
   return hasOldName ? 'max_tokens' : 'max_completion_tokens';
 }
 
 /** The caller's own format where the provider supports it, since translation can lose detail. */
-function chooseWire(wires: readonly Wire[] | undefined, requested: Wire): Wire | undefined {
-  return wires?.includes(requested) ? requested : wires?.[0];
+function chooseWire(wires: readonly Wire[] | undefined, requested: CallFormat): Wire | undefined {
+  return wires?.find((wire) => wire === requested) ?? wires?.[0];
 }
 
 /** Since the plan, another call may have been refused or may have used the one probe of a failing provider. */

@@ -2,8 +2,9 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { LiveReader, Resolution } from '../catalog/index.ts';
 import type { ProviderRoute, RouteCaps } from './contract.ts';
 import type { HealthReader } from './health.ts';
-import { judgeOffer, type PlanRequest, type Rejection } from './judge-offer.ts';
+import { isOfOtherKind, judgeOffer, type PlanRequest, type Rejection } from './judge-offer.ts';
 import { rankRoutes } from './rank-routes.ts';
+import type { Requirements } from './requirements.ts';
 
 /** Reasons that a message lists at most; `considered` lists all. */
 const reasonsShown = 4;
@@ -11,7 +12,8 @@ const reasonsShown = 4;
 /**
  * The routes to try, best first: those of the requested model, those of each fallback, then those that are rate
  * limited, failing or without the model for now. Providers that reject the key are left out. Returns an error when no
- * route is left: `no_route` with the reason for each provider, or `limit_reached` when the key may not use the model.
+ * route is left: `no_route` with the reason for each provider, `limit_reached` when the key may not use the model, or
+ * `unsupported_value` when the model is for another endpoint.
  * Deterministic for the same request, health and measurements.
  */
 export function planRoutes(
@@ -28,6 +30,8 @@ export function planRoutes(
       message: `This key may not use ${requested.id}.`,
     });
   }
+  if (requested.offers.every((offer) => isOfOtherKind(offer, request.requirements)))
+    return wrongEndpoint(requested, request.requirements);
   const routes: ProviderRoute[] = [];
   const rejections: Rejection[] = [];
   for (const candidate of request.candidates) {
@@ -64,6 +68,15 @@ export function matchesPattern(pattern: string, id: string): boolean {
 /** The limit of the key that forbids a model, if any. */
 function limitAgainst({ id }: Resolution, caps: RouteCaps): string | undefined {
   return caps.models?.find(({ allowed }) => !allowed.some((pattern) => matchesPattern(pattern, id)))?.param;
+}
+
+function wrongEndpoint({ id }: Resolution, { embeddings }: Requirements): ApiError {
+  return new ApiError('unsupported_value', {
+    param: 'model',
+    message: embeddings
+      ? `${id} is a chat model, not an embedding model: call it at /v1/responses, /v1/chat/completions or /v1/messages.`
+      : `${id} is an embedding model: call it at /v1/embeddings.`,
+  });
 }
 
 function isSame(a: ProviderRoute, b: ProviderRoute): boolean {

@@ -2,6 +2,7 @@ import type { ContentPart, Inference, InputItem } from '../inference/neutral.ts'
 
 /** What a request requires of a model. */
 export interface Requirements {
+  embeddings: boolean;
   tools: boolean;
   images: boolean;
   files: boolean;
@@ -20,6 +21,7 @@ export function requirementsOf(inference: Inference, inputTokensMax: number): Re
   const { tools, toolChoice, format } = inference;
   const effort = inference.reasoning?.effort;
   return {
+    embeddings: inference.embedding !== undefined,
     tools: tools.some((tool) => tool.type !== 'opaque') && toolChoice?.mode !== 'none',
     images: has('image'),
     files: has('file'),

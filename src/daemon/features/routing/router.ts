@@ -1,13 +1,13 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { Catalog } from '../catalog/index.ts';
 import type { ProviderRoute, Router } from './contract.ts';
-import { type OpenDeps, openRoute } from './open-route.ts';
+import { countInput, type OpenDeps, openRoute } from './open-route.ts';
 import { planRoutes } from './plan-routes.ts';
 import { requirementsOf } from './requirements.ts';
 import { RetryBudget } from './retry-budget.ts';
 
 export interface RouterDeps extends Omit<OpenDeps, 'retries'> {
-  catalog: Pick<Catalog, 'resolveAll'>;
+  catalog: Pick<Catalog, 'resolve' | 'resolveAll'>;
   /** Read for each call, as a reload changes it: what the host adds to prices, in millionths. */
   settings: { readonly marginPpm: number };
   /** Providers for which a workspace has its own keys; none by default. */
@@ -20,9 +20,13 @@ export function createRouter(deps: RouterDeps): Router<ProviderRoute> {
   return {
     async plan({ inference, inputTokensMax, options, workspaceId, caps = {}, isPrepaid = false }) {
       const ownKeys = await deps.ownKeysOf?.(workspaceId);
-      const { model } = inference;
+      const { model, embedding } = inference;
+      // Vectors of different models cannot be compared, so only other providers of the same model are tried.
+      const candidates = embedding
+        ? [await deps.catalog.resolve(model, { ownKeys })]
+        : await deps.catalog.resolveAll(model, options.fallbacks ?? [], { ownKeys });
       const request = {
-        candidates: await deps.catalog.resolveAll(model, options.fallbacks ?? [], { ownKeys }),
+        candidates,
         requirements: requirementsOf(inference, inputTokensMax),
         preferences: options,
         caps,
@@ -36,5 +40,6 @@ export function createRouter(deps: RouterDeps): Router<ProviderRoute> {
       return routes;
     },
     open: (request) => openRoute(openDeps, request),
+    countInput: (request) => countInput(openDeps, request),
   };
 }

@@ -33,6 +33,9 @@ export interface VaultStore {
   secret(name: string): Promise<SealedSecret | undefined>;
   secrets(): Promise<SealedSecret[]>;
   secretsCount(): Promise<number>;
+  /** Stores a secret. Returns false without a change if its master or version is outdated. */
+  putSecret(secret: SealedSecret): Promise<boolean>;
+  deleteSecret(name: string): Promise<void>;
   /** Adds the first master. Returns false if there is one already. */
   addMaster(record: MasterRecord): Promise<boolean>;
   /**

@@ -19,6 +19,9 @@ export interface VaultDeps extends MasterDeps {
 /** Reading a store may take seconds, so a failed read is not repeated sooner unless requested. */
 export const retryMs = 30_000;
 
+/** Concurrent changes of the same secret, or a rotation, make one of them retry. */
+const attemptsMax = 5;
+
 /** Each guess costs a third of a second of CPU time. */
 const guessesMax = 3;
 const guessEveryMs = 5_000;
@@ -60,6 +63,27 @@ export class Vault {
   async seal(secret: { name: string; version: number; secret: Uint8Array }): Promise<SealedSecret> {
     const master = await this.#getMaster({ canMake: true });
     return sealSecret(master, secret, (count) => this.#deps.world.randomBytes(count));
+  }
+
+  /** Seals and stores a secret in place of an earlier one, and zeroes it. Fails with `unavailable` and the remedy. */
+  async keep(name: string, secret: Uint8Array): Promise<void> {
+    try {
+      for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+        const version = (await this.version(name)) + 1;
+        const sealed = await this.seal({ name, version, secret });
+        if (await this.#deps.store.putSecret(sealed)) return;
+      }
+    } finally {
+      secret.fill(0);
+    }
+    throw new ApiError('unavailable', {
+      message: 'The secret is being changed by another request; try again.',
+    });
+  }
+
+  /** Deletes a secret, if there is one. */
+  async forget(name: string): Promise<void> {
+    await this.#deps.store.deleteSecret(name);
   }
 
   /** The current version of a secret; 0 for none. */

@@ -20,8 +20,9 @@ export function embeddedBackend({ nodeKeyOf, world }: EmbeddedDeps): LightningBa
     name: 'embedded',
     network: 'regtest',
     isConnected: false,
-    check: async () => ({ nodeId: null, balanceMsat: null }),
-    async createInvoice({ walletId, amountMsat, description, expirySeconds }) {
+    check: async () => ({ nodeId: null, network: 'regtest', balanceMsat: null, problems: [] }),
+    prepare: async () => {},
+    async createInvoice({ walletId, amountMsat, description, descriptionHash, expirySeconds }) {
       const { encodeInvoice } = await loadBolt11();
       const { privateKey } = await nodeKeyOf(walletId);
       const preimage = world.randomBytes(32);
@@ -33,7 +34,8 @@ export function embeddedBackend({ nodeKeyOf, world }: EmbeddedDeps): LightningBa
           expirySeconds,
           paymentHash: createHash('sha256').update(preimage).digest(),
           paymentSecret: world.randomBytes(32),
-          description,
+          description:
+            descriptionHash === undefined ? description : { hash: Buffer.from(descriptionHash, 'hex') },
           features,
         },
         privateKey,

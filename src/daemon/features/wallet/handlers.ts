@@ -16,9 +16,9 @@ import { isoTime } from '../../../shared/time.ts';
 import { type Call, type Handler, implement } from '../../handler.ts';
 import { withSecret } from '../../replies.ts';
 import type { Idempotency, OnceCall } from '../idempotency/index.ts';
-import type { LightningBackend } from '../lightning/index.ts';
 import type { Invoices } from './invoices.ts';
 import type { Payments } from './payments.ts';
+import type { SpendingLimits } from './spending-limits.ts';
 import type { InvoiceRecord, PaymentRecord, WalletRecord } from './store.ts';
 import type { Wallets } from './wallets.ts';
 
@@ -26,10 +26,13 @@ interface WalletHandlersDeps {
   wallets: Wallets;
   invoices: Invoices;
   payments: Payments;
-  backend: Pick<LightningBackend, 'name' | 'network'>;
   idempotency: Pick<Idempotency, 'once'>;
+  /** What models may pay with tools; read on each payment. */
+  settings: { readonly toolSpending: Pick<SpendingLimits, 'perPaymentMsat' | 'perDayMsat'> };
   now: () => number;
 }
+
+const toolLimitNames = { perPayment: 'mcp.max_payment_sats', perDay: 'mcp.max_daily_sats' };
 
 export function walletHandlers(deps: WalletHandlersDeps): Handler[] {
   const { wallets } = deps;
@@ -65,7 +68,9 @@ export function paymentHandlers(deps: WalletHandlersDeps): Handler[] {
     implement(payInvoice, (call) =>
       // Resolves to a reply that is already serialised, as answers with a key are stored in this form.
       once(idempotency, call, payInvoice, async () => {
-        const payment = viewOf(await payments.pay(call.caller, call.body));
+        const { toolSpending } = deps.settings;
+        const limits = { budget: 'tools', ...toolSpending, names: toolLimitNames };
+        const payment = viewOf(await payments.pay(call.caller, call.body, call.isTool && limits));
         return withSecret<typeof payInvoice>({ data: { payment } });
       }),
     ),
@@ -137,12 +142,12 @@ function cursorAfter(rows: readonly { id: string }[], limit: number): string | n
   return rows.length < limit ? null : (rows.at(-1)?.id ?? null);
 }
 
-async function factsOf({ wallets, backend }: WalletHandlersDeps, wallet: WalletRecord) {
+async function factsOf({ wallets }: WalletHandlersDeps, wallet: WalletRecord) {
   const { available, pending } = await wallets.balanceOf(wallet);
   return {
     identityPubkey: wallet.nodeId,
-    network: backend.network,
-    backend: backend.name,
+    network: wallet.network,
+    backend: wallet.backend,
     balanceSats: Math.floor(available / 1000),
     balanceMsats: available,
     pendingMsats: pending,

@@ -1,7 +1,10 @@
+export { backendHandlers } from './backend-handlers.ts';
+export { BackendWatch } from './backend-watch.ts';
 export { embeddedBackend } from './embedded-backend.ts';
 export { paymentHandlers, walletHandlers } from './handlers.ts';
 export { type Invoices, invoices } from './invoices.ts';
 export { Payments, type PayRequest } from './payments.ts';
+export type { SpendingLimits } from './spending-limits.ts';
 export type {
   InvoiceRecord,
   NewInvoice,

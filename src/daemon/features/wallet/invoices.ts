@@ -3,27 +3,34 @@ import type { MakeId } from '../../../shared/ids.ts';
 import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
 import type { Caller } from '../../handler.ts';
 import type { World } from '../../world.ts';
-import { type LightningBackend, loadBolt11 } from '../lightning/index.ts';
+import { BackendFailure, type LightningBackend, loadBolt11 } from '../lightning/index.ts';
 import type { DataSealer } from '../vault/index.ts';
 import type { InvoiceRecord, ItemPage, WalletRecord, WalletStore } from './store.ts';
+import { unavailable } from './unavailable.ts';
 import type { Wallets } from './wallets.ts';
 
 export interface InvoicesDeps {
   store: WalletStore;
   wallets: Pick<Wallets, 'of' | 'required'>;
-  backend: LightningBackend;
+  backend: () => LightningBackend;
   sealer: DataSealer;
+  /** Called once an invoice was paid over Lightning, and that is on disk. */
+  onPaid?: (invoice: InvoiceRecord) => Promise<void>;
   makeId: MakeId;
   world: Pick<World, 'now'>;
+  /** Called once a wallet's events are on disk. */
+  announce: (wallet: Pick<WalletRecord, 'workspaceId'>) => void;
+  log: { warn(details: object, message: string): void };
 }
 
-const expirySeconds = 3600;
+const defaultExpirySeconds = 3600;
+const lookUpTimeoutMs = 5_000;
 /** BOLT 11 limits descriptions to 639 bytes; the contract counts characters. */
 const descriptionBytesMax = 600;
 
 /** Invoices of wallets. */
 export function invoices(deps: InvoicesDeps) {
-  const { store, backend } = deps;
+  const { store } = deps;
   return {
     /** Fails with `invalid_request` without a wallet, and with `unavailable` if the back end cannot issue an invoice. */
     async create(
@@ -33,11 +40,21 @@ export function invoices(deps: InvoicesDeps) {
       wellFormed(description, 'description');
       if (Buffer.byteLength(description) > descriptionBytesMax)
         throw inputFault('description', 'is too long');
-      return await issue(deps, await deps.wallets.required(caller), {
-        amountMsat: amountSats * 1000,
-        description,
-      });
+      return await issue(deps, await deps.wallets.required(caller), { amountSats, description });
     },
+
+    /** The millisatoshis that were received for an invoice; undefined if it is not paid. Asks the back end if necessary. */
+    async receivedFor(paymentHash: string): Promise<number | undefined> {
+      const invoice = await store.invoiceByHash(paymentHash);
+      const backend = deps.backend();
+      if (invoice?.state !== 'open' || invoice.backend !== backend.name)
+        return invoice?.received ?? undefined;
+      await collectOne(deps, backend, invoice, AbortSignal.timeout(lookUpTimeoutMs));
+      return (await store.invoice(invoice.id))?.received ?? undefined;
+    },
+
+    /** An invoice for a wallet, such as that of a seller. Fails with `unavailable` if the back end cannot issue one. */
+    issue: (wallet: WalletRecord, terms: InvoiceTerms): Promise<InvoiceRecord> => issue(deps, wallet, terms),
 
     async list(caller: Caller, page: ItemPage): Promise<InvoiceRecord[]> {
       const wallet = await deps.wallets.of(caller);
@@ -52,40 +69,84 @@ export function invoices(deps: InvoicesDeps) {
       throw new ApiError('not_found', { param: 'invoiceId' });
     },
 
-    /** Credits what the back end received for open invoices. Returns the invoices that were paid. */
-    async collect({ since, limit, signal }: { since: number; limit: number; signal: AbortSignal }) {
-      const paid: InvoiceRecord[] = [];
-      for (const invoice of await store.openInvoices({ backend: backend.name, since, limit })) {
-        const found = await backend.lookUpInvoice(invoice.paymentHash, signal);
-        if (found === undefined || found.receivedMsat <= 0) continue;
-        const { id } = invoice;
-        const record = await store.receive({ id, received: found.receivedMsat, at: deps.world.now() });
-        if (record) paid.push(record);
+    /**
+     * Credits what the back end received for open invoices, and announces it. An invoice that cannot be looked up is
+     * looked up again the next time.
+     */
+    async collect(signal: AbortSignal): Promise<void> {
+      const backend = deps.backend();
+      for (let after: string | undefined; !signal.aborted; ) {
+        const page = await store.openInvoices({ backend: backend.name, after, limit: pageSize });
+        for (const invoice of page) await collectOne(deps, backend, invoice, signal);
+        if (page.length < pageSize) return;
+        after = page.at(-1)?.id;
       }
-      return paid;
     },
   };
 }
 
 export type Invoices = ReturnType<typeof invoices>;
 
-interface Terms {
-  amountMsat: number;
+const pageSize = 100;
+/** A payment may be under way when its invoice expires. */
+const lapseGraceMs = 60 * 60 * 1000;
+
+async function collectOne(
+  { store, world, log, announce, onPaid }: InvoicesDeps,
+  backend: LightningBackend,
+  { id, walletId, paymentHash, expiresAt }: InvoiceRecord,
+  signal: AbortSignal,
+): Promise<void> {
+  if (signal.aborted) return;
+  const lookedUpAt = world.now();
+  try {
+    const found = await backend.lookUpInvoice(paymentHash, signal);
+    if (found !== undefined && found.receivedMsat > 0) {
+      const paid = await store.receive({ id, received: found.receivedMsat, at: world.now() });
+      const wallet = paid && (await store.find(walletId));
+      if (wallet) announce(wallet);
+      if (paid) await onPaid?.(paid);
+    } else if (expiresAt + lapseGraceMs <= lookedUpAt) {
+      await store.lapse({ id, at: lookedUpAt });
+    }
+  } catch (error) {
+    if (!signal.aborted) log.warn({ err: error, invoice: id }, 'an invoice could not be looked up');
+  }
+}
+
+export interface InvoiceTerms {
+  amountSats: number;
   description: string;
+  /** As in `InvoiceRequest`. */
+  descriptionHash?: string;
+  /** Default: an hour. */
+  expirySeconds?: number;
 }
 
 /** Has the back end issue an invoice, checks it, and stores it with its sealed preimage. */
 async function issue(
-  { store, backend, sealer, makeId, world }: InvoicesDeps,
+  { store, backend: current, sealer, makeId, world }: InvoicesDeps,
   wallet: WalletRecord,
-  { amountMsat, description }: Terms,
+  { amountSats, description, descriptionHash, expirySeconds = defaultExpirySeconds }: InvoiceTerms,
 ): Promise<InvoiceRecord> {
-  const request = { walletId: wallet.id, amountMsat, description, expirySeconds };
-  const { invoice, preimage } = await backend.createInvoice(request);
+  const backend = current();
+  const amountMsat = amountSats * 1000;
+  const request = {
+    ...{ walletId: wallet.id, amountMsat, description, expirySeconds },
+    ...(descriptionHash !== undefined && { descriptionHash }),
+  };
+  const { invoice, preimage } = await backend.createInvoice(request).catch((error: unknown) => {
+    throw unavailable(error);
+  });
   const { decodeInvoice } = await loadBolt11();
   const decoded = decodeInvoice(invoice);
   if (decoded.amountMsat !== amountMsat || decoded.network !== backend.network) {
-    throw new Error('the Lightning back end issued another invoice than was requested');
+    throw unavailable(
+      new BackendFailure(
+        'rejected',
+        'The node issued an invoice with another amount or network than requested.',
+      ),
+    );
   }
   const { paymentHash } = decoded;
   const record = {

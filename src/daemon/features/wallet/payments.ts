@@ -5,6 +5,7 @@ import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
 import type { Caller } from '../../handler.ts';
 import { type World, within } from '../../world.ts';
 import {
+  BackendFailure,
   InvalidInvoice,
   type Invoice,
   type LightningBackend,
@@ -14,7 +15,9 @@ import {
 import type { DataSealer } from '../vault/index.ts';
 import { feeLimitFor, formatMsat } from './amounts.ts';
 import { preimageOf } from './invoices.ts';
+import { budgetOf, overBudget, requireWithinLimit, type SpendingLimits } from './spending-limits.ts';
 import type {
+  InvoiceRecord,
   ItemPage,
   NewPayment,
   PaymentRecord,
@@ -22,17 +25,20 @@ import type {
   WalletRecord,
   WalletStore,
 } from './store.ts';
+import { unavailable } from './unavailable.ts';
 import type { Wallets } from './wallets.ts';
 
 export interface PaymentsDeps {
   store: WalletStore;
   wallets: Pick<Wallets, 'of' | 'required'>;
-  backend: LightningBackend;
+  backend: () => LightningBackend;
   sealer: DataSealer;
   /** Read on each payment; empty for any host. `*.example.com` matches every name below it. */
   settings: { readonly paymentHosts: readonly string[] };
   /** Called once a wallet's events are on disk. */
   announce: (wallet: Pick<WalletRecord, 'workspaceId'>) => void;
+  /** Called once an invoice was paid within the host, and that is on disk. */
+  onPaid?: (invoice: InvoiceRecord) => Promise<void>;
   makeId: MakeId;
   world: Pick<World, 'now' | 'sleep'>;
   log: { warn(details: object, message: string): void };
@@ -79,34 +85,46 @@ export class Payments {
 
   /**
    * Pays an invoice, and resolves when it is settled or `timeoutMs` is over. Fails with `invalid_request`,
-   * `insufficient_balance` or, if a payment of the invoice is pending or succeeded, `conflict`; nothing is sent then.
+   * `insufficient_balance`, `permission` if it exceeds the spending limits or, if a payment of the invoice is pending or
+   * succeeded, `conflict`; nothing is sent then.
    */
-  async pay(caller: Caller, request: PayRequest): Promise<PaymentRecord> {
-    const { store, wallets, backend, makeId, world } = this.#deps;
+  async pay(caller: Caller, request: PayRequest, limits?: SpendingLimits): Promise<PaymentRecord> {
+    const { store, wallets, makeId, world } = this.#deps;
+    const backend = this.#deps.backend();
     const { host = null, timeoutMs = defaultTimeoutMs } = request;
     const wallet = await wallets.required(caller);
     this.#requireHost(host);
-    const payable = await this.#payable(wallet, await readInvoice(request.invoice));
+    const payable = await this.#payable(wallet, await readInvoice(request.invoice), backend);
     requireWithinMaximum(payable.amount, request);
+    if (limits) requireWithinLimit(payable.amount, limits);
     const { invoice, text, amount, expiresAt } = payable;
-    const isWithin = payable.isWithin && (await this.#reserve(invoice.paymentHash));
+    // What the wallet cannot pay must neither cancel an invoice nor reach the back end.
+    const { available } = await store.balance(wallet.id);
+    const needed = amount + (payable.isWithin ? 0 : feeLimitAt(backend, amount));
+    if (available < needed) throw insufficient(needed, available);
+    const budget = limits && budgetOf(limits, world.now());
+    const left = budget ? await store.leftOfBudget(wallet.id, budget) : needed;
+    if (left < needed) throw overBudget(needed, left, limits);
+    const isWithin = payable.isWithin && (await this.#reserve(invoice.paymentHash, backend));
+    if (!isWithin) await this.#prepare(backend);
     const payment: NewPayment = {
       id: makeId('pay'),
       walletId: wallet.id,
       paymentHash: invoice.paymentHash,
       invoice: text,
       amount,
-      feeLimit: isWithin ? 0 : feeLimitFor(amount),
+      feeLimit: isWithin ? 0 : feeLimitAt(backend, amount),
       payee: invoice.payee,
       description: invoice.description,
       host,
       backend: isWithin ? 'embedded' : backend.name,
       createdAt: world.now(),
       expiresAt,
+      ...(budget && { budget }),
     };
-    if (isWithin) return await this.#payWithin(wallet, payment);
-    const started = recorded(payment, await store.startPayment(payment));
-    await within(world, this.#send(started, wallet, timeoutMs), timeoutMs);
+    if (isWithin) return await this.#payWithin(wallet, payment, limits);
+    const started = recorded(payment, await store.startPayment(payment), limits);
+    await within(world, this.#send(started, wallet, backend), timeoutMs);
     return (await store.payment(started.id)) ?? started;
   }
 
@@ -115,15 +133,17 @@ export class Payments {
     const read = await readInvoice(text);
     const { invoice, expiresAt } = read;
     const wallet = await this.#deps.wallets.of(caller);
+    const backend = this.#deps.backend();
     const { amountMsat } = invoice;
-    const feeLimit = amountMsat === null ? null : feeLimitFor(amountMsat);
+    const feeLimit = amountMsat === null ? null : feeLimitAt(backend, amountMsat);
     const quote = { invoice, text: read.text, expiresAt, feeLimit, problem: undefined };
     try {
       const { amount, isWithin } = await this.#payable(
         wallet ?? (await this.#deps.wallets.required(caller)),
         read,
+        backend,
       );
-      const limit = isWithin ? 0 : feeLimitFor(amount);
+      const limit = isWithin ? 0 : feeLimitAt(backend, amount);
       const { available } = await this.#deps.store.balance(wallet?.id ?? '');
       const problem = available < amount + limit ? insufficient(amount + limit, available) : undefined;
       return { ...quote, feeLimit: limit, problem };
@@ -157,19 +177,28 @@ export class Payments {
 
   /** Asks the back end for the state of pending payments, those of an earlier daemon included. */
   async followUp(signal: AbortSignal): Promise<void> {
-    const { store, backend, world, log } = this.#deps;
-    for (const payment of await store.pendingPayments(pendingBatch)) {
-      if (signal.aborted) return;
-      if (this.#sending.has(payment.id) || payment.backend !== backend.name) continue;
-      const outcome = await backend.lookUpPayment(payment.paymentHash, signal).catch((error: unknown) => {
-        log.warn({ err: error, payment: payment.id }, 'the state of a payment could not be looked up');
-        return { state: 'pending' } as const;
-      });
-      const isGone =
-        outcome.state === 'pending' &&
-        'isUnknown' in outcome &&
-        payment.expiresAt + unknownGraceMs <= world.now();
-      await this.#settle(payment, isGone ? { state: 'failed', reason: 'expired' } : outcome);
+    const { store } = this.#deps;
+    const backend = this.#deps.backend();
+    for (let after: string | undefined; !signal.aborted; ) {
+      const page = await store.pendingPayments({ after, limit: pendingBatch });
+      for (const payment of page) await this.#followOne(payment, backend, signal);
+      if (page.length < pendingBatch) return;
+      after = page.at(-1)?.id;
+    }
+  }
+
+  async #followOne(payment: PaymentRecord, backend: LightningBackend, signal: AbortSignal): Promise<void> {
+    const { world, log } = this.#deps;
+    const { id, paymentHash } = payment;
+    if (signal.aborted || this.#sending.has(id) || payment.backend !== backend.name) return;
+    const lookedUpAt = world.now();
+    try {
+      const outcome = await backend.lookUpPayment(paymentHash, signal);
+      // The payment may have been settled and tried again while the back end was asked.
+      if (!this.#sending.has(id)) await this.#settle(payment, finalOutcome(payment, outcome, lookedUpAt));
+    } catch (error) {
+      if (!signal.aborted)
+        log.warn({ err: error, payment: id }, 'the state of a payment could not be looked up');
     }
   }
 
@@ -195,8 +224,12 @@ export class Payments {
   }
 
   /** Checks everything but the balance, which the write that records the payment checks. */
-  async #payable(wallet: WalletRecord, { invoice, text, expiresAt }: ReadInvoice): Promise<Payable> {
-    const { store, backend, world } = this.#deps;
+  async #payable(
+    wallet: WalletRecord,
+    { invoice, text, expiresAt }: ReadInvoice,
+    backend: LightningBackend,
+  ): Promise<Payable> {
+    const { store, world } = this.#deps;
     const { amountMsat: amount, paymentHash } = invoice;
     if (amount === null)
       throw inputFault('invoice', 'has no amount; only invoices with an amount can be paid');
@@ -208,7 +241,7 @@ export class Payments {
       throw inputFault('invoice', 'is forged: it has the payment hash of another invoice');
     }
     if (own?.state === 'paid') throw new ApiError('conflict', { message: 'This invoice is already paid.' });
-    const isWithin = own !== undefined && backend.cancelInvoice !== undefined;
+    const isWithin = own !== undefined && own.backend === backend.name && backend.cancelInvoice !== undefined;
     if (!isWithin && !backend.isConnected) {
       throw inputFault(
         'invoice',
@@ -218,12 +251,12 @@ export class Payments {
     if (!isWithin && invoice.network !== backend.network) {
       throw inputFault('invoice', `is for ${invoice.network}, but the wallet is on ${backend.network}`);
     }
-    return { invoice, text, expiresAt, feeLimit: feeLimitFor(amount), amount, isWithin };
+    return { invoice, text, expiresAt, feeLimit: feeLimitAt(backend, amount), amount, isWithin };
   }
 
   /** Makes an invoice of this host unpayable from outside. Returns false if it has to be paid over Lightning. */
-  async #reserve(paymentHash: string): Promise<boolean> {
-    const { backend, log } = this.#deps;
+  async #reserve(paymentHash: string, backend: LightningBackend): Promise<boolean> {
+    const { log } = this.#deps;
     try {
       return (await backend.cancelInvoice?.(paymentHash, this.#stopping.signal)) === true;
     } catch (error) {
@@ -232,23 +265,39 @@ export class Payments {
     }
   }
 
-  async #payWithin(wallet: WalletRecord, payment: NewPayment): Promise<PaymentRecord> {
-    const { store, announce } = this.#deps;
-    const paid = recorded(payment, await store.payWithin(payment));
+  /** Fails with `unavailable` if the back end could not send a payment now. */
+  async #prepare(backend: LightningBackend): Promise<void> {
+    try {
+      await backend.prepare(this.#stopping.signal);
+    } catch (error) {
+      if (error instanceof BackendFailure)
+        this.#deps.log.warn({ err: error }, 'the Lightning back end cannot be used');
+      throw unavailable(error);
+    }
+  }
+
+  async #payWithin(
+    wallet: WalletRecord,
+    payment: NewPayment,
+    limits: SpendingLimits | undefined,
+  ): Promise<PaymentRecord> {
+    const { store, announce, onPaid } = this.#deps;
+    const paid = recorded(payment, await store.payWithin(payment), limits);
     announce(wallet);
     const invoice = await store.invoiceByHash(payment.paymentHash);
     const payee = invoice && (await store.find(invoice.walletId));
     if (payee) announce(payee);
+    if (invoice) await onPaid?.(invoice);
     return paid;
   }
 
   /** Resolves when the payment is settled, or the back end has given up waiting for it. Never rejects. */
-  #send(payment: PaymentRecord, wallet: WalletRecord, timeoutMs: number): Promise<void> {
-    const { backend, log } = this.#deps;
+  #send(payment: PaymentRecord, wallet: WalletRecord, backend: LightningBackend): Promise<void> {
+    const { log } = this.#deps;
     const { id, invoice, paymentHash, amount, feeLimit } = payment;
     const sending = (async () => {
       const outcome = await backend.pay({
-        ...{ invoice, paymentHash, timeoutMs },
+        ...{ invoice, paymentHash },
         ...{ amountMsat: amount, maxFeeMsat: feeLimit, idempotencyKey: id },
         signal: this.#stopping.signal,
       });
@@ -285,6 +334,24 @@ export class Payments {
   }
 }
 
+/** The highest fee that is reserved; a back end with its own price may charge more than others. */
+function feeLimitAt({ ownFeeMsat }: LightningBackend, amountMsat: number): number {
+  return Math.max(feeLimitFor(amountMsat), ownFeeMsat?.(amountMsat) ?? 0);
+}
+
+/** What a look-up says about this payment: an attempt that started earlier says nothing. */
+function finalOutcome(payment: PaymentRecord, outcome: PaymentOutcome, now: number): PaymentOutcome {
+  if (outcome.state === 'succeeded') return outcome;
+  const isEarlier =
+    outcome.state === 'failed' &&
+    outcome.startedAt !== undefined &&
+    outcome.startedAt < Math.floor(payment.createdAt / 1000) * 1000;
+  if (outcome.state === 'failed' && !isEarlier) return outcome;
+  const isUnknown = isEarlier || (outcome.state === 'pending' && outcome.isUnknown === true);
+  const isOver = payment.expiresAt + unknownGraceMs <= now;
+  return isUnknown && isOver ? { state: 'failed', reason: 'expired' } : { state: 'pending' };
+}
+
 type ReadInvoice = Pick<InvoiceQuote, 'invoice' | 'text' | 'expiresAt'>;
 
 async function readInvoice(given: string): Promise<ReadInvoice> {
@@ -315,11 +382,17 @@ function requireWithinMaximum(amount: number, { maxAmountMsats, maxAmountSats }:
 }
 
 /** The payment, if it was recorded; otherwise fails with the reason. */
-function recorded(payment: NewPayment, result: PaymentRecord | PaymentRefusal): PaymentRecord {
+function recorded(
+  payment: NewPayment,
+  result: PaymentRecord | PaymentRefusal,
+  limits: SpendingLimits | undefined,
+): PaymentRecord {
   if (!('refused' in result)) return result;
   switch (result.refused) {
     case 'insufficient':
       throw insufficient(payment.amount + payment.feeLimit, result.available);
+    case 'budget':
+      throw overBudget(payment.amount + payment.feeLimit, result.left, limits);
     case 'taken':
       throw taken({ id: payment.walletId }, result.payment);
     case 'expired':

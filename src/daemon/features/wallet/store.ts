@@ -1,3 +1,4 @@
+import type { LightningNetwork } from '../../../shared/wallet-backends.ts';
 import type { BackendName, PaymentFailure } from '../lightning/index.ts';
 import type { SealedSecret } from '../vault/index.ts';
 
@@ -10,8 +11,14 @@ export interface WalletRecord {
   workspaceId: string;
   /** The public key that signs its invoices, in hexadecimal. */
   nodeId: string;
+  /** Where the money is that it may spend: it pays and is paid only there. */
+  backend: BackendName;
+  network: LightningNetwork;
   createdAt: number;
 }
+
+/** A back end and its network. */
+export type WalletBook = Pick<WalletRecord, 'backend' | 'network'>;
 
 export interface WalletBalance {
   /** What can be spent. */
@@ -63,17 +70,30 @@ export interface PaymentRecord {
   failure: PaymentFailure | null;
   /** Sealed; null until it succeeded. */
   preimage: string | null;
+  /** The name of the budget that it counts against. */
+  budget: string | null;
   createdAt: number;
   /** When the invoice expires. */
   expiresAt: number;
   settledAt: number | null;
 }
 
-export type NewPayment = Omit<PaymentRecord, 'fee' | 'state' | 'failure' | 'preimage' | 'settledAt'>;
+/** The most that a wallet may pay within a budget, in amounts and fees of payments since a time that did not fail. */
+export interface PaymentBudget {
+  name: string;
+  since: number;
+  max: number;
+}
+
+export interface NewPayment
+  extends Omit<PaymentRecord, 'fee' | 'state' | 'failure' | 'preimage' | 'settledAt' | 'budget'> {
+  budget?: PaymentBudget;
+}
 
 /** Why no payment was recorded. `taken`: another payment of the invoice is pending or succeeded. */
 export type PaymentRefusal =
   | { refused: 'insufficient'; available: number }
+  | { refused: 'budget'; left: number }
   | { refused: 'taken'; payment: Pick<PaymentRecord, 'id' | 'walletId' | 'state'> }
   | { refused: 'expired' | 'unknown-invoice' };
 
@@ -101,8 +121,8 @@ export interface WalletStore {
     secret: SealedSecret,
     replaces: string | undefined,
   ): Promise<'created' | 'stale' | 'in-use' | 'other-owner'>;
-  /** The current wallet of a user or agent. */
-  ofOwner(ownerId: string): Promise<WalletRecord | undefined>;
+  /** The current wallet of a user or agent at a back end. */
+  ofOwner(ownerId: string, book: WalletBook): Promise<WalletRecord | undefined>;
   find(id: string): Promise<WalletRecord | undefined>;
   balance(id: string): Promise<WalletBalance>;
   /** Adds play money. Returns false without a change if the balance would exceed `max`. */
@@ -114,16 +134,38 @@ export interface WalletStore {
     at: number;
   }): Promise<boolean>;
 
+  /** What the wallets of a back end hold, pending payments included. */
+  owed(book: WalletBook): Promise<number>;
+  /**
+   * Adds money of the wallet's back end, of which it has `held`. Returns what no wallet holds, without a change, if that
+   * is less.
+   */
+  fund(deposit: {
+    id: string;
+    walletId: string;
+    amount: number;
+    held: number;
+    at: number;
+  }): Promise<'funded' | { unassigned: number }>;
+
   addInvoice(invoice: NewInvoice): Promise<void>;
   invoice(id: string): Promise<InvoiceRecord | undefined>;
   invoiceByHash(paymentHash: string): Promise<InvoiceRecord | undefined>;
   /** Newest first. */
   invoices(walletId: string, page: ItemPage): Promise<InvoiceRecord[]>;
-  /** Open invoices of a back end that expire after `since`, oldest first. */
-  openInvoices(options: { backend: BackendName; since: number; limit: number }): Promise<InvoiceRecord[]>;
+  /** Open invoices of a back end that have not lapsed, oldest first, after the one with the id `after`. */
+  openInvoices(options: {
+    backend: BackendName;
+    after: string | undefined;
+    limit: number;
+  }): Promise<InvoiceRecord[]>;
+  /** Ends looking up an open invoice: it expired, and nothing was received. */
+  lapse(invoice: { id: string; at: number }): Promise<void>;
   /** Credits what was received for an open invoice. Returns undefined if it was paid before. */
   receive(invoice: { id: string; received: number; at: number }): Promise<InvoiceRecord | undefined>;
 
+  /** What is left of a wallet's budget. */
+  leftOfBudget(walletId: string, budget: PaymentBudget): Promise<number>;
   /**
    * Pays an invoice of this host: moves the amount between the wallets, marks the invoice as paid and copies its sealed
    * preimage to the payment.
@@ -138,6 +180,6 @@ export interface WalletStore {
   paymentByHash(paymentHash: string): Promise<PaymentRecord | undefined>;
   /** Newest first. */
   payments(walletId: string, page: ItemPage): Promise<PaymentRecord[]>;
-  /** Oldest first. */
-  pendingPayments(limit: number): Promise<PaymentRecord[]>;
+  /** Oldest first, after the one with the id `after`. */
+  pendingPayments(options: { after: string | undefined; limit: number }): Promise<PaymentRecord[]>;
 }

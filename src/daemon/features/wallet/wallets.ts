@@ -6,12 +6,14 @@ import { actingUser, type Caller } from '../../handler.ts';
 import type { World } from '../../world.ts';
 import { type LightningBackend, loadMnemonic, type NodeKey } from '../lightning/index.ts';
 import type { Vault } from '../vault/index.ts';
-import type { WalletBalance, WalletRecord, WalletStore } from './store.ts';
+import { formatMsat } from './amounts.ts';
+import type { WalletBalance, WalletBook, WalletRecord, WalletStore } from './store.ts';
+import { unavailable } from './unavailable.ts';
 
 export interface WalletsDeps {
   store: WalletStore;
   vault: Pick<Vault, 'seal' | 'open'>;
-  backend: Pick<LightningBackend, 'isConnected'>;
+  backend: () => Pick<LightningBackend, 'name' | 'network' | 'isConnected' | 'check'>;
   /** The workspace in which a user's events appear. */
   homeOf: (userId: string) => Promise<{ id: string } | undefined>;
   /** Whether only this machine reaches the host. */
@@ -35,26 +37,31 @@ const attemptsMax = 5;
 /** Wallets: each user or agent has one, whose recovery phrase is sealed in the vault. */
 export function wallets(deps: WalletsDeps) {
   const { store, vault, world } = deps;
+  const find = (caller: Caller) => store.ofOwner(ownerOf(caller).id, bookOf(deps.backend()));
 
   return {
-    /** The caller's wallet. */
-    of: (caller: Caller): Promise<WalletRecord | undefined> => store.ofOwner(ownerOf(caller).id),
+    /** The caller's wallet at the configured back end. */
+    of: (caller: Caller): Promise<WalletRecord | undefined> => find(caller),
 
     balanceOf: (wallet: WalletRecord): Promise<WalletBalance> => store.balance(wallet.id),
 
+    /** The wallet of a user. */
+    ofUser: (userId: string): Promise<WalletRecord | undefined> =>
+      store.ofOwner(userId, bookOf(deps.backend())),
+
     /** The caller's wallet; fails with `invalid_request` if there is none. */
     async required(caller: Caller): Promise<WalletRecord> {
-      const wallet = await store.ofOwner(ownerOf(caller).id);
+      const wallet = await find(caller);
       if (wallet) return wallet;
       throw new ApiError('invalid_request', {
         param: 'wallet',
-        message: 'You have no wallet yet. Create one: gateway wallet create',
+        message: 'You have no wallet yet.',
       });
     },
 
     /** Returns the caller's wallet, after creating it if there is none. Fails with `unavailable` if the vault is sealed. */
     async create(caller: Caller): Promise<MadeWallet> {
-      const existing = await store.ofOwner(ownerOf(caller).id);
+      const existing = await find(caller);
       if (existing) return { wallet: existing, action: 'ensured' };
       const { createMnemonic } = await loadMnemonic();
       const mnemonic = createMnemonic((count) => world.randomBytes(count));
@@ -77,11 +84,12 @@ export function wallets(deps: WalletsDeps) {
       return { wallet, action: 'imported' };
     },
 
-    /** Adds play money. Fails with `permission` where money could be real or others could take it. */
+    /** Adds play money. Fails with `conflict` where money could be real or others could take it. */
     async fill(caller: Caller, amountSats: number): Promise<WalletRecord> {
-      if (deps.backend.isConnected || !deps.isLocalHost) {
-        throw new ApiError('permission', {
-          message: 'Play money is only available on a local host without a Lightning back end.',
+      if (deps.backend().isConnected || !deps.isLocalHost) {
+        throw new ApiError('conflict', {
+          message:
+            'Play money is only available on a host that listens on this machine alone, without a Lightning node.',
         });
       }
       const wallet = await this.required(caller);
@@ -90,6 +98,32 @@ export function wallets(deps: WalletsDeps) {
       const max = faucetSatsMax * 1000;
       if (await store.deposit({ id, walletId: wallet.id, amount, max, at: world.now() })) return wallet;
       throw inputFault('amountSats', 'would make the balance exceed a hundred million satoshis');
+    },
+
+    /**
+     * Adds money that the node can send and no wallet holds. Fails with `conflict` if there is less, and with
+     * `unavailable` if the node cannot be asked.
+     */
+    async fund(caller: Caller, amountSats: number, signal: AbortSignal): Promise<WalletRecord> {
+      const backend = deps.backend();
+      if (!backend.isConnected) {
+        throw new ApiError('conflict', {
+          message: 'No Lightning back end is connected. For play money: gateway wallet faucet',
+        });
+      }
+      const wallet = await this.required(caller);
+      const { balanceMsat: held } = await backend.check(signal).catch((error: unknown) => {
+        throw unavailable(error);
+      });
+      if (held === null)
+        throw new ApiError('conflict', { message: 'The back end does not tell what it can send.' });
+      const deposit = { id: deps.makeId('dep'), walletId: wallet.id, amount: amountSats * 1000, held };
+      const outcome = await store.fund({ ...deposit, at: world.now() });
+      if (outcome === 'funded') return wallet;
+      throw new ApiError('conflict', {
+        param: 'amount_sats',
+        message: `The node has only ${formatMsat(outcome.unassigned)} that no wallet holds.`,
+      });
     },
 
     /** The key that signs a wallet's invoices; the caller zeroes it when done. */
@@ -118,11 +152,15 @@ function ownerOf(caller: Caller): Owner {
 
 export type Wallets = ReturnType<typeof wallets>;
 
+function bookOf({ name, network }: Pick<LightningBackend, 'name' | 'network'>): WalletBook {
+  return { backend: name, network };
+}
+
 const secretName = (walletId: string) => `wallet|${walletId}`;
 
 /** Seals and stores a wallet. Returns the current one instead if another request created it meanwhile. */
 async function make(
-  { store, vault, homeOf, makeId, world }: WalletsDeps,
+  { store, vault, backend, homeOf, makeId, world }: WalletsDeps,
   owner: Owner,
   mnemonic: string,
   { isImport = false } = {},
@@ -133,10 +171,15 @@ async function make(
   const ownerId = owner.id;
   const workspaceId = owner.workspaceId ?? (await homeOf(ownerId))?.id;
   if (workspaceId === undefined) throw new ApiError('unauthenticated');
+  const walletBook = bookOf(backend());
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
-    const current = await store.ofOwner(ownerId);
+    const current = await store.ofOwner(ownerId, walletBook);
     if (current && (!isImport || current.nodeId === nodeId)) return { wallet: current, isNew: false };
-    const wallet = { id: makeId('wal'), ownerId, workspaceId, nodeId, createdAt: world.now() };
+    const wallet = {
+      ...{ id: makeId('wal'), ownerId, workspaceId, nodeId },
+      ...walletBook,
+      createdAt: world.now(),
+    };
     const secret = Buffer.from(mnemonic);
     const sealed = await vault
       .seal({ name: secretName(wallet.id), version: 1, secret })

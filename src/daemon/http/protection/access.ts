@@ -24,7 +24,7 @@ export function checkAccess({ access, surface }: Endpoint, caller: Caller): void
     case 'token': {
       const { token } = access;
       // The /v1 API accepts no tokens; the site API accepts all of them and checks their abilities.
-      if (token === undefined) throw new ApiError(surface === 'v1' ? 'unauthenticated' : 'permission');
+      if (token === undefined) throw new ApiError(surface === 'site' ? 'permission' : 'unauthenticated');
       if (token === 'any' || caller.abilities.has('*') || caller.abilities.has(token)) return;
       throw new ApiError('permission', { message: `The token lacks the ability \`${token}\`.` });
     }

@@ -18,6 +18,7 @@ export function isPreflight(call: ServerCall): boolean {
 export const preflightHeaders = {
   'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
   'access-control-allow-headers':
-    'authorization, content-type, idempotency-key, last-event-id, x-decision-order, x-workspace-id',
+    'anthropic-beta, anthropic-dangerous-direct-browser-access, anthropic-version, authorization, content-type, ' +
+    'idempotency-key, last-event-id, payment-authorization, payment-signature, x-api-key, x-decision-order, x-workspace-id',
   'access-control-max-age': '600',
 };

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { ApiError } from '../../../shared/errors.ts';
+import { subscriberNetwork } from '../../../shared/network-address.ts';
 
 export interface RateLimitOptions {
   burst: number;
@@ -15,7 +16,7 @@ export function addressRateLimit({ burst, perSecond, elapsed, addressesMax = 10_
   const buckets = new Map<string, { tokens: number; atMs: number }>();
   return {
     take(address: string): number {
-      const key = network(address);
+      const key = subscriberNetwork(address);
       const nowMs = elapsed();
       const bucket = buckets.get(key) ?? { tokens: burst, atMs: nowMs };
       const tokens = Math.min(burst, bucket.tokens + ((nowMs - bucket.atMs) / 1000) * perSecond);
@@ -28,22 +29,13 @@ export function addressRateLimit({ burst, perSecond, elapsed, addressesMax = 10_
     },
     /** Returns a token whose request turned out not to count. */
     giveBack(address: string): void {
-      const bucket = buckets.get(network(address));
+      const bucket = buckets.get(subscriberNetwork(address));
       if (bucket) bucket.tokens = Math.min(burst, bucket.tokens + 1);
     },
   };
 }
 
 export type AddressRateLimit = ReturnType<typeof addressRateLimit>;
-
-/** The address that is counted: a subscriber of IPv6 has 2⁶⁴ addresses, which share a bucket. */
-export function network(address: string): string {
-  if (!address.includes(':') || address.includes('.')) return address;
-  const [left = '', right] = address.split('::');
-  const groups = left === '' ? [] : left.split(':');
-  if (right !== undefined) while (groups.length < 4) groups.push('0');
-  return groups.slice(0, 4).join(':');
-}
 
 const retryAfterSeconds = 30;
 
@@ -56,7 +48,7 @@ export function publicStreams(max: number) {
   return {
     /** Counts a stream until its response is closed. Fails with `rate_limited` at the limit. */
     enter(address: string, response: ServerResponse): void {
-      const place = network(address);
+      const place = subscriberNetwork(address);
       const count = open.get(place) ?? 0;
       if (count >= max) {
         const message = `At most ${max} streams without a key can be open from one address.`;

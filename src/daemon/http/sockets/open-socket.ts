@@ -133,7 +133,8 @@ export class OpenSocket {
       if (parent !== undefined) context.options.onParent?.(requestId, parent);
       // Frees the message, as it may be large and the answer may take long.
       frame.bytes = Buffer.alloc(0);
-      const { chunks } = await reply.answer({ caller, requestId, message, signal: call.signal });
+      const { signal, remoteAddress } = call;
+      const { chunks } = await reply.answer({ caller, requestId, message, signal, remoteAddress });
       isTaken = true;
       // Frees the request for the duration of the answer.
       message = undefined;

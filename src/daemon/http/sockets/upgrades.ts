@@ -139,6 +139,7 @@ async function refuse(context: ServerContext, call: ServerCall, path: string): P
     const authContext = { endpoint, requestId, remoteAddress };
     const caller = await context.options.authenticate(call.headers.authorization, authContext);
     if (caller.kind === 'anonymous') throw new ApiError('unauthenticated');
+    call.caller = caller;
     call.endpoint = undefined;
     throw context.unmatchedRequest(call) ?? new ApiError('not_found');
   } catch (error) {

@@ -43,7 +43,7 @@ function faultsOfUnion(union: ErrorObject, inside: readonly ErrorObject[], input
   const param = parameterName(union.instancePath, input);
   const fitting = branches.filter((branch) => typeFits(branch, union.data));
   const meant = fitting.filter((branch) => constantsAgree(branch, union.data));
-  const [chosen] = meant;
+  const chosen = meant.find((branch) => itemsFit(branch, union.data)) ?? meant[0];
   if (chosen !== undefined) {
     const prefix = `${union.schemaPath}/${branches.indexOf(chosen)}/`;
     const placed = inside.filter((error) => error.schemaPath.startsWith(prefix));
@@ -86,6 +86,11 @@ function constantsAgree(schema: Schema, value: unknown): boolean {
     ([name, property]) =>
       property.const === undefined || property.const === (value as Record<string, unknown>)[name],
   );
+}
+
+/** Whether the first item of a list has the type of the branch's items. */
+function itemsFit({ items }: Schema, value: unknown): boolean {
+  return items === undefined || !Array.isArray(value) || typeFits(items as Schema, value[0]);
 }
 
 function typesOf(schema: Schema): string[] {

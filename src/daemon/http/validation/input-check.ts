@@ -1,10 +1,10 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
-import type { Endpoint } from '../../../shared/contract/endpoint.ts';
+import type { Endpoint, Surface } from '../../../shared/contract/endpoint.ts';
 import { standalone } from '../../../shared/contract/schema.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { ServerCall } from '../server-call.ts';
-import { type Fault, faultsOf } from './faults.ts';
+import { type Fault, faultsOf, parameterName } from './faults.ts';
 
 /** Validates and completes a handler's input: `params`, `query` and `body`. Compiled on the first call. */
 export type InputCheck = (call: Pick<ServerCall, 'params' | 'query' | 'headers' | 'body'>) => void;
@@ -21,7 +21,7 @@ export function inputCheck(endpoint: Endpoint): InputCheck {
   );
   return (call) => {
     params(call);
-    if (query) refuse(query(call.query), surface);
+    if (query) refuse([...query(call.query), ...unknownParameters(endpoint, call.query)], surface);
     if (headers) {
       const given = headerNames.map((name) => [name, call.headers[name.toLowerCase()]]);
       refuse(headers(Object.fromEntries(given.filter(([, value]) => value !== undefined))), surface);
@@ -57,6 +57,25 @@ export function checkContract(endpoint: Endpoint): void {
   }
 }
 
+function unknownParameters({ query }: Endpoint, given: unknown): Fault[] {
+  const { properties = {}, additionalProperties } = query as {
+    properties?: object;
+    additionalProperties?: boolean;
+  };
+  if (additionalProperties) return [];
+  const known = Object.keys(properties);
+  return Object.keys(given as object)
+    .filter((name) => !known.includes(name))
+    .map((name) => {
+      const param = parameterName('', given, name);
+      const names = known.map((each) => `\`${each}\``).join(', ');
+      return {
+        param,
+        message: `\`${param}\` is not a query parameter of this endpoint, which has ${names}.`,
+      };
+    });
+}
+
 function lazily(schema: TSchema | undefined, dialect: Dialect): ((value: unknown) => Fault[]) | undefined {
   if (schema === undefined) return undefined;
   let validate: ValidateFunction | undefined;
@@ -67,11 +86,11 @@ function lazily(schema: TSchema | undefined, dialect: Dialect): ((value: unknown
   };
 }
 
-function refuse(faults: readonly Fault[], surface: Endpoint['surface']): void {
+function refuse(faults: readonly Fault[], surface: Surface): void {
   const [first] = faults;
   if (first === undefined) return;
   const { param, message } = first;
-  if (surface === 'v1') throw new ApiError('invalid_request', { param, message });
+  if (surface !== 'site') throw new ApiError('invalid_request', { param, message });
   // Callers choose field names, including those of Object.prototype.
   const byField = Map.groupBy(faults, (fault) => fault.param ?? 'body');
   const errors = Object.fromEntries([...byField].map(([field, all]) => [field, all.map((it) => it.message)]));

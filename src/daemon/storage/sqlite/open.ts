@@ -11,6 +11,7 @@ import { finishRestore } from './backups/finish-restore.ts';
 import { backupStore } from './backups/store.ts';
 import { cacheStore } from './cache/store.ts';
 import type { CheckFindings } from './check-database.ts';
+import { decisionsStore } from './decisions/store.ts';
 import { openForReading } from './engine/connection.ts';
 import { DataMoved } from './engine/errors.ts';
 import type { StorageLog } from './engine/log.ts';
@@ -31,6 +32,8 @@ import { keysStore } from './keys/store.ts';
 import { ledgerStore } from './ledger/store.ts';
 import type { LongReads } from './long-reads.ts';
 import { meteringStore } from './metering/store.ts';
+import { challengesStore } from './payment-required/store.ts';
+import { paywallsStore } from './paywalls/store.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { profileStore } from './profile/store.ts';
 import { responsesStore } from './responses/store.ts';
@@ -141,6 +144,7 @@ function stores(context: StoreContext, settledEvent: SqliteOptions['settledEvent
     shouts: shoutsStore(context),
     agents: agentsStore(context),
     autopilots: autopilotsStore(context),
+    decisions: decisionsStore(context),
     metering: meteringStore(context),
     ledger: ledgerStore(context),
     responses: responsesStore(context),
@@ -153,6 +157,8 @@ function stores(context: StoreContext, settledEvent: SqliteOptions['settledEvent
     vault: vaultStore(context),
     providerKeys: providerKeysStore(context),
     wallets: walletStore(context),
+    paywalls: paywallsStore(context),
+    challenges: challengesStore(context),
   };
 }
 

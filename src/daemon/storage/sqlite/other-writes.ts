@@ -2,6 +2,7 @@ import { agentsWrites } from './agents/writes.ts';
 import { autopilotsWrites } from './autopilots/writes.ts';
 import { backgroundWrites } from './background/writes.ts';
 import { cacheWrites } from './cache/writes.ts';
+import { decisionsWrites } from './decisions/writes.ts';
 import type { Connection } from './engine/connection.ts';
 import { createOrm } from './engine/orm.ts';
 import { eventsWrites } from './events/writes.ts';
@@ -9,6 +10,8 @@ import { idempotencyWrites } from './idempotency/writes.ts';
 import { keysWrites } from './keys/writes.ts';
 import type { BatchTotals } from './ledger/batch-totals.ts';
 import { ledgerWrites } from './ledger/writes.ts';
+import { challengesWrites } from './payment-required/writes.ts';
+import { paywallsWrites } from './paywalls/writes.ts';
 import { profileWrites } from './profile/writes.ts';
 import { responsesWrites } from './responses/writes.ts';
 import { shoutsWrites } from './shouts/writes.ts';
@@ -39,6 +42,7 @@ export function otherWrites(database: Connection, totals: BatchTotals) {
     ...shoutsWrites(orm),
     ...agentsWrites(orm),
     ...autopilotsWrites(orm),
+    ...decisionsWrites(orm),
     ...responsesWrites(orm),
     ...backgroundWrites(database, orm),
     ...threadsWrites(orm),
@@ -47,6 +51,8 @@ export function otherWrites(database: Connection, totals: BatchTotals) {
     ...vaultWrites(orm),
     ...providerKeysWrites(orm),
     ...walletWrites(database, orm, totals),
+    ...paywallsWrites(database, orm),
+    ...challengesWrites(database, orm, totals),
     ...eventsWrites(database, orm, totals),
     ...tracesWrites(orm, totals),
   };

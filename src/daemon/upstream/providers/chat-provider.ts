@@ -1,6 +1,7 @@
 import type { ModelListing, ProviderApi } from '../adapter.ts';
 import { listedCount, listedModel } from './listed-model.ts';
 import { chatAdapter } from './openai-chat/adapter.ts';
+import { openAiEmbeddings } from './openai-embeddings.ts';
 
 /** OpenAI's list of models, which compatible servers have too. */
 export const openAiListing: ModelListing = {
@@ -18,7 +19,7 @@ export interface ChatProviderOptions {
   readModel?: ModelListing['read'];
 }
 
-/** A provider with OpenAI's chat format, its list of models and bearer keys. */
+/** A provider with OpenAI's chat format, its embeddings, its list of models and bearer keys. */
 export function chatProvider({
   baseUrl,
   keyCheckPath = '/models',
@@ -28,6 +29,7 @@ export function chatProvider({
     baseUrl,
     wires: ['chat'],
     adapter: (settings) => chatAdapter(settings),
+    embeddings: (settings) => openAiEmbeddings(settings),
     keyHeaders: (key) => ({ authorization: `Bearer ${key}` }),
     keyCheckUrl: (configuredUrl) => `${configuredUrl}${keyCheckPath}`,
     models: { ...openAiListing, read: readModel },

@@ -1,4 +1,5 @@
 import type {
+  ContentPart,
   FunctionCallItem,
   FunctionOutputItem,
   Inference,
@@ -152,6 +153,14 @@ function inCallOrder({ results, items }: Round): FunctionOutputItem[] {
   }
   const position = ({ callId }: FunctionOutputItem) => positions.get(callId) ?? -1;
   return results.toSorted((a, b) => position(a) - position(b));
+}
+
+/** The output of a call, marked as an error in its text where a format has no other way. */
+export function markedOutput({ output, isError }: FunctionOutputItem): ContentPart[] {
+  if (!isError) return output;
+  const [first, ...others] = output;
+  if (first?.type !== 'text') return [{ type: 'text', text: 'Error' }, ...output];
+  return /^\W*error/i.test(first.text) ? output : [{ ...first, text: `Error: ${first.text}` }, ...others];
 }
 
 /** The arguments of a call as an object, for providers that do not accept text. */

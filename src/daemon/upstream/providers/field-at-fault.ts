@@ -21,7 +21,8 @@ const anthropicFields: FieldNames = [
   [/^tool_choice\.disable_parallel_tool_use\b/, 'parallel_tool_calls'],
   [/^tool_choice\b/, 'tool_choice'],
   [/^(output_config\.format|output_format)\b/, 'text.format'],
-  [/^(thinking|output_config)\b/, 'reasoning.effort'],
+  [/^thinking\b/, 'thinking'],
+  [/^output_config\b/, 'reasoning.effort'],
   [/^stop_sequences\b/, 'stop'],
   [/^(temperature)\b/, 'temperature'],
   [/^top_p\b/, 'top_p'],
@@ -36,9 +37,10 @@ export function anthropicField(message: string): string | null {
   return fieldAtFault(anthropicFields, [start, quoted]);
 }
 
-/** Where Gemini's fields come from, in snake case. Source: its API reference, "GenerateContentRequest". */
+/** Where Gemini's fields come from, in snake case. Source: its API reference, "GenerateContentRequest" and "batchEmbedContents". */
 const googleFields: FieldNames = [
   [/^contents\b/, 'input'],
+  [/^requests\b/, 'input'],
   [/^system_instruction\b/, 'instructions'],
   [/^tools\b/, 'tools'],
   [/^tool_config\b/, 'tool_choice'],
@@ -61,7 +63,7 @@ export function googleField(error: Json, message: string): string | null {
   const named = violations.map((violation) => textOf(objectOf(violation)?.field));
   const text = message.slice(0, 1_000);
   const quoted = /\bat '([\w.[\]]+)'/.exec(text)?.[1];
-  const prefixed = /\bGenerateContentRequest\.([\w.[\]]+)/.exec(text)?.[1];
+  const prefixed = /\b(?:GenerateContent|BatchEmbedContents)Request\.([\w.[\]]+)/.exec(text)?.[1];
   return fieldAtFault(googleFields, [...named, quoted, prefixed].map(snakeCase));
 }
 

@@ -40,7 +40,8 @@ export function resoldModel(
   { prices, ...rest }: Omit<ListedModel, 'name' | 'usdPerToken'> & ResellerPrices,
 ): ListedModel | undefined {
   const pricing = objectOf(model.pricing) ?? {};
-  const [input, output] = [listedText(pricing[prices.input]), listedText(pricing[prices.output])];
+  const input = listedText(pricing[prices.input]);
+  const output = listedText(pricing[prices.output]) ?? (rest.kind === 'embedding' ? '0' : undefined);
   const [cachedInput, cacheWrite] = [pricing.input_cache_read, pricing.input_cache_write].map(listedText);
   const isPriced = input !== undefined && output !== undefined;
   return listedModel(model.id, {

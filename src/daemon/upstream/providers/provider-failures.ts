@@ -19,8 +19,9 @@ export function kindOfStatus(status: number): UpstreamFailureKind {
 interface Refusal {
   /** For the log: contains nothing of the request or of the provider's message. */
   message: string;
-  status: number;
-  /** The provider's message; shown to the caller, sanitized, only if the failure is the caller's fault. */
+  /** Undefined in the middle of a stream. */
+  status: number | undefined;
+  /** The provider's message; shown to the caller, sanitized, unless the failure concerns the account there. */
   providerMessage: string | undefined;
   retryAfterSeconds: number | undefined;
   /** The provider's error code, an identifier; empty for none. */
@@ -34,22 +35,37 @@ export function refusalFailure(
   kind: UpstreamFailureKind,
   { message, status, providerMessage, retryAfterSeconds, code, param }: Refusal,
 ): UpstreamFailure {
-  const providerCode = code !== '' && { providerCode: code };
+  const sentStatus = status !== undefined && { status };
   if (kind === 'caller') {
     const text = providerMessage || 'The provider refused the request.';
     const publicMessage = sanitizeProviderMessage(text);
     return new UpstreamFailure(kind, message, {
-      status,
+      ...sentStatus,
       publicMessage,
       code: callerErrorCode(text),
       param,
-      ...providerCode,
+      ...(code !== '' && { providerCode: code }),
     });
   }
-  const details: UpstreamFailureDetails = { status, ...providerCode };
+  const details: UpstreamFailureDetails = { ...sentStatus, ...explanationOf(kind, code, providerMessage) };
   const isTransient = kind === 'rate-limited' || kind === 'server';
   if (isTransient && retryAfterSeconds !== undefined) details.retryAfterSeconds = retryAfterSeconds;
   return new UpstreamFailure(kind, message, details);
+}
+
+/**
+ * A provider's error code, and its sentence unless the failure concerns the account there. The sentence of an error without
+ * a code may be anything, such as a dump of its internals.
+ */
+export function explanationOf(
+  kind: UpstreamFailureKind,
+  code: string,
+  message: string | undefined,
+): Pick<UpstreamFailureDetails, 'providerCode' | 'publicMessage'> {
+  if (code === '') return {};
+  const isPublic = kind === 'rate-limited' || kind === 'server';
+  const publicMessage = isPublic && message ? sanitizeProviderMessage(message) : '';
+  return { providerCode: code, ...(publicMessage && { publicMessage }) };
 }
 
 /** A request that the provider's format cannot express. */

@@ -10,6 +10,8 @@ export interface Content {
   refusal?: string;
   calls: PlannedCall[];
   finish: FinishReason;
+  /** The caller's stop sequence that ended the text. */
+  stopSequence?: string;
 }
 
 export interface PlannedCall {

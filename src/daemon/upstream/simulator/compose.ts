@@ -33,10 +33,12 @@ export interface ComposeOptions {
 /** Converts an answer to events, ended early by a stop sequence, the token limit or a planned failure. */
 export function compose(answer: Answer, options: ComposeOptions): Composition {
   const writer = new Writer(options, answer.failure?.afterTokens);
-  const isComplete = writeContent(writer, cutAtStop(answer.content, options.stop));
+  const content = cutAtStop(answer.content, options.stop);
+  const isComplete = writeContent(writer, content);
   const { steps, tokens, reasoningTokens } = writer;
   if (answer.failure) return { steps, failure: answer.failure.error };
-  const finish: FinishReason = isComplete ? answer.content.finish : 'max_output_tokens';
+  const finish: FinishReason = isComplete ? content.finish : 'max_output_tokens';
+  const stopSequence = isComplete ? content.stopSequence : undefined;
   const counted = {
     input: options.inputTokens,
     cachedInput: 0,
@@ -46,7 +48,10 @@ export function compose(answer: Answer, options: ComposeOptions): Composition {
   };
   steps.push(
     { event: { type: 'usage', tokens: { ...counted, ...answer.tokens } }, tokens: 0 },
-    { event: { type: 'finished', reason: finish }, tokens: 0 },
+    {
+      event: { type: 'finished', reason: finish, ...(stopSequence !== undefined && { stopSequence }) },
+      tokens: 0,
+    },
   );
   return { steps, failure: undefined };
 }
@@ -55,11 +60,13 @@ export function compose(answer: Answer, options: ComposeOptions): Composition {
 function cutAtStop(content: Content, stop: readonly string[]): Content {
   const { text } = content;
   if (text === undefined) return content;
-  const ends = stop
-    .map((sequence) => (sequence === '' ? -1 : text.indexOf(sequence)))
-    .filter((at) => at >= 0);
-  if (ends.length === 0) return content;
-  return { ...content, text: text.slice(0, Math.min(...ends)), refusal: undefined, calls: [] };
+  const [first] = stop
+    .map((sequence) => ({ sequence, at: sequence === '' ? -1 : text.indexOf(sequence) }))
+    .filter(({ at }) => at >= 0)
+    .sort((a, b) => a.at - b.at);
+  if (first === undefined) return content;
+  const { at, sequence: stopSequence } = first;
+  return { ...content, text: text.slice(0, at), refusal: undefined, calls: [], stopSequence };
 }
 
 /** Returns whether all of it could be written. */

@@ -1,3 +1,5 @@
+import type { ModelKind } from '../../features/catalog/index.ts';
+
 /** A model of the simulator, as shown in the list of models. They are free. */
 export interface SimulatorModel {
   id: string;
@@ -5,11 +7,12 @@ export interface SimulatorModel {
   description: string;
   /** In tokens. */
   contextLength: number;
-  /** In tokens. */
-  outputTokensMax: number;
+  /** In tokens; absent for embeddings. */
+  outputTokensMax?: number;
   capabilities: {
+    kind: ModelKind;
     inputModalities: readonly ('text' | 'image' | 'file')[];
-    outputModalities: readonly 'text'[];
+    outputModalities: readonly ('text' | 'embeddings')[];
     tools: boolean;
     parallelTools: boolean;
     structuredOutput: boolean;
@@ -59,6 +62,7 @@ function modelNamed(id: string, description: string): SimulatorModel {
     contextLength,
     outputTokensMax,
     capabilities: {
+      kind: 'chat',
       inputModalities: ['text', 'image', 'file'],
       outputModalities: ['text'],
       tools: true,
@@ -70,10 +74,33 @@ function modelNamed(id: string, description: string): SimulatorModel {
   };
 }
 
+export const embeddingModel = 'sim/embedding';
+/** In tokens, of one input. */
+export const embeddingContextLength = 8192;
+
 /** The built-in models. */
-export const simulatorModels: readonly SimulatorModel[] = Object.entries(descriptions).map(
-  ([name, description]) => modelNamed(`${modelPrefix}${name}`, description),
-);
+export const simulatorModels: readonly SimulatorModel[] = [
+  ...Object.entries(descriptions).map(([name, description]) =>
+    modelNamed(`${modelPrefix}${name}`, description),
+  ),
+  {
+    id: embeddingModel,
+    title: 'Simulator: embedding',
+    description:
+      'Built-in simulator, not a language model. Returns unit vectors hashed from words and parts of words, so that similar texts have similar vectors.',
+    contextLength: embeddingContextLength,
+    capabilities: {
+      kind: 'embedding',
+      inputModalities: ['text'],
+      outputModalities: ['embeddings'],
+      tools: false,
+      parallelTools: false,
+      structuredOutput: false,
+      reasoning: false,
+      logprobs: false,
+    },
+  },
+];
 
 /** The built-in models plus those in a script's `models`. */
 export function modelsWithScript(script: { models?: readonly string[] }): readonly SimulatorModel[] {

@@ -1,4 +1,4 @@
-import type { Wire } from '../../features/inference/neutral.ts';
+import type { CallFormat, Inference } from '../../features/inference/neutral.ts';
 import { UpstreamFailure } from '../../features/inference/upstream.ts';
 import type { Conversation, FunctionTool } from './conversation.ts';
 import { TooLarge } from './instance/generator-state.ts';
@@ -6,9 +6,19 @@ import { Unsatisfiable } from './instance/merge-schemas.ts';
 import { promptValues } from './instance/prompt-values.ts';
 import { type InstanceOptions, instanceOf } from './instance/schema-instance.ts';
 
+/** Where the formats have the schema of the answer; the other one has it in `text.format.schema`. */
+const schemaParams: Partial<Record<CallFormat, string>> = {
+  chat: 'response_format.json_schema.schema',
+  messages: 'output_config.format.schema',
+};
+
 /** A value for structured output. Throws an UpstreamFailure of kind `caller` if nothing fits the schema. */
-export function jsonFor(schema: unknown, conversation: Conversation, { wire }: { wire: Wire }): unknown {
-  const param = wire === 'chat' ? 'response_format.json_schema.schema' : 'text.format.schema';
+export function jsonFor(
+  schema: unknown,
+  conversation: Conversation,
+  { wire }: Pick<Inference, 'wire'>,
+): unknown {
+  const param = schemaParams[wire] ?? 'text.format.schema';
   return generate(schema, { prompt: promptValues(conversation.userText), optional: 'all' }, param);
 }
 

@@ -6,6 +6,7 @@ import { type Answer, immediately, type Pace } from './answer.ts';
 import { createBehaviours } from './behaviours.ts';
 import { type ComposeOptions, type Composition, compose } from './compose.ts';
 import { type Conversation, readConversation } from './conversation.ts';
+import { embed } from './embed.ts';
 import { behaviourOf, contextLength, outputTokensMax, simulatorId, slowPace } from './models.ts';
 import { originOf, provider } from './reasoning.ts';
 import { createRuleMatcher } from './script/match-rules.ts';
@@ -46,8 +47,10 @@ export function simulator({ world, makeCallId, script }: SimulatorOptions): Upst
 
   return {
     name: provider,
+    countInput: async ({ inference }) => readConversation(inference).inputTokens,
     async open(call, signal) {
       const id = simulatorId(call.model);
+      if (call.inference.embedding) return embed(id, call.inference.embedding);
       const conversation = readConversation(call.inference);
       if (conversation.inputTokens > contextLength) throw tooLong(conversation);
       const answer = answerTo(call, id, conversation);

@@ -42,6 +42,7 @@ function setUp() {
   const asked: Inference[] = [];
   const inner: Router<ProviderRoute> = {
     plan: async () => [route],
+    countInput: async () => undefined,
     open: async ({ routes: [first], inference }) => {
       asked.push(inference);
       async function* batches() {

@@ -71,13 +71,14 @@ describe('the public pages', () => {
     expect(entry.service.providers[0]?.prices?.input).toBe('1');
   });
 
-  test('the list has each chat model once, available ones first, with null for unknown', async () => {
+  test('the list has each model once, available ones first, with null for unknown', async () => {
     const { handlers } = pages([...makers, provider('dark', 'compatible', { models: ['m'] }), simulator]);
     const { data } = await callHandler(handlers, listModels, anonymous);
     expect(data.map(({ id }) => id)).toEqual([
       'openai/gpt-5',
       'openai/gpt-5-mini',
       'openai/o3',
+      'openai/text-embedding-3-small',
       'dark/m',
       'sim/assistant',
       'sim/slow',

@@ -197,7 +197,7 @@ describe('a call with a key', () => {
     let seen: AbortSignal | undefined;
     const made = idempotency.once(call({ signal: leaving.signal }), (signal) => {
       seen = signal;
-      return new Promise((_resolve, reject) =>
+      return new Promise<never>((_resolve, reject) =>
         signal.addEventListener('abort', () => reject(new ApiError('unavailable'))),
       );
     });

@@ -158,6 +158,19 @@ describe('a summary', () => {
     expect(await groups('key')).toEqual(['key_ci', 'key_other', null]);
   });
 
+  test('has pages, with the totals of all of them on each', async () => {
+    const page = (after?: string) =>
+      summary(login(), { group_by: 'key', since: '2026-01-01', limit: 1, ...(after && { after }) });
+    const first = await page();
+    expect(first).toMatchObject({ data: [{ group: 'key_ci' }], has_more: true, next: 'key_ci' });
+    const second = await page('key_ci');
+    expect(second).toMatchObject({ data: [{ group: 'key_other' }], has_more: true, next: 'key_other' });
+    expect(await page('key_other')).toMatchObject({ data: [{ group: null }], has_more: false, next: null });
+    expect(second.total).toEqual(first.total);
+    expect(first.total.requests).toBe(4);
+    await expect(page('key_gone')).rejects.toMatchObject({ code: 'invalid_request', param: 'after' });
+  });
+
   test('filters by key, model and time', async () => {
     expect((await summary(login(), { key: 'key_other' })).total.requests).toBe(1);
     expect((await summary(login(), { model: 'sim/assistant' })).total.requests).toBe(1);

@@ -43,6 +43,7 @@ async function start() {
   });
   const wallet = {
     ...{ id: 'wal_1', ownerId: 'usr_1', workspaceId: 'ws_1', nodeId: 'node', createdAt: startOfFakeTime },
+    ...{ backend: 'node', network: 'bitcoin' as const },
   };
   const secret = { name: 'wallet|wal_1', version: 1, kid: 'master_1', wrappedKey: 'w', sealed: 's' };
   await store.create(wallet, secret, undefined);
@@ -55,7 +56,8 @@ async function start() {
   };
   const backend: LightningBackend = {
     ...{ name: 'node', network: 'bitcoin', isConnected: true },
-    check: async () => ({ nodeId: null, balanceMsat: null }),
+    check: async () => ({ nodeId: null, network: null, balanceMsat: null, problems: [] }),
+    prepare: async () => {},
     createInvoice: async () => ({ invoice: '' }),
     pay: (request) => {
       asked.push(request);
@@ -68,7 +70,8 @@ async function start() {
   /** As a daemon that starts now would have it. */
   const payments = () =>
     new Payments({
-      ...{ store, backend, world },
+      ...{ store, world },
+      backend: () => backend,
       wallets: { of: async () => wallet, required: async () => wallet },
       sealer: createDataSealer(new Uint8Array(32), world.randomBytes),
       settings: { paymentHosts: [] },
@@ -95,7 +98,6 @@ describe('a payment over Lightning', () => {
       expect.objectContaining({
         amountMsat: 100_000,
         maxFeeMsat: 2000,
-        timeoutMs: 12_000,
         idempotencyKey: paid.id,
       }),
     ]);
@@ -112,7 +114,7 @@ describe('a payment over Lightning', () => {
     expect(await balance()).toEqual({ available: 1_000_000, pending: 0 });
   });
 
-  test('that times out stays pending and is debited once when it succeeds', async () => {
+  test('past failure 2: that times out stays pending and is debited once when it succeeds', async () => {
     const { payments, answers, asked, balance, problems, store, world } = await start();
     const late = Promise.withResolvers<PaymentOutcome>();
     answers.pay = () => late.promise;
@@ -160,6 +162,20 @@ describe('a payment over Lightning', () => {
     expect(await balance()).toEqual({ available: 898_500, pending: 0 });
     expect(announced).toEqual(['ws_1']);
     expect(await problems()).toEqual([]);
+  });
+
+  test('past failure 3: is not ended by the failure of an earlier attempt', async () => {
+    const { payments, answers, store } = await start();
+    answers.pay = () => Promise.reject(new Error('connection reset'));
+    const service = payments();
+    const { id } = await service.pay(caller, { invoice: invoiceOf() });
+    const failedAt = async (startedAt: number) => {
+      answers.lookUp = async () => ({ state: 'failed', reason: 'no_route', startedAt });
+      await service.followUp(never);
+      return (await store.payment(id))?.state;
+    };
+    expect(await failedAt(startOfFakeTime - 1000)).toBe('pending');
+    expect(await failedAt(startOfFakeTime)).toBe('failed');
   });
 
   test('that failed returns its money, and can be tried again', async () => {

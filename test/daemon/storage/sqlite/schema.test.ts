@@ -100,6 +100,8 @@ const ofPersons: Readonly<Record<string, 'stays' | 'goes' | 'ends'>> = {
   'login_codes.user_id': 'goes',
   'logins.user_id': 'ends',
   'members.user_id': 'goes',
+  'paywalls.owner': 'ends',
+  'paywalls.owner_id': 'ends',
   'shouts.author': 'goes',
   'tokens.user_id': 'ends',
   'wallets.owner_id': 'stays',

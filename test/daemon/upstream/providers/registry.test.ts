@@ -63,7 +63,7 @@ test('Anthropic’s base URL may contain the version', async () => {
   }
 });
 
-test('Vercel’s list contains language models with prices', async () => {
+test('Vercel’s list contains language and embedding models with prices', async () => {
   const { send } = answering({
     data: [
       {
@@ -74,6 +74,7 @@ test('Vercel’s list contains language models with prices', async () => {
         pricing: { input: '0.000001', output: '0.000002', input_cache_read: '0.0000001' },
       },
       { id: 'acme/odd', pricing: { input: 3, output: '0.1' }, context_window: -1, name: 7 },
+      { id: 'acme/embed', type: 'embedding', pricing: { input: '0.00000002' } },
       { id: 'acme/painter', type: 'image' },
       { name: 'nameless' },
     ],
@@ -81,7 +82,8 @@ test('Vercel’s list contains language models with prices', async () => {
   const place = { api: providerApis.vercel, name: 'vercel', baseUrl: 'http://v.test', key: undefined };
   const usdPerToken = { input: '0.000001', output: '0.000002', cachedInput: '0.0000001' };
   expect(await listModels(send, place)).toEqual([
-    { name: 'acme/big', title: 'Big', contextLength: 9_000, usdPerToken },
-    { name: 'acme/odd' },
+    { name: 'acme/big', kind: 'chat', title: 'Big', contextLength: 9_000, usdPerToken },
+    { name: 'acme/odd', kind: 'chat' },
+    { name: 'acme/embed', kind: 'embedding', usdPerToken: { input: '0.00000002', output: '0' } },
   ]);
 });

@@ -24,6 +24,8 @@ test('every listed model behaves as described, and other names fail', async () =
     'sim/limited': 'rate-limited',
     'sim/refuses': 'answered',
     'sim/filtered': 'answered',
+    // Called at another endpoint.
+    'sim/embedding': 'unknown-model',
   });
   await expect(getAnswer(upstream, { model: 'sim/other', items })).rejects.toMatchObject({
     kind: 'unknown-model',

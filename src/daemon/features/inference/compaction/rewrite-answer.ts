@@ -18,7 +18,7 @@ interface SummaryAnswer {
 export function summaryAsItem(answer: UpstreamAnswer, options: SummaryAnswer): UpstreamAnswer {
   const written = createOutput(options.makeId, () => '');
   if (answer.kind === 'stream') return { ...answer, batches: sealed(answer.batches, written, options) };
-  if (answer.failure) return answer;
+  if (answer.kind !== 'json' || answer.failure) return answer;
   const items = Array.isArray(answer.json.output) ? answer.json.output.filter(isObject) : [];
   items.forEach((item, index) => {
     for (const event of itemAsEvents(item, index, { provider: '', model: '' })) written.apply(event);
@@ -49,6 +49,7 @@ async function* sealed(
 /** Inserts an item before those of an answer. */
 export function withItemBefore(answer: UpstreamAnswer, item: Json): UpstreamAnswer {
   if (answer.kind === 'stream') return { ...answer, batches: shifted(answer.batches, item) };
+  if (answer.kind !== 'json') return answer;
   const output = Array.isArray(answer.json.output) ? answer.json.output : [];
   return { ...answer, json: { ...answer.json, output: [item, ...output] } };
 }

@@ -1,5 +1,6 @@
 import type { Identified } from '../../../handler.ts';
 import type { UsageRecord } from '../../metering/index.ts';
+import type { PayableRequest } from '../../payment-required/index.ts';
 import type { Inference } from '../neutral.ts';
 import type { ServiceOptions } from './service-member.ts';
 
@@ -12,6 +13,8 @@ export interface ModelCall {
   inference: Inference;
   options: ServiceOptions;
   signal: AbortSignal;
+  /** What a payment for the call would be bound to; calls without it are never offered an invoice. */
+  request?: PayableRequest | undefined;
   /** Observers of this call alone. */
   observers?: readonly CallObserver[];
 }

@@ -1,4 +1,5 @@
 import type { ActionName } from '../../../../shared/contract/key-limits.ts';
+import { decisionPaths } from '../../../../shared/decision-paths.ts';
 import { ApiError } from '../../../../shared/errors.ts';
 import type { Identified, KeyDefaults, KeyPolicy } from '../../../handler.ts';
 import type { RouteCaps } from '../../routing/index.ts';
@@ -19,7 +20,11 @@ export function defaultsOf(caller: Identified): KeyDefaults | null {
 const actions: Readonly<Record<string, ActionName>> = {
   '/v1/responses': 'responses',
   '/v1/chat/completions': 'chat',
+  '/v1/embeddings': 'embeddings',
+  '/v1/messages': 'messages',
   '/v1/responses/compact': 'compact',
+  [decisionPaths.decisions]: 'decisions',
+  [decisionPaths.systemOne]: 'decisions',
 };
 
 /** Fails with `limit_reached` when the key was not issued for this endpoint. */
@@ -88,7 +93,7 @@ function limitsCost({ caps, isPrepaid }: EnforcedPolicy): boolean {
 const noCaps: RouteCaps = {};
 
 /** The limits of a key and its ancestors on routes: the lowest price of all, and every list of models. */
-function capsOf(policy: KeyPolicy | undefined): RouteCaps {
+export function capsOf(policy: KeyPolicy | undefined): RouteCaps {
   if (!policy?.isRestricted) return noCaps;
   const models: NonNullable<RouteCaps['models']>[number][] = [];
   const maxPrice = { input: Number.POSITIVE_INFINITY, output: Number.POSITIVE_INFINITY };

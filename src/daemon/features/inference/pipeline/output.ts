@@ -28,6 +28,8 @@ export function pictureOf(item: OutputItem | undefined): Picture | undefined {
 export interface Output {
   items: OutputItem[];
   apply(event: InferenceEvent): void;
+  /** The caller's stop sequence that ended the answer, where the provider reports it. */
+  readonly stopSequence: string | undefined;
   /** Counts characters of further choices, which `items` does not hold. */
   count(characters: number): void;
   /** Our id of an item, by the provider's id or index. */
@@ -41,8 +43,12 @@ export function createOutput(makeId: MakeId, seal: (origin: ReasoningOrigin) => 
   const items: OutputItem[] = [];
   const ids = new Map<unknown, string>();
   let characters = 0;
+  let stopSequence: string | undefined;
   return {
     items,
+    get stopSequence() {
+      return stopSequence;
+    },
     idOf: ({ id, index }) => ids.get(id) ?? (typeof index === 'number' ? items[index]?.id : undefined),
     characters: () => characters,
     count(more) {
@@ -82,6 +88,9 @@ export function createOutput(makeId: MakeId, seal: (origin: ReasoningOrigin) => 
         }
         case 'item-done':
           finish(items[event.index], event, seal);
+          return;
+        case 'finished':
+          stopSequence = event.stopSequence;
       }
     },
   };

@@ -27,7 +27,7 @@ export function answerHeaders({ route, meter }: StartedCall, settled?: Settled):
 }
 
 /** Headers hold printable ASCII only; other characters of a model's name are percent-encoded. */
-function headerText(name: string): string {
+export function headerText(name: string): string {
   return name.toWellFormed().replace(/[^\x20-\x7e]/gu, encodeURIComponent);
 }
 
@@ -110,7 +110,7 @@ function failureOf(started: StartedCall, error: unknown): ApiError {
   const { publicMessage } = error.details;
   const code = providerCode(error);
   const message =
-    publicMessage ??
+    publicMessage ||
     `The provider ${started.route.provider} ended its answer early${code ? ` (${code})` : ''}.`;
   return new ApiError(error.kind === 'rate-limited' ? 'rate_limited' : 'upstream_failed', {
     message,

@@ -1,10 +1,16 @@
+import type { NanoUsd } from '../../../../shared/money.ts';
 import { credentialId } from '../../../handler.ts';
-import type { HoldRecord } from '../../metering/index.ts';
+import { type Hold, type HoldRecord, PaymentDue } from '../../metering/index.ts';
 import type { OpenedRoute, Route } from '../../routing/index.ts';
 import { asApiError } from '../fault.ts';
 import type { Inference, ReasoningOrigin } from '../neutral.ts';
 import { costOn, inputTokens, noTokens } from '../pricing/cost-bound.ts';
-import { capOutputToBudget, type OutputBudget, uncappedBudget } from '../pricing/output-budget.ts';
+import {
+  capOutputToBudget,
+  invoicedCost,
+  type OutputBudget,
+  uncappedBudget,
+} from '../pricing/output-budget.ts';
 import {
   cannotTruncate,
   fitsUntruncated,
@@ -50,7 +56,7 @@ export async function startCall(deps: CallDeps, call: ModelCall): Promise<Starte
     const { route, answer, ended } = await withHold(opening, meter, inference);
     const output = createOutput(deps.makeId, sealFor(deps.sealer, call.caller.workspaceId));
     meter.answerStarted(route, output);
-    if (answer.kind === 'stream' && answer.dropped) meter.dropped = answer.dropped;
+    if (answer.kind !== 'json' && answer.dropped) meter.dropped = answer.dropped;
     return { answer, route, finishRoute: ended, meter, output, abort, canceled, release };
   } catch (error) {
     abort.abort(error);
@@ -127,25 +133,32 @@ async function admit(deps: CallDeps, call: ModelCall, startedAt: number) {
     promptCost: costOn(best, promptEstimate, marginPpm),
     createdAt: deps.world.now(),
   };
-  const hold = await deps.admission.hold(record, {
-    policy: policyOf(caller),
-    isPrepaid: policy.isPrepaid,
-    ...(caller.kind === 'agent' && {
-      agent: {
-        agentId: caller.agentId,
-        outsideFreeTier: outsideFreeTier(
-          call,
-          { routes, inputTokensMax: input.most },
-          deps.settings.freeTier,
-        ),
+  let hold: Hold;
+  try {
+    if (call.request?.refused) throw paymentRefused();
+    hold = await deps.admission.hold(record, {
+      policy: policyOf(caller),
+      isPrepaid: policy.isPrepaid,
+      ...(caller.kind === 'agent' && {
+        agent: {
+          agentId: caller.agentId,
+          outsideFreeTier: outsideFreeTier(
+            call,
+            { routes, inputTokensMax: input.most },
+            deps.settings.freeTier,
+          ),
+        },
+      }),
+      fit(affordable) {
+        const capped = capOutputToBudget(budget, inference, { ...bound, affordable });
+        budget = capped ?? budget;
+        return capped?.amount;
       },
-    }),
-    fit(affordable) {
-      const capped = capOutputToBudget(budget, inference, { ...bound, affordable });
-      budget = capped ?? budget;
-      return capped?.amount;
-    },
-  });
+    });
+  } catch (error) {
+    const priceWithin = (affordable: number) => invoicedCost({ routes }, inference, { ...bound, affordable });
+    throw await withInvoice(deps, call, { error, priceWithin });
+  }
   const observers = observersOf(deps, call);
   const meter = new Meter({
     admission: deps.admission,
@@ -165,10 +178,36 @@ async function admit(deps: CallDeps, call: ModelCall, startedAt: number) {
   return { meter, budget };
 }
 
+/** A call with a payment that was refused is not made, whatever its balance. */
+function paymentRefused(): PaymentDue {
+  return new PaymentDue('payment_refused', { available: 0, affordable: Number.POSITIVE_INFINITY });
+}
+
+interface Rejection {
+  error: unknown;
+  /** What the call has to be paid with; undefined if the amount is too little for it. */
+  priceWithin: (affordable: NanoUsd) => NanoUsd | undefined;
+}
+
+/** The error of a call that was rejected: with an invoice if it only has to be paid. Fails with `rate_limited`. */
+async function withInvoice(
+  { paidCalls }: Pick<CallDeps, 'paidCalls'>,
+  { caller, endpoint, request }: ModelCall,
+  { error, priceWithin }: Rejection,
+): Promise<unknown> {
+  if (!(error instanceof PaymentDue) || !request || !paidCalls) return error;
+  return await paidCalls.offer({
+    ...{ caller, endpoint, request },
+    due: error,
+    price: priceWithin(error.affordable),
+  });
+}
+
 /** The routes that support what the call requests. Fails with the member to remove when none does. */
 function capableRoutes(routes: Route[], inference: Inference, inputTokensMax: number): Route[] {
+  if (inference.embedding) return routes;
   const fault = untranslatable(inference);
-  const untranslated = (route: Route) => route.offer.wires?.includes(inference.wire) ?? false;
+  const untranslated = (route: Route) => route.offer.wires?.some((wire) => wire === inference.wire) ?? false;
   const capable = routes.filter(
     (route) => untranslated(route) || (!fault && fitsUntruncated(inference, route, inputTokensMax)),
   );

@@ -1,6 +1,7 @@
 import type { MakeId } from '../../../../shared/ids.ts';
 import type { World } from '../../../world.ts';
 import type { Admission, FreeTierSettings, MeteringStore } from '../../metering/index.ts';
+import type { PaidCalls } from '../../payment-required/index.ts';
 import type { OpenedRoute, Router } from '../../routing/index.ts';
 import type { CallObserver } from './call-observer.ts';
 import type { CancelReason } from './cancellation.ts';
@@ -32,6 +33,8 @@ export interface CallDeps {
   settings: { readonly marginPpm: number; readonly freeTier: FreeTierSettings };
   /** Whether a workspace pays in advance. */
   isPrepaid?: (workspaceId: string) => boolean;
+  /** Offers invoices for calls that the balance does not cover. */
+  paidCalls?: Pick<PaidCalls, 'offer' | 'accept'>;
   /** Observers of all calls. */
   observers: readonly CallObserver[];
   log: { warn(details: object, message: string): void };

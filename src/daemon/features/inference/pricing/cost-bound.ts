@@ -7,8 +7,9 @@ import {
   type Tokens,
 } from '../../../../shared/money.ts';
 import { pictureIn } from '../../../../shared/pictures.ts';
+import type { Offer } from '../../catalog/index.ts';
 import type { Route } from '../../routing/index.ts';
-import type { ContentPart, Inference } from '../neutral.ts';
+import type { ContentPart, EmbeddingInput, Inference } from '../neutral.ts';
 import { countedTools, readsBeyondRequest, unparsedInputBytes } from './provider-extras.ts';
 
 /** An image of eight tiles on the most expensive tiled model: 2,833 tokens, and 5,667 per tile. */
@@ -42,6 +43,7 @@ export interface InputTokens {
 }
 
 export function inputTokens(inference: Inference): InputTokens {
+  if (inference.embedding) return embeddingTokens(inference, inference.embedding.inputs);
   const media: InputTokens = { most: 0, likely: 0 };
   let text = itemTokensMax + bytes(inference.instructions);
   for (const item of inference.items) {
@@ -59,6 +61,27 @@ export function inputTokens(inference: Inference): InputTokens {
   // The provider may or may not read unparsed members, so they count for the bound but not for the estimate.
   const passed = unparsedInputBytes(inference) + (readsBeyondRequest(inference) ? inputTokensUnknown : 0);
   return { most: text + media.most + passed, likely: estimateTokens(text) + media.likely };
+}
+
+function embeddingTokens(inference: Inference, inputs: readonly EmbeddingInput[]): InputTokens {
+  let most = unparsedInputBytes(inference);
+  let likely = 0;
+  for (const input of inputs) {
+    const size = typeof input === 'string' ? bytes(input) : input.length;
+    most += itemTokensMax + size;
+    likely += typeof input === 'string' ? estimateTokens(size) : size;
+  }
+  return { most, likely };
+}
+
+/** Upper bound of the input on an offer: its context holds all of a conversation, but each input of its own. */
+export function inputBoundOn(
+  { contextLength }: Offer,
+  { embedding }: Inference,
+  inputTokens: number,
+): number {
+  const most = contextLength === null ? tokensMax : contextLength * (embedding?.inputs.length ?? 1);
+  return Math.min(inputTokens, most, tokensMax);
 }
 
 function bytes(text: string | undefined): number {
@@ -115,9 +138,9 @@ export function costBound(
 ): NanoUsd {
   let most = 0;
   for (const route of routes) {
-    const { prices, contextLength } = route.offer;
+    const { prices } = route.offer;
     if (!prices || route.ownKey) continue;
-    const input = Math.min(bound.inputTokens, contextLength ?? tokensMax, tokensMax);
+    const input = inputBoundOn(route.offer, inference, bound.inputTokens);
     const tokens = { ...largestInput(inference, input), output: outputBoundOn(route, inference) };
     const tiers = applicablePriceTiers(prices, inference, input);
     most = Math.max(most, ...tiers.map((tier) => costOf(tier, tokens, bound.marginPpm).total));

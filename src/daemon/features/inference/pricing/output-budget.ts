@@ -5,6 +5,7 @@ import {
   applicablePriceTiers,
   choicesOf,
   costBound,
+  inputBoundOn,
   largestInput,
   outputTokensBound,
   outputTokensOn,
@@ -70,6 +71,21 @@ export function capOutputToBudget(
   };
 }
 
+/** The output that an invoice pays for, unless the request limits it: an answer of usual length. */
+const invoicedOutputTokens = 4096;
+
+/** What a call has to be paid with in advance; undefined if `affordable` is too little for it. */
+export function invoicedCost(
+  { routes }: Pick<OutputBudget, 'routes'>,
+  inference: Inference,
+  bound: Bound & { affordable: NanoUsd },
+): NanoUsd | undefined {
+  const { outputTokensMax = invoicedOutputTokens } = inference;
+  const limited = { ...inference, outputTokensMax };
+  const cost = costBound(routes, limited, bound);
+  return cost <= bound.affordable ? cost : capOutputToBudget({ routes }, limited, bound)?.amount;
+}
+
 /** The output limit of one choice by the caller and the model alone. */
 function requestedOutputOn(route: Route, inference: Inference): number {
   const most = outputTokensOn(route, inference.outputTokensMax) ?? route.offer.outputTokensMax;
@@ -83,7 +99,7 @@ function affordableOn(
   { inputTokens, marginPpm, affordable }: Bound & { affordable: NanoUsd },
 ): number {
   if (!offer.prices || ownKey) return Number.POSITIVE_INFINITY;
-  const input = Math.min(inputTokens, offer.contextLength ?? tokensMax, tokensMax);
+  const input = inputBoundOn(offer, inference, inputTokens);
   const spent = largestInput(inference, input);
   const tokens = applicablePriceTiers(offer.prices, inference, input).map((prices) =>
     outputTokensPaidBy(affordable, prices, spent, marginPpm),

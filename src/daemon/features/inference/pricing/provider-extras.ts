@@ -6,6 +6,8 @@ const countedMembers = new Set([
   ...['model', 'messages', 'input', 'instructions', 'tools', 'functions', 'response_format', 'text'],
   ...['metadata', 'function_call', 'tool_choice', 'stream_options', 'include'],
 ]);
+/** The same for calls in the Messages format. */
+const countedInMessagesCall = new Set(['system', 'output_config', 'thinking', 'stop_sequences']);
 const countedInMessages = new Set([
   ...['role', 'content', 'refusal', 'tool_calls', 'function_call', 'tool_call_id'],
   ...['reasoning', 'reasoning_content', 'images'],
@@ -16,10 +18,20 @@ const callerTools: ReadonlySet<string> = new Set([
   ...['computer', 'computer_use_preview'],
 ]);
 
+/** Anthropic's tools that the caller executes, and its search for tools. Source: Anthropic's documentation, "Tool use". */
+const anthropicTools = /^(bash|text_editor|computer|memory|tool_search_tool_(regex|bm25))(_\d{8})?$/;
+
+function isCallerTool(type: string): boolean {
+  return callerTools.has(type) || anthropicTools.test(type);
+}
+
 /** Bytes of the body that are passed to a provider with the same format without being parsed: it may charge for them. */
 export function unparsedInputBytes({ wire, body }: Inference): number {
   let bytes = 0;
-  for (const name in body) if (!countedMembers.has(name)) bytes += bytesOf(body[name]);
+  for (const name in body) {
+    const isCounted = countedMembers.has(name) || (wire === 'messages' && countedInMessagesCall.has(name));
+    if (!isCounted) bytes += bytesOf(body[name]);
+  }
   if (wire !== 'chat' || !Array.isArray(body.messages)) return bytes;
   for (const message of body.messages) if (isObject(message)) bytes += passedInMessage(message);
   return bytes;
@@ -42,11 +54,16 @@ function bytesOf(value: unknown): number {
 
 /** Whether the provider may read more than the request: search results, uploaded files or stored prompts. */
 export function readsBeyondRequest({ body, tools }: Inference): boolean {
-  return isObject(body.prompt) || isObject(body.web_search_options) || tools.some(isProviderTool);
+  return (
+    isObject(body.prompt) ||
+    isObject(body.web_search_options) ||
+    Array.isArray(body.mcp_servers) ||
+    tools.some(isProviderTool)
+  );
 }
 
 function isProviderTool(tool: Tool): boolean {
-  return tool.type === 'opaque' && !callerTools.has(String(tool.json.type));
+  return tool.type === 'opaque' && !isCallerTool(String(tool.json.type));
 }
 
 /** Tools without a fee beyond their tokens: executed by the caller, or by a server of the caller. */
@@ -67,6 +84,10 @@ export function uncountedFee({
   if (wire === 'chat' && isObject(body.web_search_options)) {
     return { param: 'web_search_options', what: 'A web search' };
   }
+  if (wire === 'messages') {
+    if (body.speed === 'fast') return { param: 'speed', what: 'Fast mode' };
+    if (body.inference_geo) return { param: 'inference_geo', what: 'A region' };
+  }
   for (const tool of tools) {
     if (tool.type !== 'opaque' || hasKnownFee(tool.json, wire)) continue;
     return { param: tool.param ?? 'tools', what: `The tool ${quoted(String(tool.json.type))}` };
@@ -85,6 +106,6 @@ export function uncountedFee({
 function hasKnownFee({ type, environment }: Json, wire: Inference['wire']): boolean {
   if (type === 'shell') return isObject(environment) && environment.type === 'local';
   const name = String(type);
-  if (toolsWithoutFee.has(name)) return true;
+  if (toolsWithoutFee.has(name) || anthropicTools.test(name)) return true;
   return wire === 'responses' && Object.values(countedTools).some((counted) => counted.test(name));
 }

@@ -37,7 +37,7 @@ export function withPlainTools(inference: Inference): PlainCall | undefined {
       items: items.flatMap((item, index) => plainItems(item, index, names)),
     },
     restore(answer) {
-      if (answer.kind === 'json') return answer;
+      if (answer.kind !== 'stream') return answer;
       return { ...answer, batches: restored(answer.batches, names) };
     },
   };

@@ -17,7 +17,7 @@ export function translatingUpstreams(upstreams: Upstreams): Upstreams {
 
 function translating(upstream: Upstream): Upstream {
   return {
-    name: upstream.name,
+    ...upstream,
     async open(call, signal) {
       // The Responses format has all kinds of tools.
       const isNative = call.wire === call.inference.wire || call.wire === 'responses';

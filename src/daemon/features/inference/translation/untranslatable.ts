@@ -6,7 +6,12 @@ import { type ContentPart, type Inference, type InputItem, isProviderSealed } fr
 import { choicesOf } from '../pricing/cost-bound.ts';
 import { isMcpCall } from './plain-tools.ts';
 
-const formatNames = { responses: 'Responses', chat: 'chat-completions' } as const;
+const formatNames = {
+  responses: 'Responses',
+  chat: 'chat-completions',
+  messages: 'Messages',
+  embeddings: 'embeddings',
+} as const;
 
 /**
  * Items of a provider's own tools, whose results are in the messages that follow, and definitions of tools. They are left
@@ -15,6 +20,7 @@ const formatNames = { responses: 'Responses', chat: 'chat-completions' } as cons
 const dispensableItems = new Set([
   ...['web_search_call', 'file_search_call', 'code_interpreter_call', 'image_generation_call'],
   ...['mcp_list_tools', 'tool_search_call', 'tool_search_output', 'additional_tools'],
+  ...['server_tool_use', 'mcp_tool_use', 'tool_reference'],
 ]);
 
 /**
@@ -59,7 +65,9 @@ function allowsNone(choice: NonNullable<Inference['toolChoice']>): boolean {
 }
 
 function isIndispensable(item: InputItem): boolean {
-  if (item.type !== 'opaque' || dispensableItems.has(String(item.json.type)) || isMcpCall(item)) return false;
+  if (item.type !== 'opaque' || isMcpCall(item)) return false;
+  const type = String(item.json.type);
+  if (dispensableItems.has(type) || type.endsWith('_tool_result')) return false;
   return pictureIn(item.json) === undefined;
 }
 

@@ -28,7 +28,7 @@ export const {
   sql,
 } = core;
 export const { getTableColumns: columnsOf } = core;
-export const { blob, integer, primaryKey, sqliteTable, text } = columns;
+export const { blob, integer, primaryKey, real, sqliteTable, text } = columns;
 
 /** A Drizzle connection; queries run synchronously in the calling thread. */
 export type Orm = import('drizzle-orm/better-sqlite3').BetterSQLite3Database;

@@ -1,6 +1,9 @@
 /** The source of granted credit; its balance is minus the sum of all grants. */
 export const grantsAccount = 'grants';
 
+/** The source of credit that was paid for; its balance is minus the sum of all paid challenges. */
+export const topUpsAccount = 'top-ups';
+
 /** The account of a workspace. */
 export function workspaceAccount(workspaceId: string): string {
   return `workspace:${workspaceId}`;

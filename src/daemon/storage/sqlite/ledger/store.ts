@@ -49,6 +49,8 @@ function creditReads(database: Connection) {
       `SELECT id AS workspaceId, slug, name,
          coalesce((SELECT balance FROM accounts WHERE id = '${workspaceAccount('')}' || workspaces.id), 0) AS balance,
          (SELECT coalesce(sum(amount), 0) FROM credit_grants WHERE workspace_id = workspaces.id) AS granted,
+         (SELECT coalesce(sum(credit), 0) FROM payment_challenges
+           WHERE workspace_id = workspaces.id AND used_at IS NOT NULL) AS bought,
          (SELECT coalesce(sum(amount), 0) FROM holds WHERE workspace_id = workspaces.id) AS held
        FROM workspaces WHERE @workspaceId IS NULL OR id = @workspaceId ORDER BY created_at, id`,
     ),

@@ -1,7 +1,7 @@
 import type { LedgerFindings } from '../../../features/metering/ledger-store.ts';
 import type { Connection } from '../engine/connection.ts';
 import { usageProblems } from '../metering/verify-usage.ts';
-import { grantsAccount, unitOf, workspaceAccount } from './accounts.ts';
+import { grantsAccount, topUpsAccount, unitOf, workspaceAccount } from './accounts.ts';
 import { checkBalances } from './check-balances.ts';
 import { verifyChain } from './ledger-chain.ts';
 import { wrongSpending } from './spending.ts';
@@ -32,9 +32,10 @@ export function verifyLedger(database: Connection): LedgerFindings {
       ),
       ...sentences(
         ids(areChargesBooked(database) ? otherEntriesWithoutSource : entriesWithoutSource),
-        (id) => `The entries of ${id} belong to no call, grant or wallet.`,
+        (id) => `The entries of ${id} belong to no call, grant, payment or wallet.`,
       ),
       ...sentences(ids(wrongGrants), (id) => `The ledger entry of grant ${id} is missing or different.`),
+      ...sentences(ids(wrongTopUps), (id) => `The ledger entry of payment ${id} is missing or different.`),
       ...sentences(wrongSpending(database), (key) => `The spending of ${key} is not the sum of its calls.`),
       ...sentences(
         usageProblems(database),
@@ -73,7 +74,8 @@ const entriesWithoutSource = `
   SELECT DISTINCT request_id FROM entries
   WHERE request_id NOT IN (SELECT request_id FROM calls) AND request_id NOT IN (SELECT id FROM credit_grants)
     AND request_id NOT IN (SELECT id FROM payments) AND request_id NOT IN (SELECT id FROM invoices)
-    AND request_id NOT IN (SELECT id FROM wallet_deposits)`;
+    AND request_id NOT IN (SELECT id FROM wallet_deposits)
+    AND request_id NOT IN (SELECT id FROM payment_challenges WHERE used_at IS NOT NULL)`;
 
 const otherEntriesWithoutSource = `${entriesWithoutSource} AND NOT ${ofCalls}`;
 
@@ -81,5 +83,12 @@ const wrongGrants = `
   SELECT id FROM credit_grants WHERE NOT EXISTS (
     SELECT 1 FROM entries WHERE request_id = credit_grants.id AND kind = 'grant' AND debit = '${grantsAccount}'
       AND credit = '${workspaceAccount('')}' || credit_grants.workspace_id AND entries.amount = credit_grants.amount)`;
+
+/** A challenge became credit once, and only if its invoice was paid. */
+const wrongTopUps = `
+  SELECT c.id FROM payment_challenges c JOIN invoices i ON i.id = c.invoice_id
+  WHERE c.used_at IS NOT NULL AND (i.state <> 'paid' OR NOT EXISTS (
+    SELECT 1 FROM entries WHERE request_id = c.id AND kind = 'top_up' AND debit = '${topUpsAccount}'
+      AND credit = '${workspaceAccount('')}' || c.workspace_id AND entries.amount = c.credit))`;
 
 const settledHolds = 'SELECT request_id FROM holds WHERE request_id IN (SELECT request_id FROM calls)';

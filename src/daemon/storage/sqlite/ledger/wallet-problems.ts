@@ -69,5 +69,6 @@ const wrongReceipts = `
 
 const wrongDeposits = `
   SELECT id FROM wallet_deposits d WHERE NOT EXISTS (
-    SELECT 1 FROM entries WHERE request_id = d.id AND kind = 'deposit' AND debit = '${faucetAccount}'
+    SELECT 1 FROM entries WHERE request_id = d.id AND kind = 'deposit'
+      AND debit = CASE d.source WHEN 'faucet' THEN '${faucetAccount}' ELSE '${lightningAccount}' END
       AND credit = '${walletAccount('')}' || d.wallet_id AND entries.amount = d.amount)`;

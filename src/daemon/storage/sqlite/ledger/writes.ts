@@ -7,7 +7,7 @@ import { entryFormat, entryInsert } from './ledger-chain.ts';
 import { accounts, creditGrants } from './tables.ts';
 
 /** Four million dollars in nano-dollars, well below the largest safe integer. */
-const balanceMax = 4_000_000_000_000_000;
+export const balanceMax = 4_000_000_000_000_000;
 
 type GrantOutcome = { grant: GrantRecord; isNew: boolean } | 'other-grant' | 'too-much';
 

@@ -1,3 +1,4 @@
+import { isDecisionPath } from '../../../../shared/decision-paths.ts';
 import { utcDay } from '../../../../shared/time.ts';
 import type { Connection } from '../engine/connection.ts';
 import { writeMeta } from '../engine/meta.ts';
@@ -41,7 +42,7 @@ export function meteringWrites(database: Connection, totals: BatchTotals) {
 
   /** The allowances of the day on which the call started. */
   const countForAgent = (call: CallRow, tier: SettlementRow[4]): void => {
-    const isDecision = callFormat.get(call, 'endpoint') === '/v1/decisions';
+    const isDecision = isDecisionPath(callFormat.get(call, 'endpoint'));
     const isFree = tier === 'free' && !isDecision;
     const cost = (callFormat.get(call, 'costProvider') ?? 0) + (callFormat.get(call, 'costMargin') ?? 0);
     agentDay.run(

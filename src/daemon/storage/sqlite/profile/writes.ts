@@ -3,6 +3,7 @@ import { autopilots } from '../autopilots/tables.ts';
 import type { Connection } from '../engine/connection.ts';
 import { and, asc, eq, isNull, ne, type Orm, type SQL, sql } from '../engine/orm.ts';
 import { inheritedScopes, keys } from '../keys/tables.ts';
+import { paywalls } from '../paywalls/tables.ts';
 import { shouts } from '../shouts/tables.ts';
 import { tokens } from '../tokens/tables.ts';
 import { invitations, loginCodes, logins, members, users } from '../workspaces/tables.ts';
@@ -110,6 +111,11 @@ function anonymize(orm: Orm, { userId, at }: Removal): void {
     .update(autopilots)
     .set({ status: 'archived', updatedAt: at })
     .where(and(ne(autopilots.status, 'archived'), eq(autopilots.owner, sql`${number}`)))
+    .run();
+  orm
+    .update(paywalls)
+    .set({ status: 'deleted', updatedAt: at, deletedAt: at })
+    .where(and(ne(paywalls.status, 'deleted'), eq(paywalls.ownerId, userId)))
     .run();
   const handle = sql`'deleted:' || ${users.number}`;
   orm

@@ -21,6 +21,8 @@ export function vaultStore({ orm, writer }: StoreContext): VaultStore {
     secret: async (name) => orm.select().from(vaultSecrets).where(eq(vaultSecrets.name, name)).get(),
     secrets: async () => orm.select().from(vaultSecrets).orderBy(asc(vaultSecrets.name)).all(),
     secretsCount: async () => orm.select({ count: count() }).from(vaultSecrets).get()?.count ?? 0,
+    putSecret: (secret) => writer.write('vault.putSecret', secret),
+    deleteSecret: (name) => writer.write('vault.deleteSecret', name),
     addMaster: (record) => writer.write('vault.addMaster', record),
     rotate: (rotation) => writer.write('vault.rotate', rotation),
     dropMaster: (kid) => writer.write('vault.dropMaster', kid),

@@ -33,6 +33,10 @@ export function vaultWrites(orm: Orm) {
       }
       return true;
     },
+    'vault.putSecret': (secret: SealedSecret): boolean => putSecret(orm, secret),
+    'vault.deleteSecret': (name: string): void => {
+      orm.delete(vaultSecrets).where(eq(vaultSecrets.name, name)).run();
+    },
     'vault.dropMaster': (kid: string): void => {
       orm
         .delete(vaultMasters)
@@ -52,6 +56,19 @@ export function isCurrentMaster(orm: Orm, kid: string): boolean {
   return found !== undefined;
 }
 
+/** Stores the next version of a secret. Returns false without a change if its master or version is outdated. */
+function putSecret(orm: Orm, secret: SealedSecret): boolean {
+  if (!isCurrentMaster(orm, secret.kid)) return false;
+  const before = orm.select().from(vaultSecrets).where(eq(vaultSecrets.name, secret.name)).get();
+  if ((before?.version ?? 0) + 1 !== secret.version) return false;
+  orm
+    .insert(vaultSecrets)
+    .values(secret)
+    .onConflictDoUpdate({ target: vaultSecrets.name, set: secret })
+    .run();
+  return true;
+}
+
 type KeyRef = { workspaceId: string; provider: KnownProvider };
 
 export function providerKeysWrites(orm: Orm) {
@@ -63,14 +80,7 @@ export function providerKeysWrites(orm: Orm) {
       record: ProviderKeyRecord;
       secret: SealedSecret;
     }): boolean => {
-      if (!isCurrentMaster(orm, secret.kid)) return false;
-      const before = orm.select().from(vaultSecrets).where(eq(vaultSecrets.name, secret.name)).get();
-      if ((before?.version ?? 0) + 1 !== secret.version) return false;
-      orm
-        .insert(vaultSecrets)
-        .values(secret)
-        .onConflictDoUpdate({ target: vaultSecrets.name, set: secret })
-        .run();
+      if (!putSecret(orm, secret)) return false;
       const { fingerprint, updatedAt } = record;
       orm
         .insert(providerKeys)

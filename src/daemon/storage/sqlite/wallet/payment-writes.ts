@@ -7,19 +7,23 @@ import type {
 import { and, eq, gt, ne, type Orm } from '../engine/orm.ts';
 import { hostAccount, inFlightAccount, lightningAccount, walletAccount } from '../ledger/accounts.ts';
 import type { Move, WalletBooking } from './booking.ts';
-import { invoices, payments } from './tables.ts';
+import { leftOfBudget } from './budgets.ts';
+import { invoices, payments, wallets } from './tables.ts';
 
 export function paymentWrites(orm: Orm, { available, book, invoicePaid, paymentSettled }: WalletBooking) {
   /** Why the payment cannot be recorded now. */
   const refusal = (payment: NewPayment): PaymentRefusal | undefined => {
-    const { walletId, paymentHash, amount, feeLimit, expiresAt, createdAt } = payment;
+    const { walletId, paymentHash, amount, feeLimit, expiresAt, createdAt, budget } = payment;
     const isTaken = and(eq(payments.paymentHash, paymentHash), ne(payments.state, 'failed'));
     const taken = orm.select().from(payments).where(isTaken).get();
     if (taken)
       return { refused: 'taken', payment: { id: taken.id, walletId: taken.walletId, state: taken.state } };
     if (expiresAt <= createdAt) return { refused: 'expired' };
-    const left = available(walletId);
-    return left < amount + feeLimit ? { refused: 'insufficient', available: left } : undefined;
+    const needed = amount + feeLimit;
+    const left = budget ? leftOfBudget(orm, walletId, budget) : needed;
+    if (left < needed) return { refused: 'budget', left };
+    const balance = available(walletId);
+    return balance < needed ? { refused: 'insufficient', available: balance } : undefined;
   };
 
   return {
@@ -30,7 +34,16 @@ export function paymentWrites(orm: Orm, { available, book, invoicePaid, paymentS
         eq(invoices.invoice, payment.invoice),
       );
       const invoice = orm.select().from(invoices).where(isSame).get();
+      const bookOf = (id: string) =>
+        orm
+          .select({ backend: wallets.backend, network: wallets.network })
+          .from(wallets)
+          .where(eq(wallets.id, id))
+          .get();
       if (!invoice || invoice.preimage === null || invoice.amount !== amount)
+        return { refused: 'unknown-invoice' };
+      const [from, to] = [bookOf(walletId), bookOf(invoice.walletId)];
+      if (from?.backend !== to?.backend || from?.network !== to?.network)
         return { refused: 'unknown-invoice' };
       const refused = refusal(payment);
       if (refused) return refused;
@@ -43,7 +56,7 @@ export function paymentWrites(orm: Orm, { available, book, invoicePaid, paymentS
       if (opened.changes === 0) return { refused: 'expired' };
       const { preimage } = invoice;
       const ended = { state: 'succeeded', fee: 0, failure: null, preimage, settledAt: at } as const;
-      const record: PaymentRecord = { ...payment, ...ended };
+      const record: PaymentRecord = { ...payment, ...ended, budget: payment.budget?.name ?? null };
       orm.insert(payments).values(record).run();
       const move = { debit: walletAccount(walletId), credit: walletAccount(invoice.walletId), amount };
       book(id, at, [{ kind: 'payment', ...move }], [invoicePaid(invoice, at), paymentSettled(record, at)]);
@@ -55,7 +68,7 @@ export function paymentWrites(orm: Orm, { available, book, invoicePaid, paymentS
       if (refused) return refused;
       const { id, walletId, amount, feeLimit, createdAt } = payment;
       const open = { state: 'pending', fee: null, failure: null, preimage: null, settledAt: null } as const;
-      const record: PaymentRecord = { ...payment, ...open };
+      const record: PaymentRecord = { ...payment, ...open, budget: payment.budget?.name ?? null };
       orm.insert(payments).values(record).run();
       const move = { debit: walletAccount(walletId), credit: inFlightAccount, amount: amount + feeLimit };
       book(id, createdAt, [{ kind: 'payment_hold', ...move }], []);

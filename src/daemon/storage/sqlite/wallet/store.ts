@@ -3,13 +3,14 @@ import { and, asc, columnsOf, desc, eq, gt, isNull, lt, ne, sql } from '../engin
 import { walletAccount } from '../ledger/accounts.ts';
 import { accounts } from '../ledger/tables.ts';
 import type { StoreContext } from '../store-context.ts';
+import { leftOfBudget } from './budgets.ts';
 import { invoices, payments, wallets } from './tables.ts';
 
 const { secret: _secret, replacedAt: _replacedAt, ...walletColumns } = columnsOf(wallets);
-const { preimage: _preimage, ...invoiceColumns } = columnsOf(invoices);
+const { preimage: _preimage, lapsedAt: _lapsedAt, ...invoiceColumns } = columnsOf(invoices);
 
 /** Literals, as SQLite does not use a partial index for a bound value. */
-const isOpen = sql`${invoices.state} = 'open'`;
+const isOpen = sql`${invoices.state} = 'open' and ${invoices.lapsedAt} is null`;
 const isPending = sql`${payments.state} = 'pending'`;
 
 export function walletStore({ database, orm, writer }: StoreContext): WalletStore {
@@ -37,10 +38,25 @@ export function walletStore({ database, orm, writer }: StoreContext): WalletStor
 
   return {
     create: (wallet, secret, replaces) => writer.write('wallets.create', { wallet, secret, replaces }),
-    ofOwner: async (ownerId) => findWallet(and(eq(wallets.ownerId, ownerId), isNull(wallets.replacedAt))),
+    ofOwner: async (ownerId, { backend, network }) =>
+      findWallet(
+        and(
+          eq(wallets.ownerId, ownerId),
+          eq(wallets.backend, backend),
+          eq(wallets.network, network),
+          isNull(wallets.replacedAt),
+        ),
+      ),
     find: async (id) => findWallet(eq(wallets.id, id)),
     balance: async (id) => balance(id),
     deposit: (deposit) => writer.write('wallets.deposit', deposit),
+
+    owed: async ({ backend, network }) => {
+      const ofBook = and(eq(wallets.backend, backend), eq(wallets.network, network));
+      const ids = orm.select({ id: wallets.id }).from(wallets).where(ofBook).all();
+      return ids.map(({ id }) => balance(id)).reduce((sum, each) => sum + each.available + each.pending, 0);
+    },
+    fund: (deposit) => writer.write('wallets.fund', deposit),
 
     addInvoice: (invoice) => writer.write('invoices.insert', invoice),
     invoice: async (id) => findInvoice(eq(invoices.id, id)),
@@ -55,16 +71,18 @@ export function walletStore({ database, orm, writer }: StoreContext): WalletStor
         .orderBy(desc(invoices.id))
         .limit(limit)
         .all(),
-    openInvoices: async ({ backend, since, limit }) =>
+    openInvoices: async ({ backend, after, limit }) =>
       orm
         .select(invoiceColumns)
         .from(invoices)
-        .where(and(isOpen, eq(invoices.backend, backend), gt(invoices.expiresAt, since)))
-        .orderBy(asc(invoices.expiresAt))
+        .where(and(isOpen, eq(invoices.backend, backend), gt(invoices.id, after ?? '')))
+        .orderBy(asc(invoices.id))
         .limit(limit)
         .all(),
+    lapse: (invoice) => writer.write('invoices.lapse', invoice),
     receive: (invoice) => writer.write('invoices.receive', invoice),
 
+    leftOfBudget: async (walletId, budget) => leftOfBudget(orm, walletId, budget),
     payWithin: (payment) => writer.write('payments.payWithin', payment),
     startPayment: (payment) => writer.write('payments.start', payment),
     settlePayment: (settlement) => writer.write('payments.settle', settlement),
@@ -81,7 +99,13 @@ export function walletStore({ database, orm, writer }: StoreContext): WalletStor
         .orderBy(desc(payments.id))
         .limit(limit)
         .all(),
-    pendingPayments: async (limit) =>
-      orm.select().from(payments).where(isPending).orderBy(asc(payments.id)).limit(limit).all(),
+    pendingPayments: async ({ after, limit }) =>
+      orm
+        .select()
+        .from(payments)
+        .where(and(isPending, gt(payments.id, after ?? '')))
+        .orderBy(asc(payments.id))
+        .limit(limit)
+        .all(),
   };
 }

@@ -1,3 +1,4 @@
+import type { LightningNetwork } from '../../../../shared/wallet-backends.ts';
 import type { InvoiceRecord, PaymentRecord } from '../../../features/wallet/store.ts';
 import { integer, sqliteTable, text } from '../engine/orm.ts';
 
@@ -11,14 +12,17 @@ export const wallets = sqliteTable('wallets', {
   createdAt: integer().notNull(),
   /** Set when another wallet took its place. */
   replacedAt: integer(),
+  backend: text().notNull(),
+  network: text().$type<LightningNetwork>().notNull(),
 });
 
-/** Play money that wallets were given. */
+/** Money that wallets were given: play money, or money of the back end. */
 export const walletDeposits = sqliteTable('wallet_deposits', {
   id: text().primaryKey(),
   walletId: text().notNull(),
   amount: integer().notNull(),
   createdAt: integer().notNull(),
+  source: text().$type<'faucet' | 'backend'>().notNull(),
 });
 
 /** Columns of an `InvoiceRecord`, and the sealed preimage where the host has it. */
@@ -36,6 +40,7 @@ export const invoices = sqliteTable('invoices', {
   createdAt: integer().notNull(),
   expiresAt: integer().notNull(),
   paidAt: integer(),
+  lapsedAt: integer(),
 });
 
 /** Columns of a `PaymentRecord`. */
@@ -57,4 +62,5 @@ export const payments = sqliteTable('payments', {
   createdAt: integer().notNull(),
   expiresAt: integer().notNull(),
   settledAt: integer(),
+  budget: text(),
 });

@@ -1,7 +1,7 @@
 import type { SealedSecret } from '../../../features/vault/store.ts';
 import type { NewInvoice, WalletRecord, WalletStore } from '../../../features/wallet/store.ts';
 import type { Connection } from '../engine/connection.ts';
-import { and, eq, gt, isNull, type Orm, sql } from '../engine/orm.ts';
+import { and, eq, gt, inArray, isNull, ne, type Orm, or, sql } from '../engine/orm.ts';
 import { faucetAccount, lightningAccount, walletAccount } from '../ledger/accounts.ts';
 import type { BatchTotals } from '../ledger/batch-totals.ts';
 import { vaultSecrets } from '../vault/tables.ts';
@@ -13,6 +13,18 @@ import { invoices, payments, walletDeposits, wallets } from './tables.ts';
 export function walletWrites(database: Connection, orm: Orm, totals: BatchTotals) {
   const booking = walletBooking(database, orm, totals);
   const { available, book, invoicePaid } = booking;
+  /** What the wallets of the same back end hold, pending payments included. */
+  const owedBy = (walletId: string): number => {
+    const own = orm.select().from(wallets).where(eq(wallets.id, walletId)).get();
+    if (!own) throw new Error('there is no such wallet');
+    const isSameBook = and(eq(wallets.backend, own.backend), eq(wallets.network, own.network));
+    const ids = orm.select({ id: wallets.id }).from(wallets).where(isSameBook);
+    const isPending = and(inArray(payments.walletId, ids), eq(payments.state, 'pending'));
+    const held = sql<number>`coalesce(sum(${payments.amount} + ${payments.feeLimit}), 0)`;
+    const pending = orm.select({ held }).from(payments).where(isPending).get()?.held ?? 0;
+    return ids.all().reduce((sum, { id }) => sum + available(id), pending);
+  };
+
   return {
     'wallets.create': ({
       wallet,
@@ -20,10 +32,15 @@ export function walletWrites(database: Connection, orm: Orm, totals: BatchTotals
       replaces,
     }: NewWallet): Awaited<ReturnType<WalletStore['create']>> => {
       if (!isCurrentMaster(orm, secret.kid)) return 'stale';
-      const isCurrent = and(eq(wallets.ownerId, wallet.ownerId), isNull(wallets.replacedAt));
+      const isSameBook = and(
+        eq(wallets.backend, wallet.backend),
+        eq(wallets.network, wallet.network),
+        isNull(wallets.replacedAt),
+      );
+      const isCurrent = and(eq(wallets.ownerId, wallet.ownerId), isSameBook);
       const current = orm.select().from(wallets).where(isCurrent).get();
       if (current?.id !== replaces) return 'stale';
-      const sameNode = and(eq(wallets.nodeId, wallet.nodeId), isNull(wallets.replacedAt));
+      const sameNode = and(eq(wallets.nodeId, wallet.nodeId), isSameBook);
       if (orm.select().from(wallets).where(sameNode).get()) return 'other-owner';
       if (current) {
         if (available(current.id) !== 0 || isAwaited(orm, current.id, wallet.createdAt)) return 'in-use';
@@ -42,17 +59,38 @@ export function walletWrites(database: Connection, orm: Orm, totals: BatchTotals
       if (available(walletId) + amount > max) return false;
       orm
         .insert(walletDeposits)
-        .values({ ...deposit, createdAt })
+        .values({ ...deposit, createdAt, source: 'faucet' })
         .run();
       const move = { debit: faucetAccount, credit: walletAccount(walletId), amount };
       book(id, createdAt, [{ kind: 'deposit', ...move }], []);
       return true;
     },
 
+    'wallets.fund': ({ held, at, ...deposit }: Funding): 'funded' | { unassigned: number } => {
+      const { id, walletId, amount } = deposit;
+      const unassigned = held - owedBy(walletId);
+      if (unassigned < amount) return { unassigned: Math.max(unassigned, 0) };
+      orm
+        .insert(walletDeposits)
+        .values({ ...deposit, createdAt: at, source: 'backend' })
+        .run();
+      const move = { debit: lightningAccount, credit: walletAccount(walletId), amount };
+      book(id, at, [{ kind: 'deposit', ...move }], []);
+      return 'funded';
+    },
+
     'invoices.insert': (invoice: NewInvoice): void => {
       orm
         .insert(invoices)
         .values({ ...invoice, state: 'open' })
+        .run();
+    },
+
+    'invoices.lapse': ({ id, at }: { id: string; at: number }): void => {
+      orm
+        .update(invoices)
+        .set({ lapsedAt: at })
+        .where(and(eq(invoices.id, id), eq(invoices.state, 'open')))
         .run();
     },
 
@@ -67,7 +105,7 @@ export function walletWrites(database: Connection, orm: Orm, totals: BatchTotals
       const credit = walletAccount(invoice.walletId);
       const move = { debit: lightningAccount, credit, amount: received };
       book(id, at, [{ kind: 'receipt', ...move }], [invoicePaid(invoice, at)]);
-      const { preimage: _preimage, ...record } = invoice;
+      const { preimage: _preimage, lapsedAt: _lapsedAt, ...record } = invoice;
       return record;
     },
 
@@ -77,10 +115,16 @@ export function walletWrites(database: Connection, orm: Orm, totals: BatchTotals
 
 type NewWallet = { wallet: WalletRecord; secret: SealedSecret; replaces: string | undefined };
 type Deposit = Parameters<WalletStore['deposit']>[0];
+type Funding = Parameters<WalletStore['fund']>[0];
 
 /** Whether a wallet has pending payments, or open invoices that can still be paid. */
 function isAwaited(orm: Orm, walletId: string, at: number): boolean {
-  const isOpen = and(eq(invoices.walletId, walletId), eq(invoices.state, 'open'), gt(invoices.expiresAt, at));
+  // What a node received for an expired invoice may only be told later.
+  const canBePaid = or(
+    gt(invoices.expiresAt, at),
+    and(ne(invoices.backend, 'embedded'), isNull(invoices.lapsedAt)),
+  );
+  const isOpen = and(eq(invoices.walletId, walletId), eq(invoices.state, 'open'), canBePaid);
   const isPending = and(eq(payments.walletId, walletId), eq(payments.state, 'pending'));
   return (
     orm.select({ one: sql`1` }).from(invoices).where(isOpen).limit(1).get() !== undefined ||

@@ -3,11 +3,12 @@ import type {
   Batch,
   FinishReason,
   InferenceEvent,
+  RawFrame,
   StartedItem,
 } from '../../../features/inference/neutral.ts';
 import { UpstreamFailure } from '../../../features/inference/upstream.ts';
 import type { Decoder } from '../../adapter.ts';
-import { countOf, type Json, objectOf, textOf } from '../../json.ts';
+import { countOf, type Json, objectOf, objectsOf, textOf } from '../../json.ts';
 import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';
 import { CallIds } from '../call-ids.ts';
 import { unnamedCall } from '../provider-failures.ts';
@@ -20,14 +21,82 @@ type Block =
   | { kind: 'redacted'; index: number; data: string }
   | { kind: 'tool'; index: number; input: Json; hasArguments: boolean };
 
-/** Decodes a Messages stream. `origin` marks thoughts as this provider's and model's. */
-export function messagesDecoder(origin: { provider: string; model: string }): Decoder {
-  return new SseJsonDecoder(origin.provider, new MessagesDialect(origin), { hasFrames: false });
+/** Who thinks: marks thoughts as this provider's and model's. */
+interface Origin {
+  provider: string;
+  model: string;
+}
+
+/** Decodes a Messages stream. `hasFrames`: whether the caller speaks the format, so that events can be relayed. */
+export function messagesDecoder(origin: Origin, { hasFrames }: { hasFrames: boolean }): Decoder {
+  return new SseJsonDecoder(origin.provider, new MessagesDialect(origin), { hasFrames });
+}
+
+/** Reads usage and outcome of a whole message. Throws an UpstreamFailure if it is something else. */
+export function readMessage(
+  json: Json,
+  provider: string,
+): { tokens: Tokens | undefined; finish: FinishReason } {
+  if (!Array.isArray(json.content))
+    throw new UpstreamFailure('broken', `${provider} answered without content`);
+  const usage = objectOf(json.usage);
+  return { tokens: usage && tokensOf(usage), finish: finishReason(textOf(json.stop_reason)) };
+}
+
+/** Converts a whole message to the batch that a stream would give. */
+export function messageAsBatch(json: Json, origin: Origin, { hasFrames }: { hasFrames: boolean }): Batch {
+  readMessage(json, origin.provider);
+  const batch: Batch = { events: [], frames: hasFrames ? [] : undefined };
+  const dialect = new MessagesDialect(origin);
+  for (const event of eventsOf(json)) dialect.take(event, JSON.stringify(event), batch);
+  return batch;
+}
+
+/** The events by which a stream sends a message. */
+function* eventsOf(message: Json): Generator<Json> {
+  const { content, stop_reason, stop_sequence, stop_details, container, usage } = message;
+  yield {
+    type: 'message_start',
+    message: { ...message, content: [], stop_reason: null, stop_sequence: null },
+  };
+  for (const [index, block] of objectsOf(content).entries()) {
+    const { empty, deltas } = blockParts(block);
+    yield { type: 'content_block_start', index, content_block: empty };
+    for (const delta of deltas) yield { type: 'content_block_delta', index, delta };
+    yield { type: 'content_block_stop', index };
+  }
+  yield { type: 'message_delta', delta: { stop_reason, stop_sequence, stop_details, container }, usage };
+  yield { type: 'message_stop' };
+}
+
+/** A block as a stream starts it, and what follows. */
+function blockParts(block: Json): { empty: Json; deltas: Json[] } {
+  switch (block.type) {
+    case 'text':
+      return { empty: { ...block, text: '' }, deltas: [{ type: 'text_delta', text: block.text }] };
+    case 'thinking': {
+      const { thinking, signature } = block;
+      const empty = { ...block, thinking: '', signature: '' };
+      return {
+        empty,
+        deltas: [
+          { type: 'thinking_delta', thinking },
+          { type: 'signature_delta', signature },
+        ],
+      };
+    }
+    case 'tool_use': {
+      const json = JSON.stringify(block.input ?? {});
+      return { empty: { ...block, input: {} }, deltas: [{ type: 'input_json_delta', partial_json: json }] };
+    }
+    default:
+      return { empty: block, deltas: [] };
+  }
 }
 
 class MessagesDialect implements Dialect {
   isComplete = false;
-  readonly #origin: { provider: string; model: string };
+  readonly #origin: Origin;
   readonly #blocks = new Map<unknown, Block>();
   readonly #callIds = new CallIds();
   #items = 0;
@@ -40,9 +109,12 @@ class MessagesDialect implements Dialect {
   #stopReason: string | undefined;
   /** Whether content came after the stop reason. */
   #hasLateContent = false;
+  #stopSequence: string | undefined;
   #refusal: string | undefined;
+  /** Frames before the first block: until then, another provider can still answer. */
+  #held: RawFrame[] | undefined = [];
 
-  constructor(origin: { provider: string; model: string }) {
+  constructor(origin: Origin) {
     this.#origin = origin;
   }
 
@@ -50,14 +122,28 @@ class MessagesDialect implements Dialect {
     return this.#stopReason !== undefined && !this.#hasLateContent;
   }
 
-  take(event: Json, _raw: string, { events }: Batch): void {
+  take(event: Json, raw: string, { events, frames }: Batch): void {
     const { length } = events;
     const wasStopped = this.#stopReason !== undefined;
     this.#take(event, events);
     if (wasStopped && events.length > length) this.#hasLateContent = true;
+    if (frames !== undefined) this.#relay({ raw, json: event }, frames);
     if (this.#prompt === undefined || events.length === 0) return;
     events.push({ type: 'prompt-counted', tokens: this.#prompt });
     this.#prompt = undefined;
+  }
+
+  #relay(frame: RawFrame, frames: RawFrame[]): void {
+    if (this.#held !== undefined) {
+      const { type } = frame.json;
+      if (type !== 'content_block_start' && type !== 'content_block_delta' && type !== 'message_delta') {
+        this.#held.push(frame);
+        return;
+      }
+      frames.push(...this.#held);
+      this.#held = undefined;
+    }
+    frames.push(frame);
   }
 
   #take(event: Json, events: InferenceEvent[]): void {
@@ -124,7 +210,7 @@ class MessagesDialect implements Dialect {
       // This input is used only if no deltas follow.
       this.#blocks.set(key, { kind: 'tool', index, input: objectOf(block.input) ?? {}, hasArguments: false });
     }
-    // Blocks of server tools, which are never requested, have no neutral form.
+    // Blocks of server tools, which only callers of this format request, have no neutral form.
   }
 
   #startItem(item: StartedItem, events: InferenceEvent[]): number {
@@ -196,6 +282,7 @@ class MessagesDialect implements Dialect {
   #endAnswer(event: Json, events: InferenceEvent[]): void {
     const delta = objectOf(event.delta);
     this.#stopReason = textOf(delta?.stop_reason) ?? this.#stopReason;
+    this.#stopSequence = textOf(delta?.stop_sequence) ?? this.#stopSequence;
     this.#refusal = textOf(objectOf(delta?.stop_details)?.explanation) ?? this.#refusal;
     this.#countUsage(event.usage);
     // Otherwise only the count at the start is known, which is not the answer's.
@@ -211,7 +298,8 @@ class MessagesDialect implements Dialect {
       const index = this.#startItem({ kind: 'message' }, events);
       events.push({ type: 'refusal', index, delta: this.#refusal }, { type: 'item-done', index });
     } else this.#endMessage(events);
-    events.push({ type: 'finished', reason });
+    const stopSequence = this.#stopSequence;
+    events.push({ type: 'finished', reason, ...(stopSequence !== undefined && { stopSequence }) });
   }
 
   #countUsage(usage: unknown): void {
@@ -229,10 +317,14 @@ function promptOf(usage: Json): Pick<Tokens, 'input' | 'cachedInput' | 'cacheWri
 }
 
 function tokensOf(usage: Json): Tokens {
+  const webSearch = countOf(objectOf(usage.server_tool_use)?.web_search_requests) ?? 0;
+  const longCacheWrite = countOf(objectOf(usage.cache_creation)?.ephemeral_1h_input_tokens) ?? 0;
   return {
     ...promptOf(usage),
     output: countOf(usage.output_tokens) ?? 0,
     reasoning: countOf(objectOf(usage.output_tokens_details)?.thinking_tokens) ?? 0,
+    ...(longCacheWrite > 0 && { longCacheWrite }),
+    ...(webSearch > 0 && { toolUses: { webSearch, fileSearch: 0 } }),
   };
 }
 

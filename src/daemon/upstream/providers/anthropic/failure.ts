@@ -1,5 +1,5 @@
 import { ownValue } from '../../../../shared/own-value.ts';
-import { UpstreamFailure, type UpstreamFailureKind } from '../../../features/inference/upstream.ts';
+import type { UpstreamFailure, UpstreamFailureKind } from '../../../features/inference/upstream.ts';
 import { type Json, objectOf, parseObject, textOf } from '../../json.ts';
 import { isHtmlRefusal } from '../../response-body.ts';
 import { anthropicField } from '../field-at-fault.ts';
@@ -42,14 +42,11 @@ export function anthropicFailure(
 /** Interprets an `error` event in the middle of a stream. */
 export function anthropicStreamFailure(name: string, event: Json): UpstreamFailure {
   const error = objectOf(event.error) ?? {};
-  const kind = kindOf(500, error);
   const code = loggableType(error);
-  const message = `${name} broke off with ${code || 'an error'}`;
-  if (kind !== 'caller') return new UpstreamFailure(kind, message, code === '' ? {} : { providerCode: code });
   const providerMessage = textOf(error.message);
-  return refusalFailure(kind, {
-    message,
-    status: 400,
+  return refusalFailure(kindOf(500, error), {
+    message: `${name} broke off with ${code || 'an error'}`,
+    status: undefined,
     providerMessage,
     retryAfterSeconds: undefined,
     code,

@@ -1,9 +1,11 @@
+import type { UpstreamCall } from '../../../features/inference/upstream.ts';
 import type { Adapter, ProviderApi, ProviderSettings } from '../../adapter.ts';
-import { type Json, objectOf } from '../../json.ts';
+import { countOf, type Json, objectOf } from '../../json.ts';
 import { leftOut, type Sent } from '../../left-out.ts';
 import { listedModel, listedText, listedTime } from '../listed-model.ts';
-import { messagesDecoder } from './decoder.ts';
+import { messageAsBatch, messagesDecoder, readMessage } from './decoder.ts';
 import { anthropicFailure } from './failure.ts';
+import { relayedMessagesBody, relayedPrompt } from './relay.ts';
 import { messagesBody, thinkingBindingBeta } from './request.ts';
 
 const apiVersion = { 'anthropic-version': '2023-06-01' };
@@ -18,7 +20,7 @@ function versioned(baseUrl: string): string {
 /** Anthropic. Source: Anthropic's API reference. */
 export const anthropic: ProviderApi = {
   baseUrl: 'https://api.anthropic.com',
-  wires: undefined,
+  wires: ['messages'],
   adapter: (settings) => anthropicAdapter(settings),
   keyHeaders,
   keyCheckUrl: (baseUrl) => `${versioned(baseUrl)}/models?limit=1`,
@@ -32,11 +34,16 @@ export const anthropic: ProviderApi = {
   },
 };
 
-/** The Messages API, always streamed. */
+/** The Messages API; calls of other formats are always streamed. */
 export function anthropicAdapter(settings: ProviderSettings): Adapter {
   const url = `${versioned(settings.baseUrl)}/messages`;
+  const originOf = ({ model }: UpstreamCall) => ({ provider: settings.name, model });
   return {
     request(call) {
+      if (isSameWire(call)) {
+        const body = JSON.stringify(relayedMessagesBody(call, settings.name));
+        return { url, headers: relayedHeaders(call), body };
+      }
       const body = messagesBody(call, settings.name);
       const headers: Record<string, string> = {
         'content-type': 'application/json',
@@ -46,8 +53,33 @@ export function anthropicAdapter(settings: ProviderSettings): Adapter {
       if (objectOf(body.thinking)?.block_binding) headers['anthropic-beta'] = thinkingBindingBeta;
       return { url, headers, body: JSON.stringify(body), dropped: leftOut(call.inference, sentIn(body)) };
     },
-    decoder: ({ model }) => messagesDecoder({ provider: settings.name, model }),
+    decoder: (call) => messagesDecoder(originOf(call), { hasFrames: isSameWire(call) }),
+    wholeAnswer: (call) => isSameWire(call) && !call.inference.stream,
+    readAnswer: (json) => readMessage(json, settings.name),
+    documentAsBatch: (json, call) => messageAsBatch(json, originOf(call), { hasFrames: isSameWire(call) }),
+    countRequest: (call) =>
+      isSameWire(call)
+        ? {
+            url: `${url}/count_tokens`,
+            headers: relayedHeaders(call),
+            body: JSON.stringify(relayedPrompt(call, settings.name)),
+          }
+        : undefined,
+    readCount: ({ input_tokens: count }) => countOf(count),
     failure: (status, headers, body) => anthropicFailure(settings.name, status, headers, body),
+  };
+}
+
+function isSameWire({ inference }: Pick<UpstreamCall, 'inference'>): boolean {
+  return inference.wire === 'messages';
+}
+
+/** The caller's version and betas with our key. */
+function relayedHeaders({ inference, key }: Pick<UpstreamCall, 'inference' | 'key'>): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    ...(key === undefined ? apiVersion : keyHeaders(key)),
+    ...inference.headers,
   };
 }
 

@@ -52,7 +52,7 @@ function assistantBlocks(turn: AssistantTurn, { ids, isOwn }: AssistantContext):
 }
 
 /** The original block: it is signed and must be sent back unchanged. */
-function thoughtBlock(item: ReasoningItem): Json | undefined {
+export function thoughtBlock(item: ReasoningItem): Json | undefined {
   const payload = objectOf(item.origin?.payload);
   if (typeof payload?.data === 'string') return { type: 'redacted_thinking', data: payload.data };
   if (typeof payload?.thinking !== 'string' || typeof payload.signature !== 'string') return undefined;
@@ -69,12 +69,13 @@ function userBlocks(turn: UserTurn, ids: ToolUseIds): Json[] {
   return [...results, ...turn.messages.flatMap(({ content }) => content.flatMap(contentBlocks))];
 }
 
-function toolResult({ callId, output }: FunctionOutputItem, ids: ToolUseIds): Json {
+function toolResult({ callId, output, isError }: FunctionOutputItem, ids: ToolUseIds): Json {
   const content = output.flatMap(contentBlocks);
   return {
     type: 'tool_result',
     tool_use_id: ids.forResult(callId),
     content: content.length > 0 ? content : undefined,
+    is_error: isError,
   };
 }
 
@@ -118,7 +119,7 @@ function base64Source({ mimeType, data }: InlineData): Json {
  * Call ids that the API accepts: letters, digits, `_` and `-`, unique in a conversation. They depend only on the
  * conversation so far, so that a prompt is the same each time it is sent.
  */
-class ToolUseIds {
+export class ToolUseIds {
   readonly #used = new Set<string>();
   /** How many calls had the same id. */
   readonly #copies = new Map<string, number>();

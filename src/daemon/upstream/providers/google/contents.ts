@@ -113,12 +113,12 @@ function userParts(turn: UserTurn, names: ReadonlyMap<string, string>): Json[] {
 }
 
 /** The response must be an object. Its text is not parsed: JSON Schema references in it would be refused. */
-function functionResponse({ callId, output }: FunctionOutputItem, name: string): Json {
+function functionResponse({ callId, output, isError }: FunctionOutputItem, name: string): Json {
   const text = output
     .map((part) => (part.type === 'text' ? part.text : part.type === 'refusal' ? part.refusal : ''))
     .filter((each) => each !== '')
     .join('\n');
-  return { functionResponse: { id: callId, name, response: { output: text } } };
+  return { functionResponse: { id: callId, name, response: isError ? { error: text } : { output: text } } };
 }
 
 function contentParts(part: ContentPart): Json[] {

@@ -1,21 +1,22 @@
+import type { ModelKind } from '../../../features/catalog/index.ts';
 import type { Adapter, ProviderApi, ProviderSettings } from '../../adapter.ts';
-import { type Json, objectOf } from '../../json.ts';
+import { type Json, listOf, objectOf } from '../../json.ts';
 import { leftOut, type Sent } from '../../left-out.ts';
 import { newCallId } from '../call-ids.ts';
 import { listedCount, listedModel, listedText } from '../listed-model.ts';
 import { generateDecoder } from './decoder.ts';
+import { googleEmbeddings } from './embeddings.ts';
 import { googleFailure } from './failure.ts';
 import { originalNames } from './functions.ts';
+import { keyHeaders, modelPath } from './model-url.ts';
 import { generateBody } from './request.ts';
-
-/** Not the `key` parameter: URLs end up in logs. */
-const keyHeaders: ProviderApi['keyHeaders'] = (key) => ({ 'x-goog-api-key': key });
 
 /** Google's Gemini API. Source: the Gemini API reference. */
 export const google: ProviderApi = {
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
   wires: undefined,
   adapter: (settings) => googleAdapter(settings),
+  embeddings: (settings) => googleEmbeddings(settings),
   keyHeaders,
   keyCheckUrl: (baseUrl) => `${baseUrl}/models?pageSize=1`,
   models: {
@@ -24,8 +25,10 @@ export const google: ProviderApi = {
     listIn: ({ models }) => models,
     nextPage: ({ nextPageToken }) => listedText(nextPageToken),
     read({ supportedGenerationMethods: methods, name, displayName, description, ...limits }) {
-      if (Array.isArray(methods) && !methods.includes('generateContent')) return undefined;
+      const kind = kindOf(methods);
+      if (Array.isArray(methods) && kind === undefined) return undefined;
       return listedModel(listedText(name)?.replace(/^models\//, ''), {
+        kind,
         title: listedText(displayName),
         description: listedText(description),
         contextLength: listedCount(limits.inputTokenLimit),
@@ -66,10 +69,11 @@ export function googleAdapter(
   };
 }
 
-/** `models/M`, or `tunedModels/M` if the name starts so. */
-function modelPath(model: string): string {
-  const match = /^(models|tunedModels)\/(.+)$/.exec(model);
-  return `${match?.[1] ?? 'models'}/${encodeURIComponent(match?.[2] ?? model)}`;
+/** What the methods of a listed model are for. */
+function kindOf(methods: unknown): ModelKind | undefined {
+  const has = (method: string) => listOf(methods).includes(method);
+  if (has('generateContent')) return 'chat';
+  return has('embedContent') ? 'embedding' : undefined;
 }
 
 /** The options that a request contains. */

@@ -5,7 +5,7 @@ import {
 } from '../../../features/inference/upstream.ts';
 import { isObject, listOf, objectsOf, parseObject, textOf } from '../../json.ts';
 import { isHtmlRefusal } from '../../response-body.ts';
-import { retryAfterSeconds } from '../provider-failures.ts';
+import { explanationOf, retryAfterSeconds } from '../provider-failures.ts';
 import { sanitizeProviderMessage, unquotedStart } from '../sanitize-provider-message.ts';
 
 /** The parts of an error body that are used. */
@@ -48,8 +48,9 @@ export function openAiFailure(
   const retryAfter = retryAfterSeconds(headers);
   if (retryAfter !== undefined) details.retryAfterSeconds = retryAfter;
   if (kind === 'caller') Object.assign(details, callerDetails(status, info));
+
   const code = info.code || info.type;
-  if (code !== '') details.providerCode = code;
+  if (code !== '') Object.assign(details, explanationOf(kind, code, info.message));
   return new UpstreamFailure(kind, `${name} answered ${status}${code && ` (${code})`}`, details);
 }
 

@@ -8,7 +8,7 @@ import type {
 } from '../../../features/inference/neutral.ts';
 import type { Json } from '../../json.ts';
 import { shortCallId } from '../call-ids.ts';
-import { type Round, roundsOf } from '../conversation.ts';
+import { markedOutput, type Round, roundsOf } from '../conversation.ts';
 import { inlineFile } from '../inline-data.ts';
 import { unsupported } from '../provider-failures.ts';
 import type { Flavour } from './flavour.ts';
@@ -103,8 +103,9 @@ class MessageWriter {
   #addOutput(item: FunctionOutputItem): void {
     this.#endTurn();
     const { flavour } = this.#receiver;
-    const attachments = item.output.filter((part) => part.type !== 'text' && part.type !== 'refusal');
-    const text = textOf(item.output) || (attachments.length > 0 ? 'See the next message.' : '');
+    const output = markedOutput(item);
+    const attachments = output.filter((part) => part.type !== 'text' && part.type !== 'refusal');
+    const text = textOf(output) || (attachments.length > 0 ? 'See the next message.' : '');
     this.messages.push({ role: 'tool', tool_call_id: this.#callId(item.callId), content: text });
     for (const part of attachments) this.#toolImages.push(chatPart(part, flavour));
   }

@@ -11,6 +11,7 @@ import type {
 } from '../../../features/inference/neutral.ts';
 import type { UpstreamCall } from '../../../features/inference/upstream.ts';
 import { isObject, type Json } from '../../json.ts';
+import { markedOutput } from '../conversation.ts';
 import { refuseImageOutput } from '../provider-failures.ts';
 import { objectParameters } from '../tool-schema.ts';
 
@@ -37,18 +38,22 @@ export function relayedResponsesBody(call: UpstreamCall, provider: string): Json
   return sent;
 }
 
+/** OpenAI refuses lower limits, with which clients of other formats try whether a model is there. Source: BerriAI/litellm#31451. */
+const outputTokensMin = 16;
+
 /** The body for callers of another format, always streamed. */
 export function neutralResponsesBody(call: UpstreamCall, provider: string): Json {
   const { inference, model } = call;
   const { sampling, reasoning } = inference;
   refuseImageOutput(inference);
+  const limit = call.outputTokensMax ?? inference.outputTokensMax;
   const body: Json = {
     model,
     instructions: inference.instructions,
     input: responsesInput(inference.items, { provider, model }),
     stream: true,
     store: false,
-    max_output_tokens: call.outputTokensMax ?? inference.outputTokensMax,
+    max_output_tokens: limit === undefined ? undefined : Math.max(outputTokensMin, limit),
     temperature: sampling.temperature,
     top_p: sampling.topP,
     text: textOptions(inference),
@@ -137,7 +142,7 @@ function inputItem(item: InputItem, receiver: Receiver): Json[] {
       return [toolCall(item)];
     case 'function_call_output': {
       const type = item.custom ? 'custom_tool_call_output' : 'function_call_output';
-      return [{ type, call_id: item.callId, output: toolOutput(item.output) }];
+      return [{ type, call_id: item.callId, output: toolOutput(markedOutput(item)) }];
     }
     case 'reasoning':
       return reasoning(item, receiver);

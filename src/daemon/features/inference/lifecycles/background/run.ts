@@ -29,7 +29,7 @@ interface BackgroundRequest extends ReadRequest {
  */
 export async function startRun(deps: BackgroundDeps, call: RespondCall, request: BackgroundRequest) {
   const { inference, options, input, ownItems } = request;
-  const { body, caller, requestId } = call;
+  const { body, caller, requestId, request: payable } = call;
   const start = startSession(deps, call, call.run ? ownItems : []);
   const abort = new AbortController();
   if (call.run) whenAborted(call.run.stopped, () => abort.abort('cancelled'));
@@ -44,6 +44,7 @@ export async function startRun(deps: BackgroundDeps, call: RespondCall, request:
     inference: { ...inference, stream: true },
     options,
     signal: abort.signal,
+    request: payable,
     observers: call.run ? [call.run, admission] : [admission],
   });
   await Promise.race([admitted.promise, starting]);

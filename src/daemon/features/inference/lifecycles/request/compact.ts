@@ -13,11 +13,13 @@ import { startCall } from '../../pipeline/start-call.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import { readRequest } from './read-request.ts';
 
-type CompactCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal'> & { body: CreateResponseBody };
+type CompactCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal' | 'request'> & {
+  body: CreateResponseBody;
+};
 
 /** Compacts a conversation to its user, developer and system messages and a sealed summary of all of it. */
 export async function compact(deps: InferenceDeps, call: CompactCall): Promise<RelayReply> {
-  const { caller, requestId, signal } = call;
+  const { caller, requestId, signal, request } = call;
   const body = { ...call.body, stream: false, background: false };
   const { inference, options } = await readRequest(deps, { body, caller });
   const items = inference.items.filter((item) => !isCompactionTrigger(item));
@@ -29,6 +31,7 @@ export async function compact(deps: InferenceDeps, call: CompactCall): Promise<R
     inference: summaryCall({ body, items, stream: false }),
     options,
     signal,
+    request,
   });
   return await answerWhole(deps, started, async () => {
     const id = deps.makeId('resp');

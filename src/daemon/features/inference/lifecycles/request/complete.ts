@@ -19,7 +19,7 @@ import { type ChatTurn, chatTurn } from '../thread/chat-turn.ts';
 import { firstUserText, inThread, threadIn } from '../thread/in-thread.ts';
 
 /** A call in the chat-completions format. */
-export type CompleteCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal'> & {
+export type CompleteCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal' | 'request'> & {
   body: CreateChatCompletionBody;
   /** Set when the call is a run of a thread. */
   run?: ThreadRun;
@@ -48,7 +48,7 @@ export async function complete(deps: InferenceDeps, call: CompleteCall): Promise
 }
 
 async function answer(deps: InferenceDeps, call: CompleteCall): Promise<RelayReply | StreamReply> {
-  const { body, caller, requestId, signal, run } = call;
+  const { body, caller, requestId, signal, request, run } = call;
   const parsed = parseChat(body, (sealed) => deps.sealer.open(caller.workspaceId, sealed));
   const turn = run && (await chatTurn(deps, { run, parsed, workspaceId: caller.workspaceId }));
   const inference = turn?.inference ?? parsed;
@@ -59,6 +59,7 @@ async function answer(deps: InferenceDeps, call: CompleteCall): Promise<RelayRep
     inference,
     options: parseServiceOptions(body.service),
     signal,
+    request,
     ...(run && { observers: [run] }),
   });
   const created = unixSeconds(deps.world.now());

@@ -14,7 +14,7 @@ import type { InferenceDeps } from '../inference-deps.ts';
 import { threadIn } from '../thread/in-thread.ts';
 
 /** A call in the Responses format. */
-export type RespondCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal'> & {
+export type RespondCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal' | 'request'> & {
   body: CreateResponseBody;
   /** Whether the client rejects unknown events, so that `service:*` events must be left out. */
   strictEvents: boolean;

@@ -30,7 +30,7 @@ export function threadCallOf(call: RespondCall) {
 }
 
 async function answer(deps: InferenceDeps, call: RespondCall): Promise<RelayReply | StreamReply> {
-  const { body, caller, requestId, signal, run } = call;
+  const { body, caller, requestId, signal, request, run } = call;
   const { inference, options, ownItems } = await readRequest(deps, call);
   const started = await startCreate(deps, {
     body,
@@ -40,6 +40,7 @@ async function answer(deps: InferenceDeps, call: RespondCall): Promise<RelayRepl
     inference,
     options,
     signal,
+    request,
     ...(run && { observers: [run] }),
   });
   const session = new ResponseSession(deps, startSession(deps, call, ownItems), started);

@@ -1,10 +1,13 @@
 import type { Message } from '../../../../../shared/contract/endpoint.ts';
-import type { connectResponses } from '../../../../../shared/contract/response-socket.ts';
+import { connectResponses } from '../../../../../shared/contract/response-socket.ts';
+import { sseEvent } from '../../../../../shared/sse.ts';
 import { unixSeconds } from '../../../../../shared/time.ts';
 import { type Call, identified, SocketReply, StreamReply, type Turn } from '../../../../handler.ts';
+import { canonicalJson, carriesPayment, type PayableRequest } from '../../../payment-required/index.ts';
 import { invalid, isObject } from '../../fault.ts';
 import { EventWriter } from '../../formats/responses/item-events.ts';
 import { endResource, startResource } from '../../formats/responses/render.ts';
+import { pay } from '../../paying.ts';
 import { checkAction, enforceKeyPolicy, policyOf } from '../../pipeline/key-policy.ts';
 import { inputTokens, noTokens } from '../../pricing/cost-bound.ts';
 import { withIds } from '../../stored/history.ts';
@@ -47,7 +50,8 @@ async function answer(
   memory: SocketMemory,
   turn: Turn<ResponseMessage>,
 ): Promise<StreamReply> {
-  const { type: _type, generate, stream_id: streamId, stream_options: _options, ...sent } = turn.message;
+  const { type: _type, generate, stream_id: streamId, stream_options: _options, ...more } = turn.message;
+  const { headers, ...sent } = more;
   const body = withStoreDefault(deps, identified(turn.caller), withDefaultModel(deps, sent));
   if (streamId !== undefined && streamId !== null)
     throw invalid('stream_id', 'A socket carries one response at a time; open another socket.');
@@ -65,18 +69,66 @@ async function answer(
   };
   const call = { ...turn, body: { ...body, stream: true }, history: memory, remember };
   if (generate === false) return await warmUp(deps, call);
-  const reply = await respond(deps, {
-    caller: identified(turn.caller),
-    requestId: turn.requestId,
-    signal: turn.signal,
-    body: call.body,
-    strictEvents: false,
-    isOnSocket: true,
-    history: memory,
-    remember,
-  });
+  const request = new MessageRequest(turn);
+  const answerFor = (payable: PayableRequest) =>
+    respond(deps, {
+      caller: identified(turn.caller),
+      requestId: turn.requestId,
+      signal: turn.signal,
+      body: call.body,
+      strictEvents: false,
+      isOnSocket: true,
+      history: memory,
+      remember,
+      request: payable,
+    });
+  const { paidCalls } = deps;
+  if (!paidCalls || !headers || !carriesPayment(headers)) {
+    const { headers: answerHeaders, chunks } = streamed(await answerFor(request));
+    return new StreamReply(answerHeaders, thenEnd(chunks, end));
+  }
+  const { caller, requestId } = turn;
+  const reply = await pay(paidCalls, { caller, requestId, endpoint: connectResponses, request }, answerFor);
+  const { headers: paidHeaders, chunks } = streamed(reply);
+  return new StreamReply(paidHeaders, thenEnd(afterReceipt(paidHeaders, chunks), end));
+}
+
+function streamed(reply: unknown): StreamReply {
   if (!(reply instanceof StreamReply)) throw new TypeError('a stream was requested');
-  return new StreamReply(reply.headers, thenEnd(reply.chunks, end));
+  return reply;
+}
+
+/** A message, as what a payment is bound to: its canonical JSON without `headers`. */
+class MessageRequest implements PayableRequest {
+  readonly isMessage = true;
+  readonly #turn: Turn<ResponseMessage>;
+
+  constructor(turn: Turn<ResponseMessage>) {
+    this.#turn = turn;
+  }
+
+  get headers(): PayableRequest['headers'] {
+    return this.#turn.message.headers ?? {};
+  }
+
+  get remoteAddress(): string {
+    return this.#turn.remoteAddress ?? '';
+  }
+
+  get rawBody(): Uint8Array {
+    const { headers: _headers, ...message } = this.#turn.message;
+    return Buffer.from(canonicalJson(message));
+  }
+}
+
+/** Frames have no headers, so the receipt is an event of its own. */
+async function* afterReceipt(
+  { 'payment-response': response, 'payment-receipt': receipt }: Record<string, string>,
+  chunks: AsyncIterable<string>,
+): AsyncGenerator<string> {
+  const headers = response === undefined ? { 'payment-receipt': receipt } : { 'payment-response': response };
+  yield sseEvent(JSON.stringify({ type: 'service:payment', headers }));
+  yield* chunks;
 }
 
 async function* thenEnd(chunks: AsyncIterable<string>, end: () => void): AsyncGenerator<string> {

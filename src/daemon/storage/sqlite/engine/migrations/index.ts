@@ -6,6 +6,12 @@ import { calls } from './0017-calls.ts';
 import { rejections } from './0018-rejections.ts';
 import { checkpoint } from './0019-checkpoint.ts';
 import { agents } from './0020-agents.ts';
+import { walletBackends } from './0021-wallet-backends.ts';
+import { paymentBudgets } from './0022-payment-budgets.ts';
+import { decisions } from './0024-decisions.ts';
+import { paywalls } from './0025-paywalls.ts';
+import { responsesByWorkspace } from './0026-responses-by-workspace.ts';
+import { paymentChallenges } from './0027-payment-challenges.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -16,4 +22,10 @@ export const migrations: readonly Migration[] = [
   rejections,
   checkpoint,
   agents,
+  walletBackends,
+  paymentBudgets,
+  decisions,
+  paywalls,
+  responsesByWorkspace,
+  paymentChallenges,
 ];

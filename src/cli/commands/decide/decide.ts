@@ -1,0 +1,156 @@
+import { readFileSync } from 'node:fs';
+import { Command, Option } from '@commander-js/extra-typings';
+import type { CreateDecision, Decision } from '../../../shared/contract/decisions.ts';
+import { exitCodes } from '../../../shared/errors.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../failures/cli-error.ts';
+import { createDecision } from '../../manifest/endpoints.ts';
+import { example, wholeNumber } from '../../manifest/options.ts';
+import { decideLines } from './batch.ts';
+import { collectOptions, type Question, type QuestionFlags, questionsOf } from './questions.ts';
+import { bareAnswer, howDecided, showDecision } from './show-decision.ts';
+
+/** The model of commands that name none. */
+const modelDefault = 'service/decide';
+
+export const decideCommand = (context: Context) =>
+  new Command('ask')
+    .usage('[options] [question]')
+    .argument('[question]', 'what is asked about the input')
+    .option(
+      '-m, --model <model>',
+      `a model, or the host’s engine (default: GATEWAY_DECISION_MODEL, then ${modelDefault})`,
+    )
+    .option('--predicate', 'ask whether it is true; the default')
+    .option(
+      '--choice <options>',
+      'ask which applies: a,b,c; repeat it for options with a description: "a: …"',
+      collectOptions,
+    )
+    .option('--levels <levels>', 'ask for a level, lowest first: low,mid,high', collectOptions)
+    .option('--questions <file>', 'ask the questions in a JSON file')
+    .option('-i, --input <file>', 'the input (default: what is piped in)')
+    .option('-t, --text <text>', 'the input itself')
+    .option('--exit-status', 'exit with 0 if the statement is true, and with 1 if not')
+    .option('--threshold <probability>', 'from which probability on it is true (default: 0.5)', probability)
+    .option('--lines', 'decide about each line of the input; prints a line of JSON for each')
+    .option('--ndjson', 'the same for lines with a JSON object that has `input`, and perhaps `id`')
+    .option('--concurrency <count>', 'lines at a time (default: 4)', wholeNumber({ min: 1, max: 64 }))
+    .option('-o, --output <file>', 'append the lines to a file; a stopped run continues after the last one')
+    .addOption(
+      new Option('--debias <mode>', 'whether to remove the influence of the order').choices([
+        'auto',
+        'off',
+        'full',
+      ]),
+    )
+    .addOption(new Option('--order <order>', 'which sources to ask').choices(['peer', 'hosted']))
+    .addHelpText('after', example('gateway decide ask "Which team?" --choice billing,tech,sales < mail.txt'))
+    .action((question, flags) => decide(context, question, flags));
+
+interface DecideFlags extends QuestionFlags {
+  model?: string | undefined;
+  input?: string | undefined;
+  text?: string | undefined;
+  exitStatus?: true | undefined;
+  threshold?: number | undefined;
+  lines?: true | undefined;
+  ndjson?: true | undefined;
+  concurrency?: number | undefined;
+  output?: string | undefined;
+  debias?: 'auto' | 'off' | 'full' | undefined;
+  order?: 'peer' | 'hosted' | undefined;
+}
+
+async function decide(context: Context, instructions: string | undefined, flags: DecideFlags): Promise<void> {
+  const questions = questionsOf(instructions, flags);
+  const body = {
+    model: decisionModel(context, flags.model),
+    questions,
+    ...(flags.debias && { service: { debias: flags.debias } }),
+  };
+  checkFlags(questions, flags);
+  if (flags.lines || flags.ndjson) {
+    return await decideLines(context, {
+      body,
+      format: flags.ndjson ? 'ndjson' : 'lines',
+      concurrency: flags.concurrency ?? 4,
+      output: flags.output,
+    });
+  }
+  const input = await inputOf(context, flags);
+  const headers = flags.order ? { 'X-Decision-Order': flags.order } : {};
+  const decision = await ask(context, { ...body, input }, headers);
+  await show(context, questions, decision);
+  if (flags.exitStatus) context.exit = isTrue(decision, flags.threshold) ? exitCodes.done : exitCodes.failed;
+}
+
+/** The model that a flag or the environment names. */
+export function decisionModel({ env }: Pick<Context, 'env'>, flag: string | undefined): string {
+  return flag ?? (env.GATEWAY_DECISION_MODEL || modelDefault);
+}
+
+async function ask(
+  context: Context,
+  body: CreateDecision,
+  headers: { 'X-Decision-Order'?: 'peer' | 'hosted' },
+): Promise<Decision> {
+  return await context.client().call(createDecision, { headers, body }, { signal: context.interrupted() });
+}
+
+async function show(
+  { out, io, ...context }: Context,
+  questions: Question[],
+  decision: Decision,
+): Promise<void> {
+  if (out.isQuiet()) {
+    for (const answer of decision.answers) out.text(`${bareAnswer(answer)}\n`);
+    return;
+  }
+  if (out.wantsJson() || !io.stdout.isTty) return await out.document(decision);
+  showDecision({ out, io, ...context }, questions, decision);
+  out.note(howDecided(decision));
+}
+
+function isTrue({ answers: [answer] }: Decision, threshold = 0.5): boolean {
+  if (answer?.type === 'predicate') return answer.probability >= threshold;
+  throw new CliError('The model declined to answer.', { exit: exitCodes.refused });
+}
+
+function checkFlags(
+  questions: Question[],
+  { exitStatus, threshold, lines, ndjson, output, concurrency, input, text }: DecideFlags,
+): void {
+  const usage = (message: string) => new CliError(message, { exit: exitCodes.usage });
+  const isBatch = lines ?? ndjson ?? false;
+  if (lines && ndjson) throw usage('Only one of --lines and --ndjson can be used.');
+  if (!isBatch && (output ?? concurrency) !== undefined)
+    throw usage('--output and --concurrency need --lines or --ndjson.');
+  if (isBatch && (input ?? text) !== undefined) throw usage('--lines and --ndjson read what is piped in.');
+  if (input !== undefined && text !== undefined) throw usage('Only one of --input and --text can be used.');
+  if (threshold !== undefined && !exitStatus) throw usage('--threshold needs --exit-status.');
+  if (exitStatus && (isBatch || questions.length !== 1 || questions[0]?.type !== 'predicate'))
+    throw usage('--exit-status needs a single question that is true or not.');
+}
+
+async function inputOf({ io }: Context, { input, text }: DecideFlags): Promise<string> {
+  if (text !== undefined) return text;
+  if (input !== undefined && input !== '-') {
+    try {
+      return readFileSync(input, 'utf8');
+    } catch (cause) {
+      throw new CliError(`${input} cannot be read.`, { exit: exitCodes.usage, cause });
+    }
+  }
+  if (!io.stdin.isTty) return Buffer.from(await io.stdin.read()).toString('utf8');
+  throw new CliError('There is no input to decide about.', {
+    exit: exitCodes.usage,
+    next: 'Pipe it in, or use --text or --input FILE.',
+  });
+}
+
+function probability(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && value >= 0 && value <= 1) return value;
+  throw new CliError('--threshold must be a number from 0 to 1.', { exit: exitCodes.usage });
+}

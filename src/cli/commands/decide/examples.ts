@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs';
+import type { CreateDecision, Decision, DecisionAnswer } from '../../../shared/contract/decisions.ts';
+import { exitCodes } from '../../../shared/errors.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../failures/cli-error.ts';
+import { createDecision } from '../../manifest/endpoints.ts';
+import { progressBar } from '../../output/progress.ts';
+import type { Question } from './questions.ts';
+
+/** A labelled example: an input, a question, and which of its options is right. */
+export interface Example {
+  input: CreateDecision['input'];
+  question: Question;
+  /** The place of the right option; of a predicate, 0 is true. */
+  right: number;
+}
+
+/** What a model answered to an example. */
+export interface Answered {
+  model: string;
+  type: Question['type'];
+  /** Of each option, before any fitted temperature. */
+  raw: number[];
+  /** As answered. */
+  probabilities: number[];
+  right: number;
+}
+
+/**
+ * Reads examples, one JSON object per line: `{"input", "question", "label"}`. The question may be left out where the command
+ * line asks one. A label is true or false, a choice, or a level by its label or number.
+ */
+export function readExamples(file: string, asked: Question | undefined): Example[] {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new CliError(`${file} cannot be read.`, { exit: exitCodes.usage, cause });
+  }
+  const lines = text.split('\n').map((line, at) => ({ line, number: at + 1 }));
+  const examples = lines
+    .filter(({ line }) => line.trim() !== '')
+    .map(({ line, number }) => {
+      const fault = (message: string) =>
+        new CliError(`${file}:${number}: ${message}`, { exit: exitCodes.usage });
+      return exampleIn(line, asked, fault);
+    });
+  if (examples.length === 0) throw new CliError(`${file} has no examples.`, { exit: exitCodes.usage });
+  return examples;
+}
+
+function exampleIn(line: string, asked: Question | undefined, fault: (message: string) => CliError): Example {
+  let json: { input?: unknown; question?: Question; label?: unknown };
+  try {
+    json = JSON.parse(line);
+  } catch {
+    throw fault('this is not JSON');
+  }
+  const { input, question = asked, label } = json ?? {};
+  if (typeof input !== 'string' && !Array.isArray(input)) throw fault('`input` must be a text');
+  if (typeof question !== 'object' || question === null)
+    throw fault('`question` is required, or a question on the command line');
+  const right = placeOf(label, question);
+  if (right < 0) throw fault('`label` is none of the options of the question');
+  return { input: input as CreateDecision['input'], question, right };
+}
+
+function placeOf(label: unknown, question: Question): number {
+  if (question.type === 'predicate') return [true, false].indexOf(label as boolean);
+  if (question.type === 'choice') return question.choices.findIndex(({ value }) => value === label);
+  const byLabel = question.levels.findIndex((level) => level.label === label);
+  if (byLabel >= 0 || !Number.isInteger(label)) return byLabel;
+  return (label as number) < question.levels.length ? (label as number) : -1;
+}
+
+interface AskOptions {
+  model: string;
+  concurrency: number;
+}
+
+/** Asks all examples, several at a time; `refused` counts those that the model declined. */
+export async function askExamples(
+  context: Context,
+  examples: readonly Example[],
+  { model, concurrency }: AskOptions,
+): Promise<{ answered: Answered[]; refused: number }> {
+  const signal = context.interrupted();
+  const found: (Answered | undefined)[] = [];
+  const progress = progressBar(context.io);
+  const queue = examples.entries();
+  let done = 0;
+  const work = async () => {
+    for (const [at, { input, question, right }] of queue) {
+      const body = { model, input, questions: [question] };
+      const decision = await context.client().call(createDecision, { headers: {}, body }, { signal });
+      found[at] = answeredBy(decision, question.type, right);
+      done += 1;
+      if (!context.out.isQuiet())
+        progress.show('Asking', done, examples.length, `${examples.length} examples`);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: Math.min(concurrency, examples.length) }, work));
+  } finally {
+    progress.stop();
+  }
+  const answered = found.filter((each) => each !== undefined);
+  return { answered, refused: examples.length - answered.length };
+}
+
+function answeredBy(
+  { model, answers: [answer], service }: Decision,
+  type: Question['type'],
+  right: number,
+): Answered | undefined {
+  const probabilities = probabilitiesIn(answer);
+  if (probabilities === undefined) return undefined;
+  const temperature = service.diagnostics[0]?.temperature ?? 1;
+  return { model, type, right, probabilities, raw: powered(probabilities, temperature) };
+}
+
+function probabilitiesIn(answer: DecisionAnswer | undefined): number[] | undefined {
+  if (answer === undefined || answer.type === 'refusal') return undefined;
+  if (answer.type === 'predicate') return [answer.probability, 1 - answer.probability];
+  return answer.probabilities.map(({ probability }) => probability);
+}
+
+/** The distribution with each probability raised to a power, and scaled to 1. */
+export function powered(probabilities: readonly number[], power: number): number[] {
+  const logs = probabilities.map((each) => Math.log(Math.max(each, 1e-12)) * power);
+  const highest = Math.max(...logs);
+  const weights = logs.map((log) => Math.exp(log - highest));
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  return weights.map((weight) => weight / total);
+}

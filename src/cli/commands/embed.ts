@@ -1,0 +1,84 @@
+import { Command } from '@commander-js/extra-typings';
+import type { CreateEmbeddingBody, EmbeddingList } from '../../shared/contract/embeddings.ts';
+import { exitCodes } from '../../shared/errors.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../failures/cli-error.ts';
+import { createEmbedding } from '../manifest/endpoints.ts';
+import { example, wholeNumber } from '../manifest/options.ts';
+import { count, dollars } from '../output/amount.ts';
+
+interface EmbedFlags {
+  model?: string | undefined;
+  dimensions?: number | undefined;
+}
+
+/** Texts of one call; the vectors of each call are printed before the next. */
+const textsPerCall = 512;
+
+export const embedCommand = (context: Context) =>
+  new Command('embed')
+    .argument('[text...]', 'the texts; without any, each line of the piped input is one')
+    .option('-m, --model <model>', 'an embedding model (default: GATEWAY_EMBEDDING_MODEL)')
+    .option('--dimensions <count>', 'the length of the vectors', wholeNumber({ min: 1 }))
+    .addHelpText('after', example('gateway embed -m text-embedding-3-small < lines.txt > vectors.ndjson'))
+    .action((texts, flags) => embedAndShow(context, texts, flags));
+
+/** Prints a line with a JSON array for each text, in order; with `--json` the whole result of each call. */
+async function embedAndShow(context: Context, texts: string[], flags: EmbedFlags): Promise<void> {
+  const model = flags.model ?? (context.env.GATEWAY_EMBEDDING_MODEL || undefined);
+  if (model === undefined) {
+    throw new CliError('No embedding model was named.', {
+      exit: exitCodes.usage,
+      next: 'Use --model or GATEWAY_EMBEDDING_MODEL. To list them: gateway models --match embed',
+    });
+  }
+  let tokens = 0;
+  let last: EmbeddingList | undefined;
+  const costs: (string | null)[] = [];
+  for await (const input of callsOf(context, texts)) {
+    last = await embed(context, { model, input, dimensions: flags.dimensions ?? null });
+    if (context.out.wantsJson()) await context.out.element(last);
+    else for (const { embedding } of last.data) context.out.text(`${JSON.stringify(embedding)}\n`);
+    tokens += last.usage.total_tokens;
+    costs.push(last.usage.cost_usd);
+  }
+  if (last === undefined) throw nothingToEmbed();
+  const sum = costs.reduce((total, each) => total + Number(each), 0);
+  const cost = costs.includes(null) ? null : sum.toFixed(9).replace(/\.?0+$/, '');
+  const { service } = last;
+  const used = tokens === 1 ? '1 token' : `${count(tokens)} tokens`;
+  context.out.note(`${service.model} via ${service.provider} · ${used} · ${dollars(cost)}`);
+}
+
+function embed(context: Context, body: CreateEmbeddingBody): Promise<EmbeddingList> {
+  return context.client().call(createEmbedding, { headers: {}, body }, { signal: context.interrupted() });
+}
+
+/** The texts of each call. */
+async function* callsOf({ io }: Context, texts: string[]): AsyncGenerator<string[]> {
+  if (texts.length > 0) return yield texts;
+  if (io.stdin.isTty) throw nothingToEmbed();
+  let lines: string[] = [];
+  let number = 0;
+  for await (const line of io.stdin.lines()) {
+    number += 1;
+    if (line === '') {
+      throw new CliError(`Line ${number} of the input is empty.`, {
+        exit: exitCodes.usage,
+        next: 'Every line must have text, so that vectors and lines have the same numbers.',
+      });
+    }
+    lines.push(line);
+    if (lines.length < textsPerCall) continue;
+    yield lines;
+    lines = [];
+  }
+  if (lines.length > 0) yield lines;
+}
+
+function nothingToEmbed(): CliError {
+  return new CliError('Nothing to embed.', {
+    exit: exitCodes.usage,
+    next: 'Give a text, or pipe in lines: gateway embed --model MODEL < lines.txt',
+  });
+}

@@ -1,0 +1,162 @@
+import { Command, Option } from '@commander-js/extra-typings';
+import type { LimitsChange } from '../../../shared/contract/key-limits.ts';
+import { exitCodes } from '../../../shared/errors.ts';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../failures/cli-error.ts';
+import { getModel } from '../../manifest/endpoints.ts';
+import { example } from '../../manifest/options.ts';
+import { count, dollars } from '../../output/amount.ts';
+import type { Column } from '../../output/table.ts';
+import { spendCap } from '../keys/limits.ts';
+import { modelOf } from '../respond/choose-model.ts';
+import { sumUsage } from '../usage.ts';
+import { issueRunKey, type RunKey, revokeRunKey } from './run-key.ts';
+import { type Shell, shells, shellText, usualShell } from './shell-text.ts';
+import { findProgram, startTool } from './start-tool.ts';
+import { adviceFor, type Tool, type ToolSettings, tools } from './tools.ts';
+
+interface RunFlags {
+  model?: string | undefined;
+  spendCap?: LimitsChange['spend_cap'];
+  print?: true | undefined;
+  shell?: Shell | undefined;
+  list?: true | undefined;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+/** A key is revoked when its tool ends, and expires if that was not possible. */
+const runDays = 7;
+/** A printed key is never revoked by itself. */
+const printedDays = 30;
+
+export const runCommand = (context: Context) =>
+  new Command('run')
+    .argument('[tool]', `the tool to start: ${tools.map(({ command }) => command).join(', ')}`)
+    .argument('[args...]', 'its own arguments; put -- before the first option')
+    .option('-m, --model <model>', "the model (default: GATEWAY_MODEL, then the daemon's default)")
+    .addOption(
+      new Option('--spend-cap <usd/period>', 'spending limit of this run: 5/day, 100/total').argParser(
+        spendCap,
+      ),
+    )
+    .option('--print', `print shell statements with a key for ${printedDays} days, and start nothing`)
+    .addOption(new Option('--shell <shell>', 'the syntax of --print (default: from SHELL)').choices(shells))
+    .option('--list', 'list the tools and where they are installed')
+    .addHelpText('after', example('gateway run codex -m gpt-5-mini --spend-cap 5/day -- --search'))
+    .action((name, args, flags) => {
+      if (flags.list) return listTools(context);
+      const tool = toolNamed(name);
+      return flags.print ? printSettings(context, tool, flags) : runTool(context, tool, args, flags);
+    });
+
+function toolNamed(name: string | undefined): Tool {
+  const tool = tools.find(({ command }) => command === name);
+  if (tool) return tool;
+  throw new CliError(name === undefined ? 'No tool was named.' : `${name} cannot be started.`, {
+    exit: exitCodes.usage,
+    next: adviceFor(name ?? ''),
+  });
+}
+
+/** Starts a tool with a key of its own, and reports what it cost. The exit code is the tool's. */
+async function runTool(context: Context, tool: Tool, args: string[], flags: RunFlags): Promise<void> {
+  const { command, title, install } = tool;
+  const path = findProgram(command, context.env);
+  if (path === undefined) {
+    throw new CliError(`${title} is not installed: there is no ${command} on the PATH.`, {
+      exit: exitCodes.failed,
+      next: `Install it: ${install}`,
+    });
+  }
+  const startedAt = context.now();
+  const { key, settings } = await prepare(context, tool, { ...flags, days: runDays });
+  try {
+    context.exit = await startTool(path, settings, { env: context.env, args });
+  } finally {
+    await reportCost(context, tool, { key, startedAt });
+    await revokeRunKey(context, key);
+  }
+}
+
+async function printSettings(context: Context, tool: Tool, flags: RunFlags): Promise<void> {
+  const { key, settings } = await prepare(context, tool, { ...flags, days: printedDays });
+  if (context.out.wantsJson()) await context.out.document(settings);
+  else context.out.text(shellText(tool.command, settings, flags.shell ?? usualShell(context.env)));
+  if (key.id !== undefined)
+    context.out.note(`The key expires in ${printedDays} days. To end it now: gateway keys revoke ${key.id}`);
+}
+
+/** Checks the model, issues the key, and returns what to start the tool with. */
+async function prepare(
+  context: Context,
+  tool: Tool,
+  { model: named, spendCap, days }: RunFlags & { days: number },
+): Promise<{ key: RunKey; settings: ToolSettings }> {
+  const url = addressOf(context);
+  const model = await modelOf(context, { model: named });
+  const { service } = await context.client().call(getModel, { params: { model } });
+  if (service.capabilities.kind === 'embedding') {
+    throw new CliError(`${model} is an embedding model, and ${tool.title} needs a chat model.`, {
+      exit: exitCodes.usage,
+      next: 'To list them: gateway models',
+    });
+  }
+  const key = await issueRunKey(context, {
+    name: tool.command,
+    spendCap,
+    expiresInMs: days * dayMs,
+  });
+  const { context_length: contextLength, max_output_tokens: outputTokensMax } = service;
+  const target = { url, key: key.secret, model, contextLength, outputTokensMax };
+  return { key, settings: tool.settings(target) };
+}
+
+/** The address for programs that know no Unix sockets. */
+function addressOf(context: Context): string {
+  const { url } = context.host();
+  if (/^https?:/.test(url)) return url.replace(/\/+$/, '');
+  throw new CliError('Tools cannot connect to a Unix socket.', {
+    exit: exitCodes.usage,
+    next: 'Give the address with its port: --host 127.0.0.1:4100',
+  });
+}
+
+/** Reports on stderr what the calls since the start cost. Does not throw, since the tool's own result matters more. */
+async function reportCost(
+  context: Context,
+  { command }: Tool,
+  { key, startedAt }: { key: RunKey; startedAt: number },
+): Promise<void> {
+  try {
+    const since = new Date(startedAt).toISOString();
+    const filter = key.id === undefined ? {} : { key: key.id };
+    const { total, data } = await sumUsage(context.client(), { ...filter, since, group_by: 'model' });
+    if (total.requests === 0) return context.out.note(`${command} made no model calls.`);
+    const requests = total.requests === 1 ? '1 request' : `${count(total.requests)} requests`;
+    const tokens = count(total.tokens.input + total.tokens.output);
+    const models = data.map(({ group }) => group).join(', ');
+    const unpriced = total.unpriced_requests > 0 ? `, ${count(total.unpriced_requests)} without a price` : '';
+    context.out.note(
+      `${command}: ${requests}${unpriced}, ${tokens} tokens, ${dollars(total.cost.total_usd)} (${models})`,
+    );
+  } catch {
+    context.out.note(`The cost is not available now: gateway usage --group-by key`);
+  }
+}
+
+async function listTools(context: Context): Promise<void> {
+  const rows = tools.map((tool) => ({ ...tool, path: findProgram(tool.command, context.env) ?? null }));
+  await context.out.table(rows, toolColumns, { empty: '' });
+}
+
+const toolColumns: Column<Pick<Tool, 'command' | 'title' | 'install'> & { path: string | null }>[] = [
+  { title: 'command', value: ({ command }) => command },
+  { title: 'title', value: ({ title }) => title },
+  {
+    title: 'path',
+    value: ({ path }) => path,
+    show: ({ path }) => path ?? 'not installed',
+    style: ({ path }) => (path === null ? 'dim' : 'green'),
+  },
+  { title: 'install', value: ({ install }) => install, isSpare: true },
+];

@@ -1,0 +1,172 @@
+import { readFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { ApiError } from '../../shared/errors.ts';
+import type { Proxies } from '../../shared/proxies.ts';
+import { backendFacts, type ConnectedBackend } from '../../shared/wallet-backends.ts';
+import type { LightningConfig } from '../config/config.ts';
+import { BackendFailure, type LightningBackend } from '../features/lightning/index.ts';
+import type { Vault } from '../features/vault/index.ts';
+import type { LightningAdapter } from '../upstream/lightning/adapter.ts';
+import { lightningAdapters } from '../upstream/lightning/registry.ts';
+import type { Network } from '../upstream/network.ts';
+import { createOutgoingNetwork } from '../upstream/outgoing.ts';
+import type { World } from '../world.ts';
+
+interface LightningDeps {
+  /** A reload replaces `lightning`. */
+  live: { readonly lightning: LightningConfig };
+  embedded: LightningBackend;
+  vault: Pick<Vault, 'open' | 'version'>;
+  connectTimeoutMs: number;
+  proxies: Proxies | undefined;
+  world: Pick<World, 'now' | 'elapsed' | 'sleep' | 'randomBytes'>;
+}
+
+/** The configured Lightning back end. */
+export interface Lightning {
+  /** Where its secret comes from. */
+  secretSource(): Promise<SecretSource | null>;
+  /** To be asked once per operation, as a reload can replace it. */
+  backend(): LightningBackend;
+  /** Closes all connections. */
+  close(): Promise<void>;
+}
+
+/** Connects wallets to the back end that the configuration names, and to another one after a reload. */
+export function createLightning(deps: LightningDeps): Lightning {
+  const { live, embedded } = deps;
+  /** The latest is the last. Others may still be sending payments, so none is closed before the daemon stops. */
+  const connected: Connected[] = [];
+  return {
+    backend() {
+      const config = live.lightning;
+      const { backend: name } = config;
+      if (name === 'embedded') return embedded;
+      const latest = connected.at(-1);
+      if (latest && isDeepStrictEqual(latest.config, config)) return latest.backend;
+      const fresh = connect(name, config, deps);
+      connected.push(fresh);
+      return fresh.backend;
+    },
+    async secretSource() {
+      const config = live.lightning;
+      return config.backend === 'embedded' ? null : await secretSource(config.backend, config, deps.vault);
+    },
+    async close() {
+      await Promise.all(connected.map((each) => each.close()));
+    },
+  };
+}
+
+interface Connected {
+  config: LightningConfig;
+  backend: LightningBackend;
+  close(): Promise<void>;
+}
+
+/** Creates the back end; it opens connections, and reads its files, on first use. */
+function connect(
+  name: ConnectedBackend,
+  config: LightningConfig,
+  { vault, proxies, connectTimeoutMs, world }: LightningDeps,
+): Connected {
+  let network: Promise<Network> | undefined;
+  const openNetwork = async (): Promise<Network> => {
+    const certificate = await readCertificate(config.certificateFile);
+    return await createOutgoingNetwork({ connectTimeoutMs, certificate }, proxies);
+  };
+  const adapter = lightningAdapters[name];
+  const backend = adapter.create({
+    url: config.url ?? backendFacts[name].url ?? '',
+    network: config.network,
+    secret: () => readSecret(name, adapter, config, vault),
+    async send(request) {
+      network ??= openNetwork().catch((error: unknown) => {
+        network = undefined;
+        throw error;
+      });
+      return await (await network).send(request);
+    },
+    world,
+  });
+  const close = async () => {
+    await backend.close?.();
+    await (await network)?.close();
+  };
+  return { config, backend, close };
+}
+
+async function readCertificate(path: string | undefined): Promise<string | undefined> {
+  if (path === undefined) return undefined;
+  try {
+    const text = await readFile(path, 'utf8');
+    if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+  } catch (error) {
+    throw new BackendFailure('unreachable', `${path} cannot be read: ${codeOf(error)}.`, { cause: error });
+  }
+  throw new BackendFailure('unreachable', `${path} contains no certificate in PEM form.`);
+}
+
+/** The name under which the vault seals a back end's secret. */
+export const backendSecretName = (backend: ConnectedBackend) => `wallet-backend|${backend}`;
+
+/** What is wrong with a secret, as the predicate of a sentence; undefined for nothing. */
+export function secretFault(name: ConnectedBackend, secret: string): string | undefined {
+  const { parseSecret, secretForm } = lightningAdapters[name];
+  if (parseSecret(Buffer.from(secret)) !== undefined) return undefined;
+  return `must be ${secretForm}`;
+}
+
+/** Where the secret of a back end comes from; null if there is none. */
+export type SecretSource = 'environment' | 'file' | 'vault';
+
+/** The first source that has a secret, in the order in which they apply. */
+async function secretSource(
+  name: ConnectedBackend,
+  { secret, secretFile }: LightningConfig,
+  vault: Pick<Vault, 'version'>,
+): Promise<SecretSource | null> {
+  if (secret !== undefined) return 'environment';
+  if (secretFile !== undefined) return 'file';
+  return (await vault.version(backendSecretName(name))) > 0 ? 'vault' : null;
+}
+
+async function readSecret(
+  name: ConnectedBackend,
+  { parseSecret, secretForm }: LightningAdapter,
+  config: LightningConfig,
+  vault: Pick<Vault, 'open' | 'version'>,
+): Promise<string> {
+  const { title } = backendFacts[name];
+  const source = await secretSource(name, config, vault);
+  if (source === null) {
+    throw new ApiError('unavailable', {
+      message: `The secret of ${title} is not set: gateway wallet connect ${name}`,
+    });
+  }
+  const bytes = await readBytes(source, name, config, vault);
+  const secret = parseSecret(bytes);
+  bytes.fill(0);
+  if (secret !== undefined) return secret;
+  const where = { environment: config.secretVariable, file: config.secretFile, vault: 'the vault' }[source];
+  throw new ApiError('unavailable', {
+    message: `${where} does not contain the secret of ${title}, which is ${secretForm}.`,
+  });
+}
+
+async function readBytes(
+  source: SecretSource,
+  name: ConnectedBackend,
+  { secret = '', secretFile = '' }: LightningConfig,
+  vault: Pick<Vault, 'open'>,
+): Promise<Buffer> {
+  if (source === 'environment') return Buffer.from(secret);
+  if (source === 'vault') return await vault.open(backendSecretName(name));
+  return await readFile(secretFile).catch((error: unknown) => {
+    throw new ApiError('unavailable', { message: `${secretFile} cannot be read: ${codeOf(error)}.` });
+  });
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? 'unknown error';
+}

@@ -1,0 +1,70 @@
+import { hkdfSync } from 'node:crypto';
+import type { Admission } from '../features/metering/index.ts';
+import {
+  Challenges,
+  CreditPurchases,
+  creditPurchaseHandlers,
+  PaidCalls,
+  type RateSettings,
+  Rates,
+} from '../features/payment-required/index.ts';
+import { addressRateLimit } from '../http/protection/rate-limit.ts';
+import type { Storage } from '../storage/storage.ts';
+import { repeatedly, type World } from '../world.ts';
+import type { WalletsFeatures } from './wallets.ts';
+
+interface PaymentsDeps {
+  storage: Pick<Storage, 'challenges' | 'workspaces'>;
+  world: World;
+  live: { readonly acceptsPayments: boolean; readonly rate: RateSettings };
+  /** 32 bytes. */
+  dataKey: Uint8Array;
+  isLocalHost: boolean;
+  log: { warn(details: object, message: string): void };
+}
+
+interface PaymentsFeatures {
+  wallets: WalletsFeatures;
+  admission: Admission;
+  isPrepaid: (workspaceId: string) => boolean;
+}
+
+/** New invoices per key and per address: enough for a burst of different calls, too few to flood the back end. */
+const credentialRate = { burst: 60, perSecond: 0.5 };
+const addressRate = { burst: 240, perSecond: 2 };
+const sweepEveryMs = 30_000;
+
+/** Payment for model calls: invoices in the wallet of the host's owner, which turn into credit. */
+export function createPayments(deps: PaymentsDeps, { wallets, admission, isPrepaid }: PaymentsFeatures) {
+  const { storage, world, live, log } = deps;
+  const { invoices, backend } = wallets;
+  const store = storage.challenges;
+  // Other hosts' play money is worth nothing, and on a public host anybody could try to get some.
+  const canAccept = () => live.acceptsPayments && (backend().isConnected || deps.isLocalHost);
+  const elapsed = () => world.elapsed();
+  const challenges = new Challenges({
+    ...{ store, invoices, backend, world, log },
+    async receiver() {
+      const owner = canAccept() ? await storage.workspaces.owner() : undefined;
+      return owner && (await wallets.wallets.ofUser(owner.user.id));
+    },
+    rates: new Rates({ settings: live.rate, isPlayMoney: () => !backend().isConnected, world, log }),
+    limits: {
+      credential: addressRateLimit({ ...credentialRate, elapsed }),
+      address: addressRateLimit({ ...addressRate, elapsed }),
+    },
+    secret: Buffer.from(hkdfSync('sha256', deps.dataKey, '', 'payment challenges', 32)),
+  });
+  const paidCalls = new PaidCalls({ store, challenges, invoices, admission, isPrepaid, world });
+  const purchases = new CreditPurchases({ store, challenges, paidCalls, world });
+  wallets.onInvoicePaid(({ paymentHash }) => purchases.paid(paymentHash));
+  return {
+    paidCalls,
+    handlers: creditPurchaseHandlers(purchases, () => world.now()),
+    /** Credits payments that no call followed, until aborted. */
+    async runBackground(signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void> {
+      await purchases.sweep(signal).catch(onFailure);
+      await repeatedly(world, { everyMs: sweepEveryMs, signal, onFailure }, () => purchases.sweep(signal));
+    },
+  };
+}

@@ -1,0 +1,154 @@
+import type { MakeId } from '../../shared/ids.ts';
+import { utcDay } from '../../shared/time.ts';
+import type { Config } from '../config/config.ts';
+import type { EventFeed } from '../features/events/index.ts';
+import {
+  caddyRoute,
+  caddyRouteId,
+  paywalls as makePaywalls,
+  nginxLocations,
+  PaywallGate,
+  type ProxyConfig,
+  type ProxyTarget,
+  paywallHandlers,
+  Reconciler,
+  upstreamFailed,
+} from '../features/paywalls/index.ts';
+import { people } from '../features/profile/index.ts';
+import { createDataSealer } from '../features/vault/index.ts';
+import type { Invoices, Wallets } from '../features/wallet/index.ts';
+import type { Workspaces } from '../features/workspaces/index.ts';
+import { type Caller, type Handler, keyOrLogin } from '../handler.ts';
+import { addressRateLimit } from '../http/protection/rate-limit.ts';
+import { type AddressRules, upstreamProblem } from '../reverse-proxy/address-guard.ts';
+import { applyToCaddy } from '../reverse-proxy/caddy-target.ts';
+import { nginxTarget } from '../reverse-proxy/nginx-target.ts';
+import { ReverseProxy } from '../reverse-proxy/reverse-proxy.ts';
+import type { Storage } from '../storage/storage.ts';
+import { repeatedly, type World } from '../world.ts';
+
+interface PaywallsDeps {
+  storage: Pick<Storage, 'paywalls' | 'profile'>;
+  world: World;
+  makeId: MakeId;
+  live: { readonly allowedUpstreams: readonly string[] };
+  paywalls: Config['paywalls'];
+  process: { url: () => string };
+  /** 32 bytes. */
+  dataKey: Uint8Array;
+  log: { warn(details: object, message: string): void };
+}
+
+interface PaywallsFeatures {
+  wallets: Pick<Wallets, 'ofUser' | 'required'>;
+  invoices: Pick<Invoices, 'issue'>;
+  workspaces: Pick<Workspaces, 'isDaemonOwner'>;
+  events: Pick<EventFeed, 'record'>;
+}
+
+const pruneEveryMs = 10 * 60 * 1000;
+const pruneBatch = 500;
+/** Longer than a payment can be under way. */
+const unpaidKeptMs = 24 * 60 * 60 * 1000;
+
+/** Paywalls, and the reverse proxy that serves them. It listens once there is a paywall. */
+export function createPaywalls(deps: PaywallsDeps, features: PaywallsFeatures) {
+  const { storage, world, makeId, dataKey, log } = deps;
+  const { host, port } = deps.paywalls;
+  const store = storage.paywalls;
+  const rules: AddressRules = {
+    allowed: () => deps.live.allowedUpstreams,
+    ownPorts: () =>
+      [Number(new URL(deps.process.url()).port), proxy.address?.port].filter((each) => each !== undefined),
+  };
+  const randomBytes = (count: number) => world.randomBytes(count);
+  const sealer = createDataSealer(dataKey, randomBytes);
+  const embedded: ProxyTarget = {
+    name: 'embedded',
+    async apply({ paywalls }) {
+      if (paywalls.length > 0) await proxy.listen({ host, port });
+    },
+  };
+  /** Other proxies, which forward to the embedded one and therefore wait for it. */
+  const otherTargets = (): ProxyTarget[] => {
+    const { caddy, nginx } = deps.paywalls;
+    const exported = async (config: ProxyConfig) => {
+      await embedded.apply(config);
+      return { paywalls: config.paywalls, embedded: proxyUrl()?.host ?? '' };
+    };
+    const targets: ProxyTarget[] = [];
+    if (caddy) {
+      const options = { id: caddyRouteId, send: world.send };
+      targets.push({
+        name: 'caddy',
+        apply: async (config) => await applyToCaddy(caddy, caddyRoute(await exported(config)), options),
+      });
+    }
+    if (nginx) {
+      const applyToNginx = nginxTarget(nginx);
+      targets.push({
+        name: 'nginx',
+        apply: async (config) => await applyToNginx(nginxLocations(await exported(config))),
+      });
+    }
+    return targets;
+  };
+  const reconciler = new Reconciler({ store, world, log, targets: [embedded, ...otherTargets()] });
+  const paywalls = makePaywalls({
+    ...{ store, reconciler, sealer, makeId, randomBytes },
+    people: people({ store: storage.profile }),
+    requireWallet: (caller) => features.wallets.required(caller),
+    mayUsePrivate: async (caller: Caller) =>
+      caller.kind === 'token'
+        ? await features.workspaces.isDaemonOwner({ ...caller, kind: 'login', loginId: caller.tokenId })
+        : await features.workspaces.isDaemonOwner(keyOrLogin(caller)),
+    upstreamProblem: (url, { mayBePrivate }) => upstreamProblem(url, { mayBePrivate, rules }),
+    events: features.events,
+    now: () => world.now(),
+  });
+  const gate = new PaywallGate({
+    ...{ store, dataKey, world, log },
+    table: () => reconciler.table,
+    headersOf: (paywall) => paywalls.headersOf(paywall),
+    createLimit: (limit) => addressRateLimit({ ...limit, elapsed: () => world.elapsed() }),
+    async issueInvoice({ ownerId, amountSats, description, expirySeconds }) {
+      const wallet = await features.wallets.ofUser(ownerId);
+      return wallet && (await features.invoices.issue(wallet, { amountSats, description, expirySeconds }));
+    },
+  });
+  const proxy = new ReverseProxy({
+    ...{ rules, log },
+    decide: (request) => gate.decide(request),
+    renderFailure: upstreamFailed,
+    makeRequestId: () => makeId('req'),
+    instance: Buffer.from(randomBytes(6)).toString('hex'),
+  });
+  const proxyUrl = (): URL | undefined => {
+    const { address } = proxy;
+    if (address === undefined) return undefined;
+    const name = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[address.address] ?? address.address;
+    return new URL(
+      `http://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}:${address.port}`,
+    );
+  };
+  const handlers: Handler[] = paywallHandlers({
+    ...{ paywalls, reconciler, proxyUrl },
+    walletOf: (userId) => features.wallets.ofUser(userId),
+  });
+  return {
+    handlers,
+    /** Serves the paywalls of earlier runs. Never rejects: a failed proxy is reported with the paywalls. */
+    start: (): Promise<void> =>
+      reconciler.update().catch((error: unknown) => log.warn({ err: error }, 'paywalls could not be read')),
+    drain: (deadlineMs: number): Promise<void> => proxy.drain(deadlineMs),
+    async runBackground(signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void> {
+      await Promise.all([
+        reconciler.runBackground(signal, onFailure),
+        repeatedly(world, { everyMs: pruneEveryMs, signal, onFailure }, async () => {
+          const now = world.now();
+          await store.prune({ expiredBefore: now - unpaidKeptMs, day: utcDay(now), limit: pruneBatch });
+        }),
+      ]);
+    },
+  };
+}

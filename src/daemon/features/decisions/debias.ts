@@ -1,0 +1,228 @@
+import { divided, geometricMean, normalised, topOf } from './distribution.ts';
+import type { Debias, Diagnostics, Question, QuestionAnswer } from './question.ts';
+
+/** A question with some of its options, in the order in which the model is to see them. */
+export interface OrderedQuestion {
+  question: Question;
+  /** Places in `question.options`. */
+  order: readonly number[];
+}
+
+/** The probabilities by position, or a refusal. */
+export type OrderedAnswer =
+  | { probabilities: readonly number[]; mass?: number | undefined; truncated?: boolean }
+  | { refused: true };
+
+/** Asks all questions; answers are in their order. */
+export type AskOrdered = (asked: readonly OrderedQuestion[]) => Promise<readonly OrderedAnswer[]>;
+
+export interface DebiasOptions {
+  mode: Debias;
+  /** Identifies what answers: preferences for positions differ by model and prompt. */
+  model: string;
+  /** How many options one call can distinguish. */
+  optionsMax: number;
+}
+
+/** Up to this many options, asking for every rotation is cheap. */
+const rotatedMax = 4;
+/** One in so many questions measures the preference for positions again. */
+const remeasureEvery = 25;
+/** A measurement weighs at least one in so many, so that the prior follows changes. */
+const measurementsMax = 20;
+const priorsMax = 1000;
+
+interface Prior {
+  /** By position. */
+  probabilities: number[];
+  measurements: number;
+  uses: number;
+}
+
+/** The part of a question's options that is asked together. */
+interface Unit {
+  question: Question;
+  options: readonly number[];
+  orders: readonly (readonly number[])[];
+}
+
+interface UnitAnswer {
+  /** By option of the unit. */
+  probabilities: number[];
+  diagnostics: Diagnostics;
+}
+
+/**
+ * Removes the influence of positions: models prefer letters, whatever stands behind them. Rotating the options through all
+ * positions and averaging in log space cancels it; for many options, one answer is divided by the preference measured
+ * with rotations earlier (PriDe, Zheng et al. 2023).
+ */
+export class Debiaser {
+  readonly #priors = new Map<string, Prior>();
+
+  /** Answers each question. With too many options, groups are asked first and their winners afterwards. */
+  async answer(
+    questions: readonly Question[],
+    options: DebiasOptions,
+    ask: AskOrdered,
+  ): Promise<QuestionAnswer[]> {
+    const grouped = questions.map((question) => ({
+      question,
+      groups: groupsOf(question.options.length, options.optionsMax),
+    }));
+    const first = await this.#answerUnits(
+      grouped.flatMap(({ question, groups }) => groups.map((group) => ({ question, options: group }))),
+      options,
+      ask,
+    );
+    let from = 0;
+    const halfway = grouped.map(({ question, groups }) => {
+      const answers = first.slice(from, from + groups.length);
+      from += groups.length;
+      return { question, groups, answers };
+    });
+    const finals = halfway.flatMap(({ question, groups, answers }) => {
+      const known = answers.filter((answer) => answer !== undefined);
+      if (groups.length === 1 || known.length < groups.length) return [];
+      const winners = groups.map((group, at) => group[topOf(known[at]?.probabilities ?? [])] ?? 0);
+      return [{ question, options: winners }];
+    });
+    const finalAnswers = await this.#answerUnits(finals, options, ask);
+    let next = 0;
+    return halfway.map(({ question, groups, answers }): QuestionAnswer => {
+      const known = answers.filter((answer) => answer !== undefined);
+      if (known.length < groups.length) return { refused: true, diagnostics: {} };
+      const [only] = known;
+      if (groups.length === 1 && only) return only;
+      const final = finalAnswers[next];
+      next += 1;
+      if (final === undefined) return { refused: true, diagnostics: {} };
+      return {
+        probabilities: joined(groups, known, final.probabilities, question.options.length),
+        diagnostics: worst([...known, final].map(({ diagnostics }) => diagnostics)),
+      };
+    });
+  }
+
+  async #answerUnits(
+    asked: readonly Pick<Unit, 'question' | 'options'>[],
+    options: DebiasOptions,
+    ask: AskOrdered,
+  ): Promise<(UnitAnswer | undefined)[]> {
+    if (asked.length === 0) return [];
+    const measuring = new Set<number>();
+    const units = asked.map((unit) => ({ ...unit, orders: this.#ordersFor(unit, options, measuring) }));
+    const answers = await ask(
+      units.flatMap(({ question, orders }) => orders.map((order) => ({ question, order }))),
+    );
+    let from = 0;
+    const byUnit = units.map((unit) => {
+      const found = answers.slice(from, from + unit.orders.length);
+      from += unit.orders.length;
+      return { unit, found };
+    });
+    // Before any use: the first question with so many options measures for the others.
+    for (const { unit, found } of byUnit) if (unit.orders.length > 1) this.#measure(unit, found, options);
+    return byUnit.map(({ unit, found }) => this.#combined(unit, found, options));
+  }
+
+  /** The orders in which to show a unit's options. */
+  #ordersFor(
+    { options }: Pick<Unit, 'options'>,
+    { mode, model }: DebiasOptions,
+    measuring: Set<number>,
+  ): readonly (readonly number[])[] {
+    const { length } = options;
+    if (mode === 'off') return [options];
+    if (mode === 'full' || length <= rotatedMax) return rotations(options);
+    const prior = this.#priors.get(keyOf(model, length));
+    if (prior) prior.uses += 1;
+    const isDue = prior === undefined || prior.uses % remeasureEvery === 0;
+    if (!isDue || measuring.has(length)) return [options];
+    measuring.add(length);
+    return rotations(options);
+  }
+
+  /** Learns the preference for positions: over all rotations, each option was in each position once. */
+  #measure(unit: Unit, answers: readonly OrderedAnswer[], { model }: DebiasOptions): void {
+    const known = answers.flatMap((answer) => ('refused' in answer ? [] : [answer.probabilities]));
+    if (known.length < unit.orders.length) return;
+    const measured = geometricMean(known);
+    const key = keyOf(model, unit.options.length);
+    const before = this.#priors.get(key);
+    if (before === undefined && this.#priors.size >= priorsMax) this.#priors.clear();
+    const weight = Math.min(before?.measurements ?? 0, measurementsMax - 1);
+    const all = before ? [...Array<number[]>(weight).fill(before.probabilities), measured] : [measured];
+    this.#priors.set(key, {
+      probabilities: geometricMean(all),
+      measurements: weight + 1,
+      uses: before?.uses ?? 0,
+    });
+  }
+
+  #combined(
+    { options, orders }: Unit,
+    answers: readonly OrderedAnswer[],
+    { mode, model }: DebiasOptions,
+  ): UnitAnswer | undefined {
+    const known = answers.flatMap((answer) => ('refused' in answer ? [] : [answer]));
+    if (known.length < orders.length) return undefined;
+    const masses = known.flatMap(({ mass }) => mass ?? []);
+    const diagnostics: Diagnostics = {
+      ...(masses.length > 0 && { mass: masses.reduce((sum, mass) => sum + mass, 0) / masses.length }),
+      permutations: orders.length,
+      ...(known.some(({ truncated }) => truncated) && { truncated: true }),
+    };
+    const byOption = known.map(({ probabilities }, at) =>
+      options.map((option) => probabilities[orders[at]?.indexOf(option) ?? 0] ?? 0),
+    );
+    if (orders.length > 1) return { probabilities: geometricMean(byOption), diagnostics };
+    const [once = []] = byOption;
+    const prior = mode === 'off' ? undefined : this.#priors.get(keyOf(model, options.length));
+    return { probabilities: prior ? divided(once, prior.probabilities) : normalised(once), diagnostics };
+  }
+}
+
+const keyOf = (model: string, options: number) => `${options} ${model}`;
+
+/** Every rotation, so that each option is in each position once. */
+function rotations(options: readonly number[]): number[][] {
+  return options.map((_, start) => [...options.slice(start), ...options.slice(0, start)]);
+}
+
+/** Groups of nearly equal size, of at most `most` places. */
+function groupsOf(count: number, most: number): number[][] {
+  const groups = Math.ceil(count / most);
+  const places = Array.from({ length: count }, (_, place) => place);
+  return Array.from({ length: groups }, (_, group) =>
+    places.slice(Math.floor((group * count) / groups), Math.floor(((group + 1) * count) / groups)),
+  );
+}
+
+/** Scales each group so that its winner has the weight it got among the winners (Luce's choice axiom). */
+function joined(
+  groups: readonly (readonly number[])[],
+  answers: readonly UnitAnswer[],
+  winners: readonly number[],
+  count: number,
+): number[] {
+  const weights = Array<number>(count).fill(0);
+  groups.forEach((group, at) => {
+    const probabilities = answers[at]?.probabilities ?? [];
+    const top = Math.max(...probabilities);
+    group.forEach((option, place) => {
+      weights[option] = ((probabilities[place] ?? 0) / top) * (winners[at] ?? 0);
+    });
+  });
+  return normalised(weights);
+}
+
+/** One diagnostic for several calls: the lowest mass, the fewest orders. */
+function worst(all: readonly Diagnostics[]): Diagnostics {
+  const masses = all.flatMap(({ mass }) => mass ?? []);
+  return {
+    ...(masses.length > 0 && { mass: Math.min(...masses) }),
+    permutations: Math.min(...all.map(({ permutations = 1 }) => permutations)),
+    ...(all.some(({ truncated }) => truncated) && { truncated: true }),
+  };
+}

@@ -1,0 +1,268 @@
+import {
+  type DecisionModel,
+  type DecisionOptions,
+  type DecisionService,
+  decisionModels,
+} from '../../../shared/contract/decisions.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import type { MakeId } from '../../../shared/ids.ts';
+import type { Caller } from '../../handler.ts';
+import type { World } from '../../world.ts';
+import type { Calibrations } from './calibrations.ts';
+import type { EngineName, Engines } from './engine.ts';
+import { engineSource } from './engine-source.ts';
+import type { HostBudget } from './host-budget.ts';
+import type { DecisionRequest } from './question.ts';
+import type { Decided } from './render-decision.ts';
+import {
+  type AskOptions,
+  asSourceFailure,
+  type DecisionSource,
+  type SourceAnswer,
+  SourceFailure,
+} from './source.ts';
+import { type UpstreamRoutesDeps, upstreamRoutes } from './upstream-routes.ts';
+import { type UpstreamSourceDeps, upstreamSource } from './upstream-source.ts';
+
+const deadlineMsDefault = 25_000;
+const samplesDefault = 5;
+const retryAfterSecondsDefault = 5;
+/** Sources with a bench of their own that are remembered. */
+const benchesMax = 1000;
+
+/** `peer` asks connected peers first, `hosted` only the engines of the host. */
+export type DecisionOrder = 'peer' | 'hosted' | undefined;
+
+export interface DecideCall {
+  caller: Caller;
+  model: string;
+  request: DecisionRequest;
+  options: DecisionOptions;
+  order: DecisionOrder;
+  signal: AbortSignal;
+}
+
+export interface DecisionsDeps extends UpstreamSourceDeps, UpstreamRoutesDeps {
+  engines: Engines;
+  budget: HostBudget;
+  calibrations: Calibrations;
+  /** Peers to ask for a model, best first; none by default. */
+  peersFor?: (model: string) => readonly DecisionSource[];
+  makeId: MakeId;
+  world: Pick<World, 'now' | 'elapsed' | 'sleep'>;
+}
+
+type SourceAttempt = DecisionService['attempts'][number];
+
+/** A decision, and the source that made it. */
+export interface Outcome {
+  decided: Decided;
+  source: DecisionSource;
+}
+
+/** Answers decisions from the first source that can. */
+export class Decisions {
+  readonly #deps: DecisionsDeps;
+  readonly #benches = new Map<string, { until: number; outcome: string }>();
+
+  constructor(deps: DecisionsDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Asks sources in order until one answers, within the deadline. Fails with `model_not_found`, with `unavailable` and the
+   * attempts if no source can answer, or with the error for a request that a model refused as such.
+   */
+  async decide(call: DecideCall): Promise<Outcome> {
+    const { world, budget } = this.#deps;
+    const startedAt = world.elapsed();
+    await budget.ready();
+    const deadline = new AbortController();
+    const over = new AbortController();
+    world.sleep(call.options.deadline_ms ?? deadlineMsDefault, over.signal).then(
+      () => deadline.abort(new SourceFailure('timeout', 'the deadline of the decision has passed')),
+      () => {},
+    );
+    const signal = AbortSignal.any([call.signal, deadline.signal]);
+    const attempts: SourceAttempt[] = [];
+    const failures: SourceFailure[] = [];
+    try {
+      for (const source of await this.#sourcesFor(call)) {
+        if (deadline.signal.aborted) break;
+        const answer = await this.#ask(source, call, { signal, attempts, failures });
+        if (answer === undefined) continue;
+        const latencyMs = world.elapsed() - startedAt;
+        return { source, decided: this.#decided(call, { source, answer, attempts, latencyMs }) };
+      }
+      throw unavailable(call, { attempts, failures });
+    } finally {
+      over.abort();
+      deadline.abort();
+      await budget.save();
+    }
+  }
+
+  /** Undefined if the source could not answer; the attempt is then recorded. */
+  async #ask(
+    source: DecisionSource,
+    { request, options, signal: clientSignal }: DecideCall,
+    {
+      signal,
+      attempts,
+      failures,
+    }: { signal: AbortSignal; attempts: SourceAttempt[]; failures: SourceFailure[] },
+  ): Promise<SourceAnswer | undefined> {
+    const { world } = this.#deps;
+    const startedAt = world.elapsed();
+    const failed = (failure: SourceFailure) => {
+      const ms = Math.round(world.elapsed() - startedAt);
+      attempts.push({ source: source.name, outcome: failure.outcome, ms });
+      failures.push(failure);
+    };
+    const bench = this.#benches.get(source.benchKey);
+    if (bench && bench.until > startedAt) {
+      const seconds = Math.ceil((bench.until - startedAt) / 1000);
+      const message = `${source.name} is skipped for ${seconds} s: ${bench.outcome}`;
+      failed(new SourceFailure('benched', message, { benchMs: bench.until - startedAt }));
+      return undefined;
+    }
+    const asked: AskOptions = {
+      debias: options.debias ?? 'auto',
+      samples: options.samples ?? samplesDefault,
+    };
+    const own = new AbortController();
+    const over = new AbortController();
+    if (source.deadlineMs !== undefined) {
+      const late = new SourceFailure('timeout', `${source.name} took too long`);
+      world.sleep(source.deadlineMs, over.signal).then(
+        () => own.abort(late),
+        () => {},
+      );
+    }
+    const both = AbortSignal.any([signal, own.signal]);
+    try {
+      return await orAborted(source.decide(request, asked, both), both);
+    } catch (error) {
+      if (clientSignal.aborted) throw leftOrStopped(clientSignal);
+      const failure = both.aborted ? asSourceFailure(both.reason) : asSourceFailure(error);
+      if (failure === undefined) throw error;
+      if (failure.benchMs !== undefined) this.#bench(source.benchKey, failure);
+      failed(failure);
+      return undefined;
+    } finally {
+      over.abort();
+      // Ends what a source still runs, such as the calls besides the one that failed.
+      own.abort(new SourceFailure('over', 'the decision is over'));
+    }
+  }
+
+  #bench(key: string, { benchMs = 0, outcome }: SourceFailure): void {
+    const [oldest] = this.#benches.keys();
+    if (oldest !== undefined && this.#benches.size >= benchesMax) this.#benches.delete(oldest);
+    this.#benches.set(key, { until: this.#deps.world.elapsed() + benchMs, outcome });
+  }
+
+  #decided(
+    { model, request }: DecideCall,
+    {
+      source,
+      answer,
+      attempts,
+      latencyMs,
+    }: { source: DecisionSource; answer: SourceAnswer; attempts: SourceAttempt[]; latencyMs: number },
+  ): Decided {
+    const { answers, calibrated } = this.#deps.calibrations.applied(answer, request.questions);
+    return {
+      id: this.#deps.makeId('dec'),
+      questions: request.questions,
+      answer: { ...answer, answers },
+      service: {
+        requested_model: model,
+        answered_by: source.name,
+        calibrated,
+        latency_ms: Math.round(latencyMs),
+        attempts,
+      },
+    };
+  }
+
+  async #sourcesFor({ caller, model, options, order }: DecideCall): Promise<readonly DecisionSource[]> {
+    const { engines, debiaser, peersFor } = this.#deps;
+    const engine = (name: EngineName) => engineSource(name, engines[name], debiaser);
+    const hosted =
+      isDecisionModel(model) && model !== 'service/decide' ? [engine(model)] : hostedIn(engines).map(engine);
+    const routesOf = (name: string) => upstreamRoutes(this.#deps, { caller, model: name, pay: options.pay });
+    if (order === 'hosted') {
+      if (!isDecisionModel(model)) await routesOf(model);
+      return hosted;
+    }
+    const peers = order === 'peer' ? (peersFor?.(model) ?? []) : [];
+    if (model === 'engine' || model === 'engine-flash') return [...peers, ...hosted];
+    if (model !== 'service/decide') {
+      const { routes, refusal } = await routesOf(model);
+      return routes.length > 0
+        ? [...peers, ...routes.map((route) => upstreamSource(this.#deps, route))]
+        : [...peers, refused(model, refusal)];
+    }
+    const backups = await Promise.all(
+      this.#deps.backupModels().map(async (name) => {
+        const { routes } = await routesOf(name).catch(() => ({ routes: [] }));
+        return routes.map((route) => upstreamSource(this.#deps, route));
+      }),
+    );
+    return [...peers, ...hosted, ...backups.flat()];
+  }
+}
+
+export function isDecisionModel(model: string): model is DecisionModel {
+  return (decisionModels as readonly string[]).includes(model);
+}
+
+/** The engines that can answer, the large one first; the large one alone if none can, for its reason. */
+function hostedIn(engines: Engines): EngineName[] {
+  const names: EngineName[] = ['engine', 'engine-flash'];
+  const available = names.filter((name) => engines[name].status().available);
+  return available.length > 0 ? available : ['engine'];
+}
+
+/** Stands for a model that no provider may answer. */
+function refused(model: string, reason: string): DecisionSource {
+  return {
+    name: model,
+    benchKey: model,
+    decide: () => Promise.reject(new SourceFailure('not_allowed', reason)),
+  };
+}
+
+/** Settles with the work, or rejects as soon as the signal is aborted: a source may not notice. */
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = () => aborted.reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    signal.throwIfAborted();
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    work.catch(() => {});
+  }
+}
+
+function leftOrStopped({ reason }: AbortSignal): ApiError {
+  const message = reason === 'draining' ? 'The daemon is stopping.' : 'The client left.';
+  return new ApiError('unavailable', { message });
+}
+
+function unavailable(
+  { model }: DecideCall,
+  { attempts, failures }: { attempts: readonly SourceAttempt[]; failures: readonly SourceFailure[] },
+): ApiError {
+  const reasons = [...new Set(failures.map(({ message }) => message))].join('; ');
+  const waits = failures.flatMap(({ benchMs }) => benchMs ?? []);
+  return new ApiError('unavailable', {
+    param: 'model',
+    message: `No source can answer decisions of ${model}${reasons && `: ${reasons}`}.`,
+    retryAfterSeconds: waits.length > 0 ? Math.ceil(Math.min(...waits) / 1000) : retryAfterSecondsDefault,
+    extra: { attempts },
+  });
+}

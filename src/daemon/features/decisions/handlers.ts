@@ -1,0 +1,109 @@
+import {
+  deleteCalibration,
+  listCalibrations,
+  putCalibration,
+} from '../../../shared/contract/calibrations.ts';
+import { createDecision, createSystemOne, type DecisionOptions } from '../../../shared/contract/decisions.ts';
+import type { Endpoint } from '../../../shared/contract/endpoint.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { isoTime } from '../../../shared/time.ts';
+import { type Call, type Handler, implement, RelayReply } from '../../handler.ts';
+import type { Idempotency } from '../idempotency/index.ts';
+import { headerText } from '../inference/index.ts';
+import type { Calibrations } from './calibrations.ts';
+import type { Decisions } from './decisions.ts';
+import { type MeteringDeps, metered } from './metered-decision.ts';
+import type { DecisionRequest } from './question.ts';
+import { readDecision, readSystemOne } from './read-decision.ts';
+import { type Decided, renderDecision, renderSystemOne } from './render-decision.ts';
+import type { Calibration } from './store.ts';
+
+export interface DecisionHandlersDeps extends MeteringDeps {
+  decisions: Pick<Decisions, 'decide'>;
+  calibrations: Pick<Calibrations, 'list' | 'save' | 'remove'>;
+  idempotency: Pick<Idempotency, 'once'>;
+  settings: { readonly questionsMax: number };
+}
+
+type DecisionCall = Call<typeof createDecision> | Call<typeof createSystemOne>;
+
+interface Asked {
+  request: DecisionRequest;
+  render: (decided: Decided) => unknown;
+}
+
+export function decisionHandlers(deps: DecisionHandlersDeps): Handler[] {
+  const { settings } = deps;
+  return [
+    implement(createDecision, (call) =>
+      answer(deps, createDecision, call, {
+        request: readDecision(call.body, settings),
+        render: renderDecision,
+      }),
+    ),
+    implement(createSystemOne, (call) =>
+      answer(deps, createSystemOne, call, {
+        request: readSystemOne(call.body, settings),
+        render: renderSystemOne,
+      }),
+    ),
+
+    implement(listCalibrations, async () => ({
+      object: 'list',
+      data: deps.calibrations.list().map(calibrationView),
+    })),
+
+    implement(putCalibration, async ({ body }) => {
+      const { model, type, temperature, examples, nll_before: nllBefore, nll_after: nllAfter } = body;
+      const fittedAt = deps.world.now();
+      const calibration = { model, type, temperature, examples, nllBefore, nllAfter, fittedAt };
+      await deps.calibrations.save(calibration);
+      return calibrationView(calibration);
+    }),
+
+    implement(deleteCalibration, async ({ query: { type, model } }) => {
+      if (await deps.calibrations.remove({ type, model }))
+        return { id: `${type}/${model}`, object: 'calibration', deleted: true };
+      throw new ApiError('not_found', {
+        message: `${model} has no calibration for questions of type ${type}.`,
+      });
+    }),
+  ];
+}
+
+function calibrationView({ model, type, temperature, examples, nllBefore, nllAfter, fittedAt }: Calibration) {
+  return {
+    ...{ model, type, temperature, examples },
+    ...{ nll_before: nllBefore, nll_after: nllAfter, fitted_at: isoTime(fittedAt) },
+  };
+}
+
+async function answer(
+  deps: DecisionHandlersDeps,
+  endpoint: Endpoint,
+  call: DecisionCall,
+  { request, render }: Asked,
+): Promise<RelayReply> {
+  const { caller, requestId, headers, body, signal, remoteAddress } = call;
+  const once = { caller, requestId, headers, body, signal, endpoint, isStreamed: false };
+  const reply = await deps.idempotency.once(
+    { ...once, ...(remoteAddress !== undefined && { remoteAddress }) },
+    async (lasting) => {
+      const options: DecisionOptions = body.service ?? {};
+      const order = headers['x-decision-order'] as 'peer' | 'hosted' | undefined;
+      const run = () =>
+        deps.decisions.decide({ caller, model: body.model, request, options, order, signal: lasting });
+      const { decided, source } = await (caller.kind === 'anonymous' || caller.kind === 'token'
+        ? run()
+        : metered(deps, { caller, requestId, endpoint: endpoint.path, model: body.model }, run));
+      const answerHeaders = {
+        'x-service-model': headerText(decided.answer.model),
+        'x-service-upstream': headerText(source.name),
+        'x-service-cost-usd': '0',
+      };
+      return new RelayReply(answerHeaders, JSON.stringify(render(decided)));
+    },
+  );
+  if (!(reply instanceof RelayReply)) throw new TypeError('decisions are not streamed');
+  return reply;
+}

@@ -1,0 +1,25 @@
+export { Calibrations } from './calibrations.ts';
+export { Debiaser } from './debias.ts';
+export { Decisions, type DecisionsDeps, isDecisionModel } from './decisions.ts';
+export type {
+  DecisionEngine,
+  EngineAnswer,
+  EngineName,
+  EngineQuestion,
+  EngineRequest,
+  EngineStatus,
+  Engines,
+} from './engine.ts';
+export { decisionHandlers } from './handlers.ts';
+export { HostBudget } from './host-budget.ts';
+export { decisionModelEntries } from './model-entries.ts';
+export type { AskNative, NativeAnswer, NativeCall } from './native.ts';
+export type { DecisionRequest, Option, Question } from './question.ts';
+export {
+  type AskOptions,
+  type DecisionSource,
+  type SourceAnswer,
+  SourceFailure,
+} from './source.ts';
+export type { Calibration, DecisionsStore } from './store.ts';
+export { ModelMemory } from './upstream-source.ts';

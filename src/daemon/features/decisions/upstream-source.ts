@@ -1,0 +1,263 @@
+import { ApiError } from '../../../shared/errors.ts';
+import { type Cost, costOf, noCost, type Tokens } from '../../../shared/money.ts';
+import type { World } from '../../world.ts';
+import type { Offer } from '../catalog/index.ts';
+import { type Json, noTokens } from '../inference/index.ts';
+import type { Inference } from '../inference/neutral.ts';
+import { UpstreamFailure } from '../inference/upstream.ts';
+import type { ProviderRoute, Router } from '../routing/index.ts';
+import type { Debiaser } from './debias.ts';
+import type { HostBudget } from './host-budget.ts';
+import { type CallModel, type ModelQuestion, readReply } from './model-call.ts';
+import { type AskNative, verified } from './native.ts';
+import type { DecisionRequest, QuestionAnswer } from './question.ts';
+import { askForProbabilities } from './samples.ts';
+import { type AskOptions, addTokens, type DecisionSource, type SourceAnswer } from './source.ts';
+import { askForLetter, lettersMax, type ModelHabits, NoTokenProbabilities } from './token-probabilities.ts';
+
+/** Calls of one decision that run at the same time at a provider. */
+const concurrentMax = 8;
+/** How long a model without token probabilities is asked for samples right away. */
+const rememberMs = 10 * 60_000;
+const rememberedMax = 1000;
+
+export interface UpstreamSourceDeps {
+  router: Router<ProviderRoute>;
+  /** The decision endpoint of a provider; undefined if it has none that is known. */
+  nativeOf: (provider: string) => AskNative | undefined;
+  keyFor: (route: ProviderRoute) => string | undefined | Promise<string | undefined>;
+  debiaser: Debiaser;
+  budget: HostBudget;
+  world: Pick<World, 'elapsed'>;
+  memory: ModelMemory;
+}
+
+/** What was learned about models: their habits, and which of them report no token probabilities. */
+export class ModelMemory {
+  readonly #world: Pick<World, 'elapsed'>;
+  readonly #habits = new Map<string, ModelHabits>();
+  readonly #withoutProbabilities = new Map<string, number>();
+
+  constructor(world: Pick<World, 'elapsed'>) {
+    this.#world = world;
+  }
+
+  habitsOf(key: string): ModelHabits {
+    let habits = this.#habits.get(key);
+    if (habits === undefined) {
+      if (this.#habits.size >= rememberedMax) this.#habits.clear();
+      habits = { withoutThinking: false };
+      this.#habits.set(key, habits);
+    }
+    return habits;
+  }
+
+  lacksProbabilities(key: string): boolean {
+    return (this.#withoutProbabilities.get(key) ?? 0) > this.#world.elapsed();
+  }
+
+  noteWithoutProbabilities(key: string): void {
+    if (this.#withoutProbabilities.size >= rememberedMax) this.#withoutProbabilities.clear();
+    this.#withoutProbabilities.set(key, this.#world.elapsed() + rememberMs);
+  }
+}
+
+/** A model at a provider as a source: by its decision endpoint, else by token probabilities, else by samples. */
+export function upstreamSource(deps: UpstreamSourceDeps, route: ProviderRoute): DecisionSource {
+  return {
+    name: route.provider,
+    benchKey: `${route.account} ${route.providerModel}`,
+    decide: (request, options, signal) => new UpstreamDecision(deps, route, signal).decide(request, options),
+  };
+}
+
+/** One decision at one route: counts what its calls use. */
+class UpstreamDecision {
+  readonly #deps: UpstreamSourceDeps;
+  readonly #route: ProviderRoute;
+  readonly #signal: AbortSignal;
+  readonly #limited = concurrencyLimit(concurrentMax);
+  #tokens: Tokens = noTokens;
+
+  constructor(deps: UpstreamSourceDeps, route: ProviderRoute, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#route = route;
+    this.#signal = signal;
+  }
+
+  async decide(request: DecisionRequest, options: AskOptions): Promise<SourceAnswer> {
+    const native = await this.#askNative(request);
+    if (native) return this.#answer(native, 'native');
+    const { memory } = this.#deps;
+    const { offer } = this.#route;
+    const key = `${this.#route.provider} ${this.#route.providerModel}`;
+    if (offer.capabilities.logprobs !== false && !memory.lacksProbabilities(key)) {
+      try {
+        return this.#answer(await this.#askForLetters(request, options, key), 'token_probabilities');
+      } catch (error) {
+        if (!lacksTokenProbabilities(error)) throw error;
+        memory.noteWithoutProbabilities(key);
+      }
+    }
+    const answers = await Promise.all(
+      request.questions.map((question) =>
+        askForProbabilities(request.input, question, options.samples, this.#call),
+      ),
+    );
+    return this.#answer(answers, 'sampled');
+  }
+
+  async #askNative(request: DecisionRequest): Promise<QuestionAnswer[] | undefined> {
+    const { nativeOf, keyFor, budget } = this.#deps;
+    const route = this.#route;
+    const ask = nativeOf(route.provider);
+    if (ask === undefined) return undefined;
+    if (!route.ownKey) budget.check(route.offer);
+    const call = { model: route.providerModel, key: await keyFor(route), request };
+    const answer = await ask(call, this.#signal);
+    if (answer === undefined) return undefined;
+    this.#count(answer.tokens);
+    return verified(request, answer);
+  }
+
+  async #askForLetters(
+    { input, questions }: DecisionRequest,
+    { debias }: AskOptions,
+    model: string,
+  ): Promise<QuestionAnswer[]> {
+    const habits = this.#deps.memory.habitsOf(model);
+    return await this.#deps.debiaser.answer(
+      questions,
+      { mode: debias, model, optionsMax: lettersMax },
+      (asked) => Promise.all(asked.map((each) => askForLetter(input, each, this.#call, habits))),
+    );
+  }
+
+  readonly #call: CallModel = (question) => this.#limited(() => this.#ask(question));
+
+  async #ask(question: ModelQuestion) {
+    const { router, budget } = this.#deps;
+    const route = this.#route;
+    this.#signal.throwIfAborted();
+    if (!route.ownKey) budget.check(route.offer);
+    try {
+      const { answer, ended } = await router.open({
+        routes: [route],
+        inference: inferenceFor(question, route.offer),
+        outputTokensMaxFor: () => question.outputTokensMax,
+        signal: this.#signal,
+        attempts: [],
+        onAttempt: () => {},
+      });
+      const { reply, tokens } = await readReply(answer).catch((error) => {
+        if (error instanceof UpstreamFailure) ended({ failure: error });
+        throw error;
+      });
+      ended({ outputTokens: tokens?.output ?? 0 });
+      if (tokens) this.#count(tokens);
+      return reply;
+    } catch (error) {
+      // The router reports the provider's failure as the cause of its own error.
+      throw error instanceof ApiError && error.cause instanceof UpstreamFailure ? error.cause : error;
+    }
+  }
+
+  #count(tokens: Tokens): void {
+    this.#tokens = addTokens(this.#tokens, tokens);
+    if (!this.#route.ownKey) this.#deps.budget.spend(costAt(this.#route.offer, tokens)?.provider ?? 0);
+  }
+
+  #answer(answers: readonly QuestionAnswer[], method: SourceAnswer['method']): SourceAnswer {
+    const { offer, ownKey } = this.#route;
+    return {
+      model: offer.model,
+      method,
+      answers,
+      tokens: this.#tokens,
+      cost: costAt(offer, this.#tokens),
+      ownKey,
+    };
+  }
+}
+
+/** Whether a model refused the request for probabilities, or its answer had none. */
+function lacksTokenProbabilities(error: unknown): boolean {
+  if (error instanceof NoTokenProbabilities) return true;
+  if (!(error instanceof UpstreamFailure) || error.kind !== 'caller') return false;
+  const { code, param } = error.details;
+  if (code === 'context_length_exceeded') return false;
+  return code === 'unsupported_value' || (typeof param === 'string' && optionsSent.test(param));
+}
+
+const optionsSent =
+  /logprobs|max_(output_|completion_)?tokens|reasoning|think|chat_template_kwargs|response_format/;
+
+/** Free of charge: decisions have no margin. */
+function costAt({ prices }: Offer, tokens: Tokens): Cost | null {
+  if (prices === null) return null;
+  return tokens === noTokens ? noCost : costOf(prices, tokens, 0);
+}
+
+/** A chat completion in the neutral form; a provider with the chat format gets `body`. */
+export function inferenceFor(
+  { system, user, outputTokensMax, topLogprobs, withoutThinking, schema }: ModelQuestion,
+  { kind, model }: Pick<Offer, 'kind' | 'model'>,
+): Inference {
+  const messages = [
+    { role: 'system', content: system },
+    { role: 'user', content: user },
+  ] as const;
+  const format = schema && { name: 'probabilities', strict: true, schema };
+  const body: Json = {
+    model,
+    messages,
+    max_tokens: outputTokensMax,
+    ...(topLogprobs !== undefined && { logprobs: true, top_logprobs: topLogprobs }),
+    ...(format && { response_format: { type: 'json_schema', json_schema: format } }),
+    ...(withoutThinking && thinkingOff(kind)),
+  };
+  return {
+    wire: 'chat',
+    model,
+    stream: false,
+    items: messages.map(({ role, content }) => ({
+      type: 'message',
+      role,
+      content: [{ type: 'text', text: content }],
+    })),
+    instructions: undefined,
+    tools: [],
+    toolChoice: undefined,
+    parallelToolCalls: undefined,
+    format: format && { type: 'json_schema', description: undefined, ...format },
+    verbosity: undefined,
+    outputTokensMax,
+    sampling: topLogprobs === undefined ? {} : { topLogprobs },
+    reasoning: withoutThinking ? { effort: 'none', summary: undefined } : undefined,
+    body,
+  };
+}
+
+/** How servers of a kind are kept from thinking. Hosted ones refuse members that they do not know. */
+function thinkingOff(kind: Offer['kind']): Json {
+  if (kind === 'openrouter') return { reasoning: { effort: 'none' } };
+  const effort = { reasoning_effort: 'none' };
+  if (kind !== 'local' && kind !== 'compatible') return effort;
+  return { ...effort, think: false, chat_template_kwargs: { enable_thinking: false } };
+}
+
+/** Runs at most `most` functions at a time, in order. */
+function concurrencyLimit(most: number) {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve));
+    running += 1;
+    try {
+      return await work();
+    } finally {
+      running -= 1;
+      waiting.shift()?.();
+    }
+  };
+}

@@ -1,0 +1,165 @@
+import type { Tokens } from '../../../../../shared/money.ts';
+import { isObject, type Json } from '../../fault.ts';
+import type { FinishReason } from '../../neutral.ts';
+import type { Output, OutputItem } from '../../pipeline/output.ts';
+import type { Settled, StartedFailure } from '../../pipeline/renderer.ts';
+import { unsigned } from './parse-messages.ts';
+
+/** Members of a message that only Anthropic's own answers fill. */
+const unused = { container: null, diagnostics: null } as const;
+
+/** Token counts in this format, whose input excludes tokens read from or written to a cache. */
+export function showMessageUsage({ input, cachedInput, cacheWrite, output, reasoning }: Tokens): Json {
+  return {
+    input_tokens: Math.max(0, input - cachedInput - cacheWrite),
+    cache_creation_input_tokens: cacheWrite,
+    cache_read_input_tokens: cachedInput,
+    output_tokens: output,
+    output_tokens_details: { thinking_tokens: reasoning },
+    server_tool_use: null,
+  };
+}
+
+/** The usage of a whole message, which has more members than that of a delta. */
+export function showWholeUsage(tokens: Tokens): Json {
+  return {
+    ...showMessageUsage(tokens),
+    cache_creation: null,
+    inference_geo: null,
+    service_tier: 'standard',
+    speed: null,
+  };
+}
+
+export interface MessageLabel {
+  id: string;
+  model: string;
+}
+
+/** A message without content, as a stream starts with. */
+export function emptyMessage({ id, model }: MessageLabel, tokens: Tokens): Json {
+  return {
+    id,
+    type: 'message',
+    role: 'assistant',
+    model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    stop_details: null,
+    ...unused,
+    usage: showWholeUsage(tokens),
+  };
+}
+
+/** The members of an answer's end, in a message and in a `message_delta`. */
+export function showStop(output: Output, finish: FinishReason): Json {
+  const reason = stopReason(output, finish);
+  return {
+    stop_reason: reason,
+    stop_sequence: reason === 'stop_sequence' ? output.stopSequence : null,
+    stop_details: reason === 'refusal' ? { type: 'refusal', category: null, explanation: null } : null,
+  };
+}
+
+/** An answer that was cut has tool calls that are not complete, so the cut comes first. */
+function stopReason({ items, stopSequence }: Output, finish: FinishReason): string {
+  if (finish === 'max_output_tokens') return 'max_tokens';
+  if (finish === 'content_filter' || items.some(isRefusal)) return 'refusal';
+  if (items.some(({ kind }) => kind === 'function_call')) return 'tool_use';
+  return stopSequence === undefined ? 'end_turn' : 'stop_sequence';
+}
+
+function isRefusal(item: OutputItem): boolean {
+  return item.kind === 'message' && item.parts.some(({ type }) => type === 'refusal');
+}
+
+/** A whole message, rendered from the neutral answer. */
+export function renderMessage({
+  label,
+  output,
+  settled: { finish, tokens },
+  showsThoughts,
+}: {
+  label: MessageLabel;
+  output: Output;
+  settled: Pick<Settled, 'finish' | 'tokens'>;
+  /** Whether the caller asked for thoughts. */
+  showsThoughts: boolean;
+}): Json {
+  const content = output.items.flatMap((item) => blocksOf(item, showsThoughts));
+  const isFinal = content.some(({ type }) => type === 'tool_use') || showsThoughts;
+  return {
+    ...emptyMessage(label, tokens),
+    content: isFinal ? content : content.filter(({ type }) => type !== 'redacted_thinking'),
+    ...showStop(output, finish),
+  };
+}
+
+/** An item as content blocks. */
+function blocksOf(item: OutputItem, showsThoughts: boolean): Json[] {
+  switch (item.kind) {
+    case 'message':
+      return item.parts.flatMap((part) => {
+        const text = part.type === 'refusal' ? part.refusal : part.text;
+        return text === '' ? [] : [textBlock(text)];
+      });
+    case 'function_call':
+      return [toolBlock(item, inputOf(item.arguments))];
+    case 'reasoning': {
+      const thinking = item.parts.filter(Boolean).join(paragraphGap);
+      if (thinking !== '' && showsThoughts)
+        return [{ type: 'thinking', thinking, signature: item.sealed ?? unsigned }];
+      return item.sealed === undefined ? [] : [redactedBlock(item.sealed)];
+    }
+    case 'opaque':
+      return [];
+  }
+}
+
+/** This format has no paragraphs in thoughts. */
+export const paragraphGap = '\n\n';
+
+export function textBlock(text: string): Json {
+  return { type: 'text', text, citations: null };
+}
+
+/** Thoughts that can only be sent back: sealed, without a text that the caller may see. */
+export function redactedBlock(sealed: string): Json {
+  return { type: 'redacted_thinking', data: sealed };
+}
+
+export function toolBlock({ callId, name }: { callId: string; name: string }, input: Json): Json {
+  return { type: 'tool_use', id: callId, name, input, caller: { type: 'direct' } };
+}
+
+/** The arguments as an object; models write invalid JSON at times, above all when they are cut. */
+function inputOf(text: string): Json {
+  try {
+    const input: unknown = JSON.parse(text);
+    return isObject(input) ? input : { value: input };
+  } catch {
+    return {};
+  }
+}
+
+const errorTypes = new Set([
+  ...[
+    'invalid_request_error',
+    'authentication_error',
+    'billing_error',
+    'permission_error',
+    'not_found_error',
+  ],
+  ...['request_too_large', 'rate_limit_error', 'timeout_error', 'api_error', 'overloaded_error'],
+]);
+
+/** The type of a failure after the start: the provider's own if it is one of this format's. */
+export function startedErrorType({ type, code }: StartedFailure): string {
+  if (errorTypes.has(code)) return code;
+  if (type === 'rate_limited') return 'rate_limit_error';
+  if (type === 'unavailable') return 'overloaded_error';
+  if (type === 'unauthorized') return 'authentication_error';
+  if (type === 'limit_reached') return 'permission_error';
+  return 'api_error';
+}

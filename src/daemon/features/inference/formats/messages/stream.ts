@@ -1,0 +1,278 @@
+import { messagePing } from '../../../../../shared/contract/messages.ts';
+import type { Tokens } from '../../../../../shared/money.ts';
+import { sseEvent } from '../../../../../shared/sse.ts';
+import type { Json } from '../../fault.ts';
+import type { Batch, InferenceEvent, RawFrame, StartedItem } from '../../neutral.ts';
+import type { Output } from '../../pipeline/output.ts';
+import type { Settled, StartedFailure, StreamRenderer } from '../../pipeline/renderer.ts';
+import { unsigned } from './parse-messages.ts';
+import {
+  emptyMessage,
+  type MessageLabel,
+  paragraphGap,
+  redactedBlock,
+  showMessageUsage,
+  showStop,
+  startedErrorType,
+  textBlock,
+  toolBlock,
+} from './render.ts';
+
+export interface MessagesStreamOptions extends MessageLabel {
+  output: Output;
+  requestId: string;
+  /** The token counts so far. */
+  tokens: () => Tokens;
+  /** Whether the caller asked for thoughts. */
+  showsThoughts: boolean;
+}
+
+const stopEvent = sseEvent('{"type":"message_stop"}', 'message_stop');
+
+/**
+ * Renders a stream of the Messages format, and nothing else. Frames of a provider with the same format are passed on with
+ * our id and model in the first one; its `message_stop` waits for the settlement.
+ */
+export class MessagesStream implements StreamRenderer {
+  readonly #options: MessagesStreamOptions;
+  readonly #blocks: BlockWriter;
+  #hasStarted = false;
+  /** Set when the provider's frames are passed on. */
+  #passed: { openBlock: number | undefined; hasDelta: boolean } | undefined;
+
+  constructor(options: MessagesStreamOptions) {
+    this.#options = options;
+    this.#blocks = new BlockWriter(options);
+  }
+
+  head(): string {
+    // A provider's own frames include a first event; ours is rendered with the first batch.
+    return '';
+  }
+
+  batch({ events, frames }: Batch): string {
+    const { output } = this.#options;
+    if (frames !== undefined) {
+      for (const event of events) output.apply(event);
+      return this.#pass(frames);
+    }
+    let text = '';
+    for (const event of events) {
+      output.apply(event);
+      text += this.#blocks.write(event);
+    }
+    return text === '' ? '' : this.#start() + text;
+  }
+
+  finish({ finish, tokens }: Settled): string {
+    const { output } = this.#options;
+    if (this.#passed?.hasDelta) return stopEvent;
+    const head = this.#passed ? this.#closePassed() : this.#start() + this.#blocks.close();
+    const delta = { ...showStop(output, finish), container: null };
+    return head + show({ type: 'message_delta', delta, usage: showMessageUsage(tokens) }) + stopEvent;
+  }
+
+  fail(failure: StartedFailure): string {
+    const error = { type: startedErrorType(failure), message: failure.message };
+    return show({ type: 'error', error, request_id: this.#options.requestId });
+  }
+
+  #start(): string {
+    if (this.#hasStarted) return '';
+    this.#hasStarted = true;
+    const message = emptyMessage(this.#options, { ...this.#options.tokens(), output: 0 });
+    return show({ type: 'message_start', message }) + messagePing;
+  }
+
+  #pass(frames: readonly RawFrame[]): string {
+    this.#passed ??= { openBlock: undefined, hasDelta: false };
+    let text = '';
+    for (const { raw, json } of frames) {
+      const { type } = json;
+      if (type === 'content_block_delta') {
+        text += `event: content_block_delta\ndata: ${raw}\n\n`;
+        continue;
+      }
+      if (type === 'message_stop' || typeof type !== 'string' || !/^[a-z_]+$/.test(type)) continue;
+      if (type === 'message_delta') this.#passed.hasDelta = true;
+      else if (type === 'content_block_start') this.#passed.openBlock = Number(json.index);
+      else if (type === 'content_block_stop') this.#passed.openBlock = undefined;
+      text += sseEvent(type === 'message_start' ? this.#labelled(json) : raw, type);
+    }
+    return text;
+  }
+
+  #labelled(json: Json): string {
+    const { id, model } = this.#options;
+    return JSON.stringify({ ...json, message: { ...(json.message as Json), id, model } });
+  }
+
+  /** An answer that we cut has an open block, and no end from its provider. */
+  #closePassed(): string {
+    const { openBlock } = this.#passed ?? {};
+    return openBlock === undefined ? '' : show({ type: 'content_block_stop', index: openBlock });
+  }
+}
+
+/** An event of one item. */
+type ItemEvent = Extract<InferenceEvent, { index: number }>;
+
+function show(json: Json & { type: string }): string {
+  return sseEvent(JSON.stringify(json), json.type);
+}
+
+/**
+ * Writes items as content blocks. Blocks follow one another here, while several items may be open at a time: events of an
+ * item that cannot be written yet wait until the open block ends.
+ */
+class BlockWriter {
+  readonly #output: Output;
+  readonly #showsThoughts: boolean;
+  #nextBlock = 0;
+  /** The item whose block is open. */
+  #open: { index: number; kind: StartedItem['kind'] } | undefined;
+  /** Events of other items, by item in the order of their first event. */
+  readonly #waiting = new Map<number, ItemEvent[]>();
+  /** The current paragraph of the open thoughts. */
+  #paragraph = 0;
+  /** Thoughts of callers who did not ask for them: they matter only if tool calls follow. */
+  #sealed: string[] = [];
+  #hasCalls = false;
+  /** Whether the open call has arguments yet. */
+  #hasArguments = false;
+
+  constructor({ output, showsThoughts }: Pick<MessagesStreamOptions, 'output' | 'showsThoughts'>) {
+    this.#output = output;
+    this.#showsThoughts = showsThoughts;
+  }
+
+  write(event: InferenceEvent): string {
+    if (!('index' in event)) return '';
+    const { index } = event;
+    if (this.#isBlocked(index)) {
+      const waiting = this.#waiting.get(index);
+      if (waiting) waiting.push(event);
+      else this.#waiting.set(index, [event]);
+      return '';
+    }
+    const text = this.#writeItem(event);
+    return this.#waiting.size > 0 ? text + this.#writeWaiting() : text;
+  }
+
+  /** Ends all blocks. */
+  close(): string {
+    let text = this.#end();
+    while (this.#waiting.size > 0) text += this.#writeWaiting() + this.#end();
+    return this.#hasCalls ? text + this.#writeSealed() : text;
+  }
+
+  /** Text can go on in another block later, so it does not hold up what follows. */
+  #isBlocked(index: number): boolean {
+    return this.#open !== undefined && this.#open.index !== index && this.#open.kind !== 'message';
+  }
+
+  /** Writes what has waited longest, up to the first item that is still open. */
+  #writeWaiting(): string {
+    let text = '';
+    for (const [index, events] of this.#waiting) {
+      if (this.#isBlocked(index)) break;
+      this.#waiting.delete(index);
+      for (const event of events) text += this.#writeItem(event);
+    }
+    return text;
+  }
+
+  #writeItem(event: ItemEvent): string {
+    const isOther = this.#open !== undefined && this.#open.index !== event.index;
+    return (isOther ? this.#endBlock() : '') + this.#writeNow(event);
+  }
+
+  #writeNow(event: ItemEvent): string {
+    switch (event.type) {
+      case 'item-started':
+        return event.item.kind === 'function_call' ? this.#startCall(event.index, event.item) : '';
+      case 'text':
+      case 'refusal':
+        return event.delta === ''
+          ? ''
+          : this.#startText(event.index) + this.#delta({ type: 'text_delta', text: event.delta });
+      case 'reasoning':
+        return this.#showsThoughts && event.delta !== '' ? this.#thought(event) : '';
+      case 'arguments':
+        return this.#delta({ type: 'input_json_delta', partial_json: event.delta });
+      case 'item-done':
+        return this.#endItem(event.index);
+      default:
+        return '';
+    }
+  }
+
+  #startText(index: number): string {
+    return this.#open ? '' : this.#startBlock(index, 'message', textBlock(''));
+  }
+
+  #startCall(index: number, item: Extract<StartedItem, { kind: 'function_call' }>): string {
+    this.#hasCalls = true;
+    return this.#writeSealed() + this.#startBlock(index, 'function_call', toolBlock(item, {}));
+  }
+
+  #writeSealed(): string {
+    const blocks = this.#sealed.map((sealed) => this.#wholeBlock(redactedBlock(sealed)));
+    this.#sealed = [];
+    return blocks.join('');
+  }
+
+  #thought({ index, part, delta }: Extract<InferenceEvent, { type: 'reasoning' }>): string {
+    const block = { type: 'thinking', thinking: '', signature: '' };
+    const start = this.#open ? '' : this.#startBlock(index, 'reasoning', block);
+    if (start !== '') this.#paragraph = part;
+    const gap = part > this.#paragraph ? paragraphGap : '';
+    this.#paragraph = part;
+    return start + this.#delta({ type: 'thinking_delta', thinking: gap + delta });
+  }
+
+  #endItem(index: number): string {
+    const item = this.#output.items[index];
+    const sealed = item?.kind === 'reasoning' ? item.sealed : undefined;
+    if (this.#open === undefined) return sealed === undefined ? '' : this.#hiddenThought(sealed);
+    let last = '';
+    if (item?.kind === 'reasoning')
+      last = this.#delta({ type: 'signature_delta', signature: sealed ?? unsigned });
+    else if (item?.kind === 'function_call' && !this.#hasArguments)
+      last = this.#delta({ type: 'input_json_delta', partial_json: item.arguments });
+    return last + this.#endBlock();
+  }
+
+  #hiddenThought(sealed: string): string {
+    if (this.#showsThoughts) return this.#wholeBlock(redactedBlock(sealed));
+    this.#sealed.push(sealed);
+    return '';
+  }
+
+  #startBlock(index: number, kind: StartedItem['kind'], block: Json): string {
+    this.#open = { index, kind };
+    this.#hasArguments = false;
+    return show({ type: 'content_block_start', index: this.#nextBlock, content_block: block });
+  }
+
+  #delta(delta: Json & { type: string }): string {
+    if (delta.type === 'input_json_delta') this.#hasArguments = true;
+    return show({ type: 'content_block_delta', index: this.#nextBlock, delta });
+  }
+
+  #end(): string {
+    return this.#open === undefined ? '' : this.#endBlock();
+  }
+
+  #endBlock(): string {
+    this.#open = undefined;
+    const stop = show({ type: 'content_block_stop', index: this.#nextBlock });
+    this.#nextBlock += 1;
+    return stop;
+  }
+
+  #wholeBlock(block: Json): string {
+    const start = show({ type: 'content_block_start', index: this.#nextBlock, content_block: block });
+    return start + this.#endBlock();
+  }
+}

@@ -1,0 +1,103 @@
+import type { CreateMessageBody } from '../../../../../shared/contract/messages.ts';
+import { RelayReply, StreamReply } from '../../../../handler.ts';
+import type { IdempotencySlot } from '../../../idempotency/index.ts';
+import { invalid, isObject, type Json } from '../../fault.ts';
+import { type MessageHeaders, parseMessagesCall, wantsThinking } from '../../formats/messages/parse.ts';
+import { type MessageLabel, renderMessage } from '../../formats/messages/render.ts';
+import { MessagesStream } from '../../formats/messages/stream.ts';
+import type { ModelCall } from '../../pipeline/call-observer.ts';
+import type { Output } from '../../pipeline/output.ts';
+import { answerHeaders, answerWhole, readStream, relayStream, settleWhole } from '../../pipeline/relay.ts';
+import type { Settled } from '../../pipeline/renderer.ts';
+import { parseServiceOptions } from '../../pipeline/service-member.ts';
+import { startCall } from '../../pipeline/start-call.ts';
+import type { StartedCall } from '../../pipeline/started-call.ts';
+import type { InferenceDeps } from '../inference-deps.ts';
+
+/** A call in the Messages format. */
+export type CreateMessageCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal' | 'request'> & {
+  body: CreateMessageBody;
+  headers: MessageHeaders;
+  /** Where a whole answer is stored for an Idempotency-Key. */
+  slot?: IdempotencySlot | undefined;
+};
+
+interface Answering {
+  label: MessageLabel;
+  requestId: string;
+  /** Whether the caller asked for thoughts. */
+  showsThoughts: boolean;
+  slot: IdempotencySlot | undefined;
+}
+
+/** Handles a call in the Messages format, from the validated body to the reply. */
+export async function createMessageReply(
+  deps: InferenceDeps,
+  { body, headers, caller, requestId, signal, slot, request }: CreateMessageCall,
+): Promise<RelayReply | StreamReply> {
+  if (body.service?.thread)
+    throw invalid('service.thread', 'Threads take calls in the Responses and chat formats only.');
+  const inference = parseMessagesCall(body, headers, (sealed) =>
+    deps.sealer.open(caller.workspaceId, sealed),
+  );
+  const started = await startCall(deps, {
+    caller,
+    requestId,
+    endpoint: '/v1/messages',
+    inference,
+    options: parseServiceOptions(body.service),
+    signal,
+    request,
+  });
+  const label = { id: deps.makeId('msg'), model: started.route.offer.model };
+  const answering = { label, requestId, showsThoughts: wantsThinking(body), slot };
+  return inference.stream ? stream(deps, started, answering) : whole(deps, started, answering);
+}
+
+function stream(
+  deps: InferenceDeps,
+  started: StartedCall,
+  { label, requestId, showsThoughts }: Answering,
+): StreamReply {
+  const { output, meter } = started;
+  const tokens = () => meter.tokens();
+  const renderer = new MessagesStream({ ...label, output, requestId, tokens, showsThoughts });
+  const headers = { ...answerHeaders(started), 'request-id': requestId };
+  return new StreamReply(headers, relayStream(deps, started, { renderer }));
+}
+
+function whole(
+  deps: InferenceDeps,
+  started: StartedCall,
+  { label, requestId, showsThoughts, slot }: Answering,
+): Promise<RelayReply> {
+  const { answer, meter, output } = started;
+  const render = (settled: Settled) => {
+    const body =
+      answer.kind === 'json'
+        ? { ...answer.json, ...label }
+        : renderMessage({ label, output, settled, showsThoughts });
+    const headers = { ...answerHeaders(started, settled), 'request-id': requestId };
+    return new RelayReply(headers, JSON.stringify(body));
+  };
+  return answerWhole(deps, started, async () => {
+    if (answer.kind === 'json') {
+      if (answer.tokens) meter.report(answer.tokens);
+      else countText(answer.json, output);
+      meter.finish = answer.finish;
+    } else await readStream(started);
+    const { settled, reply } = await settleWhole(started, { render, slot });
+    started.finishRoute({ outputTokens: settled.tokens.output });
+    return reply ?? render(settled);
+  });
+}
+
+/** Counts the text of all blocks, for the estimate of an answer without usage. */
+function countText({ content }: Json, output: Output): void {
+  for (const block of Array.isArray(content) ? content : []) {
+    if (!isObject(block)) continue;
+    const { text, thinking, input } = block;
+    for (const each of [text, thinking]) if (typeof each === 'string') output.count(each.length);
+    if (isObject(input)) output.count(JSON.stringify(input).length);
+  }
+}

@@ -1,0 +1,152 @@
+import { ApiError } from '../../../shared/errors.ts';
+import type { NanoUsd } from '../../../shared/money.ts';
+import { credentialId, type Identified } from '../../handler.ts';
+import type { World } from '../../world.ts';
+import { type LightningBackend, loadBolt11 } from '../lightning/index.ts';
+import type { Invoices, WalletRecord } from '../wallet/index.ts';
+import { callExpirySeconds, canCommit, newChallengeId } from './offer.ts';
+import { msatFor, type Rates, worthOf } from './rates.ts';
+import type { Challenge, ChallengesStore, PaidRequest, Rate } from './store.ts';
+
+/** A limit of new invoices: `take` returns 0, or the seconds to wait. */
+interface RateLimit {
+  take(name: string): number;
+}
+
+export interface ChallengesDeps {
+  store: ChallengesStore;
+  invoices: Pick<Invoices, 'issue'>;
+  /** The wallet that receives payments: the host's. */
+  receiver: () => Promise<WalletRecord | undefined>;
+  rates: Pick<Rates, 'current'>;
+  backend: () => Pick<LightningBackend, 'network'>;
+  /** Limits of new invoices, by credential and by address. */
+  limits: { credential: RateLimit; address: RateLimit };
+  /** Keys the ids of challenges. */
+  secret: Uint8Array;
+  world: Pick<World, 'now'>;
+  log: { warn(details: object, message: string): void };
+}
+
+/** Who pays, and from where. */
+export interface Payer {
+  caller: Identified;
+  remoteAddress: string;
+}
+
+interface CallToPay extends Payer {
+  request: PaidRequest;
+  /** What an invoice may commit to; undefined if it cannot be computed for the request. */
+  requestHash: string | undefined;
+  /** What has to be paid at least. */
+  due: NanoUsd;
+}
+
+interface NewChallenge extends Payer {
+  amount: (rate: Rate) => number;
+  description: string;
+  request: PaidRequest | null;
+  requestHash?: string | undefined;
+  expirySeconds: number;
+}
+
+/** An open challenge is offered again unless it expires this soon. */
+const timeToPayMs = 60_000;
+const creditExpirySeconds = 3600;
+
+/** Issues invoices that turn into credit. */
+export class Challenges {
+  readonly #deps: ChallengesDeps;
+  readonly #issuing = new Map<string, Promise<Challenge | undefined>>();
+
+  constructor(deps: ChallengesDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * The challenge for a call: the open one of the same caller and request, or a new one. Undefined if the host cannot
+   * issue invoices. Fails with `rate_limited`.
+   */
+  async forCall(call: CallToPay): Promise<Challenge | undefined> {
+    const { caller, request } = call;
+    const name = [credentialId(caller), request.method, request.path, request.digest].join(' ');
+    const issuing = this.#issuing.get(name);
+    if (issuing) return await issuing;
+    const issued = this.#forCall(call).finally(() => this.#issuing.delete(name));
+    this.#issuing.set(name, issued);
+    return await issued;
+  }
+
+  /** An invoice for credit. Undefined if the host cannot issue invoices. Fails with `rate_limited`. */
+  forCredit(payer: Payer, amount: (rate: Rate) => number): Promise<Challenge | undefined> {
+    const terms = { amount, description: 'Credit for model calls', request: null };
+    return this.#issue({ ...payer, ...terms, expirySeconds: creditExpirySeconds });
+  }
+
+  async #forCall({ due, ...call }: CallToPay): Promise<Challenge | undefined> {
+    const { store, world } = this.#deps;
+    const expiresAfter = world.now() + timeToPayMs;
+    const open = await store.openFor(credentialId(call.caller), call.request, expiresAfter);
+    if (open && open.credit >= due) return open;
+    const { method, path } = call.request;
+    return await this.#issue({
+      ...call,
+      amount: (rate) => msatFor(due, rate),
+      description: `${method} ${path}`,
+      expirySeconds: callExpirySeconds,
+    });
+  }
+
+  async #issue(terms: NewChallenge): Promise<Challenge | undefined> {
+    const { store, invoices, receiver, rates, backend, secret, world } = this.#deps;
+    const [wallet, rate] = await Promise.all([receiver(), rates.current()]);
+    if (!wallet || !rate) return undefined;
+    this.#limit(terms);
+    const { caller, request, expirySeconds, description } = terms;
+    const requestHash = canCommit(backend().network) ? terms.requestHash : undefined;
+    const amount = terms.amount(rate);
+    const asked = { amountSats: amount / 1000, description, expirySeconds };
+    const record = await invoices
+      .issue(wallet, { ...asked, ...(requestHash !== undefined && { descriptionHash: requestHash }) })
+      .catch((error: unknown) => this.#cannotIssue(error));
+    if (!record) return undefined;
+    const { decodeInvoice } = await loadBolt11();
+    const decoded = decodeInvoice(record.invoice);
+    const isCommitted = requestHash !== undefined && decoded.descriptionHash === requestHash;
+    const challenge = {
+      workspaceId: caller.workspaceId,
+      credentialId: credentialId(caller),
+      request,
+      invoiceId: record.id,
+      invoice: record.invoice,
+      paymentHash: record.paymentHash,
+      network: decoded.network,
+      commitment: isCommitted ? { requestHash, payee: decoded.payee } : null,
+      amount,
+      credit: worthOf(amount, rate),
+      rate,
+      createdAt: world.now(),
+      expiresAt: record.expiresAt,
+      usedAt: null,
+    };
+    const stored = { id: newChallengeId(secret, challenge), ...challenge };
+    await store.add(stored);
+    return stored;
+  }
+
+  #limit({ caller, remoteAddress }: Payer): void {
+    const { credential, address } = this.#deps.limits;
+    const wait = credential.take(credentialId(caller)) || address.take(remoteAddress);
+    if (wait === 0) return;
+    throw new ApiError('rate_limited', {
+      message: 'Too many invoices were requested and not paid.',
+      retryAfterSeconds: wait,
+    });
+  }
+
+  /** Without an invoice the caller learns at least what is missing. */
+  #cannotIssue(error: unknown): undefined {
+    this.#deps.log.warn({ err: error }, 'an invoice for a call could not be issued');
+    return undefined;
+  }
+}

@@ -1,0 +1,8 @@
+export { canonicalBase64Url, canonicalJson, challengeId } from './challenge-id.ts';
+export { Challenges } from './challenges.ts';
+export { CreditPurchases } from './credit-purchases.ts';
+export { creditPurchaseHandlers } from './handlers.ts';
+export { PaidCalls, type PayableCall, type PayableRequest, type RejectedCall } from './paid-calls.ts';
+export { carriesPayment, type RefusalReason } from './proof.ts';
+export { type RateSettings, Rates } from './rates.ts';
+export type { Challenge, ChallengesStore, PaidRequest, Rate, Redemption } from './store.ts';

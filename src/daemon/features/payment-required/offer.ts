@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import { formatUsd } from '../../../shared/money.ts';
+import { formatChallenge, type PaymentChallenge } from '../../../shared/payment-scheme.ts';
+import { isoTime } from '../../../shared/time.ts';
+import { formatX402, type PaymentRequirements } from '../../../shared/x402.ts';
+import type { InvoiceNetwork } from '../lightning/index.ts';
+import { canonicalBase64Url, canonicalJson, challengeId } from './challenge-id.ts';
+import type { Challenge, PaidRequest } from './store.ts';
+
+/** How long an invoice for a call can be paid, in seconds. */
+export const callExpirySeconds = 600;
+
+const realm = 'gateway';
+/** Clients that know the parameter `header` keep their key in `Authorization`. */
+const credentialHeader = 'Payment-Authorization';
+
+/** The first 32 digits of the hash of each chain's first block, as CAIP-2 names chains. */
+const chains: Record<InvoiceNetwork, string> = {
+  bitcoin: '000000000019d6689c085ae165831e93',
+  testnet: '000000000933ea01ad0ee984209779ba',
+  signet: '00000008819873e925422c1ff0f99f7c',
+  regtest: '0f9188f13cb7b2c71f2a335e3a4fc328',
+};
+
+/** Networks whose name in a Lightning charge is another one; absent for those that the charge cannot name. */
+const chargeNetworks: Partial<Record<InvoiceNetwork, string>> = {
+  bitcoin: 'mainnet',
+  signet: 'signet',
+  regtest: 'regtest',
+};
+
+type Invoiced = Pick<Challenge, 'request' | 'invoice' | 'paymentHash' | 'network' | 'amount' | 'expiresAt'>;
+
+/** The `Payment` challenge for an invoice, without its id. */
+function chargeOf(challenge: Invoiced): Omit<PaymentChallenge, 'id'> {
+  const { request, invoice, paymentHash, amount, expiresAt } = challenge;
+  const network = chargeNetworks[challenge.network];
+  return {
+    realm,
+    method: 'lightning',
+    intent: 'charge',
+    request: canonicalBase64Url({
+      amount: String(amount / 1000),
+      currency: 'sat',
+      methodDetails: { invoice, paymentHash, ...(network !== undefined && { network }) },
+    }),
+    expires: isoTime(expiresAt),
+    ...(request && { digest: digestParameter(request.digest) }),
+    header: credentialHeader,
+  };
+}
+
+/** The id of a new challenge. */
+export function newChallengeId(secret: Uint8Array, challenge: Invoiced): string {
+  return challengeId(secret, chargeOf(challenge));
+}
+
+export function paymentChallengeOf(challenge: Challenge): PaymentChallenge {
+  return { id: challenge.id, ...chargeOf(challenge) };
+}
+
+/** A digest in hexadecimal, as RFC 9530 writes it. */
+export function digestParameter(digest: string): string {
+  return `sha-256=:${Buffer.from(digest, 'hex').toString('base64')}:`;
+}
+
+/**
+ * What x402 clients may pay: the invoice as a claim, and, if the invoice commits to the request, its preimage. Sources: the
+ * schemes `exact_lightning` and `exact_lnbtc` of the x402 project.
+ */
+export function requirementsOf(challenge: Challenge): PaymentRequirements[] {
+  const { network, amount, invoice, commitment } = challenge;
+  const claim = {
+    ...{ scheme: 'exact', network: `bip122:${chains[network]}`, amount: String(amount), asset: 'BTC' },
+    ...{ payTo: 'anonymous', maxTimeoutSeconds: callExpirySeconds },
+    extra: { paymentMethod: 'lightning', invoice },
+  };
+  if (!commitment) return [claim];
+  const { payee: payTo, requestHash } = commitment;
+  const extra = {
+    ...{ assetTransferMethod: 'bolt11', paymentFlow: 'upfront', invoice, requestHash },
+    ...{ requestBindingProfile: 'http:1', requestBindingParams: { headers: [] } },
+  };
+  return [claim, { ...claim, network: `lnbtc:${chains[network]}`, payTo, extra }];
+}
+
+/** Whether invoices of a network can commit to a request. */
+export function canCommit(network: InvoiceNetwork): boolean {
+  return network === 'bitcoin' || network === 'testnet';
+}
+
+/** The hash by which an invoice commits to an HTTP request. Source: `exact_lnbtc`, profile `http:1`. */
+export function requestHashOf({ method, digest }: PaidRequest, url: string): string {
+  const binding = {
+    ...{ domain: 'x402:exact:lnbtc:bolt11:http:1', method, url },
+    ...{ bodyHash: digest, headers: [] },
+  };
+  return createHash('sha256').update(canonicalJson(binding)).digest('hex');
+}
+
+/** The headers of a 402, and the member `pay` of its error. */
+export function offerOf(challenge: Challenge, { url, error }: { url: string; error: string }) {
+  const required = {
+    x402Version: 2,
+    error,
+    resource: { url, description: 'A model call', mimeType: 'application/json' },
+    accepts: requirementsOf(challenge),
+  } as const;
+  return {
+    headers: {
+      'payment-required': formatX402(required),
+      'www-authenticate': formatChallenge(paymentChallengeOf(challenge)),
+      'cache-control': 'no-store',
+    },
+    pay: {
+      methods: ['lightning', 'credit'],
+      challenge_id: challenge.id,
+      invoice: challenge.invoice,
+      payment_hash: challenge.paymentHash,
+      amount_sats: challenge.amount / 1000,
+      amount_msats: challenge.amount,
+      usd: formatUsd(challenge.credit),
+      usd_per_btc: formatUsd(challenge.rate.perBitcoin),
+      expires_at: isoTime(challenge.expiresAt),
+    },
+  };
+}

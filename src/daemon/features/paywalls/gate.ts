@@ -1,0 +1,384 @@
+import { createHmac } from 'node:crypto';
+import { ApiError, failures } from '../../../shared/errors.ts';
+import { subscriberNetwork } from '../../../shared/network-address.ts';
+import { isoTime, utcDay } from '../../../shared/time.ts';
+import type { World } from '../../world.ts';
+import {
+  type AcceptedToken,
+  checkToken,
+  issueToken,
+  type L402Credential,
+  l402Challenge,
+  l402Credential,
+  type TokenProblem,
+  tokenKeys,
+} from './l402.ts';
+import { isFree, normalizePath, type RouteTable } from './routes.ts';
+import type { PaywallRecord, PaywallsStore, RateLimit } from './store.ts';
+
+/** A request to the reverse proxy. */
+export interface GateRequest {
+  requestId: string;
+  method: string;
+  /** Path and query, as they were sent. */
+  target: string;
+  host: string;
+  authorization: string | undefined;
+  /** The client's address. */
+  address: string;
+}
+
+/** What the reverse proxy does with a request. */
+export type GateDecision = GateAnswer | Forwarding;
+
+export interface GateAnswer {
+  kind: 'answer';
+  status: number;
+  headers: [name: string, value: string][];
+  body: string;
+}
+
+export interface Forwarding {
+  kind: 'forward';
+  url: URL;
+  /** To be added to the request. */
+  headers: Record<string, string>;
+  timeoutMs: number;
+  mayBePrivate: boolean;
+  /** Replaces the prefix of paths on the upstream by the one that clients see; for redirects. */
+  clientPath(path: string): string;
+  /** Takes back what the request used up, if it never reached the upstream. */
+  giveBack(): Promise<void>;
+}
+
+/** Bounds how often a client address does something; `take` returns 0, or the seconds to wait. */
+export interface AddressLimit {
+  take(address: string): number;
+}
+
+export interface PaywallInvoice {
+  id: string;
+  invoice: string;
+  /** In hexadecimal. */
+  paymentHash: string;
+  /** Milliseconds since 1970. */
+  expiresAt: number;
+}
+
+export interface GateDeps {
+  store: Pick<PaywallsStore, 'addChallenge' | 'challenge' | 'use' | 'giveBack' | 'takeFree'>;
+  table: () => RouteTable;
+  /** Issues an invoice for the wallet of a user; undefined without a wallet. Fails while the vault is closed. */
+  issueInvoice: (request: {
+    ownerId: string;
+    amountSats: number;
+    description: string;
+    expirySeconds: number;
+  }) => Promise<PaywallInvoice | undefined>;
+  /** The headers that the seller added, decrypted. */
+  headersOf: (paywall: PaywallRecord) => Record<string, string>;
+  createLimit: (limit: { burst: number; perSecond: number }) => AddressLimit;
+  /** 32 bytes. */
+  dataKey: Uint8Array;
+  world: Pick<World, 'now' | 'randomBytes'>;
+  log: { warn(details: object, message: string): void };
+}
+
+/** Invoices cost work, so unpaid ones are limited per address. */
+const challengeLimit = { burst: 100, perSecond: 2 };
+const invoiceExpirySeconds = 600;
+
+type Problem = TokenProblem | 'unknown_token' | 'used_up';
+
+const problemTexts: Record<Problem, string> = {
+  malformed_credential: 'The credential cannot be read: it is `L402 <token>:<preimage>`.',
+  invalid_token: 'The token was not issued here.',
+  unknown_token: 'The token was not issued here.',
+  other_paywall: 'The token is for another paywall.',
+  caveat_not_met: 'The token has a caveat that is not met here.',
+  expired: 'The token has expired.',
+  invalid_preimage: 'The preimage does not prove the payment of this token.',
+  used_up: 'The token is used up.',
+};
+
+/** Decides about each request to the reverse proxy: forward it, or ask for a payment. */
+export class PaywallGate {
+  readonly #deps: GateDeps;
+  readonly #rootKeyOf: ReturnType<typeof tokenKeys>;
+  readonly #challenges: AddressLimit;
+  readonly #limits = new Map<string, { of: RateLimit; limit: AddressLimit }>();
+
+  constructor(deps: GateDeps) {
+    this.#deps = deps;
+    this.#rootKeyOf = tokenKeys(deps.dataKey);
+    this.#challenges = deps.createLimit(challengeLimit);
+  }
+
+  async decide(request: GateRequest): Promise<GateDecision> {
+    try {
+      return await this.#decide(request);
+    } catch (error) {
+      if (error instanceof ApiError) return errorAnswer(error, request.requestId);
+      this.#deps.log.warn({ err: error }, 'a request to a paywall could not be decided');
+      return errorAnswer(new ApiError('server_error'), request.requestId);
+    }
+  }
+
+  async #decide(request: GateRequest): Promise<GateDecision> {
+    const { path, query } = targetOf(request.target);
+    const found = this.#deps.table().match({ method: request.method, host: request.host, path });
+    if (found === undefined) throw new ApiError('not_found', { message: 'No paywall serves this path.' });
+    if ('allowed' in found) return methodNotAllowed(found.allowed, request.requestId);
+    const { paywall } = found;
+    if (paywall.status === 'paused') {
+      throw new ApiError('unavailable', { message: 'This service is paused.', retryAfterSeconds: 60 });
+    }
+    this.#limit(paywall, request.address);
+    const forward = (token?: AcceptedToken, giveBack = async () => {}) =>
+      this.#forward(paywall, { path, query, token, giveBack });
+    if (isFree(path, paywall.freePaths)) return forward();
+    const credential = l402Credential(request.authorization ?? '');
+    if (credential !== undefined) {
+      const taken = await this.#redeem(paywall, credential);
+      if (typeof taken === 'string') return await this.#challenge(paywall, request, taken);
+      const { tokenId, maxUses } = taken;
+      return forward(taken, async () => {
+        if (maxUses !== null) await this.#deps.store.giveBack(tokenId);
+      });
+    }
+    if (await this.#takeFree(paywall, request.address)) return forward();
+    return await this.#challenge(paywall, request);
+  }
+
+  #limit({ id, rateLimit }: PaywallRecord, address: string): void {
+    if (rateLimit === null) return;
+    let known = this.#limits.get(id);
+    if (known === undefined || JSON.stringify(known.of) !== JSON.stringify(rateLimit)) {
+      const { requests, perSeconds, burst } = rateLimit;
+      known = { of: rateLimit, limit: this.#deps.createLimit({ burst, perSecond: requests / perSeconds }) };
+      for (const each of this.#limits.keys()) if (!this.#deps.table().has(each)) this.#limits.delete(each);
+      this.#limits.set(id, known);
+    }
+    requireToken(known.limit, address);
+  }
+
+  /** Checks a credential and counts the use of its token. */
+  async #redeem(
+    paywall: PaywallRecord,
+    credential: L402Credential | 'malformed',
+  ): Promise<AcceptedToken | Problem> {
+    if (credential === 'malformed') return 'malformed_credential';
+    const { store, world } = this.#deps;
+    const now = Math.floor(world.now() / 1000);
+    const checked = checkToken(this.#rootKeyOf, credential, {
+      paywallId: paywall.id,
+      service: paywall.name,
+      now,
+    });
+    if (typeof checked === 'string') return checked;
+    const { tokenId, maxUses } = checked;
+    // The token is authentic; that its payment was asked for by this paywall is looked up, not assumed.
+    const challenge = await store.challenge(tokenId);
+    if (challenge?.paywallId !== paywall.id) return 'unknown_token';
+    if (maxUses !== null && !(await store.use({ id: tokenId, maxUses }))) return 'used_up';
+    return checked;
+  }
+
+  async #takeFree({ id, freeRequestsPerDay: limit }: PaywallRecord, address: string): Promise<boolean> {
+    if (limit === 0) return false;
+    const { store, dataKey, world } = this.#deps;
+    // Addresses are personal data, and are only compared.
+    const client = createHmac('sha256', dataKey)
+      .update(`paywall client|${subscriberNetwork(address)}`)
+      .digest('base64url');
+    return await store.takeFree({ paywallId: id, client, day: utcDay(world.now()), limit });
+  }
+
+  async #challenge(paywall: PaywallRecord, request: GateRequest, problem?: Problem): Promise<GateAnswer> {
+    const { store, issueInvoice, world, log } = this.#deps;
+    requireToken(this.#challenges, request.address);
+    const { id: paywallId, name, token: terms } = paywall;
+    const invoice = await issueInvoice({
+      ownerId: paywall.ownerId,
+      amountSats: paywall.priceSats,
+      description: `Paywall ${name}`,
+      expirySeconds: Math.min(invoiceExpirySeconds, terms.timeoutSeconds),
+    }).catch((error: unknown) => {
+      // The reason is the seller's: a sealed vault, or a node that is down.
+      log.warn({ err: error, paywall: paywallId }, 'an invoice of a paywall could not be issued');
+      throw new ApiError('unavailable', { message: 'This service cannot be paid right now.' });
+    });
+    if (invoice === undefined) {
+      throw new ApiError('unavailable', {
+        message: 'This service cannot be paid: its seller has no wallet.',
+      });
+    }
+    const { paymentHash } = invoice;
+    const now = world.now();
+    const validUntil = Math.floor(now / 1000) + terms.timeoutSeconds;
+    const { token, tokenId } = issueToken(this.#rootKeyOf, {
+      paymentHash,
+      random: world.randomBytes(32),
+      grant: { paywallId, service: name, terms, validUntil },
+    });
+    const isServed = await store.addChallenge({
+      ...{ id: tokenId, paywallId, invoiceId: invoice.id, paymentHash },
+      createdAt: now,
+      expiresAt: validUntil * 1000,
+    });
+    if (!isServed) throw new ApiError('not_found', { message: 'No paywall serves this path.' });
+    return paymentRequired({ paywall, invoice, token, problem, requestId: request.requestId });
+  }
+
+  #forward(
+    paywall: PaywallRecord,
+    { path, query, token, giveBack }: ForwardedRequest & Pick<Forwarding, 'giveBack'>,
+  ): Forwarding {
+    const { url, rewritePrefix, timeoutMs } = paywall.upstream;
+    const base = new URL(url);
+    const basePath = base.pathname.replace(/\/+$/, '');
+    const prefix = paywall.pathPrefix === '/' ? '' : paywall.pathPrefix;
+    const replaced = rewritePrefix === null ? undefined : rewritePrefix.replace(/\/$/, '');
+    const rewritten = replaced === undefined ? path : replaced + path.slice(prefix.length);
+    base.pathname = basePath + (rewritten.startsWith('/') ? rewritten : `/${rewritten}`);
+    base.search = query;
+    const upstreamPrefix = basePath + (replaced ?? '');
+    return {
+      kind: 'forward',
+      url: base,
+      timeoutMs,
+      mayBePrivate: paywall.mayBePrivate,
+      headers: {
+        'x-paywall-id': paywall.id,
+        ...(token && { 'x-paywall-token': token.tokenId }),
+        ...(token &&
+          token.capabilities.length > 0 && { 'x-paywall-capabilities': token.capabilities.join(',') }),
+        ...(token &&
+          Object.keys(token.constraints).length > 0 && {
+            'x-paywall-constraints': Object.entries(token.constraints)
+              .map(([name, value]) => `${name}=${value}`)
+              .join(','),
+          }),
+        ...this.#deps.headersOf(paywall),
+      },
+      clientPath: (upstreamPath) => {
+        if (
+          upstreamPrefix !== '' &&
+          upstreamPath !== upstreamPrefix &&
+          !upstreamPath.startsWith(`${upstreamPrefix}/`)
+        )
+          return upstreamPath;
+        return (replaced === undefined ? '' : prefix) + upstreamPath.slice(upstreamPrefix.length) || '/';
+      },
+      giveBack,
+    };
+  }
+}
+
+interface ForwardedRequest {
+  path: string;
+  query: string;
+  token: AcceptedToken | undefined;
+}
+
+function targetOf(target: string): { path: string; query: string } {
+  const at = target.indexOf('?');
+  const path = normalizePath(at === -1 ? target : target.slice(0, at));
+  if (path === undefined) {
+    throw new ApiError('invalid_request', { message: 'This path is ambiguous and is not served.' });
+  }
+  return { path, query: at === -1 ? '' : target.slice(at) };
+}
+
+function requireToken(limit: AddressLimit, address: string): void {
+  const retryAfterSeconds = limit.take(address);
+  if (retryAfterSeconds > 0) throw new ApiError('rate_limited', { retryAfterSeconds });
+}
+
+interface Payable {
+  paywall: PaywallRecord;
+  invoice: PaywallInvoice;
+  token: string;
+  problem: Problem | undefined;
+  requestId: string;
+}
+
+function paymentRequired({ paywall, invoice, token, problem, requestId }: Payable): GateAnswer {
+  const price = `${paywall.priceSats} ${paywall.priceSats === 1 ? 'sat' : 'sats'}`;
+  const message =
+    problem === undefined
+      ? `This costs ${price}. Pay the invoice, and repeat the request with \`Authorization: L402 <macaroon>:<preimage>\`.`
+      : problemTexts[problem];
+  const type = problem === undefined ? 'payment_required' : 'payment_refused';
+  const pay = {
+    paywall: paywall.name,
+    amount_sats: paywall.priceSats,
+    amount_msats: paywall.priceSats * 1000,
+    invoice: invoice.invoice,
+    payment_hash: invoice.paymentHash,
+    macaroon: token,
+    expires_at: isoTime(invoice.expiresAt),
+  };
+  return answer(
+    { status: 402, type, code: type, message, ...(problem !== undefined && { reason: problem }), pay },
+    requestId,
+    { 'www-authenticate': l402Challenge(token, invoice.invoice) },
+  );
+}
+
+/** An error in the format of the API. */
+export function errorAnswer(error: ApiError, requestId: string): GateAnswer {
+  const { status, message, param, retryAfterSeconds } = error;
+  const { type } = failures[error.code];
+  const wait =
+    retryAfterSeconds === undefined ? undefined : String(Math.max(1, Math.ceil(retryAfterSeconds)));
+  return answer({ status, type, code: error.reportedCode, message, param }, requestId, {
+    ...(wait !== undefined && { 'retry-after': wait }),
+  });
+}
+
+/** An answer of the proxy about its upstream: 502, 504 or 508. */
+export function upstreamFailed(failure: { status: number; message: string }, requestId: string): GateAnswer {
+  return answer({ ...failure, type: 'upstream_failed', code: 'upstream_failed' }, requestId);
+}
+
+function methodNotAllowed(allowed: string[], requestId: string): GateAnswer {
+  const methods = allowed.includes('GET') ? [...new Set([...allowed, 'HEAD'])] : allowed;
+  const allow = methods.join(', ');
+  const error = {
+    status: 405,
+    type: 'invalid_request',
+    code: 'method_not_allowed',
+    message: `This path allows ${allow}.`,
+  };
+  return answer(error, requestId, { allow });
+}
+
+interface AnsweredError {
+  status: number;
+  type: string;
+  code: string;
+  message: string;
+  param?: string | null;
+  [member: string]: unknown;
+}
+
+function answer(
+  { status, param = null, type, code, message, ...more }: AnsweredError,
+  requestId: string,
+  headers: Record<string, string> = {},
+): GateAnswer {
+  const error = { type, code, message, param, request_id: requestId, ...more };
+  return {
+    kind: 'answer',
+    status,
+    headers: [
+      ['content-type', 'application/json; charset=utf-8'],
+      ['cache-control', 'no-store'],
+      ['x-content-type-options', 'nosniff'],
+      ['x-request-id', requestId],
+      ...Object.entries(headers),
+    ],
+    body: JSON.stringify({ error }),
+  };
+}

@@ -1,0 +1,98 @@
+import {
+  createPaywall,
+  deletePaywall,
+  exportPaywalls as exportPaywallsContract,
+  getPaywall,
+  listPaywalls,
+  type Paywall,
+  updatePaywall,
+} from '../../../shared/contract/paywalls.ts';
+import { pageSizeMax } from '../../../shared/contract/site.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { isoTime } from '../../../shared/time.ts';
+import { type Handler, implement } from '../../handler.ts';
+import { exportPaywalls } from './export.ts';
+import type { Paywalls } from './paywalls.ts';
+import type { Reconciler } from './reconcile.ts';
+import type { PaywallRecord } from './store.ts';
+
+interface PaywallHandlersDeps {
+  paywalls: Paywalls;
+  reconciler: Pick<Reconciler, 'view'>;
+  /** The wallet of a user, which is paid. */
+  walletOf: (userId: string) => Promise<{ id: string } | undefined>;
+  /** The address of the embedded proxy; undefined while it does not listen. */
+  proxyUrl: () => URL | undefined;
+}
+
+const pageSizeDefault = 50;
+
+export function paywallHandlers(deps: PaywallHandlersDeps): Handler[] {
+  const { paywalls } = deps;
+  const view = (record: PaywallRecord) => viewOf(deps, record);
+  return [
+    implement(listPaywalls, async ({ caller, query }) => {
+      const limit = Math.min(query.limit ?? pageSizeDefault, pageSizeMax);
+      const found = await paywalls.list(caller, { limit, before: query.before_id, status: query.status });
+      const nextCursor = found.length < limit ? null : (found.at(-1)?.id ?? null);
+      return { data: await Promise.all(found.map(view)), meta: { nextCursor } };
+    }),
+    implement(exportPaywallsContract, async ({ caller, query: { format } }) => {
+      const embedded = deps.proxyUrl();
+      if (embedded === undefined && format !== 'aperture') {
+        throw new ApiError('unavailable', { message: 'The reverse proxy does not listen.' });
+      }
+      const served = await paywalls.serving(caller);
+      const text = exportPaywalls(format, { paywalls: served, embedded: embedded?.host ?? '' });
+      return { data: { format, revision: deps.reconciler.view().revision, text } };
+    }),
+    implement(createPaywall, async ({ caller, body }) => ({
+      data: await view(await paywalls.create(caller, body)),
+    })),
+    implement(getPaywall, async ({ caller, params }) => ({
+      data: await view(await paywalls.find(caller, params.paywallId)),
+    })),
+    implement(updatePaywall, async ({ caller, params, body }) => ({
+      data: await view(await paywalls.update(caller, params.paywallId, body)),
+    })),
+    implement(deletePaywall, async ({ caller, params }) => ({
+      data: await view(await paywalls.remove(caller, params.paywallId)),
+    })),
+  ];
+}
+
+async function viewOf(
+  { paywalls, reconciler, walletOf, proxyUrl }: PaywallHandlersDeps,
+  record: PaywallRecord,
+): Promise<Paywall> {
+  const { host, pathPrefix, methods, upstream, status } = record;
+  const { challenges, paid, revenue } = record;
+  return {
+    id: record.id,
+    name: record.name,
+    ownerUserId: record.owner,
+    status,
+    url: status === 'deleted' ? null : clientUrl(proxyUrl(), record),
+    match: { host, pathPrefix, methods },
+    upstream: { ...upstream, headers: paywalls.headersOf(record) },
+    priceSats: record.priceSats,
+    authScheme: record.authScheme,
+    token: record.token,
+    freePaths: record.freePaths,
+    freeRequestsPerDay: record.freeRequestsPerDay,
+    rateLimit: record.rateLimit,
+    walletId: (await walletOf(record.ownerId))?.id ?? null,
+    proxy: reconciler.view(),
+    stats: { challenges, paid, revenueMsats: revenue },
+    createdAt: isoTime(record.createdAt),
+    updatedAt: isoTime(record.updatedAt),
+    deletedAt: record.deletedAt === null ? null : isoTime(record.deletedAt),
+  };
+}
+
+function clientUrl(proxy: URL | undefined, { host, pathPrefix }: PaywallRecord): string | null {
+  if (proxy === undefined) return null;
+  const url = new URL(pathPrefix, proxy);
+  if (host !== null) url.hostname = host;
+  return url.href;
+}

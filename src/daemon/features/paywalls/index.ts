@@ -1,0 +1,11 @@
+export { type CaddyRoute, caddyRoute, caddyRouteId, nginxLocations } from './export.ts';
+export { PaywallGate, upstreamFailed } from './gate.ts';
+export { paywallHandlers } from './handlers.ts';
+export { paywalls } from './paywalls.ts';
+export { type ProxyConfig, type ProxyTarget, Reconciler } from './reconcile.ts';
+export type {
+  ChallengeRecord,
+  PaywallRecord,
+  PaywallsStore,
+  PaywallTerms,
+} from './store.ts';

@@ -1,0 +1,104 @@
+import type { AuthScheme, PaywallStatus } from '../../../shared/contract/paywalls.ts';
+
+/** What a payment buys. */
+export interface TokenTerms {
+  timeoutSeconds: number;
+  /** Null for any number. */
+  maxUses: number | null;
+  capabilities: string[];
+  constraints: Record<string, string>;
+}
+
+export interface RateLimit {
+  requests: number;
+  perSeconds: number;
+  burst: number;
+}
+
+/** A stored paywall. Times in milliseconds since 1970. */
+export interface PaywallRecord {
+  id: string;
+  /** The user who is paid. */
+  ownerId: string;
+  /** The number of that user. */
+  owner: number;
+  name: string;
+  status: PaywallStatus;
+  /** In lower case; null for any. */
+  host: string | null;
+  pathPrefix: string;
+  /** Empty for any. */
+  methods: string[];
+  upstream: { url: string; rewritePrefix: string | null; timeoutMs: number };
+  /** The headers added to requests, as sealed JSON, since they may be credentials; null for none. */
+  headers: string | null;
+  /** Whether the upstream may have a private address: only the owner of the host may choose one. */
+  mayBePrivate: boolean;
+  priceSats: number;
+  authScheme: AuthScheme;
+  token: TokenTerms;
+  freePaths: string[];
+  freeRequestsPerDay: number;
+  rateLimit: RateLimit | null;
+  /** The revision of the last change of any paywall when this one was changed. */
+  revision: number;
+  createdAt: number;
+  updatedAt: number;
+  deletedAt: number | null;
+  challenges: number;
+  paid: number;
+  /** Millisatoshis. */
+  revenue: number;
+}
+
+/** A paywall before its revision and statistics are known. */
+export type PaywallTerms = Omit<PaywallRecord, 'revision' | 'challenges' | 'paid' | 'revenue'>;
+
+/** A payment that was asked for. */
+export interface ChallengeRecord {
+  /** The id of its token. */
+  id: string;
+  paywallId: string;
+  invoiceId: string;
+  /** In hexadecimal. */
+  paymentHash: string;
+  createdAt: number;
+  /** When its token ends, paid or not. */
+  expiresAt: number;
+  uses: number;
+}
+
+/** Each method is one transaction. */
+export interface PaywallsStore {
+  /** Stores a paywall under the first free name, with the next revision. */
+  insert(
+    terms: Omit<PaywallTerms, 'name'>,
+    names: readonly string[],
+  ): Promise<PaywallRecord | 'name-taken' | 'route-taken'>;
+  /** By id or, unless it is deleted, by name, within one user's paywalls. */
+  find(owner: number, reference: string): Promise<PaywallRecord | undefined>;
+  /** Newest first; without a status all but deleted ones. */
+  list(
+    owner: number,
+    page: { limit: number; before: string | undefined; status: PaywallStatus | undefined },
+  ): Promise<PaywallRecord[]>;
+  /** All that are not deleted, of all users. */
+  serving(): Promise<{ revision: number; paywalls: PaywallRecord[] }>;
+  /** Stores a change with the next revision; `changed` if another change came first. */
+  replace(before: PaywallRecord, after: PaywallTerms): Promise<PaywallRecord | 'changed' | 'route-taken'>;
+
+  /** Stores and counts a challenge, unless the paywall was deleted meanwhile. */
+  addChallenge(challenge: Omit<ChallengeRecord, 'uses'>): Promise<boolean>;
+  challenge(id: string): Promise<ChallengeRecord | undefined>;
+  /** Counts a use of a token. Returns false without a change at `maxUses`. */
+  use(use: { id: string; maxUses: number }): Promise<boolean>;
+  /** Takes back a use whose request never reached the upstream. */
+  giveBack(id: string): Promise<void>;
+  /** Counts a free request of a client. Returns false without a change at the limit. */
+  takeFree(use: { paywallId: string; client: string; day: string; limit: number }): Promise<boolean>;
+  /**
+   * Deletes free requests of earlier days, and what was never paid of challenges that expired before a time, their
+   * invoices included.
+   */
+  prune(bounds: { expiredBefore: number; day: string; limit: number }): Promise<void>;
+}

@@ -1,0 +1,53 @@
+import {
+  deleteWalletSecret,
+  fundWallet,
+  getWalletBackend,
+  putWalletSecret,
+} from '../../../shared/contract/wallet-backend.ts';
+import { inputFault } from '../../../shared/input-faults.ts';
+import type { ConnectedBackend } from '../../../shared/wallet-backends.ts';
+import { type Handler, implement } from '../../handler.ts';
+import type { Vault } from '../vault/index.ts';
+import type { BackendWatch } from './backend-watch.ts';
+import type { Wallets } from './wallets.ts';
+
+export interface BackendHandlersDeps {
+  watch: Pick<BackendWatch, 'check'>;
+  wallets: Pick<Wallets, 'fund' | 'balanceOf'>;
+  vault: Pick<Vault, 'keep' | 'forget'>;
+  /** The name of a back end's secret in the vault. */
+  secretName: (backend: ConnectedBackend) => string;
+  /** What is wrong with a secret: `must be …`; undefined for nothing. */
+  secretFault: (backend: ConnectedBackend, secret: string) => string | undefined;
+}
+
+/** The endpoints for the owner of the host. */
+export function backendHandlers({
+  watch,
+  wallets,
+  vault,
+  secretName,
+  secretFault,
+}: BackendHandlersDeps): Handler[] {
+  return [
+    implement(getWalletBackend, ({ signal }) => watch.check(signal)),
+
+    implement(putWalletSecret, async ({ params: { backend }, body }) => {
+      const fault = secretFault(backend, body.secret);
+      if (fault !== undefined) throw inputFault('secret', fault);
+      await vault.keep(secretName(backend), Buffer.from(body.secret));
+      return { backend, sealed: true };
+    }),
+
+    implement(deleteWalletSecret, async ({ params: { backend } }) => {
+      await vault.forget(secretName(backend));
+      return { id: backend, object: 'wallet_secret', deleted: true };
+    }),
+
+    implement(fundWallet, async ({ caller, body, signal }) => {
+      const wallet = await wallets.fund(caller, body.amount_sats, signal);
+      const { available } = await wallets.balanceOf(wallet);
+      return { wallet_id: wallet.id, balance_msats: available };
+    }),
+  ];
+}

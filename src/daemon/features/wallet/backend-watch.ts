@@ -1,0 +1,105 @@
+import type { WalletBackendStatus } from '../../../shared/contract/wallet-backend.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { backendFacts, type ConnectedBackend } from '../../../shared/wallet-backends.ts';
+import { repeatedly, type World } from '../../world.ts';
+import { BackendFailure, type BackendInfo, type LightningBackend } from '../lightning/index.ts';
+import { formatMsat } from './amounts.ts';
+import type { WalletStore } from './store.ts';
+
+export interface BackendWatchDeps {
+  backend: () => LightningBackend;
+  /** Where the secret of the configured back end comes from. */
+  secretSource: () => Promise<WalletBackendStatus['secret']>;
+  store: Pick<WalletStore, 'owed'>;
+  world: Pick<World, 'sleep'>;
+  log: { warn(details: object, message: string): void };
+}
+
+/** What is known of the back end without asking it. */
+export type KnownState = Pick<WalletBackendStatus, 'backend' | 'state' | 'problems'>;
+
+const checkEveryMs = 60_000;
+
+/** Knows whether the Lightning back end works, and tells changes in the log. */
+export class BackendWatch {
+  readonly #deps: BackendWatchDeps;
+  #latest: KnownState | undefined;
+
+  constructor(deps: BackendWatchDeps) {
+    this.#deps = deps;
+  }
+
+  /** The last known state. */
+  known(): KnownState {
+    const { name, isConnected } = this.#deps.backend();
+    if (!isConnected) return { backend: name, state: 'ready', problems: [] };
+    return this.#latest?.backend === name ? this.#latest : { backend: name, state: 'unknown', problems: [] };
+  }
+
+  /** Asks the back end. Rejects only if the daemon itself fails. */
+  async check(signal: AbortSignal): Promise<WalletBackendStatus> {
+    const { store, secretSource } = this.#deps;
+    const backend = this.#deps.backend();
+    const { name, network } = backend;
+    const owed = await store.owed({ backend: name, network });
+    const found = await this.#ask(backend, signal);
+    const info = 'failure' in found ? undefined : found;
+    const problems = info ? [...info.problems, ...mismatches(backend, info, owed)] : [];
+    if ('failure' in found) problems.push(found.failure);
+    const isOtherNetwork = info !== undefined && (info.network ?? network) !== network;
+    const worksPartly = problems.length > 0 ? 'limited' : 'ready';
+    const state = info === undefined || isOtherNetwork ? 'unavailable' : worksPartly;
+    this.#learn({ backend: name, state, problems });
+    return {
+      ...{ backend: name, state, problems, network },
+      node_id: info?.nodeId ?? null,
+      balance_msats: info?.balanceMsat ?? null,
+      owed_msats: owed,
+      secret: await secretSource(),
+    };
+  }
+
+  /** Checks a connected back end every minute until aborted. */
+  async keepChecking(signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void> {
+    const check = async () => {
+      if (this.#deps.backend().isConnected) await this.check(signal);
+    };
+    await check().catch(onFailure);
+    await repeatedly(this.#deps.world, { everyMs: checkEveryMs, signal, onFailure }, check);
+  }
+
+  async #ask(backend: LightningBackend, signal: AbortSignal): Promise<BackendInfo | { failure: string }> {
+    try {
+      return await backend.check(signal);
+    } catch (error) {
+      if (error instanceof BackendFailure || error instanceof ApiError) return { failure: error.message };
+      throw error;
+    }
+  }
+
+  #learn(state: KnownState): void {
+    const before = this.#latest;
+    this.#latest = state;
+    const isNew = before?.state !== state.state || before.problems.join() !== state.problems.join();
+    if (isNew && state.state !== 'ready')
+      this.#deps.log.warn({ ...state }, 'the Lightning back end has problems');
+  }
+}
+
+/** How the node differs from what the configuration and the wallets expect of it. */
+function mismatches({ name, network }: LightningBackend, info: BackendInfo, owed: number): string[] {
+  const found: string[] = [];
+  if (info.network !== null && info.network !== network) {
+    found.push(`${titleOf(name)} is on ${info.network}, but \`wallet.network\` is ${network}.`);
+  }
+  if (info.balanceMsat !== null && info.balanceMsat < owed) {
+    found.push(
+      `The wallets hold ${formatMsat(owed)}, but the node can send only ${formatMsat(info.balanceMsat)}.`,
+    );
+  }
+  return found;
+}
+
+function titleOf(name: string): string {
+  return Object.hasOwn(backendFacts, name) ? backendFacts[name as ConnectedBackend].title : name;
+}

@@ -1,0 +1,43 @@
+import { ApiError } from '../../../shared/errors.ts';
+import { startOfDay } from '../../../shared/time.ts';
+import { formatMsat } from './amounts.ts';
+import type { PaymentBudget } from './store.ts';
+
+/** What may be paid on behalf of a program that decides by itself, such as a model. Amounts in millisatoshis. */
+export interface SpendingLimits {
+  /** The budget of a wallet that the payments count against. */
+  budget: string;
+  perPaymentMsat: number;
+  /** For a UTC day, with fees. */
+  perDayMsat: number;
+  /** How errors name the limits. */
+  names: { perPayment: string; perDay: string };
+}
+
+export function requireWithinLimit(
+  amount: number,
+  { perPaymentMsat, perDayMsat, names }: SpendingLimits,
+): void {
+  if (perPaymentMsat === 0 || perDayMsat === 0) {
+    throw new ApiError('permission', {
+      message: `Payments are not allowed until \`${names.perPayment}\` and \`${names.perDay}\` are set.`,
+    });
+  }
+  if (amount <= perPaymentMsat) return;
+  throw new ApiError('permission', {
+    param: 'invoice',
+    message: `The invoice asks for ${formatMsat(amount)}, more than \`${names.perPayment}\` allows: ${formatMsat(perPaymentMsat)}.`,
+  });
+}
+
+/** The budget of the day of a time. */
+export function budgetOf({ budget, perDayMsat }: SpendingLimits, now: number): PaymentBudget {
+  return { name: budget, since: startOfDay(now), max: perDayMsat };
+}
+
+export function overBudget(needed: number, left: number, limits: SpendingLimits | undefined): ApiError {
+  return new ApiError('permission', {
+    param: 'invoice',
+    message: `The payment needs up to ${formatMsat(needed)}, fees included, more than \`${limits?.names.perDay}\` leaves for today: ${formatMsat(Math.max(0, left))}.`,
+  });
+}

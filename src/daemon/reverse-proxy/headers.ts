@@ -1,0 +1,91 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+
+/** Headers that concern one connection. Source: RFC 9110, section 7.6.1. */
+const hopByHop = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Headers of clients that are for the paywall, or that only the proxy may set. */
+const notForUpstream = /^(payment-.*|x-payment|x-paywall-.*|x-forwarded-(for|host|proto)|expect|host)$/;
+const paidBy = /^\s*(L402|LSAT|Payment)\s/i;
+
+/** Names and values in turn, as Node sends them: repeated headers stay apart. */
+export type RawHeaders = string[];
+
+function endingHere(headers: IncomingHttpHeaders): Set<string> {
+  const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
+  return new Set([...hopByHop, ...named]);
+}
+
+/** The headers of a request that are sent upstream. */
+export function upstreamHeaders(
+  request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
+  { added, host, via, client, isUpgrade }: UpstreamHeaderOptions,
+): RawHeaders {
+  const dropped = endingHere(request.headers);
+  const replaced = new Set(Object.keys(added).map((name) => name.toLowerCase()));
+  const kept: RawHeaders = [];
+  for (const [name, value] of pairs(request.rawHeaders)) {
+    const lower = name.toLowerCase();
+    if (dropped.has(lower) || replaced.has(lower) || notForUpstream.test(lower) || lower === 'via') continue;
+    if (lower === 'authorization' && paidBy.test(value)) continue;
+    kept.push(name, value);
+  }
+  const forwarded = (name: string) =>
+    client.isProxied ? headerText(request.headers[`x-forwarded-${name}`]) : '';
+  const before = headerText(request.headers.via);
+  return [
+    'host',
+    host,
+    ...kept,
+    ...Object.entries(added).flat(),
+    ...['x-forwarded-for', forwarded('for') || client.address],
+    ...['x-forwarded-host', forwarded('host') || headerText(request.headers.host)],
+    ...['x-forwarded-proto', forwarded('proto') || 'http'],
+    ...['via', before === '' ? via : `${before}, ${via}`],
+    ...(isUpgrade ? ['connection', 'Upgrade', 'upgrade', headerText(request.headers.upgrade)] : []),
+  ];
+}
+
+/** Who sent a request. */
+export interface ProxyClient {
+  address: string;
+  /** Whether a proxy on this machine forwarded it; its `X-Forwarded-*` headers are trusted then. */
+  isProxied: boolean;
+}
+
+export interface UpstreamHeaderOptions {
+  /** What the paywall adds; replaces headers of the client. */
+  added: Readonly<Record<string, string>>;
+  host: string;
+  /** This proxy, by which it recognizes a loop. */
+  via: string;
+  client: ProxyClient;
+  isUpgrade: boolean;
+}
+
+/** The headers of a response that are sent to the client. */
+export function clientHeaders(response: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): RawHeaders {
+  const dropped = endingHere(response.headers);
+  return pairs(response.rawHeaders)
+    .filter(([name]) => !dropped.has(name.toLowerCase()))
+    .flat();
+}
+
+function pairs(raw: readonly string[]): [string, string][] {
+  const found: [string, string][] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2) found.push([raw[at] as string, raw[at + 1] as string]);
+  return found;
+}
+
+export function headerText(value: string | string[] | undefined): string {
+  return Array.isArray(value) ? value.join(', ') : (value ?? '');
+}

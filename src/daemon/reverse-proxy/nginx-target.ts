@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+
+/** A running nginx that includes a file. */
+export interface NginxOptions {
+  /** The file to write; nginx includes it in a `server` block. */
+  file: string;
+  /** How nginx is called, without `-t` and `-s reload`. */
+  command: readonly string[];
+}
+
+const timeoutMs = 4_000;
+
+/** Keeps the included file up to date. A file that nginx rejects is taken back, and nginx goes on as it was. */
+export function nginxTarget({ file, command }: NginxOptions) {
+  /** The text with which nginx was last reloaded by this process. */
+  let loaded: string | undefined;
+  return async (text: string): Promise<void> => {
+    const before = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined;
+      throw error;
+    });
+    if (before === text && loaded === text) return;
+    if (before !== text) await replace(file, text);
+    try {
+      await run([...command, '-t']);
+    } catch (error) {
+      if (before !== text) await (before === undefined ? rm(file) : replace(file, before));
+      throw error;
+    }
+    await run([...command, '-s', 'reload']);
+    loaded = text;
+  };
+}
+
+/** Written beside it and moved, so that nginx never reads half of it. */
+async function replace(file: string, text: string): Promise<void> {
+  const next = `${file}.next`;
+  await writeFile(next, text, { mode: 0o644 });
+  await rename(next, file);
+}
+
+function run([program = '', ...args]: readonly string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    execFile(program, args, { timeout: timeoutMs }, (error, _stdout, stderr) => {
+      if (!error) return resolve();
+      const reason =
+        stderr
+          .trim()
+          .split('\n')
+          .find((line) => line.includes('[emerg]')) ?? stderr.trim().split('\n').at(-1);
+      reject(new Error(`${[program, ...args].join(' ')} failed: ${reason || error.message}`.slice(0, 500)));
+    });
+  });
+}

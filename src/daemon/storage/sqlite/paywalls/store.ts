@@ -1,0 +1,55 @@
+import type { PaywallsStore } from '../../../features/paywalls/store.ts';
+import { and, desc, eq, lt, max, ne, or, sql } from '../engine/orm.ts';
+import type { StoreContext } from '../store-context.ts';
+import { paywallChallenges, paywalls } from './tables.ts';
+
+/** A literal, as SQLite does not use a partial index for a bound value. */
+const isServing = sql`${paywalls.status} <> 'deleted'`;
+
+export function paywallsStore({ database, orm, writer }: StoreContext): PaywallsStore {
+  /** One snapshot, so that the revision is that of the paywalls. */
+  const serving = database.transaction(() => ({
+    revision:
+      orm
+        .select({ last: max(paywalls.revision) })
+        .from(paywalls)
+        .get()?.last ?? 0,
+    paywalls: orm.select().from(paywalls).where(isServing).all(),
+  }));
+  return {
+    insert: (terms, names) => writer.write('paywalls.insert', { terms, names }),
+    find: async (owner, reference) =>
+      orm
+        .select()
+        .from(paywalls)
+        .where(
+          and(
+            eq(paywalls.owner, owner),
+            or(eq(paywalls.id, reference), and(eq(paywalls.name, reference), isServing)),
+          ),
+        )
+        .get(),
+    list: async (owner, { limit, before, status }) =>
+      orm
+        .select()
+        .from(paywalls)
+        .where(
+          and(
+            eq(paywalls.owner, owner),
+            status === undefined ? ne(paywalls.status, 'deleted') : eq(paywalls.status, status),
+            before === undefined ? undefined : lt(paywalls.id, before),
+          ),
+        )
+        .orderBy(desc(paywalls.id))
+        .limit(limit)
+        .all(),
+    serving: async () => serving(),
+    replace: (before, after) => writer.write('paywalls.replace', { before, after }),
+    addChallenge: (challenge) => writer.write('paywalls.challenge', challenge),
+    challenge: async (id) => orm.select().from(paywallChallenges).where(eq(paywallChallenges.id, id)).get(),
+    use: (use) => writer.write('paywalls.use', use),
+    giveBack: (id) => writer.write('paywalls.giveBack', id),
+    takeFree: (use) => writer.write('paywalls.takeFree', use),
+    prune: (bounds) => writer.write('paywalls.prune', bounds),
+  };
+}

@@ -1,0 +1,145 @@
+import type {
+  ChallengeRecord,
+  PaywallRecord,
+  PaywallsStore,
+  PaywallTerms,
+} from '../../../features/paywalls/store.ts';
+import type { Connection } from '../engine/connection.ts';
+import { and, eq, gt, inArray, isNotNull, isNull, lt, max, ne, type Orm, or, sql } from '../engine/orm.ts';
+import { invoices, payments } from '../wallet/tables.ts';
+import { paywallChallenges, paywallFreeUses, paywalls } from './tables.ts';
+
+type NewPaywall = { terms: Omit<PaywallTerms, 'name'>; names: readonly string[] };
+type Replacement = { before: PaywallRecord; after: PaywallTerms };
+type FreeUse = Parameters<PaywallsStore['takeFree']>[0];
+type Bounds = Parameters<PaywallsStore['prune']>[0];
+
+export function paywallsWrites(database: Connection, orm: Orm) {
+  const nextRevision = () =>
+    (orm
+      .select({ last: max(paywalls.revision) })
+      .from(paywalls)
+      .get()?.last ?? 0) + 1;
+  const isNameTaken = (owner: number, name: string) => {
+    const isThis = and(eq(paywalls.owner, owner), eq(paywalls.name, name), ne(paywalls.status, 'deleted'));
+    return orm.select({ id: paywalls.id }).from(paywalls).where(isThis).get() !== undefined;
+  };
+  const isRouteTaken = (terms: Pick<PaywallTerms, 'id' | 'host' | 'pathPrefix' | 'methods'>) => {
+    const { id, host, pathPrefix, methods } = terms;
+    const samePath = and(
+      host === null ? isNull(paywalls.host) : eq(paywalls.host, host),
+      eq(paywalls.pathPrefix, pathPrefix),
+      ne(paywalls.status, 'deleted'),
+      ne(paywalls.id, id),
+    );
+    const others = orm.select({ methods: paywalls.methods }).from(paywalls).where(samePath).all();
+    return others.some(
+      (other) =>
+        methods.length === 0 ||
+        other.methods.length === 0 ||
+        methods.some((method) => other.methods.includes(method)),
+    );
+  };
+  return {
+    'paywalls.insert': ({ terms, names }: NewPaywall): PaywallRecord | 'name-taken' | 'route-taken' => {
+      if (isRouteTaken(terms)) return 'route-taken';
+      const name = names.find((wanted) => !isNameTaken(terms.owner, wanted));
+      if (name === undefined) return 'name-taken';
+      const statistics = { challenges: 0, paid: 0, revenue: 0 };
+      const record: PaywallRecord = { ...terms, name, revision: nextRevision(), ...statistics };
+      orm.insert(paywalls).values(record).run();
+      return record;
+    },
+
+    'paywalls.replace': ({ before, after }: Replacement): PaywallRecord | 'changed' | 'route-taken' => {
+      if (after.status !== 'deleted' && isRouteTaken(after)) return 'route-taken';
+      // The statistics change by themselves.
+      const { challenges: _c, paid: _p, revenue: _r, ...terms } = after as PaywallRecord;
+      const [changed] = orm
+        .update(paywalls)
+        .set({ ...terms, revision: nextRevision() })
+        .where(
+          and(
+            eq(paywalls.id, before.id),
+            eq(paywalls.revision, before.revision),
+            ne(paywalls.status, 'deleted'),
+          ),
+        )
+        .returning()
+        .all();
+      return changed ?? 'changed';
+    },
+
+    ...tokenWrites(database, orm),
+  };
+}
+
+/** Challenges, uses of their tokens, and free requests. */
+function tokenWrites(database: Connection, orm: Orm) {
+  const takeFree = database.prepare<[FreeUse]>(
+    `INSERT INTO paywall_free_uses (day, paywall_id, client, count) VALUES (@day, @paywallId, @client, 1)
+      ON CONFLICT (day, paywall_id, client) DO UPDATE SET count = count + 1 WHERE count < @limit`,
+  );
+  return {
+    'paywalls.challenge': (challenge: Omit<ChallengeRecord, 'uses'>): boolean => {
+      const counted = orm
+        .update(paywalls)
+        .set({ challenges: sql`${paywalls.challenges} + 1` })
+        .where(and(eq(paywalls.id, challenge.paywallId), ne(paywalls.status, 'deleted')))
+        .run();
+      if (counted.changes === 0) return false;
+      orm.insert(paywallChallenges).values(challenge).run();
+      return true;
+    },
+
+    'paywalls.use': ({ id, maxUses }: { id: string; maxUses: number }): boolean => {
+      const used = orm
+        .update(paywallChallenges)
+        .set({ uses: sql`${paywallChallenges.uses} + 1` })
+        .where(and(eq(paywallChallenges.id, id), lt(paywallChallenges.uses, maxUses)))
+        .run();
+      return used.changes === 1;
+    },
+
+    'paywalls.giveBack': (id: string): void => {
+      orm
+        .update(paywallChallenges)
+        .set({ uses: sql`${paywallChallenges.uses} - 1` })
+        .where(and(eq(paywallChallenges.id, id), gt(paywallChallenges.uses, 0)))
+        .run();
+    },
+
+    'paywalls.takeFree': (use: FreeUse): boolean => takeFree.run(use).changes === 1,
+
+    'paywalls.prune': ({ expiredBefore, day, limit }: Bounds): void => {
+      orm.delete(paywallFreeUses).where(lt(paywallFreeUses.day, day)).run();
+      // What was paid stays, as do invoices whose payment may still arrive.
+      const unpaid = orm
+        .select({ id: paywallChallenges.id, invoiceId: paywallChallenges.invoiceId })
+        .from(paywallChallenges)
+        .innerJoin(invoices, eq(invoices.id, paywallChallenges.invoiceId))
+        .leftJoin(payments, eq(payments.paymentHash, invoices.paymentHash))
+        .where(
+          and(
+            lt(paywallChallenges.expiresAt, expiredBefore),
+            lt(invoices.expiresAt, expiredBefore),
+            eq(invoices.state, 'open'),
+            or(eq(invoices.backend, 'embedded'), isNotNull(invoices.lapsedAt)),
+            or(isNull(payments.id), eq(payments.state, 'failed')),
+          ),
+        )
+        .limit(limit)
+        .all();
+      if (unpaid.length === 0) return;
+      const idsOf = (key: 'id' | 'invoiceId') => unpaid.map((each) => each[key]);
+      orm
+        .delete(paywallChallenges)
+        .where(inArray(paywallChallenges.id, idsOf('id')))
+        .run();
+      orm
+        .delete(invoices)
+        .where(inArray(invoices.id, idsOf('invoiceId')))
+        .run();
+    },
+  };
+}

@@ -1,0 +1,118 @@
+import type { EmbeddingInput } from '../features/inference/neutral.ts';
+import {
+  type EmbeddingAnswer,
+  type Upstream,
+  type UpstreamCall,
+  UpstreamFailure,
+  type Vector,
+} from '../features/inference/upstream.ts';
+import type { EmbeddingsAdapter } from './adapter.ts';
+import { type DocumentOptions, fetchDocument } from './http-upstream.ts';
+
+export interface EmbeddingsOptions extends Omit<DocumentOptions, 'adapter'> {
+  /** Undefined for a provider without embeddings. */
+  adapter: EmbeddingsAdapter | undefined;
+}
+
+/** Requests of one call that run at the same time. */
+const requestsAtOnce = 4;
+
+/** Inputs of a call that fit one request, and the position of the first. */
+interface InputBatch {
+  start: number;
+  inputs: readonly EmbeddingInput[];
+}
+
+/** Adds a provider's embeddings to its other calls. */
+export function withEmbeddings(upstream: Upstream, options: EmbeddingsOptions): Upstream {
+  return {
+    ...upstream,
+    open: (call, signal) =>
+      call.inference.embedding
+        ? embed(options, call, call.inference.embedding.inputs, signal)
+        : upstream.open(call, signal),
+  };
+}
+
+/** Sends the inputs in as many requests as the provider needs. The first request that fails ends the others. */
+async function embed(
+  { adapter, ...options }: EmbeddingsOptions,
+  call: UpstreamCall,
+  inputs: readonly EmbeddingInput[],
+  signal: AbortSignal,
+): Promise<EmbeddingAnswer> {
+  if (!adapter)
+    throw new UpstreamFailure('unknown-model', `${options.name} has no embeddings`, { status: 404 });
+  const batches = inBatches(inputs, adapter);
+  const requests = batches.map((batch) => ({ batch, request: adapter.request(call, batch.inputs) }));
+  const startedAt = performance.now();
+  const failed = new AbortController();
+  const either = AbortSignal.any([signal, failed.signal]);
+  const vectors: Vector[] = new Array(inputs.length);
+  let inputTokens: number | undefined = 0;
+  const next = requests.values();
+  const work = async () => {
+    for (const { batch, request } of next) {
+      const spentMs = (call.spentMs ?? 0) + performance.now() - startedAt;
+      const json = await fetchDocument({ ...options, adapter }, request, { signal: either, spentMs }).catch(
+        (error: unknown) => {
+          throw atOwnPosition(error, batch.start);
+        },
+      );
+      const read = adapter.read(json, batch.inputs.length);
+      for (const [position, vector] of read.vectors.entries()) vectors[batch.start + position] = vector;
+      inputTokens = sum(inputTokens, read.inputTokens);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: Math.min(requestsAtOnce, requests.length) }, work));
+  } catch (error) {
+    failed.abort();
+    throw error;
+  }
+  const { dropped = [] } = requests[0]?.request ?? {};
+  return {
+    kind: 'embeddings',
+    vectors,
+    inputTokens,
+    ...(dropped.length > 0 && { dropped }),
+  };
+}
+
+function sum(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? undefined : a + b;
+}
+
+/** The inputs in order, as few batches as the provider's bounds allow. */
+function inBatches(
+  inputs: readonly EmbeddingInput[],
+  { inputsMax, bytesMax = Number.POSITIVE_INFINITY }: EmbeddingsAdapter,
+): InputBatch[] {
+  const batches: InputBatch[] = [];
+  let start = 0;
+  let bytes = 0;
+  for (const [position, input] of inputs.entries()) {
+    const size = typeof input === 'string' ? Buffer.byteLength(input) : input.length;
+    if (position > start && (position - start >= inputsMax || bytes + size > bytesMax)) {
+      batches.push({ start, inputs: inputs.slice(start, position) });
+      start = position;
+      bytes = 0;
+    }
+    bytes += size;
+  }
+  batches.push({ start, inputs: inputs.slice(start) });
+  return batches;
+}
+
+/** A refusal that names an input of one request, with the input's position in the call. */
+function atOwnPosition(error: unknown, start: number): unknown {
+  if (!(error instanceof UpstreamFailure) || error.kind !== 'caller' || start === 0) return error;
+  const moved = (text: string) =>
+    text.replace(/\binput\[(\d{1,6})\]/g, (_, position) => `input[${Number(position) + start}]`);
+  const { param, publicMessage, ...details } = error.details;
+  return new UpstreamFailure(error.kind, error.message, {
+    ...details,
+    ...(param != null && { param: moved(param) }),
+    ...(publicMessage !== undefined && { publicMessage: moved(publicMessage) }),
+  });
+}

@@ -1,0 +1,171 @@
+import { ApiError } from '../../../shared/errors.ts';
+import { BackendFailure } from '../../features/lightning/backend.ts';
+import type { BackendInfo, PaymentFailure, PaymentOutcome } from '../../features/lightning/index.ts';
+import { countOf, type Json, listOf, textOf } from '../json.ts';
+import type { LightningAdapter } from './adapter.ts';
+import { networkNamed } from './network-names.ts';
+import { nodeTimeoutMs } from './node-call.ts';
+import type { WalletConnection } from './nostr-wallet.ts';
+import { preimageFrom } from './preimage.ts';
+
+const payTimeoutMs = 90_000;
+/** Requests have no fee limit. Wallets have limits of their own, of which this is the usual one. */
+const usualFeeLimit = { share: 0.01, minMsat: 10_000 };
+const requiredMethods = ['pay_invoice', 'make_invoice', 'lookup_invoice', 'get_balance'];
+
+/** Any wallet that supports Nostr Wallet Connect (NIP-47), with the string that it gives out. Amounts are in msats. */
+export const nwc: LightningAdapter = {
+  secretForm: 'a connection string: nostr+walletconnect://, a public key, relay and secret',
+  parseSecret(given) {
+    const text = given.toString('utf8').trim();
+    return connectionIn(text) && text;
+  },
+  create({ network, secret, world }) {
+    const link = walletLink(secret, world);
+    const ask = async (method: string, params: Json, signal?: AbortSignal, timeoutMs = nodeTimeoutMs) =>
+      await (await link.wallet()).ask(method, params, { timeoutMs, signal });
+    const expect = async (method: string, params: Json, signal?: AbortSignal): Promise<Json> => {
+      const answer = await ask(method, params, signal);
+      if ('result' in answer) return answer.result;
+      throw failureFor(method, answer.refusal);
+    };
+    /** Undefined if the wallet has no such invoice or payment. */
+    const lookUp = async (paymentHash: string, signal: AbortSignal): Promise<Json | undefined> => {
+      const answer = await ask('lookup_invoice', { payment_hash: paymentHash }, signal);
+      if ('result' in answer) return answer.result;
+      if (answer.refusal === 'NOT_FOUND') return undefined;
+      throw failureFor('lookup_invoice', answer.refusal);
+    };
+    const lookUpPayment = async (paymentHash: string, signal: AbortSignal): Promise<PaymentOutcome> =>
+      outcomeOf(await lookUp(paymentHash, signal));
+    return {
+      name: 'nwc',
+      network,
+      isConnected: true,
+      async check(signal): Promise<BackendInfo> {
+        const info = await expect('get_info', {}, signal);
+        const { balance } = await expect('get_balance', {}, signal);
+        const methods = listOf(info.methods);
+        const missing = requiredMethods.filter((method) => !methods.includes(method));
+        return {
+          nodeId: textOf(info.pubkey) || null,
+          network: networkNamed(textOf(info.network)),
+          balanceMsat: countOf(balance) ?? null,
+          problems: missing.length === 0 ? [] : [`The connection does not permit ${missing.join(', ')}.`],
+        };
+      },
+      async prepare(signal) {
+        await expect('get_balance', {}, signal);
+      },
+      async createInvoice({ amountMsat, description, descriptionHash, expirySeconds }) {
+        const { invoice } = await expect('make_invoice', {
+          amount: amountMsat,
+          expiry: expirySeconds,
+          ...(descriptionHash === undefined ? { description } : { description_hash: descriptionHash }),
+        });
+        if (typeof invoice === 'string') return { invoice: invoice.toLowerCase() };
+        throw new BackendFailure('rejected', 'The wallet returned no invoice.');
+      },
+      async pay({ invoice, paymentHash, signal }) {
+        const answer = await ask('pay_invoice', { invoice }, signal, payTimeoutMs);
+        if ('result' in answer) {
+          const preimage = preimageFrom(textOf(answer.result.preimage), 'hex');
+          const feeMsat = countOf(answer.result.fees_paid);
+          if (preimage && feeMsat !== undefined) return { state: 'succeeded', preimage, feeMsat };
+          return await lookUpPayment(paymentHash, signal);
+        }
+        const found = await lookUp(paymentHash, signal);
+        const reason = definiteRefusals[answer.refusal];
+        // Other codes, PAYMENT_FAILED included, may mean that the wallet stopped waiting.
+        const isNotSent = found === undefined || found.type === 'incoming';
+        return isNotSent && reason !== undefined ? { state: 'failed', reason } : outcomeOf(found);
+      },
+      lookUpPayment,
+      async lookUpInvoice(paymentHash, signal) {
+        const found = await lookUp(paymentHash, signal);
+        if (found === undefined || found.type === 'outgoing' || !isSettled(found)) return undefined;
+        return { receivedMsat: countOf(found.amount) ?? 0 };
+      },
+      ownFeeMsat: (amountMsat) =>
+        Math.max(usualFeeLimit.minMsat, Math.ceil(amountMsat * usualFeeLimit.share)),
+      close: link.close,
+    };
+  },
+};
+
+type Wallet = import('./nostr-wallet.ts').NostrWallet;
+
+/** The connection of the current secret; another one replaces it. */
+function walletLink(
+  secret: () => Promise<string>,
+  world: ConstructorParameters<typeof import('./nostr-wallet.ts').NostrWallet>[1],
+) {
+  let current: { text: string; wallet: Promise<Wallet> } | undefined;
+  const connect = async (text: string): Promise<Wallet> => {
+    const connection = connectionIn(text);
+    if (connection === undefined)
+      throw new ApiError('unavailable', { message: 'The connection string is invalid.' });
+    const { NostrWallet } = await import('./nostr-wallet.ts');
+    return new NostrWallet(connection, world);
+  };
+  const close = async () => await (await current?.wallet)?.close();
+  return {
+    async wallet(): Promise<Wallet> {
+      const text = await secret();
+      if (current?.text !== text) {
+        void close().catch(() => {});
+        current = { text, wallet: connect(text) };
+      }
+      return await current.wallet;
+    },
+    close,
+  };
+}
+
+/** What a connection string names; undefined if it is none. */
+function connectionIn(text: string): WalletConnection | undefined {
+  const [, walletKey, query] = /^nostr\+?walletconnect:(?:\/\/)?([0-9a-f]{64})\?(\S+)$/i.exec(text) ?? [];
+  const values = new URLSearchParams(query);
+  const [relay, secret] = [values.get('relay'), values.get('secret')];
+  if (walletKey === undefined || !relay || !/^wss?:\/\/\S+$/i.test(relay) || !URL.canParse(relay))
+    return undefined;
+  if (!secret || !/^[0-9a-f]{64}$/i.test(secret)) return undefined;
+  return { walletKey: walletKey.toLowerCase(), relay, secretKey: Buffer.from(secret, 'hex') };
+}
+
+/** Refusals before anything was sent. */
+const definiteRefusals: Readonly<Record<string, PaymentFailure>> = {
+  INSUFFICIENT_BALANCE: 'insufficient_balance',
+  QUOTA_EXCEEDED: 'rejected',
+  RATE_LIMITED: 'rejected',
+  RESTRICTED: 'rejected',
+  UNAUTHORIZED: 'rejected',
+  NOT_IMPLEMENTED: 'rejected',
+};
+
+/** Wallets without `state` tell by the time of settlement. */
+function isSettled({ state, settled_at: settledAt }: Json): boolean {
+  return state === 'settled' || (state === undefined && (countOf(settledAt) ?? 0) > 0);
+}
+
+function outcomeOf(found: Json | undefined): PaymentOutcome {
+  if (found === undefined) return { state: 'pending', isUnknown: true };
+  if (found.type === 'incoming') return { state: 'pending' };
+  if (isSettled(found)) {
+    const preimage = preimageFrom(textOf(found.preimage), 'hex');
+    return preimage
+      ? { state: 'succeeded', preimage, feeMsat: countOf(found.fees_paid) ?? 0 }
+      : { state: 'pending' };
+  }
+  if (found.state !== 'failed') return { state: 'pending' };
+  const startedAt = countOf(found.created_at);
+  return { state: 'failed', reason: 'failed', ...(startedAt && { startedAt: startedAt * 1000 }) };
+}
+
+function failureFor(method: string, refusal: string): BackendFailure {
+  const isDenied = ['UNAUTHORIZED', 'RESTRICTED', 'NOT_IMPLEMENTED'].includes(refusal);
+  const code = /^[A-Z_]{1,40}$/.test(refusal) ? refusal : 'an unknown code';
+  return isDenied
+    ? new BackendFailure('unauthorized', `The connection does not permit ${method}.`)
+    : new BackendFailure('rejected', `The wallet refused ${method}: ${code}.`);
+}

@@ -1,0 +1,106 @@
+import { type Static, Type } from 'typebox';
+import { connectedBackends, lightningNetworks } from '../wallet-backends.ts';
+import { endpoint } from './endpoint.ts';
+import { deleted, nullable } from './vocabulary.ts';
+import { msats } from './wallet.ts';
+
+/** The Lightning back end of all wallets, without its secret. */
+export const WalletBackendStatus = Type.Object(
+  {
+    backend: Type.String({ description: '`embedded`, or the node that the configuration names.' }),
+    state: Type.Enum(['ready', 'limited', 'unavailable', 'unknown'], {
+      description:
+        '`limited`: it answers, but something is wrong; `unavailable`: it cannot be used; `unknown`: it was not asked yet.',
+    }),
+    problems: Type.Array(Type.String(), {
+      description: 'What is wrong and how to fix it, for the owner of the host.',
+    }),
+    network: Type.Enum([...lightningNetworks]),
+    node_id: nullable(Type.String({ description: 'The public key of the node; null if it does not tell.' })),
+    balance_msats: nullable(msats('What the node can send, in millisatoshis; null if it does not tell.')),
+    owed_msats: msats('What the wallets of the host hold of it, payments in progress included.'),
+    secret: nullable(
+      Type.Enum(['environment', 'file', 'vault'], { description: 'Where its secret is read from.' }),
+    ),
+  },
+  { $id: 'WalletBackend' },
+);
+
+const access = { login: 'owner', loginOnly: true } as const;
+const common = ['unauthenticated', 'signed_out', 'permission'] as const;
+const params = Type.Object({
+  backend: Type.Enum([...connectedBackends], { description: 'A back end that has a secret.' }),
+});
+
+export const getWalletBackend = endpoint({
+  id: 'getWalletBackend',
+  method: 'GET',
+  path: '/v1/admin/wallet-backend',
+  summary: 'Check the Lightning back end.',
+  description:
+    'Asks the node whether it can pay and be paid. `GET /v1/admin/status` contains the last known state.',
+  tag: 'Wallet',
+  access,
+  surface: 'v1',
+  result: WalletBackendStatus,
+  errors: common,
+});
+
+export const putWalletSecret = endpoint({
+  id: 'putWalletSecret',
+  method: 'PUT',
+  path: '/v1/admin/wallet-backend/{backend}/secret',
+  summary: 'Store the secret of a Lightning back end.',
+  description:
+    'Seals a macaroon, connection string or password in the vault. It is never returned. A secret in the environment or in a file, if configured, is used instead.',
+  tag: 'Wallet',
+  access,
+  surface: 'v1',
+  params,
+  body: Type.Object(
+    { secret: Type.String({ minLength: 1, maxLength: 8192 }) },
+    { additionalProperties: false },
+  ),
+  result: Type.Object({ backend: Type.String(), sealed: Type.Literal(true) }, { $id: 'WalletSecret' }),
+  errors: [...common, 'invalid_request', 'unavailable'],
+});
+
+export const deleteWalletSecret = endpoint({
+  id: 'deleteWalletSecret',
+  method: 'DELETE',
+  path: '/v1/admin/wallet-backend/{backend}/secret',
+  summary: 'Delete the stored secret of a Lightning back end.',
+  description: 'Pending payments are not followed until there is one again.',
+  tag: 'Wallet',
+  access,
+  surface: 'v1',
+  params,
+  result: deleted('wallet_secret'),
+  errors: common,
+});
+
+export const fundWallet = endpoint({
+  id: 'fundWallet',
+  method: 'POST',
+  path: '/v1/admin/wallet-backend/fund',
+  summary: 'Fund your wallet from the node.',
+  description:
+    'Adds money to your wallet that the node can send and no wallet of the host holds. Nothing is sent. 409 if there is less.',
+  tag: 'Wallet',
+  access,
+  surface: 'v1',
+  body: Type.Object(
+    { amount_sats: Type.Integer({ minimum: 1, maximum: 90_000_000_000, description: 'Satoshis to add.' }) },
+    { additionalProperties: false },
+  ),
+  result: Type.Object(
+    {
+      wallet_id: Type.String({ description: '`wal_…`' }),
+      balance_msats: msats('What the wallet can spend now, in millisatoshis.'),
+    },
+    { $id: 'FundedWallet' },
+  ),
+  errors: [...common, 'invalid_request', 'conflict', 'unavailable'],
+});
+
+export type WalletBackendStatus = Static<typeof WalletBackendStatus>;

@@ -1,0 +1,81 @@
+/**
+ * The headers of x402, version 2: base64 of JSON in `PAYMENT-REQUIRED`, `PAYMENT-SIGNATURE` and `PAYMENT-RESPONSE`. Source:
+ * `specs/transports-v2/http.md` and `specs/x402-specification-v2.md` of the x402 project.
+ */
+
+import { isObject, type JsonObject, parseObject } from './json-object.ts';
+
+/** What a seller accepts. `amount` is in the atomic units of `asset`: millisatoshis for Lightning. */
+export interface PaymentRequirements {
+  scheme: string;
+  /** CAIP-2. */
+  network: string;
+  amount: string;
+  asset: string;
+  payTo: string;
+  maxTimeoutSeconds: number;
+  extra?: Readonly<JsonObject>;
+}
+
+export interface PaymentRequired {
+  x402Version: 2;
+  error?: string;
+  resource: { url: string; description?: string; mimeType?: string };
+  accepts: PaymentRequirements[];
+}
+
+/** A payment: the requirements that were chosen, and the proof. */
+export interface PaymentPayload {
+  x402Version: 2;
+  accepted: PaymentRequirements;
+  payload: Readonly<JsonObject>;
+}
+
+export interface SettlementResponse {
+  success: boolean;
+  errorReason?: string;
+  payer?: string;
+  /** Empty if it failed. */
+  transaction: string;
+  network: string;
+  amount?: string;
+}
+
+/** The value of any of the headers. */
+export function formatX402(value: PaymentRequired | PaymentPayload | SettlementResponse): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64');
+}
+
+/** The payment in `PAYMENT-SIGNATURE`; undefined if it is malformed. */
+export function parsePaymentPayload(header: string): PaymentPayload | undefined {
+  const json = jsonIn(header);
+  if (json?.x402Version !== 2 || !isRequirements(json.accepted) || !isObject(json.payload)) return undefined;
+  return { x402Version: 2, accepted: json.accepted, payload: json.payload };
+}
+
+/** The offer in `PAYMENT-REQUIRED`; undefined if it is malformed. */
+export function parsePaymentRequired(header: string): PaymentRequired | undefined {
+  const json = jsonIn(header);
+  if (json?.x402Version !== 2 || !isObject(json.resource) || typeof json.resource.url !== 'string')
+    return undefined;
+  if (!Array.isArray(json.accepts)) return undefined;
+  const accepts = json.accepts.filter(isRequirements);
+  return { ...json, x402Version: 2, resource: { ...json.resource, url: json.resource.url }, accepts };
+}
+
+function isRequirements(value: unknown): value is PaymentRequirements {
+  if (!isObject(value)) return false;
+  const texts = [value.scheme, value.network, value.amount, value.asset, value.payTo];
+  return (
+    texts.every((text) => typeof text === 'string') &&
+    typeof value.maxTimeoutSeconds === 'number' &&
+    (value.extra === undefined || isObject(value.extra))
+  );
+}
+
+function jsonIn(header: string): JsonObject | undefined {
+  const text = header.trim();
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(text)
+    ? parseObject(Buffer.from(text, 'base64').toString())
+    : undefined;
+}

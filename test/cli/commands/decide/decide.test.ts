@@ -1,0 +1,158 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exitCodes } from '../../../../src/shared/errors.ts';
+import { type RunOptions, runCli } from '../../../support/run-cli.ts';
+import { type RunningDaemon, startDaemon } from '../../../support/start-daemon.ts';
+
+let daemon: RunningDaemon;
+let folder: string;
+
+beforeAll(async () => {
+  [daemon, folder] = await Promise.all([startDaemon(), mkdtemp(join(tmpdir(), 'gateway-test-'))]);
+});
+
+afterAll(async () => {
+  await Promise.all([daemon.stop(), rm(folder, { recursive: true })]);
+});
+
+const decide = (args: string[], options: RunOptions = {}) =>
+  runCli(['decide', ...args], {
+    ...options,
+    env: { GATEWAY_HOME: daemon.home, GATEWAY_DECISION_MODEL: 'sim/assistant', ...options.env },
+  });
+
+describe('one decision', () => {
+  test('is drawn as bars on a terminal', async () => {
+    const { code, stdout, stderr } = await decide(
+      [
+        'Which team?',
+        '--choice',
+        'billing: refund, charge',
+        '--choice',
+        'tech,sales',
+        '-t',
+        'A refund, please.',
+      ],
+      { tty: true, env: { NO_COLOR: '1' } },
+    );
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Which team\?\n {2}billing {2}█+.*%\n {2}tech {5}█.*%\n {2}sales {4}█.*%\n$/);
+    expect(stderr).toMatch(/^sim\/assistant via simulator · native · \d+ ms\n$/);
+  });
+
+  test('is JSON in a pipe, and the bare answer with --quiet', async () => {
+    const stdin = 'A refund, please.';
+    const { stdout } = await decide(['Is it a refund?'], { stdin });
+    const decision = JSON.parse(stdout);
+    expect(decision.answers).toMatchObject([{ type: 'predicate', probability: expect.any(Number) }]);
+    const quiet = await decide(['-q', 'How urgent?', '--levels', 'low,high'], { stdin });
+    expect(quiet.stdout).toBe('0.5000\n');
+  });
+
+  test.each([
+    ['the refund', exitCodes.done],
+    ['something else', exitCodes.failed],
+  ])('sets the exit status: %s', async (text, expected) => {
+    const { code } = await decide(['Refund?', '--exit-status', '-t', text]);
+    expect(code).toBe(expected);
+  });
+
+  test.each<[string[], RegExp]>([
+    [[], /No question was asked/],
+    [['Late?'], /There is no input/],
+    [['Late?', '-t', 'x', '--choice', 'a,b', '--exit-status'], /--exit-status needs/],
+    [['Late?', '-t', 'x', '--choice', 'a,b', '--levels', 'c,d'], /Only one of/],
+    [['Late?', '-t', 'x', '--output', 'f'], /need --lines or --ndjson/],
+    [['Late?', '--input', '/no/such/file'], /cannot be read/],
+  ])('explains wrong flags: %j', async (args, message) => {
+    const { code, stdout, stderr } = await decide(args);
+    expect({ code, stdout }).toEqual({ code: exitCodes.usage, stdout: '' });
+    expect(stderr).toMatch(message);
+  });
+});
+
+describe('a batch', () => {
+  const linesOf = (text: string) =>
+    text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+
+  test('keeps the order of the lines', async () => {
+    const stdin = Array.from({ length: 40 }, (_, at) => (at % 2 === 0 ? 'refund' : 'crash')).join('\n');
+    const asked = ['Which?', '--choice', 'refund,crash', '--lines', '--concurrency', '8'];
+    const { code, stdout, stderr } = await decide(asked, { stdin });
+    expect(code).toBe(0);
+    const results = linesOf(stdout);
+    expect(results.map(({ line }) => line)).toEqual(results.map((_, at) => at + 1));
+    expect(results.map(({ answers }) => answers[0].choice)).toEqual(stdin.split('\n'));
+    expect(stderr).toContain('40 lines, 0 failed');
+  });
+
+  test('continues a stopped run, also after half a line', async () => {
+    const output = join(folder, 'results.ndjson');
+    const asked = ['Late?', '--ndjson', '--output', output];
+    const input = (count: number) =>
+      Array.from({ length: count }, (_, at) => JSON.stringify({ id: `m${at}`, input: `late ${at}` })).join(
+        '\n',
+      );
+    await decide(asked, { stdin: input(3) });
+    const before = await readFile(output, 'utf8');
+    await writeFile(output, `${before}{"line":4,"dig`);
+    const { stderr } = await decide(asked, { stdin: input(6) });
+    expect(stderr).toContain('6 lines, 0 failed, 3 done before');
+    const after = await readFile(output, 'utf8');
+    expect(after.startsWith(before)).toBe(true);
+    expect(linesOf(after).map(({ line, id }) => [line, id])).toEqual(
+      Array.from({ length: 6 }, (_, at) => [at + 1, `m${at}`]),
+    );
+    const other = await decide(['Early?', '--ndjson', '--output', output], { stdin: input(6) });
+    expect(other.code).toBe(exitCodes.usage);
+    expect(other.stderr).toContain('has results of other inputs or questions');
+    expect(await readFile(output, 'utf8')).toBe(after);
+  });
+
+  test('reports lines that fail, and goes on', async () => {
+    const stdin = ['short', 'x'.repeat(140_000), 'short'].join('\n');
+    const { code, stdout } = await decide(['Late?', '--lines'], { stdin });
+    expect(code).toBe(exitCodes.partlyDone);
+    expect(linesOf(stdout)).toMatchObject([
+      { answers: [{}] },
+      { line: 2, error: { code: 'limit_exceeded' } },
+      { answers: [{}] },
+    ]);
+  });
+});
+
+test('a fit makes later answers calibrated, until it is removed', async () => {
+  const fitted = await decide(['fit', 'test/fixtures/labelled.jsonl', '--json']);
+  const [{ temperature, nll_before: before, nll_after: after }] = JSON.parse(fitted.stdout);
+  expect(after).toBeLessThan(before);
+  const ask = async () =>
+    JSON.parse((await decide(['Which?', '--choice', 'refund,crash', '-t', 'a refund'])).stdout).service;
+  expect(await ask()).toMatchObject({ calibrated: true, diagnostics: [{ temperature }] });
+  // A fit on scaled answers undoes the scaling first.
+  const again = await decide(['fit', 'test/fixtures/labelled.jsonl', '--json']);
+  expect(JSON.parse(again.stdout)[0].temperature).toBeCloseTo(temperature, 3);
+  await decide(['unfit', 'choice', 'sim/assistant']);
+  expect(await ask()).toMatchObject({ calibrated: false });
+});
+
+test('an evaluation reports scores, and writes the diagram', async () => {
+  const svg = join(folder, 'reliability.svg');
+  const args = ['eval', 'test/fixtures/labelled.jsonl', '--svg', svg];
+  const { stdout } = await decide(args, { tty: { stdout: true } });
+  expect(stdout).toMatch(
+    /accuracy +\d+ %[\s\S]+Confidence and right answers[\s\S]+If only confident answers/,
+  );
+  expect(await readFile(svg, 'utf8')).toMatch(/^<svg [\s\S]+<\/svg>\n$/);
+  const broken = join(folder, 'broken.jsonl');
+  await writeFile(broken, '{"input":"x","label":true}\n{"input":"x","label":"maybe"}\n');
+  const failed = await decide(['eval', broken, 'Is it late?']);
+  expect([failed.code, failed.stderr]).toEqual([
+    exitCodes.usage,
+    expect.stringContaining('broken.jsonl:2: `label`'),
+  ]);
+});

@@ -1,0 +1,238 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { decodeInvoice } from '../../../../src/daemon/features/lightning/bolt11.ts';
+import type { LightningBackend, PaymentRequest } from '../../../../src/daemon/features/lightning/index.ts';
+
+/** A back end under test, and the other side: the node, and another one that pays it and is paid. */
+export interface BackendRig {
+  /** A new adapter for the same node, as a daemon that starts now has it. */
+  start(): LightningBackend;
+  /** An invoice of the other node. */
+  foreignInvoice(amountMsat: number): Promise<string>;
+  /** The other node pays an invoice; rejects if it cannot. */
+  payFromOutside(invoice: string): Promise<void>;
+  /** What only a node that is told to misbehave can do; undefined for a real one. */
+  faults?: BackendFaults;
+  /** Stops the node. */
+  stop?(): Promise<void>;
+}
+
+export interface BackendFaults {
+  /** What happens to the next payment. `vanish`: it succeeds, but the answer is lost. */
+  next(fate: 'fail' | 'hold' | 'vanish'): void;
+  /** Ends a payment that is held. */
+  end(invoice: string, state: 'succeeded' | 'failed'): Promise<void> | void;
+  /** Makes the node report a state that its documentation does not have. */
+  reportUnknownState(): void;
+  /** The fee of all payments. */
+  setFee(feeMsat: number): void;
+  /** Whether the back end takes a fee limit. */
+  takesFeeLimit: boolean;
+  /** How often it was asked to pay. */
+  asked(): number;
+}
+
+const never = new AbortController().signal;
+const amountMsat = 25_000;
+
+export function requestFor(invoice: string, changes: Partial<PaymentRequest> = {}): PaymentRequest {
+  const { paymentHash } = decodeInvoice(invoice);
+  return {
+    ...{ invoice, paymentHash, amountMsat, maxFeeMsat: 10_000, idempotencyKey: `pay_${paymentHash}` },
+    signal: never,
+    ...changes,
+  };
+}
+
+/**
+ * What every Lightning back end does, for fakes and real nodes alike. `start` makes a rig for one test, which closes it
+ * when the test ends.
+ */
+export function lightningBackendContract(startRig: () => Promise<BackendRig>, { isFake = true } = {}): void {
+  const provenBy = (invoice: string, preimage: Uint8Array) =>
+    expect(createHash('sha256').update(preimage).digest('hex')).toBe(decodeInvoice(invoice).paymentHash);
+
+  test('says which node it is, on which network, and what is wrong with it', async () => {
+    const backend = (await startRig()).start();
+    const info = await backend.check(never);
+    expect(info.problems).toEqual([]);
+    if (info.network !== null) expect(info.network).toBe(backend.network);
+    if (info.balanceMsat !== null) expect(info.balanceMsat).toBeGreaterThanOrEqual(0);
+    await backend.prepare(never);
+  });
+
+  test('issues an invoice, and says what was received for it, also after a restart', async () => {
+    const rig = await startRig();
+    const backend = rig.start();
+    const request = { walletId: 'wal_1', amountMsat, description: 'Zwei Kaffee ☕', expirySeconds: 600 };
+    const { invoice, preimage } = await backend.createInvoice(request);
+    const decoded = decodeInvoice(invoice);
+    expect(decoded).toMatchObject({ amountMsat, network: backend.network, description: 'Zwei Kaffee ☕' });
+    expect(decoded.expirySeconds).toBe(600);
+    if (preimage) provenBy(invoice, preimage);
+    expect(await backend.lookUpInvoice(decoded.paymentHash, never)).toBeUndefined();
+    await rig.payFromOutside(invoice);
+    await expect
+      .poll(() => rig.start().lookUpInvoice(decoded.paymentHash, never), { timeout: 20_000 })
+      .toEqual({ receivedMsat: amountMsat });
+  });
+
+  test('has received nothing for an invoice that it does not know', async () => {
+    const backend = (await startRig()).start();
+    expect(await backend.lookUpInvoice('ab'.repeat(32), never)).toBeUndefined();
+  });
+
+  test('pays an invoice once, and remembers it after a restart', async () => {
+    const rig = await startRig();
+    const invoice = await rig.foreignInvoice(amountMsat);
+    const request = requestFor(invoice);
+    const paid = await rig.start().pay(request);
+    if (paid.state !== 'succeeded') throw new Error(`the payment is ${paid.state}`);
+    provenBy(invoice, paid.preimage);
+    expect(paid.feeMsat).toBeGreaterThanOrEqual(0);
+    expect(paid.feeMsat).toBeLessThanOrEqual(request.maxFeeMsat);
+    expect(await rig.start().lookUpPayment(request.paymentHash, never)).toEqual(paid);
+    // A repetition either returns the payment or leaves its state open, but is never a new payment nor a failure.
+    expect((await rig.start().pay(request)).state).not.toBe('failed');
+  });
+
+  test('has no record of a payment that was never sent', async () => {
+    const backend = (await startRig()).start();
+    expect(await backend.lookUpPayment('ab'.repeat(32), never)).toEqual({
+      state: 'pending',
+      isUnknown: true,
+    });
+  });
+
+  test('fails a payment that the node refuses', async () => {
+    const rig = await startRig();
+    // No channel is that large, and fakes do not pay themselves.
+    const invoice =
+      rig.faults === undefined
+        ? await rig.foreignInvoice(90_000_000_000)
+        : (
+            await rig.start().createInvoice({
+              ...{ walletId: 'wal_1', amountMsat, description: '', expirySeconds: 600 },
+            })
+          ).invoice;
+    const outcome = await rig.start().pay(requestFor(invoice));
+    expect(outcome).toMatchObject({ state: 'failed', reason: expect.any(String) });
+  });
+
+  test.skipIf(!isFake)('reports a failure with the time at which the attempt started', async () => {
+    const rig = await startRig();
+    const before = Math.floor(Date.now() / 1000) * 1000;
+    rig.faults?.next('fail');
+    const invoice = await rig.foreignInvoice(amountMsat);
+    await rig.start().pay(requestFor(invoice));
+    const outcome = await rig.start().lookUpPayment(decodeInvoice(invoice).paymentHash, never);
+    if (outcome.state !== 'failed') throw new Error(`the payment is ${outcome.state}`);
+    expect(outcome.startedAt).toBeGreaterThanOrEqual(before);
+  });
+
+  describe.skipIf(!isFake)('a payment whose end is not known', () => {
+    test('is pending while the node tries, and succeeds later', async () => {
+      const rig = await startRig();
+      rig.faults?.next('hold');
+      const invoice = await rig.foreignInvoice(amountMsat);
+      const leaving = new AbortController();
+      const paying = rig.start().pay(requestFor(invoice, { signal: leaving.signal }));
+      await expect.poll(() => rig.faults?.asked()).toBe(1);
+      const lookUp = () => rig.start().lookUpPayment(decodeInvoice(invoice).paymentHash, never);
+      await expect.poll(lookUp).toEqual({ state: 'pending' });
+      // The daemon stops; the payment goes on.
+      leaving.abort();
+      expect(await paying.catch(() => ({ state: 'pending' }))).toEqual({ state: 'pending' });
+      await rig.faults?.end(invoice, 'succeeded');
+      await expect.poll(async () => (await lookUp()).state).toBe('succeeded');
+    });
+
+    test('is pending when the answer is lost, and is not sent again', async () => {
+      const rig = await startRig();
+      rig.faults?.next('vanish');
+      const invoice = await rig.foreignInvoice(amountMsat);
+      const outcome = await rig
+        .start()
+        .pay(requestFor(invoice))
+        .catch(() => ({ state: 'pending' }));
+      expect(outcome.state).not.toBe('failed');
+      const found = await rig.start().lookUpPayment(decodeInvoice(invoice).paymentHash, never);
+      expect(found.state).toBe('succeeded');
+      expect(rig.faults?.asked()).toBe(1);
+    });
+
+    test('is pending in a state that is not documented', async () => {
+      const rig = await startRig();
+      rig.faults?.reportUnknownState();
+      const invoice = await rig.foreignInvoice(amountMsat);
+      const outcome = await rig
+        .start()
+        .pay(requestFor(invoice))
+        .catch(() => ({ state: 'pending' }));
+      expect(outcome.state).toBe('pending');
+      const { paymentHash } = decodeInvoice(invoice);
+      const found = await rig
+        .start()
+        .lookUpPayment(paymentHash, never)
+        .catch(() => ({ state: 'pending' }));
+      expect(found).toEqual({ state: 'pending' });
+    });
+  });
+
+  test.skipIf(!isFake)('never pays more than the fee limit, or states its own price', async () => {
+    const rig = await startRig();
+    const { faults } = rig;
+    if (faults === undefined) return;
+    const backend = rig.start();
+    const invoice = await rig.foreignInvoice(amountMsat);
+    if (!faults.takesFeeLimit) {
+      expect(backend.ownFeeMsat?.(amountMsat)).toBeGreaterThan(0);
+      return;
+    }
+    faults.setFee(5001);
+    expect(await backend.pay(requestFor(invoice, { maxFeeMsat: 5000 }))).toMatchObject({ state: 'failed' });
+    faults.setFee(5000);
+    const again = await backend.pay(requestFor(invoice, { maxFeeMsat: 5000 }));
+    expect(again).toMatchObject({ state: 'succeeded', feeMsat: 5000 });
+  });
+
+  test('makes an invoice unpayable before it is settled within the host, if it can', async () => {
+    const rig = await startRig();
+    const backend = rig.start();
+    if (backend.cancelInvoice === undefined) return;
+    const request = { walletId: 'wal_1', amountMsat, description: 'Tea', expirySeconds: 600 };
+    const { invoice, preimage } = await backend.createInvoice(request);
+    expect(preimage).toBeDefined();
+    const { paymentHash } = decodeInvoice(invoice);
+    expect(await backend.cancelInvoice(paymentHash, never)).toBe(true);
+    expect(await rig.start().cancelInvoice?.(paymentHash, never)).toBe(true);
+    await expect(rig.payFromOutside(invoice)).rejects.toThrow();
+    expect(await backend.lookUpInvoice(paymentHash, never)).toBeUndefined();
+    const paid = await backend.createInvoice(request);
+    await rig.payFromOutside(paid.invoice);
+    const paidHash = decodeInvoice(paid.invoice).paymentHash;
+    expect(await backend.cancelInvoice(paidHash, never).catch(() => false)).toBe(false);
+  });
+
+  test('says that the node is unreachable, without its secret', async () => {
+    const rig = await startRig();
+    if (rig.stop === undefined) return;
+    const backend = rig.start();
+    const invoice = await rig.foreignInvoice(amountMsat);
+    await rig.stop();
+    const failures = await Promise.allSettled([
+      backend.check(never),
+      backend.prepare(never),
+      backend.createInvoice({ walletId: 'wal_1', amountMsat, description: '', expirySeconds: 600 }),
+      backend.lookUpPayment(decodeInvoice(invoice).paymentHash, never),
+      backend.lookUpInvoice(decodeInvoice(invoice).paymentHash, never),
+      backend.pay(requestFor(invoice)),
+    ]);
+    for (const [index, failure] of failures.entries()) {
+      expect(failure, `call ${index}`).toMatchObject({
+        status: 'rejected',
+        reason: { name: 'BackendFailure', kind: 'unreachable' },
+      });
+    }
+  });
+}

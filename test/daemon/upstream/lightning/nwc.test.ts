@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { decodeInvoice } from '../../../../src/daemon/features/lightning/bolt11.ts';
+import { nip04, nip44, publicKeyOf } from '../../../../src/daemon/upstream/lightning/nostr.ts';
+import { nwc } from '../../../../src/daemon/upstream/lightning/nwc.ts';
+import { type FakeNwcOptions, startFakeNwc } from '../../../support/lightning/fake-nwc.ts';
+import { fakeRig } from '../../../support/lightning/rig.ts';
+import { lightningBackendContract, requestFor } from './lightning-backend.contract.ts';
+
+async function startRig(options: FakeNwcOptions = {}) {
+  const fake = await startFakeNwc(options);
+  return { ...fakeRig(nwc, { ...fake, takesFeeLimit: false }), relay: fake.relay };
+}
+
+const never = new AbortController().signal;
+
+describe('Nostr Wallet Connect', () => {
+  lightningBackendContract(startRig);
+
+  test('speaks NIP-04 with wallets that know no other encryption', async () => {
+    const rig = await startRig({ encryption: 'nip04' });
+    const invoice = await rig.foreignInvoice(25_000);
+    expect(await rig.start().pay(requestFor(invoice))).toMatchObject({ state: 'succeeded', feeMsat: 1000 });
+  });
+
+  test('names the methods that a connection does not permit, and sends nothing', async () => {
+    const rig = await startRig({ methods: ['get_info', 'get_balance', 'lookup_invoice'] });
+    const backend = rig.start();
+    await expect(
+      backend.createInvoice({ walletId: 'wal_1', amountMsat: 1000, description: '', expirySeconds: 60 }),
+    ).rejects.toMatchObject({
+      kind: 'unauthorized',
+      message: 'The connection does not permit make_invoice.',
+    });
+    const invoice = await rig.foreignInvoice(25_000);
+    expect(await backend.pay(requestFor(invoice))).toEqual({ state: 'failed', reason: 'rejected' });
+    expect(rig.node.asked).toEqual([]);
+  });
+
+  test('connects again after the relay closed the connection', async () => {
+    const rig = await startRig();
+    const backend = rig.start();
+    await backend.prepare(never);
+    rig.relay.disconnect();
+    await expect
+      .poll(() =>
+        backend.prepare(never).then(
+          () => 'ready',
+          () => 'lost',
+        ),
+      )
+      .toBe('ready');
+  });
+
+  test('ends requests, so that a wallet does not carry them out later', async () => {
+    const rig = await startRig();
+    await rig.start().prepare(never);
+    const request = rig.relay.events.find(({ kind }) => kind === 23194);
+    const expiration = Number(request?.tags.find(([name]) => name === 'expiration')?.[1]);
+    expect(expiration - (request?.created_at ?? 0)).toBe(60);
+  });
+
+  test.each([
+    ['settled', 'succeeded'],
+    ['failed', 'failed'],
+    ['pending', 'pending'],
+    ['expired', 'pending'],
+    ['accepted', 'pending'],
+    ['', 'pending'],
+  ])('past failure 19: a payment that the wallet reports as %j is %s', async (reported, state) => {
+    const rig = await startRig();
+    const invoice = await rig.foreignInvoice(25_000);
+    await rig.start().pay(requestFor(invoice));
+    rig.node.reportedState = reported;
+    const found = await rig.start().lookUpPayment(decodeInvoice(invoice).paymentHash, never);
+    expect(found.state).toBe(state);
+  });
+
+  test('reads connection strings, and nothing else', () => {
+    const key = 'ab'.repeat(32);
+    const whole = `nostr+walletconnect://${key}?relay=wss://relay.example&secret=${key}`;
+    expect(nwc.parseSecret(Buffer.from(`${whole}\n`))).toBe(whole);
+    for (const text of ['', key, whole.replace('secret', 'other'), whole.replace('wss:', 'https:')])
+      expect(nwc.parseSecret(Buffer.from(text))).toBeUndefined();
+  });
+});
+
+describe('encrypted messages', () => {
+  const key = (last: number) => Uint8Array.from([...new Uint8Array(31), last]);
+
+  test('match the vector of NIP-44', () => {
+    const nonce = key(1);
+    const sealed = nip44(key(1), publicKeyOf(key(2)), () => nonce).encrypt('a');
+    expect(sealed).toBe(
+      'AgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABee0G5VSK0/9YypIObAtDKfYEAjD35uVkHyB0F4DwrcNaCXlCWZKaArsGrY6M9wnuTMxWfp1RTN9Xga8no+kF5Vsb',
+    );
+    expect(nip44(key(2), publicKeyOf(key(1)), randomBytes).decrypt(sealed)).toBe('a');
+  });
+
+  test.each([
+    ['NIP-44', nip44],
+    ['NIP-04', nip04],
+  ])('%s: only the other key decrypts what was encrypted', (_name, make) => {
+    const [alice, bob, eve] = [key(3), key(4), key(5)];
+    for (const length of [1, 31, 32, 33, 255, 256, 257, 5000]) {
+      const text = 'ü'.repeat(length);
+      const sealed = make(alice, publicKeyOf(bob), randomBytes).encrypt(text);
+      expect(make(bob, publicKeyOf(alice), randomBytes).decrypt(sealed)).toBe(text);
+    }
+    const sealed = make(alice, publicKeyOf(bob), randomBytes).encrypt('secret');
+    const read = () => make(eve, publicKeyOf(alice), randomBytes).decrypt(sealed);
+    expect(() => (read() === 'secret' ? 'read' : undefined)).not.toBe('read');
+  });
+
+  test('that were changed are rejected', () => {
+    const sealed = Buffer.from(nip44(key(1), publicKeyOf(key(2)), randomBytes).encrypt('a'), 'base64');
+    sealed[40] = (sealed[40] ?? 0) ^ 1;
+    const { decrypt } = nip44(key(2), publicKeyOf(key(1)), randomBytes);
+    expect(() => decrypt(sealed.toString('base64'))).toThrow('changed');
+  });
+});

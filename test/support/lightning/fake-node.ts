@@ -1,0 +1,139 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { decodeInvoice, encodeInvoice } from '../../../src/daemon/features/lightning/bolt11.ts';
+
+export interface FakeInvoice {
+  invoice: string;
+  paymentHash: string;
+  preimage: Uint8Array;
+  amountMsat: number;
+  state: 'open' | 'paid' | 'canceled';
+}
+
+export interface FakePayment {
+  paymentHash: string;
+  amountMsat: number;
+  state: 'in-flight' | 'succeeded' | 'failed';
+  preimage: Uint8Array;
+  feeMsat: number;
+  /** Milliseconds since 1970. */
+  startedAt: number;
+  /** Resolves when it ended. */
+  ended: Promise<void>;
+}
+
+/** What happens to the next payment. `vanish`: it is sent, but the connection breaks before the answer. */
+type Fate = 'succeed' | 'fail' | 'hold' | 'vanish';
+
+/** The books of a Lightning node, which the fake servers of each back end show in their own formats. */
+export class FakeNode {
+  readonly network = 'regtest';
+  readonly nodeId = '02'.padEnd(66, 'a');
+  balanceMsat = 1_000_000_000;
+  /** What a payment costs. */
+  feeMsat = 1000;
+  isSynced = true;
+  isLocked = false;
+  readonly incoming = new Map<string, FakeInvoice>();
+  readonly outgoing = new Map<string, FakePayment>();
+  /** Every invoice that it was asked to pay, in order. */
+  readonly asked: string[] = [];
+  /** The state that it reports for payments instead of the real one, in the words of the back end. */
+  reportedState: string | undefined;
+  readonly #foreign = new Map<string, Uint8Array>();
+  readonly #endings = new Map<string, (state: 'succeeded' | 'failed') => void>();
+  readonly #fates: Fate[] = [];
+
+  /** Decides about the next payments, in order; others succeed. */
+  next(...fates: Fate[]): void {
+    this.#fates.push(...fates);
+  }
+
+  createInvoice(terms: {
+    amountMsat: number;
+    description: string;
+    expirySeconds?: number | undefined;
+    preimage?: Uint8Array | undefined;
+  }): FakeInvoice {
+    const made = signedInvoice(terms);
+    this.incoming.set(made.paymentHash, made);
+    return made;
+  }
+
+  /** An invoice of another node, which this one can pay. */
+  foreignInvoice(amountMsat: number): string {
+    const { invoice, paymentHash, preimage } = signedInvoice({ amountMsat, description: 'Books' });
+    this.#foreign.set(paymentHash, preimage);
+    return invoice;
+  }
+
+  /** Another node pays an invoice of this one; fails if it is not open. */
+  receive(invoice: string): void {
+    const found = this.incoming.get(decodeInvoice(invoice).paymentHash);
+    if (found?.state !== 'open') throw new Error(`the invoice is ${found?.state ?? 'unknown'}`);
+    found.state = 'paid';
+  }
+
+  /** Starts a payment. Throws with a sentence, as nodes do, if there is one already or it is refused. */
+  pay(invoice: string, maxFeeMsat = Number.POSITIVE_INFINITY): { payment: FakePayment; vanishes: boolean } {
+    this.asked.push(invoice);
+    const { paymentHash, amountMsat } = decodeInvoice(invoice);
+    const earlier = this.outgoing.get(paymentHash);
+    if (earlier?.state === 'succeeded') throw new Error('this invoice has already been paid');
+    if (earlier?.state === 'in-flight') throw new Error('another payment is in progress for that invoice');
+    if (this.incoming.has(paymentHash)) throw new Error('self-payments not allowed');
+    const preimage = this.#foreign.get(paymentHash);
+    if (preimage === undefined) throw new Error('the recipient is unreachable');
+    if (this.feeMsat > maxFeeMsat) throw new Error('no route within the fee limit');
+    const payment = this.#open({ paymentHash, preimage, amountMsat: amountMsat ?? 0 });
+    const fate = this.#fates.shift() ?? 'succeed';
+    if (fate !== 'hold') this.end(invoice, fate === 'fail' ? 'failed' : 'succeeded');
+    return { payment, vanishes: fate === 'vanish' };
+  }
+
+  /** Records a payment that found no route. */
+  fail(invoice: string): FakePayment {
+    const { paymentHash, amountMsat } = decodeInvoice(invoice);
+    const payment = this.#open({ paymentHash, preimage: new Uint8Array(32), amountMsat: amountMsat ?? 0 });
+    this.end(invoice, 'failed');
+    return payment;
+  }
+
+  #open(terms: Pick<FakePayment, 'paymentHash' | 'preimage' | 'amountMsat'>): FakePayment {
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    const started = { feeMsat: this.feeMsat, startedAt: Date.now() };
+    const payment: FakePayment = { ...terms, ...started, state: 'in-flight', ended };
+    this.outgoing.set(terms.paymentHash, payment);
+    this.#endings.set(terms.paymentHash, (state) => {
+      payment.state = state;
+      resolve();
+    });
+    return payment;
+  }
+
+  /** Ends a payment that is held. */
+  end(invoice: string, state: 'succeeded' | 'failed'): void {
+    this.#endings.get(decodeInvoice(invoice).paymentHash)?.(state);
+  }
+}
+
+function signedInvoice({
+  amountMsat,
+  description,
+  expirySeconds = 3600,
+  preimage = randomBytes(32),
+}: {
+  amountMsat: number;
+  description: string;
+  expirySeconds?: number | undefined;
+  preimage?: Uint8Array | undefined;
+}): FakeInvoice {
+  const hash = createHash('sha256').update(preimage).digest();
+  const invoice = encodeInvoice(
+    {
+      ...{ network: 'regtest', amountMsat, timestamp: Math.floor(Date.now() / 1000), expirySeconds },
+      ...{ paymentHash: hash, paymentSecret: randomBytes(32), description, features: [8, 14, 17] },
+    },
+    new Uint8Array(32).fill(7),
+  );
+  return { invoice, paymentHash: hash.toString('hex'), preimage, amountMsat, state: 'open' };
+}

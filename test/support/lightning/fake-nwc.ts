@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto';
+import { WebSocket } from 'ws';
+import {
+  isAuthentic,
+  type NostrEvent,
+  nip04,
+  nip44,
+  publicKeyOf,
+  signEvent,
+} from '../../../src/daemon/upstream/lightning/nostr.ts';
+import { FakeNode, type FakePayment } from './fake-node.ts';
+import { startFakeRelay } from './fake-relay.ts';
+
+const walletSecret = new Uint8Array(32).fill(11);
+const clientSecret = new Uint8Array(32).fill(13);
+
+export interface FakeNwcOptions {
+  encryption?: 'nip44_v2' | 'nip04';
+  /** What the connection permits. */
+  methods?: readonly string[];
+}
+
+const allMethods = ['get_info', 'get_balance', 'make_invoice', 'pay_invoice', 'lookup_invoice'];
+
+/** A wallet that supports Nostr Wallet Connect (NIP-47), and its relay. */
+export async function startFakeNwc(
+  { encryption = 'nip44_v2', methods = allMethods }: FakeNwcOptions = {},
+  node = new FakeNode(),
+) {
+  const relay = await startFakeRelay();
+  const walletKey = publicKeyOf(walletSecret);
+  const clientKey = publicKeyOf(clientSecret);
+  const make = encryption === 'nip04' ? nip04 : nip44;
+  const cipher = make(walletSecret, clientKey, (count) => randomBytes(count));
+  const socket = new WebSocket(relay.url);
+  await new Promise((resolve) => socket.once('open', resolve));
+  const publish = (kind: number, tags: string[][], content: string) => {
+    const created_at = Math.floor(Date.now() / 1000);
+    socket.send(JSON.stringify(['EVENT', signEvent({ kind, created_at, tags, content }, walletSecret)]));
+  };
+  publish(13194, encryption === 'nip04' ? [] : [['encryption', 'nip44_v2 nip04']], methods.join(' '));
+  const serve = async (event: NostrEvent) => {
+    if (!isAuthentic(event) || event.pubkey !== clientKey) return;
+    const { method, params } = JSON.parse(cipher.decrypt(event.content));
+    const answer = methods.includes(method)
+      ? await answerTo(node, method, params)
+      : { error: { code: 'RESTRICTED', message: 'not permitted' } };
+    if (answer === 'vanish') return relay.disconnect();
+    if (socket.readyState !== socket.OPEN) return;
+    const tags = [
+      ['p', clientKey],
+      ['e', event.id],
+    ];
+    publish(23195, tags, cipher.encrypt(JSON.stringify({ result_type: method, result: null, ...answer })));
+  };
+  socket.on('message', (data) => {
+    const [type, , event] = JSON.parse(String(data));
+    if (type === 'EVENT') void serve(event);
+  });
+  socket.send(JSON.stringify(['REQ', 'requests', { kinds: [23194], '#p': [walletKey] }]));
+  const secret = `nostr+walletconnect://${walletKey}?relay=${encodeURIComponent(relay.url)}&secret=${Buffer.from(clientSecret).toString('hex')}`;
+  const close = async () => {
+    socket.terminate();
+    await relay.close();
+  };
+  return { url: relay.url, relay, node, secret, close };
+}
+
+type Answer = { result: unknown } | { error: { code: string; message: string } } | 'vanish';
+
+// biome-ignore lint/suspicious/noExplicitAny: the parameters of the methods.
+async function answerTo(node: FakeNode, method: string, params: any): Promise<Answer> {
+  switch (method) {
+    case 'get_info':
+      return {
+        result: { alias: 'Fake', pubkey: node.nodeId, network: node.network, methods: allMethods },
+      };
+    case 'get_balance':
+      return { result: { balance: node.balanceMsat } };
+    case 'make_invoice': {
+      const { amount: amountMsat, description, expiry: expirySeconds } = params;
+      const { invoice, paymentHash } = node.createInvoice({ amountMsat, description, expirySeconds });
+      return { result: { type: 'incoming', invoice, payment_hash: paymentHash, amount: amountMsat } };
+    }
+    case 'pay_invoice':
+      return await pay(node, params.invoice);
+    default:
+      return lookUp(node, params.payment_hash);
+  }
+}
+
+async function pay(node: FakeNode, invoice: string): Promise<Answer> {
+  try {
+    const { payment, vanishes } = node.pay(invoice);
+    await payment.ended;
+    if (vanishes) return 'vanish';
+    if (payment.state === 'failed') return { error: { code: 'PAYMENT_FAILED', message: 'no route' } };
+    if (node.reportedState !== undefined) return { result: {} };
+    return { result: { preimage: hex(payment.preimage), fees_paid: payment.feeMsat } };
+  } catch (error) {
+    const { message } = error as Error;
+    const code = /self-payments/.test(message) ? 'RESTRICTED' : 'OTHER';
+    return { error: { code, message } };
+  }
+}
+
+const states: Readonly<Record<FakePayment['state'], string>> = {
+  'in-flight': 'pending',
+  succeeded: 'settled',
+  failed: 'failed',
+};
+
+function lookUp(node: FakeNode, hash: string): Answer {
+  const payment = node.outgoing.get(hash);
+  if (payment) {
+    const { state, preimage, feeMsat, startedAt, amountMsat } = payment;
+    const reported = node.reportedState ?? states[state];
+    return {
+      result: {
+        ...{ type: 'outgoing', state: reported, amount: amountMsat, fees_paid: feeMsat },
+        ...(reported === 'settled' && { preimage: hex(preimage) }),
+        created_at: Math.floor(startedAt / 1000),
+      },
+    };
+  }
+  const invoice = node.incoming.get(hash);
+  if (!invoice) return { error: { code: 'NOT_FOUND', message: 'no such transaction' } };
+  const isPaid = invoice.state === 'paid';
+  return {
+    result: { type: 'incoming', state: isPaid ? 'settled' : 'pending', amount: invoice.amountMsat },
+  };
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}
