@@ -311,12 +311,6 @@ describe('sources', () => {
     expect(fake.requests).toEqual([]);
   });
 
-  test('the deadline covers a source that never answers', async () => {
-    engine.answer = () => 'hang';
-    const answer = await ask({ service: { deadline_ms: 1000 } }, { 'x-decision-order': 'hosted' });
-    expect(answer.json.error).toMatchObject({ code: 'unavailable', attempts: [{ outcome: 'timeout' }] });
-  });
-
   test('an engine without a model is unavailable, with the setting to use', async () => {
     const answer = await ask({ model: 'engine-flash' });
     expect(errorOf(answer)).toBe('503 unavailable model');

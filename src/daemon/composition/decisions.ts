@@ -3,6 +3,7 @@ import type { LiveSettings } from '../config/live-settings.ts';
 import {
   Calibrations,
   Debiaser,
+  DecisionSlots,
   Decisions,
   decisionHandlers,
   decisionModelEntries,
@@ -58,6 +59,7 @@ export function createDecisions(deps: DecisionsDeps, features: DecisionsFeatures
     keyFor: features.ownKeys.keyFor,
     nativeOf: (provider) => providers.byName.get(provider)?.askNative,
     debiaser: new Debiaser(),
+    slots: new DecisionSlots(settings),
     memory: new ModelMemory(world),
   });
   const { admission, isPrepaid, idempotency, observers } = features;

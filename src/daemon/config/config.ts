@@ -135,6 +135,8 @@ export interface DecisionsConfig {
   budget: number;
   /** Per request. */
   questionsMax: number;
+  /** Decisions that run at a time. */
+  concurrentMax: number;
   /** A System One server. */
   engine: {
     url: string | undefined;
@@ -371,6 +373,7 @@ function decisionsOf(
     models: setting('decisions.models'),
     budget: parseUsd(setting('decisions.daily_budget_usd')) ?? 0,
     questionsMax: setting('decisions.max_questions'),
+    concurrentMax: setting('decisions.max_concurrent'),
     engine: {
       url: engine?.url,
       key: engine?.key_env === undefined ? undefined : env[engine.key_env]?.trim() || undefined,

@@ -35,6 +35,7 @@ export const defaults = {
   'decisions.models': [],
   'decisions.daily_budget_usd': '1',
   'decisions.max_questions': 64,
+  'decisions.max_concurrent': 64,
   'cache.default': 'off',
   'cache.ttl_seconds': 3_600,
   'cache.max_entries': 10_000,

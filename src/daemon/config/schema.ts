@@ -194,6 +194,9 @@ export const ConfigFile = Type.Object(
           max_questions: Type.Optional(
             Type.Integer({ minimum: 1, maximum: 1000, description: 'a number from 1 to 1000' }),
           ),
+          max_concurrent: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: 10_000, description: 'a number from 1 to 10000' }),
+          ),
           engine: Type.Optional(
             Type.Object(
               {

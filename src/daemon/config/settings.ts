@@ -66,6 +66,7 @@ export const knownSettings: Readonly<Record<string, Known>> = {
   'decisions.models': {},
   'decisions.daily_budget_usd': {},
   'decisions.max_questions': {},
+  'decisions.max_concurrent': {},
   'decisions.engine.url': {},
   'decisions.engine.key_env': {},
   'decisions.engine.model': {},

@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox';
+import { questionTypes } from './decisions.ts';
 import { endpoint } from './endpoint.ts';
 import { deleted, Timestamp } from './vocabulary.ts';
 
-const QuestionType = Type.Enum(['predicate', 'choice', 'score'], { description: 'The type of question.' });
+const QuestionType = Type.Enum(questionTypes, { description: 'The type of question.' });
 const Temperature = Type.Number({
   minimum: 0.01,
   maximum: 100,

@@ -30,6 +30,14 @@ export const decisionModels = ['service/decide', 'engine', 'engine-flash'] as co
 
 export type DecisionModel = (typeof decisionModels)[number];
 
+/** Whether a statement is true, which of several choices applies, or which of several ordered levels. */
+export const questionTypes = ['predicate', 'choice', 'score'] as const;
+
+export type QuestionType = (typeof questionTypes)[number];
+
+/** Milliseconds for a whole decision if the caller names none. */
+export const decisionDeadlineMs = 25_000;
+
 const closed = { additionalProperties: false } as const;
 
 const Model = Type.String({
@@ -133,7 +141,11 @@ export const DecisionOptions = Type.Object(
       }),
     ),
     deadline_ms: Type.Optional(
-      Type.Integer({ minimum: 1000, maximum: 60_000, description: 'For the whole decision; default 25000.' }),
+      Type.Integer({
+        minimum: 1000,
+        maximum: 60_000,
+        description: `For the whole decision; default ${decisionDeadlineMs}.`,
+      }),
     ),
   },
   { ...closed, $id: 'DecisionOptions' },

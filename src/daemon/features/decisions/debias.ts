@@ -22,6 +22,8 @@ export interface DebiasOptions {
   model: string;
   /** How many options one call can distinguish. */
   optionsMax: number;
+  /** Whether a question's options may be shown in another order; any question's by default. */
+  canReorder?: (question: Question) => boolean;
 }
 
 /** Up to this many options, asking for every rotation is cheap. */
@@ -128,12 +130,12 @@ export class Debiaser {
 
   /** The orders in which to show a unit's options. */
   #ordersFor(
-    { options }: Pick<Unit, 'options'>,
-    { mode, model }: DebiasOptions,
+    { question, options }: Pick<Unit, 'question' | 'options'>,
+    { mode, model, canReorder }: DebiasOptions,
     measuring: Set<number>,
   ): readonly (readonly number[])[] {
     const { length } = options;
-    if (mode === 'off') return [options];
+    if (mode === 'off' || canReorder?.(question) === false) return [options];
     if (mode === 'full' || length <= rotatedMax) return rotations(options);
     const prior = this.#priors.get(keyOf(model, length));
     if (prior) prior.uses += 1;
@@ -161,9 +163,9 @@ export class Debiaser {
   }
 
   #combined(
-    { options, orders }: Unit,
+    { question, options, orders }: Unit,
     answers: readonly OrderedAnswer[],
-    { mode, model }: DebiasOptions,
+    { mode, model, canReorder }: DebiasOptions,
   ): UnitAnswer | undefined {
     const known = answers.flatMap((answer) => ('refused' in answer ? [] : [answer]));
     if (known.length < orders.length) return undefined;
@@ -178,7 +180,8 @@ export class Debiaser {
     );
     if (orders.length > 1) return { probabilities: geometricMean(byOption), diagnostics };
     const [once = []] = byOption;
-    const prior = mode === 'off' ? undefined : this.#priors.get(keyOf(model, options.length));
+    const isAsIs = mode === 'off' || canReorder?.(question) === false;
+    const prior = isAsIs ? undefined : this.#priors.get(keyOf(model, options.length));
     return { probabilities: prior ? divided(once, prior.probabilities) : normalised(once), diagnostics };
   }
 }

@@ -2,6 +2,7 @@ import {
   type DecisionModel,
   type DecisionOptions,
   type DecisionService,
+  decisionDeadlineMs,
   decisionModels,
 } from '../../../shared/contract/decisions.ts';
 import { ApiError } from '../../../shared/errors.ts';
@@ -9,6 +10,7 @@ import type { MakeId } from '../../../shared/ids.ts';
 import type { Caller } from '../../handler.ts';
 import type { World } from '../../world.ts';
 import type { Calibrations } from './calibrations.ts';
+import type { DecisionSlots } from './decision-slots.ts';
 import type { EngineName, Engines } from './engine.ts';
 import { engineSource } from './engine-source.ts';
 import type { HostBudget } from './host-budget.ts';
@@ -24,7 +26,6 @@ import {
 import { type UpstreamRoutesDeps, upstreamRoutes } from './upstream-routes.ts';
 import { type UpstreamSourceDeps, upstreamSource } from './upstream-source.ts';
 
-const deadlineMsDefault = 25_000;
 const samplesDefault = 5;
 const retryAfterSecondsDefault = 5;
 /** Sources with a bench of their own that are remembered. */
@@ -45,6 +46,7 @@ export interface DecideCall {
 export interface DecisionsDeps extends UpstreamSourceDeps, UpstreamRoutesDeps {
   engines: Engines;
   budget: HostBudget;
+  slots: DecisionSlots;
   calibrations: Calibrations;
   /** Peers to ask for a model, best first; none by default. */
   peersFor?: (model: string) => readonly DecisionSource[];
@@ -74,19 +76,21 @@ export class Decisions {
    * attempts if no source can answer, or with the error for a request that a model refused as such.
    */
   async decide(call: DecideCall): Promise<Outcome> {
-    const { world, budget } = this.#deps;
+    const { world, budget, slots } = this.#deps;
     const startedAt = world.elapsed();
-    await budget.ready();
     const deadline = new AbortController();
     const over = new AbortController();
-    world.sleep(call.options.deadline_ms ?? deadlineMsDefault, over.signal).then(
+    world.sleep(call.options.deadline_ms ?? decisionDeadlineMs, over.signal).then(
       () => deadline.abort(new SourceFailure('timeout', 'the deadline of the decision has passed')),
       () => {},
     );
     const signal = AbortSignal.any([call.signal, deadline.signal]);
     const attempts: SourceAttempt[] = [];
     const failures: SourceFailure[] = [];
-    try {
+    let isStarted = false;
+    const firstAnswer = async (): Promise<Outcome> => {
+      isStarted = true;
+      await budget.ready();
       for (const source of await this.#sourcesFor(call)) {
         if (deadline.signal.aborted) break;
         const answer = await this.#ask(source, call, { signal, attempts, failures });
@@ -95,6 +99,12 @@ export class Decisions {
         return { source, decided: this.#decided(call, { source, answer, attempts, latencyMs }) };
       }
       throw unavailable(call, { attempts, failures });
+    };
+    try {
+      return await slots.run(firstAnswer, signal);
+    } catch (error) {
+      if (isStarted || error instanceof ApiError) throw error;
+      throw call.signal.aborted ? leftOrStopped(call.signal) : stillWaiting();
     } finally {
       over.abort();
       deadline.abort();
@@ -253,15 +263,28 @@ function leftOrStopped({ reason }: AbortSignal): ApiError {
   return new ApiError('unavailable', { message });
 }
 
+function stillWaiting(): ApiError {
+  const message = 'Other decisions were running until the deadline had passed.';
+  return new ApiError('unavailable', { message, retryAfterSeconds: retryAfterSecondsDefault });
+}
+
+const unsetHint =
+  'You can also list models in decisions.models, or ask a model by its name: sim/assistant needs no provider.';
+
 function unavailable(
-  { model }: DecideCall,
+  { model, order }: DecideCall,
   { attempts, failures }: { attempts: readonly SourceAttempt[]; failures: readonly SourceFailure[] },
 ): ApiError {
   const reasons = [...new Set(failures.map(({ message }) => message))].join('; ');
+  // Without an engine and other models, the error is what a new user sees.
+  const isUnset =
+    model === 'service/decide' &&
+    order !== 'hosted' &&
+    failures.every(({ outcome }) => outcome === 'unavailable');
   const waits = failures.flatMap(({ benchMs }) => benchMs ?? []);
   return new ApiError('unavailable', {
     param: 'model',
-    message: `No source can answer decisions of ${model}${reasons && `: ${reasons}`}.`,
+    message: `No source can answer decisions of ${model}${reasons && `: ${reasons}`}.${isUnset ? ` ${unsetHint}` : ''}`,
     retryAfterSeconds: waits.length > 0 ? Math.ceil(Math.min(...waits) / 1000) : retryAfterSecondsDefault,
     extra: { attempts },
   });

@@ -3,14 +3,13 @@ import { noTokens } from '../inference/index.ts';
 import type { Debiaser, OrderedAnswer } from './debias.ts';
 import { isDistribution, normalised } from './distribution.ts';
 import type { DecisionEngine, EngineAnswer, EngineName } from './engine.ts';
+import { batchesOf, nativeDebias } from './native.ts';
 import type { Option } from './question.ts';
 import { addTokens, type DecisionSource, SourceFailure } from './source.ts';
 import { lettersMax } from './token-probabilities.ts';
 
 /** Engines compute in single precision. */
 const sumTolerance = 1e-3;
-/** Decision models see all options at once. */
-const nativeOptionsMax = 255;
 
 /** An engine of the host as a source. Where positions can influence it, it is asked in several orders at once. */
 export function engineSource(name: EngineName, engine: DecisionEngine, debiaser: Debiaser): DecisionSource {
@@ -22,23 +21,24 @@ export function engineSource(name: EngineName, engine: DecisionEngine, debiaser:
       if (!status.available) throw new SourceFailure('unavailable', status.reason);
       const { identity, method } = status;
       let tokens = noTokens;
-      const isNative = method === 'native';
       const answers = await debiaser.answer(
         questions,
-        {
-          mode: isNative ? 'off' : debias,
-          model: identity,
-          optionsMax: isNative ? nativeOptionsMax : lettersMax,
-        },
+        method === 'native'
+          ? nativeDebias(debias, identity)
+          : { mode: debias, model: identity, optionsMax: lettersMax },
         async (asked) => {
           const ordered = asked.map(({ question: { type, instructions, options }, order }) => ({
             type,
             instructions,
             options: order.map((place) => options[place] as Option),
           }));
-          const answer = await engine.ask({ input, questions: ordered }, signal);
-          tokens = addTokens(tokens, answer.tokens);
-          return ordered.map(({ options }, at) => verified(answer.answers[at], options.length));
+          const answers: OrderedAnswer[] = [];
+          for (const batch of batchesOf(input, ordered)) {
+            const answer = await engine.ask({ input, questions: batch }, signal);
+            tokens = addTokens(tokens, answer.tokens);
+            answers.push(...batch.map(({ options }, at) => verified(answer.answers[at], options.length)));
+          }
+          return answers;
         },
       );
       return { model: identity, method, answers, tokens, cost: noCost, ownKey: false };

@@ -3,7 +3,12 @@ import {
   listCalibrations,
   putCalibration,
 } from '../../../shared/contract/calibrations.ts';
-import { createDecision, createSystemOne, type DecisionOptions } from '../../../shared/contract/decisions.ts';
+import {
+  createDecision,
+  createSystemOne,
+  type DecisionOptions,
+  decisionDeadlineMs,
+} from '../../../shared/contract/decisions.ts';
 import type { Endpoint } from '../../../shared/contract/endpoint.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { isoTime } from '../../../shared/time.ts';
@@ -85,11 +90,13 @@ async function answer(
   { request, render }: Asked,
 ): Promise<RelayReply> {
   const { caller, requestId, headers, body, signal, remoteAddress } = call;
-  const once = { caller, requestId, headers, body, signal, endpoint, isStreamed: false };
+  const options: DecisionOptions = body.service ?? {};
+  // The first call ends by its deadline, so a duplicate with the same body gets its answer within the same time.
+  const waitMs = options.deadline_ms ?? decisionDeadlineMs;
+  const once = { caller, requestId, headers, body, signal, endpoint, isStreamed: false, waitMs };
   const reply = await deps.idempotency.once(
     { ...once, ...(remoteAddress !== undefined && { remoteAddress }) },
     async (lasting) => {
-      const options: DecisionOptions = body.service ?? {};
       const order = headers['x-decision-order'] as 'peer' | 'hosted' | undefined;
       const run = () =>
         deps.decisions.decide({ caller, model: body.model, request, options, order, signal: lasting });

@@ -1,5 +1,6 @@
 export { Calibrations } from './calibrations.ts';
 export { Debiaser } from './debias.ts';
+export { DecisionSlots } from './decision-slots.ts';
 export { Decisions, type DecisionsDeps, isDecisionModel } from './decisions.ts';
 export type {
   DecisionEngine,

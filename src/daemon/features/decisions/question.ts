@@ -1,3 +1,5 @@
+import type { QuestionType } from '../../../shared/contract/decisions.ts';
+
 /** One of the answers that a question offers. */
 export interface Option {
   /** As the caller wrote it: a choice, the index of a level, or whether a predicate is true. */
@@ -9,7 +11,7 @@ export interface Option {
 
 /** A question in the common form of both formats: which of its options applies? */
 export interface Question {
-  type: 'predicate' | 'choice' | 'score';
+  type: QuestionType;
   name: string | null;
   instructions: string;
   /** At least two. Of a predicate: true, then false. */

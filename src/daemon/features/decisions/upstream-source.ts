@@ -9,8 +9,8 @@ import type { ProviderRoute, Router } from '../routing/index.ts';
 import type { Debiaser } from './debias.ts';
 import type { HostBudget } from './host-budget.ts';
 import { type CallModel, type ModelQuestion, readReply } from './model-call.ts';
-import { type AskNative, verified } from './native.ts';
-import type { DecisionRequest, QuestionAnswer } from './question.ts';
+import { type AskNative, batchesOf, nativeDebias, verified } from './native.ts';
+import type { DecisionRequest, Option, QuestionAnswer } from './question.ts';
 import { askForProbabilities } from './samples.ts';
 import { type AskOptions, addTokens, type DecisionSource, type SourceAnswer } from './source.ts';
 import { askForLetter, lettersMax, type ModelHabits, NoTokenProbabilities } from './token-probabilities.ts';
@@ -86,7 +86,7 @@ class UpstreamDecision {
   }
 
   async decide(request: DecisionRequest, options: AskOptions): Promise<SourceAnswer> {
-    const native = await this.#askNative(request);
+    const native = await this.#askNative(request, options);
     if (native) return this.#answer(native, 'native');
     const { memory } = this.#deps;
     const { offer } = this.#route;
@@ -107,17 +107,38 @@ class UpstreamDecision {
     return this.#answer(answers, 'sampled');
   }
 
-  async #askNative(request: DecisionRequest): Promise<QuestionAnswer[] | undefined> {
-    const { nativeOf, keyFor, budget } = this.#deps;
+  /** Undefined if the provider has no decision endpoint for the model. */
+  async #askNative(
+    { input, questions }: DecisionRequest,
+    { debias }: AskOptions,
+  ): Promise<QuestionAnswer[] | undefined> {
+    const { nativeOf, keyFor, budget, debiaser } = this.#deps;
     const route = this.#route;
     const ask = nativeOf(route.provider);
     if (ask === undefined) return undefined;
-    if (!route.ownKey) budget.check(route.offer);
-    const call = { model: route.providerModel, key: await keyFor(route), request };
-    const answer = await ask(call, this.#signal);
-    if (answer === undefined) return undefined;
-    this.#count(answer.tokens);
-    return verified(request, answer);
+    const model = route.providerModel;
+    const askBatch = async (batch: DecisionRequest['questions']) => {
+      this.#signal.throwIfAborted();
+      if (!route.ownKey) budget.check(route.offer);
+      const call = { model, key: await keyFor(route), request: { input, questions: batch } };
+      const answer = await ask(call, this.#signal);
+      if (answer === undefined) throw new NoDecisionEndpoint();
+      this.#count(answer.tokens);
+      return verified(batch, answer);
+    };
+    try {
+      return await debiaser.answer(questions, nativeDebias(debias, model), async (asked) => {
+        const ordered = asked.map(({ question, order }) => ({
+          ...question,
+          options: order.map((place) => question.options[place] as Option),
+        }));
+        const batches = batchesOf(input, ordered).map((batch) => this.#limited(() => askBatch(batch)));
+        return (await Promise.all(batches)).flat();
+      });
+    } catch (error) {
+      if (error instanceof NoDecisionEndpoint) return undefined;
+      throw error;
+    }
   }
 
   async #askForLetters(
@@ -177,6 +198,13 @@ class UpstreamDecision {
       cost: costAt(offer, this.#tokens),
       ownKey,
     };
+  }
+}
+
+class NoDecisionEndpoint extends Error {
+  constructor() {
+    super('the provider has no decision endpoint for this model');
+    this.name = 'NoDecisionEndpoint';
   }
 }
 

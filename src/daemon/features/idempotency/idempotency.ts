@@ -12,8 +12,8 @@ const pruneEveryMs = 60 * 60 * 1000;
 const pruneBatch = 500;
 /** Longer than any call takes. Applies only to a call that was lost while the daemon kept running. */
 const leaseMs = 60 * 60 * 1000;
-/** How long a duplicate waits for the first call before it gets an error. */
-const waitMaxMs = 10 * 60 * 1000;
+/** How long a duplicate waits for the first call, unless the call says otherwise. */
+const waitMsDefault = 10 * 60 * 1000;
 const retryAfterSeconds = 5;
 
 /** A call that may carry an Idempotency-Key. */
@@ -26,6 +26,8 @@ export interface OnceCall {
   isStreamed: boolean;
   /** Set if the answer contains a secret: it is sealed where it is stored. */
   isSecret?: true;
+  /** How long a duplicate waits for the first call before it gets `conflict`, in milliseconds; ten minutes by default. */
+  waitMs?: number;
   signal: AbortSignal;
   remoteAddress?: string;
   endpoint: { method: string; path: string };
@@ -231,13 +233,13 @@ export class Idempotency {
   }
 
   /** The outcome of the first call, while this one's client waits. */
-  async #waitFor({ outcome }: Flight, { signal }: OnceCall): Promise<Outcome> {
+  async #waitFor({ outcome }: Flight, { signal, waitMs = waitMsDefault }: OnceCall): Promise<Outcome> {
     const left = Promise.withResolvers<undefined>();
     const leave = () => left.resolve(undefined);
     signal.addEventListener('abort', leave, { once: true });
     try {
       const first = Promise.race([outcome, left.promise]);
-      await within(this.#deps.world, first, waitMaxMs);
+      await within(this.#deps.world, first, waitMs);
       // Undefined if there is no result yet; duplicates fail with the first call's error.
       const found = await Promise.race([first, undefined]);
       if (found) return found;

@@ -118,14 +118,17 @@ describe('an answer that is stored with its settlement', () => {
 });
 
 describe('a call with a key', () => {
-  test('is abandoned by a duplicate that has waited for ten minutes', async () => {
+  test.each([
+    ['ten minutes', {}, 10 * 60_000],
+    ['as long as its call says', { waitMs: 25_000 }, 25_000],
+  ])('is abandoned by a duplicate that has waited for %s', async (_, changes, ms) => {
     const { idempotency, world, call } = make();
-    void idempotency.once(call(), never);
+    void idempotency.once(call(changes), never);
     await turns();
-    const twin = idempotency.once(call(), never);
+    const twin = idempotency.once(call(changes), never);
     twin.catch(() => {});
     await turns();
-    await world.advance(10 * 60_000 - 1);
+    await world.advance(ms - 1);
     expect(world.sleeping()).toBe(1);
     await world.advance(1);
     await expect(twin).rejects.toMatchObject({ code: 'conflict', retryAfterSeconds: 5 });
