@@ -291,6 +291,12 @@ export class ApiError extends Error {
     return failures[this.code].status;
   }
 
+  /** The header `Retry-After`, in whole seconds; undefined if waiting does not help. */
+  get retryAfter(): string | undefined {
+    const { retryAfterSeconds } = this;
+    return retryAfterSeconds === undefined ? undefined : String(Math.max(0, Math.ceil(retryAfterSeconds)));
+  }
+
   get type(): string {
     return this.#type ?? failures[this.code].type;
   }

@@ -33,7 +33,11 @@ const aChallenge = (number: number, paywallId = 'pw_1') => ({
   paymentHash: `hash ${number}`,
   createdAt: morning,
   expiresAt: morning + 1000,
+  paymentId: null,
+  request: null,
 });
+
+const aRequest = { method: 'POST', target: '/first?q=1', digest: 'a digest' };
 
 export function paywallsStoreContract(open: OpenStorage): void {
   const openWithPaywall = async () => {
@@ -120,8 +124,14 @@ export function paywallsStoreContract(open: OpenStorage): void {
           ...{ amount: 10_000, description: '', backend: 'embedded', preimage: null },
           ...{ createdAt: morning, expiresAt: morning + 1000 },
         });
-        expect(await paywalls.addChallenge(aChallenge(number))).toBe(true);
+        const charged = { paymentId: `payment ${number}`, request: aRequest };
+        expect(await paywalls.addChallenge({ ...aChallenge(number), ...charged })).toBe(true);
       }
+      expect(await paywalls.charge('payment 1')).toEqual({
+        ...{ ...aChallenge(1), paymentId: 'payment 1', request: aRequest, uses: 0 },
+        ...{ invoice: 'lnbc1', amount: 10_000, invoiceExpiresAt: morning + 1000 },
+      });
+      expect(await paywalls.charge('payment 3')).toBeUndefined();
       await storage.wallets.receive({ id: 'inv_1', received: 10_500, at: morning + 1 });
       await storage.wallets.receive({ id: 'inv_1', received: 10_500, at: morning + 2 });
       const counted = { challenges: 2, paid: 1, revenue: 10_500 };
@@ -151,6 +161,13 @@ export function paywallsStoreContract(open: OpenStorage): void {
       await paywalls.giveBack('token 1');
       expect([await use(), await use()]).toEqual([true, false]);
       expect(await paywalls.use({ id: 'token 9', maxUses: 2 })).toBe(false);
+
+      await paywalls.addChallenge(aChallenge(2));
+      const redeem = () => paywalls.redeemCharge('token 2');
+      expect(await Promise.all([redeem(), redeem()])).toEqual([true, false]);
+      expect(await paywalls.use({ id: 'token 2', maxUses: 1 })).toBe(false);
+      await paywalls.giveBack('token 2');
+      expect([await redeem(), await redeem()]).toEqual([true, false]);
 
       const free = { paywallId: 'pw_1', client: 'client', day: '2026-11-21', limit: 1 };
       expect(await paywalls.takeFree(free)).toBe(true);

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import type { ExportFormat, Paywall, PaywallMethod } from '../../shared/contract/paywalls.ts';
+import type { AuthScheme, ExportFormat, Paywall, PaywallMethod } from '../../shared/contract/paywalls.ts';
 import type { Context } from '../context.ts';
 import {
   createPaywall,
@@ -26,6 +26,7 @@ const methods = [
   'OPTIONS',
 ] as const satisfies PaywallMethod[];
 const formats = ['caddy', 'nginx', 'aperture'] as const satisfies ExportFormat[];
+const authSchemes = ['l402', 'mpp', 'l402+mpp'] as const satisfies AuthScheme[];
 const reference = 'the name or id of one of your paywalls';
 
 export const createPaywallCommand = (context: Context) =>
@@ -37,6 +38,11 @@ export const createPaywallCommand = (context: Context) =>
     .option('--rewrite <prefix>', 'what replaces --path in requests to the upstream; / removes it')
     .option('--match-host <name>', 'only requests to this host name')
     .addOption(new Option('--method <method...>', 'only requests with these methods').choices(methods))
+    .addOption(
+      new Option('--auth-scheme <scheme>', 'how clients can prove a payment (default: l402+mpp)').choices(
+        authSchemes,
+      ),
+    )
     .option('--uses <number>', 'how many requests a payment buys, or unlimited (default: 1)', usesIn)
     .option('--expires <seconds>', 'how long a payment is valid (default: 3600)', wholeNumber({ min: 1 }))
     .option('--free-path <path...>', 'paths that cost nothing: /health, or /docs/*')
@@ -57,6 +63,7 @@ interface CreateFlags {
   rewrite?: string | undefined;
   matchHost?: string | undefined;
   method?: PaywallMethod[] | undefined;
+  authScheme?: AuthScheme | undefined;
   uses?: number | null | undefined;
   expires?: number | undefined;
   freePath?: string[] | undefined;
@@ -73,6 +80,7 @@ function bodyOf(flags: CreateFlags) {
     rewrite,
     matchHost,
     method,
+    authScheme,
     uses,
     expires,
     freePath,
@@ -88,6 +96,7 @@ function bodyOf(flags: CreateFlags) {
       ...(matchHost !== undefined && { host: matchHost }),
       ...(method !== undefined && { methods: method }),
     },
+    ...(authScheme !== undefined && { authScheme }),
     token: {
       ...(uses !== undefined && { maxUses: uses }),
       ...(expires !== undefined && { timeoutSeconds: expires }),
@@ -245,6 +254,7 @@ export const paywallRecord = (now: number): Column<Paywall>[] => [
     show: ({ token: { maxUses, timeoutSeconds } }) =>
       `${maxUses === null ? 'any requests' : maxUses === 1 ? 'one request' : `${count(maxUses)} requests`} within ${timeoutSeconds} s`,
   },
+  { title: 'auth_scheme', label: 'paid by', value: ({ authScheme }) => authScheme },
   {
     title: 'methods',
     value: ({ match }) => match.methods.join(' '),

@@ -22,8 +22,7 @@ export function errorAnswer(error: ApiError, context: ErrorContext): ErrorAnswer
     'content-type': 'application/json; charset=utf-8',
     'x-content-type-options': 'nosniff',
   };
-  const retryAfter = retryAfterOf(error);
-  if (retryAfter !== undefined) headers['retry-after'] = retryAfter;
+  if (error.retryAfter !== undefined) headers['retry-after'] = error.retryAfter;
   // Client libraries retry some statuses on their own; this stops them where a retry cannot succeed.
   const isRetryable = failures[error.code].retry === 'after-waiting' || error.retryAfterSeconds !== undefined;
   if (!isRetryable) headers['x-should-retry'] = 'false';
@@ -79,7 +78,7 @@ function dotted(path: string): string {
  * specification, WebSocket transport.
  */
 export function errorFrame(error: ApiError, context: Omit<ErrorContext, 'surface'>): string {
-  const retryAfter = retryAfterOf(error);
+  const { retryAfter } = error;
   const headers = { ...error.headers, ...(retryAfter !== undefined && { 'retry-after': retryAfter }) };
   const hasHeaders = Object.keys(headers).length > 0;
   const body = { ...v1Error(error, context), ...frameType(error), ...(hasHeaders && { headers }) };
@@ -97,11 +96,6 @@ function frameStatus(error: ApiError): number {
 
 function frameType(error: ApiError): { type?: string } {
   return isLostContext(error) ? { type: failures.invalid_request.type } : {};
-}
-
-/** The Retry-After header, in whole seconds. */
-function retryAfterOf({ retryAfterSeconds }: ApiError): string | undefined {
-  return retryAfterSeconds === undefined ? undefined : String(Math.max(0, Math.ceil(retryAfterSeconds)));
 }
 
 function v1Error(error: ApiError, { requestId, unauthorizedType }: Omit<ErrorContext, 'surface'>): object {

@@ -19,7 +19,8 @@ import {
   plainHost,
   portOf,
 } from './address-guard.ts';
-import { clientHeaders, type ProxyClient, type RawHeaders, upstreamHeaders } from './headers.ts';
+import { isBodyless } from './body-reader.ts';
+import { clientHeaders, type ProxyClient, type RawHeaders, upstreamHeaders, withReceipt } from './headers.ts';
 
 /** Where a request goes. */
 export interface ForwardTarget {
@@ -27,6 +28,8 @@ export interface ForwardTarget {
   headers: Record<string, string>;
   timeoutMs: number;
   mayBePrivate: boolean;
+  /** For a successful response: the value of `Payment-Receipt`. */
+  receipt?: string;
   clientPath(path: string): string;
   giveBack(): Promise<void>;
 }
@@ -62,11 +65,10 @@ export class Forwarder {
   async forward(
     request: IncomingMessage,
     response: ServerResponse,
-    { target, client }: { target: ForwardTarget; client: ProxyClient },
+    { target, client, body }: ForwardOptions,
   ): Promise<ForwardFailure | undefined> {
     const { promise, resolve } = Promise.withResolvers<ForwardFailure | undefined>();
-    const isBodyless =
-      request.headers['transfer-encoding'] === undefined && !Number(request.headers['content-length']);
+    const known = body ?? (isBodyless(request) ? '' : undefined);
     const connect = (isRetry: boolean): void => {
       const asked = this.#request(request, { target, client, isUpgrade: false });
       const failWith = failure(target, this.#deps.log, resolve);
@@ -76,7 +78,10 @@ export class Forwarder {
         response.writeHead(
           answer.statusCode ?? 502,
           answer.statusMessage,
-          withLocation(clientHeaders(answer), location),
+          withReceipt(withLocation(clientHeaders(answer), location), {
+            status: answer.statusCode,
+            receipt: target.receipt,
+          }),
         );
         // Streams start before their first byte.
         response.flushHeaders();
@@ -91,13 +96,13 @@ export class Forwarder {
         }
         // The upstream closed an idle connection while the request was sent on it.
         const wasStale = asked.reusedSocket && 'code' in error && error.code === 'ECONNRESET';
-        if (wasStale && isBodyless && !isRetry) return connect(true);
+        if (wasStale && known !== undefined && !isRetry) return connect(true);
         failWith(error);
       });
       response.once('close', () => {
         if (!response.writableFinished) asked.destroy();
       });
-      if (isBodyless) asked.end();
+      if (known !== undefined) asked.end(known);
       else request.pipe(asked);
     };
     connect(false);
@@ -169,6 +174,13 @@ export class Forwarder {
     if (problem !== undefined) asked.destroy(new AddressRefused(problem));
     return asked;
   }
+}
+
+interface ForwardOptions {
+  target: ForwardTarget;
+  client: ProxyClient;
+  /** The body, if it was read already. */
+  body: Uint8Array | undefined;
 }
 
 interface UpgradeOptions {

@@ -80,6 +80,25 @@ export function clientHeaders(response: Pick<IncomingMessage, 'headers' | 'rawHe
     .flat();
 }
 
+/** With the receipt of a payment if the response is successful, which is then for this client alone. */
+export function withReceipt(
+  headers: RawHeaders,
+  { status = 502, receipt }: { status: number | undefined; receipt: string | undefined },
+): RawHeaders {
+  if (receipt === undefined || status < 200 || status >= 300) return headers;
+  const all = pairs(headers);
+  const isPrivate = all.some(
+    ([name, value]) => name.toLowerCase() === 'cache-control' && /\b(private|no-store)\b/i.test(value),
+  );
+  const replaced = new Set(['payment-receipt', ...(isPrivate ? [] : ['cache-control'])]);
+  const kept = all.filter(([name]) => !replaced.has(name.toLowerCase()));
+  return [
+    ...kept.flat(),
+    ...['payment-receipt', receipt],
+    ...(isPrivate ? [] : ['cache-control', 'private']),
+  ];
+}
+
 function pairs(raw: readonly string[]): [string, string][] {
   const found: [string, string][] = [];
   for (let at = 0; at + 1 < raw.length; at += 2) found.push([raw[at] as string, raw[at + 1] as string]);

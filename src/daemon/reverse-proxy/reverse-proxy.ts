@@ -1,5 +1,6 @@
 import {
   createServer,
+  type IncomingHttpHeaders,
   type IncomingMessage,
   type Server,
   type ServerResponse,
@@ -9,6 +10,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { isLoopback } from '../../shared/loopback.ts';
 import type { AddressRules } from './address-guard.ts';
+import { BodyReader } from './body-reader.ts';
 import { Forwarder, type ForwardTarget } from './forward.ts';
 import { headerText, type ProxyClient } from './headers.ts';
 
@@ -26,8 +28,9 @@ export interface ReverseProxyDeps {
     method: string;
     target: string;
     host: string;
-    authorization: string | undefined;
+    headers: IncomingHttpHeaders;
     address: string;
+    readBody: () => Promise<Uint8Array | undefined>;
   }): Promise<({ kind: 'answer' } & OwnAnswer) | ({ kind: 'forward' } & ForwardTarget)>;
   /** Renders a failure of the upstream. */
   renderFailure(failure: { status: number; message: string }, requestId: string): OwnAnswer;
@@ -112,16 +115,17 @@ export class ReverseProxy {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const requestId = this.#deps.makeRequestId();
-    const decision = await this.#decide(request, requestId);
+    const body = new BodyReader(request, response);
+    const decision = await this.#decide(request, requestId, () => body.read());
     if (response.destroyed) {
       if (decision.kind === 'forward') await this.#giveBack(decision);
       return;
     }
     if (decision.kind === 'answer') return answer(request, response, decision);
-    if (/^100-continue$/i.test(headerText(request.headers.expect))) response.writeContinue();
+    body.accept();
     const failure = await this.#forwarder.forward(request, response, {
-      target: decision,
-      client: clientOf(request),
+      ...{ target: decision, client: clientOf(request) },
+      body: body.bytes,
     });
     if (failure) answer(request, response, this.#deps.renderFailure(failure, requestId));
   }
@@ -131,7 +135,7 @@ export class ReverseProxy {
     socket.on('error', () => socket.destroy());
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
-    const decision = await this.#decide(request, requestId);
+    const decision = await this.#decide(request, requestId, async () => new Uint8Array());
     if (socket.destroyed) {
       if (decision.kind === 'forward') await this.#giveBack(decision);
       return;
@@ -147,7 +151,11 @@ export class ReverseProxy {
     if (failure && !socket.destroyed) answerRaw(socket, this.#deps.renderFailure(failure, requestId));
   }
 
-  async #decide(request: IncomingMessage, requestId: string): ReturnType<ReverseProxyDeps['decide']> {
+  async #decide(
+    request: IncomingMessage,
+    requestId: string,
+    readBody: () => Promise<Uint8Array | undefined>,
+  ): ReturnType<ReverseProxyDeps['decide']> {
     // Requests that came through this proxy before would go round for ever.
     if (headerText(request.headers.via).includes(this.#via)) {
       const failure = { status: 508, message: 'This request has passed this proxy before.' };
@@ -158,8 +166,9 @@ export class ReverseProxy {
       method: request.method ?? 'GET',
       target: request.url ?? '/',
       host: request.headers.host ?? '',
-      authorization: request.headers.authorization,
+      headers: request.headers,
       address: clientOf(request).address,
+      readBody,
     });
   }
 

@@ -8,7 +8,7 @@ import { msats } from './wallet.ts';
 
 const paywallStatuses = ['active', 'paused', 'deleted'] as const;
 const paywallMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
-const authSchemes = ['l402'] as const;
+const authSchemes = ['l402', 'mpp', 'l402+mpp'] as const;
 const exportFormats = ['caddy', 'nginx', 'aperture'] as const;
 
 /** The highest price, in satoshis: a hundredth of a safe integer of millisatoshis, so that sums stay exact. */
@@ -95,7 +95,10 @@ export const Paywall = Type.Object(
     match: Type.Object(MatchView),
     upstream: Type.Object(UpstreamView),
     priceSats: Type.Integer({ minimum: 1, description: 'The price of a token, in satoshis.' }),
-    authScheme: Type.Enum([...authSchemes], { description: 'How clients can pay.' }),
+    authScheme: Type.Enum([...authSchemes], {
+      description:
+        'How clients can prove a payment: `l402` by a token, `mpp` by a `Payment` credential for one request, `l402+mpp` by either.',
+    }),
     token: Type.Object(TokenView),
     freePaths: Type.Array(Type.String()),
     freeRequestsPerDay: Type.Integer({ minimum: 0, description: 'For each client address.' }),
@@ -157,7 +160,12 @@ const changeable = {
     maximum: priceMax,
     description: 'The price of a token, in satoshis.',
   }),
-  authScheme: Type.Optional(Type.Enum([...authSchemes])),
+  authScheme: Type.Optional(
+    Type.Enum([...authSchemes], {
+      description:
+        'How clients can prove a payment. Default: `l402+mpp`. With `mpp` alone a payment buys one request.',
+    }),
+  ),
   token: optional(
     {
       timeoutSeconds: Type.Optional(

@@ -2,7 +2,14 @@ export { canonicalBase64Url, canonicalJson, challengeId } from './challenge-id.t
 export { Challenges } from './challenges.ts';
 export { CreditPurchases } from './credit-purchases.ts';
 export { creditPurchaseHandlers } from './handlers.ts';
+export { chargeChallenge } from './offer.ts';
 export { PaidCalls, type PayableCall, type PayableRequest, type RejectedCall } from './paid-calls.ts';
-export { carriesPayment, type RefusalReason } from './proof.ts';
+export {
+  carriesPayment,
+  credentialMismatch,
+  type LightningCredential,
+  lightningCredentialIn,
+  type RefusalReason,
+} from './proof.ts';
 export { type RateSettings, Rates } from './rates.ts';
 export type { Challenge, ChallengesStore, PaidRequest, Rate, Redemption } from './store.ts';

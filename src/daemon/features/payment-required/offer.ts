@@ -10,7 +10,8 @@ import type { Challenge, PaidRequest } from './store.ts';
 /** How long an invoice for a call can be paid, in seconds. */
 export const callExpirySeconds = 600;
 
-const realm = 'gateway';
+/** The protection space of model calls. */
+const callRealm = 'gateway';
 /** Clients that know the parameter `header` keep their key in `Authorization`. */
 const credentialHeader = 'Payment-Authorization';
 
@@ -29,12 +30,25 @@ const chargeNetworks: Partial<Record<InvoiceNetwork, string>> = {
   regtest: 'regtest',
 };
 
-type Invoiced = Pick<Challenge, 'request' | 'invoice' | 'paymentHash' | 'network' | 'amount' | 'expiresAt'>;
+/** What a `Payment` challenge asks for: an invoice, and the body that it is for. */
+export interface Charge {
+  /** BOLT 11, in lower case. */
+  invoice: string;
+  /** In hexadecimal. */
+  paymentHash: string;
+  network: InvoiceNetwork;
+  /** Millisatoshis: a whole number of satoshis. */
+  amount: number;
+  /** Milliseconds since 1970. */
+  expiresAt: number;
+  /** The SHA-256 of the body, in hexadecimal; null if it is not bound to one. */
+  digest: string | null;
+}
 
-/** The `Payment` challenge for an invoice, without its id. */
-function chargeOf(challenge: Invoiced): Omit<PaymentChallenge, 'id'> {
-  const { request, invoice, paymentHash, amount, expiresAt } = challenge;
-  const network = chargeNetworks[challenge.network];
+/** A `Payment` challenge to pay an invoice, without its id. */
+export function chargeChallenge(realm: string, charge: Charge): Omit<PaymentChallenge, 'id'> {
+  const { invoice, paymentHash, amount, expiresAt, digest } = charge;
+  const network = chargeNetworks[charge.network];
   return {
     realm,
     method: 'lightning',
@@ -45,18 +59,24 @@ function chargeOf(challenge: Invoiced): Omit<PaymentChallenge, 'id'> {
       methodDetails: { invoice, paymentHash, ...(network !== undefined && { network }) },
     }),
     expires: isoTime(expiresAt),
-    ...(request && { digest: digestParameter(request.digest) }),
+    ...(digest !== null && { digest: digestParameter(digest) }),
     header: credentialHeader,
   };
 }
 
+type Invoiced = Pick<Challenge, 'request'> & Omit<Charge, 'digest'>;
+
+function callChallenge({ request, ...invoiced }: Invoiced): Omit<PaymentChallenge, 'id'> {
+  return chargeChallenge(callRealm, { ...invoiced, digest: request?.digest ?? null });
+}
+
 /** The id of a new challenge. */
 export function newChallengeId(secret: Uint8Array, challenge: Invoiced): string {
-  return challengeId(secret, chargeOf(challenge));
+  return challengeId(secret, callChallenge(challenge));
 }
 
 export function paymentChallengeOf(challenge: Challenge): PaymentChallenge {
-  return { id: challenge.id, ...chargeOf(challenge) };
+  return { id: challenge.id, ...callChallenge(challenge) };
 }
 
 /** A digest in hexadecimal, as RFC 9530 writes it. */

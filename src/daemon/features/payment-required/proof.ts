@@ -1,5 +1,6 @@
 import {
   lightningChargeIn,
+  type PaymentChallenge,
   type PaymentCredential,
   parseCredential,
 } from '../../../shared/payment-scheme.ts';
@@ -19,11 +20,17 @@ export type RefusalReason =
   | 'network_mismatch'
   | 'request_mismatch';
 
+/** A `Payment` credential with the preimage of an invoice, in lower-case hexadecimal. */
+export interface LightningCredential {
+  credential: PaymentCredential;
+  preimage: string;
+}
+
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** What a request presents as its payment. `x402` may claim that the invoice is paid, without a proof of its own. */
 export type Proof =
-  | { scheme: 'payment'; credential: PaymentCredential; preimage: string }
+  | ({ scheme: 'payment' } & LightningCredential)
   | { scheme: 'x402'; payment: PaymentPayload; claims: string; preimage?: never }
   | { scheme: 'x402'; payment: PaymentPayload; claims?: never; preimage: string };
 
@@ -43,16 +50,18 @@ export function proofIn(headers: Headers): Proof | undefined {
   const signature = headers['payment-signature'];
   if (signature !== undefined) return typeof signature === 'string' ? x402Proof(signature) : undefined;
   const credential = headers['payment-authorization'] ?? headers.authorization;
-  return typeof credential === 'string' ? paymentProof(credential) : undefined;
+  const proof = typeof credential === 'string' ? lightningCredentialIn(credential) : undefined;
+  return proof && { scheme: 'payment', ...proof };
 }
 
 const preimageFormat = /^[0-9a-f]{64}$/;
 
-function paymentProof(header: string): Proof | undefined {
+/** The `Payment` credential in a header; undefined for another scheme, or if it is malformed. */
+export function lightningCredentialIn(header: string): LightningCredential | undefined {
   const credential = parseCredential(header);
   const preimage = credential?.payload.preimage;
   if (!credential || typeof preimage !== 'string' || !preimageFormat.test(preimage)) return undefined;
-  return { scheme: 'payment', credential, preimage };
+  return { credential, preimage };
 }
 
 function x402Proof(header: string): Proof | undefined {
@@ -68,13 +77,18 @@ function x402Proof(header: string): Proof | undefined {
 /** Why a proof does not have the terms of a challenge; undefined if it has. */
 export function termsMismatch(proof: Proof, challenge: Challenge): RefusalReason | undefined {
   return proof.scheme === 'payment'
-    ? credentialMismatch(proof.credential, challenge)
+    ? credentialMismatch(proof.credential, paymentChallengeOf(challenge))
     : paymentMismatch(proof.payment, challenge);
 }
 
-/** Clients may leave out `expires`, `digest` and what else is optional. */
-function credentialMismatch({ challenge: echoed }: PaymentCredential, challenge: Challenge) {
-  const issued = paymentChallengeOf(challenge);
+/**
+ * Why a credential does not answer the challenge that was issued; undefined if it does. Clients may leave out `expires`,
+ * `digest` and what else is optional.
+ */
+export function credentialMismatch(
+  { challenge: echoed }: PaymentCredential,
+  issued: PaymentChallenge,
+): RefusalReason | undefined {
   if (echoed.request !== issued.request) {
     const [presented, expected] = [lightningChargeIn(echoed), lightningChargeIn(issued)];
     if (!presented || !expected) return 'malformed_credential';

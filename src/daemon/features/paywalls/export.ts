@@ -119,6 +119,7 @@ function apertureServices({ paywalls }: ExportedPaywalls): string {
         `  address: ${text(url.host)}`,
         `  protocol: ${url.protocol.slice(0, -1)}`,
         `  auth: ${text(paywall.freeRequestsPerDay > 0 ? `freebie ${paywall.freeRequestsPerDay}` : 'on')}`,
+        `  authscheme: ${text(paywall.authScheme)}`,
         `  price: ${priceSats}`,
         `  timeout: ${token.timeoutSeconds}`,
         ...(token.capabilities.length > 0 ? [`  capabilities: ${text(token.capabilities.join(','))}`] : []),

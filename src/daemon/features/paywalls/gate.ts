@@ -1,13 +1,21 @@
 import { createHmac } from 'node:crypto';
 import { ApiError, failures } from '../../../shared/errors.ts';
 import { subscriberNetwork } from '../../../shared/network-address.ts';
+import { formatChallenge, type PaymentChallenge } from '../../../shared/payment-scheme.ts';
 import { isoTime, utcDay } from '../../../shared/time.ts';
 import type { World } from '../../world.ts';
+import {
+  type ChargeProblem,
+  challengeOf,
+  chargeCredential,
+  chargedRequest,
+  chargeProblem,
+  receiptOf,
+} from './charges.ts';
 import {
   type AcceptedToken,
   checkToken,
   issueToken,
-  type L402Credential,
   l402Challenge,
   l402Credential,
   type TokenProblem,
@@ -23,9 +31,11 @@ export interface GateRequest {
   /** Path and query, as they were sent. */
   target: string;
   host: string;
-  authorization: string | undefined;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The client's address. */
   address: string;
+  /** Reads the body into memory, which is then forwarded from there; undefined if it is too long. */
+  readBody: () => Promise<Uint8Array | undefined>;
 }
 
 /** What the reverse proxy does with a request. */
@@ -34,9 +44,11 @@ export type GateDecision = GateAnswer | Forwarding;
 export interface GateAnswer {
   kind: 'answer';
   status: number;
-  headers: [name: string, value: string][];
+  headers: Header[];
   body: string;
 }
+
+type Header = [name: string, value: string];
 
 export interface Forwarding {
   kind: 'forward';
@@ -45,6 +57,8 @@ export interface Forwarding {
   headers: Record<string, string>;
   timeoutMs: number;
   mayBePrivate: boolean;
+  /** For the response, if it is successful: the value of `Payment-Receipt`. */
+  receipt?: string;
   /** Replaces the prefix of paths on the upstream by the one that clients see; for redirects. */
   clientPath(path: string): string;
   /** Takes back what the request used up, if it never reached the upstream. */
@@ -66,7 +80,10 @@ export interface PaywallInvoice {
 }
 
 export interface GateDeps {
-  store: Pick<PaywallsStore, 'addChallenge' | 'challenge' | 'use' | 'giveBack' | 'takeFree'>;
+  store: Pick<
+    PaywallsStore,
+    'addChallenge' | 'challenge' | 'charge' | 'redeemCharge' | 'use' | 'giveBack' | 'takeFree'
+  >;
   table: () => RouteTable;
   /** Issues an invoice for the wallet of a user; undefined without a wallet. Fails while the vault is closed. */
   issueInvoice: (request: {
@@ -88,29 +105,38 @@ export interface GateDeps {
 const challengeLimit = { burst: 100, perSecond: 2 };
 const invoiceExpirySeconds = 600;
 
-type Problem = TokenProblem | 'unknown_token' | 'used_up';
+type Problem = TokenProblem | 'unknown_token' | 'used_up' | ChargeProblem;
 
 const problemTexts: Record<Problem, string> = {
-  malformed_credential: 'The credential cannot be read: it is `L402 <token>:<preimage>`.',
+  malformed_credential:
+    'The credential cannot be read: it is `L402 <token>:<preimage>` or `Payment <base64url>`.',
   invalid_token: 'The token was not issued here.',
   unknown_token: 'The token was not issued here.',
-  other_paywall: 'The token is for another paywall.',
+  other_paywall: 'The payment is for another paywall.',
   caveat_not_met: 'The token has a caveat that is not met here.',
-  expired: 'The token has expired.',
-  invalid_preimage: 'The preimage does not prove the payment of this token.',
+  expired: 'The payment has expired.',
+  invalid_preimage: 'The preimage does not prove this payment.',
   used_up: 'The token is used up.',
+  unknown_challenge: 'The challenge was not issued here.',
+  already_used: 'The payment was used before.',
+  amount_mismatch: 'The amount is not the one that was asked for.',
+  network_mismatch: 'The network is not the one that was asked for.',
+  request_mismatch: 'The payment is for a request with another method, path or body.',
 };
 
 /** Decides about each request to the reverse proxy: forward it, or ask for a payment. */
 export class PaywallGate {
   readonly #deps: GateDeps;
   readonly #rootKeyOf: ReturnType<typeof tokenKeys>;
+  /** Keys the ids of `Payment` challenges. */
+  readonly #secret: Buffer;
   readonly #challenges: AddressLimit;
   readonly #limits = new Map<string, { of: RateLimit; limit: AddressLimit }>();
 
   constructor(deps: GateDeps) {
     this.#deps = deps;
     this.#rootKeyOf = tokenKeys(deps.dataKey);
+    this.#secret = createHmac('sha256', deps.dataKey).update('gateway paywall challenges').digest();
     this.#challenges = deps.createLimit(challengeLimit);
   }
 
@@ -134,20 +160,14 @@ export class PaywallGate {
       throw new ApiError('unavailable', { message: 'This service is paused.', retryAfterSeconds: 60 });
     }
     this.#limit(paywall, request.address);
-    const forward = (token?: AcceptedToken, giveBack = async () => {}) =>
-      this.#forward(paywall, { path, query, token, giveBack });
+    const forward = (paid?: Paid) => this.#forward(paywall, { path, query, ...paid });
     if (isFree(path, paywall.freePaths)) return forward();
-    const credential = l402Credential(request.authorization ?? '');
-    if (credential !== undefined) {
-      const taken = await this.#redeem(paywall, credential);
-      if (typeof taken === 'string') return await this.#challenge(paywall, request, taken);
-      const { tokenId, maxUses } = taken;
-      return forward(taken, async () => {
-        if (maxUses !== null) await this.#deps.store.giveBack(tokenId);
-      });
-    }
-    if (await this.#takeFree(paywall, request.address)) return forward();
-    return await this.#challenge(paywall, request);
+    const asked = { ...request, target: path + query };
+    // What was paid is accepted, even if the paywall now offers another scheme.
+    const paid = (await this.#redeemCharge(paywall, asked)) ?? (await this.#redeemToken(paywall, asked));
+    if (typeof paid === 'object') return forward(paid);
+    if (paid === undefined && (await this.#takeFree(paywall, request.address))) return forward();
+    return await this.#challenge(paywall, asked, paid);
   }
 
   #limit({ id, rateLimit }: PaywallRecord, address: string): void {
@@ -162,11 +182,33 @@ export class PaywallGate {
     requireToken(known.limit, address);
   }
 
-  /** Checks a credential and counts the use of its token. */
-  async #redeem(
-    paywall: PaywallRecord,
-    credential: L402Credential | 'malformed',
-  ): Promise<AcceptedToken | Problem> {
+  /** Checks the `Payment` credential of a request and uses it; undefined if it carries none. */
+  async #redeemCharge(paywall: PaywallRecord, request: GateRequest): Promise<Paid | Problem | undefined> {
+    const presented = chargeCredential(request.headers);
+    if (presented === undefined) return undefined;
+    if (presented === 'malformed') return 'malformed_credential';
+    const { store, world } = this.#deps;
+    const charge = await store.charge(presented.credential.challenge.id);
+    if (charge === undefined) return 'unknown_challenge';
+    if (charge.paywallId !== paywall.id) return 'other_paywall';
+    const issued = { ...charge, realm: paywall.name, expiresAt: charge.invoiceExpiresAt };
+    const challenge = await challengeOf(this.#secret, issued);
+    const now = world.now();
+    const problem = await chargeProblem(presented, { charge, challenge, request, now });
+    if (problem !== undefined) return problem;
+    if (!(await store.redeemCharge(charge.id))) return 'already_used';
+    const { capabilities, constraints } = paywall.token;
+    return {
+      token: { tokenId: charge.id, capabilities, constraints },
+      receipt: receiptOf(charge, now),
+      giveBack: () => store.giveBack(charge.id),
+    };
+  }
+
+  /** Checks the L402 credential of a request and counts the use of its token; undefined if it carries none. */
+  async #redeemToken(paywall: PaywallRecord, request: GateRequest): Promise<Paid | Problem | undefined> {
+    const credential = l402Credential(String(request.headers.authorization ?? ''));
+    if (credential === undefined) return undefined;
     if (credential === 'malformed') return 'malformed_credential';
     const { store, world } = this.#deps;
     const now = Math.floor(world.now() / 1000);
@@ -181,7 +223,12 @@ export class PaywallGate {
     const challenge = await store.challenge(tokenId);
     if (challenge?.paywallId !== paywall.id) return 'unknown_token';
     if (maxUses !== null && !(await store.use({ id: tokenId, maxUses }))) return 'used_up';
-    return checked;
+    return {
+      token: checked,
+      giveBack: async () => {
+        if (maxUses !== null) await store.giveBack(tokenId);
+      },
+    };
   }
 
   async #takeFree({ id, freeRequestsPerDay: limit }: PaywallRecord, address: string): Promise<boolean> {
@@ -197,7 +244,8 @@ export class PaywallGate {
   async #challenge(paywall: PaywallRecord, request: GateRequest, problem?: Problem): Promise<GateAnswer> {
     const { store, issueInvoice, world, log } = this.#deps;
     requireToken(this.#challenges, request.address);
-    const { id: paywallId, name, token: terms } = paywall;
+    const { id: paywallId, name, authScheme, token: terms } = paywall;
+    const charged = authScheme === 'l402' ? null : await chargedRequest(request);
     const invoice = await issueInvoice({
       ownerId: paywall.ownerId,
       amountSats: paywall.priceSats,
@@ -214,6 +262,7 @@ export class PaywallGate {
       });
     }
     const { paymentHash } = invoice;
+    const amount = paywall.priceSats * 1000;
     const now = world.now();
     const validUntil = Math.floor(now / 1000) + terms.timeoutSeconds;
     const { token, tokenId } = issueToken(this.#rootKeyOf, {
@@ -221,18 +270,30 @@ export class PaywallGate {
       random: world.randomBytes(32),
       grant: { paywallId, service: name, terms, validUntil },
     });
+    const challenge =
+      charged && (await challengeOf(this.#secret, { ...invoice, realm: name, amount, request: charged }));
     const isServed = await store.addChallenge({
       ...{ id: tokenId, paywallId, invoiceId: invoice.id, paymentHash },
+      ...{ paymentId: challenge?.id ?? null, request: charged },
       createdAt: now,
       expiresAt: validUntil * 1000,
     });
     if (!isServed) throw new ApiError('not_found', { message: 'No paywall serves this path.' });
-    return paymentRequired({ paywall, invoice, token, problem, requestId: request.requestId });
+    return paymentRequired({
+      ...{ paywall, invoice, challenge, problem, requestId: request.requestId },
+      token: authScheme === 'mpp' ? null : token,
+    });
   }
 
   #forward(
     paywall: PaywallRecord,
-    { path, query, token, giveBack }: ForwardedRequest & Pick<Forwarding, 'giveBack'>,
+    {
+      path,
+      query,
+      token,
+      receipt,
+      giveBack = async () => {},
+    }: { path: string; query: string } & Partial<Paid>,
   ): Forwarding {
     const { url, rewritePrefix, timeoutMs } = paywall.upstream;
     const base = new URL(url);
@@ -270,15 +331,15 @@ export class PaywallGate {
           return upstreamPath;
         return (replaced === undefined ? '' : prefix) + upstreamPath.slice(upstreamPrefix.length) || '/';
       },
+      ...(receipt !== undefined && { receipt }),
       giveBack,
     };
   }
 }
 
-interface ForwardedRequest {
-  path: string;
-  query: string;
-  token: AcceptedToken | undefined;
+/** A payment that was accepted for a request. */
+interface Paid extends Pick<Forwarding, 'receipt' | 'giveBack'> {
+  token: Pick<AcceptedToken, 'tokenId' | 'capabilities' | 'constraints'>;
 }
 
 function targetOf(target: string): { path: string; query: string } {
@@ -298,16 +359,19 @@ function requireToken(limit: AddressLimit, address: string): void {
 interface Payable {
   paywall: PaywallRecord;
   invoice: PaywallInvoice;
-  token: string;
+  /** Null if L402 is not offered. */
+  token: string | null;
+  /** Null if the `Payment` scheme is not offered. */
+  challenge: PaymentChallenge | null;
   problem: Problem | undefined;
   requestId: string;
 }
 
-function paymentRequired({ paywall, invoice, token, problem, requestId }: Payable): GateAnswer {
+function paymentRequired({ paywall, invoice, token, challenge, problem, requestId }: Payable): GateAnswer {
   const price = `${paywall.priceSats} ${paywall.priceSats === 1 ? 'sat' : 'sats'}`;
   const message =
     problem === undefined
-      ? `This costs ${price}. Pay the invoice, and repeat the request with \`Authorization: L402 <macaroon>:<preimage>\`.`
+      ? `This costs ${price}. Pay the invoice, and repeat the request with ${waysToProve(token, challenge)}.`
       : problemTexts[problem];
   const type = problem === undefined ? 'payment_required' : 'payment_refused';
   const pay = {
@@ -316,25 +380,40 @@ function paymentRequired({ paywall, invoice, token, problem, requestId }: Payabl
     amount_msats: paywall.priceSats * 1000,
     invoice: invoice.invoice,
     payment_hash: invoice.paymentHash,
-    macaroon: token,
+    ...(token !== null && { macaroon: token }),
+    ...(challenge && { challenge_id: challenge.id }),
     expires_at: isoTime(invoice.expiresAt),
   };
   return answer(
     { status: 402, type, code: type, message, ...(problem !== undefined && { reason: problem }), pay },
     requestId,
-    { 'www-authenticate': l402Challenge(token, invoice.invoice) },
+    [
+      // Some clients of L402 read the first line only.
+      ...(token === null ? [] : [authenticate(l402Challenge(token, invoice.invoice))]),
+      ...(challenge ? [authenticate(formatChallenge(challenge))] : []),
+    ],
   );
+}
+
+const authenticate = (challenge: string): Header => ['www-authenticate', challenge];
+
+function waysToProve(token: string | null, challenge: PaymentChallenge | null): string {
+  const ways = [
+    ...(token === null ? [] : ['`Authorization: L402 <macaroon>:<preimage>`']),
+    ...(challenge ? ['a credential of the `Payment` scheme'] : []),
+  ];
+  return ways.join(' or ');
 }
 
 /** An error in the format of the API. */
 export function errorAnswer(error: ApiError, requestId: string): GateAnswer {
-  const { status, message, param, retryAfterSeconds } = error;
+  const { status, message, param, retryAfter } = error;
   const { type } = failures[error.code];
-  const wait =
-    retryAfterSeconds === undefined ? undefined : String(Math.max(1, Math.ceil(retryAfterSeconds)));
-  return answer({ status, type, code: error.reportedCode, message, param }, requestId, {
-    ...(wait !== undefined && { 'retry-after': wait }),
-  });
+  return answer(
+    { status, type, code: error.reportedCode, message, param },
+    requestId,
+    retryAfter === undefined ? [] : [['retry-after', retryAfter]],
+  );
 }
 
 /** An answer of the proxy about its upstream: 502, 504 or 508. */
@@ -351,7 +430,7 @@ function methodNotAllowed(allowed: string[], requestId: string): GateAnswer {
     code: 'method_not_allowed',
     message: `This path allows ${allow}.`,
   };
-  return answer(error, requestId, { allow });
+  return answer(error, requestId, [['allow', allow]]);
 }
 
 interface AnsweredError {
@@ -366,7 +445,7 @@ interface AnsweredError {
 function answer(
   { status, param = null, type, code, message, ...more }: AnsweredError,
   requestId: string,
-  headers: Record<string, string> = {},
+  headers: Header[] = [],
 ): GateAnswer {
   const error = { type, code, message, param, request_id: requestId, ...more };
   return {
@@ -377,7 +456,7 @@ function answer(
       ['cache-control', 'no-store'],
       ['x-content-type-options', 'nosniff'],
       ['x-request-id', requestId],
-      ...Object.entries(headers),
+      ...headers,
     ],
     body: JSON.stringify({ error }),
   };

@@ -99,7 +99,7 @@ export function paywalls(deps: PaywallsDeps) {
       requireHeaders(upstream.headers);
       const terms: Omit<PaywallTerms, 'name'> = {
         ...{ id, ownerId, owner, mayBePrivate, status: 'active' },
-        ...newTerms(request),
+        ...checkedTerms(newTerms(request)),
         headers: seal(id, upstream.headers ?? {}),
         ...{ createdAt: at, updatedAt: at, deletedAt: null },
       };
@@ -135,7 +135,7 @@ export function paywalls(deps: PaywallsDeps) {
         const mayBePrivate = upstream?.url === undefined ? before.mayBePrivate : isPrivileged;
         if (upstream?.url !== undefined) requireUpstream(deps, upstream.url, mayBePrivate);
         const headers = upstream?.headers === undefined ? before.headers : seal(before.id, upstream.headers);
-        return { ...changed(before, request), headers, mayBePrivate, updatedAt: now() };
+        return { ...checkedTerms(changed(before, request)), headers, mayBePrivate, updatedAt: now() };
       });
     },
 
@@ -163,7 +163,7 @@ function newTerms({ match, upstream, token, ...request }: NewPaywall) {
       timeoutMs: upstream.timeoutMs ?? defaultTimeoutMs,
     },
     priceSats: request.priceSats,
-    authScheme: request.authScheme ?? 'l402',
+    authScheme: request.authScheme ?? 'l402+mpp',
     token: withTerms(defaultToken, token),
     freePaths: request.freePaths ?? [],
     freeRequestsPerDay: request.freeRequestsPerDay ?? 0,
@@ -194,6 +194,15 @@ function changed(before: PaywallRecord, request: Change): PaywallRecord {
     rateLimit: rateLimit === undefined ? before.rateLimit : rateLimitOf(rateLimit),
     status: status ?? before.status,
   };
+}
+
+/** A `Payment` credential is for one request, so more uses can only be sold with L402. */
+function checkedTerms<T extends Pick<PaywallTerms, 'authScheme' | 'token'>>(terms: T): T {
+  if (terms.authScheme !== 'mpp' || terms.token.maxUses === 1) return terms;
+  throw inputFault(
+    'token.maxUses',
+    'must be 1 with the `authScheme` `mpp`, whose payments are for one request',
+  );
 }
 
 /** The headers that a paywall adds, which may be credentials of its upstream. */

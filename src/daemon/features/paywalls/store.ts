@@ -54,6 +54,15 @@ export interface PaywallRecord {
 /** A paywall before its revision and statistics are known. */
 export type PaywallTerms = Omit<PaywallRecord, 'revision' | 'challenges' | 'paid' | 'revenue'>;
 
+/** The request that a `Payment` challenge is for. */
+export interface ChargedRequest {
+  method: string;
+  /** Normalized path and query. */
+  target: string;
+  /** The SHA-256 of the body, in hexadecimal; null for a body that is too long to be kept in memory. */
+  digest: string | null;
+}
+
 /** A payment that was asked for. */
 export interface ChallengeRecord {
   /** The id of its token. */
@@ -66,6 +75,19 @@ export interface ChallengeRecord {
   /** When its token ends, paid or not. */
   expiresAt: number;
   uses: number;
+  /** The id of its `Payment` challenge, and the request that it is for; null if only L402 was offered. */
+  paymentId: string | null;
+  request: ChargedRequest | null;
+}
+
+/** A payment that was asked for by the `Payment` scheme, and its invoice. */
+export interface ChargeRecord extends ChallengeRecord {
+  request: ChargedRequest;
+  /** BOLT 11. */
+  invoice: string;
+  /** Millisatoshis. */
+  amount: number;
+  invoiceExpiresAt: number;
 }
 
 /** Each method is one transaction. */
@@ -90,6 +112,10 @@ export interface PaywallsStore {
   /** Stores and counts a challenge, unless the paywall was deleted meanwhile. */
   addChallenge(challenge: Omit<ChallengeRecord, 'uses'>): Promise<boolean>;
   challenge(id: string): Promise<ChallengeRecord | undefined>;
+  /** By the id of its `Payment` challenge. */
+  charge(paymentId: string): Promise<ChargeRecord | undefined>;
+  /** Counts the one request that a `Payment` credential pays for. Returns false without a change if it is not the first use. */
+  redeemCharge(id: string): Promise<boolean>;
   /** Counts a use of a token. Returns false without a change at `maxUses`. */
   use(use: { id: string; maxUses: number }): Promise<boolean>;
   /** Takes back a use whose request never reached the upstream. */

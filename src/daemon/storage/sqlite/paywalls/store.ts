@@ -1,6 +1,7 @@
 import type { PaywallsStore } from '../../../features/paywalls/store.ts';
-import { and, desc, eq, lt, max, ne, or, sql } from '../engine/orm.ts';
+import { and, columnsOf, desc, eq, lt, max, ne, or, sql } from '../engine/orm.ts';
 import type { StoreContext } from '../store-context.ts';
+import { invoices } from '../wallet/tables.ts';
 import { paywallChallenges, paywalls } from './tables.ts';
 
 /** A literal, as SQLite does not use a partial index for a bound value. */
@@ -47,6 +48,21 @@ export function paywallsStore({ database, orm, writer }: StoreContext): Paywalls
     replace: (before, after) => writer.write('paywalls.replace', { before, after }),
     addChallenge: (challenge) => writer.write('paywalls.challenge', challenge),
     challenge: async (id) => orm.select().from(paywallChallenges).where(eq(paywallChallenges.id, id)).get(),
+    charge: async (paymentId) => {
+      const found = orm
+        .select({
+          ...columnsOf(paywallChallenges),
+          invoice: invoices.invoice,
+          amount: invoices.amount,
+          invoiceExpiresAt: invoices.expiresAt,
+        })
+        .from(paywallChallenges)
+        .innerJoin(invoices, eq(invoices.id, paywallChallenges.invoiceId))
+        .where(eq(paywallChallenges.paymentId, paymentId))
+        .get();
+      return found?.request ? { ...found, request: found.request } : undefined;
+    },
+    redeemCharge: (id) => writer.write('paywalls.redeemCharge', id),
     use: (use) => writer.write('paywalls.use', use),
     giveBack: (id) => writer.write('paywalls.giveBack', id),
     takeFree: (use) => writer.write('paywalls.takeFree', use),

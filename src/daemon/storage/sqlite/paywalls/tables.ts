@@ -1,5 +1,10 @@
 import type { AuthScheme, PaywallStatus } from '../../../../shared/contract/paywalls.ts';
-import type { PaywallRecord, RateLimit, TokenTerms } from '../../../features/paywalls/store.ts';
+import type {
+  ChargedRequest,
+  PaywallRecord,
+  RateLimit,
+  TokenTerms,
+} from '../../../features/paywalls/store.ts';
 import { integer, primaryKey, sqliteTable, text } from '../engine/orm.ts';
 
 /** Columns of a `PaywallRecord`. */
@@ -39,6 +44,8 @@ export const paywallChallenges = sqliteTable('paywall_challenges', {
   createdAt: integer().notNull(),
   expiresAt: integer().notNull(),
   uses: integer().notNull().default(0),
+  paymentId: text(),
+  request: text({ mode: 'json' }).$type<ChargedRequest>(),
 });
 
 /** Free requests of a client on a UTC day. */

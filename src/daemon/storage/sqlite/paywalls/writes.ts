@@ -101,6 +101,15 @@ function tokenWrites(database: Connection, orm: Orm) {
       return used.changes === 1;
     },
 
+    'paywalls.redeemCharge': (id: string): boolean => {
+      const redeemed = orm
+        .update(paywallChallenges)
+        .set({ uses: 1 })
+        .where(and(eq(paywallChallenges.id, id), eq(paywallChallenges.uses, 0)))
+        .run();
+      return redeemed.changes === 1;
+    },
+
     'paywalls.giveBack': (id: string): void => {
       orm
         .update(paywallChallenges)

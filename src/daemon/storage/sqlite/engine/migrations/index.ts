@@ -12,6 +12,7 @@ import { decisions } from './0024-decisions.ts';
 import { paywalls } from './0025-paywalls.ts';
 import { responsesByWorkspace } from './0026-responses-by-workspace.ts';
 import { paymentChallenges } from './0027-payment-challenges.ts';
+import { paywallCharges } from './0028-paywall-charges.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -28,4 +29,5 @@ export const migrations: readonly Migration[] = [
   paywalls,
   responsesByWorkspace,
   paymentChallenges,
+  paywallCharges,
 ];
