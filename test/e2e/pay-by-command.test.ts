@@ -49,6 +49,16 @@ describe('gateway respond --pay', () => {
     expect(await bob.balance()).toBe(before - 2);
   });
 
+  test('does not take the prompt that follows it for its value', async () => {
+    const words = ['respond', '--pay', 'Hi', 'again', '--max-sats', '10', '--model', 'fake/large'];
+    const { code, stderr } = await runCli([...words, '--max-output-tokens', '100', '--no-stream'], {
+      env: asBob(),
+      stdin: '',
+    });
+    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.not.stringContaining('invalid') });
+    expect(JSON.stringify(provider.requests.at(-1)?.body)).toContain('Hi again');
+  });
+
   test('is needed for --max-sats; without it the error says how to pay', async () => {
     expect((await respond('--max-sats', '10')).code).toBe(2);
     const { code, stderr } = await runCli(['respond', 'Hi', '--model', 'fake/large', '--no-stream'], {
@@ -92,6 +102,18 @@ describe('gateway credit buy', () => {
     expect(code).toBe(130);
     expect(stdout).toContain('1,500 sats');
     expect(stdout).toMatch(/[▀▄█]{5}/);
+  });
+
+  test('does not advise to wait where no wallet receives payments', async () => {
+    const host = await startDaemon({ config: paymentsConfig });
+    const { code, stderr } = await runCli(['credit', 'buy', '--sats', '5'], {
+      env: { GATEWAY_HOME: host.home },
+      stdin: '',
+    });
+    await host.stop();
+    expect(code).toBe(6);
+    expect(stderr).toContain('its owner needs a wallet (gateway wallet create)');
+    expect(stderr).not.toContain('Try again');
   });
 
   test('needs one amount', async () => {

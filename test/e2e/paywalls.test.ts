@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { type PaywalledServer, startPaywalledServer } from '../support/paywalled-server.ts';
+import { givePlayMoney } from '../support/play-money.ts';
 import { runCli } from '../support/run-cli.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 import { addPerson, askDaemon, type Person } from '../support/users.ts';
@@ -55,9 +56,7 @@ beforeAll(async () => {
   server = await startPaywalledServer();
   daemon = await startDaemon({ config, env: { GATEWAY_PAYWALLS_PORT: '0' } });
   buyer = await addPerson(daemon, 'buyer');
-  await api(daemon.login, 'POST', '/agents/me/wallet', {});
-  await api(buyer.login, 'POST', '/agents/me/wallet', {});
-  await api(buyer.login, 'POST', '/agents/me/wallet/faucet', { amountSats: 1_000_000 });
+  await givePlayMoney(daemon, buyer.login, 1_000_000);
   const { url } = await create({ name: 'first', match: { pathPrefix: '/first' } });
   proxy = new URL(url).origin;
 });

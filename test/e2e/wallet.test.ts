@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decodeInvoice, encodeInvoice } from '../../src/daemon/features/lightning/bolt11.ts';
+import { givePlayMoney } from '../support/play-money.ts';
 import { type RunOptions, runCli } from '../support/run-cli.ts';
 import { newToken } from '../support/site.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
@@ -25,7 +26,7 @@ const invoiceOf = async (as: string, amountSats: number, description = 'Tea') =>
   return body.data.invoice;
 };
 const balanceOf = async (as: string) => (await api(as, 'GET', '/agents/me/balance')).body.data.balanceSats;
-const fill = (as: string, amountSats: number) => api(as, 'POST', '/agents/me/wallet/faucet', { amountSats });
+const fill = (as: string, amountSats: number) => givePlayMoney(daemon, as, amountSats);
 const invalid = (field: string, sentence: string): Partial<Answer> => ({
   status: 422,
   body: { message: 'The given data was invalid.', errors: { [field]: [sentence] } },
@@ -96,6 +97,14 @@ describe('a wallet', () => {
     const { status, body } = await api(daemon.login, 'POST', '/agents/me/wallet', { mnemonic: phrase });
     expect(status).toBe(409);
     expect(body.message).toContain('holds money');
+  });
+
+  test('gets play money from the faucet only if it is the owner’s', async () => {
+    const faucet = (as: string) => api(as, 'POST', '/agents/me/wallet/faucet', { amountSats: 5 });
+    const before = await balanceOf(bob.login);
+    expect((await faucet(bob.login)).status).toBe(403);
+    expect(await balanceOf(bob.login)).toBe(before);
+    expect((await faucet(daemon.login)).status).toBe(200);
   });
 
   test('can be used by keys with the scope billing and tokens with the ability payments', async () => {
@@ -278,6 +287,9 @@ describe('a payment', () => {
       invoice: dear.paymentRequest,
     });
     expect(quote.data.problem).toMatch(/needs up to 90,000,000,000 sats/);
+    await pay(daemon.login, { invoice });
+    const { body: paid } = await api(bob.login, 'POST', '/payments/decode', { invoice });
+    expect(paid.data).toMatchObject({ maxFeeMsats: 0, problem: 'This invoice is already paid.' });
   });
 
   test('goes only to allowed hosts, if the configuration names some', async () => {
@@ -322,7 +334,7 @@ describe('the commands', () => {
     });
     expect(await cli(daemon.login, ['pay', paymentRequest, '--max-sats', '249'], pipe)).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('more than the maximum of 249 sats'),
+      stderr: expect.stringMatching(/more than the maximum of 249 sats[\s\S]*raise --max-sats/),
     });
     const paid = await cli(daemon.login, ['pay', paymentRequest, '--max-sats', '250', '--json=status'], pipe);
     expect(paid).toMatchObject({ code: 0, stdout: expect.stringContaining('succeeded') });
@@ -353,7 +365,7 @@ describe('the commands', () => {
     const stdin = `${'legal winner thank year wave sausage worth useful legal winner thank yellow'}\n`;
     const imported = await cli(login, ['wallet', 'import', '--json=action'], { stdin });
     expect(imported.stdout).toContain('imported');
-    expect((await cli(login, ['wallet', 'faucet', '--sats', '1234'])).code).toBe(0);
+    await fill(login, 1234);
     const balance = await cli(login, ['wallet', 'balance'], { tty: true });
     expect(balance.stdout).toContain('1,234 sats');
   });

@@ -593,6 +593,9 @@ const samples: Record<string, Sample> = {
   useFaucet: {
     callers: {
       ...site,
+      admin: siteForbidden,
+      member: siteForbidden,
+      strangerLogin: siteForbidden,
       agent: siteSignedOut,
       keyWithoutScope: siteSignedOut,
       keyWithScope: siteSignedOut,

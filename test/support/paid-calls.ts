@@ -1,5 +1,6 @@
 import { formatCredential, type PaymentChallenge, parseChallenges } from '../../src/shared/payment-scheme.ts';
 import { formatX402, type PaymentRequired, parsePaymentRequired } from '../../src/shared/x402.ts';
+import { givePlayMoney } from './play-money.ts';
 import type { RunningDaemon } from './start-daemon.ts';
 import { addPerson, askDaemon } from './users.ts';
 
@@ -29,9 +30,7 @@ export async function openTill(daemon: RunningDaemon): Promise<void> {
 
 export async function addPayer(daemon: RunningDaemon, handle: string, sats = 1_000_000): Promise<Payer> {
   const { login, workspace } = await addPerson(daemon, handle);
-  await askDaemon(daemon, 'POST', '/api/agents/me/wallet', { as: login, json: {} });
-  const json = { amountSats: sats };
-  await askDaemon(daemon, 'POST', '/api/agents/me/wallet/faucet', { as: login, json });
+  await givePlayMoney(daemon, login, sats);
   const issued = await askDaemon(daemon, 'POST', '/v1/workspaces/me/keys', {
     as: login,
     json: { scopes: ['responses', 'billing', 'usage:read'] },

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
 import type { SiteIds } from './example-calls.ts';
+import { givePlayMoney } from './play-money.ts';
 import type { RunningDaemon } from './start-daemon.ts';
 import { askDaemon, sharedPerson } from './users.ts';
 
@@ -73,8 +74,7 @@ async function createWalletExamples(
   { id, path }: Pick<Endpoint, 'id' | 'path'>,
   login: string,
 ): Promise<SiteIds> {
-  await post(daemon, '/api/agents/me/wallet', { as: login, json: {} });
-  await post(daemon, '/api/agents/me/wallet/faucet', { as: login, json: { amountSats: 1000 } });
+  await givePlayMoney(daemon, login, 1000);
   const json = { amountSats: 10, description: 'Tea' };
   const invoiceOf = async (as: string) => (await post(daemon, '/api/payments/invoice', { as, json })).invoice;
   if (path.includes('{invoiceId}')) return { invoice: (await invoiceOf(login)).id };

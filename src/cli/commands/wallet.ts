@@ -92,7 +92,7 @@ const balanceColumns: Column<Result<typeof getBalanceContract>['data']>[] = [
 
 export const faucetCommand = (context: Context) =>
   new Command('faucet')
-    .description('Only on a local daemon without a Lightning back end.')
+    .description('Only for the owner of a local daemon without a Lightning back end.')
     .requiredOption('--sats <number>', 'how many satoshis to add', wholeNumber({ min: 1 }))
     .addHelpText('after', example('gateway wallet faucet --sats 10000'))
     .action(async ({ sats: amountSats }) => {

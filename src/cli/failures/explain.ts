@@ -129,11 +129,12 @@ function advice(error: ReceivedError, { isLocal, commands }: ExplainOptions): st
       return 'Choose another model, or leave out what its providers lack: gateway models list';
     case 'unavailable':
       // Waiting does not help when the message names a command to run.
-      if (/\bgateway vault /.test(error.message)) return undefined;
+      if (/\bgateway (vault|wallet) /.test(error.message)) return undefined;
       break;
     default:
   }
   if (error.param === 'wallet') return 'Create a wallet: gateway wallet create';
+  if (error.param === 'maxAmountSats') return 'To pay more, raise --max-sats.';
   const { retry } = failures[error.code];
   if (retry === 'after-paying' && error.headers?.['www-authenticate'] !== undefined)
     return 'Pay from your wallet: --pay --max-sats NUMBER. Or buy credit: gateway credit buy';

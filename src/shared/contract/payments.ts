@@ -47,7 +47,7 @@ export const Payment = Type.Object(
         description: 'The proof of payment, in hexadecimal; null until it succeeded. Keep it secret.',
       }),
     ),
-    invoice: Bolt11,
+    paymentRequest: Bolt11,
     payee: Type.String({ description: 'The id of the node that is paid.' }),
     description: nullable(Type.String({ description: 'The description of the invoice.' })),
     host: nullable(Type.String({ description: 'Whom the caller said it pays.' })),

@@ -101,9 +101,9 @@ export const useFaucet = endpoint({
   path: '/api/agents/me/wallet/faucet',
   summary: 'Add play money to your wallet.',
   description:
-    'For trying payments out, by people: play money buys credit for model calls. Only on a host that listens on this machine alone and has no Lightning back end.',
+    'For trying payments out, by the owner of the host: play money buys credit for model calls. The owner can pay it on to other wallets. Only on a host that listens on this machine alone and has no Lightning back end.',
   tag: 'Wallet',
-  access: { login: 'any', loginOnly: true },
+  access: { login: 'owner', loginOnly: true },
   surface: 'site',
   body: Type.Object(
     {
@@ -116,7 +116,7 @@ export const useFaucet = endpoint({
     { additionalProperties: false },
   ),
   result: dataOf(Type.Object({ wallet: Wallet })),
-  errors: ['unauthenticated', 'signed_out', 'invalid_request', 'conflict'],
+  errors: ['unauthenticated', 'signed_out', 'permission', 'invalid_request', 'conflict'],
 });
 
 export type Wallet = Static<typeof Wallet>;

@@ -292,7 +292,7 @@ describe('the question', () => {
 
   test('carries every flag', async () => {
     const flags =
-      '--instructions Brief. --max-output-tokens 99 --reasoning-effort low --pay mine --cache read-write --no-store';
+      '--instructions Brief. --max-output-tokens 99 --reasoning-effort low --provider-key mine --cache read-write --no-store';
     expect(await bodyOf(['Hi', ...flags.split(' '), '--previous', 'resp_0'])).toEqual({
       model: 'm',
       input: 'Hi',

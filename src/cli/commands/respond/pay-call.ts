@@ -10,8 +10,8 @@ import { bitcoin } from '../../output/amount.ts';
 import { confirm } from '../../terminal/prompts.ts';
 
 export interface PayFlags {
-  /** True to pay invoices; otherwise whose provider key to use. */
-  pay?: true | 'mine' | 'ours' | undefined;
+  /** Whether to pay invoices. */
+  pay?: true | undefined;
   maxSats?: number | undefined;
 }
 
@@ -23,7 +23,7 @@ export async function withPayment<T>(
   flags: PayFlags,
   call: (headers: Record<string, string>) => Promise<T>,
 ): Promise<T> {
-  if (flags.pay !== true) return await call({});
+  if (!flags.pay) return await call({});
   try {
     return await call({});
   } catch (error) {

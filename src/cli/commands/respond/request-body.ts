@@ -19,6 +19,8 @@ export interface RequestFlags extends PayFlags {
   tools?: string | undefined;
   maxOutputTokens?: number | undefined;
   reasoningEffort?: string | undefined;
+  /** Whose provider key to use. */
+  providerKey?: 'mine' | 'ours' | undefined;
   cache?: 'off' | 'read-only' | 'read-write' | undefined;
   store?: boolean | undefined;
   background?: boolean | undefined;
@@ -37,8 +39,8 @@ export async function requestBody(context: Context, flags: RequestFlags): Promis
   if (flags.previous !== undefined) body.previous_response_id = flags.previous;
   if (flags.store !== undefined) body.store = flags.store;
   if (flags.background) body.background = true;
-  const { pay, cache } = flags;
-  if (pay === 'mine' || pay === 'ours') body.service = { pay };
+  const { providerKey, cache } = flags;
+  if (providerKey !== undefined) body.service = { pay: providerKey };
   if (cache !== undefined) body.service = { ...body.service, cache };
   if (flags.tools !== undefined) body.tools = toolsOf(flags.tools);
   if (flags.jsonSchema !== undefined) body.text = { format: formatOf(flags.jsonSchema) };

@@ -47,10 +47,11 @@ export const respondCommand = (context: Context) =>
     .option('--reasoning-effort <effort>', 'how much a reasoning model thinks, such as low or high')
     .addOption(
       new Option(
-        '--pay [whose]',
-        'pay from your wallet on this machine if the host asks for it; `mine` or `ours`: whose provider key to use',
+        '--provider-key <whose>',
+        "whose provider key to use: your workspace's (mine) or the host's (ours)",
       ).choices(['mine', 'ours'] as const),
     )
+    .option('--pay', 'pay from your wallet on this machine if the host asks for it')
     .option(
       '--max-sats <number>',
       'with --pay: pay without asking, up to this amount',
@@ -140,7 +141,7 @@ async function respondAndShow(context: Context, flags: RespondFlags): Promise<vo
 
 function checkFlags(flags: RespondFlags): void {
   const { stream, idempotencyKey, background, pictures, pay, maxSats } = flags;
-  if (maxSats !== undefined && pay !== true)
+  if (maxSats !== undefined && !pay)
     throw new CliError('--max-sats requires --pay.', { exit: exitCodes.usage });
   if (stream && idempotencyKey !== undefined)
     throw new CliError('--stream and --idempotency-key cannot be combined.', {

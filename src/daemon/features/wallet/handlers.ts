@@ -181,7 +181,7 @@ function paymentView(payment: PaymentRecord, preimage: string | null): Payment {
     quotedAmountMsats: amount,
     maxFeeMsats: feeLimit,
     feeMsats: fee,
-    ...{ paymentHash, preimage, invoice, payee, description, host },
+    ...{ paymentHash, preimage, paymentRequest: invoice, payee, description, host },
     createdAt: isoTime(createdAt),
     settledAt: settledAt === null ? null : isoTime(settledAt),
   };

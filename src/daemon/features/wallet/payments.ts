@@ -70,7 +70,7 @@ export interface InvoiceQuote {
 }
 
 /** A quote without a problem. */
-type Payable = Omit<InvoiceQuote, 'problem'> & { amount: number; isWithin: boolean };
+type Payable = Omit<InvoiceQuote, 'problem' | 'feeLimit'> & { amount: number; isWithin: boolean };
 
 /** Payments from wallets. All of them, of people, agents and tools, go through `pay`. */
 export class Payments {
@@ -134,19 +134,19 @@ export class Payments {
     const { invoice, expiresAt } = read;
     const wallet = await this.#deps.wallets.of(caller);
     const backend = this.#deps.backend();
-    const { amountMsat } = invoice;
-    const feeLimit = amountMsat === null ? null : feeLimitAt(backend, amountMsat);
+    const { amountMsat, paymentHash } = invoice;
+    const isWithin = isSettledWithin(await this.#deps.store.invoiceByHash(paymentHash), backend);
+    const feeLimit = amountMsat === null ? null : isWithin ? 0 : feeLimitAt(backend, amountMsat);
     const quote = { invoice, text: read.text, expiresAt, feeLimit, problem: undefined };
     try {
-      const { amount, isWithin } = await this.#payable(
+      const { amount } = await this.#payable(
         wallet ?? (await this.#deps.wallets.required(caller)),
         read,
         backend,
       );
-      const limit = isWithin ? 0 : feeLimitAt(backend, amount);
+      const needed = amount + (feeLimit ?? 0);
       const { available } = await this.#deps.store.balance(wallet?.id ?? '');
-      const problem = available < amount + limit ? insufficient(amount + limit, available) : undefined;
-      return { ...quote, feeLimit: limit, problem };
+      return { ...quote, problem: available < needed ? insufficient(needed, available) : undefined };
     } catch (error) {
       if (error instanceof ApiError) return { ...quote, problem: error };
       throw error;
@@ -241,7 +241,7 @@ export class Payments {
       throw inputFault('invoice', 'is forged: it has the payment hash of another invoice');
     }
     if (own?.state === 'paid') throw new ApiError('conflict', { message: 'This invoice is already paid.' });
-    const isWithin = own !== undefined && own.backend === backend.name && backend.cancelInvoice !== undefined;
+    const isWithin = isSettledWithin(own, backend);
     if (!isWithin && !backend.isConnected) {
       throw inputFault(
         'invoice',
@@ -251,7 +251,7 @@ export class Payments {
     if (!isWithin && invoice.network !== backend.network) {
       throw inputFault('invoice', `is for ${invoice.network}, but the wallet is on ${backend.network}`);
     }
-    return { invoice, text, expiresAt, feeLimit: feeLimitAt(backend, amount), amount, isWithin };
+    return { invoice, text, expiresAt, amount, isWithin };
   }
 
   /** Makes an invoice of this host unpayable from outside. Returns false if it has to be paid over Lightning. */
@@ -337,6 +337,11 @@ export class Payments {
 /** The highest fee that is reserved; a back end with its own price may charge more than others. */
 function feeLimitAt({ ownFeeMsat }: LightningBackend, amountMsat: number): number {
   return Math.max(feeLimitFor(amountMsat), ownFeeMsat?.(amountMsat) ?? 0);
+}
+
+/** Whether a payment of an invoice would be settled within the host, without fees. */
+function isSettledWithin(own: InvoiceRecord | undefined, backend: LightningBackend): boolean {
+  return own !== undefined && own.backend === backend.name && backend.cancelInvoice !== undefined;
 }
 
 /** What a look-up says about this payment: an attempt that started earlier says nothing. */

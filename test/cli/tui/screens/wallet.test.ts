@@ -19,7 +19,13 @@ const invoice: WalletInvoice = {
 };
 const payment: Payment = {
   ...{ paymentId: 'pay_1', status: 'succeeded', failureReason: null, quotedAmountMsats: 2_000_000 },
-  ...{ maxFeeMsats: 20_000, feeMsats: 1500, paymentHash: 'cd', preimage: 'ef'.repeat(32), invoice: bobs },
+  ...{
+    maxFeeMsats: 20_000,
+    feeMsats: 1500,
+    paymentHash: 'cd',
+    preimage: 'ef'.repeat(32),
+    paymentRequest: bobs,
+  },
   ...{ payee: '03bb', description: 'Books', host: null, createdAt: time(-1), settledAt: time(-1) },
 };
 const quote = {
