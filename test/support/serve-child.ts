@@ -1,6 +1,6 @@
 /**
  * Runs the daemon from source in a child process, for tests that kill it or send it signals. Its environment sets
- * what config.yaml cannot: `DRAIN_MS`, the two deadlines of a stop. SIGUSR2 terminates the thread that
+ * what config.yaml cannot: `DRAIN_MS`, the two deadlines of a stop, and `CLOCK_AHEAD_MS`, how far its clock is ahead. SIGUSR2 terminates the thread that
  * writes the database, as if it had crashed.
  */
 import { enableCompileCache } from 'node:module';
@@ -11,5 +11,8 @@ enableCompileCache();
 process.once('worker', (writer: Worker) => process.on('SIGUSR2', () => void writer.terminate()));
 const { serve } = await import('../../src/daemon/main.ts');
 const { env, stdout, stderr } = process;
+const { now } = Date;
+const aheadMs = Number(env.CLOCK_AHEAD_MS ?? 0);
+Date.now = () => now() + aheadMs;
 const [patientMs, hurriedMs] = (env.DRAIN_MS ?? '25000,5000').split(',').map(Number) as [number, number];
 process.exitCode = await serve({ port: 0, drain: { patientMs, hurriedMs }, env, stdout, stderr });

@@ -66,6 +66,11 @@ export class FakeNode {
     return invoice;
   }
 
+  /** Whether an invoice of this node can be paid. */
+  isOpen(invoice: string): boolean {
+    return this.incoming.get(decodeInvoice(invoice).paymentHash)?.state === 'open';
+  }
+
   /** Another node pays an invoice of this one; fails if it is not open. */
   receive(invoice: string): void {
     const found = this.incoming.get(decodeInvoice(invoice).paymentHash);
@@ -108,6 +113,13 @@ export class FakeNode {
       resolve();
     });
     return payment;
+  }
+
+  /** The invoices whose payments are held. */
+  held(): string[] {
+    return this.asked.filter(
+      (invoice) => this.outgoing.get(decodeInvoice(invoice).paymentHash)?.state === 'in-flight',
+    );
   }
 
   /** Ends a payment that is held. */
