@@ -247,6 +247,9 @@ export const failures = {
 
 export type ErrorCode = keyof typeof failures;
 
+/** Why providers refused a call, where the code is less specific. */
+export type ProviderCondition = 'overloaded' | 'request-too-large';
+
 export interface ErrorDetails {
   message?: string;
   /** The offending field or limit, as the caller wrote it: `input[2].content`, `limits.spend_cap`. */
@@ -256,6 +259,8 @@ export interface ErrorDetails {
   reportedCode?: string | undefined;
   /** Reported in place of the code's type. */
   type?: string;
+  /** What a format with an own status for it reports: see `statusOf`. */
+  providerCondition?: ProviderCondition;
   /** Additional headers of the response. */
   headers?: Readonly<Record<string, string>>;
   /** Additional members of the error body, such as `balance_usd`. */
@@ -273,6 +278,7 @@ export class ApiError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly extra: Record<string, unknown> | undefined;
   readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly providerCondition: ProviderCondition | undefined;
   readonly #type: string | undefined;
 
   constructor(code: ErrorCode, details: ErrorDetails = {}) {
@@ -284,6 +290,7 @@ export class ApiError extends Error {
     this.retryAfterSeconds = details.retryAfterSeconds;
     this.extra = details.extra;
     this.headers = details.headers;
+    this.providerCondition = details.providerCondition;
     this.#type = details.type;
   }
 

@@ -60,7 +60,13 @@ describe('credentials', () => {
 describe('errors', () => {
   const model = 'sim/echo';
   test.each<[string, unknown, number, string, RegExp]>([
-    ['a missing limit', { model, messages: hello.messages }, 400, 'invalid_request_error', /^max_tokens: /],
+    [
+      'a missing limit',
+      { model, messages: hello.messages },
+      400,
+      'invalid_request_error',
+      /^max_tokens: This is required\.$/,
+    ],
     [
       'a wrong role',
       { model, max_tokens: 9, messages: [{ role: 'tool', content: 'x' }] },
@@ -81,10 +87,22 @@ describe('errors', () => {
     ],
     [
       'a tool that is not there',
-      { model, ...hello, tools: [], tool_choice: { type: 'tool', name: 'x' } },
+      {
+        model,
+        ...hello,
+        tools: [{ name: 'y', input_schema: { type: 'object' } }],
+        tool_choice: { type: 'tool', name: 'x' },
+      },
       400,
       'invalid_request_error',
       /^tool_choice\.name: /,
+    ],
+    [
+      'an unknown option of the gateway',
+      { model, ...hello, service: { max_prices: {} } },
+      400,
+      'invalid_request_error',
+      /^service\.max_prices: This /,
     ],
     ['JSON that is cut', '{"model":', 400, 'invalid_request_error', /JSON/],
     ['an unknown model', { model: 'none/such', ...hello }, 404, 'not_found_error', /none\/such/],
@@ -133,39 +151,90 @@ describe('errors', () => {
     expect(await answer.json()).toMatchObject({ type: 'error', error: { type: 'not_found_error' } });
   });
 
-  test.each([
-    [429, 'rate_limit_error'],
-    [529, 'api_error'],
-  ])('a provider that answers %i', async (status, type) => {
-    const model = backends.refuse('openai', { status });
-    backends.refuse('openai', { status });
-    const answer = await create({ model, ...hello });
-    expect(await answer.json()).toMatchObject({ type: 'error', error: { type } });
-  });
+  describe.each(['anthropic', 'openai', 'google'] as const)('from %s', (provider) => {
+    test.each([
+      [429, 429, 'rate_limit_error'],
+      [503, 529, 'overloaded_error'],
+      [529, 529, 'overloaded_error'],
+    ])('%i when all providers answer it becomes %i', async (sent, status, type) => {
+      const model = backends.refuse(provider, { status: sent, headers: { 'retry-after': '7' } });
+      for (const stream of [false, true]) {
+        backends.refuse(provider, { status: sent, headers: { 'retry-after': '7' } });
+        const answer = await create({ model, ...hello, stream });
+        expect(answer.status).toBe(status);
+        expect(answer.headers.get('retry-after')).toBe('7');
+        expect(await answer.json()).toMatchObject({ type: 'error', error: { type } });
+      }
+      backends.refuse(provider, { status: sent, headers: { 'retry-after': '7' } });
+      const other = await daemon.fetch('/v1/responses', {
+        method: 'POST',
+        json: { model, input: 'Hello.' },
+      });
+      expect(other.status).toBe(status === 529 ? 502 : status);
+    });
 
-  test('a refusal by Anthropic has its words', async () => {
-    const model = backends.script('anthropic');
-    const answer = await create({ model, max_tokens: 64, messages: [{ role: 'user', content: '  ' }] });
-    const { error } = (await answer.json()) as { error: Json };
-    expect(error).toMatchObject({
-      type: 'invalid_request_error',
-      message: 'messages: text content blocks must contain non-whitespace text',
+    test('413 stays a 413', async () => {
+      const model = backends.refuse(provider, { status: 413 });
+      const answer = await create({ model, ...hello });
+      expect(answer.status).toBe(413);
+      expect(await answer.json()).toMatchObject({ error: { type: 'request_too_large' } });
     });
   });
 
-  test('a refusal by Anthropic names a field of thoughts as the caller does', async () => {
+  test('an overload that Anthropic reports in a stream, before its answer, has its status', async () => {
+    const model = backends.script('anthropic');
+    const interrupt = { afterEvents: 2, by: 'overloaded_error' } as const;
+    backends.anthropic.answer({ blocks: [{ text: 'Never.' }], interrupt });
+    const answer = await create({ model, ...hello, stream: true });
+    expect(answer.status).toBe(529);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await answer.json()).toMatchObject({ error: { type: 'overloaded_error' } });
+  });
+
+  test('a failure of another kind is an api_error', async () => {
+    const model = backends.refuse('anthropic', { status: 500 });
+    const answer = await create({ model, ...hello });
+    expect(answer.status).toBe(502);
+    expect(await answer.json()).toMatchObject({ error: { type: 'api_error' } });
+  });
+
+  test('a refusal by Anthropic has its words, and names a field as the caller does', async () => {
     const model = backends.script('anthropic');
     const answer = await create({
       model,
       max_tokens: 2048,
       messages: [{ role: 'user', content: 'Hello.' }],
-      thinking: { type: 'enabled', budget_tokens: 100 },
+      thinking: { type: 'enabled', budget_tokens: 1024 },
+      temperature: 0.5,
     });
     const { error } = (await answer.json()) as { error: Json };
     expect(error).toMatchObject({
-      message: 'thinking.enabled.budget_tokens: Input should be at least 1024',
-      details: { param: 'thinking' },
+      type: 'invalid_request_error',
+      message: '`temperature` may only be set to 1 when thinking is enabled.',
+      details: { param: 'temperature' },
     });
+  });
+
+  test('a rate limit of the key is to be retried, other limits are not', async () => {
+    const issued = await fetch(`${daemon.url}/v1/workspaces/me/keys`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${daemon.login}` },
+      body: JSON.stringify({ limits: { requests_per_minute: 1, models: ['sim/echo'] } }),
+    });
+    const { secret } = (await issued.json()) as { secret: string };
+    const as = { 'x-api-key': secret };
+    const other = await create({ model: 'sim/assistant', ...hello }, as);
+    expect([other.status, other.headers.get('x-should-retry')]).toEqual([403, 'false']);
+    expect((await create({ model: 'sim/echo', ...hello }, as)).status).toBe(200);
+    const limited = await create({ model: 'sim/echo', ...hello }, as);
+    expect([limited.status, limited.headers.get('x-should-retry')]).toEqual([403, 'true']);
+    expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(0);
+    const inOpenAiFormat = await fetch(`${daemon.url}/v1/responses`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
+      body: JSON.stringify({ model: 'sim/echo', input: 'Hello.' }),
+    });
+    expect([inOpenAiFormat.status, inOpenAiFormat.headers.get('x-should-retry')]).toEqual([403, null]);
   });
 });
 
@@ -187,6 +256,27 @@ describe('models', () => {
     expect(seen).toEqual(ids);
     const before = await get(`/v1/models?limit=2&before_id=${encodeURIComponent(String(ids[5]))}`);
     expect(before).toMatchObject({ data: [{ id: ids[3] }, { id: ids[4] }], has_more: true });
+  });
+
+  test('are only those that this API can call now', async () => {
+    const all = await get('/v1/models?limit=1000');
+    const ids = all.data.map(({ id }) => id);
+    expect(ids).toContain('sim/assistant');
+    expect(ids).not.toContain('sim/embedding');
+    const listed = (await (await fetch(`${daemon.url}/v1/models`)).json()) as {
+      data: { id: string; service: { providers: { available: boolean }[] } }[];
+    };
+    const unavailable = listed.data.find(({ service }) => !service.providers.some((p) => p.available));
+    expect(unavailable).toBeDefined();
+    expect(ids).not.toContain(unavailable?.id);
+  });
+
+  test.each(['after_id', 'before_id'])('are not listed from an unknown cursor in %s', async (param) => {
+    const answer = await fetch(`${daemon.url}/v1/models?${param}=none%2Fsuch`, { headers: version });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({
+      error: { type: 'invalid_request_error', message: expect.stringContaining(`${param}: `) },
+    });
   });
 
   test('are shown one by one', async () => {
@@ -400,6 +490,10 @@ test('a call with an Idempotency-Key is answered once', async () => {
   const second = await create({ model: 'sim/assistant', ...hello }, headers);
   expect(second.headers.get('idempotent-replayed')).toBe('true');
   expect(await second.json()).toEqual(await first.json());
+  // Each request has an id of its own, under both names.
+  expect(second.headers.get('request-id')).toBe(second.headers.get('x-request-id'));
+  expect(second.headers.get('request-id')).not.toBe(first.headers.get('request-id'));
+  expect(second.headers.get('x-service-replay-of')).toBe(first.headers.get('request-id'));
 });
 
 describe('the cache', () => {

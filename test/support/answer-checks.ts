@@ -92,7 +92,7 @@ function siteFailure(endpoint: Endpoint, answer: Answer): ReportedError {
     errors?: Record<string, string[]>;
   };
   expect(rest).toEqual({});
-  const codes = answerableCodes(endpoint).filter((code) => statusOf(code, 'site') === answer.status);
+  const codes = answerableCodes(endpoint).filter((code) => statusOf({ code }, 'site') === answer.status);
   expect([answer.status, codes]).not.toEqual([answer.status, []]);
   expect(answer.status).toBeLessThan(500);
   expect(errors !== undefined).toBe(answer.status === 422);

@@ -17,19 +17,28 @@ export interface ErrorContext {
 
 /** Renders an error in the format of its API. Nothing else writes errors. */
 export function errorAnswer(error: ApiError, context: ErrorContext): ErrorAnswer {
-  const status = statusOf(error.code, context.surface);
+  const status = statusOf(error, context.surface);
   const headers: Record<string, string> = {
     'content-type': 'application/json; charset=utf-8',
     'x-content-type-options': 'nosniff',
   };
   if (error.retryAfter !== undefined) headers['retry-after'] = error.retryAfter;
-  // Client libraries retry some statuses on their own; this stops them where a retry cannot succeed.
-  const isRetryable = failures[error.code].retry === 'after-waiting' || error.retryAfterSeconds !== undefined;
-  if (!isRetryable) headers['x-should-retry'] = 'false';
+  const shouldRetry = shouldRetryOf(error, status, context.surface);
+  if (shouldRetry !== undefined) headers['x-should-retry'] = shouldRetry;
   if (status === 401) headers['www-authenticate'] = 'Bearer';
   Object.assign(headers, error.headers);
-  if (context.surface === 'messages') headers['request-id'] = context.requestId;
   return { status, headers, body: JSON.stringify(errorBody(error, status, context)) };
+}
+
+/**
+ * Client libraries retry some statuses on their own. This stops them where a retry cannot succeed, and has Anthropic's retry
+ * a key's rate limit, which has the status of other limits.
+ */
+function shouldRetryOf(error: ApiError, status: number, surface: Surface): 'true' | 'false' | undefined {
+  const isRetryable = failures[error.code].retry === 'after-waiting' || error.retryAfterSeconds !== undefined;
+  if (!isRetryable) return 'false';
+  const isRetriedAnyway = status === 408 || status === 409 || status === 429 || status >= 500;
+  return surface === 'messages' && !isRetriedAnyway ? 'true' : undefined;
 }
 
 function errorBody(error: ApiError, status: number, context: ErrorContext): unknown {
@@ -54,18 +63,25 @@ const messagesTypes: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-/** As in Anthropic's own errors the message starts with the field at fault: `messages.0.content: …`. */
 function messagesError(error: ApiError, status: number, { requestId }: ErrorContext): unknown {
   const type = messagesTypes[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
-  const field = status === 400 && error.param !== null ? dotted(error.param) : '';
-  const isNamed = field === '' || error.message.startsWith(field.split('.', 1)[0] ?? '');
-  const message = isNamed ? error.message : `${field}: ${error.message}`;
+  const message = status === 400 && error.param !== null ? fieldFirst(error, error.param) : error.message;
   const details = {
     ...error.extra,
     error_code: error.reportedCode,
     ...(error.param !== null && { param: error.param }),
   };
   return { type: 'error', error: { type, message, details }, request_id: requestId };
+}
+
+/** As in Anthropic's own errors the message starts with the field at fault, and names it once: `messages.0.content: …`. */
+function fieldFirst({ message, cause }: ApiError, param: string): string {
+  const field = dotted(param);
+  if (message.startsWith(field.split('.', 1)[0] ?? '')) return message;
+  const named = `\`${param}\` `;
+  if (!message.startsWith(named)) return `${field}: ${message}`;
+  // With a cause, the words are a provider's.
+  return cause === undefined ? `${field}: This ${message.slice(named.length)}` : message;
 }
 
 /** `messages[0].content` as `messages.0.content`. */

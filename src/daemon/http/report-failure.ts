@@ -47,7 +47,7 @@ function placeOf({ endpoint, request, remoteAddress }: ServerCall) {
 }
 
 function outcomeOf({ surface }: ServerCall, error: ApiError | undefined) {
-  return { error, status: error === undefined ? null : statusOf(error.code, surface) };
+  return { error, status: error === undefined ? null : statusOf(error, surface) };
 }
 
 const since = (startedAtMs: number) => ({ durationMs: performance.now() - startedAtMs });

@@ -148,6 +148,8 @@ export class Responder {
 
   #headers(call: ServerCall, headers: Record<string, string>): Record<string, string> {
     headers['x-request-id'] = call.requestId;
+    // The name that Anthropic's SDKs read.
+    if (call.surface === 'messages') headers['request-id'] = call.requestId;
     headers[versionHeader] = this.#options.version;
     if (call.corsOrigin !== undefined) {
       headers['access-control-allow-origin'] = call.corsOrigin;

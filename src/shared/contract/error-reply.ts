@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { type ErrorCode, failures } from '../errors.ts';
+import { type ApiError, failures } from '../errors.ts';
 import type { Surface } from './endpoint.ts';
 
 /** Error bodies. Source: part 7 of the service description. */
@@ -64,8 +64,17 @@ export type MessagesError = Static<typeof MessagesError>;
 export type SiteError = Static<typeof SiteError>;
 export type SiteInvalid = Static<typeof SiteInvalid>;
 
-/** The HTTP status of an error. Invalid input is 422 on the site API, and Anthropic's APIs have a status for overload. */
-export function statusOf(code: ErrorCode, surface: Surface): number {
-  if (surface === 'messages' && code === 'unavailable') return 529;
+/**
+ * The HTTP status of an error. Invalid input is 422 on the site API. Anthropic's API has statuses of its own for overload
+ * and for requests that a provider finds too large.
+ */
+export function statusOf(
+  { code, providerCondition }: Pick<ApiError, 'code'> & Partial<Pick<ApiError, 'providerCondition'>>,
+  surface: Surface,
+): number {
+  if (surface === 'messages') {
+    if (code === 'unavailable' || providerCondition === 'overloaded') return 529;
+    if (providerCondition === 'request-too-large') return 413;
+  }
   return surface === 'site' && code === 'invalid_request' ? 422 : failures[code].status;
 }

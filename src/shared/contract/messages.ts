@@ -28,7 +28,7 @@ export const MessageBlock = Type.Object(
 const Content = Type.Union([Type.String(), Type.Array(MessageBlock)]);
 
 export const MessageParam = Type.Object(
-  { role: Type.String({ description: '`user`, `assistant` or `system`.' }), content: Content },
+  { role: Type.Enum(['user', 'assistant', 'system']), content: Content },
   { $id: 'MessageParam', additionalProperties: true },
 );
 
@@ -45,7 +45,7 @@ const prompt = {
   tool_choice: maybe(
     Type.Object(
       {
-        type: Type.String({ description: '`auto`, `any`, `tool` or `none`.' }),
+        type: Type.Enum(['auto', 'any', 'tool', 'none']),
         name: maybe(Type.String()),
         disable_parallel_tool_use: maybe(Type.Boolean()),
       },
@@ -55,17 +55,35 @@ const prompt = {
   thinking: maybe(
     Type.Object(
       {
-        type: Type.String({ description: '`enabled`, `adaptive`, `between_tools` or `disabled`.' }),
-        budget_tokens: maybe(Type.Integer({ minimum: 1 })),
-        display: maybe(Type.String()),
+        type: Type.Enum(['enabled', 'adaptive', 'between_tools', 'disabled']),
+        budget_tokens: maybe(
+          Type.Integer({
+            minimum: 1024,
+            description: 'Required by `enabled`, and less than `max_tokens`; absent otherwise.',
+          }),
+        ),
+        display: maybe(Type.Enum(['summarized', 'omitted'])),
       },
       { additionalProperties: true },
     ),
   ),
   output_config: maybe(
-    Type.Object({ effort: maybe(Type.String()), format: maybe(AnyObject) }, { additionalProperties: true }),
+    Type.Object(
+      {
+        effort: maybe(Type.Enum(['low', 'medium', 'high', 'xhigh', 'max'])),
+        format: maybe(AnyObject),
+      },
+      { additionalProperties: true },
+    ),
   ),
 };
+
+/** Strict, as this format is: a misspelled option would be ignored otherwise. */
+const MessageService = Type.Object(ServiceMember.properties, {
+  $id: 'MessageService',
+  additionalProperties: false,
+  description: 'Payment and routing options; all are optional.',
+});
 
 export const CreateMessageBody = Type.Object(
   {
@@ -78,7 +96,7 @@ export const CreateMessageBody = Type.Object(
     stop_sequences: maybe(Type.Array(Type.String())),
     metadata: maybe(AnyObject),
     service_tier: maybe(Type.String()),
-    service: maybe(ServiceMember),
+    service: maybe(MessageService),
   },
   {
     $id: 'CreateMessage',

@@ -129,7 +129,7 @@ export const listModels = endpoint({
   path: '/v1/models',
   summary: 'List models.',
   description:
-    'All models in the common format, available ones first. `service` contains each model’s providers, capabilities, prices and live speed. With a credential, models are available that the workspace’s own provider keys can call. Requests with the header `anthropic-version` get Anthropic’s format, in pages.',
+    'All models in the common format, available ones first. `service` contains each model’s providers, capabilities, prices and live speed. With a credential, models are available that the workspace’s own provider keys can call. Requests with the header `anthropic-version` get Anthropic’s format, in pages, with the models that `/v1/messages` can call now.',
   tag: 'Models',
   access: everyone,
   surface: 'v1',

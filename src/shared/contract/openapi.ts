@@ -67,8 +67,9 @@ const commonHeaders = {
   'x-service-version': { description: 'The version of the daemon.', schema: { type: 'string' } },
   'retry-after': { description: 'Seconds to wait before retrying.', schema: { type: 'integer', minimum: 0 } },
   'x-should-retry': {
-    description: '`false` if retrying the same request will not help.',
-    schema: { type: 'string', const: 'false' },
+    description:
+      '`false` if retrying the same request will not help. In Anthropic’s format, `true` with a status that clients would not retry on their own.',
+    schema: { type: 'string', enum: ['true', 'false'] },
   },
   'www-authenticate': { description: 'The scheme to use.', schema: { type: 'string', const: 'Bearer' } },
 };
@@ -221,7 +222,7 @@ function success(endpoint: Endpoint, names: SchemaNames): Record<string, unknown
 function failed(endpoint: Endpoint, names: SchemaNames): Record<string, unknown> {
   const codesByStatus = new Map<number, ErrorCode[]>();
   for (const code of answerableCodes(endpoint)) {
-    const status = statusOf(code, endpoint.surface);
+    const status = statusOf({ code }, endpoint.surface);
     codesByStatus.set(status, [...(codesByStatus.get(status) ?? []), code]);
   }
   const responses: Record<string, unknown> = {};

@@ -3,7 +3,11 @@ import { type FakeAnthropic, startFakeAnthropic } from '../fake-anthropic.ts';
 import type { ProviderBackends, ScriptedReply } from './backend.ts';
 
 const env = { ANTHROPIC_API_KEY: 'sk-ant' };
-const errorTypes: Record<number, string> = { 400: 'invalid_request_error', 429: 'rate_limit_error' };
+const errorTypes: Record<number, string> = {
+  400: 'invalid_request_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+};
 
 export const anthropicBackends: ProviderBackends<'anthropic', FakeAnthropic> = {
   env,

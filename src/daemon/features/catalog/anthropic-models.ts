@@ -1,4 +1,5 @@
 import type { ModelEntry } from '../../../shared/contract/models.ts';
+import { ApiError } from '../../../shared/errors.ts';
 import { isoTime } from '../../../shared/time.ts';
 import type { Call } from '../../handler.ts';
 
@@ -17,14 +18,23 @@ export interface AnthropicPage {
   before_id?: string;
 }
 
-/** One page of a list of models; an unknown cursor gives an empty page. */
+/**
+ * One page of the models that this API can call now: its clients offer the whole list as choices. Throws
+ * `invalid_request` for an unknown cursor.
+ */
 export function anthropicModelsPage(
-  models: readonly ModelEntry[],
+  all: readonly ModelEntry[],
   { limit = pageSizeDefault, after_id: after, before_id: before }: AnthropicPage,
 ) {
-  const indexOf = (id: string) => models.findIndex((model) => model.id === id);
-  const end = before === undefined ? models.length : Math.max(0, indexOf(before));
-  const start = after === undefined ? 0 : indexOf(after) + 1 || models.length;
+  // A cursor may have become unavailable since the page before.
+  const models = all.filter((model) => isUsable(model) || model.id === after || model.id === before);
+  const indexOf = (param: string, id: string) => {
+    const index = models.findIndex((model) => model.id === id);
+    if (index < 0) throw new ApiError('invalid_request', { param, message: `There is no model “${id}”.` });
+    return index;
+  };
+  const end = before === undefined ? models.length : indexOf('before_id', before);
+  const start = after === undefined ? 0 : indexOf('after_id', after) + 1;
   const from = before === undefined ? start : Math.max(start, end - limit);
   const page = models.slice(from, Math.min(end, from + limit));
   const hasMore = before === undefined ? from + page.length < end : from > start;
@@ -34,6 +44,11 @@ export function anthropicModelsPage(
     first_id: page[0]?.id ?? null,
     last_id: page.at(-1)?.id ?? null,
   };
+}
+
+function isUsable({ service: { capabilities, providers } }: ModelEntry): boolean {
+  const isForMessages = capabilities.kind === null || capabilities.kind === 'chat';
+  return isForMessages && providers.some(({ available }) => available);
 }
 
 export function toAnthropicModel({ id, created, service }: ModelEntry) {

@@ -35,21 +35,21 @@ export function catalogHandlers(deps: CatalogHandlersDeps): Handler[] {
     hostCreatedAt: unixSeconds(deps.hostCreatedAt()),
   });
   return [
-    implement(listModels, async ({ caller, headers, query, requestId }) => {
+    implement(listModels, async ({ caller, headers, query }) => {
       const context = await contextOf(caller);
       const entries = (await catalog.all(context)).map((resolution) => toModelEntry(resolution, context));
       entries.push(...ownModels(context.hostCreatedAt));
       if (!speaksAnthropic(headers))
         return { object: 'list' as const, data: modelsAfter(query.after, entries) };
-      return new RelayReply({ 'request-id': requestId }, JSON.stringify(anthropicModelsPage(entries, query)));
+      return new RelayReply({}, JSON.stringify(anthropicModelsPage(entries, query)));
     }),
 
-    implement(getModel, async ({ caller, headers, params, requestId }) => {
+    implement(getModel, async ({ caller, headers, params }) => {
       const context = await contextOf(caller);
       const own = ownModels(context.hostCreatedAt).find(({ id }) => id === params.model);
       const entry = own ?? toModelEntry(await catalog.resolve(params.model, context), context);
       if (!speaksAnthropic(headers)) return entry;
-      return new RelayReply({ 'request-id': requestId }, JSON.stringify(toAnthropicModel(entry)));
+      return new RelayReply({}, JSON.stringify(toAnthropicModel(entry)));
     }),
 
     implement(refreshModels, async () => ({ object: 'list', data: await listings.refresh() })),

@@ -92,8 +92,8 @@ export function inferenceHandlers(
       ),
     ),
 
-    implement(countMessageTokens, async ({ caller, requestId, signal, body, headers }) =>
-      countMessageTokensReply(deps, { caller: identified(caller), requestId, signal, body, headers }),
+    implement(countMessageTokens, async ({ caller, signal, body, headers }) =>
+      countMessageTokensReply(deps, { caller: identified(caller), signal, body, headers }),
     ),
 
     implement(connectResponses, async ({ signal }) => openSocket({ signal })),

@@ -60,6 +60,7 @@ export function invalidRequest(
         ? 'The provider rejected the request as invalid.'
         : inCallersTerms(caller, publicMessage),
     extra: { attempts: attempts.map(attemptView) },
+    ...(isTooLarge(failure) && { providerCondition: 'request-too-large' }),
     cause: failure,
   });
 }
@@ -75,10 +76,9 @@ export function allRoutesFailed(
     failures.length > 0 && failures.every((failure) => failure.kind === kind);
   const details = { extra: { attempts: attempts.map(attemptView) }, cause: failures.at(-1) };
   if (every('rate-limited')) {
-    const waits = failures.map((failure) => failure.details.retryAfterSeconds ?? retryAfterSecondsDefault);
     return new ApiError('rate_limited', {
       message: `Every provider of ${model} is rate limited.`,
-      retryAfterSeconds: Math.min(retryAfterSecondsMax, Math.max(1, Math.ceil(Math.min(...waits)))),
+      retryAfterSeconds: shortestWait(failures),
       ...details,
     });
   }
@@ -92,10 +92,27 @@ export function allRoutesFailed(
   }
   const reasons = new Map(failed.map(({ attempt, failure }) => [attempt, networkReason(failure)]));
   const summaries = attempts.map((attempt) => summaryOf(attempt, reasons.get(attempt)));
+  const isOverload = failures.length > 0 && failures.every(isOverloaded);
   return new ApiError('upstream_failed', {
     message: `Every provider tried failed: ${[...new Set(summaries)].join('; ')}.`,
+    ...(isOverload && { providerCondition: 'overloaded', retryAfterSeconds: shortestWait(failures) }),
     ...details,
   });
+}
+
+/** In whole seconds, of the provider that is available first. */
+function shortestWait(failures: readonly UpstreamFailure[]): number {
+  const waits = failures.map((failure) => failure.details.retryAfterSeconds ?? retryAfterSecondsDefault);
+  return Math.min(retryAfterSecondsMax, Math.max(1, Math.ceil(Math.min(...waits))));
+}
+
+/** Whether a provider is healthy but has no capacity now. 529 and `overloaded_error` are Anthropic's. */
+function isOverloaded({ kind, details: { status, providerCode } }: UpstreamFailure): boolean {
+  return kind === 'rate-limited' || status === 503 || status === 529 || providerCode === 'overloaded_error';
+}
+
+function isTooLarge({ details: { status, providerCode } }: UpstreamFailure): boolean {
+  return status === 413 || providerCode === 'request_too_large';
 }
 
 function summaryOf({ provider, status, errorCode }: Attempt, reason: string | undefined): string {

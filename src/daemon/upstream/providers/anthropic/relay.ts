@@ -11,8 +11,8 @@ export function relayedMessagesBody(call: RelayedCall, provider: string): Json {
   const sent: Json = { ...relayedPrompt(call, provider), stream };
   // 0 fills the prompt cache without an answer.
   if (call.outputTokensMax !== undefined && body.max_tokens !== 0) {
+    if (call.outputTokensMax < Number(body.max_tokens)) fitThinking(sent, call.outputTokensMax);
     sent.max_tokens = call.outputTokensMax;
-    fitThinking(sent, call.outputTokensMax);
   }
   return sent;
 }
@@ -40,7 +40,7 @@ function canContinueThoughts(messages: unknown): boolean {
 
 const budgetTokensMin = 1024;
 
-/** A budget of thoughts must be below the output limit, which may be lower than the caller's. */
+/** A budget of thoughts must be below the output limit, which the model or a budget of money can make lower than requested. */
 function fitThinking(sent: Json, maxTokens: number): void {
   const thinking = objectOf(sent.thinking);
   if (typeof thinking?.budget_tokens !== 'number' || thinking.budget_tokens < maxTokens) return;

@@ -1,4 +1,5 @@
-import { ApiError } from '../../../../../shared/errors.ts';
+import type { CreateMessageBody } from '../../../../../shared/contract/messages.ts';
+import type { ApiError } from '../../../../../shared/errors.ts';
 import {
   invalid,
   isObject,
@@ -20,21 +21,19 @@ const nowhere: ReasoningOrigin = { provider: '', model: '', payload: undefined }
 
 /**
  * Messages → neutral items, in the order of the blocks. Blocks of tools that Anthropic runs, and of unknown types,
- * become opaque. Fails with `unknown_call_id` for a result without an earlier call.
+ * become opaque. Calls and results were matched before.
  */
-export function parseMessageItems(
-  messages: readonly (Json & { role: string; content: unknown })[],
-  open: OpenSealed,
-): InputItem[] {
+export function parseMessageItems(messages: readonly MessageParam[], open: OpenSealed): InputItem[] {
   const reader = new MessagesReader(open);
   for (const [index, message] of messages.entries()) reader.add(message, `messages[${index}]`);
   return reader.items;
 }
 
+type MessageParam = CreateMessageBody['messages'][number];
+
 class MessagesReader {
   readonly items: InputItem[] = [];
   readonly #open: OpenSealed;
-  readonly #calls = new Set<string>();
   /** The parts of the message that is being read, until another item comes between. */
   #content: ContentPart[] = [];
 
@@ -42,20 +41,17 @@ class MessagesReader {
     this.#open = open;
   }
 
-  add({ role, content }: { role: string; content: unknown }, param: string): void {
-    if (role !== 'user' && role !== 'assistant' && role !== 'system')
-      throw invalid(`${param}.role`, 'This must be user, assistant or system.');
+  add({ role, content }: MessageParam, param: string): void {
     if (typeof content === 'string') {
       if (content !== '') this.#content.push({ type: 'text', text: content });
-    } else if (Array.isArray(content)) {
+    } else {
       for (const [index, block] of content.entries())
         this.#addBlock(block, role, `${param}.content[${index}]`);
-    } else throw invalid(`${param}.content`, 'This must be a string or a list of content blocks.');
+    }
     this.#endMessage(role);
   }
 
-  #addBlock(block: unknown, role: 'user' | 'assistant' | 'system', param: string): void {
-    if (!isObject(block)) throw invalid(param, 'A content block must be an object.');
+  #addBlock(block: Json, role: MessageParam['role'], param: string): void {
     const part = contentPart(block, param);
     if (part !== undefined) {
       this.#content.push(part);
@@ -85,7 +81,7 @@ class MessagesReader {
     }
   }
 
-  #endMessage(role: 'user' | 'assistant' | 'system'): void {
+  #endMessage(role: MessageParam['role']): void {
     if (this.#content.length === 0) return;
     this.items.push({ type: 'message', role, content: this.#content });
     this.#content = [];
@@ -96,7 +92,6 @@ class MessagesReader {
     if (callId === '') throw invalid(`${param}.id`, 'This must not be empty.');
     const { input } = block;
     if (!isObject(input)) throw invalid(`${param}.input`, 'This must be an object.');
-    this.#calls.add(callId);
     this.items.push({
       type: 'function_call',
       callId,
@@ -107,12 +102,6 @@ class MessagesReader {
 
   #addResult(block: Json, param: string): void {
     const callId = requiredText(block.tool_use_id, `${param}.tool_use_id`);
-    if (!this.#calls.has(callId)) {
-      throw new ApiError('unknown_call_id', {
-        param: `${param}.tool_use_id`,
-        message: `There is no earlier \`tool_use\` block with the id ${quoted(callId)}.`,
-      });
-    }
     const { output, references } = resultContent(block.content, `${param}.content`);
     const isError = optionalFlag(block.is_error, `${param}.is_error`);
     const item: FunctionOutputItem = { type: 'function_call_output', callId, output };

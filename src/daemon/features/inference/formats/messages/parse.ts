@@ -5,6 +5,7 @@ import type { Inference, OutputFormat, Sampling, Tool, ToolChoice } from '../../
 import { parseFunction, requireTool } from '../responses/parse.ts';
 import type { OpenSealed } from '../responses/parse-input.ts';
 import { parseMessageItems, textOfBlocks } from './parse-messages.ts';
+import { type MessagesBody, validateMessages } from './validate.ts';
 
 /** The headers of a request. */
 export type MessageHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -40,12 +41,9 @@ function threadNotFound(): ApiError {
 }
 
 /** The part of a call whose tokens can be counted. */
-export function parsePrompt(
-  body: CountMessageTokensBody,
-  headers: MessageHeaders,
-  open: OpenSealed,
-): Inference {
-  const { service: _service, ...rest } = body as CountMessageTokensBody & { service?: unknown };
+export function parsePrompt(body: MessagesBody, headers: MessageHeaders, open: OpenSealed): Inference {
+  validateMessages(body, String(headers['anthropic-beta'] ?? ''));
+  const { service: _service, ...rest } = body as MessagesBody & { service?: unknown };
   const tools = parseMessageTools(body.tools ?? []);
   const relayed = relayedHeaders(headers);
   return {
@@ -111,8 +109,6 @@ function parseMessageToolChoice(
       if (tools.some((tool) => tool.type === 'opaque' && tool.json.name === name)) return undefined;
       return { mode: 'function', ...requireTool({ name }, tools, 'tool_choice.name') };
     }
-    default:
-      throw invalid('tool_choice.type', 'This must be auto, any, tool or none.');
   }
 }
 

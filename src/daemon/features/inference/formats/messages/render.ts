@@ -100,9 +100,10 @@ export function renderMessage({
 function blocksOf(item: OutputItem, showsThoughts: boolean): Json[] {
   switch (item.kind) {
     case 'message':
+      // The format refuses blank text when it is sent back, and models write some in front of calls.
       return item.parts.flatMap((part) => {
         const text = part.type === 'refusal' ? part.refusal : part.text;
-        return text === '' ? [] : [textBlock(text)];
+        return text.trim() === '' ? [] : [textBlock(text)];
       });
     case 'function_call':
       return [toolBlock(item, inputOf(item.arguments))];

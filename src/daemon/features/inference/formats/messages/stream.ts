@@ -133,6 +133,8 @@ class BlockWriter {
   #open: { index: number; kind: StartedItem['kind'] } | undefined;
   /** Events of other items, by item in the order of their first event. */
   readonly #waiting = new Map<number, ItemEvent[]>();
+  /** White space in front of a text whose block has not started. */
+  #blank = '';
   /** The current paragraph of the open thoughts. */
   #paragraph = 0;
   /** Thoughts of callers who did not ask for them: they matter only if tool calls follow. */
@@ -193,9 +195,7 @@ class BlockWriter {
         return event.item.kind === 'function_call' ? this.#startCall(event.index, event.item) : '';
       case 'text':
       case 'refusal':
-        return event.delta === ''
-          ? ''
-          : this.#startText(event.index) + this.#delta({ type: 'text_delta', text: event.delta });
+        return this.#writeText(event.index, event.delta);
       case 'reasoning':
         return this.#showsThoughts && event.delta !== '' ? this.#thought(event) : '';
       case 'arguments':
@@ -207,8 +207,15 @@ class BlockWriter {
     }
   }
 
-  #startText(index: number): string {
-    return this.#open ? '' : this.#startBlock(index, 'message', textBlock(''));
+  /** Starts a block with the first text that is not blank: the format refuses blank text when it is sent back. */
+  #writeText(index: number, delta: string): string {
+    if (this.#open) return delta === '' ? '' : this.#delta({ type: 'text_delta', text: delta });
+    const text = this.#blank + delta;
+    if (text.trim() === '') {
+      this.#blank = text;
+      return '';
+    }
+    return this.#startBlock(index, 'message', textBlock('')) + this.#delta({ type: 'text_delta', text });
   }
 
   #startCall(index: number, item: Extract<StartedItem, { kind: 'function_call' }>): string {
@@ -251,6 +258,7 @@ class BlockWriter {
 
   #startBlock(index: number, kind: StartedItem['kind'], block: Json): string {
     this.#open = { index, kind };
+    this.#blank = '';
     this.#hasArguments = false;
     return show({ type: 'content_block_start', index: this.#nextBlock, content_block: block });
   }

@@ -6,7 +6,7 @@ import { checkAction, enforceKeyPolicy, policyOf } from '../../pipeline/key-poli
 import { inputTokens } from '../../pricing/cost-bound.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 
-export type CountTokensCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal'> & {
+export type CountTokensCall = Pick<ModelCall, 'caller' | 'signal'> & {
   body: CountMessageTokensBody;
   headers: MessageHeaders;
 };
@@ -17,7 +17,7 @@ export type CountTokensCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal'>
  */
 export async function countMessageTokensReply(
   deps: InferenceDeps,
-  { body, headers, caller, requestId, signal }: CountTokensCall,
+  { body, headers, caller, signal }: CountTokensCall,
 ): Promise<RelayReply> {
   checkAction(policyOf(caller), '/v1/messages');
   const { workspaceId } = caller;
@@ -34,7 +34,7 @@ export async function countMessageTokensReply(
   });
   const counted = await deps.router.countInput({ routes, inference, signal });
   return new RelayReply(
-    { 'request-id': requestId, ...(counted === undefined && { 'x-service-estimated': 'true' }) },
+    counted === undefined ? { 'x-service-estimated': 'true' } : {},
     JSON.stringify({ input_tokens: counted ?? input.likely }),
   );
 }

@@ -62,14 +62,13 @@ function stream(
   const { output, meter } = started;
   const tokens = () => meter.tokens();
   const renderer = new MessagesStream({ ...label, output, requestId, tokens, showsThoughts });
-  const headers = { ...answerHeaders(started), 'request-id': requestId };
-  return new StreamReply(headers, relayStream(deps, started, { renderer }));
+  return new StreamReply(answerHeaders(started), relayStream(deps, started, { renderer }));
 }
 
 function whole(
   deps: InferenceDeps,
   started: StartedCall,
-  { label, requestId, showsThoughts, slot }: Answering,
+  { label, showsThoughts, slot }: Answering,
 ): Promise<RelayReply> {
   const { answer, meter, output } = started;
   const render = (settled: Settled) => {
@@ -77,8 +76,7 @@ function whole(
       answer.kind === 'json'
         ? { ...answer.json, ...label }
         : renderMessage({ label, output, settled, showsThoughts });
-    const headers = { ...answerHeaders(started, settled), 'request-id': requestId };
-    return new RelayReply(headers, JSON.stringify(body));
+    return new RelayReply(answerHeaders(started, settled), JSON.stringify(body));
   };
   return answerWhole(deps, started, async () => {
     if (answer.kind === 'json') {
