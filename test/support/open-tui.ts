@@ -82,6 +82,7 @@ export function openTui(options: OpenOptions = {}) {
       workspace: undefined,
       keyNames,
       commands: commandIndex,
+      decisionModel: 'service/decide',
     }),
     services,
     bindings: options.bindings ?? defaultBindings,

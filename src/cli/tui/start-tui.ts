@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type Client, createClient } from '../../shared/client.ts';
 import { foldersOf } from '../../shared/folders.ts';
+import { decisionModel } from '../commands/decide/decide.ts';
 import { chooseModel } from '../commands/respond/choose-model.ts';
 import { logSearchOf } from '../content/call-content.ts';
 import type { Context } from '../context.ts';
@@ -35,6 +36,7 @@ export async function startTui(context: Context, { plain }: TuiOptions): Promise
     workspace: host.workspace,
     keyNames,
     commands: context.commands,
+    decisionModel: decisionModel(context, undefined),
   };
   const screens = allScreens(screenOptions);
   const path = join(foldersOf(context).config, keysFileName);

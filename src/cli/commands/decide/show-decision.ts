@@ -22,13 +22,15 @@ export function percent(probability: number): string {
   return hundred < 0.1 ? '<0.1 %' : `${hundred.toFixed(1)} %`;
 }
 
-interface Row {
+/** One option of an answer, as it is shown. */
+interface OptionRow {
   label: string;
   probability: number;
   isTop: boolean;
 }
 
-function rowsOf(answer: DecisionAnswer): Row[] {
+/** The options of an answer with their probabilities; none of a refusal. */
+export function optionRows(answer: DecisionAnswer): OptionRow[] {
   if (answer.type === 'refusal') return [];
   if (answer.type === 'predicate') {
     const { probability } = answer;
@@ -59,7 +61,7 @@ export function showDecision({ out, io }: Context, questions: readonly Question[
       io.stdout.write('  the model declined to answer\n');
       continue;
     }
-    const all = rowsOf(answer);
+    const all = optionRows(answer);
     const shown =
       all.length <= shownMax ? all : all.toSorted((a, b) => b.probability - a.probability).slice(0, shownMax);
     const width = Math.min(24, Math.max(...shown.map(({ label }) => label.length)));

@@ -2,7 +2,7 @@ import { jsonPage } from '../screens/pages.ts';
 import type { Page, Prompt, Question } from '../screens/screen.ts';
 import { lineDialog } from '../state/dialog.ts';
 import type { TuiState } from '../state/tui-state.ts';
-import { emptyEdit } from '../text/line-edit.ts';
+import { editOf } from '../text/line-edit.ts';
 
 /** Opens a page once it is fetched, unless the user has moved on by then. */
 export function openFetched(state: TuiState, row: unknown, fetch: () => Promise<Page>): void {
@@ -80,7 +80,7 @@ export function openPrompt(state: TuiState, prompt: Prompt<unknown> | undefined)
   state.dialog = lineDialog({
     label: prompt.label,
     placeholder: prompt.placeholder,
-    edit: emptyEdit,
+    edit: editOf(prompt.initial?.() ?? ''),
     submit: (text) => runPrompt(state, prompt, text),
   });
 }

@@ -1,4 +1,5 @@
 import { apiCallsScreen } from './api-calls.ts';
+import { decisionsScreen } from './decisions.ts';
 import { keysScreen } from './keys.ts';
 import { modelsScreen } from './models.ts';
 import { paywallsScreen } from './paywalls.ts';
@@ -13,7 +14,9 @@ import { whispersScreen } from './whispers.ts';
 
 /** All screens, in the order of the sidebar. */
 export function allScreens(
-  options: Parameters<typeof apiCallsScreen>[0] & Parameters<typeof trafficScreen>[0],
+  options: Parameters<typeof apiCallsScreen>[0] &
+    Parameters<typeof trafficScreen>[0] &
+    Parameters<typeof decisionsScreen>[0],
 ): Screen[] {
   return [
     trafficScreen(options),
@@ -27,5 +30,6 @@ export function allScreens(
     walletScreen(),
     apiCallsScreen(options),
     paywallsScreen,
+    decisionsScreen(options),
   ] as Screen[];
 }

@@ -74,6 +74,8 @@ export interface Prompt<Row> {
   placeholder: string;
   /** Whether it acts on the selected row. */
   needsRow?: true;
+  /** What the line starts with, to be edited. */
+  initial?(): string;
   /** Resolves to a page to open, to a question, or to a notice. */
   run(line: string, services: Services, row: Row | undefined): Promise<Page | Question | string>;
 }
