@@ -22,6 +22,7 @@ import {
   type Payer,
   paymentsConfig,
 } from '../support/paid-calls.ts';
+import { runCli } from '../support/run-cli.ts';
 import { openSocket } from '../support/socket-client.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 import { askDaemon } from '../support/users.ts';
@@ -158,6 +159,24 @@ describe('a call that the balance does not cover', () => {
       balance_usd: '0',
       resets_at: expect.any(String),
     });
+  });
+
+  test('names the configured address, whatever the headers of the client claim', async () => {
+    const payer = await newPayer();
+    const resourceFor = async (headers: Record<string, string>) => {
+      const answer = await callModel(daemon, { key: payer.key, body: request(), headers });
+      return offersIn(answer.headers).required.resource.url;
+    };
+    expect(await resourceFor({ 'x-forwarded-proto': 'https' })).toBe(`${daemon.url}/v1/responses`);
+    const env = { GATEWAY_HOME: daemon.home };
+    await runCli(['config', 'set', 'listen.public_url', 'https://gateway.example/'], { env });
+    await runCli(['reload'], { env });
+    try {
+      expect(await resourceFor({})).toBe('https://gateway.example/v1/responses');
+    } finally {
+      await runCli(['config', 'unset', 'listen.public_url'], { env });
+      await runCli(['reload'], { env });
+    }
   });
 
   test('only takes credit where no wallet receives payments', async () => {

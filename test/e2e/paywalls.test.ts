@@ -481,6 +481,22 @@ describe('the API of paywalls', () => {
     expect((await api(daemon.key, 'DELETE', `/l402/paywalls/${id}`)).status).toBe(403);
   });
 
+  test('shows the configured address of paywalls', async () => {
+    const { id } = await create({ name: 'public', match: { pathPrefix: '/public' } });
+    const hosted = await create({ name: 'hosted', match: { host: 'api.example', pathPrefix: '/public' } });
+    const env = { GATEWAY_HOME: daemon.home };
+    await runCli(['config', 'set', 'paywalls.public_url', 'https://pay.example'], { env });
+    await runCli(['reload'], { env });
+    try {
+      expect((await show(id)).url).toBe('https://pay.example/public');
+      expect((await show(hosted.id)).url).toBe('https://api.example/public');
+    } finally {
+      await runCli(['config', 'unset', 'paywalls.public_url'], { env });
+      await runCli(['reload'], { env });
+    }
+    expect((await show(id)).url).toBe(`${proxy}/public`);
+  });
+
   test('needs a wallet', async () => {
     const { login } = await addPerson(daemon, 'poor');
     const answer = await api(login, 'POST', '/l402/paywalls', {

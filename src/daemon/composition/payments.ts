@@ -16,7 +16,11 @@ import type { WalletsFeatures } from './wallets.ts';
 interface PaymentsDeps {
   storage: Pick<Storage, 'challenges' | 'workspaces'>;
   world: World;
-  live: { readonly acceptsPayments: boolean; readonly rate: RateSettings };
+  live: {
+    readonly acceptsPayments: boolean;
+    readonly rate: RateSettings;
+    readonly publicUrls: { readonly api: string | undefined };
+  };
   /** 32 bytes. */
   dataKey: Uint8Array;
   isLocalHost: boolean;
@@ -55,7 +59,10 @@ export function createPayments(deps: PaymentsDeps, { wallets, admission, isPrepa
     },
     secret: Buffer.from(hkdfSync('sha256', deps.dataKey, '', 'payment challenges', 32)),
   });
-  const paidCalls = new PaidCalls({ store, challenges, invoices, admission, isPrepaid, world });
+  const paidCalls = new PaidCalls({
+    ...{ store, challenges, invoices, admission, isPrepaid, world },
+    publicUrl: () => live.publicUrls.api,
+  });
   const purchases = new CreditPurchases({ store, challenges, paidCalls, world });
   wallets.onInvoicePaid(({ paymentHash }) => purchases.paid(paymentHash));
   return {

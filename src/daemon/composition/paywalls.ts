@@ -31,7 +31,10 @@ interface PaywallsDeps {
   storage: Pick<Storage, 'paywalls' | 'profile'>;
   world: World;
   makeId: MakeId;
-  live: { readonly allowedUpstreams: readonly string[] };
+  live: {
+    readonly allowedUpstreams: readonly string[];
+    readonly publicUrls: { readonly paywalls: string | undefined };
+  };
   paywalls: Config['paywalls'];
   process: { url: () => string };
   /** 32 bytes. */
@@ -133,6 +136,7 @@ export function createPaywalls(deps: PaywallsDeps, features: PaywallsFeatures) {
   };
   const handlers: Handler[] = paywallHandlers({
     ...{ paywalls, reconciler, proxyUrl },
+    publicUrl: () => deps.live.publicUrls.paywalls,
     walletOf: (userId) => features.wallets.ofUser(userId),
   });
   return {

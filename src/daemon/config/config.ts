@@ -37,6 +37,8 @@ export interface Config {
   /** An additional Unix socket to listen on, and who may connect to it. */
   socketFile: { path: string; access: 'owner' | 'group' } | undefined;
   allowedHosts: string[];
+  /** Where clients reach this host, if not at the addresses it listens on: behind a reverse proxy with TLS. */
+  publicUrls: { api: string | undefined; paywalls: string | undefined };
   corsOrigins: string[];
   dataFolder: string;
   configFile: string;
@@ -262,6 +264,7 @@ export async function loadConfig({
     port,
     socketFile: socketFileOf({ flags, env, file, setting, folder: dirname(configFile) }),
     allowedHosts: setting('listen.allowed_hosts'),
+    publicUrls: { api: file.listen?.public_url, paywalls: file.paywalls?.public_url },
     corsOrigins: setting('cors.origins'),
     dataFolder,
     configFile: resolve(configFile),

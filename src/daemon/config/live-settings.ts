@@ -17,6 +17,7 @@ export interface LiveSettings {
   lightning: Config['lightning'];
   paymentHosts: readonly string[];
   toolSpending: Config['toolSpending'];
+  publicUrls: Config['publicUrls'];
   allowedUpstreams: readonly string[];
   acceptsPayments: boolean;
   readonly rate: Config['rate'];
@@ -33,6 +34,7 @@ export function liveSettings(config: Config): LiveSettings {
     lightning,
     paymentHosts,
     toolSpending,
+    publicUrls,
     allowedUpstreams,
     acceptsPayments,
   } = config;
@@ -51,6 +53,7 @@ export function liveSettings(config: Config): LiveSettings {
     lightning,
     paymentHosts,
     toolSpending,
+    publicUrls,
     allowedUpstreams,
     acceptsPayments,
     rate: { ...config.rate },

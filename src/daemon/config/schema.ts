@@ -19,6 +19,11 @@ const origin = Type.String({
   maxLength: 500,
   description: 'an origin like https://app.example',
 });
+const publicUrl = Type.String({
+  pattern: '^https?://[^\\s/?#@]+/?$',
+  maxLength: 500,
+  description: 'an origin like https://gateway.example',
+});
 const variable = Type.String({ minLength: 1, description: 'text: the name of an environment variable' });
 const flag = Type.Boolean({ description: 'true or false' });
 const dollars = Type.String({
@@ -99,6 +104,7 @@ export const ConfigFile = Type.Object(
             Type.Enum(['owner', 'group'], { description: 'owner or group: who may connect to the socket' }),
           ),
           allowed_hosts: Type.Optional(Type.Array(text, { description: 'a list of names' })),
+          public_url: Type.Optional(publicUrl),
         },
         map,
       ),
@@ -285,6 +291,7 @@ export const ConfigFile = Type.Object(
           port: Type.Optional(
             Type.Integer({ minimum: 0, maximum: 65_535, description: 'a port from 0 to 65535' }),
           ),
+          public_url: Type.Optional(publicUrl),
           allowed_upstreams: Type.Optional(
             Type.Array(text, { description: 'a list of host names and addresses' }),
           ),

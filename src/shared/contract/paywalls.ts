@@ -91,7 +91,9 @@ export const Paywall = Type.Object(
     status: Type.Enum([...paywallStatuses], {
       description: '`paused`: requests get 503, paid tokens stay valid.',
     }),
-    url: nullable(Type.String({ description: 'Where the embedded proxy serves it; null while it is down.' })),
+    url: nullable(
+      Type.String({ description: 'Where clients reach it; null while the reverse proxy is down.' }),
+    ),
     match: Type.Object(MatchView),
     upstream: Type.Object(UpstreamView),
     priceSats: Type.Integer({ minimum: 1, description: 'The price of a token, in satoshis.' }),

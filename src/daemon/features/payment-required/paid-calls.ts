@@ -45,6 +45,8 @@ export interface PaidCallsDeps {
   invoices: Pick<Invoices, 'receivedFor'>;
   admission: Pick<Admission, 'balanceOf' | 'credited'>;
   isPrepaid: (workspaceId: string) => boolean;
+  /** The configured address of this host; undefined for the one that the client used. */
+  publicUrl: () => string | undefined;
   world: Pick<World, 'now'>;
 }
 
@@ -104,7 +106,7 @@ export class PaidCalls {
     const { refused, remoteAddress = '' } = request;
     const { workspaceId } = caller;
     const paid = paidRequestOf(endpoint, request);
-    const url = urlOf(endpoint, request);
+    const url = this.#urlOf(endpoint, request);
     const challenge =
       price === undefined || !isPrepaid(workspaceId)
         ? undefined
@@ -151,6 +153,12 @@ export class PaidCalls {
     const received = await this.#deps.invoices.receivedFor(paymentHash);
     if (received === undefined) return 'invoice_unpaid';
     return received < amount ? 'amount_mismatch' : undefined;
+  }
+
+  /** Whether a client used TLS is configured, as any client could claim it in a header. */
+  #urlOf(path: string, { headers: { host } }: PayableRequest): string {
+    const base = this.#deps.publicUrl() ?? `http://${typeof host === 'string' ? host : 'localhost'}`;
+    return base.replace(/\/$/, '') + path;
   }
 
   async #balanceOf(workspaceId: string): Promise<NanoUsd | undefined> {
@@ -223,12 +231,6 @@ function paidRequestOf(path: string, { isMessage, rawBody }: PayableRequest): Pa
 /** The body is hashed as it was sent, which is no longer known of a compressed one. */
 function canHash({ isMessage, headers }: PayableRequest): boolean {
   return !isMessage && headers['content-encoding'] === undefined;
-}
-
-function urlOf(path: string, { headers }: PayableRequest): string {
-  const scheme = headers['x-forwarded-proto'] === 'https' ? 'https' : 'http';
-  const { host } = headers;
-  return `${scheme}://${typeof host === 'string' ? host : 'localhost'}${path}`;
 }
 
 function sha256(bytes: Uint8Array): string {

@@ -23,6 +23,8 @@ interface PaywallHandlersDeps {
   walletOf: (userId: string) => Promise<{ id: string } | undefined>;
   /** The address of the embedded proxy; undefined while it does not listen. */
   proxyUrl: () => URL | undefined;
+  /** Where clients reach that proxy, if not at its address. */
+  publicUrl: () => string | undefined;
 }
 
 const pageSizeDefault = 50;
@@ -62,7 +64,7 @@ export function paywallHandlers(deps: PaywallHandlersDeps): Handler[] {
 }
 
 async function viewOf(
-  { paywalls, reconciler, walletOf, proxyUrl }: PaywallHandlersDeps,
+  { paywalls, reconciler, walletOf, proxyUrl, publicUrl }: PaywallHandlersDeps,
   record: PaywallRecord,
 ): Promise<Paywall> {
   const { host, pathPrefix, methods, upstream, status } = record;
@@ -72,7 +74,7 @@ async function viewOf(
     name: record.name,
     ownerUserId: record.owner,
     status,
-    url: status === 'deleted' ? null : clientUrl(proxyUrl(), record),
+    url: status === 'deleted' ? null : clientUrl(proxyUrl() && (publicUrl() ?? proxyUrl()), record),
     match: { host, pathPrefix, methods },
     upstream: { ...upstream, headers: paywalls.headersOf(record) },
     priceSats: record.priceSats,
@@ -90,9 +92,9 @@ async function viewOf(
   };
 }
 
-function clientUrl(proxy: URL | undefined, { host, pathPrefix }: PaywallRecord): string | null {
-  if (proxy === undefined) return null;
-  const url = new URL(pathPrefix, proxy);
+function clientUrl(base: URL | string | undefined, { host, pathPrefix }: PaywallRecord): string | null {
+  if (base === undefined) return null;
+  const url = new URL(pathPrefix, base);
   if (host !== null) url.hostname = host;
   return url.href;
 }
