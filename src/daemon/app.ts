@@ -91,7 +91,7 @@ export function createApp(deps: AppDeps) {
   const calls = modelCalls(deps, inference);
   const { idempotency } = calls;
   const decisions = createDecisions(deps, { ...features, idempotency, observers: inference.observers });
-  const money = [...wallets.handlers(idempotency), ...payments.handlers, ...paywalls.handlers];
+  const money = [...wallets.handlers(idempotency), ...payments.handlers, ...paywalls.handlers(idempotency)];
   return {
     handlers: handlersOf(deps, features, {
       ...{ calls, decisions, money },

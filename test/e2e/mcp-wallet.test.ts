@@ -95,7 +95,7 @@ test('past failure 14: no paid tool path bypasses the limits, and no invoice wit
   expect(await balanceOf(daemon)).toBe(98_000);
 });
 
-test('parallel calls share the limit of the day, which a restart does not reset', async () => {
+test('past failure 13: parallel calls share the limit of the day, which a restart does not reset', async () => {
   const first = await use('pay_invoice', { invoice: await invoiceOf(60) });
   expect(first.payment).toMatchObject({ status: 'succeeded', quotedAmountMsats: 60_000 });
   expect(await use('get_payment', { paymentId: first.payment.paymentId })).toEqual(first);

@@ -579,6 +579,21 @@ describe('past failures of others', () => {
     expect(paid.status).toBe(200);
   });
 
+  test('past failure 20: calls and credit are never charged by an invoice without an amount', async () => {
+    const { key, login } = await newPayer();
+    const { body: rejected } = await callModel(daemon, { key, body: request() });
+    const { pay } = rejected.error;
+    expect(decodeInvoice(pay.invoice).amountMsat).toBe(pay.amount_msats);
+    for (const json of [{ sats: 1 }, { usd: '0.01' }]) {
+      const { status, body } = await askDaemon(daemon, 'POST', '/v1/credit/purchases', { as: login, json });
+      expect(status).toBe(200);
+      expect(decodeInvoice(body.invoice).amountMsat).toBe(body.amount_sats * 1000);
+      expect(body.amount_sats).toBeGreaterThan(0);
+    }
+    const { status } = await askDaemon(daemon, 'POST', '/v1/credit/purchases', { as: login, json: {} });
+    expect(status).toBe(400);
+  });
+
   test('past failure 22: callers who never pay get a limited number of invoices', async () => {
     const { key } = await newPayer();
     const answers = await Promise.all(

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { fetch402 } from '@getalby/lightning-tools/402';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { decodeInvoice } from '../../src/daemon/features/lightning/bolt11.ts';
 import {
   formatCredential,
   lightningChargeIn,
@@ -158,6 +159,36 @@ test('past failure 17: one Payment credential sent 20 times pays for one request
   expect(statuses.filter((status) => status === 200)).toHaveLength(1);
   expect(statuses.filter((status) => status === 402)).toHaveLength(19);
   expect(server.seen).toHaveLength(1);
+});
+
+test('past failure 20: neither a paywall nor a wallet asks for payment by an invoice without an amount', async () => {
+  const { invoice } = await challenged(await create({ priceSats: 1 }));
+  expect(decodeInvoice(invoice).amountMsat).toBe(1000);
+  const asOwner = (json: object) =>
+    askDaemon(daemon, 'POST', '/api/payments/invoice', { as: daemon.login, json });
+  expect(await asOwner({})).toMatchObject({
+    status: 422,
+    body: { errors: { amountSats: expect.any(Array) } },
+  });
+  expect((await asOwner({ amountSats: null })).status).toBe(422);
+  const { body } = await asOwner({ amountSats: 5 });
+  expect(decodeInvoice(body.data.invoice.paymentRequest).amountMsat).toBe(5000);
+});
+
+test('past failure 18: a paid invoice of another paywall or of the wallet is no proof', async () => {
+  const path = await create();
+  const asked = await challenged(path);
+  const { body } = await askDaemon(daemon, 'POST', '/api/payments/invoice', {
+    ...{ as: daemon.login, json: { amountSats: 3 } },
+  });
+  const { preimage } = await payer.payInvoice({ invoice: body.data.invoice.paymentRequest });
+  const other = await buy(await create());
+  for (const foreign of [preimage, other.preimage]) {
+    const credential = formatCredential({ challenge: asked.challenge, payload: { preimage: foreign } });
+    expect(await refusalOf(path, credential)).toEqual(refused('invalid_preimage'));
+    expect(await refusalOf(path, `L402 ${asked.macaroon}:${foreign}`)).toEqual(refused('invalid_preimage'));
+  }
+  expect(server.seen).toEqual([]);
 });
 
 test('one payment is used by L402 or by the Payment scheme, not by both', async () => {

@@ -481,6 +481,25 @@ describe('the API of paywalls', () => {
     expect((await api(daemon.key, 'DELETE', `/l402/paywalls/${id}`)).status).toBe(403);
   });
 
+  test('creates one paywall for requests with the same Idempotency-Key', async () => {
+    const upstream = { url: server.url, headers: { 'x-api-key': 'sealed-where-it-is-stored' } };
+    const json = { priceSats: 1, upstream, match: { pathPrefix: '/once' } };
+    const ask = (body: object) =>
+      askDaemon(daemon, 'POST', '/api/l402/paywalls', {
+        ...{ as: daemon.login, json: body, headers: { 'idempotency-key': 'paywall-1' } },
+      });
+    const [one, other] = await Promise.all([ask(json), ask(json)]);
+    expect(one).toMatchObject({ status: 200, body: { data: { name: 'once' } } });
+    expect(other.body.data.id).toBe(one.body.data.id);
+    expect(await ask({ ...json, priceSats: 2 })).toMatchObject({ status: 409 });
+    const { body: listed } = await api(daemon.login, 'GET', '/l402/paywalls?limit=200');
+    expect(listed.data.filter(({ name }: { name: string }) => name.startsWith('once'))).toHaveLength(1);
+    for (const file of ['gateway.db', 'gateway.db-wal']) {
+      const bytes = await readFile(join(daemon.home, file)).catch(() => Buffer.alloc(0));
+      expect(bytes.includes('sealed-where-it-is-stored')).toBe(false);
+    }
+  });
+
   test('shows the configured address of paywalls', async () => {
     const { id } = await create({ name: 'public', match: { pathPrefix: '/public' } });
     const hosted = await create({ name: 'hosted', match: { host: 'api.example', pathPrefix: '/public' } });

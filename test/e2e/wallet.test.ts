@@ -181,6 +181,39 @@ describe('a payment', () => {
     expect(await balanceOf(daemon.login)).toBe(before - 7);
   });
 
+  test('past failure 15: takes no amount that is negative, zero, fractional, huge or not a number', async () => {
+    const { paymentRequest: invoice } = await invoiceOf(bob.login, 11);
+    const before = [await balanceOf(daemon.login), await balanceOf(bob.login)];
+    const endpoints = (amount: unknown): [path: string, body: object][] => [
+      ['/payments/invoice', { amountSats: amount }],
+      ['/payments/pay', { invoice, maxAmountSats: amount }],
+      ['/payments/pay', { invoice, maxAmountMsats: amount }],
+      ['/payments/pay', { invoice, timeoutMs: amount }],
+      ['/agents/me/wallet/faucet', { amountSats: amount }],
+      ['/l402/paywalls', { priceSats: amount, upstream: { url: 'https://example.com' } }],
+    ];
+    const amounts = [-1, 0, 1.5, -0.1, '11', '11; --', true, [11], {}, 1e19, Number.MAX_SAFE_INTEGER + 1];
+    for (const amount of amounts) {
+      for (const [path, json] of endpoints(amount)) {
+        const { status, body } = await api(daemon.login, 'POST', path, json);
+        expect({ amount, path, status }).toEqual({ amount, path, status: 422 });
+        const member = Object.keys(json).find((name) => name !== 'invoice' && name !== 'upstream') ?? '';
+        expect(Object.keys(body.errors)[0]).toContain(member);
+      }
+    }
+    // Numbers that JSON cannot carry, and those that lose their digits on the way.
+    for (const amount of ['NaN', 'Infinity', '1e400', '21e14', '9007199254740993']) {
+      const answer = await fetch(`${daemon.url}/api/payments/invoice`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${daemon.login}`, 'content-type': 'application/json' },
+        body: `{"amountSats": ${amount}}`,
+      });
+      expect([amount, [400, 422].includes(answer.status)]).toEqual([amount, true]);
+    }
+    expect([await balanceOf(daemon.login), await balanceOf(bob.login)]).toEqual(before);
+    await expectSoundLedger();
+  });
+
   test('past failure 1: wins alone against 49 others that need the same money', {
     timeout: 60_000,
   }, async () => {

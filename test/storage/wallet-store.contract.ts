@@ -285,6 +285,30 @@ export function walletStoreContract(open: OpenStorage): void {
       });
     });
 
+    test.each([
+      ['the balance', 3000, 50_000],
+      ['the budget', 50_000, 3000],
+    ])('past failure 13: parallel payments together stay within %s', async (_limit, balance, max) => {
+      const storage = await openWithWallets();
+      const { wallets } = storage;
+      await fund(storage, balance);
+      const budget = { name: 'tools', since: morning, max };
+      for (let number = 1; number <= 10; number += 1) await wallets.addInvoice(anInvoice(number));
+      // To the other wallet of this host and over Lightning, in turns.
+      const started = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          index % 2 === 0
+            ? wallets.payWithin(aPayment(index / 2 + 1, { budget }))
+            : wallets.startPayment(outgoing(100 + index, { budget, amount: 950 })),
+        ),
+      );
+      expect(started.filter((outcome) => 'state' in outcome)).toHaveLength(3);
+      const { available, pending } = await wallets.balance('wal_1');
+      expect(available).toBe(balance - 3000);
+      expect((await wallets.balance('wal_2')).available + pending).toBe(3000);
+      await expectSound(storage);
+    });
+
     test('is settled once', async () => {
       const storage = await openWithWallets(1);
       const { wallets } = storage;

@@ -50,7 +50,7 @@ export const createPaywallCommand = (context: Context) =>
     .option('--rate <number>', 'requests per second for each client', wholeNumber({ min: 1 }))
     .addHelpText('after', example('gateway paywalls create --upstream http://127.0.0.1:9000 --price 10'))
     .action(async (flags) => {
-      const { data } = await context.client().call(createPaywall, { body: bodyOf(flags) });
+      const { data } = await context.client().call(createPaywall, { headers: {}, body: bodyOf(flags) });
       await context.out.record(data, paywallRecord(context.now()));
       warnOfProxy(context, data);
     });

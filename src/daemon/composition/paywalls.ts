@@ -2,6 +2,7 @@ import type { MakeId } from '../../shared/ids.ts';
 import { utcDay } from '../../shared/time.ts';
 import type { Config } from '../config/config.ts';
 import type { EventFeed } from '../features/events/index.ts';
+import type { Idempotency } from '../features/idempotency/index.ts';
 import {
   caddyRoute,
   caddyRouteId,
@@ -134,13 +135,13 @@ export function createPaywalls(deps: PaywallsDeps, features: PaywallsFeatures) {
       `http://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}:${address.port}`,
     );
   };
-  const handlers: Handler[] = paywallHandlers({
-    ...{ paywalls, reconciler, proxyUrl },
-    publicUrl: () => deps.live.publicUrls.paywalls,
-    walletOf: (userId) => features.wallets.ofUser(userId),
-  });
   return {
-    handlers,
+    handlers: (idempotency: Pick<Idempotency, 'once'>): Handler[] =>
+      paywallHandlers({
+        ...{ paywalls, reconciler, idempotency, proxyUrl },
+        publicUrl: () => deps.live.publicUrls.paywalls,
+        walletOf: (userId) => features.wallets.ofUser(userId),
+      }),
     /** Serves the paywalls of earlier runs. Never rejects: a failed proxy is reported with the paywalls. */
     start: (): Promise<void> =>
       reconciler.update().catch((error: unknown) => log.warn({ err: error }, 'paywalls could not be read')),

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
+import { idempotencyErrors, idempotencyHeaders, OnceHeaders } from './model-call.ts';
 import { dataOf, pageOf, RowId } from './site.ts';
 import { maybe, nullable, Timestamp } from './vocabulary.ts';
 import { msats } from './wallet.ts';
@@ -260,6 +261,8 @@ export const createPaywall = endpoint({
   tag: 'Paywalls',
   access,
   surface: 'site',
+  headers: OnceHeaders,
+  responseHeaders: idempotencyHeaders,
   body: Type.Object(
     {
       name: Type.Optional(
@@ -275,7 +278,7 @@ export const createPaywall = endpoint({
     { additionalProperties: false },
   ),
   result: dataOf(Paywall),
-  errors: [...errors, 'invalid_request'],
+  errors: [...errors, 'invalid_request', ...idempotencyErrors, 'unavailable'],
 });
 
 export const exportPaywalls = endpoint({

@@ -11,6 +11,8 @@ import { pageSizeMax } from '../../../shared/contract/site.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { type Handler, implement } from '../../handler.ts';
+import { withSecret } from '../../replies.ts';
+import { type Idempotency, secretOnce } from '../idempotency/index.ts';
 import { exportPaywalls } from './export.ts';
 import type { Paywalls } from './paywalls.ts';
 import type { Reconciler } from './reconcile.ts';
@@ -19,6 +21,7 @@ import type { PaywallRecord } from './store.ts';
 interface PaywallHandlersDeps {
   paywalls: Paywalls;
   reconciler: Pick<Reconciler, 'view'>;
+  idempotency: Pick<Idempotency, 'once'>;
   /** The wallet of a user, which is paid. */
   walletOf: (userId: string) => Promise<{ id: string } | undefined>;
   /** The address of the embedded proxy; undefined while it does not listen. */
@@ -48,9 +51,12 @@ export function paywallHandlers(deps: PaywallHandlersDeps): Handler[] {
       const text = exportPaywalls(format, { paywalls: served, embedded: embedded?.host ?? '' });
       return { data: { format, revision: deps.reconciler.view().revision, text } };
     }),
-    implement(createPaywall, async ({ caller, body }) => ({
-      data: await view(await paywalls.create(caller, body)),
-    })),
+    implement(createPaywall, (call) =>
+      secretOnce(deps.idempotency, call, createPaywall, async () => {
+        const data = await view(await paywalls.create(call.caller, call.body));
+        return withSecret<typeof createPaywall>({ data });
+      }),
+    ),
     implement(getPaywall, async ({ caller, params }) => ({
       data: await view(await paywalls.find(caller, params.paywallId)),
     })),

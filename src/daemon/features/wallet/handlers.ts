@@ -13,9 +13,9 @@ import { pageSizeMax } from '../../../shared/contract/site.ts';
 import { createWallet, getBalance, useFaucet, type Wallet } from '../../../shared/contract/wallet.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { type Call, type Handler, implement } from '../../handler.ts';
+import { type Handler, implement } from '../../handler.ts';
 import { withSecret } from '../../replies.ts';
-import type { Idempotency, OnceCall } from '../idempotency/index.ts';
+import { type Idempotency, secretOnce } from '../idempotency/index.ts';
 import type { Invoices } from './invoices.ts';
 import type { Payments } from './payments.ts';
 import type { SpendingLimits } from './spending-limits.ts';
@@ -66,8 +66,7 @@ export function paymentHandlers(deps: WalletHandlersDeps): Handler[] {
   const invoiceViewOf = (invoice: InvoiceRecord) => invoiceView(invoice, deps.now());
   return [
     implement(payInvoice, (call) =>
-      // Resolves to a reply that is already serialised, as answers with a key are stored in this form.
-      once(idempotency, call, payInvoice, async () => {
+      secretOnce(idempotency, call, payInvoice, async () => {
         const { toolSpending } = deps.settings;
         const limits = { budget: 'tools', ...toolSpending, names: toolLimitNames };
         const payment = viewOf(await payments.pay(call.caller, call.body, call.isTool && limits));
@@ -75,7 +74,7 @@ export function paymentHandlers(deps: WalletHandlersDeps): Handler[] {
       }),
     ),
     implement(createInvoice, (call) =>
-      once(idempotency, call, createInvoice, async () => {
+      secretOnce(idempotency, call, createInvoice, async () => {
         const invoice = invoiceViewOf(await invoices.create(call.caller, call.body));
         return withSecret<typeof createInvoice>({ data: { invoice } });
       }),
@@ -112,23 +111,6 @@ export function paymentHandlers(deps: WalletHandlersDeps): Handler[] {
       data: { payment: viewOf(await payments.get(caller, params.paymentId)) },
     })),
   ];
-}
-
-type OnceEndpoint = typeof payInvoice | typeof createInvoice;
-
-async function once<E extends OnceEndpoint>(
-  idempotency: Pick<Idempotency, 'once'>,
-  call: Pick<Call<E>, 'caller' | 'requestId' | 'headers' | 'signal' | 'remoteAddress'> & { body: unknown },
-  endpoint: E,
-  produce: () => Promise<ReturnType<typeof withSecret>>,
-) {
-  const { caller, requestId, headers, body, signal, remoteAddress } = call;
-  const asked: OnceCall = {
-    ...{ caller, requestId, headers, body, signal, endpoint },
-    ...{ isStreamed: false, isSecret: true },
-    ...(remoteAddress !== undefined && { remoteAddress }),
-  };
-  return (await idempotency.once(asked, produce)) as Awaited<ReturnType<typeof produce>>;
 }
 
 const pageSizeDefault = 50;

@@ -178,6 +178,32 @@ describe('a payment over Lightning', () => {
     expect(await failedAt(startOfFakeTime)).toBe('failed');
   });
 
+  test('past failure 8: has no lock that expires before the payment does', async () => {
+    const { payments, answers, asked, balance, problems, store, world } = await start();
+    const late = Promise.withResolvers<PaymentOutcome>();
+    answers.pay = () => late.promise;
+    const service = payments();
+    const paying = service.pay(caller, { invoice: invoiceOf(800_000), timeoutMs: 1000 });
+    while (asked.length === 0 || world.sleeping() === 0) await new Promise(setImmediate);
+    await world.advance(1000);
+    const { id } = await paying;
+    // Long after any lock or lease, the money is still reserved, also for a daemon that starts then.
+    world.shiftWallClock(30 * 24 * 60 * 60 * 1000);
+    const restarted = payments();
+    for (const each of [service, restarted]) {
+      await each.followUp(never);
+      const again = each.pay(caller, { invoice: invoiceOf(800_000) });
+      await expect(again).rejects.toMatchObject({ code: 'conflict' });
+    }
+    expect(asked).toHaveLength(1);
+    expect(await balance()).toEqual({ available: 192_000, pending: 808_000 });
+    late.resolve(success);
+    await service.close();
+    expect(await store.payment(id)).toMatchObject({ state: 'succeeded', fee: 1500 });
+    expect(await balance()).toEqual({ available: 198_500, pending: 0 });
+    expect(await problems()).toEqual([]);
+  });
+
   test('that failed returns its money, and can be tried again', async () => {
     const { payments, answers, balance, problems } = await start();
     answers.pay = async () => ({ state: 'failed', reason: 'no_route' });
