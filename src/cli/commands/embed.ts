@@ -37,7 +37,7 @@ async function embedAndShow(context: Context, texts: string[], flags: EmbedFlags
   const costs: (string | null)[] = [];
   for await (const input of callsOf(context, texts)) {
     last = await embed(context, { model, input, dimensions: flags.dimensions ?? null });
-    if (context.out.wantsJson()) await context.out.element(last);
+    if (context.out.wantsJson()) await context.out.document(last);
     else for (const { embedding } of last.data) context.out.text(`${JSON.stringify(embedding)}\n`);
     tokens += last.usage.total_tokens;
     costs.push(last.usage.cost_usd);

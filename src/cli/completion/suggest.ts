@@ -25,7 +25,11 @@ async function candidates(before: string[], current: string, context: Context): 
   const verbs = isAlone && !current.startsWith('-') ? named(parent.verbs) : [];
   if (!entry) return isAlone ? verbs : [];
   const command = await buildCommand(entry, context);
-  return [...verbs, ...(await inCommand({ command, rest, current, context }))];
+  const found = await inCommand({ command, rest, current, context });
+  return [
+    ...verbs,
+    ...found.filter(({ kind = null }) => kind === null || !entry.models || kind === entry.models),
+  ];
 }
 
 const topFlags: Suggestion[] = [

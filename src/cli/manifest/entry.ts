@@ -1,7 +1,10 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Address } from '../../shared/client.ts';
 import type { Endpoint, Result } from '../../shared/contract/endpoint.ts';
+import type { ModelEntry } from '../../shared/contract/models.ts';
 import type { Context } from '../context.ts';
+
+type ModelKind = ModelEntry['service']['capabilities']['kind'] & string;
 
 /** Everything the program knows about a command before it loads it. */
 export interface CommandEntry {
@@ -11,6 +14,8 @@ export interface CommandEntry {
   /** Members of the call's query or body that the command takes as options of the same name. */
   options?: readonly string[];
   lists?: Listing;
+  /** The kind of models that its `<model>` takes; left out if it takes all. */
+  models?: ModelKind;
   /** Loads the command's module, which happens only when it runs or its help is printed. */
   load: () => Promise<(context: Context) => CommandUnknownOpts>;
   /** Set for commands without `--host`, `--json` and the other common options. */
@@ -41,6 +46,8 @@ export interface Suggestion {
   value: string;
   /** Shown next to the value, where the shell has room. */
   meaning?: string | undefined;
+  /** Of a model, if it is known. */
+  kind?: ModelKind | null | undefined;
 }
 
 export function isNoun(entry: CommandEntry | NounEntry): entry is NounEntry {

@@ -29,20 +29,24 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
   respond: {
     summary: 'Ask a model a question.',
     endpoint: createResponse,
+    models: 'chat',
     load: async () => (await import('../commands/respond/respond.ts')).respondCommand,
   },
   chat: {
     summary: 'Chat with a model.',
+    models: 'chat',
     load: async () => (await import('../commands/tui.ts')).chatCommand,
   },
   compact: {
     summary: 'Shorten a conversation to a sealed summary.',
     endpoint: compactResponse,
+    models: 'chat',
     load: async () => (await import('../commands/compact.ts')).compactCommand,
   },
   embed: {
     summary: 'Turn texts into vectors.',
     endpoint: createEmbedding,
+    models: 'embedding',
     load: async () => (await import('../commands/embed.ts')).embedCommand,
   },
   decide: {
@@ -122,7 +126,10 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
         endpoint: listModels,
         lists: {
           completes: ['model', 'pattern'],
-          suggest: rowsOf(listModels, {}, ({ id }) => ({ value: id })),
+          suggest: rowsOf(listModels, {}, ({ id, service }) => ({
+            value: id,
+            kind: service.capabilities.kind,
+          })),
         },
         load: async () => (await import('../commands/models.ts')).listModelsCommand,
       },

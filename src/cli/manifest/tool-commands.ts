@@ -9,6 +9,7 @@ export const toolCommands: Record<string, CommandEntry | NounEntry> = {
   },
   run: {
     summary: 'Start a coding tool that calls models through the gateway.',
+    models: 'chat',
     load: async () => (await import('../commands/run/run.ts')).runCommand,
   },
   mcp: {

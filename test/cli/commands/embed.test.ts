@@ -46,6 +46,14 @@ describe('embed', () => {
     expect(JSON.parse(stdout)).toMatchObject({ object: 'list', service: { provider: 'simulator' } });
   });
 
+  test('names the fields that --json can pick', async () => {
+    const { stdout, stderr } = await embed(['-m', 'sim/embedding', 'one', '--json=object']);
+    expect(JSON.parse(stdout)).toEqual({ object: 'list' });
+    expect(stderr).not.toContain('Unknown');
+    const unknown = await embed(['-m', 'sim/embedding', 'one', '--json=index']);
+    expect(unknown.stderr).toContain('Unknown field: index. Valid fields: object, data,');
+  });
+
   test.each([
     ['no model', [], 'text', /GATEWAY_EMBEDDING_MODEL/],
     ['nothing to embed', ['-m', 'sim/embedding'], undefined, /Nothing to embed/],

@@ -66,16 +66,27 @@ describe('suggested words', () => {
   });
 });
 
+const model = (id: string, kind: string | null) => ({ id, service: { capabilities: { kind } } });
+
 describe('suggested values', () => {
   const keys = '/v1/workspaces/me/keys';
 
   test('are models, for a flag or an argument', async () => {
     const { env } = await fakeDaemon({
-      'GET /v1/models': () => ({ object: 'list', data: [{ id: 'sim/echo' }, { id: 'openai/gpt-5' }] }),
+      'GET /v1/models': () => ({
+        object: 'list',
+        data: [model('sim/echo', 'chat'), model('sim/embedding', 'embedding'), model('openai/gpt-5', null)],
+      }),
     });
     expect(await suggested(['respond', '-m', 'sim'], env)).toEqual(['sim/echo']);
+    expect(await suggested(['run', 'claude', '-m', 'sim'], env)).toEqual(['sim/echo']);
+    expect(await suggested(['embed', '-m', ''], env)).toEqual(['sim/embedding', 'openai/gpt-5']);
     expect(await suggested(['respond', '--model=open'], env)).toEqual(['--model=openai/gpt-5']);
-    expect(await suggested(['models', 'show', ''], env)).toEqual(['sim/echo', 'openai/gpt-5']);
+    expect(await suggested(['models', 'show', ''], env)).toEqual([
+      'sim/echo',
+      'sim/embedding',
+      'openai/gpt-5',
+    ]);
   });
 
   test('exclude anything that a shell or terminal interprets', async () => {
@@ -94,7 +105,7 @@ describe('suggested values', () => {
       '\u001b[2J',
       'a\nb',
     ];
-    const data = [...evil, 'qwen3:8b', 'x/y@v1.5+z'].map((id) => ({ id }));
+    const data = [...evil, 'qwen3:8b', 'x/y@v1.5+z'].map((id) => model(id, 'chat'));
     const { env } = await fakeDaemon({ 'GET /v1/models': () => ({ object: 'list', data }) });
     expect(await suggested(['models', 'show', ''], env)).toEqual(['qwen3:8b', 'x/y@v1.5+z']);
   });
@@ -147,7 +158,7 @@ describe('suggested values', () => {
 
   test('come from the host named on the line', async () => {
     const here = await fakeDaemon({});
-    const there = await fakeDaemon({ 'GET /v1/models': () => ({ data: [{ id: 'there/model' }] }) });
+    const there = await fakeDaemon({ 'GET /v1/models': () => ({ data: [model('there/model', 'chat')] }) });
     const words = ['--host', there.url, 'respond', '-m', ''];
     expect(await suggested(words, here.env)).toEqual(['there/model']);
     expect(here.calls).toEqual([]);

@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import type { ModelEntry } from '../../../shared/contract/models.ts';
 import { availableProviders } from '../../commands/models.ts';
 import { tokensText } from '../../commands/respond/bill.ts';
 import type { Context } from '../../context.ts';
@@ -179,10 +180,15 @@ export class Suggestions {
     this.#models = [];
     try {
       const { data } = await this.#context.client().call(listModels, { query: {} });
-      this.#models = data.filter((model) => availableProviders(model) !== '').map(({ id }) => id);
+      this.#models = data.filter(canChat).map(({ id }) => id);
     } catch {
       // Completion is optional.
     }
     this.#onChange();
   }
+}
+
+function canChat(model: ModelEntry): boolean {
+  const { kind } = model.service.capabilities;
+  return (kind === null || kind === 'chat') && availableProviders(model) !== '';
 }

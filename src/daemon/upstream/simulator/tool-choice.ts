@@ -1,4 +1,4 @@
-import type { Inference } from '../../features/inference/neutral.ts';
+import type { Inference, InputItem } from '../../features/inference/neutral.ts';
 import { UpstreamFailure } from '../../features/inference/upstream.ts';
 import type { PlannedCall } from './answer.ts';
 import type { Conversation, FunctionTool } from './conversation.ts';
@@ -6,13 +6,16 @@ import { argumentsFor } from './schema-values.ts';
 
 const wantsSeveral = /\b(?:parallel|both|all (?:the |of the |your )?tools)\b/i;
 
+/** Agents offer more tools than this, some of which start agents: calling the first one could go on and on. */
+const unnamedToolsMax = 8;
+
 /**
  * Chooses the tools to call: none after a tool result or with `tool_choice: none`; the one in `tool_choice`; else those
- * named in the user's text or, if there are none, the first one. All of them if the text asks for that.
+ * named in the user's text or, if there are none and only a few tools, the first one. All of them if the text asks for that.
  */
 export function chooseTools(inference: Inference, conversation: Conversation): FunctionTool[] {
   const { toolChoice, parallelToolCalls } = inference;
-  if (conversation.toolResults.length > 0 || toolChoice?.mode === 'none') return [];
+  if (toolChoice?.mode === 'none' || endsWithResults(inference.items)) return [];
   if (toolChoice?.mode === 'function') return [named(conversation.tools, toolChoice.name)];
   const allowed =
     toolChoice?.mode === 'allowed'
@@ -22,8 +25,17 @@ export function chooseTools(inference: Inference, conversation: Conversation): F
   const mentioned = allowed.filter(({ name }) => mentions(text, name));
   const candidates = mentioned.length > 0 ? mentioned : allowed;
   const isSeveral = wantsSeveral.test(text) && parallelToolCalls !== false;
+  const mayAnswer = toolChoice === undefined || toolChoice.mode === 'auto';
+  if (mayAnswer && mentioned.length === 0 && !isSeveral && allowed.length > unnamedToolsMax) return [];
   if (!isSeveral) return candidates.slice(0, 1);
   return mentioned.length > 1 ? mentioned : allowed;
+}
+
+/** Whether tools have answered since the model's last turn; some clients add hints to the results. */
+function endsWithResults(items: readonly InputItem[]): boolean {
+  const isModels = (item: InputItem) =>
+    item.type === 'function_call' || (item.type === 'message' && item.role === 'assistant');
+  return items.slice(items.findLastIndex(isModels) + 1).some(({ type }) => type === 'function_call_output');
 }
 
 export function planCall(tool: FunctionTool, conversation: Conversation): PlannedCall {

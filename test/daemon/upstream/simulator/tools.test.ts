@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import type { ToolChoice } from '../../../../src/daemon/features/inference/neutral.ts';
+import type { InputItem, ToolChoice } from '../../../../src/daemon/features/inference/neutral.ts';
 import { user } from '../../../support/inference.ts';
 import { called, getAnswer, result, said, startSimulator, tool } from './drive.ts';
 
@@ -44,6 +44,25 @@ test.each([
 test('the one in the message is called instead of the first', async () => {
   const { calls } = await ask({ items: [user('Please use get_time now')], tools: [weather, time] });
   expect(calls.map(({ name }) => name)).toEqual(['get_time']);
+});
+
+test('none is called if none is named and an agent offers many', async () => {
+  const tools = Array.from({ length: 9 }, (_, index) => tool(`step_${index}`, { type: 'object' }));
+  const plain = await ask({ items: [user('Say hello')], tools });
+  expect([plain.calls, plain.text]).toEqual([[], expect.stringContaining('Say hello')]);
+  const byName = await ask({ items: [user('Use step_7')], tools });
+  expect(byName.calls.map(({ name }) => name)).toEqual(['step_7']);
+  const required = await ask({ items: [user('Say hello')], tools, toolChoice: { mode: 'required' } });
+  expect(required.calls).toHaveLength(1);
+});
+
+test('none is called after a result, even if the client adds a hint to it', async () => {
+  const items = [user('How is the weather?'), called('get_weather'), result('18 °C')];
+  const note = { ...user('Be brief.'), role: 'system' } as InputItem;
+  for (const hint of [user('A reminder: get_time is there, too.'), note]) {
+    const { calls, text } = await ask({ items: [...items, hint], tools: [weather, time] });
+    expect([calls, text]).toEqual([[], expect.stringMatching(/./)]);
+  }
 });
 
 test.each(['Call both.', 'Use all tools', 'Do it in parallel'])('all are called for “%s”', async (text) => {
