@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Connection } from '../engine/connection.ts';
 import { insertSql, rowFormat } from '../engine/row-format.ts';
+import type { EntrySum } from './check-balances.ts';
 import type { entries } from './tables.ts';
 
 type EntryRecord = typeof entries.$inferSelect;
@@ -109,6 +110,8 @@ function linkHash(previous: Buffer, { number, total, entries }: Omit<Link, 'hash
 export interface ChainFindings {
   problems: string[];
   last: number;
+  /** The sums of all entries, if the chain was followed from its start and every entry equals its copy. */
+  sums: EntrySum[] | undefined;
 }
 
 /** A changed link invalidates all later ones, so a few sentences suffice. */
@@ -116,24 +119,32 @@ const problemsMax = 20;
 
 /**
  * Follows the chain from a previously verified link (0: from the start) and compares each entry with its copy, in one
- * snapshot, while calls continue. Takes about four microseconds per entry.
+ * snapshot, while calls continue. Takes about two microseconds per entry.
  */
 export function verifyChain(database: Connection, { from }: { from: number }): ChainFindings {
   return database.transaction(() => {
     const links = database.prepare<[number], Link>(
       'SELECT number, entries, total, hash FROM ledger_chain WHERE number >= ? ORDER BY number',
     );
-    const changedEntries = entryComparison(database);
+    const comparison = new EntryComparison(database);
     const problems: string[] = [];
     let previous: Link | undefined;
+    let uncopied = 0;
     for (const link of links.iterate(from)) {
-      if (previous) problems.push(...(linkProblems(previous, link) ?? changedEntries(link)));
+      if (previous) problems.push(...(linkProblems(previous, link) ?? comparison.add(link)));
+      else uncopied = link.total;
       previous = link;
       if (problems.length >= problemsMax) break;
     }
+    problems.push(...comparison.finish());
     if (previous === undefined) problems.push(`The ledger chain has no link ${from}.`);
     else if (problems.length === 0) problems.push(...countProblems(database, previous));
-    return { problems: problems.slice(0, problemsMax), last: previous?.number ?? 0 };
+    const hasAll = from === 0 && uncopied === 0 && problems.length === 0;
+    return {
+      problems: problems.slice(0, problemsMax),
+      last: previous?.number ?? 0,
+      sums: hasAll ? comparison.sums : undefined,
+    };
   })();
 }
 
@@ -160,8 +171,101 @@ function linkProblems(previous: Link, link: Link): string[] | undefined {
   return [`Link ${link.number} of the ledger chain was changed.`];
 }
 
+/** Copies of so many entries are compared together. */
+const comparedAtOnce = 2_000;
+
+/** Reads so many entries at least: more than one call or payment has. */
+const pageMin = 16;
+
+/**
+ * Compares entries with their copies in links. Both are read as JSON texts and compared many at once: rows and their columns as
+ * values of their own would take three times as long. What does not match is compared again entry by entry.
+ */
+class EntryComparison {
+  readonly #page: (from: string, size: number) => string | null | undefined;
+  readonly #changedEntries: (link: Link) => string[];
+  readonly #sums = new Map<string, number>();
+  #links: Link[] = [];
+  #copies: string[] = [];
+
+  constructor(database: Connection) {
+    const page = database
+      .prepare<[string, number], string | null>(
+        `SELECT group_concat(entry, '${betweenEntries}') FROM (
+           SELECT concat(${entryAsJson}) AS entry FROM entries WHERE request_id >= ? ORDER BY request_id, kind LIMIT ?)`,
+      )
+      .pluck();
+    this.#page = (from, size) => page.get(from, size);
+    this.#changedEntries = changedEntries(database);
+  }
+
+  /** The sums of the compared entries by kind and accounts. */
+  get sums(): EntrySum[] {
+    return Array.from(this.#sums, ([columns, amount]) => {
+      const [kind, debit, credit] = JSON.parse(`[${columns}]`) as [EntrySum['kind'], string, string];
+      return { kind, debit, credit, amount };
+    });
+  }
+
+  /** Returns problems of this link and of earlier ones, unless the link is compared later. */
+  add(link: Link): string[] {
+    this.#links.push(link);
+    for (const copy of link.entries.slice(2, -2).split(betweenEntries)) this.#copies.push(copy);
+    return this.#copies.length < comparedAtOnce ? [] : this.finish();
+  }
+
+  /** Compares the links that were not compared yet. */
+  finish(): string[] {
+    const [links, copies] = [this.#links, this.#copies];
+    [this.#links, this.#copies] = [[], []];
+    if (!this.#areSame(copies.sort())) return links.flatMap(this.#changedEntries);
+    for (const copy of copies) this.#sum(copy);
+    return [];
+  }
+
+  /** Whether every copy is equal to an entry. May be false for equal ones if a text in them needs an escape. */
+  #areSame(copies: readonly string[]): boolean {
+    let size = comparedAtOnce;
+    for (let at = 0; at < copies.length; ) {
+      size = Math.max(pageMin, Math.min(size, copies.length - at));
+      const page = this.#page(idIn(copies[at] as string), size) ?? '';
+      let next = at + size;
+      if (page !== copies.slice(at, next).join(betweenEntries)) {
+        // Entries of other links are between these.
+        next = at;
+        for (const entry of page.split(betweenEntries)) if (entry === copies[next]) next += 1;
+        if (next === at) return false;
+        size = 2 * (next - at);
+      }
+      at = next;
+    }
+    return true;
+  }
+
+  #sum(copy: string): void {
+    const beforeKind = copy.indexOf(',');
+    const beforeTime = copy.lastIndexOf(',');
+    const beforeAmount = copy.lastIndexOf(',', beforeTime - 1);
+    const columns = copy.slice(beforeKind + 1, beforeAmount);
+    const amount = Number(copy.slice(beforeAmount + 1, beforeTime));
+    this.#sums.set(columns, (this.#sums.get(columns) ?? 0) + amount);
+  }
+}
+
+const betweenEntries = '],[';
+
+/** An entry as in a link, without the brackets; SQLite's JSON functions take longer. */
+const entryAsJson = entryFormat.names
+  .map((name) => (name === 'amount' || name === 'created_at' ? name : `'"', ${name}, '"'`))
+  .join(", ',', ");
+
+/** The id that a copy starts with. */
+function idIn(copy: string): string {
+  return copy.slice(1, copy.indexOf('"', 1));
+}
+
 /** Returns a function that lists the entries that differ from the copies in a link. */
-function entryComparison(database: Connection): (link: Link) => string[] {
+function changedEntries(database: Connection): (link: Link) => string[] {
   const entry = database
     .prepare<[string, string], unknown[]>(
       `SELECT ${entryFormat.names.join(', ')} FROM entries WHERE request_id = ? AND kind = ?`,

@@ -2,7 +2,7 @@ import type { LedgerFindings } from '../../../features/metering/ledger-store.ts'
 import type { Connection } from '../engine/connection.ts';
 import { usageProblems } from '../metering/verify-usage.ts';
 import { grantsAccount, topUpsAccount, unitOf, workspaceAccount } from './accounts.ts';
-import { checkBalances } from './check-balances.ts';
+import { checkBalances, type EntrySum, sumEntries } from './check-balances.ts';
 import { verifyChain } from './ledger-chain.ts';
 import { wrongSpending } from './spending.ts';
 import { walletProblems } from './wallet-problems.ts';
@@ -16,7 +16,9 @@ export function verifyLedger(database: Connection): LedgerFindings {
     const count = (table: string) =>
       database.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
     const ids = (sql: string) => database.prepare<[], string>(sql).pluck().all();
-    const { accounts, wrong, totals } = checkBalances(database);
+    const chain = verifyChain(database, { from: 0 });
+    const sums = chain.sums ?? sumEntries(database);
+    const { accounts, wrong, totals } = checkBalances(database, sums);
     const problems = [
       ...sentences(
         wrong,
@@ -31,7 +33,7 @@ export function verifyLedger(database: Connection): LedgerFindings {
         (id) => `The entries of ${id} do not match what the call was charged.`,
       ),
       ...sentences(
-        ids(areChargesBooked(database) ? otherEntriesWithoutSource : entriesWithoutSource),
+        ids(areChargesBooked(database, sums) ? otherEntriesWithoutSource : entriesWithoutSource),
         (id) => `The entries of ${id} belong to no call, grant, payment or wallet.`,
       ),
       ...sentences(ids(wrongGrants), (id) => `The ledger entry of grant ${id} is missing or different.`),
@@ -42,8 +44,8 @@ export function verifyLedger(database: Connection): LedgerFindings {
         (group) => `The daily totals of ${group} are not the sum of its calls.`,
       ),
       ...sentences(ids(settledHolds), (id) => `Money is still held for ${id}, which was settled.`),
-      ...walletProblems(database).flatMap(({ found, sentence }) => sentences(found, sentence)),
-      ...verifyChain(database, { from: 0 }).problems,
+      ...walletProblems(database, sums).flatMap(({ found, sentence }) => sentences(found, sentence)),
+      ...chain.problems,
     ];
     const held = ids('SELECT request_id FROM holds');
     return { accounts, entries: count('entries'), grants: count('credit_grants'), problems, held };
@@ -59,25 +61,25 @@ const chargesWithoutEntries = `
   SELECT request_id FROM calls WHERE charged <> (
     SELECT coalesce(sum(amount), 0) FROM entries WHERE request_id = calls.request_id)`;
 
-const ofCalls = "kind IN ('provider_cost', 'margin')";
+const kindsOfCalls: readonly EntrySum['kind'][] = ['provider_cost', 'margin'];
+const ofCalls = `kind IN (${kindsOfCalls.map((kind) => `'${kind}'`).join(', ')})`;
 
 /** If the sums are equal, and those of each call too, no such entry can belong to something else: all amounts are positive. */
-function areChargesBooked(database: Connection): boolean {
-  const sum = (sql: string) => database.prepare<[], number>(sql).pluck().get();
-  return (
-    sum('SELECT coalesce(sum(charged), 0) FROM calls') ===
-    sum(`SELECT coalesce(sum(amount), 0) FROM entries WHERE ${ofCalls}`)
-  );
+function areChargesBooked(database: Connection, sums: readonly EntrySum[]): boolean {
+  const charged = database.prepare<[], number>('SELECT coalesce(sum(charged), 0) FROM calls').pluck().get();
+  const booked = sums.filter(({ kind }) => kindsOfCalls.includes(kind));
+  return charged === booked.reduce((total, { amount }) => total + amount, 0);
 }
 
-const entriesWithoutSource = `
-  SELECT DISTINCT request_id FROM entries
-  WHERE request_id NOT IN (SELECT request_id FROM calls) AND request_id NOT IN (SELECT id FROM credit_grants)
+const hasNoSource = `request_id NOT IN (SELECT request_id FROM calls) AND request_id NOT IN (SELECT id FROM credit_grants)
     AND request_id NOT IN (SELECT id FROM payments) AND request_id NOT IN (SELECT id FROM invoices)
     AND request_id NOT IN (SELECT id FROM wallet_deposits)
     AND request_id NOT IN (SELECT id FROM payment_challenges WHERE used_at IS NOT NULL)`;
 
-const otherEntriesWithoutSource = `${entriesWithoutSource} AND NOT ${ofCalls}`;
+const entriesWithoutSource = `SELECT DISTINCT request_id FROM entries WHERE ${hasNoSource}`;
+
+// The conditions are evaluated in this order.
+const otherEntriesWithoutSource = `SELECT DISTINCT request_id FROM entries WHERE NOT ${ofCalls} AND ${hasNoSource}`;
 
 const wrongGrants = `
   SELECT id FROM credit_grants WHERE NOT EXISTS (

@@ -1,5 +1,13 @@
 import type { Connection } from '../engine/connection.ts';
-import { faucetAccount, inFlightAccount, lightningAccount, msatPrefix, walletAccount } from './accounts.ts';
+import {
+  faucetAccount,
+  inFlightAccount,
+  lightningAccount,
+  msatPrefix,
+  unitOf,
+  walletAccount,
+} from './accounts.ts';
+import type { EntrySum } from './check-balances.ts';
 
 interface Problems {
   /** Ids of payments, invoices, entries or accounts. */
@@ -8,11 +16,11 @@ interface Problems {
 }
 
 /** Compares the entries of wallets with their payments, invoices and deposits. */
-export function walletProblems(database: Connection): Problems[] {
+export function walletProblems(database: Connection, sums: readonly EntrySum[]): Problems[] {
   const ids = (sql: string) => database.prepare<[], string>(sql).pluck().all();
   return [
     {
-      found: ids(mixedUnits),
+      found: sums.some(({ debit, credit }) => unitOf(debit) !== unitOf(credit)) ? ids(mixedUnits) : [],
       sentence: (id) => `An entry of ${id} moves money between dollars and millisatoshis.`,
     },
     { found: ids(overdrawn), sentence: (account) => `The balance of ${account} is negative.` },

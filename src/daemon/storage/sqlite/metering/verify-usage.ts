@@ -11,7 +11,7 @@ export function usageProblems(database: Connection): string[] {
     SELECT workspace, coalesce(key, 0) AS key, completed_at / ${dayMs} AS day, model, coalesce(provider, 0) AS provider,
       status, ${callAsSums(1)} FROM calls WHERE number <= @foldedTo
     UNION ALL SELECT workspace, key, ${group}, ${minus} FROM usage_key_days
-  ) GROUP BY workspace, key, ${group} HAVING ${differs}`;
+  ) GROUP BY day << 32 | key, model << 32 | provider, workspace, status HAVING ${differs}`;
   const ofAll = `SELECT 'all keys' AS name, day FROM (
     SELECT workspace, ${group}, ${summedNames.join(', ')} FROM usage_key_days
     UNION ALL SELECT workspace, ${group}, ${minus} FROM usage_days

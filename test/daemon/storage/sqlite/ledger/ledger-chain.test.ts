@@ -8,6 +8,8 @@ import { BatchTotals } from '../../../../../src/daemon/storage/sqlite/ledger/bat
 import {
   balanceProblems,
   checkBalances,
+  type EntrySum,
+  sumEntries,
 } from '../../../../../src/daemon/storage/sqlite/ledger/check-balances.ts';
 import { matchesCheckpoint } from '../../../../../src/daemon/storage/sqlite/ledger/checkpoint.ts';
 import { verifyChain } from '../../../../../src/daemon/storage/sqlite/ledger/ledger-chain.ts';
@@ -53,8 +55,31 @@ test('each commit with entries adds a link, and one without adds none', () => {
   settle('req_4');
   expect(links()).toBe(4);
   settle('req_4', 'req_5');
-  expect(verify()).toEqual({ problems: [], last: 4 });
+  expect(verify()).toMatchObject({ problems: [], last: 4 });
   expect(links()).toBe(5);
+});
+
+test('the sums of the compared entries are those of the ledger', () => {
+  const ids = Array.from({ length: 3_000 }, (_, index) => `req_${(index * 7) % 3_000}_many`);
+  // Links whose entries lie among those of others, as of calls that end in another order than they began in.
+  for (let at = 0; at < ids.length; at += 30) settle(...ids.slice(at, at + 30));
+  const { problems, sums } = verify();
+  const inOrder = (all: readonly EntrySum[] | undefined) =>
+    all?.toSorted((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));
+  expect(problems).toEqual([]);
+  expect(inOrder(sums)).toEqual(inOrder(sumEntries(database)));
+  tamper("UPDATE entries SET amount = amount + 1 WHERE request_id = 'req_1500_many' AND kind = 'margin'");
+  expect(verify()).toMatchObject({
+    problems: ['The margin entry of req_1500_many was changed or deleted.'],
+    sums: undefined,
+  });
+});
+
+test('a text that JSON escapes is compared, too', () => {
+  settle('req_"é\\');
+  expect(verify().problems).toEqual([]);
+  tamper("UPDATE entries SET created_at = 5 WHERE request_id = 'req_1'");
+  expect(verify().problems).not.toEqual([]);
 });
 
 test('neither links nor entries can be changed or deleted', () => {
@@ -129,7 +154,7 @@ test('a verification can start where an earlier one ended', () => {
   const { last } = verify();
   tamper("UPDATE entries SET created_at = 5 WHERE request_id = 'req_1'");
   settle('req_5');
-  expect(verify(last)).toEqual({ problems: [], last: 4 });
+  expect(verify(last)).toMatchObject({ problems: [], last: 4 });
   expect(verify().problems).not.toEqual([]);
   expect(verify(9).problems).toEqual(['The ledger chain has no link 9.']);
 });
@@ -142,7 +167,7 @@ test('entries older than the chain are only counted', () => {
     DROP TRIGGER ledger_chain_stays; UPDATE ledger_chain SET total = 1; DROP TRIGGER ledger_chain_lasts`);
   open();
   settle('req_1');
-  expect(verify()).toEqual({ problems: [], last: 1 });
+  expect(verify()).toMatchObject({ problems: [], last: 1 });
   tamper("DELETE FROM entries WHERE request_id = 'req_0'");
   expect(verify().problems).toHaveLength(1);
 });
