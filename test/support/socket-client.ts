@@ -1,11 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
+import { connectResponses } from '../../src/shared/contract/response-socket.ts';
+import { violationOf } from './check-streams.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: frames are looked into by path.
 export type Event = any;
 
-/** A client of a WebSocket that remembers all it was sent. */
+/** A client of a WebSocket that remembers all it was sent; each event must have the schema of the API description. */
 export interface SocketClient {
   webSocket: WebSocket;
   /** The answer to the handshake. */
@@ -36,7 +38,11 @@ export function openSocket(
   const webSocket = new WebSocket(url.replace(/^http/, 'ws'), {
     headers: { ...(key !== undefined && { authorization: `Bearer ${key}` }), ...headers },
   });
-  onTestFinished(() => webSocket.terminate());
+  const violations: string[] = [];
+  onTestFinished(() => {
+    webSocket.terminate();
+    expect(violations).toEqual([]);
+  });
   return new Promise((resolve, reject) => {
     let upgrade: IncomingMessage;
     webSocket.on('upgrade', (answer) => {
@@ -50,6 +56,10 @@ export function openSocket(
       answer.on('end', () => reject({ status: answer.statusCode, headers: answer.headers, body }));
     });
     webSocket.on('error', reject);
+    webSocket.on('message', (data) => {
+      const violation = violationOf(JSON.parse(String(data)), connectResponses.socket.event);
+      if (violation) violations.push(violation);
+    });
     const client = clientOf(webSocket);
     webSocket.on('open', () =>
       resolve({

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serve } from '../../src/daemon/main.ts';
+import { checkStreams } from './check-streams.ts';
 
 export interface RunningDaemon {
   /** `http://127.0.0.1:PORT` */
@@ -16,7 +17,10 @@ export interface RunningDaemon {
   printed: () => { stdout: string; stderr: string };
   /** One call with the default key, unless headers say otherwise. */
   fetch(path: string, init?: RequestInit & { json?: unknown }): Promise<Response>;
-  /** Stops it gracefully and resolves to its exit code; `keep` leaves the folder. */
+  /**
+   * Stops it gracefully and resolves to its exit code; `keep` leaves the folder. Rejects if it streamed an event that breaks
+   * its schema.
+   */
   stop(options?: { keep?: boolean }): Promise<number>;
 }
 
@@ -78,6 +82,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<RunningD
   await ready.promise;
   const read = async (name: string) => (await readFile(join(home, name), 'utf8')).trim();
   const { url } = JSON.parse(await read('daemon.json')) as { url: string };
+  const endCheck = checkStreams(url);
   const login = await read('login-key');
   const key = await read('default-key');
   return {
@@ -106,6 +111,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<RunningD
       }
       const code = await ended;
       if (!keep) await rm(home, { recursive: true, force: true });
+      endCheck();
       return code;
     },
   };

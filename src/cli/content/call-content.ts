@@ -1,5 +1,5 @@
 import type { Client } from '../../shared/client.ts';
-import type { ResponseResource } from '../../shared/contract/responses.ts';
+import type { ResponseResource } from '../../shared/contract/response-resource.ts';
 import type { TraceView } from '../../shared/contract/traces.ts';
 import { foldersOf } from '../../shared/folders.ts';
 import { ReceivedError } from '../../shared/received-error.ts';

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { modelCallBodyLimit, modelCallErrors, modelCallHeaders } from './model-call.ts';
-import { ResponseUsage } from './response-events.ts';
+import { ResponseUsage } from './response-resource.ts';
 import { CreateResponseBody } from './responses.ts';
 import { ServiceAnswer } from './service-member.ts';
 import { AnyObject } from './vocabulary.ts';

@@ -1,18 +1,8 @@
 import { Type } from 'typebox';
-import { CostView, Count, nullable, Usd } from './vocabulary.ts';
+import { ResponseResource, ResponseUsage } from './response-resource.ts';
+import { CostView, nullable, Usd } from './vocabulary.ts';
 
 /** Events of a stream in the Responses format. Source: the Open Responses specification, streaming. */
-
-export const ResponseUsage = Type.Object(
-  {
-    input_tokens: Count,
-    input_tokens_details: Type.Object({ cached_tokens: Count, cache_write_tokens: Type.Optional(Count) }),
-    output_tokens: Count,
-    output_tokens_details: Type.Object({ reasoning_tokens: Count }),
-    total_tokens: Count,
-  },
-  { $id: 'ResponseUsage', additionalProperties: true },
-);
 
 const sequence_number = Type.Integer({ minimum: 0, description: 'Increments by one, from 0.' });
 
@@ -50,10 +40,12 @@ export const ResponseEvent = Type.Union(
     Type.Object(
       {
         type: Type.String({
+          pattern: '^(?!service:)',
           description:
             '`response.created`, `response.output_text.delta`, `error`, …, as defined by the format.',
         }),
         sequence_number,
+        response: Type.Optional(ResponseResource),
       },
       { additionalProperties: true },
     ),

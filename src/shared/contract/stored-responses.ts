@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { ResponseEvent } from './response-events.ts';
-import { ResponseResource } from './responses.ts';
+import { ResponseResource } from './response-resource.ts';
 import { AnyObject, deleted, listOf, nullable, otherParameters, pageQuery } from './vocabulary.ts';
 
 /** Stored and background responses. Source: the types of the OpenAI SDK. */

@@ -1,4 +1,4 @@
-import type { ResponseResource } from '../../../shared/contract/responses.ts';
+import type { ResponseResource } from '../../../shared/contract/response-resource.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { responseText } from '../../../shared/response-text.ts';
 import type { SseEvent } from '../../../shared/sse.ts';

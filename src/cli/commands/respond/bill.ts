@@ -1,4 +1,4 @@
-import type { ResponseResource } from '../../../shared/contract/responses.ts';
+import type { ResponseResource } from '../../../shared/contract/response-resource.ts';
 import type { UsageView } from '../../../shared/contract/usage.ts';
 import { ReceivedError } from '../../../shared/received-error.ts';
 import type { Context } from '../../context.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ResponseResource } from '../../../shared/contract/responses.ts';
+import type { ResponseResource } from '../../../shared/contract/response-resource.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { pictureIn } from '../../../shared/pictures.ts';
 import type { Context } from '../../context.ts';

@@ -1,5 +1,6 @@
 import { Argument, Command, Option } from '@commander-js/extra-typings';
-import type { CreateResponseBody, ResponseResource } from '../../../shared/contract/responses.ts';
+import type { ResponseResource } from '../../../shared/contract/response-resource.ts';
+import type { CreateResponseBody } from '../../../shared/contract/responses.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { receivedError } from '../../../shared/received-error.ts';
 import type { Context } from '../../context.ts';

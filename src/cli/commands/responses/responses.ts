@@ -1,5 +1,5 @@
 import { Command } from '@commander-js/extra-typings';
-import type { ResponseResource } from '../../../shared/contract/responses.ts';
+import type { ResponseResource } from '../../../shared/contract/response-resource.ts';
 import type { ListedResponse } from '../../../shared/contract/stored-responses.ts';
 import { storedContent, storedPassages } from '../../content/call-content.ts';
 import { readableText } from '../../content/readable.ts';

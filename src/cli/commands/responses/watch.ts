@@ -1,5 +1,5 @@
 import { Command } from '@commander-js/extra-typings';
-import type { ResponseResource } from '../../../shared/contract/responses.ts';
+import type { ResponseResource } from '../../../shared/contract/response-resource.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { ReceivedError } from '../../../shared/received-error.ts';
 import type { SseEvent } from '../../../shared/sse.ts';

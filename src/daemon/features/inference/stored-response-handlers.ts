@@ -1,4 +1,4 @@
-import type { ResponseResource } from '../../../shared/contract/responses.ts';
+import type { ResponseResource } from '../../../shared/contract/response-resource.ts';
 import {
   cancelResponse,
   deleteResponse,

@@ -1,9 +1,6 @@
 import { type Static, Type } from 'typebox';
-import {
-  CreateResponseBody,
-  createResponse,
-  type ResponseResource,
-} from '../../../../shared/contract/responses.ts';
+import type { ResponseResource } from '../../../../shared/contract/response-resource.ts';
+import { CreateResponseBody, createResponse } from '../../../../shared/contract/responses.ts';
 import { ServiceMember } from '../../../../shared/contract/service-member.ts';
 import { responseText } from '../../../../shared/response-text.ts';
 import { type SseEvent, SseReader } from '../../../../shared/sse.ts';

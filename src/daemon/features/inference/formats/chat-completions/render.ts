@@ -19,11 +19,28 @@ export function showChatUsage(tokens: Tokens, service: ServiceAnswer | undefined
   };
 }
 
-/** The provider's usage of an answer that is passed on, with the cost of the call. */
+const countNames = ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const;
+const detailNames = ['prompt_tokens_details', 'completion_tokens_details'] as const;
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/**
+ * The provider's usage of an answer that is passed on, with the cost of the call. Counts that are none, which clients would
+ * reject, are replaced by those that the call was charged for.
+ */
 export function passedUsage(reported: Json | undefined, { tokens, service }: Settled): Json {
   const { cost_usd, ...counted } = showChatUsage(tokens, service);
   // A provider that is itself a gateway reports its own cost, which ours replaces.
-  return { ...counted, ...reported, cost_usd };
+  const usage: Json = { ...counted, ...reported, cost_usd };
+  if (!countNames.every((name) => isCount(usage[name]))) {
+    for (const name of countNames) usage[name] = counted[name];
+  }
+  for (const name of detailNames) {
+    if (usage[name] !== null && !isObject(usage[name])) usage[name] = counted[name];
+  }
+  return usage;
 }
 
 /** `stop` with function calls becomes `tool_calls`; a cut answer is `length` even with function calls. */
