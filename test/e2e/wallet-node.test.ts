@@ -164,6 +164,30 @@ describe('over Lightning', () => {
     expect(await problems()).toEqual([]);
   });
 
+  test('a payment that no node knows is resolved by the owner of the host', async () => {
+    const before = (await balanceOf(bob.login)).balanceMsats;
+    const invoice = lnd.node.foreignInvoice(100_000);
+    lnd.node.next('hold');
+    const { body } = await pay(bob.login, invoice, { timeoutMs: 1000 });
+    const { paymentId, paymentHash } = body.data.payment;
+    const resolve = (flag: string) => cli(['payments', 'resolve', paymentId, flag, '--yes', '--json']);
+    expect((await resolve('--failed')).stderr).toContain('is being sent');
+    // The next daemon has not sent it, and the node has lost its record.
+    await daemon.stop({ keep: true });
+    lnd.node.outgoing.delete(paymentHash);
+    daemon = await startDaemon({ home: daemon.home, config: await readConfig() });
+    expect((await paymentOf(bob.login, paymentId)).status).toBe('pending');
+    const path = `/v1/admin/payments/${paymentId}/resolve`;
+    expect((await api(bob.login, 'POST', path, { outcome: 'failed' })).status).toBe(403);
+    const { code, stdout } = await resolve('--failed');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ id: paymentId, status: 'failed', fee_msats: null });
+    const resolved = await paymentOf(bob.login, paymentId);
+    expect(resolved).toMatchObject({ status: 'failed', resolvedBy: expect.stringMatching(/^usr_/) });
+    expect((await balanceOf(bob.login)).balanceMsats).toBe(before);
+    expect(await problems()).toEqual([]);
+  });
+
   test('nothing is recorded while the node cannot be used', async () => {
     lnd.node.isLocked = true;
     const invoice = lnd.node.foreignInvoice(100_000);

@@ -136,6 +136,7 @@ export function walletStoreContract(open: OpenStorage): void {
           preimage: 'sealed preimage 1',
           settledAt: morning + 1,
           budget: null,
+          resolvedBy: null,
         },
       };
       expect(paid).toEqual(payment);
@@ -322,6 +323,22 @@ export function walletStoreContract(open: OpenStorage): void {
       expect(results.map((result) => result?.state)).toEqual(['succeeded', undefined, undefined]);
       expect(await balances(storage, 'wal_1')).toEqual([3999]);
       await expectSound(storage);
+    });
+  });
+
+  describe('the node of a back end', () => {
+    test('is trusted once, and replaced only by those who know the current one', async () => {
+      const { wallets } = await openWithWallets();
+      const book = { backend: 'lnd', network: 'bitcoin' } as const;
+      const trust = (nodeId: string, replaces?: string) =>
+        wallets.trustNode({ ...book, nodeId, replaces, at: morning });
+      expect(await wallets.trustedNode(book)).toBeUndefined();
+      expect(await trust('02aa')).toBe(true);
+      expect(await trust('02bb')).toBe(false);
+      expect(await wallets.trustedNode(book)).toBe('02aa');
+      expect(await trust('02bb', '02aa')).toBe(true);
+      expect(await wallets.trustedNode(book)).toBe('02bb');
+      expect(await wallets.trustedNode({ ...book, network: 'testnet' })).toBeUndefined();
     });
   });
 

@@ -586,6 +586,11 @@ const samples: Record<string, Sample> = {
     callers: { ...loginOnly, login: conflict },
     example: () => ({ body: { amount_sats: 10 } }),
   },
+  resolvePayment: {
+    // Payments within the host are never pending.
+    callers: { ...loginOnly, login: conflict },
+    example: ({ payment = 'pay_1' }) => ({ params: { payment }, body: { outcome: 'failed' } }),
+  },
   // The strangers have the wallets that the example of createWallet made.
   getBalance: {
     callers: { ...site, agent: ok },

@@ -46,7 +46,7 @@ export async function createSiteExamples(
     const bought = await askDaemon(daemon, 'POST', '/v1/credit/purchases', { as: daemon.login, json });
     return { purchase: bought.body.id };
   }
-  if (/^\/api\/(payments|agents\/me)/.test(path))
+  if (/^\/api\/(payments|agents\/me)|\/payments\/\{payment\}/.test(path))
     return await createWalletExamples(daemon, { id, path }, login);
   if (path.startsWith('/api/l402/')) return await createPaywallExamples(daemon, path, login);
   if (path.includes('{autopilot}')) {
@@ -78,11 +78,11 @@ async function createWalletExamples(
   const json = { amountSats: 10, description: 'Tea' };
   const invoiceOf = async (as: string) => (await post(daemon, '/api/payments/invoice', { as, json })).invoice;
   if (path.includes('{invoiceId}')) return { invoice: (await invoiceOf(login)).id };
-  if (id !== 'payInvoice' && id !== 'decodeInvoice' && !path.includes('{paymentId}')) return {};
+  if (id !== 'payInvoice' && id !== 'decodeInvoice' && !/\{payment(Id)?\}/.test(path)) return {};
   const { login: payee } = await sharedPerson(daemon, 'peer');
   await post(daemon, '/api/agents/me/wallet', { as: payee, json: {} });
   const { paymentRequest } = await invoiceOf(payee);
-  if (!path.includes('{paymentId}')) return { paymentRequest };
+  if (!/\{payment(Id)?\}/.test(path)) return { paymentRequest };
   const { payment } = await post(daemon, '/api/payments/pay', {
     as: login,
     json: { invoice: paymentRequest },

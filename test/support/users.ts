@@ -138,7 +138,8 @@ export async function createUserExamples(
   if (id === 'createAgent') return await solvedChallenge(daemon);
   const threads = await createThreadExample(daemon, { path });
   if (threads.thread !== undefined) return threads;
-  const isBought = path.startsWith('/v1/credit/');
-  if (isBought || path.startsWith('/api/')) return await createSiteExamples(daemon, { id, path }, login);
+  const isAboutPayments = /^\/v1\/(credit|admin\/payments)\//.test(path);
+  if (isAboutPayments || path.startsWith('/api/'))
+    return await createSiteExamples(daemon, { id, path }, login);
   return id === 'addUser' ? { handle: newHandle() } : {};
 }

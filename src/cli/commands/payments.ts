@@ -1,10 +1,17 @@
-import { Command } from '@commander-js/extra-typings';
+import { Command, Option } from '@commander-js/extra-typings';
 import type { Result } from '../../shared/contract/endpoint.ts';
 import type { decodeInvoice as decodeInvoiceContract, Payment } from '../../shared/contract/payments.ts';
+import type { resolvePayment as resolvePaymentContract } from '../../shared/contract/wallet-backend.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
-import { decodeInvoice, getPayment, listPayments, payInvoice } from '../manifest/endpoints.ts';
+import {
+  decodeInvoice,
+  getPayment,
+  listPayments,
+  payInvoice,
+  resolvePayment,
+} from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
 import { bitcoin } from '../output/amount.ts';
 import type { Style } from '../output/style.ts';
@@ -108,6 +115,53 @@ export const listPaymentsCommand = (context: Context) =>
       const { data } = await context.client().call(listPayments, { query: { limit, before_id: before } });
       await context.out.table(data, listColumns(context.now()), { empty: 'No payments yet.' });
     });
+
+export const resolvePaymentCommand = (context: Context) =>
+  new Command('resolve')
+    .description(
+      'For payments whose result the Lightning node does not tell: look them up in the wallet first.',
+    )
+    .argument('<payment>', 'the id of a pending payment of any user: pay_…')
+    .addOption(new Option('--paid', 'the payment succeeded').conflicts('failed'))
+    .option('--failed', 'it failed and will not be retried: its payer gets the money back')
+    .addOption(
+      new Option('--fee-msats <number>', 'with --paid: the fees (default: all that is reserved for fees)')
+        .argParser(wholeNumber({ min: 0 }))
+        .conflicts('failed'),
+    )
+    .option('--yes', 'skip the confirmation')
+    .addHelpText('after', example('gateway payments resolve pay_01jd… --failed'))
+    .action(async (payment, { paid, failed, feeMsats, yes }) => {
+      if (!paid && !failed) {
+        throw new CliError('Either --paid or --failed is required.', { exit: exitCodes.usage });
+      }
+      const question = paid
+        ? `Declare ${payment} paid?`
+        : `Declare ${payment} failed? If the node sends it after all, that money is lost.`;
+      await confirm(context, question, { yes });
+      const resolved = await context.client().call(resolvePayment, {
+        params: { payment },
+        body: { outcome: paid ? 'paid' : 'failed', ...(feeMsats !== undefined && { fee_msats: feeMsats }) },
+      });
+      await context.out.record(resolved, resolvedColumns);
+    });
+
+const resolvedColumns: Column<Result<typeof resolvePaymentContract>>[] = [
+  { title: 'id', value: ({ id }) => id },
+  { title: 'status', value: ({ status }) => status, style: ({ status }) => paymentStyles[status] },
+  {
+    title: 'amount_msats',
+    label: 'amount',
+    value: (resolved) => resolved.amount_msats,
+    show: (resolved) => bitcoin(resolved.amount_msats),
+  },
+  {
+    title: 'fee_msats',
+    label: 'fee',
+    value: (resolved) => resolved.fee_msats,
+    show: (resolved) => (resolved.fee_msats === null ? '–' : bitcoin(resolved.fee_msats)),
+  },
+];
 
 export const paymentStyles: Record<Payment['status'], Style | undefined> = {
   pending: 'yellow',

@@ -76,7 +76,7 @@ export function createWallets(deps: WalletsDeps, { vault, events }: WalletsDepen
   };
 
   const watch = new BackendWatch({ store, backend, secretSource: lightning.secretSource, world, log });
-  const owners = { watch, wallets, vault, secretName: backendSecretName, secretFault };
+  const owners = { watch, wallets, payments, vault, secretName: backendSecretName, secretFault };
   return {
     wallets,
     invoices,

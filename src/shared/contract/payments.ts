@@ -51,6 +51,11 @@ export const Payment = Type.Object(
     payee: Type.String({ description: 'The id of the node that is paid.' }),
     description: nullable(Type.String({ description: 'The description of the invoice.' })),
     host: nullable(Type.String({ description: 'Whom the caller said it pays.' })),
+    resolvedBy: nullable(
+      Type.String({
+        description: 'The user who declared how it ended, as the node did not tell; null if the node did.',
+      }),
+    ),
     createdAt: Timestamp,
     settledAt: nullable(Timestamp),
   },

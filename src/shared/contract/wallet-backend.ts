@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { connectedBackends, lightningNetworks } from '../wallet-backends.ts';
 import { endpoint } from './endpoint.ts';
-import { deleted, nullable } from './vocabulary.ts';
+import { deleted, nullable, Timestamp } from './vocabulary.ts';
 import { msats } from './wallet.ts';
 
 /** The Lightning back end of all wallets, without its secret. */
@@ -101,6 +101,53 @@ export const fundWallet = endpoint({
     { $id: 'FundedWallet' },
   ),
   errors: [...common, 'invalid_request', 'conflict', 'unavailable'],
+});
+
+export const resolvePayment = endpoint({
+  id: 'resolvePayment',
+  method: 'POST',
+  path: '/v1/admin/payments/{payment}/resolve',
+  summary: 'Declare how a pending payment ended.',
+  description:
+    'For a payment of any user whose result the node does not tell: look it up in the wallet first. `failed` returns the reserved money to its payer, who can then pay the invoice again. The payment records who declared it. 409 if it is not pending.',
+  tag: 'Wallet',
+  access,
+  surface: 'v1',
+  params: Type.Object({
+    payment: Type.String({ minLength: 1, maxLength: 64, description: 'The id of a payment: `pay_…`.' }),
+  }),
+  body: Type.Object(
+    {
+      outcome: Type.Enum(['paid', 'failed']),
+      fee_msats: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: Number.MAX_SAFE_INTEGER,
+          description: 'With `paid`: what was paid in fees; by default all that is reserved for fees.',
+        }),
+      ),
+      preimage: Type.Optional(
+        Type.String({
+          pattern: '^[0-9a-f]{64}$',
+          description: 'With `paid`: the proof of payment, for the payer, if the wallet shows it.',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  result: Type.Object(
+    {
+      id: Type.String({ description: '`pay_…`' }),
+      object: Type.Literal('payment'),
+      status: Type.Enum(['succeeded', 'failed']),
+      amount_msats: msats('The amount of the invoice, in millisatoshis.'),
+      fee_msats: nullable(msats('What was charged for fees; null if it failed.')),
+      resolved_by: Type.String({ description: 'The id of the user who declared it.' }),
+      resolved_at: Timestamp,
+    },
+    { $id: 'ResolvedPayment' },
+  ),
+  errors: [...common, 'not_found', 'invalid_request', 'conflict'],
 });
 
 export type WalletBackendStatus = Static<typeof WalletBackendStatus>;

@@ -70,6 +70,11 @@ export interface LightningBackend {
   readonly name: BackendName;
   /** The network whose invoices it issues and pays. */
   readonly network: LightningNetwork;
+  /**
+   * Set if it may have no record of a payment that it sent: that it knows none then proves nothing, and only a person can
+   * end the payment.
+   */
+  readonly mayForget?: true;
   /** Whether it reaches other hosts; otherwise only invoices of this host's wallets can be paid. */
   readonly isConnected: boolean;
   /** Fails with a BackendFailure, or with `unavailable` if its secret cannot be read. */

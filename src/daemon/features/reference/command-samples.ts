@@ -95,6 +95,7 @@ export const commandSamples: Readonly<Record<string, string>> = {
   refreshModels: 'gateway models refresh',
   reloadConfiguration: 'gateway reload',
   removeMember: 'gateway workspaces remove ann --yes',
+  resolvePayment: 'gateway payments resolve pay_01jd… --failed',
   revokeInvitation: 'gateway workspaces uninvite invite_01jd…',
   revokeKey: 'gateway keys revoke key_01jd… --yes',
   revokeToken: 'gateway tokens revoke tok_01jd… --yes',

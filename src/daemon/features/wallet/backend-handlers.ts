@@ -3,17 +3,21 @@ import {
   fundWallet,
   getWalletBackend,
   putWalletSecret,
+  resolvePayment,
 } from '../../../shared/contract/wallet-backend.ts';
 import { inputFault } from '../../../shared/input-faults.ts';
+import { isoTime } from '../../../shared/time.ts';
 import type { ConnectedBackend } from '../../../shared/wallet-backends.ts';
-import { type Handler, implement } from '../../handler.ts';
+import { actingUser, type Handler, implement } from '../../handler.ts';
 import type { Vault } from '../vault/index.ts';
 import type { BackendWatch } from './backend-watch.ts';
+import type { Payments } from './payments.ts';
 import type { Wallets } from './wallets.ts';
 
 export interface BackendHandlersDeps {
   watch: Pick<BackendWatch, 'check'>;
   wallets: Pick<Wallets, 'fund' | 'balanceOf'>;
+  payments: Pick<Payments, 'resolve'>;
   vault: Pick<Vault, 'keep' | 'forget'>;
   /** The name of a back end's secret in the vault. */
   secretName: (backend: ConnectedBackend) => string;
@@ -25,6 +29,7 @@ export interface BackendHandlersDeps {
 export function backendHandlers({
   watch,
   wallets,
+  payments,
   vault,
   secretName,
   secretFault,
@@ -48,6 +53,21 @@ export function backendHandlers({
       const wallet = await wallets.fund(caller, body.amount_sats, signal);
       const { available } = await wallets.balanceOf(wallet);
       return { wallet_id: wallet.id, balance_msats: available };
+    }),
+
+    implement(resolvePayment, async ({ caller, params, body }) => {
+      const { userId } = actingUser(caller);
+      const { outcome, fee_msats: fee, preimage } = body;
+      const resolved = await payments.resolve(params.payment, { outcome, fee, preimage, userId });
+      return {
+        id: resolved.id,
+        object: 'payment',
+        status: outcome === 'paid' ? 'succeeded' : 'failed',
+        amount_msats: resolved.amount,
+        fee_msats: resolved.fee,
+        resolved_by: userId,
+        resolved_at: isoTime(resolved.settledAt ?? 0),
+      };
     }),
   ];
 }

@@ -4,14 +4,15 @@ import { backendFacts, type ConnectedBackend } from '../../../shared/wallet-back
 import { repeatedly, type World } from '../../world.ts';
 import { BackendFailure, type BackendInfo, type LightningBackend } from '../lightning/index.ts';
 import { formatMsat } from './amounts.ts';
+import { unknownGraceMs } from './payments.ts';
 import type { WalletStore } from './store.ts';
 
 export interface BackendWatchDeps {
   backend: () => LightningBackend;
   /** Where the secret of the configured back end comes from. */
   secretSource: () => Promise<WalletBackendStatus['secret']>;
-  store: Pick<WalletStore, 'owed'>;
-  world: Pick<World, 'sleep'>;
+  store: Pick<WalletStore, 'owed' | 'overduePayments'>;
+  world: Pick<World, 'sleep' | 'now'>;
   log: { warn(details: object, message: string): void };
 }
 
@@ -19,6 +20,8 @@ export interface BackendWatchDeps {
 export type KnownState = Pick<WalletBackendStatus, 'backend' | 'state' | 'problems'>;
 
 const checkEveryMs = 60_000;
+/** How many payments that await a person are named. */
+const unresolvedMax = 5;
 
 /** Knows whether the Lightning back end works, and tells changes in the log. */
 export class BackendWatch {
@@ -46,6 +49,7 @@ export class BackendWatch {
     const info = 'failure' in found ? undefined : found;
     const problems = info ? [...info.problems, ...mismatches(backend, info, owed)] : [];
     if ('failure' in found) problems.push(found.failure);
+    problems.push(...(await this.#unresolved(backend)));
     const isOtherNetwork = info !== undefined && (info.network ?? network) !== network;
     const worksPartly = problems.length > 0 ? 'limited' : 'ready';
     const state = info === undefined || isOtherNetwork ? 'unavailable' : worksPartly;
@@ -75,6 +79,18 @@ export class BackendWatch {
       if (error instanceof BackendFailure || error instanceof ApiError) return { failure: error.message };
       throw error;
     }
+  }
+
+  /** Payments that only a person can end. */
+  async #unresolved({ name, mayForget }: LightningBackend): Promise<string[]> {
+    if (!mayForget) return [];
+    const { store, world } = this.#deps;
+    const expiredBefore = world.now() - unknownGraceMs;
+    const payments = await store.overduePayments({ backend: name, expiredBefore, limit: unresolvedMax });
+    return payments.map(
+      ({ id, amount }) =>
+        `${titleOf(name)} does not tell whether ${id} of ${formatMsat(amount)} was paid. Look it up in the wallet, then: gateway payments resolve ${id} --paid (or --failed)`,
+    );
   }
 
   #learn(state: KnownState): void {

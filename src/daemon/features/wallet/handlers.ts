@@ -155,7 +155,7 @@ function invoiceView(invoice: InvoiceRecord, now: number): WalletInvoice {
 
 function paymentView(payment: PaymentRecord, preimage: string | null): Payment {
   const { id, state, failure, amount, feeLimit, fee, paymentHash, invoice, payee } = payment;
-  const { description, host, createdAt, settledAt } = payment;
+  const { description, host, resolvedBy, createdAt, settledAt } = payment;
   return {
     paymentId: id,
     status: state,
@@ -163,7 +163,7 @@ function paymentView(payment: PaymentRecord, preimage: string | null): Payment {
     quotedAmountMsats: amount,
     maxFeeMsats: feeLimit,
     feeMsats: fee,
-    ...{ paymentHash, preimage, paymentRequest: invoice, payee, description, host },
+    ...{ paymentHash, preimage, paymentRequest: invoice, payee, description, host, resolvedBy },
     createdAt: isoTime(createdAt),
     settledAt: settledAt === null ? null : isoTime(settledAt),
   };

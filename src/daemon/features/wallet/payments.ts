@@ -52,10 +52,20 @@ export interface PayRequest {
   timeoutMs?: number | undefined;
 }
 
+/** How a payment ended, according to a person. */
+export interface Resolution {
+  outcome: 'paid' | 'failed';
+  /** Millisatoshis. */
+  fee?: number | undefined;
+  /** In hexadecimal. */
+  preimage?: string | undefined;
+  userId: string;
+}
+
 const defaultTimeoutMs = 12_000;
 const pendingBatch = 100;
 /** A payment that the back end does not know of can no longer start this long after its invoice expired. */
-const unknownGraceMs = 60 * 60 * 1000;
+export const unknownGraceMs = 60 * 60 * 1000;
 
 /** What paying an invoice would mean. */
 export interface InvoiceQuote {
@@ -168,7 +178,7 @@ export class Payments {
 
   /** The proof of a payment, in hexadecimal, for its payer; null until it succeeded. */
   preimage({ preimage, paymentHash }: PaymentRecord): string | null {
-    if (preimage === null) return null;
+    if (preimage === null || preimage === '') return null;
     const opened = this.#deps.sealer.open(preimage, preimageOf(paymentHash));
     if (opened) return opened.toString('hex');
     this.#deps.log.warn({ payment_hash: paymentHash }, 'the preimage of a payment cannot be decrypted');
@@ -187,6 +197,40 @@ export class Payments {
     }
   }
 
+  /**
+   * Ends a pending payment as the owner of the host declares, because the back end does not tell: `fee` is in
+   * millisatoshis, by default all that is reserved for it. Fails with `not_found`, with `conflict` if it is not pending
+   * or is being sent, and with `invalid_request` for a fee above the limit or a preimage of another invoice.
+   */
+  async resolve(id: string, { outcome, fee, preimage, userId }: Resolution): Promise<PaymentRecord> {
+    const { store, sealer, world, log, announce } = this.#deps;
+    const payment = await store.payment(id);
+    if (!payment) throw new ApiError('not_found', { param: 'payment' });
+    const { state, paymentHash, feeLimit } = payment;
+    if (state !== 'pending') throw new ApiError('conflict', { message: `The payment ${state} already.` });
+    if (this.#sending.has(id)) {
+      throw new ApiError('conflict', { message: 'The payment is being sent; wait until the node answers.' });
+    }
+    const proof = preimage === undefined ? undefined : Buffer.from(preimage, 'hex');
+    if (proof && !isPreimageOf(proof, paymentHash))
+      throw inputFault('preimage', 'does not prove this payment');
+    if (fee !== undefined && fee > feeLimit)
+      throw inputFault('fee_msats', `must be at most ${feeLimit}, which is reserved for it`);
+    const settled = await store.settlePayment(
+      outcome === 'failed'
+        ? { id, at: world.now(), resolvedBy: userId, state: 'failed', failure: 'failed' }
+        : {
+            ...{ id, at: world.now(), resolvedBy: userId, state: 'succeeded', fee: fee ?? feeLimit },
+            preimage: proof ? sealer.seal(proof, preimageOf(paymentHash)) : '',
+          },
+    );
+    if (!settled) throw new ApiError('conflict', { message: 'The payment has ended meanwhile.' });
+    log.warn({ payment: id, state: settled.state, user: userId }, 'a payment was resolved by hand');
+    const payer = await store.find(payment.walletId);
+    if (payer) announce(payer);
+    return settled;
+  }
+
   async #followOne(payment: PaymentRecord, backend: LightningBackend, signal: AbortSignal): Promise<void> {
     const { world, log } = this.#deps;
     const { id, paymentHash } = payment;
@@ -195,7 +239,8 @@ export class Payments {
     try {
       const outcome = await backend.lookUpPayment(paymentHash, signal);
       // The payment may have been settled and tried again while the back end was asked.
-      if (!this.#sending.has(id)) await this.#settle(payment, finalOutcome(payment, outcome, lookedUpAt));
+      if (!this.#sending.has(id))
+        await this.#settle(payment, finalOutcome(payment, outcome, backend, lookedUpAt));
     } catch (error) {
       if (!signal.aborted)
         log.warn({ err: error, payment: id }, 'the state of a payment could not be looked up');
@@ -345,7 +390,12 @@ function isSettledWithin(own: InvoiceRecord | undefined, backend: LightningBacke
 }
 
 /** What a look-up says about this payment: an attempt that started earlier says nothing. */
-function finalOutcome(payment: PaymentRecord, outcome: PaymentOutcome, now: number): PaymentOutcome {
+function finalOutcome(
+  payment: PaymentRecord,
+  outcome: PaymentOutcome,
+  { mayForget }: LightningBackend,
+  now: number,
+): PaymentOutcome {
   if (outcome.state === 'succeeded') return outcome;
   const isEarlier =
     outcome.state === 'failed' &&
@@ -354,7 +404,7 @@ function finalOutcome(payment: PaymentRecord, outcome: PaymentOutcome, now: numb
   if (outcome.state === 'failed' && !isEarlier) return outcome;
   const isUnknown = isEarlier || (outcome.state === 'pending' && outcome.isUnknown === true);
   const isOver = payment.expiresAt + unknownGraceMs <= now;
-  return isUnknown && isOver ? { state: 'failed', reason: 'expired' } : { state: 'pending' };
+  return isUnknown && isOver && !mayForget ? { state: 'failed', reason: 'expired' } : { state: 'pending' };
 }
 
 type ReadInvoice = Pick<InvoiceQuote, 'invoice' | 'text' | 'expiresAt'>;

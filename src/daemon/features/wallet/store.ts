@@ -68,8 +68,10 @@ export interface PaymentRecord {
   backend: BackendName;
   state: 'pending' | 'succeeded' | 'failed';
   failure: PaymentFailure | null;
-  /** Sealed; null until it succeeded. */
+  /** Sealed; null until it succeeded, and empty if its success was declared without a proof. */
   preimage: string | null;
+  /** The owner of the host who declared how it ended; null if the back end told. */
+  resolvedBy: string | null;
   /** The name of the budget that it counts against. */
   budget: string | null;
   createdAt: number;
@@ -86,7 +88,10 @@ export interface PaymentBudget {
 }
 
 export interface NewPayment
-  extends Omit<PaymentRecord, 'fee' | 'state' | 'failure' | 'preimage' | 'settledAt' | 'budget'> {
+  extends Omit<
+    PaymentRecord,
+    'fee' | 'state' | 'failure' | 'preimage' | 'settledAt' | 'budget' | 'resolvedBy'
+  > {
   budget?: PaymentBudget;
 }
 
@@ -98,7 +103,7 @@ export type PaymentRefusal =
   | { refused: 'expired' | 'unknown-invoice' };
 
 /** How a pending payment ended. */
-export type Settlement = { id: string; at: number } & (
+export type Settlement = { id: string; at: number; resolvedBy?: string } & (
   | { state: 'succeeded'; fee: number; preimage: string }
   | { state: 'failed'; failure: PaymentFailure }
 );
@@ -148,6 +153,13 @@ export interface WalletStore {
     at: number;
   }): Promise<'funded' | { unassigned: number }>;
 
+  /** The node that holds the money of a back end's wallets. */
+  trustedNode(book: WalletBook): Promise<string | undefined>;
+  /** Replaces it; `replaces` is the current one. Returns false without a change if that is another one. */
+  trustNode(
+    node: WalletBook & { nodeId: string; replaces: string | undefined; at: number },
+  ): Promise<boolean>;
+
   addInvoice(invoice: NewInvoice): Promise<void>;
   invoice(id: string): Promise<InvoiceRecord | undefined>;
   invoiceByHash(paymentHash: string): Promise<InvoiceRecord | undefined>;
@@ -180,6 +192,12 @@ export interface WalletStore {
   paymentByHash(paymentHash: string): Promise<PaymentRecord | undefined>;
   /** Newest first. */
   payments(walletId: string, page: ItemPage): Promise<PaymentRecord[]>;
+  /** Pending payments at a back end whose invoices expired before a time, oldest first. */
+  overduePayments(options: {
+    backend: BackendName;
+    expiredBefore: number;
+    limit: number;
+  }): Promise<PaymentRecord[]>;
   /** Oldest first, after the one with the id `after`. */
   pendingPayments(options: { after: string | undefined; limit: number }): Promise<PaymentRecord[]>;
 }

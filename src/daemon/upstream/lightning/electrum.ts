@@ -193,10 +193,15 @@ function knowledgeOf(call: RunCommand, world: Pick<World, 'sleep'>) {
   /** `over`: no attempt is running, and nothing was sent. */
   const look = async ({ paymentHash, signal }: Sought): Promise<PaymentOutcome | 'over'> => {
     const invoice = await knowledge.invoice(paymentHash, signal);
-    if (invoice === undefined) return { state: 'pending', isUnknown: true };
     // The channels before the history: what is in neither was not sent, or has failed.
     const channels = await knowledge.channels(signal);
-    const sent = successIn(await knowledge.settled(paymentHash, signal), countOf(invoice.amount_msat));
+    const settled = await knowledge.settled(paymentHash, signal);
+    // Somebody may have deleted the invoice of a payment in Electrum.
+    if (invoice === undefined) {
+      const mayBeSent = settled !== undefined || mayHold(channels, {});
+      return mayBeSent ? { state: 'pending' } : { state: 'pending', isUnknown: true };
+    }
+    const sent = successIn(settled, countOf(invoice.amount_msat));
     if (sent) return sent;
     return idleStates.includes(invoice.status) && !mayHold(channels, invoice) ? 'over' : { state: 'pending' };
   };

@@ -42,6 +42,8 @@ export const nwc: LightningAdapter = {
       name: 'nwc',
       network,
       isConnected: true,
+      // Many wallets show a connection only what it received.
+      mayForget: true,
       async check(signal): Promise<BackendInfo> {
         const info = await expect('get_info', {}, signal);
         const { balance } = await expect('get_balance', {}, signal);

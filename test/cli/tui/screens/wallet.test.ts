@@ -24,6 +24,7 @@ const payment: Payment = {
     feeMsats: 1500,
     paymentHash: 'cd',
     preimage: 'ef'.repeat(32),
+    resolvedBy: null,
     paymentRequest: bobs,
   },
   ...{ payee: '03bb', description: 'Books', host: null, createdAt: time(-1), settledAt: time(-1) },

@@ -34,7 +34,7 @@ const invoiceOf = (amountMsat = 100_000) =>
   );
 
 /** A wallet with a million sats, and a back end that answers as the test says. */
-async function start() {
+async function start(more: Pick<LightningBackend, 'mayForget'> = {}) {
   const storage = await open();
   await addUsers(storage);
   const store = storage.wallets;
@@ -55,7 +55,7 @@ async function start() {
     lookUp: async (): Promise<PaymentOutcome> => ({ state: 'pending' }),
   };
   const backend: LightningBackend = {
-    ...{ name: 'node', network: 'bitcoin', isConnected: true },
+    ...{ name: 'node', network: 'bitcoin', isConnected: true, ...more },
     check: async () => ({ nodeId: null, network: null, balanceMsat: null, problems: [] }),
     prepare: async () => {},
     createInvoice: async () => ({ invoice: '' }),
@@ -229,6 +229,63 @@ describe('a payment over Lightning', () => {
     await service.followUp(never);
     expect(await store.payment(id)).toMatchObject({ state: 'failed', failure: 'expired' });
     expect(await balance()).toEqual({ available: 1_000_000, pending: 0 });
+  });
+
+  test('stays pending at a back end that may forget what it sent, until the owner of the host resolves it', async () => {
+    const { payments, answers, balance, store, world, announced, problems } = await start({
+      mayForget: true,
+    });
+    answers.pay = () => Promise.reject(new Error('connection reset'));
+    const service = payments();
+    const { id } = await service.pay(caller, { invoice: invoiceOf() });
+    answers.lookUp = async () => ({ state: 'pending', isUnknown: true });
+    world.shiftWallClock(30 * 24 * 60 * 60 * 1000);
+    await service.followUp(never);
+    expect((await store.payment(id))?.state).toBe('pending');
+    expect(await balance()).toEqual({ available: 898_000, pending: 102_000 });
+
+    const failed = { outcome: 'failed', userId: 'usr_1' } as const;
+    await expect(service.resolve('pay_none', failed)).rejects.toMatchObject({ code: 'not_found' });
+    expect(await service.resolve(id, failed)).toMatchObject({ state: 'failed', resolvedBy: 'usr_1' });
+    expect(await balance()).toEqual({ available: 1_000_000, pending: 0 });
+    expect(announced).toEqual(['ws_1']);
+    await expect(service.resolve(id, failed)).rejects.toMatchObject({ code: 'conflict' });
+    expect(await problems()).toEqual([]);
+  });
+
+  test.each([
+    ['all that was reserved for fees', {}, 898_000],
+    ['the fee that was paid', { fee: 500, preimage: Buffer.from(preimage).toString('hex') }, 899_500],
+  ])('that is declared paid is charged with %s', async (_what, terms, available) => {
+    const { payments, answers, balance, problems } = await start({ mayForget: true });
+    answers.pay = () => Promise.reject(new Error('connection reset'));
+    const service = payments();
+    const { id } = await service.pay(caller, { invoice: invoiceOf() });
+    const paid = { outcome: 'paid', userId: 'usr_1' } as const;
+    const wrong = { ...paid, preimage: 'ab'.repeat(32) };
+    await expect(service.resolve(id, wrong)).rejects.toMatchObject({ param: 'preimage' });
+    await expect(service.resolve(id, { ...paid, fee: 2001 })).rejects.toMatchObject({ param: 'fee_msats' });
+    const resolved = await service.resolve(id, { ...paid, ...terms });
+    expect(resolved).toMatchObject({ state: 'succeeded', resolvedBy: 'usr_1' });
+    expect(service.preimage(resolved)).toBe('preimage' in terms ? terms.preimage : null);
+    expect(await balance()).toEqual({ available, pending: 0 });
+    await expect(service.pay(caller, { invoice: invoiceOf() })).rejects.toMatchObject({ code: 'conflict' });
+    expect(await problems()).toEqual([]);
+  });
+
+  test('is not resolved by hand while it is being sent', async () => {
+    const { payments, answers, asked, world } = await start();
+    const late = Promise.withResolvers<PaymentOutcome>();
+    answers.pay = () => late.promise;
+    const service = payments();
+    const paying = service.pay(caller, { invoice: invoiceOf(), timeoutMs: 1000 });
+    while (asked.length === 0 || world.sleeping() === 0) await new Promise(setImmediate);
+    await world.advance(1000);
+    const { id } = await paying;
+    const resolving = service.resolve(id, { outcome: 'failed', userId: 'usr_1' });
+    await expect(resolving).rejects.toMatchObject({ code: 'conflict' });
+    late.resolve(success);
+    await service.close();
   });
 
   test('is refused for invoices of another network', async () => {

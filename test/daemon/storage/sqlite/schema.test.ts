@@ -100,6 +100,7 @@ const ofPersons: Readonly<Record<string, 'stays' | 'goes' | 'ends'>> = {
   'login_codes.user_id': 'goes',
   'logins.user_id': 'ends',
   'members.user_id': 'goes',
+  'payments.resolved_by': 'stays',
   'paywalls.owner': 'ends',
   'paywalls.owner_id': 'ends',
   'shouts.author': 'goes',

@@ -55,7 +55,14 @@ export function paymentWrites(orm: Orm, { available, book, invoicePaid, paymentS
         .run();
       if (opened.changes === 0) return { refused: 'expired' };
       const { preimage } = invoice;
-      const ended = { state: 'succeeded', fee: 0, failure: null, preimage, settledAt: at } as const;
+      const ended = {
+        state: 'succeeded',
+        fee: 0,
+        failure: null,
+        preimage,
+        settledAt: at,
+        resolvedBy: null,
+      } as const;
       const record: PaymentRecord = { ...payment, ...ended, budget: payment.budget?.name ?? null };
       orm.insert(payments).values(record).run();
       const move = { debit: walletAccount(walletId), credit: walletAccount(invoice.walletId), amount };
@@ -67,7 +74,14 @@ export function paymentWrites(orm: Orm, { available, book, invoicePaid, paymentS
       const refused = refusal(payment);
       if (refused) return refused;
       const { id, walletId, amount, feeLimit, createdAt } = payment;
-      const open = { state: 'pending', fee: null, failure: null, preimage: null, settledAt: null } as const;
+      const open = {
+        state: 'pending',
+        fee: null,
+        failure: null,
+        preimage: null,
+        settledAt: null,
+        resolvedBy: null,
+      } as const;
       const record: PaymentRecord = { ...payment, ...open, budget: payment.budget?.name ?? null };
       orm.insert(payments).values(record).run();
       const move = { debit: walletAccount(walletId), credit: inFlightAccount, amount: amount + feeLimit };

@@ -4,7 +4,7 @@ import { walletAccount } from '../ledger/accounts.ts';
 import { accounts } from '../ledger/tables.ts';
 import type { StoreContext } from '../store-context.ts';
 import { leftOfBudget } from './budgets.ts';
-import { invoices, payments, wallets } from './tables.ts';
+import { invoices, payments, walletNodes, wallets } from './tables.ts';
 
 const { secret: _secret, replacedAt: _replacedAt, ...walletColumns } = columnsOf(wallets);
 const { preimage: _preimage, lapsedAt: _lapsedAt, ...invoiceColumns } = columnsOf(invoices);
@@ -18,8 +18,6 @@ export function walletStore({ database, orm, writer }: StoreContext): WalletStor
     orm.select(walletColumns).from(wallets).where(where).get();
   const findInvoice = (where: ReturnType<typeof eq>): InvoiceRecord | undefined =>
     orm.select(invoiceColumns).from(invoices).where(where).get();
-  const findPayment = (where: ReturnType<typeof eq> | undefined): PaymentRecord | undefined =>
-    orm.select().from(payments).where(where).get();
 
   /** One snapshot, as a payment moves money from one to the other. */
   const balance = database.transaction((id: string) => {
@@ -58,6 +56,14 @@ export function walletStore({ database, orm, writer }: StoreContext): WalletStor
     },
     fund: (deposit) => writer.write('wallets.fund', deposit),
 
+    trustedNode: async ({ backend, network }) =>
+      orm
+        .select()
+        .from(walletNodes)
+        .where(and(eq(walletNodes.backend, backend), eq(walletNodes.network, network)))
+        .get()?.nodeId,
+    trustNode: (node) => writer.write('wallets.trustNode', node),
+
     addInvoice: (invoice) => writer.write('invoices.insert', invoice),
     invoice: async (id) => findInvoice(eq(invoices.id, id)),
     invoiceByHash: async (paymentHash) => findInvoice(eq(invoices.paymentHash, paymentHash)),
@@ -86,6 +92,15 @@ export function walletStore({ database, orm, writer }: StoreContext): WalletStor
     payWithin: (payment) => writer.write('payments.payWithin', payment),
     startPayment: (payment) => writer.write('payments.start', payment),
     settlePayment: (settlement) => writer.write('payments.settle', settlement),
+    ...paymentReads(orm),
+  };
+}
+
+function paymentReads(orm: StoreContext['orm']) {
+  const findPayment = (where: ReturnType<typeof eq> | undefined): PaymentRecord | undefined =>
+    orm.select().from(payments).where(where).get();
+
+  return {
     payment: async (id) => findPayment(eq(payments.id, id)),
     paymentByHash: async (paymentHash) =>
       findPayment(and(eq(payments.paymentHash, paymentHash), ne(payments.state, 'failed'))),
@@ -99,6 +114,14 @@ export function walletStore({ database, orm, writer }: StoreContext): WalletStor
         .orderBy(desc(payments.id))
         .limit(limit)
         .all(),
+    overduePayments: async ({ backend, expiredBefore, limit }) =>
+      orm
+        .select()
+        .from(payments)
+        .where(and(isPending, eq(payments.backend, backend), lt(payments.expiresAt, expiredBefore)))
+        .orderBy(asc(payments.id))
+        .limit(limit)
+        .all(),
     pendingPayments: async ({ after, limit }) =>
       orm
         .select()
@@ -107,5 +130,5 @@ export function walletStore({ database, orm, writer }: StoreContext): WalletStor
         .orderBy(asc(payments.id))
         .limit(limit)
         .all(),
-  };
+  } satisfies Partial<WalletStore>;
 }

@@ -1,6 +1,6 @@
 import type { LightningNetwork } from '../../../../shared/wallet-backends.ts';
 import type { InvoiceRecord, PaymentRecord } from '../../../features/wallet/store.ts';
-import { integer, sqliteTable, text } from '../engine/orm.ts';
+import { integer, primaryKey, sqliteTable, text } from '../engine/orm.ts';
 
 /** Columns of a `WalletRecord`, and the name of its phrase in the vault. */
 export const wallets = sqliteTable('wallets', {
@@ -63,4 +63,17 @@ export const payments = sqliteTable('payments', {
   expiresAt: integer().notNull(),
   settledAt: integer(),
   budget: text(),
+  resolvedBy: text(),
 });
+
+/** The node that holds the money of the wallets of a back end and network. */
+export const walletNodes = sqliteTable(
+  'wallet_nodes',
+  {
+    backend: text().notNull(),
+    network: text().$type<LightningNetwork>().notNull(),
+    nodeId: text().notNull(),
+    trustedAt: integer().notNull(),
+  },
+  ({ backend, network }) => [primaryKey({ columns: [backend, network] })],
+);

@@ -8,7 +8,7 @@ import { vaultSecrets } from '../vault/tables.ts';
 import { isCurrentMaster } from '../vault/writes.ts';
 import { walletBooking } from './booking.ts';
 import { paymentWrites } from './payment-writes.ts';
-import { invoices, payments, walletDeposits, wallets } from './tables.ts';
+import { invoices, payments, walletDeposits, walletNodes, wallets } from './tables.ts';
 
 export function walletWrites(database: Connection, orm: Orm, totals: BatchTotals) {
   const booking = walletBooking(database, orm, totals);
@@ -79,6 +79,15 @@ export function walletWrites(database: Connection, orm: Orm, totals: BatchTotals
       return 'funded';
     },
 
+    'wallets.trustNode': ({ backend, network, nodeId, replaces, at: trustedAt }: TrustedNode): boolean => {
+      const isSameBook = and(eq(walletNodes.backend, backend), eq(walletNodes.network, network));
+      const current = orm.select().from(walletNodes).where(isSameBook).get();
+      if (current?.nodeId !== replaces) return false;
+      if (current) orm.update(walletNodes).set({ nodeId, trustedAt }).where(isSameBook).run();
+      else orm.insert(walletNodes).values({ backend, network, nodeId, trustedAt }).run();
+      return true;
+    },
+
     'invoices.insert': (invoice: NewInvoice): void => {
       orm
         .insert(invoices)
@@ -115,6 +124,7 @@ export function walletWrites(database: Connection, orm: Orm, totals: BatchTotals
 
 type NewWallet = { wallet: WalletRecord; secret: SealedSecret; replaces: string | undefined };
 type Deposit = Parameters<WalletStore['deposit']>[0];
+type TrustedNode = Parameters<WalletStore['trustNode']>[0];
 type Funding = Parameters<WalletStore['fund']>[0];
 
 /** Whether a wallet has pending payments, or open invoices that can still be paid. */

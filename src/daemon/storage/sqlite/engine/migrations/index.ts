@@ -13,6 +13,7 @@ import { paywalls } from './0025-paywalls.ts';
 import { responsesByWorkspace } from './0026-responses-by-workspace.ts';
 import { paymentChallenges } from './0027-payment-challenges.ts';
 import { paywallCharges } from './0028-paywall-charges.ts';
+import { walletNodes } from './0030-wallet-nodes.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -30,4 +31,5 @@ export const migrations: readonly Migration[] = [
   responsesByWorkspace,
   paymentChallenges,
   paywallCharges,
+  walletNodes,
 ];
