@@ -27,7 +27,7 @@ export interface Scores {
   /** Expected calibration error: the mean distance of accuracy from confidence. */
   ece: number;
   bins: Bin[];
-  /** Accuracy of the most confident part of the examples. */
+  /** The share of the examples from a confidence on, and their accuracy. */
   coverage: { coverage: number; confidence: number; accuracy: number }[];
 }
 
@@ -53,11 +53,17 @@ export function scoresOf(answers: readonly Scored[]): Scores {
       0,
     ),
     bins,
-    coverage: coverages.map((coverage) => {
-      const kept = ranked.slice(0, Math.max(1, Math.round(coverage * ranked.length)));
-      return { coverage, confidence: kept.at(-1)?.confidence ?? 0, accuracy: shareRight(kept) };
+    coverage: thresholdsOf(ranked).map((confidence) => {
+      const kept = ranked.filter((each) => each.confidence >= confidence);
+      return { coverage: kept.length / ranked.length, confidence, accuracy: shareRight(kept) };
     }),
   };
+}
+
+/** The confidences above which about these shares of the examples are. Examples of equal confidence cannot be told apart. */
+function thresholdsOf(ranked: readonly Judged[]): number[] {
+  const places = coverages.map((share) => Math.max(1, Math.round(share * ranked.length)) - 1);
+  return [...new Set(places.flatMap((place) => ranked[place]?.confidence ?? []))];
 }
 
 export function nllOf(answers: readonly Scored[]): number {

@@ -29,9 +29,12 @@ describe('scores', () => {
   });
 
   test('have accuracy by coverage, most confident first', () => {
-    const half = scores.coverage.find(({ coverage }) => coverage === 0.5);
-    expect(half).toEqual({ coverage: 0.5, confidence: 0.9, accuracy: 0.5 });
-    expect(scores.coverage.at(-1)).toEqual({ coverage: 1, confidence: 0.5, accuracy: 0.75 });
+    expect(scores.coverage).toEqual([
+      // Both of equal confidence: a threshold keeps all or none of them.
+      { coverage: 0.5, confidence: 0.9, accuracy: 0.5 },
+      { coverage: 0.75, confidence: 0.7, accuracy: 2 / 3 },
+      { coverage: 1, confidence: 0.5, accuracy: 0.75 },
+    ]);
   });
 
   test('are drawn by bin, also as SVG', () => {
