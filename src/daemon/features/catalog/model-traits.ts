@@ -157,7 +157,8 @@ export function traitsOf(family: string, name: string): ModelTraits {
       parallelTools: can('p'),
       structuredOutput: can('s'),
       reasoning: can('r'),
-      logprobs: can('l'),
+      // Some of Google's models report them, at some times; its list of models does not say which.
+      logprobs: family === 'google' ? null : can('l'),
     },
   };
 }

@@ -260,7 +260,7 @@ export function inferenceFor(
     format: format && { type: 'json_schema', description: undefined, ...format },
     verbosity: undefined,
     outputTokensMax,
-    sampling: topLogprobs === undefined ? {} : { topLogprobs },
+    sampling: topLogprobs === undefined ? {} : { topLogprobs, needsLogprobs: true },
     reasoning: withoutThinking ? { effort: 'none', summary: undefined } : undefined,
     body,
   };

@@ -58,6 +58,8 @@ export interface Sampling {
   seed?: number;
   /** Requests log probabilities with this many alternatives. */
   topLogprobs?: number;
+  /** Whether an answer without log probabilities is of no use: also a provider that may refuse them is then asked. */
+  needsLogprobs?: true;
 }
 
 export type InputItem = MessageItem | FunctionCallItem | FunctionOutputItem | ReasoningItem | OpaqueItem;

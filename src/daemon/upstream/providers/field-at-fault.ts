@@ -64,6 +64,7 @@ export function googleField(error: Json, message: string): string | null {
   const text = message.slice(0, 1_000);
   const quoted = /\bat '([\w.[\]]+)'/.exec(text)?.[1];
   const prefixed = /\b(?:GenerateContent|BatchEmbedContents)Request\.([\w.[\]]+)/.exec(text)?.[1];
+  if (/\blogprobs is not (enabled|supported)\b/i.test(text)) return 'top_logprobs';
   return fieldAtFault(googleFields, [...named, quoted, prefixed].map(snakeCase));
 }
 

@@ -48,6 +48,8 @@ class GenerateDialect implements Dialect {
   readonly #callIds: CallIds;
   #hasContent = false;
   #isBlocked = false;
+  /** Those of the current event's text. */
+  #logprobs: Json[] = [];
   /** Old models send STOP with every event: only the last one counts. */
   #finishReason: string | undefined;
   /** Whether content came after a finish reason, so that none is known to be the last. */
@@ -68,6 +70,7 @@ class GenerateDialect implements Dialect {
     if (textOf(objectOf(event.promptFeedback)?.blockReason)) this.#isBlocked = true;
     const candidate = objectOf(listOf(event.candidates)[0]);
     const { length } = events;
+    this.#logprobs = logprobsIn(candidate?.logprobsResult);
     for (const part of listOf(objectOf(candidate?.content)?.parts))
       this.#addPart(objectOf(part) ?? {}, events);
     if (this.#finishReason !== undefined && events.length > length) this.#hasLateContent = true;
@@ -116,7 +119,9 @@ class GenerateDialect implements Dialect {
   #addText(text: string, signature: string | undefined, events: InferenceEvent[]): void {
     if (text !== '') {
       const index = this.#openItem('message', events);
-      events.push({ type: 'text', index, delta: text });
+      const logprobs = this.#logprobs;
+      this.#logprobs = [];
+      events.push({ type: 'text', index, delta: text, ...(logprobs.length > 0 && { logprobs }) });
       this.#hasContent = true;
     }
     // Often the signature comes last, on a part with empty text.
@@ -195,6 +200,24 @@ class GenerateDialect implements Dialect {
     if (isComplete || this.#isBlocked) events.push({ type: 'usage', tokens: tokensOf(usage) });
     else if (events.length > 0) events.push({ type: 'prompt-counted', tokens: promptOf(usage) });
   }
+}
+
+/** Log probabilities in the shape of OpenAI's formats, one per token. Source: the Gemini API reference, "LogprobsResult". */
+function logprobsIn(result: unknown): Json[] {
+  const { chosenCandidates, topCandidates } = objectOf(result) ?? {};
+  const top = listOf(topCandidates);
+  return listOf(chosenCandidates).flatMap((chosen, at) => {
+    const token = tokenLogprob(chosen);
+    if (token === undefined) return [];
+    const candidates = listOf(objectOf(top[at])?.candidates).flatMap((each) => tokenLogprob(each) ?? []);
+    return [{ ...token, top_logprobs: candidates }];
+  });
+}
+
+function tokenLogprob(candidate: unknown): Json | undefined {
+  const { token, logProbability } = objectOf(candidate) ?? {};
+  if (typeof token !== 'string' || typeof logProbability !== 'number') return undefined;
+  return { token, logprob: logProbability, bytes: [...Buffer.from(token)] };
 }
 
 /** `promptTokenCount` includes cached tokens; thoughts and the input of server tools are counted separately. */

@@ -87,6 +87,7 @@ function sentIn({ generationConfig }: Json): Sent {
     frequencyPenalty: config.frequencyPenalty,
     stop: config.stopSequences,
     seed: config.seed,
+    logprobs: config.logprobs,
     effort: config.thinkingConfig,
   };
 }

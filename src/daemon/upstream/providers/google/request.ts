@@ -91,7 +91,13 @@ function samplingOf({ sampling }: Inference, traits: ModelTraits): Json {
     ...(traits.supportsPenalties && { presencePenalty, frequencyPenalty }),
     stopSequences: stop && stop.length > 0 ? stop : undefined,
     seed,
+    ...logprobsOf(sampling),
   };
+}
+
+/** Most models refuse them, so only a caller that needs them gets the refusal; for others they are left out. */
+function logprobsOf({ needsLogprobs, topLogprobs }: Inference['sampling']): Json {
+  return needsLogprobs ? { responseLogprobs: true, logprobs: topLogprobs } : {};
 }
 
 /** The suitable levels for each effort, best first: not every model has all levels. */

@@ -216,6 +216,17 @@ describe('a failure', () => {
     expect(adapter.failure(status, {}, '<!DOCTYPE html>\n<title>Error</title>').kind).toBe('server');
   });
 
+  test.each([
+    'Logprobs is not enabled for models/gemini-2.5-flash',
+    'Unable to submit request because Logprobs is not supported for this model.',
+  ])('of log probabilities names the option: %s', async (message) => {
+    const { ask, fake } = await connect();
+    fake.answer({ error: refusal(400, 'INVALID_ARGUMENT', message) });
+    await expect(ask('gemini-2.5-flash')).rejects.toMatchObject({
+      ...{ kind: 'caller', details: { param: 'top_logprobs' } },
+    });
+  });
+
   test('may come in a list', () => {
     const adapter = googleAdapter(
       { name: 'google', baseUrl: 'http://127.0.0.1:9' },

@@ -234,3 +234,31 @@ describe('a stream that breaks off', () => {
     expect(failureOf(Buffer.from('data: {"candidates": [\n\n')).kind).toBe('broken');
   });
 });
+
+test('log probabilities come with their text, in the shape of OpenAI’s formats', () => {
+  const logprobsResult = {
+    chosenCandidates: [{ token: 'A', tokenId: 65, logProbability: -0.1 }],
+    topCandidates: [
+      {
+        candidates: [
+          { token: 'A', tokenId: 65, logProbability: -0.1 },
+          { token: 'B', tokenId: 66, logProbability: -2.4 },
+        ],
+      },
+    ],
+  };
+  const { candidates } = piece([{ text: 'A' }]);
+  const batches = decode(newDecoder(), sse({ candidates: [{ ...candidates[0], logprobsResult }] }, last()));
+  expect(batches.find(({ type }) => type === 'text')).toMatchObject({
+    delta: 'A',
+    logprobs: [
+      {
+        ...{ token: 'A', logprob: -0.1, bytes: [65] },
+        top_logprobs: [
+          { token: 'A', logprob: -0.1 },
+          { token: 'B', logprob: -2.4, bytes: [66] },
+        ],
+      },
+    ],
+  });
+});

@@ -216,3 +216,12 @@ describe('settings', () => {
     );
   });
 });
+
+test('log probabilities are requested only for callers that need them, as most models refuse them', () => {
+  const configOf = (sampling: Inference['sampling']) =>
+    bodyFor('gemini-2.5-flash', { sampling }).generationConfig;
+  expect(configOf({ topLogprobs: 20 })).not.toHaveProperty('responseLogprobs');
+  expect(configOf({ topLogprobs: 20, needsLogprobs: true })).toMatchObject({
+    ...{ responseLogprobs: true, logprobs: 20 },
+  });
+});
