@@ -64,7 +64,7 @@ interface CreateFlags {
   matchHost?: string | undefined;
   method?: PaywallMethod[] | undefined;
   authScheme?: AuthScheme | undefined;
-  uses?: number | null | undefined;
+  uses?: number | 'unlimited' | undefined;
   expires?: number | undefined;
   freePath?: string[] | undefined;
   freePerDay?: number | undefined;
@@ -98,7 +98,7 @@ function bodyOf(flags: CreateFlags) {
     },
     ...(authScheme !== undefined && { authScheme }),
     token: {
-      ...(uses !== undefined && { maxUses: uses }),
+      ...(uses !== undefined && { maxUses: uses === 'unlimited' ? null : uses }),
       ...(expires !== undefined && { timeoutSeconds: expires }),
     },
     ...(freePath !== undefined && { freePaths: freePath }),
@@ -107,9 +107,9 @@ function bodyOf(flags: CreateFlags) {
   };
 }
 
-/** A number of uses; null for any. */
-function usesIn(text: string): number | null {
-  if (text === 'unlimited') return null;
+/** A number of uses. Commander turns null into an empty text, so that any number has a name. */
+function usesIn(text: string): number | 'unlimited' {
+  if (text === 'unlimited') return text;
   if (/^[1-9]\d*$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It must be a whole number from 1, or unlimited.');
 }
