@@ -185,6 +185,21 @@ describe('models refresh', () => {
     lists['/openai/models'] = before;
   });
 
+  test('keeps the time under which a model was first listed', async () => {
+    const before = lists['/openai/models'];
+    const listed = (created: number) => ({
+      object: 'list',
+      data: [{ id: 'gpt-9-now', object: 'model', created }],
+    });
+    for (const created of [1_800_000_000, 1_800_000_060]) {
+      lists['/openai/models'] = listed(created);
+      await refresh();
+      expect((await models()).get('openai/gpt-9-now')?.created).toBe(1_800_000_000);
+    }
+    lists['/openai/models'] = before;
+    await refresh();
+  });
+
   test('survives a restart', async () => {
     const { home } = daemon;
     await daemon.stop({ keep: true });

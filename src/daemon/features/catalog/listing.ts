@@ -1,5 +1,6 @@
 import type { RefreshedProvider } from '../../../shared/contract/models.ts';
 import type { Prices } from '../../../shared/money.ts';
+import { ownValue } from '../../../shared/own-value.ts';
 import { pricesFromDecimals, type WrittenPrices } from './exact-price.ts';
 import type { Modality, ModelKind } from './model-traits.ts';
 import type { ModelDetails, ProviderDescription } from './offer.ts';
@@ -76,7 +77,7 @@ export function modelListings({ providers, replace, count, save }: ListingsDeps)
       return suspicion;
     }
     suspicious.delete(name);
-    known.set(name, { baseUrl, models });
+    known.set(name, { baseUrl, models: withFirstDates(models, known.get(name)) });
     return null;
   };
 
@@ -138,6 +139,16 @@ function suspicionOf(models: Listing, before: { models: Listing } | undefined): 
   const countBefore = Object.keys(before?.models ?? {}).length;
   if (countBefore < comparableMin || count * 2 >= countBefore) return null;
   return `It listed only ${count} models, after ${countBefore} before; the previous list is kept. Refresh again to accept the shorter one.`;
+}
+
+/** Models with the time under which each was first listed: local servers give the time of the request. */
+function withFirstDates(models: Listing, before: { models: Listing } | undefined): Listing {
+  return Object.fromEntries(
+    Object.entries(models).map(([name, details]) => [
+      name,
+      { ...details, createdAt: ownValue(before?.models ?? {}, name)?.createdAt ?? details.createdAt },
+    ]),
+  );
 }
 
 const modalities: ReadonlySet<string> = new Set<Modality>(['text', 'image', 'file', 'audio', 'video']);
