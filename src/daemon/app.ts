@@ -5,6 +5,7 @@ import type { MakeId } from '../shared/ids.ts';
 import { apiVersion } from '../shared/version.ts';
 import { createAccounts } from './composition/accounts.ts';
 import { type AdminDeps, adminHandlers } from './composition/admin.ts';
+import { createAutopilots } from './composition/autopilots.ts';
 import { callReporter } from './composition/call-log.ts';
 import { createDecisions } from './composition/decisions.ts';
 import { createMcpHandlers } from './composition/mcp-handlers.ts';
@@ -41,7 +42,7 @@ import {
   Health,
   unreachableLogger,
 } from './features/routing/index.ts';
-import { chatHandlers, Threads, threadHandlers } from './features/threads/index.ts';
+import { Threads, threadHandlers } from './features/threads/index.ts';
 import { Rejections, SettledTimes, traceHandlers } from './features/traces/index.ts';
 import {
   bootstrap,
@@ -91,12 +92,17 @@ export function createApp(deps: AppDeps) {
   const calls = modelCalls(deps, inference);
   const { idempotency } = calls;
   const decisions = createDecisions(deps, { ...features, idempotency, observers: inference.observers });
+  const autopilots = createAutopilots(deps, {
+    ...{ threads, idempotency, workspaces: features.workspaces, payments: wallets.payments },
+    handlers: () => handlers,
+  });
   const money = [...wallets.handlers(idempotency), ...payments.handlers, ...paywalls.handlers(idempotency)];
+  const handlers = handlersOf(deps, features, {
+    ...{ calls, decisions, money, autopilots: autopilots.handlers },
+    backendState: wallets.backendState,
+  });
   return {
-    handlers: handlersOf(deps, features, {
-      ...{ calls, decisions, money },
-      backendState: wallets.backendState,
-    }),
+    handlers,
     authenticate: authenticator({ ...features, paidCalls }),
     catalog: features.catalog,
     providers,
@@ -121,8 +127,9 @@ export function createApp(deps: AppDeps) {
     },
     /** Starts the reverse proxy, if there are paywalls. */
     startPaywalls: paywalls.start,
-    /** Waits for background work and requests to paywalls until the deadline, then cancels them. */
-    drain: (deadlineMs: number) => Promise.all([calls.drain(deadlineMs), paywalls.drain(deadlineMs)]),
+    /** Waits for background work, autopilots and requests to paywalls until the deadline, then cancels them. */
+    drain: (deadlineMs: number) =>
+      Promise.all([calls.drain(deadlineMs), autopilots.drain(deadlineMs), paywalls.drain(deadlineMs)]),
     /** Runs periodic work until aborted. */
     async runBackground(signal: AbortSignal): Promise<void> {
       const onFailure = (error: unknown) => log.warn({ err: error }, 'background work failed');
@@ -282,11 +289,13 @@ function handlersOf(
     calls,
     decisions,
     money,
+    autopilots,
     backendState,
   }: {
     calls: ModelCalls;
     decisions: ReturnType<typeof createDecisions>;
     money: readonly Handler[];
+    autopilots: readonly Handler[];
     backendState: ReturnType<typeof createWallets>['backendState'];
   },
 ): Handler[] {
@@ -331,7 +340,7 @@ function handlersOf(
     ...money,
     ...eventHandlers({ feed: events, isDaemonOwner: workspaces.isDaemonOwner }),
     ...threadHandlers(threads),
-    ...chatHandlers(threads),
+    ...autopilots,
     ...traceHandlers({
       store: storage.traces,
       settledTimes: features.settledTimes,

@@ -142,6 +142,8 @@ const isOnce = ({ id }: Endpoint) =>
     'sendWhisper',
     'postShout',
     'updateAutopilot',
+    'runAutopilot',
+    'runChat',
     'useFaucet',
     'createInvoice',
     'payInvoice',

@@ -86,11 +86,11 @@ describe('autopilots', () => {
     expect(await version({ tagline: 'Always awake.' })).toBe(1);
     expect(await version({ profile: { autopilotVoice: 'calm' } })).toBe(2);
     expect(await version({ profile: { autopilotVoice: 'calm' } })).toBe(2);
-    expect(await version({ policy: { model: 'sim/echo', toolDenylist: ['shell'] } })).toBe(3);
+    expect(await version({ policy: { model: 'sim/echo', toolDenylist: ['http_request'] } })).toBe(3);
     expect(await version({ policy: { model: null } })).toBe(4);
     const { body } = await ask('GET', `/api/autopilots/${id}`);
     expect(body.data).toMatchObject({ tagline: 'Always awake.', profile: { autopilotVoice: 'calm' } });
-    expect(body.data.policy).toEqual({ l402RequireApproval: true, toolDenylist: ['shell'] });
+    expect(body.data.policy).toEqual({ l402RequireApproval: true, toolDenylist: ['http_request'] });
   });
 
   test('lose none of several simultaneous changes', async () => {

@@ -10,7 +10,16 @@ import { morning, type OpenStorage } from './records.ts';
 function aThread(id: string, changes: Partial<ThreadRecord> = {}): ThreadRecord {
   const counts = { messages: 0, characters: 0 };
   const times = { createdAt: morning, updatedAt: morning };
-  return { id, workspaceId: 'ws_1', title: null, runId: null, ...counts, ...times, ...changes };
+  return {
+    id,
+    workspaceId: 'ws_1',
+    title: null,
+    runId: null,
+    autopilotId: null,
+    ...counts,
+    ...times,
+    ...changes,
+  };
 }
 
 function aStart(id: string, changes: Partial<RunStart> = {}): RunStart {
@@ -120,7 +129,41 @@ export function threadsStoreContract(open: OpenStorage): void {
         startedAt: morning + 1,
         completedAt: morning + 2,
         updatedAt: morning + 2,
+        autopilotId: null,
+        autopilotConfigVersion: null,
       });
+    });
+
+    test('list the runs and messages of an autopilot', async () => {
+      const threads = await withThread();
+      await threads.create(aThread('th_2', { autopilotId: 'ap_1' }));
+      expect(await threads.byId('ws_1', 'th_2')).toMatchObject({ autopilotId: 'ap_1' });
+      const autopilot = { id: 'ap_1', configVersion: 3 };
+      for (const [id, more] of [
+        ['run_1', {}],
+        ['run_2', { autopilot }],
+        ['run_3', { autopilot }],
+      ] as const) {
+        await threads.startRun(aStart(id, more));
+        await threads.endRun(anEnd(id));
+      }
+      const idsOf = async (page: { limit: number; runId?: string }, of = 'ap_1') =>
+        (await threads.runsBy(of, page)).map(({ id }) => id);
+      expect(await idsOf({ limit: 10 })).toEqual(['run_3', 'run_2']);
+      expect(await idsOf({ limit: 1 })).toEqual(['run_3']);
+      expect(await idsOf({ limit: 1, runId: 'run_2' })).toEqual(['run_2']);
+      expect(await idsOf({ limit: 1, runId: 'run_1' })).toEqual([]);
+      expect(await idsOf({ limit: 1 }, 'ap_2')).toEqual([]);
+      expect(await threads.runOf('th_1', 'run_2')).toMatchObject({
+        autopilotId: 'ap_1',
+        autopilotConfigVersion: 3,
+      });
+      expect(await threads.messagesOf('th_1', 'run_2')).toMatchObject([
+        { id: 'msg_run_2_1', autopilotId: 'ap_1' },
+        { id: 'msg_run_2_2', autopilotId: 'ap_1' },
+      ]);
+      const all = await threads.messages('th_1', { limit: 2, after: undefined });
+      expect(all?.map(({ autopilotId }) => autopilotId)).toEqual([null, null]);
     });
 
     test('return long conversations completely', async () => {

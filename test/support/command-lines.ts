@@ -64,6 +64,10 @@ const aBackground: [string[], string] = [
 ];
 const aThread: [string[], string] = [['threads', 'create', 'Swept'], '.id'];
 const aWorkspace: [string[], string] = [['workspaces', 'create', 'Swept'], '.id'];
+const aRunnable: [string[], string] = [
+  ['autopilots', 'create', 'Swept', '--policy', '{"model":"sim/echo"}'],
+  '.id',
+];
 const anAutopilot: [string[], string] = [['autopilots', 'create', 'Swept'], '.id'];
 
 /** By the words of a command; those that are not here are in `apart`. */
@@ -169,6 +173,19 @@ export const commandLines: Record<string, Sample> = {
   'autopilots list': line('autopilots', 'list'),
   'autopilots show': about(['autopilots', 'show'], anAutopilot),
   'autopilots update': about(['autopilots', 'update'], anAutopilot, '--tagline', 'Here.'),
+  'autopilots run': {
+    make: async (get) => ({
+      args: ['autopilots', 'run', await get(aRunnable[0], aRunnable[1]), '-n', 'Hello.'],
+    }),
+  },
+  'autopilots runs': about(['autopilots', 'runs'], anAutopilot),
+  'autopilots cancel': {
+    make: async (get) => {
+      const autopilot = await get(aRunnable[0], aRunnable[1]);
+      const run = await get(['autopilots', 'run', autopilot, '-n', 'Hello.'], '.id');
+      return { args: ['autopilots', 'cancel', autopilot, run] };
+    },
+  },
   'autopilots archive': about(['autopilots', 'archive'], anAutopilot, '--yes'),
   'profile show': line('profile', 'show'),
   'profile set': line('profile', 'set', '--name', 'Owner'),

@@ -730,6 +730,31 @@ const samples: Record<string, Sample> = {
     callers: { ...site, ...ofOthers },
     example: ({ autopilot = 'ap_1' }) => ({ params: { autopilot } }),
   },
+  // A key also needs scopes for model calls.
+  runAutopilot: {
+    callers: { ...site, ...ofOthers, keyWithScope: siteForbidden },
+    example: ({ autopilot = 'ap_1' }) => ({ params: { autopilot }, body: { input: 'Hello.' } }),
+  },
+  runChat: {
+    callers: {
+      ...{ ...site, ...ofOthers, keyWithScope: siteForbidden },
+      // The chat is in their own workspace, and they ask for it in another one.
+      ...{ admin: siteNotFound, member: siteNotFound },
+    },
+    example: ({ thread = 'th_1' }) => ({ params: { conversationId: thread }, body: { input: 'Hello.' } }),
+  },
+  listAutopilotRuns: {
+    callers: { ...site, ...ofOthers },
+    example: ({ autopilot = 'ap_1' }) => ({ params: { autopilot }, query: { limit: '5' } }),
+  },
+  getAutopilotRun: {
+    callers: { ...site, ...ofOthers },
+    example: ({ autopilot = 'ap_1', run = 'run_1' }) => ({ params: { autopilot, run } }),
+  },
+  cancelAutopilotRun: {
+    callers: { ...site, ...ofOthers },
+    example: ({ autopilot = 'ap_1', run = 'run_1' }) => ({ params: { autopilot, run } }),
+  },
   health: {
     callers: forEveryone,
   },

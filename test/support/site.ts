@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
-import type { SiteIds } from './example-calls.ts';
+import type { SiteIds, ThreadIds } from './example-calls.ts';
 import { givePlayMoney } from './play-money.ts';
 import type { RunningDaemon } from './start-daemon.ts';
 import { askDaemon, sharedPerson } from './users.ts';
@@ -21,7 +21,7 @@ export async function createSiteExamples(
   daemon: Daemon,
   { id, path }: Pick<Endpoint, 'id' | 'path'>,
   login: string,
-): Promise<SiteIds> {
+): Promise<SiteIds & ThreadIds> {
   if (path.includes('{tokenId}')) return { token: (await newToken(daemon, login)).id };
   if (id === 'sendWhisper') return { peer: (await sharedPerson(daemon, 'peer')).handle };
   if (path.startsWith('/api/whispers/{id}')) {
@@ -50,10 +50,22 @@ export async function createSiteExamples(
     return await createWalletExamples(daemon, { id, path }, login);
   if (path.startsWith('/api/l402/')) return await createPaywallExamples(daemon, path, login);
   if (path.includes('{autopilot}')) {
-    const json = { displayName: 'Night Watch' };
-    return { autopilot: (await post(daemon, '/api/autopilots', { as: login, json })).id };
+    const autopilot = await createAutopilot(daemon, login);
+    if (!path.includes('{run}')) return { autopilot };
+    const json = { input: 'Hello.' };
+    const { id: run } = await post(daemon, `/api/autopilots/${autopilot}/runs`, { as: login, json });
+    return { autopilot, run };
+  }
+  if (id === 'runChat') {
+    const json = { autopilot: await createAutopilot(daemon, login) };
+    return { thread: (await post(daemon, '/api/chats', { as: login, json })).id };
   }
   return {};
+}
+
+async function createAutopilot(daemon: Daemon, as: string): Promise<string> {
+  const json = { displayName: 'Night Watch', policy: { model: 'sim/echo' } };
+  return (await post(daemon, '/api/autopilots', { as, json })).id;
 }
 
 let paywallsMade = 0;

@@ -136,6 +136,7 @@ export async function createUserExamples(
     return { code: (await askDaemon(daemon, 'POST', invitations, { as })).body.code };
   }
   if (id === 'createAgent') return await solvedChallenge(daemon);
+  if (id === 'runChat') return await createSiteExamples(daemon, { id, path }, login);
   const threads = await createThreadExample(daemon, { path });
   if (threads.thread !== undefined) return threads;
   const isAboutPayments = /^\/v1\/(credit|admin\/payments)\//.test(path);

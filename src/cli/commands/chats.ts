@@ -37,7 +37,7 @@ export const listRunsCommand = (context: Context) =>
       await context.out.table(data, runColumns(context.now()), { empty: 'No runs.' });
     });
 
-const runColumns = (now: number): Column<Run>[] => [
+export const runColumns = (now: number): Column<Run>[] => [
   { title: 'id', value: (run) => run.id },
   {
     title: 'status',

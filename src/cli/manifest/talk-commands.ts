@@ -1,11 +1,13 @@
 import {
   archiveAutopilot,
+  cancelAutopilotRun,
   createAutopilot,
   createThread,
   deleteShout,
   deleteThread,
   followThread,
   getAutopilot,
+  listAutopilotRuns,
   listAutopilots,
   listChats,
   listRuns,
@@ -18,6 +20,7 @@ import {
   postShout,
   readAllWhispers,
   readWhisper,
+  runAutopilot,
   sendWhisper,
   stopThread,
   streamShouts,
@@ -176,7 +179,7 @@ export const talkCommands: Record<string, CommandEntry | NounEntry> = {
     load: async () => (await import('../commands/shouts.ts')).zonesCommand,
   },
   autopilots: {
-    summary: 'Manage your autopilots.',
+    summary: 'Manage and run your autopilots.',
     alone: 'list',
     verbs: {
       create: {
@@ -211,6 +214,21 @@ export const talkCommands: Record<string, CommandEntry | NounEntry> = {
         summary: 'Archive an autopilot.',
         endpoint: archiveAutopilot,
         load: async () => (await import('../commands/autopilots.ts')).archiveAutopilotCommand,
+      },
+      run: {
+        summary: 'Run an autopilot and print its answer.',
+        endpoint: runAutopilot,
+        load: async () => (await import('../commands/autopilot-runs.ts')).runAutopilotCommand,
+      },
+      runs: {
+        summary: 'List the runs of an autopilot.',
+        endpoint: listAutopilotRuns,
+        load: async () => (await import('../commands/autopilot-runs.ts')).listAutopilotRunsCommand,
+      },
+      cancel: {
+        summary: 'Cancel a run of an autopilot.',
+        endpoint: cancelAutopilotRun,
+        load: async () => (await import('../commands/autopilot-runs.ts')).cancelAutopilotRunCommand,
       },
     },
   },

@@ -1,5 +1,4 @@
 import type { MakeId } from '../../shared/ids.ts';
-import { autopilotHandlers, autopilots } from '../features/autopilots/index.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import type { Authenticator } from '../features/keys/index.ts';
 import { sha256 } from '../features/keys/index.ts';
@@ -66,15 +65,6 @@ export function createSite({ storage, world, makeId }: SiteDeps, features: SiteF
       profile: own,
       chatsOf: (caller, limit) => latestChats(features.threads, caller, limit),
     }),
-    ...autopilotHandlers(
-      autopilots({
-        store: storage.autopilots,
-        people,
-        makeId,
-        randomBytes: (count) => world.randomBytes(count),
-        now,
-      }),
-    ),
     ...whisperHandlers(direct),
     ...shoutHandlers(shouts({ store: storage.shouts, people, feed, world })),
   ];

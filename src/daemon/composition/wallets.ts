@@ -80,6 +80,7 @@ export function createWallets(deps: WalletsDeps, { vault, events }: WalletsDepen
   return {
     wallets,
     invoices,
+    payments,
     /** The last known state of the back end. */
     backendState: () => watch.known(),
     backend,

@@ -38,7 +38,7 @@ export const tagDescriptions = {
   Wallet: 'Your Lightning wallet.',
   Payments: 'Pay Lightning invoices, and create your own.',
   Paywalls: 'Put a price in satoshis on requests to a web server.',
-  Autopilots: 'Autopilots: their profile and policy.',
+  Autopilots: 'Autopilots: their profile, policy and runs.',
   MCP: 'The service’s tools, for models.',
   Daemon: 'The daemon itself.',
 } as const;

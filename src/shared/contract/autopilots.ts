@@ -1,10 +1,14 @@
 import { type Static, Type } from 'typebox';
+import { Run } from './chats.ts';
 import { endpoint } from './endpoint.ts';
+import { idempotencyErrors, idempotencyHeaders, OnceHeaders } from './model-call.ts';
 import { dataOf, pageSizeMax, RowId } from './site.ts';
-import { AnyObject, maybe, OneLine, Timestamp } from './vocabulary.ts';
+import { AnyObject, maybe, nullable, OneLine, Timestamp } from './vocabulary.ts';
 
 /** `active` and `disabled` can change into each other; `archived` is final. */
 export const autopilotStatuses = ['active', 'disabled', 'archived'] as const;
+/** Tools that the daemon runs for autopilots. */
+export const autopilotTools = ['http_request', 'paid_http_request'] as const;
 export const autopilotVisibilities = ['private', 'discoverable', 'public'] as const;
 
 const Status = Type.Enum([...autopilotStatuses], {
@@ -32,12 +36,12 @@ const members = {
 /** An autopilot in a list. */
 export const Autopilot = Type.Object(members, { $id: 'Autopilot' });
 
-const names = (maxLength: number, description: string) =>
-  maybe(Type.Array(Type.String({ minLength: 1, maxLength }), { maxItems: 256, description }));
+const tools = (description: string) =>
+  maybe(Type.Array(Type.Enum([...autopilotTools]), { maxItems: 256, description }));
 const msats = (description: string) =>
   maybe(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description }));
 
-/** Voice and purpose of an autopilot. Members that were never set are absent. */
+/** Voice and purpose of an autopilot: the model gets them as instructions. Members that were never set are absent. */
 export const AutopilotProfile = Type.Object(
   {
     ownerDisplayName: maybe(Type.String({ maxLength: 120 })),
@@ -46,23 +50,50 @@ export const AutopilotProfile = Type.Object(
     principles: maybe(Type.Array(Type.String({ minLength: 1, maxLength: 1000 }), { maxItems: 64 })),
     preferences: maybe(AnyObject),
     onboardingAnswers: maybe(AnyObject),
-    schemaVersion: maybe(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
   },
   { $id: 'AutopilotProfile', additionalProperties: false },
 );
 
-/** Tools and spending limits of an autopilot. Members that were never set are absent. */
+/** Model, tools and spending limits of an autopilot. Members that were never set are absent. */
 export const AutopilotPolicy = Type.Object(
   {
-    modelProvider: maybe(Type.String({ maxLength: 64 })),
-    model: maybe(Type.String({ maxLength: 128 })),
-    toolAllowlist: names(128, 'The only tools it may use.'),
-    toolDenylist: names(128, 'Tools it may not use.'),
-    l402RequireApproval: maybe(Type.Boolean({ description: 'Whether payments need approval.' })),
-    l402MaxSpendMsatsPerCall: msats('Maximum amount of one payment.'),
-    l402MaxSpendMsatsPerDay: msats('Maximum amount per day.'),
-    l402AllowedHosts: names(255, 'The only hosts it may pay.'),
-    dataPolicy: maybe(AnyObject),
+    modelProvider: maybe(
+      Type.String({ maxLength: 64, description: 'The only provider that its model is called at.' }),
+    ),
+    model: maybe(
+      Type.String({
+        maxLength: 128,
+        description: 'Its model; the default model of the host if it is absent.',
+      }),
+    ),
+    toolAllowlist: tools('The only tools it may use.'),
+    toolDenylist: tools('Tools it may not use.'),
+    l402RequireApproval: maybe(
+      Type.Boolean({
+        description:
+          'Whether it only pays in runs that were started with `maxSpendMsats`; set when it is created.',
+      }),
+    ),
+    l402MaxSpendMsatsPerCall: msats(
+      'Maximum amount of one payment, in millisatoshis; without it, it cannot pay.',
+    ),
+    l402MaxSpendMsatsPerDay: msats(
+      'Maximum amount per UTC day, fees included, in millisatoshis; without it, it cannot pay.',
+    ),
+    l402AllowedHosts: maybe(
+      Type.Array(
+        Type.String({
+          minLength: 1,
+          maxLength: 255,
+          pattern: '^(\\*\\.)?([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?$',
+        }),
+        {
+          maxItems: 256,
+          description:
+            'The only hosts it may send requests to and pay: `api.example.com`, `127.0.0.1:8080`, or `*.example.com` for every name below it. Without them, it cannot send requests.',
+        },
+      ),
+    ),
   },
   { $id: 'AutopilotPolicy', additionalProperties: false },
 );
@@ -200,9 +231,158 @@ export const archiveAutopilot = endpoint({
   errors: [...errors, 'not_found'],
 });
 
+/** A run of an autopilot, with what it answered. */
+export const AutopilotRun = Type.Object(
+  {
+    ...Run.properties,
+    output: nullable(
+      Type.String({ description: 'The text of its answer; null until the run has completed.' }),
+    ),
+  },
+  { $id: 'AutopilotRun' },
+);
+
+const messageText = { minLength: 1, pattern: '\\S' } as const;
+
+/** What a run is started with. */
+const runMembers = {
+  input: Type.Union(
+    [
+      Type.String({ ...messageText, description: 'A user message.' }),
+      Type.Array(
+        Type.Object(
+          { role: Type.Enum(['user', 'assistant']), content: Type.String(messageText) },
+          { additionalProperties: false },
+        ),
+        { minItems: 1, maxItems: 256, description: 'Messages of a conversation.' },
+      ),
+    ],
+    { description: 'What the autopilot is asked: a text, or messages.' },
+  ),
+  maxSpendMsats: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description:
+        'The most that this run may pay in total, in millisatoshis without fees. It approves these payments if the policy has `l402RequireApproval`.',
+    }),
+  ),
+};
+const runDescription = [
+  'Its model is called with its profile as instructions, and may use tools of the daemon until it answers: requests to the hosts of the policy, and payments within its limits.',
+  'Returns immediately; the run continues by itself. Needs an active autopilot. Keys also need the scopes `responses` and `threads`, and `billing` for payments; access tokens need `payments` for them.',
+].join(' ');
+const runErrors = [...errors, ...idempotencyErrors, 'not_found', 'rate_limited'] as const;
+const runParams = Type.Object({
+  ...params.properties,
+  run: Type.String({ minLength: 1, maxLength: 64, description: 'The id of one of its runs: `run_…`.' }),
+});
+
+export const runAutopilot = endpoint({
+  id: 'runAutopilot',
+  method: 'POST',
+  path: '/api/autopilots/{autopilot}/runs',
+  summary: 'Run an autopilot.',
+  description: runDescription,
+  tag: 'Autopilots',
+  access,
+  surface: 'site',
+  headers: OnceHeaders,
+  responseHeaders: idempotencyHeaders,
+  params,
+  body: Type.Object(
+    {
+      ...runMembers,
+      chatId: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 64,
+          description: 'The chat that the run continues: `th_…`. By default it starts one.',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  result: dataOf(AutopilotRun),
+  errors: runErrors,
+});
+
+export const runChat = endpoint({
+  id: 'runChat',
+  method: 'POST',
+  path: '/api/chats/{conversationId}/runs',
+  summary: 'Run the autopilot of a chat.',
+  description: `The chat must have been created with \`autopilot\`, or by a run of one. ${runDescription}`,
+  tag: 'Autopilots',
+  access,
+  surface: 'site',
+  headers: OnceHeaders,
+  responseHeaders: idempotencyHeaders,
+  params: Type.Object({
+    conversationId: Type.String({ minLength: 1, maxLength: 64, description: 'The id of a chat: `th_…`.' }),
+  }),
+  body: Type.Object(runMembers, { additionalProperties: false }),
+  result: dataOf(AutopilotRun),
+  errors: runErrors,
+});
+
+export const listAutopilotRuns = endpoint({
+  id: 'listAutopilotRuns',
+  method: 'GET',
+  path: '/api/autopilots/{autopilot}/runs',
+  summary: 'List the runs of an autopilot.',
+  description: 'Newest first.',
+  tag: 'Autopilots',
+  access,
+  surface: 'site',
+  params,
+  query: Type.Object({
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: `Page size; default 100, at most ${pageSizeMax}.`,
+      }),
+    ),
+  }),
+  result: dataOf(Type.Array(Run)),
+  errors: [...errors, 'not_found'],
+});
+
+export const getAutopilotRun = endpoint({
+  id: 'getAutopilotRun',
+  method: 'GET',
+  path: '/api/autopilots/{autopilot}/runs/{run}',
+  summary: 'Show a run of an autopilot.',
+  description: 'Includes its answer. The messages of its tools are those of its chat.',
+  tag: 'Autopilots',
+  access,
+  surface: 'site',
+  params: runParams,
+  result: dataOf(AutopilotRun),
+  errors: [...errors, 'not_found'],
+});
+
+export const cancelAutopilotRun = endpoint({
+  id: 'cancelAutopilotRun',
+  method: 'POST',
+  path: '/api/autopilots/{autopilot}/runs/{run}/cancel',
+  summary: 'Cancel a run of an autopilot.',
+  description: 'What it used and paid so far stays charged. A run that has ended is returned unchanged.',
+  tag: 'Autopilots',
+  access,
+  surface: 'site',
+  underLoad: 'kept',
+  params: runParams,
+  result: dataOf(AutopilotRun),
+  errors: [...errors, 'not_found'],
+});
+
 export type Autopilot = Static<typeof Autopilot>;
 export type AutopilotDetails = Static<typeof AutopilotDetails>;
 export type AutopilotProfile = Static<typeof AutopilotProfile>;
 export type AutopilotPolicy = Static<typeof AutopilotPolicy>;
+export type AutopilotRun = Static<typeof AutopilotRun>;
+export type AutopilotTool = (typeof autopilotTools)[number];
 export type AutopilotStatus = (typeof autopilotStatuses)[number];
 export type AutopilotVisibility = (typeof autopilotVisibilities)[number];

@@ -10,6 +10,7 @@ export const Chat = Type.Object(
   {
     id: Type.String({ description: '`th_…`; a chat is a thread.' }),
     title: nullable(Type.String()),
+    autopilotId: nullable(Type.String({ description: '`ap_…`: the autopilot that it is addressed to.' })),
     working: Type.Boolean({ description: 'Whether a run is in progress.' }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
@@ -21,7 +22,7 @@ export const ChatMessage = Type.Object(
   {
     id: Type.String({ description: '`msg_…`' }),
     runId: Type.String({ description: '`run_…`' }),
-    autopilotId: Type.Null(),
+    autopilotId: nullable(Type.String({ description: 'The autopilot whose run added it.' })),
     role: Type.String({ description: '`user`, `system`, `developer`, `assistant` or `tool`.' }),
     content: Type.String({ description: 'The text content.' }),
     meta: Type.Object({
@@ -35,13 +36,16 @@ export const ChatMessage = Type.Object(
 
 const Tokens = Type.Integer({ minimum: 0 });
 
-/** One model call in a chat. */
+/** One model call in a chat, or one run of an autopilot. */
 export const Run = Type.Object(
   {
     id: Type.String({ description: '`run_…`' }),
+    chatId: Type.String({ description: '`th_…`' }),
     status: Type.Enum(['running', 'completed', 'failed', 'cancelled']),
-    autopilotId: Type.Null(),
-    autopilotConfigVersion: Type.Null(),
+    autopilotId: nullable(Type.String({ description: '`ap_…`; null for a model call.' })),
+    autopilotConfigVersion: nullable(
+      Type.Integer({ description: 'The version of its profile and policy when the run started.' }),
+    ),
     provider: nullable(Type.String({ description: 'The provider that answered; null until one has.' })),
     modelProvider: nullable(Type.String({ description: 'Same as `provider`.' })),
     model: Type.String(),
@@ -58,7 +62,10 @@ export const Run = Type.Object(
       }),
     ),
     meta: Type.Object({
-      requestId: Type.String({ description: '`req_…`, for usage and traces.' }),
+      requestId: Type.String({
+        description:
+          '`req_…`, for usage and traces. The calls of an autopilot have their own, in `model_finished`.',
+      }),
       responseId: nullable(Type.String()),
       finishReason: nullable(
         Type.String({ description: '`stop`, `max_output_tokens` or `content_filter`.' }),
@@ -80,11 +87,11 @@ export const RunEvent = Type.Object(
     id: Type.String({ description: '`evt_…`' }),
     type: Type.String({
       description:
-        '`run_started`, `model_stream_started`, `model_finished`, `run_completed`, `run_failed` or `run_cancelled`.',
+        '`run_started`, `model_stream_started`, `model_finished`, `run_completed`, `run_failed` or `run_cancelled`. In runs of autopilots also `tool_call_started`, `tool_call_succeeded`, `tool_call_failed`, `payment_succeeded`, `payment_pending` and `payment_failed`.',
     }),
-    autopilotId: Type.Null(),
-    actorType: Type.Literal('system'),
-    actorAutopilotId: Type.Null(),
+    autopilotId: nullable(Type.String()),
+    actorType: Type.Enum(['system', 'autopilot'], { description: 'Whether the autopilot used a tool.' }),
+    actorAutopilotId: nullable(Type.String()),
     payload: AnyObject,
     createdAt: Timestamp,
   },
@@ -135,9 +142,22 @@ export const createChat = endpoint({
   tag,
   access: writers,
   surface,
-  body: Type.Object({ title: Type.Optional(nullable(ThreadTitle)) }, { additionalProperties: false }),
+  body: Type.Object(
+    {
+      title: Type.Optional(nullable(ThreadTitle)),
+      autopilot: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 64,
+          description:
+            'The id or handle of one of your autopilots: `POST /api/chats/{conversationId}/runs` then runs it.',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
   result: dataOf(Chat),
-  errors: refusals,
+  errors: ofOne,
 });
 
 export const getChat = endpoint({

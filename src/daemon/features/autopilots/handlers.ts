@@ -1,21 +1,36 @@
 import {
   type Autopilot,
   type AutopilotDetails,
+  type AutopilotRun,
   archiveAutopilot,
+  cancelAutopilotRun,
   createAutopilot,
   getAutopilot,
+  getAutopilotRun,
+  listAutopilotRuns,
   listAutopilots,
+  runAutopilot,
+  runChat,
   updateAutopilot,
 } from '../../../shared/contract/autopilots.ts';
 import { pageSizeMax } from '../../../shared/contract/site.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { type Handler, implement } from '../../handler.ts';
+import { type Call, type Handler, implement, RelayReply } from '../../handler.ts';
+import type { Idempotency } from '../idempotency/index.ts';
+import { toRun } from '../threads/index.ts';
+import type { AutopilotRuns, ShownRun } from './autopilot-runs.ts';
 import type { Autopilots } from './autopilots.ts';
 import type { AutopilotRecord } from './store.ts';
 
 const pageSizeDefault = 100;
 
-export function autopilotHandlers(autopilots: Autopilots): Handler[] {
+interface AutopilotHandlersDeps {
+  autopilots: Autopilots;
+  runs: AutopilotRuns;
+  idempotency: Pick<Idempotency, 'once'>;
+}
+
+export function autopilotHandlers({ autopilots, runs, idempotency }: AutopilotHandlersDeps): Handler[] {
   return [
     implement(listAutopilots, async ({ caller, query }) => {
       const limit = Math.min(query.limit ?? pageSizeDefault, pageSizeMax);
@@ -34,7 +49,49 @@ export function autopilotHandlers(autopilots: Autopilots): Handler[] {
     implement(archiveAutopilot, async ({ caller, params }) => ({
       data: toDetails(await autopilots.archive(caller, params.autopilot)),
     })),
+    implement(runAutopilot, (call) =>
+      once(idempotency, call, runAutopilot, (asked) => runs.start(asked, call.params.autopilot, call.body)),
+    ),
+    implement(runChat, (call) =>
+      once(idempotency, call, runChat, (asked) =>
+        runs.startInChat(asked, call.params.conversationId, call.body),
+      ),
+    ),
+    implement(listAutopilotRuns, async ({ caller, params, query }) => {
+      const limit = Math.min(query.limit ?? pageSizeDefault, pageSizeMax);
+      return { data: (await runs.list(caller, params.autopilot, limit)).map(toRun) };
+    }),
+    implement(getAutopilotRun, async ({ caller, params }) => ({
+      data: toAutopilotRun(await runs.get(caller, params.autopilot, params.run)),
+    })),
+    implement(cancelAutopilotRun, async ({ caller, params }) => ({
+      data: toAutopilotRun(await runs.cancel(caller, params.autopilot, params.run)),
+    })),
   ];
+}
+
+/** Starts a run once for an Idempotency-Key. Its path, which names the autopilot or chat, is part of the request. */
+async function once<E extends typeof runAutopilot | typeof runChat>(
+  idempotency: Pick<Idempotency, 'once'>,
+  call: Pick<Call<E>, 'caller' | 'requestId' | 'headers' | 'signal' | 'body'> & { params: object },
+  { method, path }: E,
+  start: (asked: Parameters<AutopilotRuns['start']>[0]) => Promise<ShownRun>,
+): Promise<RelayReply> {
+  const { caller, requestId, headers, signal, body, params } = call;
+  const [subject = ''] = Object.values(params) as string[];
+  const endpoint = { method, path: path.replace(/\{\w+\}/, subject) };
+  const reply = await idempotency.once(
+    { caller, requestId, headers, signal, body, endpoint, isStreamed: false },
+    async () => {
+      const run = toAutopilotRun(await start({ caller, requestId, endpoint: path }));
+      return new RelayReply({}, JSON.stringify({ data: run }));
+    },
+  );
+  return reply;
+}
+
+function toAutopilotRun({ run, output }: ShownRun): AutopilotRun {
+  return { ...toRun(run), output };
 }
 
 function toAutopilot(record: AutopilotRecord): Autopilot {

@@ -18,8 +18,14 @@ import type { ShownThread, Threads } from './threads.ts';
 import type { MessageRecord, RunEventRecord, RunRecord, RunUsage } from './threads-store.ts';
 import { readItem, textOf } from './views.ts';
 
+interface ChatHandlersDeps {
+  threads: Threads;
+  /** The id of one of the caller's autopilots; fails with `not_found`. */
+  autopilotNamed: (caller: Caller, reference: string) => Promise<string>;
+}
+
 /** Threads on the site API. */
-export function chatHandlers(threads: Threads): Handler[] {
+export function chatHandlers({ threads, autopilotNamed }: ChatHandlersDeps): Handler[] {
   const { reads } = threads;
   return [
     implement(listChats, async ({ caller, query }) => {
@@ -27,7 +33,9 @@ export function chatHandlers(threads: Threads): Handler[] {
       return { data: (await threads.list(workspaceOf(caller), page)).map(toChat) };
     }),
     implement(createChat, async ({ caller, body }) => {
-      return { data: toChat(await threads.create(workspaceOf(caller), body?.title ?? null)) };
+      const { title = null, autopilot } = body ?? {};
+      const autopilotId = autopilot === undefined ? null : await autopilotNamed(caller, autopilot);
+      return { data: toChat(await threads.create(workspaceOf(caller), title, autopilotId)) };
     }),
     implement(getChat, async ({ caller, params }) => {
       return { data: toChat(await threads.get(workspaceOf(caller), params.conversationId)) };
@@ -52,7 +60,7 @@ export function chatHandlers(threads: Threads): Handler[] {
       if (!run) throw new ApiError('not_found', { message: 'There is no such run of this chat.' });
       const limit = Math.min(query.limit ?? 250, 1000);
       const found = await reads.events(id, { after: 0, limit, runId: run.id });
-      return { data: found.map(toRunEvent) };
+      return { data: found.map((event) => toRunEvent(event, run)) };
     }),
   ];
 }
@@ -73,17 +81,18 @@ function mayRead(caller: Caller): boolean {
   return caller.kind !== 'token' || caller.abilities.has('*') || caller.abilities.has('chats:read');
 }
 
-function toChat({ id, title, isWorking, createdAt, updatedAt }: ShownThread): Chat {
-  return { id, title, working: isWorking, createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) };
+function toChat({ id, title, isWorking, autopilotId, createdAt, updatedAt }: ShownThread): Chat {
+  const times = { createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) };
+  return { id, title, autopilotId, working: isWorking, ...times };
 }
 
-function toMessage({ id, runId, item, createdAt }: MessageRecord): ChatMessage {
+function toMessage({ id, runId, autopilotId, item, createdAt }: MessageRecord): ChatMessage {
   const read = readItem(item);
   const at = isoTime(createdAt);
   return {
     id,
     runId,
-    autopilotId: null,
+    autopilotId,
     role: read.role,
     content: textOf(read),
     meta: { type: read.type },
@@ -92,14 +101,15 @@ function toMessage({ id, runId, item, createdAt }: MessageRecord): ChatMessage {
   };
 }
 
-function toRun(run: RunRecord): Run {
+export function toRun(run: RunRecord): Run {
   const { meta } = run;
   const text = (value: unknown) => (typeof value === 'string' ? value : null);
   return {
     id: run.id,
+    chatId: run.threadId,
     status: run.status,
-    autopilotId: null,
-    autopilotConfigVersion: null,
+    autopilotId: run.autopilotId,
+    autopilotConfigVersion: run.autopilotConfigVersion,
     provider: run.provider,
     modelProvider: run.provider,
     model: run.model,
@@ -132,13 +142,15 @@ function toUsage({ tokens, cost, charged }: RunUsage): Run['usage'] {
   };
 }
 
-function toRunEvent({ id, type, payload, at }: RunEventRecord): RunEvent {
+function toRunEvent({ id, type, payload, at }: RunEventRecord, { autopilotId }: RunRecord): RunEvent {
+  // What an autopilot does by itself, with its tools.
+  const actor = /^(tool_call|payment)_/.test(type) ? autopilotId : null;
   return {
     id,
     type,
-    autopilotId: null,
-    actorType: 'system',
-    actorAutopilotId: null,
+    autopilotId,
+    actorType: actor === null ? 'system' : 'autopilot',
+    actorAutopilotId: actor,
     payload,
     createdAt: isoTime(at),
   };

@@ -1,4 +1,4 @@
-export { chatHandlers, latestChats } from './chat-handlers.ts';
+export { chatHandlers, latestChats, toRun } from './chat-handlers.ts';
 export { threadHandlers } from './handlers.ts';
 export type { ThreadRun, Turn } from './thread-run.ts';
 export { type ThreadCall, Threads } from './threads.ts';
@@ -6,9 +6,11 @@ export type {
   MessageRecord,
   RunEnd,
   RunEventRecord,
+  RunningAutopilot,
   RunRecord,
   RunStart,
+  RunUsage,
   ThreadRecord,
   ThreadsStore,
 } from './threads-store.ts';
-export { titleOf } from './views.ts';
+export { readItem, textOf, titleOf } from './views.ts';

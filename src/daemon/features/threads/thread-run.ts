@@ -1,7 +1,7 @@
 import { failures, isErrorCode } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import type { UsageRecord } from '../metering/index.ts';
-import type { NewMessage, NewRunEvent, RunEnd, RunRecord, ThreadsStore } from './threads-store.ts';
+import type { NewMessage, NewRunEvent, RunEnd, RunRecord, RunUsage, ThreadsStore } from './threads-store.ts';
 
 /** The items that a run adds to its thread, in the Responses format. */
 export interface Turn {
@@ -18,7 +18,17 @@ interface RunDeps {
   onWritten: (threadId: string) => void;
 }
 
-/** A running model call in a thread, and an observer of this call. Its messages are stored with its end, or not at all. */
+/** What a model call of a run with several of them used. */
+export interface CountedCall {
+  model: string;
+  provider: string | null;
+  usage: RunUsage;
+}
+
+/**
+ * A running model call in a thread, and an observer of this call; or a run of an autopilot, which counts its calls itself.
+ * Its messages are stored with its end, or not at all.
+ */
 export class ThreadRun {
   readonly id: string;
   readonly threadId: string;
@@ -27,6 +37,7 @@ export class ThreadRun {
   readonly #stop = new AbortController();
   readonly #ended = Promise.withResolvers<void>();
   #usage: UsageRecord | undefined;
+  #counted: CountedCall | undefined;
   #ending: Promise<void> | undefined;
 
   constructor(deps: RunDeps, record: Pick<RunRecord, 'id' | 'threadId' | 'requestId' | 'model' | 'meta'>) {
@@ -62,9 +73,14 @@ export class ThreadRun {
 
   /** Records that a provider is asked, without waiting for the write. */
   onRouted({ model, provider, attempt }: { model: string; provider: string; attempt: number }): void {
+    this.note('model_stream_started', { model, provider, attempt });
+  }
+
+  /** Records an event, without waiting for the write. */
+  note(type: string, payload: Record<string, unknown>): void {
     if (this.#ending) return;
     const { store, now, log, onWritten } = this.#deps;
-    const event = this.#event('model_stream_started', { model, provider, attempt });
+    const event = this.#event(type, payload);
     store.noteEvent(this.threadId, this.id, event, now()).then(
       () => onWritten(this.threadId),
       (error: unknown) => log.warn({ err: error, run_id: this.id }, 'an event of a run could not be stored'),
@@ -74,6 +90,12 @@ export class ThreadRun {
   onSettled(usage: UsageRecord): void {
     // The run may include further calls, such as one that compacts the conversation.
     if (usage.requestId === this.#record.requestId) this.#usage = usage;
+  }
+
+  /** Adds what one of several model calls used. */
+  count({ model, provider, usage }: CountedCall): void {
+    const before = this.#counted?.usage;
+    this.#counted = { model, provider, usage: before ? sumOf(before, usage) : usage };
   }
 
   /** Completes the run with its messages. Never rejects, as the answer must reach its caller even if this fails. */
@@ -106,11 +128,13 @@ export class ThreadRun {
       run: {
         id: this.id,
         threadId: this.threadId,
-        model: usage?.model ?? this.#record.model,
-        provider: usage?.provider ?? null,
-        usage: usage
-          ? { tokens: usage.tokens, cost: usage.cost?.total ?? null, charged: usage.charged }
-          : null,
+        ...(this.#counted ?? {
+          model: usage?.model ?? this.#record.model,
+          provider: usage?.provider ?? null,
+          usage: usage
+            ? { tokens: usage.tokens, cost: usage.cost?.total ?? null, charged: usage.charged }
+            : null,
+        }),
         meta: {
           ...this.#record.meta,
           response_id: usage?.responseId ?? null,
@@ -137,6 +161,17 @@ export class ThreadRun {
   #event(type: string, payload: Record<string, unknown>): NewRunEvent {
     return { id: this.#deps.makeId('evt'), type, payload };
   }
+}
+
+function sumOf(a: RunUsage, b: RunUsage): RunUsage {
+  const tokens = { ...a.tokens };
+  for (const name of ['input', 'cachedInput', 'cacheWrite', 'output', 'reasoning'] as const)
+    tokens[name] += b.tokens[name];
+  return {
+    tokens,
+    cost: a.cost === null || b.cost === null ? null : a.cost + b.cost,
+    charged: a.charged + b.charged,
+  };
 }
 
 function failureOf(code: string | null | undefined): { code: string; message: string } {

@@ -12,6 +12,8 @@ export interface ThreadRecord {
   characters: number;
   createdAt: number;
   updatedAt: number;
+  /** The autopilot that it is addressed to. */
+  autopilotId: string | null;
 }
 
 export type RunStatus = 'running' | 'completed' | 'failed' | 'cancelled';
@@ -23,7 +25,7 @@ export interface RunUsage {
   charged: NanoUsd;
 }
 
-/** One model call in a thread. */
+/** One model call in a thread, or one run of an autopilot, which may make several. */
 export interface RunRecord {
   id: string;
   threadId: string;
@@ -39,6 +41,9 @@ export interface RunRecord {
   startedAt: number;
   completedAt: number | null;
   updatedAt: number;
+  autopilotId: string | null;
+  /** The version of its profile and policy when it started. */
+  autopilotConfigVersion: number | null;
 }
 
 /** One item in the Responses format, added by a run. */
@@ -51,6 +56,8 @@ export interface MessageRecord {
   /** JSON text. */
   item: string;
   createdAt: number;
+  /** The autopilot whose run added it. */
+  autopilotId: string | null;
 }
 
 export type NewMessage = Pick<MessageRecord, 'id' | 'isOutput' | 'item'>;
@@ -61,7 +68,7 @@ export interface RunEventRecord {
   /** Counted from 1 in each thread. */
   sequence: number;
   runId: string;
-  /** `run_started`, `model_stream_started`, `model_finished`, `run_completed`, `run_failed` or `run_cancelled`. */
+  /** Such as `run_started`, `model_finished` or `tool_call_started`. */
   type: string;
   at: number;
   payload: Record<string, unknown>;
@@ -69,8 +76,15 @@ export interface RunEventRecord {
 
 export type NewRunEvent = Pick<RunEventRecord, 'id' | 'type' | 'payload'>;
 
+/** The autopilot that runs. */
+export interface RunningAutopilot {
+  id: string;
+  configVersion: number;
+}
+
 export interface RunStart {
   workspaceId: string;
+  autopilot?: RunningAutopilot;
   run: Pick<RunRecord, 'id' | 'threadId' | 'requestId' | 'model' | 'meta' | 'startedAt'>;
   event: NewRunEvent;
   /** For a thread without a title. */
@@ -109,12 +123,16 @@ export interface ThreadsStore {
   runOf(threadId: string, runId: string): Promise<RunRecord | undefined>;
   /** Newest first. */
   runs(threadId: string, limit: number): Promise<RunRecord[]>;
+  /** The runs of an autopilot, newest first; a single one if `runId` is set. */
+  runsBy(autopilotId: string, page: { limit: number; runId?: string }): Promise<RunRecord[]>;
 
   /** Oldest first, after the message `after`; undefined when there is no such message. */
   messages(
     threadId: string,
     page: { limit: number; after: string | undefined },
   ): Promise<MessageRecord[] | undefined>;
+  /** The messages that a run added, oldest first. */
+  messagesOf(threadId: string, runId: string): Promise<MessageRecord[]>;
   /** All messages, oldest first. */
   conversation(threadId: string): Promise<Pick<MessageRecord, 'item' | 'isOutput'>[]>;
   /** Events after a sequence, oldest first; of one run if `runId` is set. */

@@ -5,7 +5,7 @@ import { credentialId, type Identified } from '../../handler.ts';
 import { type World, within } from '../../world.ts';
 import { ThreadFollowers } from './followers.ts';
 import { ThreadRun } from './thread-run.ts';
-import type { RunEventRecord, ThreadRecord, ThreadsStore } from './threads-store.ts';
+import type { RunEventRecord, RunningAutopilot, ThreadRecord, ThreadsStore } from './threads-store.ts';
 
 export interface ThreadsDeps {
   store: ThreadsStore;
@@ -25,17 +25,18 @@ const interrupted = {
   message: 'The daemon stopped before this run was finished.',
 };
 
-/** A model call that names a thread. */
+/** A model call that names a thread, or a run of an autopilot. */
 export interface ThreadCall {
   caller: Identified;
   requestId: string;
   threadId: string;
-  /** The member that names it: `service.thread` or `conversation`. */
+  /** The member that names it: `service.thread`, `conversation` or `chatId`. */
   param: string;
   endpoint: string;
   model: string;
   /** For a thread without a title. */
   title: string | null;
+  autopilot?: RunningAutopilot;
 }
 
 /** A thread, and whether it has a current run. */
@@ -52,7 +53,11 @@ export class Threads {
     this.#followers = new ThreadFollowers(deps.store);
   }
 
-  async create(workspaceId: string, title: string | null): Promise<ShownThread> {
+  async create(
+    workspaceId: string,
+    title: string | null,
+    autopilotId: string | null = null,
+  ): Promise<ShownThread> {
     const { store, makeId } = this.#deps;
     const at = this.#now();
     const counts = { messages: 0, characters: 0 };
@@ -64,6 +69,7 @@ export class Threads {
       ...counts,
       createdAt: at,
       updatedAt: at,
+      autopilotId,
     };
     await store.create(thread);
     return this.#shown(thread);
@@ -110,7 +116,7 @@ export class Threads {
    * without the scope `threads`, and with `context_length_exceeded` for a full thread.
    */
   async start(call: ThreadCall): Promise<ThreadRun> {
-    const { caller, threadId, param, requestId, model, endpoint, title } = call;
+    const { caller, threadId, param, requestId, model, endpoint, title, autopilot } = call;
     if (caller.kind === 'key' && !caller.scopes.has('threads')) {
       throw new ApiError('out_of_scope', { param, message: 'The key lacks the scope `threads`.' });
     }
@@ -119,7 +125,14 @@ export class Threads {
     const record = { id: makeId('run'), threadId, requestId, model, meta, startedAt: this.#now() };
     const run = new ThreadRun(this.#runDeps(), record);
     const event = { id: makeId('evt'), type: 'run_started', payload: { model, request_id: requestId } };
-    const start = { workspaceId: caller.workspaceId, run: record, event, title, bounds };
+    const start = {
+      workspaceId: caller.workspaceId,
+      run: record,
+      event,
+      title,
+      bounds,
+      ...(autopilot && { autopilot }),
+    };
     // Registered before it is stored, so that no other call takes it for the leftover of a dead daemon.
     this.#runs.set(run.id, run);
     void run.ended.then(() => this.#runs.delete(run.id));
@@ -157,7 +170,7 @@ export class Threads {
   }
 
   /** For reads that need only the store. */
-  get reads(): Pick<ThreadsStore, 'messages' | 'runs' | 'runOf' | 'events'> {
+  get reads(): Pick<ThreadsStore, 'messages' | 'messagesOf' | 'runs' | 'runsBy' | 'runOf' | 'events'> {
     return this.#deps.store;
   }
 

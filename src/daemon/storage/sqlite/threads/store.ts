@@ -57,7 +57,7 @@ export function threadsStore({ orm, writer }: StoreContext): ThreadsStore {
   };
 }
 
-function runReads(orm: Orm): Pick<ThreadsStore, 'running' | 'runOf' | 'runs'> {
+function runReads(orm: Orm): Pick<ThreadsStore, 'running' | 'runOf' | 'runs' | 'runsBy'> {
   const runs = () => orm.select().from(threadRuns);
   return {
     running: async () => {
@@ -70,11 +70,21 @@ function runReads(orm: Orm): Pick<ThreadsStore, 'running' | 'runOf' | 'runs'> {
         .get(),
     runs: async (threadId, limit) =>
       runs().where(eq(threadRuns.threadId, threadId)).orderBy(desc(threadRuns.id)).limit(limit).all(),
+    runsBy: async (autopilotId, { limit, runId }) => {
+      const byAutopilot = eq(threadRuns.autopilotId, autopilotId);
+      const isAsked = runId === undefined ? undefined : eq(threadRuns.id, runId);
+      return runs().where(and(byAutopilot, isAsked)).orderBy(desc(threadRuns.id)).limit(limit).all();
+    },
   };
 }
 
-function messageReads(orm: Orm): Pick<ThreadsStore, 'messages' | 'conversation'> {
-  const { position: _, ...message } = columnsOf(threadMessages);
+function messageReads(orm: Orm): Pick<ThreadsStore, 'messages' | 'messagesOf' | 'conversation'> {
+  const { position: _, ...columns } = columnsOf(threadMessages);
+  const messages = () =>
+    orm
+      .select({ ...columns, autopilotId: threadRuns.autopilotId })
+      .from(threadMessages)
+      .leftJoin(threadRuns, eq(threadRuns.id, threadMessages.runId));
   const ofThread = (threadId: string) => eq(threadMessages.threadId, threadId);
   return {
     messages: async (threadId, { limit, after }) => {
@@ -87,14 +97,17 @@ function messageReads(orm: Orm): Pick<ThreadsStore, 'messages' | 'conversation'>
               .where(and(eq(threadMessages.id, after), ofThread(threadId)))
               .get();
       if (!last) return undefined;
-      return orm
-        .select(message)
-        .from(threadMessages)
+      return messages()
         .where(and(ofThread(threadId), gt(threadMessages.position, last.position)))
         .orderBy(asc(threadMessages.position))
         .limit(limit)
         .all();
     },
+    messagesOf: async (threadId, runId) =>
+      messages()
+        .where(and(ofThread(threadId), eq(threadMessages.runId, runId)))
+        .orderBy(asc(threadMessages.position))
+        .all(),
     conversation: async (threadId) => {
       const { item, isOutput } = threadMessages;
       const all: Pick<MessageRecord, 'item' | 'isOutput'>[] = [];

@@ -12,6 +12,7 @@ export const threads = sqliteTable('threads', {
   lastEvent: integer().notNull(),
   createdAt: integer().notNull(),
   updatedAt: integer().notNull(),
+  autopilotId: text(),
 });
 
 /** Columns of a `RunRecord`. */
@@ -28,6 +29,8 @@ export const threadRuns = sqliteTable('thread_runs', {
   startedAt: integer().notNull(),
   completedAt: integer(),
   updatedAt: integer().notNull(),
+  autopilotId: text(),
+  autopilotConfigVersion: integer(),
 });
 
 /** Columns of a `MessageRecord`, and its position in the thread, from 0. */

@@ -39,7 +39,7 @@ export function threadsWrites(orm: Orm) {
 
 function runWrites(orm: Orm) {
   return {
-    'threads.startRun': ({ workspaceId, run, event, title, bounds }: RunStart) => {
+    'threads.startRun': ({ workspaceId, run, event, title, bounds, autopilot }: RunStart) => {
       const thread = and(eq(threads.id, run.threadId), eq(threads.workspaceId, workspaceId));
       const found = orm.select().from(threads).where(thread).get();
       if (!found) return 'missing' as const;
@@ -54,7 +54,13 @@ function runWrites(orm: Orm) {
         .run();
       orm
         .insert(threadRuns)
-        .values({ ...run, status: 'running', updatedAt: startedAt })
+        .values({
+          ...run,
+          status: 'running',
+          updatedAt: startedAt,
+          autopilotId: autopilot?.id ?? null,
+          autopilotConfigVersion: autopilot?.configVersion ?? null,
+        })
         .run();
       dropOldRuns(orm, threadId);
       appendEvent(orm, event, { threadId, runId: id, at: startedAt });

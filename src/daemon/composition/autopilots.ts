@@ -1,0 +1,97 @@
+import type { ResponseResource } from '../../shared/contract/response-resource.ts';
+import { createResponse } from '../../shared/contract/responses.ts';
+import { ApiError } from '../../shared/errors.ts';
+import type { MakeId } from '../../shared/ids.ts';
+import {
+  AutopilotRuns,
+  autopilotHandlers,
+  autopilots as makeAutopilots,
+  toolInputs,
+} from '../features/autopilots/index.ts';
+import type { Idempotency } from '../features/idempotency/index.ts';
+import { people } from '../features/profile/index.ts';
+import { chatHandlers, type Threads } from '../features/threads/index.ts';
+import type { Payments } from '../features/wallet/index.ts';
+import type { Workspaces } from '../features/workspaces/index.ts';
+import { type Handler, keyOrLogin, RelayReply } from '../handler.ts';
+import { RequestFailed, sendGuarded } from '../reverse-proxy/guarded-request.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { World } from '../world.ts';
+import { argumentFault, innerCalls } from './inner-calls.ts';
+
+interface AutopilotsDeps {
+  storage: Pick<Storage, 'autopilots' | 'profile'>;
+  world: World;
+  makeId: MakeId;
+  live: {
+    readonly allowedUpstreams: readonly string[];
+    readonly defaultModel: string | undefined;
+    readonly backgroundRunsMax: number;
+  };
+  process: { url: () => string };
+  log: { warn(details: object, message: string): void };
+}
+
+interface AutopilotsFeatures {
+  threads: Threads;
+  payments: Pick<Payments, 'pay' | 'get' | 'preimage'>;
+  workspaces: Pick<Workspaces, 'isDaemonOwner'>;
+  idempotency: Pick<Idempotency, 'once'>;
+  /** Every endpoint of the daemon. */
+  handlers: () => readonly Handler[];
+}
+
+/** For one request of an autopilot. */
+const requestLimits = { timeoutMs: 30_000, bytesMax: 64 * 1024 };
+
+/** Autopilots, their runs, and the chats that these are part of. */
+export function createAutopilots(deps: AutopilotsDeps, features: AutopilotsFeatures) {
+  const { storage, world, makeId, live, log } = deps;
+  const { threads, payments, workspaces, idempotency } = features;
+  const calls = innerCalls(features.handlers);
+  const rules = {
+    allowed: () => live.allowedUpstreams,
+    ownPorts: () => [Number(new URL(deps.process.url()).port)],
+  };
+  const autopilots = makeAutopilots({
+    store: storage.autopilots,
+    people: people({ store: storage.profile }),
+    makeId,
+    randomBytes: (count) => world.randomBytes(count),
+    now: () => world.now(),
+  });
+  const runs = new AutopilotRuns({
+    ...{ autopilots, threads, makeId, world, log },
+    settings: live,
+    async respond(body, call) {
+      const reply = await calls.call(createResponse, { body }, call);
+      if (!(reply instanceof RelayReply)) throw new Error('a model call gave no whole answer');
+      return JSON.parse(Buffer.from(reply.body).toString()) as ResponseResource;
+    },
+    faultIn: (name, value) => argumentFault(toolInputs[name], value),
+    mayUsePrivate: (caller) => workspaces.isDaemonOwner(keyOrLogin(caller)),
+    async send(request) {
+      try {
+        return await sendGuarded(request, { rules, ...requestLimits });
+      } catch (error) {
+        if (error instanceof RequestFailed)
+          throw new ApiError('upstream_failed', { message: error.message, cause: error });
+        throw error;
+      }
+    },
+    pay: (caller, request, limits) => payments.pay(caller, request, limits),
+    payment: (caller, id) => payments.get(caller, id),
+    preimage: (payment) => payments.preimage(payment),
+  });
+  return {
+    handlers: [
+      ...autopilotHandlers({ autopilots, runs, idempotency }),
+      ...chatHandlers({
+        threads,
+        autopilotNamed: async (caller, reference) => (await autopilots.find(caller, reference)).id,
+      }),
+    ],
+    /** Waits for runs until the deadline, then ends them. */
+    drain: (deadlineMs: number): Promise<void> => runs.drain(deadlineMs),
+  };
+}
