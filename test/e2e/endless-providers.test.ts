@@ -8,7 +8,8 @@ import { completeCall } from '../support/model-client.ts';
 import { chunk, chunkedHead } from '../support/raw-server.ts';
 
 /** Providers that never finish, while they keep sending: no call may hold its slot and its money for longer than configured. */
-const on = await startChaosDaemon('timeouts: {output_ms: 200}');
+// Long enough for providers that a busy machine delays.
+const on = await startChaosDaemon('timeouts: {output_ms: 1500}');
 afterAll(async () => {
   const { faults } = await on.waitUntilIdle();
   expect(faults).toEqual([]);
@@ -34,7 +35,7 @@ const emptyDelta = ({ wire }: ChaosCall) => {
 };
 const snapshot = () => chunk(`data: ${JSON.stringify({ type: 'response.in_progress', response: {} })}\n\n`);
 
-describe.each(formatPairs)('$name', ({ wire, upstream }) => {
+describe.concurrent.each(formatPairs)('$name', ({ wire, upstream }) => {
   test.each([
     ['empty deltas', repeats(started, emptyDelta), 200],
     ['comments', repeats(started, () => chunk(': still here\n\n')), 200],
