@@ -143,6 +143,7 @@ export function createApp(deps: AppDeps) {
         wallets.runBackground(signal, onFailure),
         paywalls.runBackground(signal, onFailure),
         payments.runBackground(signal, onFailure),
+        decisions.runBackground(signal, onFailure),
       ]);
     },
   };

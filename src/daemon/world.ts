@@ -9,6 +9,8 @@ export interface OutgoingRequest {
   signal?: AbortSignal;
   /** Who is asked, for records of the call. */
   provider?: string;
+  /** Refuses names that resolve to addresses of private networks: for addresses that not only the owner of the host sets. */
+  publicOnly?: boolean;
   /** Until the status line and headers are there, however many interim responses come before them. */
   headersTimeoutMs?: number;
   /** How long a reader of the body waits for more bytes. */

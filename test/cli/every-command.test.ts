@@ -32,7 +32,8 @@ async function get(args: string[], jq: string, options: RunOptions = {}): Promis
 /** Nothing listens at the other end of this address. */
 const nowhere = 'http://127.0.0.1:9';
 // Checking an unreachable provider prints a result and sets the exit code.
-const codeOf = (name: string) => (name === 'provider-keys check' ? exitCodes.tryLater : exitCodes.done);
+const codeOf = (name: string) =>
+  ['provider-keys check', 'peer check'].includes(name) ? exitCodes.tryLater : exitCodes.done;
 const escapeCode = '\u001b';
 const colour = new RegExp(`${escapeCode}\\[[\\d;]*m`);
 

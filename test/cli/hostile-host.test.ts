@@ -149,6 +149,10 @@ keys show key_1
 keys issue
 keys revoke key_1 --yes
 keys limits get key_1
+peer list
+peer check attic
+peer attempts
+peer remove attic --yes
 provider-keys list
 provider-keys check openai
 provider-keys delete openai --yes

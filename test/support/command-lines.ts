@@ -135,6 +135,26 @@ export const commandLines: Record<string, Sample> = {
       options: { stdin: 'sk-example-0123456789abcdef' },
     }),
   },
+  'peer add': {
+    make: () => ({
+      args: ['peer', 'add', 'attic', 'http://127.0.0.1:9', '--key-stdin'],
+      options: { stdin: 'gwk_example' },
+    }),
+  },
+  'peer list': line('peer', 'list'),
+  'peer check': {
+    make: async (get) => {
+      await get(['peer', 'add', 'attic', 'http://127.0.0.1:9'], '.name');
+      return { args: ['peer', 'check', 'attic'] };
+    },
+  },
+  'peer attempts': line('peer', 'attempts'),
+  'peer remove': {
+    make: async (get) => {
+      await get(['peer', 'add', 'cellar', 'http://127.0.0.1:9'], '.name');
+      return { args: ['peer', 'remove', 'cellar', '--yes'] };
+    },
+  },
   'provider-keys list': line('provider-keys', 'list'),
   'provider-keys check': line('provider-keys', 'check', 'openai'),
   'provider-keys delete': {

@@ -107,6 +107,9 @@ export interface ExampleCall {
   body?: unknown;
 }
 
+const ofPeers: Row = { ...loginOnly, admin: ok };
+const ofAbsentPeers: Row = { ...ofPeers, login: notFound, admin: notFound };
+
 const hello = { model: 'sim/echo', input: 'Hello.' };
 
 interface Sample {
@@ -421,6 +424,30 @@ const samples: Record<string, Sample> = {
   checkProviderKey: {
     callers: { ...scoped, ...ownWorkspace, ...ofAdmins },
     example: ({ workspace }) => ({ params: { workspace, provider: 'openai' } }),
+  },
+  getNode: { callers: forEveryone },
+  listPeers: {
+    callers: ofPeers,
+    example: ({ workspace }) => ({ params: { workspace } }),
+  },
+  putPeer: {
+    callers: ofPeers,
+    example: ({ workspace }) => ({
+      params: { workspace, peer: 'attic' },
+      body: { url: 'http://127.0.0.1:9', key: 'gwk_example' },
+    }),
+  },
+  checkPeer: {
+    callers: ofAbsentPeers,
+    example: ({ workspace }) => ({ params: { workspace, peer: 'nosuch' } }),
+  },
+  deletePeer: {
+    callers: ofAbsentPeers,
+    example: ({ workspace }) => ({ params: { workspace, peer: 'nosuch' } }),
+  },
+  listPeerAttempts: {
+    callers: ofPeers,
+    example: ({ workspace }) => ({ params: { workspace }, query: { limit: '5' } }),
   },
   getVault: {
     callers: loginOnly,

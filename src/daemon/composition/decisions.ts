@@ -1,4 +1,5 @@
 import type { MakeId } from '../../shared/ids.ts';
+import { apiVersion } from '../../shared/version.ts';
 import type { LiveSettings } from '../config/live-settings.ts';
 import {
   Calibrations,
@@ -11,27 +12,40 @@ import {
   HostBudget,
   ModelMemory,
 } from '../features/decisions/index.ts';
+import type { EventFeed } from '../features/events/index.ts';
 import type { Idempotency } from '../features/idempotency/index.ts';
 import type { CallObserver } from '../features/inference/index.ts';
 import type { Admission } from '../features/metering/index.ts';
+import { nodeCard, nodeIdOf, Peers, peerHandlers } from '../features/peers/index.ts';
 import type { ProviderRoute, Router } from '../features/routing/index.ts';
+import type { Workspaces } from '../features/workspaces/index.ts';
+import { peerAddressProblem } from '../reverse-proxy/address-guard.ts';
 import type { Storage } from '../storage/storage.ts';
+import { peerClient } from '../upstream/decisions/peer-client.ts';
 import { systemOneEngine } from '../upstream/decisions/system-one-engine.ts';
 import type { World } from '../world.ts';
 import type { OwnKeys } from './own-keys.ts';
 import type { Provider } from './providers-from-config.ts';
 
 interface DecisionsDeps {
-  storage: Pick<Storage, 'decisions'>;
+  storage: Pick<Storage, 'decisions' | 'peers'>;
   world: World;
   makeId: MakeId;
   live: Pick<LiveSettings, 'decisions'>;
+  /** 32 bytes. */
+  dataKey: Uint8Array;
+  process: { url: () => string };
+  log: { warn(details: object, message: string): void };
 }
 
 interface DecisionsFeatures {
   router: Router<ProviderRoute>;
   providers: { byName: ReadonlyMap<string, Provider> };
-  ownKeys: Pick<OwnKeys, 'keyFor'>;
+  ownKeys: Pick<OwnKeys, 'keyFor' | 'vault'>;
+  workspaces: Pick<Workspaces, 'membership' | 'isDaemonOwner'>;
+  events: Pick<EventFeed, 'record'>;
+  /** Known after the bootstrap. */
+  hostWorkspace: { id: string | undefined };
   admission: Admission;
   isPrepaid: (workspaceId: string) => boolean;
   idempotency: Pick<Idempotency, 'once'>;
@@ -40,7 +54,7 @@ interface DecisionsFeatures {
 
 /** Typed decisions: the host's engines, and the models that may answer besides them. */
 export function createDecisions(deps: DecisionsDeps, features: DecisionsFeatures) {
-  const { storage, world, makeId, live } = deps;
+  const { storage, world, makeId, live, dataKey, log } = deps;
   const { providers } = features;
   const settings = live.decisions;
   const engines: Engines = {
@@ -53,25 +67,50 @@ export function createDecisions(deps: DecisionsDeps, features: DecisionsFeatures
     ...settings.models.filter((model) => !model.includes('*')),
     ...localModels(providers),
   ];
+  const slots = new DecisionSlots(settings);
+  const nodeId = nodeIdOf(dataKey);
+  const peers = new Peers({
+    ...{ store: storage.peers, client: peerClient(world), world, nodeId },
+    ...{ workspaces: features.workspaces, events: features.events, hostWorkspace: features.hostWorkspace },
+    vault: features.ownKeys.vault,
+    addressProblem: (url, options) =>
+      peerAddressProblem(url, options, Number(new URL(deps.process.url()).port)),
+    ownIdentity: (model) => {
+      const status = model === 'engine' || model === 'engine-flash' ? engines[model].status() : undefined;
+      return status?.available ? status.identity : undefined;
+    },
+    onFailure: (error) => log.warn({ err: error }, 'a call to a peer could not be recorded'),
+  });
   const decisions = new Decisions({
+    peersFor: (call) => peers.sourceFor(call),
     ...{ engines, calibrations, budget, settings, backupModels, world, makeId },
     router: features.router,
     keyFor: features.ownKeys.keyFor,
     nativeOf: (provider) => providers.byName.get(provider)?.askNative,
     debiaser: new Debiaser(),
-    slots: new DecisionSlots(settings),
+    slots,
     memory: new ModelMemory(world),
   });
   const { admission, isPrepaid, idempotency, observers } = features;
   return {
-    handlers: decisionHandlers({
-      ...{ decisions, calibrations, idempotency, admission, isPrepaid, observers, world },
-      settings,
-    }),
+    handlers: [
+      ...decisionHandlers({
+        ...{ decisions, calibrations, idempotency, admission, isPrepaid, observers, world },
+        ...{ settings, nodeId },
+      }),
+      ...peerHandlers({
+        peers,
+        card: () => nodeCard({ nodeId, version: apiVersion, engines, settings, slots }),
+        now: () => world.now(),
+      }),
+    ],
     modelEntries: (created: number) =>
       decisionModelEntries({ engines, hasBackups: () => backupModels().length > 0 }, created),
-    /** Loads what was fitted; to be called before the first decision. */
-    recover: () => calibrations.load(),
+    /** Loads what was fitted, and the peers; to be called before the first decision. */
+    recover: () => Promise.all([calibrations.load(), peers.recover()]),
+    /** Reads the cards of peers until aborted. */
+    runBackground: (signal: AbortSignal, onFailure: (error: unknown) => void) =>
+      peers.runBackground(signal, onFailure),
   };
 }
 

@@ -139,6 +139,8 @@ export interface DecisionsConfig {
   questionsMax: number;
   /** Decisions that run at a time. */
   concurrentMax: number;
+  /** For calls without `X-Decision-Order`; undefined: the engine, then the models. */
+  defaultOrder: 'peer' | 'hosted' | undefined;
   /** A System One server. */
   engine: {
     url: string | undefined;
@@ -372,11 +374,13 @@ function decisionsOf(
   setting: ReadSetting,
   env: Sources['env'],
 ): DecisionsConfig {
+  const defaultOrder = setting('decisions.default_order');
   return {
     models: setting('decisions.models'),
     budget: parseUsd(setting('decisions.daily_budget_usd')) ?? 0,
     questionsMax: setting('decisions.max_questions'),
     concurrentMax: setting('decisions.max_concurrent'),
+    defaultOrder: defaultOrder === 'engine' ? undefined : defaultOrder,
     engine: {
       url: engine?.url,
       key: engine?.key_env === undefined ? undefined : env[engine.key_env]?.trim() || undefined,

@@ -36,6 +36,7 @@ export const defaults = {
   'decisions.daily_budget_usd': '1',
   'decisions.max_questions': 64,
   'decisions.max_concurrent': 64,
+  'decisions.default_order': 'engine',
   'cache.default': 'off',
   'cache.ttl_seconds': 3_600,
   'cache.max_entries': 10_000,

@@ -203,6 +203,9 @@ export const ConfigFile = Type.Object(
           max_concurrent: Type.Optional(
             Type.Integer({ minimum: 1, maximum: 10_000, description: 'a number from 1 to 10000' }),
           ),
+          default_order: Type.Optional(
+            Type.Enum(['engine', 'peer', 'hosted'], { description: 'engine, peer or hosted' }),
+          ),
           engine: Type.Optional(
             Type.Object(
               {

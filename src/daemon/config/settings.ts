@@ -68,6 +68,7 @@ export const knownSettings: Readonly<Record<string, Known>> = {
   'decisions.daily_budget_usd': {},
   'decisions.max_questions': {},
   'decisions.max_concurrent': {},
+  'decisions.default_order': {},
   'decisions.engine.url': {},
   'decisions.engine.key_env': {},
   'decisions.engine.model': {},

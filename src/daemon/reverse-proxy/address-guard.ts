@@ -156,3 +156,26 @@ export function guardedLookup({
     });
   };
 }
+
+/** Why a URL cannot be the address of a peer, as the end of a sentence. Names are checked when they are resolved. */
+export function peerAddressProblem(
+  url: URL,
+  { mayBePrivate }: { mayBePrivate: boolean },
+  ownPort: number,
+): string | undefined {
+  const host = plainHost(url);
+  const address = host === 'localhost' || host.endsWith('.localhost') ? '127.0.0.1' : host;
+  if (!isIP(address)) return undefined;
+  if (portOf(url) === ownPort && isOwnAddress(address)) return 'is this daemon itself';
+  const reach = reachOf(address);
+  if (reach === 'link-local') return 'is a link-local or metadata address';
+  if (reach === 'private' && !mayBePrivate) {
+    return 'is a private address, which only the owner of the host may choose';
+  }
+  return undefined;
+}
+
+/** Resolves names to public addresses only. */
+export function publicLookup(): LookupFunction {
+  return guardedLookup({ port: 0, mayBePrivate: false, rules: { allowed: () => [], ownPorts: () => [] } });
+}

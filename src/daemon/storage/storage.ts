@@ -12,6 +12,7 @@ import type { LedgerStore } from '../features/metering/ledger-store.ts';
 import type { MeteringStore } from '../features/metering/store.ts';
 import type { ChallengesStore } from '../features/payment-required/store.ts';
 import type { PaywallsStore } from '../features/paywalls/store.ts';
+import type { PeersStore } from '../features/peers/store.ts';
 import type { ProfileStore } from '../features/profile/store.ts';
 import type { ProviderKeysStore } from '../features/provider-keys/store.ts';
 import type { ShoutsStore } from '../features/shouts/store.ts';
@@ -50,6 +51,7 @@ export interface Storage {
   wallets: WalletStore;
   paywalls: PaywallsStore;
   challenges: ChallengesStore;
+  peers: PeersStore;
   backups: BackupStore;
   /** Number of writes that are not committed yet. */
   writesWaiting(): number;

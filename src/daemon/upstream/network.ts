@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net';
 import { rootCertificates } from 'node:tls';
 import type { Dispatcher } from 'undici';
 import Agent from 'undici/lib/dispatcher/agent.js';
@@ -16,6 +17,8 @@ export interface NetworkSettings {
   allowsOrigin?: (origin: string) => boolean;
   /** A certificate to trust besides those of known authorities, in PEM. */
   certificate?: string | undefined;
+  /** Resolves the names of calls that are `publicOnly`; fails for addresses that they may not reach. */
+  publicLookup?: LookupFunction;
   /** Creates the dispatcher for calls to other machines, if they need a proxy. */
   proxied?: ((options: ReturnType<typeof agentOptions>) => Dispatcher) | undefined;
 }
@@ -46,6 +49,9 @@ export function createNetwork(settings: NetworkSettings = {}): Network {
   const { connectTimeoutMs = 5_000, connectionsPerOrigin, certificate, allowsOrigin, proxied } = settings;
   const options = agentOptions({ connectTimeoutMs, connectionsPerOrigin, certificate });
   const direct = new Agent(options);
+  const { publicLookup } = settings;
+  const directPublic =
+    publicLookup && new Agent({ ...options, connect: { ...options.connect, lookup: publicLookup } });
   const throughProxy = proxied?.(options);
   const targets = new Map<string, Target>();
 
@@ -67,7 +73,10 @@ export function createNetwork(settings: NetworkSettings = {}): Network {
     }
     if (request.signal?.aborted) throw networkFailure('aborted', target.host);
     const exchange = new Exchange(request, target.host);
-    target.dispatcher.dispatch(
+    // A proxy resolves names itself.
+    const isGuarded = request.publicOnly && target.dispatcher === direct;
+    const dispatcher = isGuarded && directPublic ? directPublic : target.dispatcher;
+    dispatcher.dispatch(
       {
         origin: target.origin,
         path: target.path,
@@ -93,7 +102,7 @@ export function createNetwork(settings: NetworkSettings = {}): Network {
   };
 
   const close = async () => {
-    await Promise.all([direct.destroy(), throughProxy?.destroy()]);
+    await Promise.all([direct.destroy(), directPublic?.destroy(), throughProxy?.destroy()]);
   };
 
   return { send, close };

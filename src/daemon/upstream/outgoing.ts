@@ -5,6 +5,7 @@ import {
   type ConfiguredUpstream,
   type ProviderAccount,
 } from '../config/config.ts';
+import { publicLookup } from '../reverse-proxy/address-guard.ts';
 import type { World } from '../world.ts';
 import { createNetwork, type Network, type NetworkSettings } from './network.ts';
 
@@ -33,7 +34,10 @@ export async function createOutgoing(config: Config, deps: OutgoingDeps): Promis
 }
 
 async function networkOf({ timeouts, proxies }: Config) {
-  return await createOutgoingNetwork({ connectTimeoutMs: timeouts.connectMs }, proxies);
+  return await createOutgoingNetwork(
+    { connectTimeoutMs: timeouts.connectMs, publicLookup: publicLookup() },
+    proxies,
+  );
 }
 
 /** The network, through the proxies that are configured. */

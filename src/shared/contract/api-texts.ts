@@ -16,6 +16,7 @@ export const apiDescription = [
 export const tagDescriptions = {
   'Model calls': 'Call a model and read stored responses.',
   Decisions: 'Probabilities for typed questions, free and without a key.',
+  Peers: 'Other servers that answer decisions: registered, checked and skipped while they fail.',
   Models: 'Available models, their providers and prices.',
   Keys: 'API keys of a workspace, and the calling key itself.',
   Cache: 'Cached answers to repeated requests, free of charge.',

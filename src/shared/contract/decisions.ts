@@ -297,6 +297,19 @@ export const Decision = Type.Object(
 
 const headers = Type.Object({
   ...OnceHeaders.properties,
+  'X-Service-Deadline-Ms': Type.Optional(
+    Type.String({
+      pattern: '^[1-9][0-9]{0,4}$',
+      description: 'From a peer: how many milliseconds it waits. An answer is not looked for any longer.',
+    }),
+  ),
+  'X-Service-Via': Type.Optional(
+    Type.String({
+      pattern: '^[0-9A-Za-z_-]{1,64}(, ?[0-9A-Za-z_-]{1,64}){0,15}$',
+      description:
+        'From a peer: the ids of the nodes that the request came through. A request that came through this node is rejected.',
+    }),
+  ),
   'X-Decision-Order': Type.Optional(
     Type.Enum(['peer', 'hosted'], {
       description: '`peer` asks connected peers first, `hosted` only the host’s own engine.',

@@ -18,6 +18,11 @@ export class DecisionSlots {
     this.#settings = settings;
   }
 
+  /** Decisions that could start now. */
+  get free(): number {
+    return Math.max(0, this.#settings.concurrentMax - this.#running - this.#waiting.size);
+  }
+
   /**
    * Runs the work once a slot is free. Fails with `unavailable` if too many wait already, and with the signal's reason if it
    * aborts before the work starts.

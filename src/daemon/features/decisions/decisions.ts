@@ -1,8 +1,6 @@
 import {
   type DecisionModel,
   type DecisionOptions,
-  type DecisionService,
-  decisionDeadlineMs,
   decisionModels,
 } from '../../../shared/contract/decisions.ts';
 import { ApiError } from '../../../shared/errors.ts';
@@ -21,6 +19,7 @@ import {
   asSourceFailure,
   type DecisionSource,
   type SourceAnswer,
+  type SourceAttempt,
   SourceFailure,
 } from './source.ts';
 import { type UpstreamRoutesDeps, upstreamRoutes } from './upstream-routes.ts';
@@ -41,6 +40,19 @@ export interface DecideCall {
   options: DecisionOptions;
   order: DecisionOrder;
   signal: AbortSignal;
+  requestId: string;
+  idempotencyKey?: string | undefined;
+  /** The ids of the nodes that the request came through. */
+  via?: readonly string[];
+  /** For the whole decision, in milliseconds. */
+  deadlineMs: number;
+}
+
+/** A decision that peers may be asked for. */
+export interface PeerCall extends Pick<DecideCall, 'caller' | 'model' | 'requestId' | 'idempotencyKey'> {
+  via: readonly string[];
+  /** What is left of the whole decision, in milliseconds. */
+  remainingMs: () => number;
 }
 
 export interface DecisionsDeps extends UpstreamSourceDeps, UpstreamRoutesDeps {
@@ -48,18 +60,12 @@ export interface DecisionsDeps extends UpstreamSourceDeps, UpstreamRoutesDeps {
   budget: HostBudget;
   slots: DecisionSlots;
   calibrations: Calibrations;
-  /** Peers to ask for a model, best first; none by default. */
-  peersFor?: (model: string) => readonly DecisionSource[];
+  /** The peers to ask, as one source; undefined if the caller has none. */
+  peersFor?: (call: PeerCall) => Promise<DecisionSource | undefined>;
+  /** The order of calls that name none. */
+  settings: UpstreamRoutesDeps['settings'] & { readonly defaultOrder: DecisionOrder };
   makeId: MakeId;
   world: Pick<World, 'now' | 'elapsed' | 'sleep'>;
-}
-
-type SourceAttempt = DecisionService['attempts'][number];
-
-/** A decision, and the source that made it. */
-export interface Outcome {
-  decided: Decided;
-  source: DecisionSource;
 }
 
 /** Answers decisions from the first source that can. */
@@ -75,28 +81,29 @@ export class Decisions {
    * Asks sources in order until one answers, within the deadline. Fails with `model_not_found`, with `unavailable` and the
    * attempts if no source can answer, or with the error for a request that a model refused as such.
    */
-  async decide(call: DecideCall): Promise<Outcome> {
+  async decide(call: DecideCall): Promise<Decided> {
     const { world, budget, slots } = this.#deps;
     const startedAt = world.elapsed();
     const deadline = new AbortController();
     const over = new AbortController();
-    world.sleep(call.options.deadline_ms ?? decisionDeadlineMs, over.signal).then(
+    world.sleep(call.deadlineMs, over.signal).then(
       () => deadline.abort(new SourceFailure('timeout', 'the deadline of the decision has passed')),
       () => {},
     );
     const signal = AbortSignal.any([call.signal, deadline.signal]);
     const attempts: SourceAttempt[] = [];
     const failures: SourceFailure[] = [];
+    const remainingMs = () => call.deadlineMs - (world.elapsed() - startedAt);
     let isStarted = false;
-    const firstAnswer = async (): Promise<Outcome> => {
+    const firstAnswer = async (): Promise<Decided> => {
       isStarted = true;
       await budget.ready();
-      for (const source of await this.#sourcesFor(call)) {
+      for (const source of await this.#sourcesFor(call, remainingMs)) {
         if (deadline.signal.aborted) break;
         const answer = await this.#ask(source, call, { signal, attempts, failures });
         if (answer === undefined) continue;
         const latencyMs = world.elapsed() - startedAt;
-        return { source, decided: this.#decided(call, { source, answer, attempts, latencyMs }) };
+        return this.#decided(call, { source, answer, attempts, latencyMs });
       }
       throw unavailable(call, { attempts, failures });
     };
@@ -126,7 +133,7 @@ export class Decisions {
     const startedAt = world.elapsed();
     const failed = (failure: SourceFailure) => {
       const ms = Math.round(world.elapsed() - startedAt);
-      attempts.push({ source: source.name, outcome: failure.outcome, ms });
+      attempts.push(...(failure.attempts ?? [{ source: source.name, outcome: failure.outcome, ms }]));
       failures.push(failure);
     };
     const bench = this.#benches.get(source.benchKey);
@@ -151,7 +158,9 @@ export class Decisions {
     }
     const both = AbortSignal.any([signal, own.signal]);
     try {
-      return await orAborted(source.decide(request, asked, both), both);
+      const answer = await orAborted(source.decide(request, asked, both), both);
+      attempts.push(...(answer.failedAttempts ?? []));
+      return answer;
     } catch (error) {
       if (clientSignal.aborted) throw leftOrStopped(clientSignal);
       const failure = both.aborted ? asSourceFailure(both.reason) : asSourceFailure(error);
@@ -188,7 +197,7 @@ export class Decisions {
       answer: { ...answer, answers },
       service: {
         requested_model: model,
-        answered_by: source.name,
+        answered_by: answer.answeredBy ?? source.name,
         calibrated,
         latency_ms: Math.round(latencyMs),
         attempts,
@@ -196,8 +205,12 @@ export class Decisions {
     };
   }
 
-  async #sourcesFor({ caller, model, options, order }: DecideCall): Promise<readonly DecisionSource[]> {
-    const { engines, debiaser, peersFor } = this.#deps;
+  async #sourcesFor(
+    { caller, model, options, requestId, idempotencyKey, via = [], ...call }: DecideCall,
+    remainingMs: () => number,
+  ): Promise<readonly DecisionSource[]> {
+    const { engines, debiaser, peersFor, settings } = this.#deps;
+    const order = call.order ?? settings.defaultOrder;
     const engine = (name: EngineName) => engineSource(name, engines[name], debiaser);
     const hosted =
       isDecisionModel(model) && model !== 'service/decide' ? [engine(model)] : hostedIn(engines).map(engine);
@@ -206,7 +219,9 @@ export class Decisions {
       if (!isDecisionModel(model)) await routesOf(model);
       return hosted;
     }
-    const peers = order === 'peer' ? (peersFor?.(model) ?? []) : [];
+    const peerCall = { caller, model, requestId, idempotencyKey, via, remainingMs };
+    const connected = order === 'peer' ? await peersFor?.(peerCall) : undefined;
+    const peers = connected ? [connected] : [];
     if (model === 'engine' || model === 'engine-flash') return [...peers, ...hosted];
     if (model !== 'service/decide') {
       const { routes, refusal } = await routesOf(model);

@@ -28,6 +28,8 @@ export interface DecisionHandlersDeps extends MeteringDeps {
   calibrations: Pick<Calibrations, 'list' | 'save' | 'remove'>;
   idempotency: Pick<Idempotency, 'once'>;
   settings: { readonly questionsMax: number };
+  /** Identifies this daemon to its peers. */
+  nodeId: string;
 }
 
 type DecisionCall = Call<typeof createDecision> | Call<typeof createSystemOne>;
@@ -91,21 +93,35 @@ async function answer(
 ): Promise<RelayReply> {
   const { caller, requestId, headers, body, signal, remoteAddress } = call;
   const options: DecisionOptions = body.service ?? {};
+  const via = textIn(headers['x-service-via'])?.split(/, ?/) ?? [];
+  if (via.includes(deps.nodeId)) {
+    throw new ApiError('unavailable', {
+      message: 'The request came through this node before.',
+      param: 'X-Service-Via',
+    });
+  }
   // The first call ends by its deadline, so a duplicate with the same body gets its answer within the same time.
-  const waitMs = options.deadline_ms ?? decisionDeadlineMs;
-  const once = { caller, requestId, headers, body, signal, endpoint, isStreamed: false, waitMs };
+  const deadlineMs = Math.min(
+    options.deadline_ms ?? decisionDeadlineMs,
+    Number(textIn(headers['x-service-deadline-ms']) ?? Number.POSITIVE_INFINITY),
+  );
+  const once = { caller, requestId, headers, body, signal, endpoint, isStreamed: false, waitMs: deadlineMs };
   const reply = await deps.idempotency.once(
     { ...once, ...(remoteAddress !== undefined && { remoteAddress }) },
     async (lasting) => {
       const order = headers['x-decision-order'] as 'peer' | 'hosted' | undefined;
       const run = () =>
-        deps.decisions.decide({ caller, model: body.model, request, options, order, signal: lasting });
-      const { decided, source } = await (caller.kind === 'anonymous' || caller.kind === 'token'
+        deps.decisions.decide({
+          ...{ caller, model: body.model, request, options, order, signal: lasting, requestId, via },
+          idempotencyKey: textIn(headers['idempotency-key']),
+          deadlineMs,
+        });
+      const decided = await (caller.kind === 'anonymous' || caller.kind === 'token'
         ? run()
         : metered(deps, { caller, requestId, endpoint: endpoint.path, model: body.model }, run));
       const answerHeaders = {
         'x-service-model': headerText(decided.answer.model),
-        'x-service-upstream': headerText(source.name),
+        'x-service-upstream': headerText(decided.service.answered_by),
         'x-service-cost-usd': '0',
       };
       return new RelayReply(answerHeaders, JSON.stringify(render(decided)));
@@ -113,4 +129,9 @@ async function answer(
   );
   if (!(reply instanceof RelayReply)) throw new TypeError('decisions are not streamed');
   return reply;
+}
+
+/** A header that occurs at most once. */
+function textIn(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : undefined;
 }

@@ -1,7 +1,7 @@
 export { Calibrations } from './calibrations.ts';
 export { Debiaser } from './debias.ts';
 export { DecisionSlots } from './decision-slots.ts';
-export { Decisions, type DecisionsDeps, isDecisionModel } from './decisions.ts';
+export { Decisions, type DecisionsDeps, isDecisionModel, type PeerCall } from './decisions.ts';
 export type {
   DecisionEngine,
   EngineAnswer,
@@ -14,13 +14,14 @@ export type {
 export { decisionHandlers } from './handlers.ts';
 export { HostBudget } from './host-budget.ts';
 export { decisionModelEntries } from './model-entries.ts';
-export type { AskNative, NativeAnswer, NativeCall } from './native.ts';
-export type { DecisionRequest, Option, Question } from './question.ts';
+export { type AskNative, type NativeAnswer, type NativeCall, verified } from './native.ts';
+export { type DecisionRequest, type Option, type Question, yesOrNo } from './question.ts';
 export {
   type AskOptions,
   type DecisionSource,
   type SourceAnswer,
   SourceFailure,
+  sourceFailureOf,
 } from './source.ts';
 export type { Calibration, DecisionsStore } from './store.ts';
 export { ModelMemory } from './upstream-source.ts';

@@ -4,7 +4,7 @@ import { credentialId, type Identified } from '../../handler.ts';
 import type { World } from '../../world.ts';
 import { type CallObserver, checkAction, noTokens, policyOf } from '../inference/index.ts';
 import { type Admission, settlementFor, type UsageRecord } from '../metering/index.ts';
-import type { Outcome } from './decisions.ts';
+import type { Decided } from './render-decision.ts';
 
 export interface MeteringDeps {
   world: Pick<World, 'now' | 'elapsed'>;
@@ -29,8 +29,8 @@ interface MeteredCall {
 export async function metered(
   { world, admission, isPrepaid, observers }: MeteringDeps,
   { caller, requestId, endpoint, model }: MeteredCall,
-  run: () => Promise<Outcome>,
-): Promise<Outcome> {
+  run: () => Promise<Decided>,
+): Promise<Decided> {
   checkAction(policyOf(caller), endpoint);
   const startedAt = world.elapsed();
   const hold = await admission.hold(
@@ -56,30 +56,30 @@ export async function metered(
   );
   const elapsedMs = () => Math.round(world.elapsed() - startedAt);
   const admittedMs = elapsedMs();
-  const settle = async (outcome: Outcome | undefined, errorCode: string | null) => {
+  const settle = async (decided: Decided | undefined, errorCode: string | null) => {
     const { record } = hold;
-    const answer = outcome?.decided.answer;
-    const attempts = outcome?.decided.service.attempts ?? [];
+    const answer = decided?.answer;
+    const attempts = decided?.service.attempts ?? [];
     const usage: UsageRecord = {
-      ...{ requestId, endpoint, responseId: outcome?.decided.id ?? null, streamed: false },
+      ...{ requestId, endpoint, responseId: decided?.id ?? null, streamed: false },
       ...{ workspaceId: record.workspaceId, keyId: record.keyId, createdAt: record.createdAt },
       model: answer?.model ?? model,
-      provider: outcome?.source.name ?? null,
+      provider: decided?.service.answered_by ?? null,
       ownKey: answer?.ownKey ?? false,
-      status: outcome ? 'completed' : 'failed',
+      status: decided ? 'completed' : 'failed',
       errorCode,
       tokens: answer?.tokens ?? noTokens,
-      tokensReported: outcome !== undefined,
+      tokensReported: decided !== undefined,
       cost: answer ? answer.cost : noCost,
       charged: 0,
       attempts: [
         ...attempts.map(({ source, outcome: code, ms }) => ({
           ...{ provider: source, model, status: 0, errorCode: code, ms },
         })),
-        ...(outcome && answer
+        ...(decided && answer
           ? [
               {
-                provider: outcome.source.name,
+                provider: decided.service.answered_by,
                 model: answer.model,
                 status: 200,
                 errorCode: null,
@@ -97,9 +97,9 @@ export async function metered(
     for (const observer of observers) observer.onSettled?.(usage, elapsedMs());
   };
   try {
-    const outcome = await run();
-    await settle(outcome, null);
-    return outcome;
+    const decided = await run();
+    await settle(decided, null);
+    return decided;
   } catch (error) {
     await settle(undefined, error instanceof ApiError ? error.code : 'server_error').catch(() => {});
     throw error;

@@ -67,10 +67,14 @@ export function batchesOf<Asked>(input: string, questions: readonly Asked[]): As
   return batches;
 }
 
-/** The answers of a decision endpoint; fails with a `SourceFailure` if they do not fit the questions. */
+/**
+ * The answers of a decision endpoint; fails with a `SourceFailure` if they do not fit the questions: `tolerance` is how far
+ * from 1 the sums may be.
+ */
 export function verified(
   questions: readonly Pick<Question, 'options'>[],
   { answers }: Pick<NativeAnswer, 'answers'>,
+  tolerance = sumTolerance,
 ): OrderedAnswer[] {
   return questions.map(({ options }, at) => {
     const answer = answers[at];
@@ -78,7 +82,7 @@ export function verified(
     if (
       answer === undefined ||
       answers.length !== questions.length ||
-      !isDistribution(answer, options.length, sumTolerance)
+      !isDistribution(answer, options.length, tolerance)
     )
       throw new SourceFailure('wrong_shape', 'the answers do not fit the questions');
     return { probabilities: normalised(answer) };

@@ -1,3 +1,4 @@
+import type { DecisionService } from '../../../shared/contract/decisions.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Cost, Tokens } from '../../../shared/money.ts';
 import { UpstreamFailure } from '../inference/upstream.ts';
@@ -10,6 +11,9 @@ export interface AskOptions {
   samples: number;
 }
 
+/** A source that was asked and did not answer. */
+export type SourceAttempt = DecisionService['attempts'][number];
+
 export interface SourceAnswer {
   /** The model that answered, as `model` of the answer. */
   model: string;
@@ -21,6 +25,10 @@ export interface SourceAnswer {
   cost: Cost | null;
   /** Whether the workspace's own provider key pays. */
   ownKey: boolean;
+  /** Which of the source's members answered, as `service.answered_by`; the source itself by default. */
+  answeredBy?: string;
+  /** Members that failed before. */
+  failedAttempts?: readonly SourceAttempt[];
 }
 
 /** Something that answers decisions: an engine of the host, a peer, a model at a provider. */
@@ -43,12 +51,19 @@ export class SourceFailure extends Error {
   readonly outcome: string;
   /** How long to skip the source. */
   readonly benchMs: number | undefined;
+  /** Of a source with several members: which failed, in place of the source itself. */
+  readonly attempts: readonly SourceAttempt[] | undefined;
 
-  constructor(outcome: string, message: string, options: { benchMs?: number; cause?: unknown } = {}) {
+  constructor(
+    outcome: string,
+    message: string,
+    options: { benchMs?: number; attempts?: readonly SourceAttempt[]; cause?: unknown } = {},
+  ) {
     super(message, { cause: options.cause });
     this.name = 'SourceFailure';
     this.outcome = outcome;
     this.benchMs = options.benchMs;
+    this.attempts = options.attempts;
   }
 }
 

@@ -34,6 +34,7 @@ import type { LongReads } from './long-reads.ts';
 import { meteringStore } from './metering/store.ts';
 import { challengesStore } from './payment-required/store.ts';
 import { paywallsStore } from './paywalls/store.ts';
+import { peersStore } from './peers/store.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { profileStore } from './profile/store.ts';
 import { responsesStore } from './responses/store.ts';
@@ -159,6 +160,7 @@ function stores(context: StoreContext, settledEvent: SqliteOptions['settledEvent
     wallets: walletStore(context),
     paywalls: paywallsStore(context),
     challenges: challengesStore(context),
+    peers: peersStore(context),
   };
 }
 

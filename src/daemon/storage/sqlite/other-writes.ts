@@ -12,6 +12,7 @@ import type { BatchTotals } from './ledger/batch-totals.ts';
 import { ledgerWrites } from './ledger/writes.ts';
 import { challengesWrites } from './payment-required/writes.ts';
 import { paywallsWrites } from './paywalls/writes.ts';
+import { peersWrites } from './peers/writes.ts';
 import { profileWrites } from './profile/writes.ts';
 import { responsesWrites } from './responses/writes.ts';
 import { shoutsWrites } from './shouts/writes.ts';
@@ -52,6 +53,7 @@ export function otherWrites(database: Connection, totals: BatchTotals) {
     ...providerKeysWrites(orm),
     ...walletWrites(database, orm, totals),
     ...paywallsWrites(database, orm),
+    ...peersWrites(orm),
     ...challengesWrites(database, orm, totals),
     ...eventsWrites(database, orm, totals),
     ...tracesWrites(orm, totals),

@@ -5,7 +5,7 @@ import { countOf, isObject, type Json, objectOf, objectsOf, textOf } from '../js
 /** How a decision endpoint writes requests and answers. */
 export interface DecisionFormat {
   body(request: DecisionRequest, model: string): Json;
-  /** The answers in the order of the questions; those in another shape are undefined. */
+  /** The answers in the order of the questions; those in another shape are undefined. None if their number differs. */
   read(answer: Json, request: DecisionRequest): NativeAnswer;
 }
 
@@ -14,9 +14,10 @@ export const openAiDecisions: DecisionFormat = {
   body: ({ input, questions }, model) => ({ model, input, questions: questions.map(openAiQuestion) }),
   read(answer, { questions }) {
     const answers = objectsOf(answer.answers);
+    const isComplete = answers.length === questions.length;
     return {
       model: textOf(answer.model),
-      answers: questions.map((question, at) => openAiAnswer(question, answers[at])),
+      answers: isComplete ? questions.map((question, at) => openAiAnswer(question, answers[at])) : [],
       tokens: tokensIn(answer.usage),
     };
   },

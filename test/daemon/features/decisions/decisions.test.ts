@@ -12,7 +12,7 @@ import {
   type Question,
 } from '../../../../src/daemon/features/decisions/index.ts';
 import { noTokens } from '../../../../src/daemon/features/inference/index.ts';
-import type { DecisionOptions } from '../../../../src/shared/contract/decisions.ts';
+import { type DecisionOptions, decisionDeadlineMs } from '../../../../src/shared/contract/decisions.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
 import { fakeWorld, settled } from '../../../support/fake-world.ts';
 
@@ -68,7 +68,7 @@ function decisionsOf(ask: DecisionEngine['ask'] | undefined, concurrentMax = 64)
     slots: new DecisionSlots({ concurrentMax }),
     calibrations: new Calibrations({ ...store, removeCalibration: unused }),
     router: { plan: unused, open: unused, countInput: unused },
-    settings: { models: [] },
+    settings: { models: [], defaultOrder: undefined },
     backupModels: () => [],
     nativeOf: unused,
     keyFor: unused,
@@ -79,7 +79,8 @@ function decisionsOf(ask: DecisionEngine['ask'] | undefined, concurrentMax = 64)
   });
   const decide = ({ options = {}, model = 'engine', questions = [question], signal, order }: Ask = {}) =>
     decisions.decide({
-      ...{ caller: { kind: 'anonymous' }, model, options, order },
+      ...{ caller: { kind: 'anonymous' }, model, options, order, requestId: 'req_1' },
+      deadlineMs: options.deadline_ms ?? decisionDeadlineMs,
       request: { input: 'x', questions },
       signal: signal ?? new AbortController().signal,
     });
@@ -142,7 +143,7 @@ describe('a flood', () => {
     const last = decide();
     await settled();
     engine.asked[10]?.answer();
-    expect((await last).source.name).toBe('engine');
+    expect((await last).service.answered_by).toBe('engine');
   });
 
   test('does not make a decision wait beyond its deadline, or for a client that has left', async () => {
@@ -195,7 +196,7 @@ describe('a decision model', () => {
     await decide({ questions });
     expect(requests.flatMap((request) => request.questions)).toHaveLength(3);
     requests.length = 0;
-    const { decided } = await decide({ questions, options: { debias: 'full' } });
+    const decided = await decide({ questions, options: { debias: 'full' } });
     const shown = requests.flatMap((request) => request.questions);
     expect(shown.map(({ options }) => options.map(({ label }) => label).join(' '))).toEqual([
       'Yes No',
@@ -218,7 +219,7 @@ describe('a decision model', () => {
       options: Array.from({ length: 100 }, (_, at) => ({ value: `v${at}`, label: `v${at}` })),
     };
     const { decide, requests } = asking();
-    const { decided } = await decide({ questions: [many], options: { debias: 'full' } });
+    const decided = await decide({ questions: [many], options: { debias: 'full' } });
     expect(requests.map((request) => request.questions.length)).toEqual([64, 36]);
     const [answer] = decided.answer.answers;
     const probabilities = answer && 'probabilities' in answer ? answer.probabilities : [];

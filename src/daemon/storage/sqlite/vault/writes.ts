@@ -57,7 +57,7 @@ export function isCurrentMaster(orm: Orm, kid: string): boolean {
 }
 
 /** Stores the next version of a secret. Returns false without a change if its master or version is outdated. */
-function putSecret(orm: Orm, secret: SealedSecret): boolean {
+export function putSecret(orm: Orm, secret: SealedSecret): boolean {
   if (!isCurrentMaster(orm, secret.kid)) return false;
   const before = orm.select().from(vaultSecrets).where(eq(vaultSecrets.name, secret.name)).get();
   if ((before?.version ?? 0) + 1 !== secret.version) return false;

@@ -14,6 +14,7 @@ import { responsesByWorkspace } from './0026-responses-by-workspace.ts';
 import { paymentChallenges } from './0027-payment-challenges.ts';
 import { paywallCharges } from './0028-paywall-charges.ts';
 import { walletNodes } from './0030-wallet-nodes.ts';
+import { peers } from './0029-peers.ts';
 import { autopilotRuns } from './0032-autopilot-runs.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
@@ -33,5 +34,6 @@ export const migrations: readonly Migration[] = [
   paymentChallenges,
   paywallCharges,
   walletNodes,
+  peers,
   autopilotRuns,
 ];

@@ -1,0 +1,179 @@
+import { Command } from '@commander-js/extra-typings';
+import type { Peer, PeerAttempt, PeerCheck } from '../../shared/contract/peers.ts';
+import { exitCodes } from '../../shared/errors.ts';
+import type { Context } from '../context.ts';
+import { checkPeer, deletePeer, listPeerAttempts, listPeers, putPeer } from '../manifest/endpoints.ts';
+import { example, wholeNumber } from '../manifest/options.ts';
+import { resolveWorkspace } from '../names/resolve.ts';
+import type { Column } from '../output/table.ts';
+import { ago, duration } from '../output/time.ts';
+import { askSecret, confirm } from '../terminal/prompts.ts';
+
+const ofWorkspace = [
+  '--workspace <workspace>',
+  'the workspace whose decisions may use the peer',
+  'me',
+] as const;
+
+export const addPeerCommand = (context: Context) =>
+  new Command('add')
+    .argument('<name>', 'a name of your choice; answers name it peer:<name>')
+    .argument('<url>', 'the address of the server')
+    .option('--key-stdin', 'read the API key of the peer from a pipe or a hidden prompt')
+    .option('--from-env <name>', 'the environment variable with the API key of the peer')
+    .option('--no-key', 'forget the stored key')
+    .option('--models <names>', 'the models it may be asked for, separated by commas; default: all')
+    .option(
+      '--max-in-flight <number>',
+      'how many decisions it is asked at the same time; default: 4',
+      wholeNumber({ min: 1, max: 64 }),
+    )
+    .option('--disabled', 'do not ask it for now')
+    .option(
+      '--insecure-http',
+      'allow http to another machine: others in the network can read questions and key',
+    )
+    .option(...ofWorkspace)
+    .addHelpText('after', example('gateway peer add attic https://attic.example.com --from-env ATTIC_KEY'))
+    .action(async (name, url, flags) => {
+      const { fromEnv, keyStdin } = flags;
+      const asksForKey = keyStdin || fromEnv !== undefined;
+      const key = asksForKey ? await askSecret(context, { prompt: `Key for ${name}`, fromEnv }) : undefined;
+      const params = { workspace: await resolveWorkspace(context, flags.workspace), peer: name };
+      const body = {
+        url,
+        ...(key !== undefined && { key }),
+        ...(flags.key === false && { key: null }),
+        ...(flags.models !== undefined && { models: flags.models.split(',').map((each) => each.trim()) }),
+        ...(flags.maxInFlight !== undefined && { max_in_flight: flags.maxInFlight }),
+        ...(flags.disabled && { enabled: false }),
+        ...(flags.insecureHttp && { insecure_http: true }),
+      };
+      const peer = await context.client().call(putPeer, { params, body });
+      const columns = peerColumns(context.now());
+      await context.out.record(peer, columns, { pipedRow: columns });
+      context.out.note(`To check that it answers: gateway peer check ${name}`);
+    });
+
+export const listPeersCommand = (context: Context) =>
+  new Command('list')
+    .option(...ofWorkspace)
+    .addHelpText('after', example('gateway peer list --json name,status,reason'))
+    .action(async ({ workspace }) => {
+      const params = { workspace: await resolveWorkspace(context, workspace) };
+      const { data } = await context.client().call(listPeers, { params });
+      const empty = 'No peers yet: gateway peer add <name> <url>';
+      await context.out.table(data, peerColumns(context.now()), { empty });
+    });
+
+export const checkPeerCommand = (context: Context) =>
+  new Command('check')
+    .argument('<name>', 'the peer')
+    .option(...ofWorkspace)
+    .addHelpText('after', example('gateway peer check attic && echo good'))
+    .action(async (name, { workspace }) => {
+      const params = { workspace: await resolveWorkspace(context, workspace), peer: name };
+      const check = await context.client().call(checkPeer, { params });
+      await context.out.record(check, checkColumns, { pipedRow: checkColumns });
+      context.exit = check.result === 'good' ? exitCodes.done : exitCodes.tryLater;
+    });
+
+export const removePeerCommand = (context: Context) =>
+  new Command('remove')
+    .argument('<name>', 'the peer')
+    .option(...ofWorkspace)
+    .option('--yes', 'skip the confirmation')
+    .addHelpText('after', example('gateway peer remove attic --yes'))
+    .action(async (name, { workspace, yes }) => {
+      await confirm(context, `Remove the peer ${name} and its key?`, { yes });
+      const params = { workspace: await resolveWorkspace(context, workspace), peer: name };
+      const removed = await context.client().call(deletePeer, { params });
+      if (context.out.wantsJson()) return context.out.document(removed);
+      context.out.note(`Removed the peer ${name}.`);
+    });
+
+export const listPeerAttemptsCommand = (context: Context) =>
+  new Command('attempts')
+    .argument('[name]', 'only calls to this peer')
+    .option(...ofWorkspace)
+    .option('--limit <number>', 'how many calls, newest first', wholeNumber({ min: 1, max: 200 }), 50)
+    .addHelpText('after', example('gateway peer attempts attic --limit 10'))
+    .action(async (name, { workspace, limit }) => {
+      const params = { workspace: await resolveWorkspace(context, workspace) };
+      const query = { limit: String(limit), ...(name !== undefined && { peer: name }) };
+      const { data } = await context.client().call(listPeerAttempts, { params, query: query as never });
+      const empty = 'No calls to peers yet: gateway decide --order peer "…"';
+      await context.out.table(data, attemptColumns(context.now()), { empty });
+    });
+
+const statusStyles = {
+  unknown: 'dim',
+  healthy: 'green',
+  degraded: 'yellow',
+  benched: 'red',
+  disabled: 'dim',
+} as const;
+
+const peerColumns = (now: number): Column<Peer>[] => [
+  { title: 'name', value: (peer) => peer.name },
+  {
+    title: 'status',
+    value: (peer) => peer.status,
+    show: ({ status, reason, benched_until: until }) => {
+      const wait = until === null ? '' : ` ${duration(Math.max(0, Date.parse(until) - now))}`;
+      return `${status}${wait}${reason === null ? '' : `: ${reason}`}`;
+    },
+    style: (peer) => statusStyles[peer.status],
+  },
+  {
+    title: 'models',
+    value: (peer) => peer.models.map(({ id, identity }) => identity ?? id).join(','),
+    isSpare: true,
+  },
+  {
+    title: 'latency_ms',
+    value: (peer) => peer.latency_ms,
+    show: (peer) => (peer.latency_ms === null ? '-' : duration(peer.latency_ms)),
+    align: 'right',
+  },
+  { title: 'answered', value: (peer) => peer.answered, align: 'right' },
+  { title: 'failed', value: (peer) => peer.failed, align: 'right' },
+  {
+    title: 'last_seen_at',
+    label: 'last seen',
+    value: (peer) => peer.last_seen_at,
+    show: (peer) => (peer.last_seen_at === null ? 'never' : ago(peer.last_seen_at, now)),
+  },
+  { title: 'url', value: (peer) => peer.url, isSpare: true },
+];
+
+const checkColumns: Column<PeerCheck>[] = [
+  { title: 'name', value: (check) => check.name },
+  {
+    title: 'result',
+    value: (check) => check.result,
+    style: (check) => (check.result === 'good' ? 'green' : 'red'),
+  },
+  { title: 'message', value: (check) => check.message },
+  { title: 'card_ms', value: (check) => check.card_ms },
+  { title: 'decision_ms', value: (check) => check.decision_ms },
+];
+
+const attemptColumns = (now: number): Column<PeerAttempt>[] => [
+  { title: 'request_id', value: (attempt) => attempt.request_id },
+  { title: 'peer', value: (attempt) => attempt.peer },
+  {
+    title: 'outcome',
+    value: (attempt) => attempt.outcome,
+    style: ({ outcome }) => (outcome === 'answered' ? 'green' : outcome === 'canceled' ? 'dim' : 'red'),
+  },
+  { title: 'code', value: (attempt) => attempt.code, isSpare: true },
+  { title: 'hedged', value: (attempt) => attempt.hedged, isSpare: true },
+  { title: 'ms', value: (attempt) => attempt.ms, show: ({ ms }) => duration(ms), align: 'right' },
+  {
+    title: 'created_at',
+    label: 'when',
+    value: (attempt) => attempt.created_at,
+    show: (attempt) => ago(attempt.created_at, now),
+  },
+];

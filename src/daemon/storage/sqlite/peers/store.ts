@@ -1,0 +1,30 @@
+import type { PeersStore } from '../../../features/peers/store.ts';
+import { and, asc, columnsOf, desc, eq } from '../engine/orm.ts';
+import type { StoreContext } from '../store-context.ts';
+import { peerAttempts, peers } from './tables.ts';
+
+export function peersStore({ orm, writer }: StoreContext): PeersStore {
+  const { secret: _, ...columns } = columnsOf(peers);
+  const { id: __, ...attemptColumns } = columnsOf(peerAttempts);
+  return {
+    all: async () => orm.select(columns).from(peers).orderBy(asc(peers.workspaceId), asc(peers.name)).all(),
+    put: (settings, options) => writer.write('peers.put', { settings, ...options }),
+    remove: (workspaceId, name) => writer.write('peers.remove', { workspaceId, name }),
+    attempted: (attempt, health, kept) => writer.write('peers.attempted', { attempt, health, kept }),
+    saveHealth: ({ workspaceId, name }, health) =>
+      writer.write('peers.saveHealth', { workspaceId, name, health }),
+    attempts: async (workspaceId, { peer, limit }) =>
+      orm
+        .select(attemptColumns)
+        .from(peerAttempts)
+        .where(
+          and(
+            eq(peerAttempts.workspaceId, workspaceId),
+            peer === undefined ? undefined : eq(peerAttempts.peer, peer),
+          ),
+        )
+        .orderBy(desc(peerAttempts.id))
+        .limit(limit)
+        .all(),
+  };
+}

@@ -1,0 +1,92 @@
+import type {
+  KeyChange,
+  PeerAttemptRecord,
+  PeerRecord,
+  PeerRecordedHealth,
+  PeerSettings,
+} from '../../../features/peers/store.ts';
+import { and, count, eq, lte, type Orm } from '../engine/orm.ts';
+import { vaultSecrets } from '../vault/tables.ts';
+import { putSecret } from '../vault/writes.ts';
+import { peerAttempts, peers } from './tables.ts';
+
+type PeerKey = Pick<PeerSettings, 'workspaceId' | 'name'>;
+
+const noHealth: PeerRecordedHealth = {
+  ...{ answered: 0, failed: 0, latencyMs: null, lastSeenAt: null },
+  ...{ benches: 0, benchedUntil: null, reason: null },
+};
+
+export function peersWrites(orm: Orm) {
+  const isPeer = ({ workspaceId, name }: PeerKey) =>
+    and(eq(peers.workspaceId, workspaceId), eq(peers.name, name));
+  const deleteSecret = (name: string | null | undefined): void => {
+    if (name) orm.delete(vaultSecrets).where(eq(vaultSecrets.name, name)).run();
+  };
+  const saveHealth = (peer: PeerKey, health: PeerRecordedHealth): void => {
+    orm.update(peers).set(health).where(isPeer(peer)).run();
+  };
+  return {
+    'peers.put': ({
+      settings,
+      key,
+      max,
+    }: {
+      settings: PeerSettings;
+      key: KeyChange;
+      max: number;
+    }): PeerRecord | 'full' | 'outdated' => {
+      const before = orm.select().from(peers).where(isPeer(settings)).get();
+      if (before === undefined) {
+        const others = orm
+          .select({ count: count() })
+          .from(peers)
+          .where(eq(peers.workspaceId, settings.workspaceId))
+          .get();
+        if ((others?.count ?? 0) >= max) return 'full';
+      }
+      if (key === 'keep' && (before?.keyFingerprint ?? null) !== settings.keyFingerprint) return 'outdated';
+      if (typeof key === 'object' && !putSecret(orm, key)) return 'outdated';
+      if (key === 'remove') deleteSecret(before?.secret);
+      const secret = typeof key === 'object' ? key.name : key === 'keep' ? (before?.secret ?? null) : null;
+      const health =
+        before === undefined || before.url !== settings.url
+          ? noHealth
+          : {
+              ...{ answered: before.answered, failed: before.failed, latencyMs: before.latencyMs },
+              ...{ lastSeenAt: before.lastSeenAt, benches: before.benches },
+              ...{ benchedUntil: before.benchedUntil, reason: before.reason },
+            };
+      const record: PeerRecord = { ...settings, addedAt: before?.addedAt ?? settings.addedAt, ...health };
+      orm
+        .insert(peers)
+        .values({ ...record, secret })
+        .onConflictDoUpdate({ target: [peers.workspaceId, peers.name], set: { ...record, secret } })
+        .run();
+      return record;
+    },
+    'peers.remove': (peer: PeerKey): boolean => {
+      const [gone] = orm.delete(peers).where(isPeer(peer)).returning({ secret: peers.secret }).all();
+      deleteSecret(gone?.secret);
+      return gone !== undefined;
+    },
+    'peers.attempted': ({
+      attempt,
+      health,
+      kept,
+    }: {
+      attempt: PeerAttemptRecord;
+      health: PeerRecordedHealth;
+      kept: number;
+    }): void => {
+      const row = orm.insert(peerAttempts).values(attempt).returning({ id: peerAttempts.id }).get();
+      orm
+        .delete(peerAttempts)
+        .where(lte(peerAttempts.id, row.id - kept))
+        .run();
+      saveHealth({ workspaceId: attempt.workspaceId, name: attempt.peer }, health);
+    },
+    'peers.saveHealth': ({ health, ...peer }: PeerKey & { health: PeerRecordedHealth }): void =>
+      saveHealth(peer, health),
+  };
+}
