@@ -172,6 +172,8 @@ describe.each(named(endpoints))('%s answers as described', (_id, endpoint) => {
   test.each(membersOf(params))('an unknown %s', async (name) => {
     const example = exampleOf(endpoint, nothing);
     for (const value of ['nothing-at-all', 'x'.repeat(300), '%00', "' OR 1=1--", '\ud83d\ude00']) {
+      // It would add a peer of this name.
+      if (endpoint.id === 'putPeer' && name === 'peer' && value === 'nothing-at-all') continue;
       const answer = await call(
         endpoint,
         { ...example, params: { ...example.params, [name]: value } },

@@ -13,6 +13,7 @@ import { keysStoreContract } from './keys-store.contract.ts';
 import { ledgerStoreContract } from './ledger-store.contract.ts';
 import { meteringStoreContract } from './metering-store.contract.ts';
 import { paywallsStoreContract } from './paywalls-store.contract.ts';
+import { peersStoreContract } from './peers-store.contract.ts';
 import { peopleStoreContract } from './people-store.contract.ts';
 import { profileStoreContract } from './profile-store.contract.ts';
 import { responsesStoreContract } from './responses-store.contract.ts';
@@ -53,4 +54,5 @@ describe('SQLite', () => {
   walletStoreContract(open);
   paywallsStoreContract(open);
   challengesStoreContract(open);
+  peersStoreContract(open);
 });

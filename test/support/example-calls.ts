@@ -108,7 +108,6 @@ export interface ExampleCall {
 }
 
 const ofPeers: Row = { ...loginOnly, admin: ok };
-const ofAbsentPeers: Row = { ...ofPeers, login: notFound, admin: notFound };
 
 const hello = { model: 'sim/echo', input: 'Hello.' };
 
@@ -433,17 +432,18 @@ const samples: Record<string, Sample> = {
   putPeer: {
     callers: ofPeers,
     example: ({ workspace }) => ({
-      params: { workspace, peer: 'attic' },
-      body: { url: 'http://127.0.0.1:9', key: 'gwk_example' },
+      params: { workspace, peer: 'cellar' },
+      // It is not called.
+      body: { url: 'https://peer.example', key: 'gwk_example', enabled: false },
     }),
   },
   checkPeer: {
-    callers: ofAbsentPeers,
-    example: ({ workspace }) => ({ params: { workspace, peer: 'nosuch' } }),
+    callers: ofPeers,
+    example: ({ workspace }) => ({ params: { workspace, peer: 'attic' } }),
   },
   deletePeer: {
-    callers: ofAbsentPeers,
-    example: ({ workspace }) => ({ params: { workspace, peer: 'nosuch' } }),
+    callers: ofPeers,
+    example: ({ workspace }) => ({ params: { workspace, peer: 'attic' } }),
   },
   listPeerAttempts: {
     callers: ofPeers,

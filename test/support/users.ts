@@ -126,6 +126,11 @@ export async function createUserExamples(
   if (path.includes('{invitation}')) {
     return { invitation: (await asOwner('/v1/workspaces/me/invitations')).body.invitation.id };
   }
+  if (id === 'deletePeer' || id === 'checkPeer') {
+    const json = { url: 'http://127.0.0.1:9' };
+    await askDaemon(daemon, 'PUT', '/v1/workspaces/me/peers/attic', { as: daemon.login, json });
+    return {};
+  }
   if (id === 'createSession') return { code: (await asOwner('/v1/admin/users/me/login-codes')).body.code };
   if (id === 'acceptInvitation') {
     // To a workspace whose only member is its owner.

@@ -100,8 +100,8 @@ export const listPeerAttemptsCommand = (context: Context) =>
     .addHelpText('after', example('gateway peer attempts attic --limit 10'))
     .action(async (name, { workspace, limit }) => {
       const params = { workspace: await resolveWorkspace(context, workspace) };
-      const query = { limit: String(limit), ...(name !== undefined && { peer: name }) };
-      const { data } = await context.client().call(listPeerAttempts, { params, query: query as never });
+      const query = { limit, ...(name !== undefined && { peer: name }) };
+      const { data } = await context.client().call(listPeerAttempts, { params, query });
       const empty = 'No calls to peers yet: gateway decide --order peer "…"';
       await context.out.table(data, attemptColumns(context.now()), { empty });
     });

@@ -57,13 +57,17 @@ export function peerHandlers({ peers, card, now }: PeerHandlersDeps): Handler[] 
       return { ...check, card_ms: cardMs, decision_ms: decisionMs };
     }),
 
-    implement(listPeerAttempts, async ({ caller, params, query: { peer, limit = 50 } }) => {
-      const attempts = await peers.attempts(loginOf(caller), params.workspace, { peer, limit });
-      const data = attempts.map(({ peer: name, requestId, outcome, code, hedged, ms, at }) => ({
-        ...{ peer: name, request_id: requestId, outcome, code, hedged, ms, created_at: isoTime(at) },
-      }));
-      return { object: 'list', data };
-    }),
+    implement(
+      listPeerAttempts,
+      async ({ caller, params, query: { peer, limit = 50 } }) => {
+        const attempts = await peers.attempts(loginOf(caller), params.workspace, { peer, limit });
+        const data = attempts.map(({ peer: name, requestId, outcome, code, hedged, ms, at }) => ({
+          ...{ peer: name, request_id: requestId, outcome, code, hedged, ms, created_at: isoTime(at) },
+        }));
+        return { object: 'list', data };
+      },
+      permit,
+    ),
   ];
 }
 
