@@ -13,8 +13,8 @@ import { paywalls } from './0025-paywalls.ts';
 import { responsesByWorkspace } from './0026-responses-by-workspace.ts';
 import { paymentChallenges } from './0027-payment-challenges.ts';
 import { paywallCharges } from './0028-paywall-charges.ts';
-import { walletNodes } from './0030-wallet-nodes.ts';
 import { peers } from './0029-peers.ts';
+import { walletNodes } from './0030-wallet-nodes.ts';
 import { autopilotRuns } from './0032-autopilot-runs.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
@@ -33,7 +33,7 @@ export const migrations: readonly Migration[] = [
   responsesByWorkspace,
   paymentChallenges,
   paywallCharges,
-  walletNodes,
   peers,
+  walletNodes,
   autopilotRuns,
 ];
