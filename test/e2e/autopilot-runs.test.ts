@@ -102,7 +102,7 @@ const eventsOf = (shown: Json): Promise<Json[]> =>
 
 beforeAll(async () => {
   server = await startPaywalledServer();
-  daemon = await startDaemon({ config, simulate, env: { GATEWAY_PAYWALLS_PORT: '0' } });
+  daemon = await startDaemon({ config, simulate });
   [seller, bob] = [await addPerson(daemon, 'seller'), await addPerson(daemon, 'bob')];
   for (const as of [daemon.login, seller.login, bob.login])
     await data('POST', '/api/agents/me/wallet', { as, json: {} });

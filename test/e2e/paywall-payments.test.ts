@@ -66,7 +66,7 @@ const refused = (reason: string) => ({ status: 402, reason });
 
 beforeAll(async () => {
   server = await startPaywalledServer();
-  daemon = await startDaemon({ config: paymentsConfig, env: { GATEWAY_PAYWALLS_PORT: '0' } });
+  daemon = await startDaemon({ config: paymentsConfig });
   await openTill(daemon);
   payer = await addPayer(daemon, 'payer');
 });

@@ -33,7 +33,6 @@ const start = async (paywalls: object) => {
   const vault = 'vault: {keychain: false, insecure_plain_file: true}\n';
   daemon = await startDaemon({
     config: `${vault}paywalls: ${JSON.stringify(paywalls)}\n`,
-    env: { GATEWAY_PAYWALLS_PORT: '0' },
   });
   await askDaemon(daemon, 'POST', '/api/agents/me/wallet', { as: daemon.login, json: {} });
 };

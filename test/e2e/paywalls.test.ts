@@ -54,7 +54,7 @@ const get = (path: string, authorization?: string, init: RequestInit = {}) =>
 /** The owner sells, a second user buys. */
 beforeAll(async () => {
   server = await startPaywalledServer();
-  daemon = await startDaemon({ config, env: { GATEWAY_PAYWALLS_PORT: '0' } });
+  daemon = await startDaemon({ config });
   buyer = await addPerson(daemon, 'buyer');
   await givePlayMoney(daemon, buyer.login, 1_000_000);
   const { url } = await create({ name: 'first', match: { pathPrefix: '/first' } });
@@ -541,7 +541,7 @@ test('paywalls and paid tokens survive a restart', async () => {
   const token = await buy('/lasting');
   expect((await get('/lasting', token)).status).toBe(200);
   await daemon.stop({ keep: true });
-  daemon = await startDaemon({ config, home: daemon.home, env: { GATEWAY_PAYWALLS_PORT: '0' } });
+  daemon = await startDaemon({ config, home: daemon.home });
   proxy = new URL((await show('lasting')).url).origin;
   expect((await get('/lasting', token)).status).toBe(200);
   expect((await get('/lasting', token)).status).toBe(402);

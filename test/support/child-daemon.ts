@@ -40,7 +40,7 @@ export async function startChildDaemon(options: ChildOptions = {}): Promise<Chil
   const limited = ['-c', `ulimit -n ${openFilesMax} && exec "$0" "$1"`, process.execPath, script];
   const [command, ...args] = openFilesMax ? ['sh', ...limited] : [process.execPath, script];
   const child = spawn(command, args, {
-    env: { PATH: process.env.PATH ?? '', GATEWAY_HOME: home, ...env },
+    env: { PATH: process.env.PATH ?? '', GATEWAY_HOME: home, GATEWAY_PAYWALLS_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const out = { stdout: '', stderr: '' };

@@ -65,7 +65,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<RunningD
     replay: options.replay,
     replaySpeed: options.replaySpeed,
     askSecret: options.askSecret,
-    env: { GATEWAY_HOME: home, ...options.env },
+    env: { GATEWAY_HOME: home, GATEWAY_PAYWALLS_PORT: '0', ...options.env },
     stdout: {
       write: (text: string) => {
         out.stdout += text;

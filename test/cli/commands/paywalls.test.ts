@@ -24,7 +24,6 @@ beforeAll(async () => {
   server = await startPaywalledServer();
   daemon = await startDaemon({
     config: 'vault: {keychain: false, insecure_plain_file: true}\n',
-    env: { GATEWAY_PAYWALLS_PORT: '0' },
   });
 });
 
