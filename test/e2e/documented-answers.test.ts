@@ -85,7 +85,7 @@ const endsTheDaemon = (endpoint: Endpoint) => endpoint.id === 'stopDaemon';
 const endsTheLogin = (endpoint: Endpoint) => endpoint.id === 'signOut';
 /** Its example is refused: what it deletes is needed, or it needs a Lightning node. */
 const isRefused = (endpoint: Endpoint) =>
-  ['deleteProfile', 'revokeCurrentToken', 'fundWallet'].includes(endpoint.id);
+  ['deleteProfile', 'revokeCurrentToken', 'fundWallet', 'resolvePayment', 'trustNode'].includes(endpoint.id);
 const isEndless = (endpoint: Endpoint) => endpoint.stream?.always === true;
 const named = (chosen: readonly Endpoint[]) => chosen.map((endpoint) => [endpoint.id, endpoint] as const);
 const membersOf = (schema: unknown) =>

@@ -151,6 +151,8 @@ const isOnce = ({ id }: Endpoint) =>
     'createPaywall',
     'updatePaywall',
     'fundWallet',
+    'resolvePayment',
+    'trustNode',
     'buyCredit',
   ].includes(id);
 

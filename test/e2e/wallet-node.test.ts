@@ -206,6 +206,41 @@ describe('over Lightning', () => {
   });
 });
 
+describe('another node at the same address', () => {
+  const other = '03'.padEnd(66, 'b');
+
+  test('is not used, until the owner of the host trusts it', async () => {
+    const { nodeId: first } = lnd.node;
+    const before = await balanceOf(daemon.login);
+    const invoice = lnd.node.foreignInvoice(100_000);
+    lnd.node.nodeId = other;
+    expect((await pay(daemon.login, invoice)).status).toBe(503);
+    expect((await api(bob.login, 'POST', '/api/payments/invoice', { amountSats: 5 })).status).toBe(503);
+    expect(lnd.node.asked).not.toContain(invoice);
+    const shown = await cli(['wallet', 'backend', '--json']);
+    expect(JSON.parse(shown.stdout)).toMatchObject({
+      state: 'unavailable',
+      problems: [expect.stringMatching(`${other} instead of ${first}.*gateway wallet trust-node ${other}`)],
+    });
+    expect((await cli(['wallet', 'trust-node', first, '--yes'])).code).not.toBe(0);
+    expect((await cli(['wallet', 'trust-node', other, '--yes'])).code).toBe(0);
+    expect((await pay(daemon.login, invoice)).body.data.payment.status).toBe('succeeded');
+    lnd.node.nodeId = first;
+    expect((await cli(['wallet', 'trust-node', first, '--yes'])).code).toBe(0);
+    expect((await balanceOf(daemon.login)).balanceMsats).toBe(before.balanceMsats - 101_000);
+  });
+});
+
+test('wallet connect changes nothing if the node cannot be used, unless it is forced to', async () => {
+  const before = await readConfig();
+  const connect = ['wallet', 'connect', 'phoenixd', '--url', 'http://127.0.0.1:1', '--network', 'regtest'];
+  const refused = await cli(connect, { stdin: 'password0123456789' });
+  expect(refused.code).toBe(6);
+  expect(refused.stderr).toMatch(/Not connected: .*--force/s);
+  expect(await readConfig()).toBe(before);
+  expect((await cli(['wallet', 'backend', '--json=backend'])).stdout).toContain('lnd');
+});
+
 test('a wrong secret is rejected, and names the field', async () => {
   const put = await api(daemon.login, 'PUT', '/v1/admin/wallet-backend/lnd/secret', { secret: 'hunter2' });
   expect(put).toMatchObject({

@@ -256,6 +256,6 @@ export const apart = [
   ...['login', 'logout', 'host add', 'host use', 'host remove', 'sessions revoke', 'profile delete'],
   // Imports only into an empty wallet.
   'wallet import',
-  ...['wallet connect', 'wallet fund', 'wallet disconnect', 'payments resolve'],
+  ...['wallet connect', 'wallet fund', 'wallet disconnect', 'wallet trust-node', 'payments resolve'],
   ...['workspaces use', 'workspaces role', 'workspaces remove', 'workspaces accept', 'workspaces leave'],
 ];

@@ -604,6 +604,18 @@ const samples: Record<string, Sample> = {
     callers: loginOnly,
     example: () => ({ params: { backend: 'phoenixd' }, body: { secret: 'password0123456789' } }),
   },
+  checkWalletBackend: {
+    callers: loginOnly,
+    // Nothing listens there.
+    example: () => ({
+      body: { backend: 'phoenixd', secret: 'password0123456789', url: 'http://127.0.0.1:1' },
+    }),
+  },
+  trustNode: {
+    // No node is connected.
+    callers: { ...loginOnly, login: conflict },
+    example: () => ({ body: { node_id: `02${'ab'.repeat(32)}` } }),
+  },
   deleteWalletSecret: {
     callers: loginOnly,
     example: () => ({ params: { backend: 'phoenixd' } }),

@@ -8,7 +8,15 @@ import type {
 import { exitCodes } from '../../shared/errors.ts';
 import { backendFacts, connectedBackends, lightningNetworks } from '../../shared/wallet-backends.ts';
 import type { Context } from '../context.ts';
-import { deleteWalletSecret, fundWallet, getWalletBackend, putWalletSecret } from '../manifest/endpoints.ts';
+import { CliError } from '../failures/cli-error.ts';
+import {
+  checkWalletBackend,
+  deleteWalletSecret,
+  fundWallet,
+  getWalletBackend,
+  putWalletSecret,
+  trustNode,
+} from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
 import { bitcoin } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
@@ -23,10 +31,26 @@ export const connectWalletCommand = (context: Context) =>
     .option('--certificate <file>', 'the certificate to trust, in PEM')
     .addOption(new Option('--network <network>', 'the network of the node').choices(lightningNetworks))
     .option('--from-env <name>', 'read the secret from this environment variable')
+    .option('--force', 'connect it even if it cannot be used now')
     .addHelpText('after', example('gateway wallet connect phoenixd'))
-    .action(async (backend, { url, certificate, network, fromEnv }) => {
+    .action(async (backend, { url, certificate, network, fromEnv, force }) => {
       const { title, secret: what } = backendFacts[backend];
       const secret = await askSecret(context, { prompt: `${title}: ${what}`, fromEnv });
+      if (!force) {
+        const terms = {
+          ...{ backend, secret },
+          ...(url !== undefined && { url }),
+          ...(certificate !== undefined && { certificate_file: resolve(certificate) }),
+          ...(network !== undefined && { network }),
+        };
+        const { state, problems } = await context.client().call(checkWalletBackend, { body: terms });
+        if (state === 'unavailable') {
+          throw new CliError(`Not connected: ${problems.join(' ')}`, {
+            exit: exitCodes.tryLater,
+            next: 'Fix that, or connect it anyway: --force',
+          });
+        }
+      }
       await context.client().call(putWalletSecret, { params: { backend }, body: { secret } });
       await configure(context, {
         'wallet.backend': backend,
@@ -58,6 +82,19 @@ export const walletBackendCommand = (context: Context) =>
     .addHelpText('after', example('gateway wallet backend --json=state,problems'))
     .action(() => showBackend(context));
 
+export const trustNodeCommand = (context: Context) =>
+  new Command('trust-node')
+    .description(
+      'Wallets are only used with the node that holds their money. Payments of another one are not known to it.',
+    )
+    .argument('<node>', 'the public key of the node, as `gateway wallet backend` shows it')
+    .option('--yes', 'skip the confirmation')
+    .addHelpText('after', example('gateway wallet trust-node 03ab… --yes'))
+    .action(async (node, { yes }) => {
+      await confirm(context, `Trust ${node} with the money of all wallets of this back end?`, { yes });
+      await showStatus(context, await context.client().call(trustNode, { body: { node_id: node } }));
+    });
+
 export const fundWalletCommand = (context: Context) =>
   new Command('fund')
     .description('Only for the owner of the host. Nothing is sent: the ledger notes whose money it is.')
@@ -88,7 +125,10 @@ async function configure(context: Context, settings: Record<string, string | und
 }
 
 async function showBackend(context: Context): Promise<void> {
-  const status = await context.client().call(getWalletBackend, {});
+  await showStatus(context, await context.client().call(getWalletBackend, {}));
+}
+
+async function showStatus(context: Context, status: WalletBackendStatus): Promise<void> {
   await context.out.record(status, columns);
   for (const problem of status.problems) context.out.warn(problem);
   if (status.state === 'unavailable') context.exit = exitCodes.tryLater;

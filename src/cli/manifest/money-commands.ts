@@ -20,6 +20,7 @@ import {
   payInvoice,
   putWalletSecret,
   resolvePayment,
+  trustNode,
   updatePaywall,
   useFaucet,
   verifyLedger,
@@ -61,6 +62,11 @@ export const moneyCommands: Record<string, CommandEntry | NounEntry> = {
         summary: 'Check the Lightning node.',
         endpoint: getWalletBackend,
         load: async () => (await import('../commands/wallet-backend.ts')).walletBackendCommand,
+      },
+      'trust-node': {
+        summary: 'Trust another Lightning node with the money of the wallets.',
+        endpoint: trustNode,
+        load: async () => (await import('../commands/wallet-backend.ts')).trustNodeCommand,
       },
       fund: {
         summary: 'Fund your wallet from the Lightning node.',

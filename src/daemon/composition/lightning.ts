@@ -6,6 +6,7 @@ import { backendFacts, type ConnectedBackend } from '../../shared/wallet-backend
 import type { LightningConfig } from '../config/config.ts';
 import { BackendFailure, type LightningBackend } from '../features/lightning/index.ts';
 import type { Vault } from '../features/vault/index.ts';
+import type { BackendTerms } from '../features/wallet/index.ts';
 import type { LightningAdapter } from '../upstream/lightning/adapter.ts';
 import { lightningAdapters } from '../upstream/lightning/registry.ts';
 import type { Network } from '../upstream/network.ts';
@@ -26,6 +27,8 @@ interface LightningDeps {
 export interface Lightning {
   /** Where its secret comes from. */
   secretSource(): Promise<SecretSource | null>;
+  /** A back end that is not configured; its `close` ends all its connections. */
+  connectOnce(terms: BackendTerms): LightningBackend;
   /** To be asked once per operation, as a reload can replace it. */
   backend(): LightningBackend;
   /** Closes all connections. */
@@ -47,6 +50,17 @@ export function createLightning(deps: LightningDeps): Lightning {
       const fresh = connect(name, config, deps);
       connected.push(fresh);
       return fresh.backend;
+    },
+    connectOnce({ backend: name, secret, ...terms }) {
+      const config = {
+        ...{ ...live.lightning, backend: name, secret, secretFile: undefined },
+        // What is not given stays as it is configured.
+        url: terms.url ?? live.lightning.url,
+        certificateFile: terms.certificateFile ?? live.lightning.certificateFile,
+        network: terms.network ?? live.lightning.network,
+      };
+      const { backend, close } = connect(name, config, deps);
+      return { ...backend, close };
     },
     async secretSource() {
       const config = live.lightning;

@@ -2,8 +2,10 @@ import type { MakeId } from '../../shared/ids.ts';
 import type { LiveSettings } from '../config/live-settings.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import type { Idempotency } from '../features/idempotency/index.ts';
+import type { LightningBackend } from '../features/lightning/index.ts';
 import { createDataSealer, type Vault } from '../features/vault/index.ts';
 import {
+  type BackendTerms,
   BackendWatch,
   backendHandlers,
   embeddedBackend,
@@ -12,7 +14,9 @@ import {
   wallets as makeWallets,
   Payments,
   paymentHandlers,
+  trustNode,
   walletHandlers,
+  withTrustedNode,
 } from '../features/wallet/index.ts';
 import type { Handler } from '../handler.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -49,7 +53,13 @@ export function createWallets(deps: WalletsDeps, { vault, events }: WalletsDepen
   const sealer = createDataSealer(deps.dataKey, (count) => world.randomBytes(count));
   const embedded = embeddedBackend({ nodeKeyOf: (walletId) => wallets.nodeKeyOf(walletId), world });
   const lightning = createLightning({ ...deps.connecting, live: deps.live, embedded, vault, world });
-  const { backend } = lightning;
+  const trusted = new WeakMap<LightningBackend, LightningBackend>();
+  const backend = (): LightningBackend => {
+    const current = lightning.backend();
+    const found = trusted.get(current) ?? withTrustedNode(current, { store, world });
+    trusted.set(current, found);
+    return found;
+  };
   const wallets = makeWallets({
     ...{ store, vault, backend, makeId, world },
     homeOf: (userId) => storage.workspaces.homeOf(userId),
@@ -76,7 +86,15 @@ export function createWallets(deps: WalletsDeps, { vault, events }: WalletsDepen
   };
 
   const watch = new BackendWatch({ store, backend, secretSource: lightning.secretSource, world, log });
-  const owners = { watch, wallets, payments, vault, secretName: backendSecretName, secretFault };
+  // Only a configured back end is trusted.
+  const unchanging = { trustedNode: store.trustedNode, trustNode: async () => false };
+  const ofNode = {
+    trustNode: (nodeId: string, signal: AbortSignal) =>
+      trustNode(lightning.backend(), { store, world }, { nodeId, signal }),
+    connectOnce: (terms: BackendTerms) =>
+      withTrustedNode(lightning.connectOnce(terms), { store: unchanging, world }),
+  };
+  const owners = { ...ofNode, watch, wallets, payments, vault, secretName: backendSecretName, secretFault };
   return {
     wallets,
     invoices,

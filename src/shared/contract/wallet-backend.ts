@@ -103,6 +103,65 @@ export const fundWallet = endpoint({
   errors: [...common, 'invalid_request', 'conflict', 'unavailable'],
 });
 
+export const trustNode = endpoint({
+  id: 'trustNode',
+  method: 'PUT',
+  path: '/v1/admin/wallet-backend/node',
+  summary: 'Trust another Lightning node.',
+  description:
+    'The first node that a back end reaches is trusted with the money of its wallets; payments and invoices are refused while another one answers. This replaces the trusted node by the one that answers now. 409 if that is not `node_id`.',
+  tag: 'Wallet',
+  access,
+  surface: 'v1',
+  body: Type.Object(
+    { node_id: Type.String({ pattern: '^0[23][0-9a-f]{64}$', description: 'The public key of the node.' }) },
+    { additionalProperties: false },
+  ),
+  result: WalletBackendStatus,
+  errors: [...common, 'invalid_request', 'conflict', 'unavailable'],
+});
+
+export const checkWalletBackend = endpoint({
+  id: 'checkWalletBackend',
+  method: 'POST',
+  path: '/v1/admin/wallet-backend/check',
+  summary: 'Check a Lightning back end before it is connected.',
+  description: 'Asks a node that is not configured yet. Nothing is stored.',
+  tag: 'Wallet',
+  access,
+  surface: 'v1',
+  body: Type.Object(
+    {
+      backend: params.properties.backend,
+      secret: Type.String({ minLength: 1, maxLength: 8192 }),
+      url: Type.Optional(
+        Type.String({
+          maxLength: 2048,
+          pattern: '^https?://',
+          description: 'Where its API listens; by default as configured.',
+        }),
+      ),
+      certificate_file: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 4096,
+          description: 'A file with the certificate to trust, on the daemon’s machine.',
+        }),
+      ),
+      network: Type.Optional(Type.Enum([...lightningNetworks])),
+    },
+    { additionalProperties: false },
+  ),
+  result: Type.Object(
+    {
+      state: Type.Enum(['ready', 'limited', 'unavailable']),
+      problems: WalletBackendStatus.properties.problems,
+    },
+    { $id: 'WalletBackendCheck' },
+  ),
+  errors: [...common, 'invalid_request'],
+});
+
 export const resolvePayment = endpoint({
   id: 'resolvePayment',
   method: 'POST',

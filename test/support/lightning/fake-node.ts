@@ -27,7 +27,7 @@ type Fate = 'succeed' | 'fail' | 'hold' | 'vanish';
 /** The books of a Lightning node, which the fake servers of each back end show in their own formats. */
 export class FakeNode {
   readonly network = 'regtest';
-  readonly nodeId = '02'.padEnd(66, 'a');
+  nodeId = '02'.padEnd(66, 'a');
   balanceMsat = 1_000_000_000;
   /** What a payment costs. */
   feeMsat = 1000;

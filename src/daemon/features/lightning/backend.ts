@@ -77,6 +77,8 @@ export interface LightningBackend {
   readonly mayForget?: true;
   /** Whether it reaches other hosts; otherwise only invoices of this host's wallets can be paid. */
   readonly isConnected: boolean;
+  /** The public key of the node, in hexadecimal; null if it does not tell. Fails like `check`. */
+  nodeId(signal: AbortSignal): Promise<string | null>;
   /** Fails with a BackendFailure, or with `unavailable` if its secret cannot be read. */
   check(signal: AbortSignal): Promise<BackendInfo>;
   /**
@@ -114,7 +116,9 @@ export type BackendFailureKind =
   /** The node answers, but does not work yet: its wallet is locked, or it is starting. */
   | 'not-ready'
   /** The node understood and refused. */
-  | 'rejected';
+  | 'rejected'
+  /** Another node answers than the one that holds the money of the wallets. */
+  | 'other-node';
 
 /** Why a back end did not do what it was asked to. `message` is a sentence for the owner of the host, without secrets. */
 export class BackendFailure extends Error {

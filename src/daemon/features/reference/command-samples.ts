@@ -117,6 +117,7 @@ export const commandSamples: Readonly<Record<string, string>> = {
   streamEvents: 'gateway tail --jq \'select(.type == "request.rejected")\'',
   streamShouts: 'gateway shouts watch --zone dev',
   streamWhispers: 'gateway whispers watch --jq \'.sender.handle + ": " + .body\'',
+  trustNode: 'gateway wallet trust-node 03ab… --yes',
   unlockVault: 'gateway vault unlock --from-env VAULT_PASSPHRASE',
   updateAutopilot: 'gateway autopilots update night-watch --status disabled',
   updateMember: 'gateway workspaces role ann admin',

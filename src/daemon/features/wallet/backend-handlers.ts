@@ -1,22 +1,28 @@
 import {
+  checkWalletBackend,
   deleteWalletSecret,
   fundWallet,
   getWalletBackend,
   putWalletSecret,
   resolvePayment,
+  trustNode,
 } from '../../../shared/contract/wallet-backend.ts';
 import { inputFault } from '../../../shared/input-faults.ts';
 import { isoTime } from '../../../shared/time.ts';
-import type { ConnectedBackend } from '../../../shared/wallet-backends.ts';
+import type { ConnectedBackend, LightningNetwork } from '../../../shared/wallet-backends.ts';
 import { actingUser, type Handler, implement } from '../../handler.ts';
+import type { LightningBackend } from '../lightning/index.ts';
 import type { Vault } from '../vault/index.ts';
 import type { BackendWatch } from './backend-watch.ts';
 import type { Payments } from './payments.ts';
 import type { Wallets } from './wallets.ts';
 
 export interface BackendHandlersDeps {
-  watch: Pick<BackendWatch, 'check'>;
+  watch: Pick<BackendWatch, 'check' | 'inspect'>;
   wallets: Pick<Wallets, 'fund' | 'balanceOf'>;
+  trustNode: (nodeId: string, signal: AbortSignal) => Promise<void>;
+  /** A back end that is not configured, to be closed. */
+  connectOnce: (terms: BackendTerms) => LightningBackend;
   payments: Pick<Payments, 'resolve'>;
   vault: Pick<Vault, 'keep' | 'forget'>;
   /** The name of a back end's secret in the vault. */
@@ -25,17 +31,46 @@ export interface BackendHandlersDeps {
   secretFault: (backend: ConnectedBackend, secret: string) => string | undefined;
 }
 
+/** What a back end is reached with. */
+export interface BackendTerms {
+  backend: ConnectedBackend;
+  secret: string;
+  url: string | undefined;
+  certificateFile: string | undefined;
+  network: LightningNetwork | undefined;
+}
+
 /** The endpoints for the owner of the host. */
 export function backendHandlers({
   watch,
   wallets,
   payments,
+  trustNode: trust,
+  connectOnce,
   vault,
   secretName,
   secretFault,
 }: BackendHandlersDeps): Handler[] {
   return [
     implement(getWalletBackend, ({ signal }) => watch.check(signal)),
+
+    implement(checkWalletBackend, async ({ body, signal }) => {
+      const { backend: name, secret, url, certificate_file: certificateFile, network } = body;
+      const fault = secretFault(name, secret);
+      if (fault !== undefined) throw inputFault('secret', fault);
+      const backend = connectOnce({ backend: name, secret, url, certificateFile, network });
+      try {
+        const { state, problems } = await watch.inspect(backend, signal);
+        return { state, problems };
+      } finally {
+        await backend.close?.();
+      }
+    }),
+
+    implement(trustNode, async ({ body, signal }) => {
+      await trust(body.node_id, signal);
+      return await watch.check(signal);
+    }),
 
     implement(putWalletSecret, async ({ params: { backend }, body }) => {
       const fault = secretFault(backend, body.secret);

@@ -19,6 +19,14 @@ export interface BackendWatchDeps {
 /** What is known of the back end without asking it. */
 export type KnownState = Pick<WalletBackendStatus, 'backend' | 'state' | 'problems'>;
 
+/** What a back end said; `owed` is what its wallets hold, in millisatoshis. */
+interface Inspection {
+  state: 'ready' | 'limited' | 'unavailable';
+  problems: string[];
+  info: BackendInfo | undefined;
+  owed: number;
+}
+
 const checkEveryMs = 60_000;
 /** How many payments that await a person are named. */
 const unresolvedMax = 5;
@@ -39,20 +47,12 @@ export class BackendWatch {
     return this.#latest?.backend === name ? this.#latest : { backend: name, state: 'unknown', problems: [] };
   }
 
-  /** Asks the back end. Rejects only if the daemon itself fails. */
+  /** Asks the configured back end. Rejects only if the daemon itself fails. */
   async check(signal: AbortSignal): Promise<WalletBackendStatus> {
-    const { store, secretSource } = this.#deps;
+    const { secretSource } = this.#deps;
     const backend = this.#deps.backend();
+    const { state, problems, info, owed } = await this.inspect(backend, signal);
     const { name, network } = backend;
-    const owed = await store.owed({ backend: name, network });
-    const found = await this.#ask(backend, signal);
-    const info = 'failure' in found ? undefined : found;
-    const problems = info ? [...info.problems, ...mismatches(backend, info, owed)] : [];
-    if ('failure' in found) problems.push(found.failure);
-    problems.push(...(await this.#unresolved(backend)));
-    const isOtherNetwork = info !== undefined && (info.network ?? network) !== network;
-    const worksPartly = problems.length > 0 ? 'limited' : 'ready';
-    const state = info === undefined || isOtherNetwork ? 'unavailable' : worksPartly;
     this.#learn({ backend: name, state, problems });
     return {
       ...{ backend: name, state, problems, network },
@@ -61,6 +61,21 @@ export class BackendWatch {
       owed_msats: owed,
       secret: await secretSource(),
     };
+  }
+
+  /** Asks a back end, and compares it with what its wallets need. Rejects only if the daemon itself fails. */
+  async inspect(backend: LightningBackend, signal: AbortSignal): Promise<Inspection> {
+    const { name, network } = backend;
+    const owed = await this.#deps.store.owed({ backend: name, network });
+    const found = await this.#ask(backend, signal);
+    const info = 'failure' in found ? undefined : found;
+    const problems = info ? [...info.problems, ...mismatches(backend, info, owed)] : [];
+    if ('failure' in found) problems.push(found.failure);
+    problems.push(...(await this.#unresolved(backend)));
+    const isOtherNetwork = info !== undefined && (info.network ?? network) !== network;
+    const worksPartly = problems.length > 0 ? 'limited' : 'ready';
+    const state = info === undefined || isOtherNetwork ? 'unavailable' : worksPartly;
+    return { state, problems, info, owed };
   }
 
   /** Checks a connected back end every minute until aborted. */

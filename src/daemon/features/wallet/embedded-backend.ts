@@ -20,6 +20,7 @@ export function embeddedBackend({ nodeKeyOf, world }: EmbeddedDeps): LightningBa
     name: 'embedded',
     network: 'regtest',
     isConnected: false,
+    nodeId: async () => null,
     check: async () => ({ nodeId: null, network: 'regtest', balanceMsat: null, problems: [] }),
     prepare: async () => {},
     async createInvoice({ walletId, amountMsat, description, descriptionHash, expirySeconds }) {

@@ -1,4 +1,4 @@
-export { backendHandlers } from './backend-handlers.ts';
+export { type BackendTerms, backendHandlers } from './backend-handlers.ts';
 export { BackendWatch } from './backend-watch.ts';
 export { embeddedBackend } from './embedded-backend.ts';
 export { paymentHandlers, walletHandlers } from './handlers.ts';
@@ -15,4 +15,5 @@ export type {
   WalletRecord,
   WalletStore,
 } from './store.ts';
+export { trustNode, withTrustedNode } from './trusted-node.ts';
 export { type Wallets, wallets } from './wallets.ts';

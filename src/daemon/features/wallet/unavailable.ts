@@ -11,5 +11,7 @@ const sentences: Record<BackendFailure['kind'], string> = {
   unreachable: 'The Lightning node of this host cannot be reached; try again later.',
   unauthorized: 'The Lightning node of this host rejects its secret. Its owner can see why: gateway doctor',
   'not-ready': 'The Lightning node of this host is not ready; try again later.',
+  'other-node':
+    'Another Lightning node answers than the one of this host. Its owner can see why: gateway doctor',
   rejected: 'The Lightning node of this host refused. Its owner can see why: gateway doctor',
 };

@@ -50,6 +50,7 @@ export const electrum: LightningAdapter = {
       name: 'electrum',
       network: deps.network,
       isConnected: true,
+      nodeId: (signal) => nodeIdOf(call, signal),
       check: (signal) => check(call, signal),
       async prepare(signal) {
         await node.channels(signal);
@@ -121,9 +122,13 @@ function isModernVersion(version: unknown): boolean {
   return true;
 }
 
+async function nodeIdOf(call: RunCommand, signal: AbortSignal): Promise<string | null> {
+  return textOf(await call('nodeid', {}, { signal }))?.split('@')[0] ?? null;
+}
+
 async function check(call: RunCommand, signal: AbortSignal): Promise<BackendInfo> {
   const { network, connected, version } = objectOf(await call('getinfo', {}, { signal })) ?? {};
-  const nodeId = textOf(await call('nodeid', {}, { signal }))?.split('@')[0] ?? null;
+  const nodeId = await nodeIdOf(call, signal);
   const channels = objectsOf(await call('list_channels', {}, { signal }));
   const open = channels.filter(({ state }) => state === 'OPEN');
   const sats = open.reduce((sum, channel) => sum + (countOf(channel.local_balance) ?? 0), 0);

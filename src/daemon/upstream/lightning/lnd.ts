@@ -31,6 +31,7 @@ export const lnd: LightningAdapter = {
       name: 'lnd',
       network: deps.network,
       isConnected: true,
+      nodeId: async (signal) => nodeIdIn(await node.ask('GET', '/v1/getinfo', { signal })),
       check: (signal) => check(node, signal),
       async prepare(signal) {
         await node.ask('GET', '/v1/balance/channels', { signal });
@@ -226,6 +227,8 @@ function failureOf(message: string, status?: number): BackendFailure {
   return new BackendFailure('rejected', `LND answered with status ${status ?? 'unknown'}.`);
 }
 
+const nodeIdIn = (info: Json) => textOf(info.identity_pubkey) ?? null;
+
 async function check(node: LndNode, signal: AbortSignal): Promise<BackendInfo> {
   const info = await node.ask('GET', '/v1/getinfo', { signal });
   const balance = await node.ask('GET', '/v1/balance/channels', { signal });
@@ -235,7 +238,7 @@ async function check(node: LndNode, signal: AbortSignal): Promise<BackendInfo> {
   if (countOf(info.num_active_channels) === 0) problems.push('LND has no active channel.');
   problems.push(...(await missingPermissions(node, signal)));
   return {
-    nodeId: textOf(info.identity_pubkey) ?? null,
+    nodeId: nodeIdIn(info),
     network: networkNamed(textOf(chain?.network)),
     balanceMsat: integerOf(isObject(balance.local_balance) ? balance.local_balance.msat : undefined) ?? null,
     problems,

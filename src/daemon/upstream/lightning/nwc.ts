@@ -44,6 +44,10 @@ export const nwc: LightningAdapter = {
       isConnected: true,
       // Many wallets show a connection only what it received.
       mayForget: true,
+      async nodeId(signal) {
+        const answer = await ask('get_info', {}, signal);
+        return 'result' in answer ? textOf(answer.result.pubkey) || null : null;
+      },
       async check(signal): Promise<BackendInfo> {
         const info = await expect('get_info', {}, signal);
         const { balance } = await expect('get_balance', {}, signal);

@@ -33,6 +33,9 @@ export const phoenixd: LightningAdapter = {
       name: 'phoenixd',
       network: deps.network,
       isConnected: true,
+      async nodeId(signal) {
+        return textOf((await expectJson(call('GET', '/getinfo', { signal }))).nodeId) ?? null;
+      },
       check,
       async prepare(signal) {
         await expectJson(call('GET', '/getbalance', { signal }));

@@ -56,6 +56,7 @@ async function start(more: Pick<LightningBackend, 'mayForget'> = {}) {
   };
   const backend: LightningBackend = {
     ...{ name: 'node', network: 'bitcoin', isConnected: true, ...more },
+    nodeId: async () => null,
     check: async () => ({ nodeId: null, network: null, balanceMsat: null, problems: [] }),
     prepare: async () => {},
     createInvoice: async () => ({ invoice: '' }),
