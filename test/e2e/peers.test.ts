@@ -377,6 +377,14 @@ test('this daemon is no peer of itself', async () => {
   await mirror.close();
 });
 
+test('a peer that was never reached is named with the reason', async () => {
+  await add('absent', { url: 'http://127.0.0.1:9' });
+  expect((await decide()).decision.service).toMatchObject({
+    answered_by: 'engine',
+    attempts: [{ source: 'peer:absent', outcome: 'unreachable' }],
+  });
+});
+
 test('a server without a card is asked for one of its models', async () => {
   const server = await startFakeDecider();
   server.answer = ({ path }) => {

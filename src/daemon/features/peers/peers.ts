@@ -286,12 +286,11 @@ export class Peers {
     const unavailable = peer.unavailable(world.now());
     if (unavailable) return unavailable;
     if (this.#isSelf(peer)) return { outcome: 'loop', message: `${peer.name} is this daemon itself` };
-    return (
-      modelAt(peer, model, ownIdentity(model)) ?? {
-        outcome: 'model_not_found',
-        message: `${peer.name} does not offer ${model}`,
-      }
-    );
+    const found = modelAt(peer, model, ownIdentity(model));
+    if (found !== undefined) return found;
+    return peer.card === undefined
+      ? { outcome: peer.record.reason ?? 'timeout', message: `${peer.name} did not send its card` }
+      : { outcome: 'model_not_found', message: `${peer.name} does not offer ${model}` };
   }
 
   #isSelf({ card }: PeerState): boolean {
