@@ -105,6 +105,7 @@ function siteFailure(endpoint: Endpoint, answer: Answer): ReportedError {
   const byStatus: Record<number, ErrorCode> = {
     400: 'invalid_json',
     404: 'not_found',
+    409: 'conflict',
     413: 'limit_exceeded',
     422: 'invalid_request',
     429: 'rate_limited',
