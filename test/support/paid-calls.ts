@@ -10,6 +10,8 @@ type Json = any;
 /** A vault without a keychain, as wallets need one, and sign-up without effort. */
 export const paymentsConfig = 'vault: {keychain: false, insecure_plain_file: true}\n';
 
+type Host = Pick<RunningDaemon, 'url' | 'login'>;
+
 /** Somebody with a filled wallet, who can pay invoices of the host. */
 export interface Payer {
   login: string;
@@ -23,12 +25,12 @@ export interface Payer {
 }
 
 /** Gives the host's owner a wallet, so that the host takes payments. */
-export async function openTill(daemon: RunningDaemon): Promise<void> {
+export async function openTill(daemon: Host): Promise<void> {
   const made = await askDaemon(daemon, 'POST', '/api/agents/me/wallet', { as: daemon.login, json: {} });
   if (made.status !== 200) throw new Error(`no wallet: ${JSON.stringify(made.body)}`);
 }
 
-export async function addPayer(daemon: RunningDaemon, handle: string, sats = 1_000_000): Promise<Payer> {
+export async function addPayer(daemon: Host, handle: string, sats = 1_000_000): Promise<Payer> {
   const { login, workspace } = await addPerson(daemon, handle);
   await givePlayMoney(daemon, login, sats);
   const issued = await askDaemon(daemon, 'POST', '/v1/workspaces/me/keys', {
