@@ -55,6 +55,7 @@ const { output } = await build({
     'writer-worker': 'build/daemon/storage/sqlite/engine/writer-worker.js',
     'reader-worker': 'build/daemon/storage/sqlite/engine/reader-worker.js',
     'keychain-child': 'build/keychain/keychain-child.js',
+    'model-child': 'build/daemon/upstream/engine/model-child.js',
   },
   platform: 'node',
   plugins: [drizzle],

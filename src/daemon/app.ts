@@ -8,6 +8,7 @@ import { type AdminDeps, adminHandlers } from './composition/admin.ts';
 import { createAutopilots } from './composition/autopilots.ts';
 import { callReporter } from './composition/call-log.ts';
 import { createDecisions } from './composition/decisions.ts';
+import { createEngine } from './composition/engine.ts';
 import { createMcpHandlers } from './composition/mcp-handlers.ts';
 import { type ModelCalls, modelCalls } from './composition/model-calls.ts';
 import { createOwnKeys } from './composition/own-keys.ts';
@@ -67,6 +68,7 @@ export interface AppDeps extends AdminDeps {
   /** How the Lightning back end is reached. */
   connecting: Parameters<typeof createWallets>[0]['connecting'];
   paywalls: Config['paywalls'];
+  timeouts: Config['timeouts'];
   /** Whether only this machine reaches the host. */
   isLocalHost: boolean;
   log: { warn(details: object, message: string): void };
@@ -74,6 +76,8 @@ export interface AppDeps extends AdminDeps {
   callLog: CallLog;
   /** Stores the model lists that providers returned, for the next start. */
   keepListings: (listings: string) => Promise<void>;
+  /** Stores the models of the embedded engine, for the next start. */
+  keepEngineModels: (models: string) => Promise<void>;
 }
 
 /** Wrong login codes per address; a code has 50 random bits. */
@@ -91,14 +95,17 @@ export function createApp(deps: AppDeps) {
   const inference = { ...inferenceOf(deps, features), paidCalls };
   const calls = modelCalls(deps, inference);
   const { idempotency } = calls;
-  const decisions = createDecisions(deps, { ...features, idempotency, observers: inference.observers });
+  const engine = createEngine(deps, features);
+  const decisions = createDecisions(deps, {
+    ...{ ...features, engine, idempotency, observers: inference.observers },
+  });
   const autopilots = createAutopilots(deps, {
     ...{ threads, idempotency, workspaces: features.workspaces, payments: wallets.payments },
     handlers: () => handlers,
   });
   const money = [...wallets.handlers(idempotency), ...payments.handlers, ...paywalls.handlers(idempotency)];
   const handlers = handlersOf(deps, features, {
-    ...{ calls, decisions, money, autopilots: autopilots.handlers },
+    ...{ calls, decisions, engine, money, autopilots: autopilots.handlers },
     backendState: wallets.backendState,
   });
   return {
@@ -106,6 +113,7 @@ export function createApp(deps: AppDeps) {
     authenticate: authenticator({ ...features, paidCalls }),
     catalog: features.catalog,
     providers,
+    engine,
     /** Warnings about the current configuration. */
     configWarnings: () => unknownModels(features.catalog, live),
     onFailedRequest: rejectedRequests(features.rejections),
@@ -289,12 +297,14 @@ function handlersOf(
   {
     calls,
     decisions,
+    engine,
     money,
     autopilots,
     backendState,
   }: {
     calls: ModelCalls;
     decisions: ReturnType<typeof createDecisions>;
+    engine: ReturnType<typeof createEngine>;
     money: readonly Handler[];
     autopilots: readonly Handler[];
     backendState: ReturnType<typeof createWallets>['backendState'];
@@ -317,6 +327,7 @@ function handlersOf(
       ownModels: decisions.modelEntries,
     }),
     ...decisions.handlers,
+    ...engine.handlers,
     ...keyHandlers({
       ...features,
       settings: features.keySettings,

@@ -166,14 +166,18 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
     vault: vaultSettings(config, environment.env),
     connecting: { connectTimeoutMs: config.timeouts.connectMs, proxies: config.proxies },
     paywalls: config.paywalls,
+    timeouts: config.timeouts,
     isLocalHost: isLoopback(host.includes(':') ? `[${host}]` : host),
     dataKey: await dataKey(file('dataKey'), world.randomBytes),
     backupFiles: () => backupFiles(config),
     keepListings: (listings) => writeSecretFile(file('listings'), listings),
+    keepEngineModels: (models) => writeSecretFile(file('engineModels'), models),
     stop: () => stop.abort('asked'),
   });
   const listings = await readSecretFile(file('listings'));
   if (listings !== undefined) app.providers.listings.restore(listings);
+  const engineModels = await readSecretFile(file('engineModels'));
+  if (engineModels !== undefined) app.engine.restore(engineModels);
   const { isFresh, hasDefaultKey } = await bootstrapSecrets(app, file);
   await app.recover();
 
@@ -226,6 +230,7 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
     requests.ignore();
     unwatch();
     await server.close();
+    await app.engine.close();
     await removeFile(file('daemon'));
     await within(world, telemetry.close(), telemetryFlushMs);
   }

@@ -21,6 +21,8 @@ export const dataFiles = {
   dataKey: 'data-key',
   /** The model listings last fetched from providers. */
   listings: 'models.json',
+  /** The models of the embedded engine. */
+  engineModels: 'engine-models.json',
 } as const;
 
 /** The log files, newest first; older ones may not exist. */

@@ -91,6 +91,7 @@ export const commandLines: Record<string, Sample> = {
   'decide ask': text(line('decide', 'Is it late?', '--text', 'Eleven at night.', '--model', 'sim/assistant')),
   'decide eval': text(line('decide', 'eval', 'test/fixtures/labelled.jsonl', '--model', 'sim/assistant')),
   'decide fit': line('decide', 'fit', 'test/fixtures/labelled.jsonl', '--model', 'sim/assistant'),
+  'engine list': line('engine', 'list'),
   'decide fits': line('decide', 'fits'),
   'decide unfit': {
     make: async (get) => {
@@ -252,6 +253,8 @@ export const apart = [
   ...['agents sign-up', 'agents me'],
   ...['serve', 'stop', 'backup', 'restore', 'service install', 'service uninstall', 'service status'],
   ...['chat', 'tui', 'mcp', 'completion'],
+  // They need a library of their own: see embedded-engine.test.ts.
+  ...['engine install', 'engine add', 'engine check', 'engine remove'],
   ...['logs', 'tail', 'threads watch', 'whispers watch', 'shouts watch'],
   ...['login', 'logout', 'host add', 'host use', 'host remove', 'sessions revoke', 'profile delete'],
   // Imports only into an empty wallet.

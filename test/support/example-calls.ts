@@ -206,6 +206,21 @@ const samples: Record<string, Sample> = {
     callers: loginOnly,
     example: () => ({ query: { type: 'choice', model: 'sim/echo' } }),
   },
+  listEngineModels: {
+    callers: loginOnly,
+  },
+  addEngineModel: {
+    callers: { ...loginOnly, login: '400 invalid_request invalid_request' },
+    example: () => ({ body: { path: '/nowhere/model.gguf' } }),
+  },
+  checkEngineModel: {
+    callers: { ...loginOnly, login: notFound },
+    example: () => ({ params: { name: 'nothing' } }),
+  },
+  removeEngineModel: {
+    callers: { ...loginOnly, login: notFound },
+    example: () => ({ params: { name: 'nothing' } }),
+  },
   createSystemOne: {
     callers: forEveryone,
     example: () => ({

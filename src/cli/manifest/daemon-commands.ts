@@ -1,5 +1,15 @@
-import { createBackup, getConfiguration, getStatus, reloadConfiguration, stopDaemon } from './endpoints.ts';
-import type { CommandEntry, NounEntry } from './entry.ts';
+import {
+  addEngineModel,
+  checkEngineModel,
+  createBackup,
+  getConfiguration,
+  getStatus,
+  listEngineModels,
+  reloadConfiguration,
+  removeEngineModel,
+  stopDaemon,
+} from './endpoints.ts';
+import { type CommandEntry, type NounEntry, rowsOf } from './entry.ts';
 
 /** Running the daemon and keeping it in order. */
 export const daemonCommands: Record<string, CommandEntry | NounEntry> = {
@@ -50,6 +60,43 @@ export const daemonCommands: Record<string, CommandEntry | NounEntry> = {
       status: {
         summary: 'Show whether the service is running.',
         load: async () => (await import('../commands/service/service.ts')).serviceStatusCommand,
+      },
+    },
+  },
+  engine: {
+    summary: 'Run models of this machine, for decisions and as local/NAME.',
+    alone: 'list',
+    verbs: {
+      install: {
+        summary: 'Install the library that runs models.',
+        load: async () => (await import('../commands/engine.ts')).installEngineCommand,
+      },
+      add: {
+        summary: 'Add a model file.',
+        endpoint: addEngineModel,
+        load: async () => (await import('../commands/engine.ts')).addEngineCommand,
+      },
+      list: {
+        summary: 'List local models.',
+        endpoint: listEngineModels,
+        lists: {
+          completes: ['local-model'],
+          suggest: rowsOf(listEngineModels, {}, ({ name, architecture }) => ({
+            value: name,
+            meaning: architecture,
+          })),
+        },
+        load: async () => (await import('../commands/engine.ts')).listEngineCommand,
+      },
+      check: {
+        summary: 'Load a local model and ask it a question.',
+        endpoint: checkEngineModel,
+        load: async () => (await import('../commands/engine.ts')).checkEngineCommand,
+      },
+      remove: {
+        summary: 'Remove a local model.',
+        endpoint: removeEngineModel,
+        load: async () => (await import('../commands/engine.ts')).removeEngineCommand,
       },
     },
   },

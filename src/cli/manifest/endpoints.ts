@@ -16,6 +16,7 @@ import type * as creditContract from '../../shared/contract/credit.ts';
 import type * as daemonContract from '../../shared/contract/daemon.ts';
 import type * as decisionsContract from '../../shared/contract/decisions.ts';
 import type * as embeddingsContract from '../../shared/contract/embeddings.ts';
+import type * as engineContract from '../../shared/contract/engine.ts';
 import type * as eventsContract from '../../shared/contract/events.ts';
 import type * as keyDefaultsContract from '../../shared/contract/key-defaults.ts';
 import type * as keyLimitsContract from '../../shared/contract/key-limits.ts';
@@ -90,6 +91,10 @@ export const stopDaemon: Address<typeof daemonContract.stopDaemon> = { method: '
 export const createDecision: Address<typeof decisionsContract.createDecision> = { method: 'POST', path: '/v1/decisions' };
 export const createSystemOne: Address<typeof decisionsContract.createSystemOne> = { method: 'POST', path: '/v1/systemone' };
 export const createEmbedding: Address<typeof embeddingsContract.createEmbedding> = { method: 'POST', path: '/v1/embeddings' };
+export const addEngineModel: Address<typeof engineContract.addEngineModel> = { method: 'POST', path: '/v1/admin/engine/models' };
+export const checkEngineModel: Address<typeof engineContract.checkEngineModel> = { method: 'POST', path: '/v1/admin/engine/models/{name}/check' };
+export const listEngineModels: Address<typeof engineContract.listEngineModels> = { method: 'GET', path: '/v1/admin/engine/models' };
+export const removeEngineModel: Address<typeof engineContract.removeEngineModel> = { method: 'DELETE', path: '/v1/admin/engine/models/{name}' };
 export const streamEvents: Address<typeof eventsContract.streamEvents> = { method: 'GET', path: '/v1/events' };
 export const setKeyDefaults: Address<typeof keyDefaultsContract.setKeyDefaults> = { method: 'PUT', path: '/v1/workspaces/{workspace}/keys/{key}/defaults' };
 export const getLimits: Address<typeof keyLimitsContract.getLimits> = { method: 'GET', path: '/v1/workspaces/{workspace}/keys/{key}/limits' };

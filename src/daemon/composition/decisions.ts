@@ -1,3 +1,4 @@
+import { localModelsProvider } from '../../shared/engine-library.ts';
 import type { MakeId } from '../../shared/ids.ts';
 import { apiVersion } from '../../shared/version.ts';
 import type { LiveSettings } from '../config/live-settings.ts';
@@ -8,7 +9,11 @@ import {
   Decisions,
   decisionHandlers,
   decisionModelEntries,
+  type EmbeddedModel,
+  type EngineName,
   type Engines,
+  eitherEngine,
+  embeddedEngine,
   HostBudget,
   ModelMemory,
 } from '../features/decisions/index.ts';
@@ -46,6 +51,7 @@ interface DecisionsFeatures {
   events: Pick<EventFeed, 'record'>;
   /** Known after the bootstrap. */
   hostWorkspace: { id: string | undefined };
+  engine: { engineFor(name: EngineName): EmbeddedModel | { reason: string } };
   admission: Admission;
   isPrepaid: (workspaceId: string) => boolean;
   idempotency: Pick<Idempotency, 'once'>;
@@ -57,10 +63,13 @@ export function createDecisions(deps: DecisionsDeps, features: DecisionsFeatures
   const { storage, world, makeId, live, dataKey, log } = deps;
   const { providers } = features;
   const settings = live.decisions;
-  const engines: Engines = {
-    engine: systemOneEngine(world, 'engine', settings.engine),
-    'engine-flash': systemOneEngine(world, 'engine-flash', settings.engine),
-  };
+  const engineFor = (name: EngineName) =>
+    eitherEngine(
+      systemOneEngine(world, name, settings.engine),
+      embeddedEngine(() => features.engine.engineFor(name)),
+      () => settings.engine.url !== undefined,
+    );
+  const engines: Engines = { engine: engineFor('engine'), 'engine-flash': engineFor('engine-flash') };
   const calibrations = new Calibrations(storage.decisions);
   const budget = new HostBudget({ store: storage.decisions, now: () => world.now(), settings });
   const backupModels = () => [
@@ -114,10 +123,11 @@ export function createDecisions(deps: DecisionsDeps, features: DecisionsFeatures
   };
 }
 
-/** The first model of each detected local server. */
+/** The first model of each detected local server; the host's own models are engines. */
 function localModels({ byName }: DecisionsFeatures['providers']): string[] {
   return [...byName.values()].flatMap(({ description: { kind, name, models } }) => {
-    const [first] = kind === 'local' && Array.isArray(models) ? models : [];
+    const isServer = kind === 'local' && name !== localModelsProvider;
+    const [first] = isServer && Array.isArray(models) ? models : [];
     return first === undefined ? [] : [`${name}/${first}`];
   });
 }

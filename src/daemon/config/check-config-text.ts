@@ -1,4 +1,5 @@
 import type { ConfigFault } from '../../shared/daemon-module.ts';
+import { localModelsProvider } from '../../shared/engine-library.ts';
 import { knownProviders } from '../../shared/known-providers.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
 import { type SchemaFault, schemaFaults } from '../yaml/schema-faults.ts';
@@ -6,7 +7,7 @@ import { headerFaults } from './headers.ts';
 import { ConfigFile } from './schema.ts';
 
 /** Provider names that are reserved: an answer could not show which provider it came from. */
-const takenNames = [...knownProviders, 'simulator', 'sim'];
+const takenNames = [...knownProviders, 'simulator', 'sim', localModelsProvider];
 
 /** Parses and checks the text of a config file; every fault has its line and column. */
 export function checkConfigText(text: string, path: string): { file: ConfigFile; faults: ConfigFault[] } {

@@ -78,6 +78,8 @@ export interface Config {
   freeTier: FreeTierConfig;
   /** Typed decisions. */
   decisions: DecisionsConfig;
+  /** The embedded engine: bytes, tokens and milliseconds. */
+  engine: { memoryBytes: number; contextTokens: number; idleMs: number };
   /** Where the vault may store its master key. */
   vault: VaultConfig;
   /** How wallets reach others. */
@@ -304,6 +306,11 @@ export async function loadConfig({
     },
     freeTier: freeTierOf(setting),
     decisions: decisionsOf(file, setting, env),
+    engine: {
+      memoryBytes: setting('engine.memory_mb') * 1024 ** 2,
+      contextTokens: setting('engine.context_tokens'),
+      idleMs: setting('engine.idle_seconds') * 1000,
+    },
     vault: vaultOf(file, { setting, env, folder: dirname(configFile) }),
     lightning: lightningOf(file, { setting, env, folder: dirname(configFile) }),
     paymentHosts: setting('wallet.allowed_hosts'),

@@ -7,6 +7,7 @@ export interface LiveSettings {
   readonly freeTier: Config['freeTier'];
   readonly signUps: Config['signUps'];
   readonly decisions: Config['decisions'];
+  readonly engine: Config['engine'];
   defaultModel: string | undefined;
   marginPpm: number;
   allPrepaid: boolean;
@@ -44,6 +45,7 @@ export function liveSettings(config: Config): LiveSettings {
     freeTier: { ...config.freeTier },
     signUps: { ...config.signUps },
     decisions: { ...config.decisions, engine: { ...config.decisions.engine } },
+    engine: { ...config.engine },
     defaultModel,
     marginPpm,
     allPrepaid,
@@ -62,7 +64,16 @@ export function liveSettings(config: Config): LiveSettings {
 
 /** Applies a new configuration to subsequent calls. Objects stay the same, as the daemon's parts hold on to them. */
 export function applyReload(live: LiveSettings, config: Config): void {
-  const { aliases, cache, freeTier, signUps, decisions, rate, ...values } = liveSettings(config);
+  const {
+    aliases,
+    cache,
+    freeTier,
+    signUps,
+    decisions,
+    engine: local,
+    rate,
+    ...values
+  } = liveSettings(config);
   Object.assign(live, values);
   Object.assign(live.cache, cache);
   Object.assign(live.freeTier, freeTier);
@@ -70,6 +81,7 @@ export function applyReload(live: LiveSettings, config: Config): void {
   const { engine, ...others } = decisions;
   Object.assign(live.decisions, others);
   Object.assign(live.decisions.engine, engine);
+  Object.assign(live.engine, local);
   Object.assign(live.rate, rate);
   for (const name of Object.keys(live.aliases)) delete live.aliases[name];
   Object.assign(live.aliases, aliases);

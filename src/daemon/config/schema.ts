@@ -221,6 +221,22 @@ export const ConfigFile = Type.Object(
         map,
       ),
     ),
+    engine: Type.Optional(
+      Type.Object(
+        {
+          memory_mb: Type.Optional(
+            Type.Integer({ minimum: 64, maximum: 10_000_000, description: 'megabytes from 64 to 10000000' }),
+          ),
+          context_tokens: Type.Optional(
+            Type.Integer({ minimum: 256, maximum: 10_000_000, description: 'a number from 256 to 10000000' }),
+          ),
+          idle_seconds: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'seconds from 1 to 1000000' }),
+          ),
+        },
+        map,
+      ),
+    ),
     background: Type.Optional(
       Type.Object(
         {

@@ -41,6 +41,7 @@ export const tagDescriptions = {
   Paywalls: 'Put a price in satoshis on requests to a web server.',
   Autopilots: 'Autopilots: their profile, policy and runs.',
   MCP: 'The service’s tools, for models.',
+  Engine: 'The embedded engine: model files that the host runs itself.',
   Daemon: 'The daemon itself.',
 } as const;
 

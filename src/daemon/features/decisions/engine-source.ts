@@ -2,7 +2,7 @@ import { noCost } from '../../../shared/money.ts';
 import { noTokens } from '../inference/index.ts';
 import type { Debiaser, OrderedAnswer } from './debias.ts';
 import { isDistribution, normalised } from './distribution.ts';
-import type { DecisionEngine, EngineAnswer, EngineName } from './engine.ts';
+import type { DecisionEngine, EngineAnswer } from './engine.ts';
 import { batchesOf, nativeDebias } from './native.ts';
 import type { Option } from './question.ts';
 import { addTokens, type DecisionSource, SourceFailure } from './source.ts';
@@ -12,7 +12,7 @@ import { lettersMax } from './token-probabilities.ts';
 const sumTolerance = 1e-3;
 
 /** An engine of the host as a source. Where positions can influence it, it is asked in several orders at once. */
-export function engineSource(name: EngineName, engine: DecisionEngine, debiaser: Debiaser): DecisionSource {
+export function engineSource(name: string, engine: DecisionEngine, debiaser: Debiaser): DecisionSource {
   return {
     name,
     benchKey: name,

@@ -1,7 +1,13 @@
 export { Calibrations } from './calibrations.ts';
 export { Debiaser } from './debias.ts';
 export { DecisionSlots } from './decision-slots.ts';
-export { Decisions, type DecisionsDeps, isDecisionModel, type PeerCall } from './decisions.ts';
+export {
+  Decisions,
+  type DecisionsDeps,
+  isDecisionModel,
+  type PeerCall,
+} from './decisions.ts';
+export { type EmbeddedModel, eitherEngine, embeddedEngine } from './embedded-engine.ts';
 export type {
   DecisionEngine,
   EngineAnswer,

@@ -1,0 +1,9 @@
+export {
+  type EngineModel,
+  EngineModels,
+  type EngineRole,
+  libraryMissing,
+  type OpenModel,
+} from './engine-models.ts';
+export { engineHandlers } from './handlers.ts';
+export type { ModelRunner, OptionsQuestion, RunningModel } from './model-runner.ts';

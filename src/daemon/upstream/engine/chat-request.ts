@@ -1,0 +1,105 @@
+import type { ChatFunctions, ChatItem, FunctionCallItem } from './llama.ts';
+import { RequestFault } from './reply.ts';
+
+type Body = Record<string, unknown>;
+
+interface Message {
+  role: string;
+  content?: unknown;
+  tool_calls?: { id: string; function: { name: string; arguments: string } }[];
+  tool_call_id?: string;
+}
+
+/** The conversation of a chat completion as turns; the results of function calls become part of the calls. */
+export function conversationOf({ messages }: Body): ChatItem[] {
+  const items: ChatItem[] = [];
+  const calls = new Map<string, FunctionCallItem>();
+  for (const message of (messages ?? []) as Message[]) {
+    const text = textIn(message.content);
+    if (message.role === 'tool') {
+      const call = calls.get(message.tool_call_id ?? '');
+      if (call) call.result = text;
+    } else if (message.role === 'assistant') {
+      const last = items.at(-1);
+      const response = last?.type === 'model' ? last.response : [];
+      if (last?.type !== 'model') items.push({ type: 'model', response });
+      if (text !== '') response.push(text);
+      for (const [at, { id, function: called }] of (message.tool_calls ?? []).entries()) {
+        const call: FunctionCallItem = {
+          type: 'functionCall',
+          name: called.name,
+          params: parsed(called.arguments),
+          result: '',
+          startsNewChunk: at === 0,
+        };
+        calls.set(id, call);
+        response.push(call);
+      }
+    } else {
+      items.push({ type: message.role === 'user' ? 'user' : 'system', text });
+    }
+  }
+  return items;
+}
+
+function textIn(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content
+    .map((part: { type?: string; text?: string; refusal?: string }) => {
+      if (part.text !== undefined || part.refusal !== undefined) return part.text ?? part.refusal;
+      throw new RequestFault('unsupported_value', 'A local model reads text only.', 'messages');
+    })
+    .join('\n');
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The functions that the model may call; undefined for none. */
+export function functionsIn({ tools, tool_choice: choice }: Body): ChatFunctions | undefined {
+  if (choice === 'none' || !Array.isArray(tools) || tools.length === 0) return undefined;
+  return Object.fromEntries(
+    tools.map(({ type, function: offered }) => {
+      if (type !== 'function') {
+        throw new RequestFault('unsupported_value', 'A local model can call functions only.', 'tools');
+      }
+      const { name, description, parameters } = offered;
+      return [name, { ...(description && { description }), ...(parameters && { params: parameters }) }];
+    }),
+  );
+}
+
+/** The schema of the only answers where a call is required, or a certain one; undefined where it is not. */
+export function forcedCallIn(
+  { tool_choice: choice }: Body,
+  functions: ChatFunctions | undefined,
+): object | undefined {
+  if (functions === undefined) return undefined;
+  const named = (choice as { function?: { name?: string } } | undefined)?.function?.name;
+  if (choice !== 'required' && named === undefined) return undefined;
+  const names = named === undefined ? Object.keys(functions) : [named];
+  return {
+    oneOf: names.map((name) => ({
+      type: 'object',
+      properties: {
+        name: { const: name },
+        arguments: functions[name]?.params ?? { type: 'object', properties: {} },
+      },
+      required: ['name', 'arguments'],
+    })),
+  };
+}
+
+/** Tells the model which functions there are, where the answer is a call by its grammar. */
+export function noteOfForcedCall(functions: ChatFunctions): ChatItem {
+  return {
+    type: 'system',
+    text: `Call a function: reply with a JSON object that has its name and arguments. The functions are:\n${JSON.stringify(functions)}`,
+  };
+}
