@@ -14,8 +14,8 @@ import { localhostCertificate } from '../support/test-certificate.ts';
 import { type Answer, addPerson, askDaemon } from '../support/users.ts';
 
 /** For a night: `OPERATIONS=10000 KILLS=100`, with another `FUZZ_SEED` each time. */
-const operations = Number(process.env.OPERATIONS ?? 300);
-const kills = Number(process.env.KILLS ?? 3);
+const operations = Number(process.env.OPERATIONS ?? 150);
+const kills = Number(process.env.KILLS ?? 2);
 const seed = Number(process.env.FUZZ_SEED ?? 20_260_401);
 const workers = 8;
 const usersCount = 3;

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { TSchema } from 'typebox';
 import { expect, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { connectResponses } from '../../src/shared/contract/response-socket.ts';
@@ -30,10 +31,17 @@ export interface SocketClient {
 const isLast = ({ type, sequence_number: place }: Event) =>
   /^response\.(completed|incomplete|failed)$/.test(type) || (type === 'error' && place === undefined);
 
+interface SocketOptions {
+  key?: string;
+  headers?: Record<string, string>;
+  /** The schema of what the server sends, if it is not that of Responses. */
+  event?: TSchema;
+}
+
 /** Opens a socket; rejects with `{status, headers, body}` of a refusal. */
 export function openSocket(
   url: string,
-  { key, headers = {} }: { key?: string; headers?: Record<string, string> } = {},
+  { key, headers = {}, event = connectResponses.socket.event }: SocketOptions = {},
 ): Promise<SocketClient> {
   const webSocket = new WebSocket(url.replace(/^http/, 'ws'), {
     headers: { ...(key !== undefined && { authorization: `Bearer ${key}` }), ...headers },
@@ -57,7 +65,7 @@ export function openSocket(
     });
     webSocket.on('error', reject);
     webSocket.on('message', (data) => {
-      const violation = violationOf(JSON.parse(String(data)), connectResponses.socket.event);
+      const violation = violationOf(JSON.parse(String(data)), event);
       if (violation) violations.push(violation);
     });
     const client = clientOf(webSocket);

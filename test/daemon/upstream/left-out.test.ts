@@ -281,7 +281,7 @@ const samples: Record<Wire, Record<string, Json>> = {
 function parse(wire: Wire, more: Json): Inference {
   const base = { model: 'm' };
   if (wire === 'messages') {
-    const body = { ...base, max_tokens: 1024, messages: [text], ...more };
+    const body = { ...base, max_tokens: 8192, messages: [text], ...more };
     const origin = { provider: 'other', model: 'other', payload: {} };
     return parseMessagesCall(body as never, {}, () => origin);
   }

@@ -50,7 +50,7 @@ const key = 'key:responses';
 
 async function aSocket(handler = echo, options: Partial<HttpServerOptions> = {}, as = key) {
   const fixture = await aListeningServer([handler, ping], options);
-  const client = await openSocket(`${fixture.url}/v1/responses`, { key: as });
+  const client = await openSocket(`${fixture.url}/v1/responses`, { key: as, event: Type.Unknown() });
   return { ...fixture, client };
 }
 
