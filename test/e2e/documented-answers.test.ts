@@ -83,9 +83,13 @@ const nothing: ExampleIds = { workspace: 'me', response: 'resp_1', request: 'req
 const endsTheDaemon = (endpoint: Endpoint) => endpoint.id === 'stopDaemon';
 /** Endpoints that sign the calling login out. */
 const endsTheLogin = (endpoint: Endpoint) => endpoint.id === 'signOut';
-/** Its example is refused: what it deletes is needed, or it needs a Lightning node. */
-const isRefused = (endpoint: Endpoint) =>
-  ['deleteProfile', 'revokeCurrentToken', 'fundWallet', 'resolvePayment', 'trustNode'].includes(endpoint.id);
+/** Their examples are refused: what they delete is needed, or they need a Lightning node or the file of a model. */
+const refused = new Set([
+  ...['deleteProfile', 'revokeCurrentToken'],
+  ...['fundWallet', 'resolvePayment', 'trustNode'],
+  ...['addEngineModel', 'checkEngineModel', 'removeEngineModel'],
+]);
+const isRefused = ({ id }: Endpoint) => refused.has(id);
 const isEndless = (endpoint: Endpoint) => endpoint.stream?.always === true;
 const named = (chosen: readonly Endpoint[]) => chosen.map((endpoint) => [endpoint.id, endpoint] as const);
 const membersOf = (schema: unknown) =>

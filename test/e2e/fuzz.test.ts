@@ -135,6 +135,7 @@ function bodiesFor(endpoint: Endpoint): fc.Arbitrary<unknown> {
 /** Their bodies name what must exist, or must not exist yet, or are rate-limited. */
 const isOnce = ({ id }: Endpoint) =>
   [
+    'addEngineModel',
     'addUser',
     'updateMember',
     'acceptInvitation',

@@ -30,8 +30,9 @@ test('every user-defined name is one line, not blank, and trimmed', () => {
   const withRulesOfTheirOwn = [
     // The code checks it, because its length is in bytes, and it has an error code of its own.
     'createAgent name',
-    // A word of tokens.
+    // A word of tokens, and of model ids.
     'createPaywall name',
+    'addEngineModel name',
   ];
   const given = own.flatMap(({ id, body }) =>
     Object.entries((body as { properties?: Record<string, TSchema> } | undefined)?.properties ?? {})
