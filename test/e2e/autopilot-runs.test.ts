@@ -20,6 +20,8 @@ rules:
   - when: { message: { matches: '^buy (\\S+) for (\\d+)$' } }
     tool_calls:
       - { name: paid_http_request, arguments: '{"url":"{{1}}","max_amount_sats":{{2}}}' }
+  - when: { message: { matches: '^get (\\S+) with (.*)$' } }
+    tool_calls: [{ name: http_request, arguments: '{"url":"{{1}}","headers":{{2}}}' }]
   - when: { message: { matches: '^wrong arguments$' } }
     tool_calls: [{ name: http_request, arguments: '{"uri":"here"}' }]
   - when: { message: { matches: '^unknown tool$' } }
@@ -296,6 +298,21 @@ describe('a run', () => {
     const as = await keyWith(['workspace', 'responses', 'threads']);
     expect((await run(autopilot, 'Hi.', { as })).output).toBe('Hello, I am awake.');
   });
+
+  test('is only seen in the workspace of its chat', async () => {
+    const autopilot = await create();
+    const { id } = await run(autopilot, 'Hi.');
+    const { body } = await ask('POST', '/v1/workspaces', { json: { name: 'Other' } });
+    const json = { scopes: ['workspace', 'responses', 'threads'] };
+    const { secret: as } = (await ask('POST', `/v1/workspaces/${body.id}/keys`, { json })).body;
+    const path = `/api/autopilots/${autopilot.id}/runs`;
+    expect(await data('GET', path, { as })).toEqual([]);
+    expect((await ask('GET', `${path}/${id}`, { as })).status).toBe(404);
+    expect((await ask('POST', `${path}/${id}/cancel`, { as })).status).toBe(404);
+    const own = await run(autopilot, 'Hi.', { as });
+    expect(await data('GET', path, { as })).toMatchObject([{ id: own.id }]);
+    expect(await data('GET', path)).toMatchObject([{ id }]);
+  });
 });
 
 describe('the tools', () => {
@@ -377,6 +394,10 @@ describe('the tools', () => {
     const errorOf = async (autopilot: Json, input: string) =>
       (await resultOf(autopilot, input)).error.message;
     expect(await errorOf(await createBuyer(), 'wrong arguments')).toMatch(/`?ur[il]`?/);
+    const headers = async (json: object) =>
+      await errorOf(await createBuyer(), `get ${server.url}/ with ${JSON.stringify(json)}`);
+    expect(await headers({ Host: 'example.com' })).toBe('The header `host` cannot be set.');
+    expect(await headers({ 'X-A': 'a\r\nx-b: b' })).toBe('`headers` has an invalid name or value: `x-a`.');
     expect(await errorOf(await createBuyer(), 'unknown tool')).toBe('The tool `shell` is not available.');
     const unavailable = 'The tool `http_request` is not available.';
     const allowed = await createBuyer({ toolAllowlist: ['paid_http_request'] });

@@ -147,13 +147,14 @@ export function threadsStoreContract(open: OpenStorage): void {
         await threads.startRun(aStart(id, more));
         await threads.endRun(anEnd(id));
       }
-      const idsOf = async (page: { limit: number; runId?: string }, of = 'ap_1') =>
-        (await threads.runsBy(of, page)).map(({ id }) => id);
+      const idsOf = async (page: { workspaceId?: string; limit: number; runId?: string }, of = 'ap_1') =>
+        (await threads.runsBy(of, { workspaceId: 'ws_1', ...page })).map(({ id }) => id);
       expect(await idsOf({ limit: 10 })).toEqual(['run_3', 'run_2']);
       expect(await idsOf({ limit: 1 })).toEqual(['run_3']);
       expect(await idsOf({ limit: 1, runId: 'run_2' })).toEqual(['run_2']);
       expect(await idsOf({ limit: 1, runId: 'run_1' })).toEqual([]);
       expect(await idsOf({ limit: 1 }, 'ap_2')).toEqual([]);
+      expect(await idsOf({ workspaceId: 'ws_2', limit: 10 })).toEqual([]);
       expect(await threads.runOf('th_1', 'run_2')).toMatchObject({
         autopilotId: 'ap_1',
         autopilotConfigVersion: 3,

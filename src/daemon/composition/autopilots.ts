@@ -14,6 +14,7 @@ import { chatHandlers, type Threads } from '../features/threads/index.ts';
 import type { Payments } from '../features/wallet/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
 import { type Handler, keyOrLogin, RelayReply } from '../handler.ts';
+import { portOf } from '../reverse-proxy/address-guard.ts';
 import { RequestFailed, sendGuarded } from '../reverse-proxy/guarded-request.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { World } from '../world.ts';
@@ -51,7 +52,7 @@ export function createAutopilots(deps: AutopilotsDeps, features: AutopilotsFeatu
   const calls = innerCalls(features.handlers);
   const rules = {
     allowed: () => live.allowedUpstreams,
-    ownPorts: () => [Number(new URL(deps.process.url()).port)],
+    ownPorts: () => [portOf(new URL(deps.process.url()))],
   };
   const autopilots = makeAutopilots({
     store: storage.autopilots,

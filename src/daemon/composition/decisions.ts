@@ -24,7 +24,7 @@ import type { Admission } from '../features/metering/index.ts';
 import { nodeCard, nodeIdOf, Peers, peerHandlers } from '../features/peers/index.ts';
 import type { ProviderRoute, Router } from '../features/routing/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
-import { peerAddressProblem } from '../reverse-proxy/address-guard.ts';
+import { peerAddressProblem, portOf } from '../reverse-proxy/address-guard.ts';
 import type { Storage } from '../storage/storage.ts';
 import { peerClient } from '../upstream/decisions/peer-client.ts';
 import { systemOneEngine } from '../upstream/decisions/system-one-engine.ts';
@@ -82,8 +82,7 @@ export function createDecisions(deps: DecisionsDeps, features: DecisionsFeatures
     ...{ store: storage.peers, client: peerClient(world), world, nodeId },
     ...{ workspaces: features.workspaces, events: features.events, hostWorkspace: features.hostWorkspace },
     vault: features.ownKeys.vault,
-    addressProblem: (url, options) =>
-      peerAddressProblem(url, options, Number(new URL(deps.process.url()).port)),
+    addressProblem: (url, options) => peerAddressProblem(url, options, portOf(new URL(deps.process.url()))),
     ownIdentity: (model) => {
       const status = model === 'engine' || model === 'engine-flash' ? engines[model].status() : undefined;
       return status?.available ? status.identity : undefined;

@@ -21,7 +21,7 @@ import type { Invoices, Wallets } from '../features/wallet/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
 import { type Caller, type Handler, keyOrLogin } from '../handler.ts';
 import { addressRateLimit } from '../http/protection/rate-limit.ts';
-import { type AddressRules, upstreamProblem } from '../reverse-proxy/address-guard.ts';
+import { type AddressRules, portOf, upstreamProblem } from '../reverse-proxy/address-guard.ts';
 import { applyToCaddy } from '../reverse-proxy/caddy-target.ts';
 import { nginxTarget } from '../reverse-proxy/nginx-target.ts';
 import { ReverseProxy } from '../reverse-proxy/reverse-proxy.ts';
@@ -63,7 +63,7 @@ export function createPaywalls(deps: PaywallsDeps, features: PaywallsFeatures) {
   const rules: AddressRules = {
     allowed: () => deps.live.allowedUpstreams,
     ownPorts: () =>
-      [Number(new URL(deps.process.url()).port), proxy.address?.port].filter((each) => each !== undefined),
+      [portOf(new URL(deps.process.url())), proxy.address?.port].filter((each) => each !== undefined),
   };
   const randomBytes = (count: number) => world.randomBytes(count);
   const sealer = createDataSealer(dataKey, randomBytes);

@@ -108,7 +108,7 @@ export class AutopilotRuns {
       this.#running.delete(run.id);
       this.#taken -= 1;
     });
-    const shown = await this.#shown(autopilot, run.id);
+    const shown = await this.#shown(caller, autopilot, run.id);
     void this.#run(run, { autopilot, caller, call, input, model, request });
     return shown;
   }
@@ -122,24 +122,24 @@ export class AutopilotRuns {
     return await this.start(call, autopilotId, { ...request, chatId });
   }
 
-  /** Newest first. */
+  /** Those in chats of the caller's workspace, newest first. */
   async list(caller: Caller, reference: string, limit: number): Promise<RunRecord[]> {
     const { id } = await this.#deps.autopilots.find(caller, reference);
-    return await this.#deps.threads.reads.runsBy(id, { limit });
+    return await this.#deps.threads.reads.runsBy(id, { workspaceId: workspaceOf(caller), limit });
   }
 
   async get(caller: Caller, reference: string, runId: string): Promise<ShownRun> {
-    return await this.#shown(await this.#deps.autopilots.find(caller, reference), runId);
+    return await this.#shown(caller, await this.#deps.autopilots.find(caller, reference), runId);
   }
 
   /** Cancels a run and waits for its end; does nothing for a run that has ended. */
   async cancel(caller: Caller, reference: string, runId: string): Promise<ShownRun> {
     const autopilot = await this.#deps.autopilots.find(caller, reference);
-    await this.#shown(autopilot, runId);
+    await this.#shown(caller, autopilot, runId);
     const run = this.#running.get(runId);
     run?.stop();
     if (run) await within(this.#deps.world, run.ended, endGraceMs);
-    return await this.#shown(autopilot, runId);
+    return await this.#shown(caller, autopilot, runId);
   }
 
   /** Waits for runs until the deadline, then ends them as failed. */
@@ -186,9 +186,9 @@ export class AutopilotRuns {
     return { code, message };
   }
 
-  async #shown({ id }: AutopilotRecord, runId: string): Promise<ShownRun> {
+  async #shown(caller: Caller, { id }: AutopilotRecord, runId: string): Promise<ShownRun> {
     const { reads } = this.#deps.threads;
-    const [run] = await reads.runsBy(id, { limit: 1, runId });
+    const [run] = await reads.runsBy(id, { workspaceId: workspaceOf(caller), limit: 1, runId });
     if (!run) throw new ApiError('not_found', { message: 'There is no such run of this autopilot.' });
     if (run.status !== 'completed') return { run, output: null };
     const added = await reads.messagesOf(run.threadId, run.id);

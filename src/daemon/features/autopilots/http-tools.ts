@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { type Static, Type } from 'typebox';
 import type { AutopilotPolicy, AutopilotTool } from '../../../shared/contract/autopilots.ts';
 import { standalone } from '../../../shared/contract/schema.ts';
@@ -248,11 +249,23 @@ export class HttpTools {
     );
     const reserved = Object.keys(named).find((name) => reservedHeaders.test(name));
     if (reserved !== undefined) throw refusedArgument(`The header \`${reserved}\` cannot be set.`);
+    const invalid = Object.entries(named).find(([name, value]) => !isHeader(name, value));
+    if (invalid) throw refusedArgument(`\`headers\` has an invalid name or value: \`${invalid[0]}\`.`);
     return this.#deps.send({
       ...{ method, url, mayBePrivate, signal },
       headers: { 'user-agent': 'gateway', ...named, ...proof },
       ...(method === 'POST' && { body: body ?? '' }),
     });
+  }
+}
+
+function isHeader(name: string, value: string): boolean {
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    return true;
+  } catch {
+    return false;
   }
 }
 

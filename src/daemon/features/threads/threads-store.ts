@@ -123,8 +123,11 @@ export interface ThreadsStore {
   runOf(threadId: string, runId: string): Promise<RunRecord | undefined>;
   /** Newest first. */
   runs(threadId: string, limit: number): Promise<RunRecord[]>;
-  /** The runs of an autopilot, newest first; a single one if `runId` is set. */
-  runsBy(autopilotId: string, page: { limit: number; runId?: string }): Promise<RunRecord[]>;
+  /** The runs of an autopilot in a workspace, newest first; a single one if `runId` is set. */
+  runsBy(
+    autopilotId: string,
+    page: { workspaceId: string; limit: number; runId?: string },
+  ): Promise<RunRecord[]>;
 
   /** Oldest first, after the message `after`; undefined when there is no such message. */
   messages(

@@ -70,10 +70,17 @@ function runReads(orm: Orm): Pick<ThreadsStore, 'running' | 'runOf' | 'runs' | '
         .get(),
     runs: async (threadId, limit) =>
       runs().where(eq(threadRuns.threadId, threadId)).orderBy(desc(threadRuns.id)).limit(limit).all(),
-    runsBy: async (autopilotId, { limit, runId }) => {
+    runsBy: async (autopilotId, { workspaceId, limit, runId }) => {
       const byAutopilot = eq(threadRuns.autopilotId, autopilotId);
       const isAsked = runId === undefined ? undefined : eq(threadRuns.id, runId);
-      return runs().where(and(byAutopilot, isAsked)).orderBy(desc(threadRuns.id)).limit(limit).all();
+      return orm
+        .select(columnsOf(threadRuns))
+        .from(threadRuns)
+        .innerJoin(threads, and(eq(threads.id, threadRuns.threadId), eq(threads.workspaceId, workspaceId)))
+        .where(and(byAutopilot, isAsked))
+        .orderBy(desc(threadRuns.id))
+        .limit(limit)
+        .all();
     },
   };
 }
