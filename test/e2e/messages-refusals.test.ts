@@ -107,6 +107,11 @@ const refused: [string, Json, RegExp][] = [
     /^messages\.1: .*Without one: "b"\.$/,
   ],
   [
+    'two calls with the same id',
+    { tools, messages: [question, call('a', 'a'), results(result('a'))] },
+    /^messages\.1\.content\.1\.id: .*unique/,
+  ],
+  [
     'a result after text',
     { tools, messages: [question, call('a'), results(text('Here:'), result('a'))] },
     /^messages\.1: .*start with/,

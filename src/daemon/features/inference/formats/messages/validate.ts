@@ -104,7 +104,18 @@ function validateToolResults(messages: Messages): void {
         throw invalid(param, 'A `tool_result` block can only be in a user message.');
     }
     validateResults(turn, turns[index - 1]);
+    validateCallIds(turn);
     validateCalls(turn, turns[index + 1]);
+  }
+}
+
+/** Only within a turn: some servers count their calls anew for each answer, and a result names a call of the turn before. */
+function validateCallIds({ blocks }: Turn): void {
+  const ids = new Set<unknown>();
+  for (const { block, param } of blocks) {
+    if (block.type !== 'tool_use' || typeof block.id !== 'string') continue;
+    if (ids.has(block.id)) throw invalid(`${param}.id`, 'The ids of `tool_use` blocks must be unique.');
+    ids.add(block.id);
   }
 }
 
