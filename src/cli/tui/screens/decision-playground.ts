@@ -69,38 +69,51 @@ export class DecisionPlayground {
     this.#rows = this.#rows.filter(({ id }) => !ids.has(id));
   }
 
-  async #askMissing({ client }: Services): Promise<string> {
+  async #askMissing(services: Services): Promise<string> {
     if (this.#input === '') return 'Press e to enter the text that the questions are about.';
     if (this.#rows.length === 0) return 'Press c to ask a question about it.';
     const input = this.#input;
     const failed = await Promise.all(
       this.#models.map(async (model) => {
         const missing = this.#rows.filter(({ outcomes }) => outcomes.get(model)?.state !== 'answered');
-        if (missing.length === 0) return false;
-        this.#note(missing, model, input, () => ({ state: 'asking' }));
-        try {
-          const questions = missing.map(({ question }) => question);
-          const decision = await client.call(createDecision, {
-            headers: {},
-            body: { model, input, questions },
-          });
-          this.#note(missing, model, input, (at) => {
-            const answer = decision.answers[at] ?? { type: 'refusal', name: null };
-            return { state: 'answered', decision, answer, at };
-          });
-          return false;
-        } catch (error) {
-          const { message } = error as Error;
-          const code = error instanceof ApiError ? error.code : 'error';
-          this.#note(missing, model, input, () => ({ state: 'failed', code, message }));
-          return true;
-        }
+        return missing.length > 0 && !(await this.#ask(model, input, missing, services));
       }),
     );
     const count = failed.filter(Boolean).length;
     if (count === 0) return this.#models.length === 1 ? 'Answered.' : 'All models have answered.';
     const whole = this.#models.length === 1 ? 'The model' : `${count} of ${this.#models.length} models`;
     return `${whole} could not answer; Enter shows why.`;
+  }
+
+  /** Asks all at once, or each alone if one of them is invalid. Resolves to whether all were answered. */
+  async #ask(
+    model: string,
+    input: string,
+    asked: readonly AskedQuestion[],
+    services: Services,
+  ): Promise<boolean> {
+    this.#note(asked, model, input, () => ({ state: 'asking' }));
+    try {
+      const questions = asked.map(({ question }) => question);
+      const decision = await services.client.call(createDecision, {
+        headers: {},
+        body: { model, input, questions },
+      });
+      this.#note(asked, model, input, (at) => {
+        const answer = decision.answers[at] ?? { type: 'refusal', name: null };
+        return { state: 'answered', decision, answer, at };
+      });
+      return true;
+    } catch (error) {
+      if (asked.length > 1 && isAboutQuestions(error)) {
+        const each = await Promise.all(asked.map((row) => this.#ask(model, input, [row], services)));
+        return each.every(Boolean);
+      }
+      const { message } = error as Error;
+      const code = error instanceof ApiError ? error.code : 'error';
+      this.#note(asked, model, input, () => ({ state: 'failed', code, message }));
+      return false;
+    }
   }
 
   /** Answers about an earlier input are dropped. */
@@ -118,6 +131,11 @@ export class DecisionPlayground {
       return { ...row, outcomes: new Map([...row.outcomes, [model, outcomeAt(at)]]) };
     });
   }
+}
+
+/** Whether a request was refused for its questions, of which others may be valid. */
+function isAboutQuestions(error: unknown): boolean {
+  return error instanceof ApiError && (error.param?.startsWith('questions') ?? false);
 }
 
 /** Parses a question with the flags of `gateway decide`: `Which team? --choice billing,tech`. */

@@ -9,6 +9,12 @@ import { type Answers, keys, openTui, type TestCall } from '../../../support/ope
 
 /** Answers that depend on the model: `sure` is surer than others, and `refuses` declines. */
 function decide({ model, questions }: CreateDecision): Decision {
+  const wrong = questions.findIndex((each) => each.type === 'score' && each.levels.length < 2);
+  if (wrong >= 0)
+    throw new ApiError('invalid_request', {
+      message: 'There must be 2 to 10 levels; there are 1.',
+      param: `questions[${wrong}].levels`,
+    });
   if (model === 'broken') throw new ApiError('unavailable', { message: 'No source can answer.' });
   const top = model === 'sure' ? 0.9 : 0.6;
   const shares = (count: number) => [top, ...Array<number>(count - 1).fill((1 - top) / (count - 1))];
@@ -118,6 +124,16 @@ describe.each([
     await tui.shows(/yes +█+░* +90 %/);
     await tui.shows(/^((?!No source can answer).)*$/s);
   });
+});
+
+test('an invalid question leaves the others their answers', async () => {
+  const tui = openDecisions();
+  await tui.submit('c', 'ask', 'Is it late?');
+  await tui.submit('c', 'ask', 'How urgent? --levels low');
+  await tui.submit('e', 'input', 'x');
+  await tui.shows('The model could not answer; Enter shows why.');
+  await tui.shows(/Is it late\? .*60 % yes/);
+  await tui.shows(/How urgent\? +failed: invalid_request/);
 });
 
 test('a changed text asks all questions again, and a removed question is asked no more', async () => {
