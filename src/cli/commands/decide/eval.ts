@@ -1,6 +1,8 @@
-import { writeFileSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { Command } from '@commander-js/extra-typings';
+import { exitCodes } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
+import { CliError } from '../../failures/cli-error.ts';
 import { example, wholeNumber } from '../../manifest/options.ts';
 import { decisionModel } from './decide.ts';
 import { askExamples, readExamples } from './examples.ts';
@@ -40,6 +42,8 @@ async function evaluate(
   const [asked] = question === undefined ? [] : questionsOf(question, flags);
   const examples = readExamples(file, asked);
   const model = decisionModel(context, named);
+  // Before any example is asked: a model may cost something.
+  if (svg !== undefined) requireWritable(svg);
   const { answered, refused } = await askExamples(context, examples, { model, concurrency });
   const scores = scoresOf(answered);
   const models = [...new Set(answered.map((each) => each.model))];
@@ -49,6 +53,18 @@ async function evaluate(
   }
   showScores(context, scores, { models, refused });
   if (svg !== undefined) context.out.note(`The reliability diagram is in ${svg}.`);
+}
+
+function requireWritable(file: string): void {
+  try {
+    closeSync(openSync(file, 'a'));
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new CliError(`The diagram cannot be written to ${file} (${code}).`, {
+      exit: exitCodes.usage,
+      cause,
+    });
+  }
 }
 
 function showScores(

@@ -33,6 +33,8 @@ export interface Scores {
 
 const binsCount = 15;
 const coverages = [0.1, 0.25, 0.5, 0.75, 0.9, 1];
+/** Sums differ in their last digits: confidences this close are equal. */
+const rounding = 1e-9;
 /** A probability of 0 for the right option would be infinitely wrong. */
 const probabilityMin = 1e-12;
 
@@ -54,7 +56,7 @@ export function scoresOf(answers: readonly Scored[]): Scores {
     ),
     bins,
     coverage: thresholdsOf(ranked).map((confidence) => {
-      const kept = ranked.filter((each) => each.confidence >= confidence);
+      const kept = ranked.filter((each) => each.confidence > confidence - rounding);
       return { coverage: kept.length / ranked.length, confidence, accuracy: shareRight(kept) };
     }),
   };
@@ -63,7 +65,9 @@ export function scoresOf(answers: readonly Scored[]): Scores {
 /** The confidences above which about these shares of the examples are. Examples of equal confidence cannot be told apart. */
 function thresholdsOf(ranked: readonly Judged[]): number[] {
   const places = coverages.map((share) => Math.max(1, Math.round(share * ranked.length)) - 1);
-  return [...new Set(places.flatMap((place) => ranked[place]?.confidence ?? []))];
+  const lowestEqual = (confidence: number) =>
+    ranked.findLast((each) => each.confidence > confidence - rounding)?.confidence ?? confidence;
+  return [...new Set(places.flatMap((place) => ranked[place]?.confidence ?? []).map(lowestEqual))];
 }
 
 export function nllOf(answers: readonly Scored[]): number {
@@ -84,7 +88,8 @@ interface Judged {
 function binsOf(judged: readonly Judged[]): Bin[] {
   return Array.from({ length: binsCount }, (_, at) => {
     const inside = judged.filter(
-      ({ confidence }) => Math.min(binsCount - 1, Math.max(0, Math.ceil(confidence * binsCount) - 1)) === at,
+      ({ confidence }) =>
+        Math.min(binsCount - 1, Math.max(0, Math.ceil(confidence * binsCount - rounding) - 1)) === at,
     );
     return {
       from: at / binsCount,

@@ -155,4 +155,10 @@ test('an evaluation reports scores, and writes the diagram', async () => {
     exitCodes.usage,
     expect.stringContaining('broken.jsonl:2: `label`'),
   ]);
+  const lost = await decide(['eval', 'test/fixtures/labelled.jsonl', '--svg', join(folder, 'no', 'x.svg')]);
+  expect([lost.code, lost.stdout, lost.stderr]).toEqual([
+    exitCodes.usage,
+    '',
+    expect.stringMatching(/^error: The diagram cannot be written to .*x\.svg \(ENOENT\)\.\n$/),
+  ]);
 });

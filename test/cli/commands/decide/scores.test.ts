@@ -51,6 +51,19 @@ describe('scores', () => {
   });
 });
 
+test('scores take confidences as equal that differ by rounding, also at the edge of a bin', () => {
+  const almost = [0.6, 0.1 + 0.5, 0.6000000000000001, 0.5999999999999999, 2 / 3, 0.6666666666666667];
+  const scores = scoresOf(almost.map((top, at) => ({ probabilities: [top, 1 - top], right: at % 2 })));
+  expect(scores.bins.filter(({ count }) => count > 0)).toMatchObject([
+    { to: 0.6, count: 4, accuracy: 0.5 },
+    { from: 0.6, count: 2, accuracy: 0.5 },
+  ]);
+  expect(scores.coverage).toEqual([
+    { coverage: 1 / 3, confidence: 2 / 3, accuracy: 0.5 },
+    { coverage: 1, confidence: 0.5999999999999999, accuracy: 0.5 },
+  ]);
+});
+
 test('a fit recovers the temperature that sharpened probabilities', () => {
   // True probabilities, of which a share as large is right, made sharper as if divided by .4.
   const examples = [0.55, 0.6, 0.7, 0.8, 0.9].flatMap((p) =>
