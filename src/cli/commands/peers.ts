@@ -1,5 +1,5 @@
-import { Command } from '@commander-js/extra-typings';
-import type { Peer, PeerAttempt, PeerCheck } from '../../shared/contract/peers.ts';
+import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { type Peer, type PeerAttempt, type PeerCheck, peerNamePattern } from '../../shared/contract/peers.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
 import { checkPeer, deletePeer, listPeerAttempts, listPeers, putPeer } from '../manifest/endpoints.ts';
@@ -15,13 +15,18 @@ const ofWorkspace = [
   'me',
 ] as const;
 
+function peerName(text: string): string {
+  if (new RegExp(peerNamePattern).test(text)) return text;
+  throw new InvalidArgumentError('It must be up to 64 lower-case letters, digits, _ and -, like attic.');
+}
+
 export const addPeerCommand = (context: Context) =>
   new Command('add')
-    .argument('<name>', 'a name of your choice; answers name it peer:<name>')
+    .argument('<name>', 'a name of your choice; answers name it peer:<name>', peerName)
     .argument('<url>', 'the address of the server')
     .option('--key-stdin', 'read the API key of the peer from a pipe or a hidden prompt')
     .option('--from-env <name>', 'the environment variable with the API key of the peer')
-    .option('--no-key', 'forget the stored key')
+    .addOption(new Option('--no-key', 'forget the stored key').conflicts(['keyStdin', 'fromEnv']))
     .option('--models <names>', 'the models it may be asked for, separated by commas; default: all')
     .option(
       '--max-in-flight <number>',

@@ -16,8 +16,11 @@ export const peerStatuses = ['unknown', 'healthy', 'degraded', 'benched', 'disab
 
 export type PeerStatus = (typeof peerStatuses)[number];
 
+/** Of the names that a workspace can give to peers. */
+export const peerNamePattern = '^[a-z0-9][a-z0-9_-]{0,63}$';
+
 const PeerName = Type.String({
-  pattern: '^[a-z0-9][a-z0-9_-]{0,63}$',
+  pattern: peerNamePattern,
   description: 'Lower-case letters, digits, `_` and `-`: `attic`. Answers name it `peer:attic`.',
 });
 
