@@ -524,6 +524,8 @@ describe('payments', () => {
       'The payment of 10 sats exceeds what `maxSpendMsats` leaves for this run: 9 sats.',
     );
     expect(await resultOf(autopilot, buy, { maxSpendMsats: 10_000 })).toMatchObject({ status: 200 });
+    const cleared = await createBuyer({ l402RequireApproval: null });
+    expect((await errorOf(cleared, buy)).message).toContain('needs the approval of the owner');
   });
 
   test('need a credential that may pay', async () => {

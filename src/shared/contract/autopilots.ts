@@ -71,7 +71,7 @@ export const AutopilotPolicy = Type.Object(
     l402RequireApproval: maybe(
       Type.Boolean({
         description:
-          'Whether it only pays in runs that were started with `maxSpendMsats`; set when it is created.',
+          'Whether it only pays in runs that were started with `maxSpendMsats`; true unless it is set to false.',
       }),
     ),
     l402MaxSpendMsatsPerCall: msats(
@@ -90,7 +90,7 @@ export const AutopilotPolicy = Type.Object(
         {
           maxItems: 256,
           description:
-            'The only hosts it may send requests to and pay: `api.example.com`, `127.0.0.1:8080`, or `*.example.com` for every name below it. Without them, it cannot send requests.',
+            'The only hosts it may send requests to and pay: `api.example.com`, `127.0.0.1:8080`, or `*.example.com` for every name below it; without a port, on every port. Without them, it cannot send requests.',
         },
       ),
     ),
@@ -264,7 +264,7 @@ const runMembers = {
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
       description:
-        'The most that this run may pay in total, in millisatoshis without fees. It approves these payments if the policy has `l402RequireApproval`.',
+        'The most that this run may pay in total, in millisatoshis without fees. It approves these payments if `l402RequireApproval` of the policy demands that.',
     }),
   ),
 };

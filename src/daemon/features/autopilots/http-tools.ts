@@ -228,7 +228,7 @@ export class HttpTools {
 
   #requireApproval({ l402RequireApproval: needsApproval }: AutopilotPolicy, amount: number): void {
     const left = this.#left;
-    if (left === undefined && !needsApproval) return;
+    if (left === undefined && needsApproval === false) return;
     if (left === undefined) {
       throw refused(
         'This payment needs the approval of the owner: they can start the run again with `maxSpendMsats`, or set `policy.l402RequireApproval` to false.',
