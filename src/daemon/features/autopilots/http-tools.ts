@@ -106,6 +106,12 @@ export function toolsOf({ toolAllowlist, toolDenylist }: AutopilotPolicy): Autop
 type HttpArguments = Static<typeof HttpRequest>;
 type PaidArguments = Static<typeof PaidHttpRequest>;
 
+interface Proof {
+  /** In hexadecimal. */
+  preimage: string;
+  headers: Record<string, string>;
+}
+
 const payTimeoutMs = 60_000;
 const limitNames = {
   perPayment: 'policy.l402MaxSpendMsatsPerCall',
@@ -168,7 +174,7 @@ export class HttpTools {
   }
 
   /** The proof that this request was paid before. Fails with `conflict` while its payment is pending. */
-  async #proofFor(key: string): Promise<Record<string, string> | undefined> {
+  async #proofFor(key: string): Promise<Proof | undefined> {
     const paid = this.#paid.get(key);
     if (!paid) return undefined;
     const { caller } = this.#user;
@@ -178,7 +184,7 @@ export class HttpTools {
       throw new ApiError('conflict', { message });
     }
     const preimage = this.#deps.preimage(payment);
-    return preimage === null ? undefined : paid.offer.proofOf(preimage);
+    return preimage === null ? undefined : { preimage, headers: paid.offer.proofOf(preimage) };
   }
 
   async #pay(
@@ -241,7 +247,11 @@ export class HttpTools {
     }
   }
 
-  #send(url: URL, { method = 'GET', headers = {}, body }: HttpArguments, proof = {}): Promise<WebAnswer> {
+  async #send(
+    url: URL,
+    { method = 'GET', headers = {}, body }: HttpArguments,
+    proof?: Proof,
+  ): Promise<WebAnswer> {
     const { mayBePrivate, signal } = this.#user;
     if (body !== undefined && method === 'GET') throw refusedArgument('`body` is only sent with `POST`.');
     const named = Object.fromEntries(
@@ -251,12 +261,22 @@ export class HttpTools {
     if (reserved !== undefined) throw refusedArgument(`The header \`${reserved}\` cannot be set.`);
     const invalid = Object.entries(named).find(([name, value]) => !isHeader(name, value));
     if (invalid) throw refusedArgument(`\`headers\` has an invalid name or value: \`${invalid[0]}\`.`);
-    return this.#deps.send({
+    const answer = await this.#deps.send({
       ...{ method, url, mayBePrivate, signal },
-      headers: { 'user-agent': 'gateway', ...named, ...proof },
+      headers: { 'user-agent': 'gateway', ...named, ...proof?.headers },
       ...(method === 'POST' && { body: body ?? '' }),
     });
+    return proof ? { ...answer, body: withoutProof(answer.body, proof) } : answer;
   }
+}
+
+/** A server may repeat what it was sent, but others can read the chat: only the payer may know the proof. */
+function withoutProof(body: Uint8Array, { preimage, headers }: Proof): Uint8Array {
+  const text = [...Object.values(headers), preimage].reduce(
+    (rest, secret) => rest.replaceAll(secret, '[proof of payment]'),
+    new TextDecoder().decode(body),
+  );
+  return Buffer.from(text);
 }
 
 function isHeader(name: string, value: string): boolean {
