@@ -1,4 +1,10 @@
-import { type IncomingMessage, type RequestOptions, request as sendHttp } from 'node:http';
+import {
+  type IncomingMessage,
+  type RequestOptions,
+  request as sendHttp,
+  validateHeaderName,
+  validateHeaderValue,
+} from 'node:http';
 import { request as sendHttps } from 'node:https';
 import {
   AddressRefused,
@@ -53,6 +59,8 @@ export async function sendGuarded(
 ): Promise<GuardedAnswer> {
   const problem = upstreamProblem(url.href, { mayBePrivate, rules });
   if (problem !== undefined) throw new RequestFailed(`The address of ${url.host} ${problem}.`);
+  const invalid = Object.entries(headers).find(([name, value]) => !isHeader(name, value));
+  if (invalid) throw new RequestFailed(`\`headers\` has an invalid name or value: \`${invalid[0]}\`.`);
   const timeout = AbortSignal.timeout(timeoutMs);
   const options: RequestOptions = {
     method,
@@ -80,6 +88,16 @@ export async function sendGuarded(
     return await promise;
   } catch (error) {
     throw failure(url, error, { hasTimedOut: timeout.aborted, timeoutMs });
+  }
+}
+
+function isHeader(name: string, value: string): boolean {
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    return true;
+  } catch {
+    return false;
   }
 }
 
