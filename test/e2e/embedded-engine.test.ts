@@ -154,6 +154,14 @@ describe.skipIf(!hasEngineLibrary)(`a model${engineSkipReason}`, () => {
     });
   });
 
+  test('a damaged file is refused with the reason', async () => {
+    const cut = join(home, 'cut.gguf');
+    await writeFile(cut, tinyGguf().subarray(0, 3000));
+    const { status, json } = await admin('POST', '', { path: cut });
+    expect([status, json.error.param]).toEqual([400, 'path']);
+    expect(json.error.message).toMatch(/^Failed to load/);
+  });
+
   test('calls a required tool with arguments of its schema, and reads the result', async () => {
     const parameters = {
       type: 'object',

@@ -127,7 +127,11 @@ export class EngineModels<Model extends RunningModel = RunningModel> {
         this.#models.delete(name);
         await running.close();
         if (!(error instanceof UpstreamFailure)) throw error;
-        throw new ApiError('invalid_request', { param: 'path', message: sentence(error), cause: error });
+        throw new ApiError('invalid_request', {
+          param: 'path',
+          message: sentence(name, error),
+          cause: error,
+        });
       }
     });
   }
@@ -150,7 +154,7 @@ export class EngineModels<Model extends RunningModel = RunningModel> {
       return { model, problem, loadMs, decisionMs };
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
-      return { model, problem: sentence(error), loadMs, decisionMs: null };
+      return { model, problem: sentence(name, error), loadMs, decisionMs: null };
     }
   }
 
@@ -203,6 +207,8 @@ function nameOf(path: string): string {
   return name || 'model';
 }
 
-function sentence({ message }: Error): string {
+/** A failure of a model, which names it first. */
+function sentence(name: string, failure: Error): string {
+  const message = failure.message.replace(`${name}: `, '');
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.!?]$/.test(message) ? '' : '.'}`;
 }
