@@ -802,11 +802,13 @@ const samples: Record<string, Sample> = {
     example: ({ autopilot = 'ap_1' }) => ({ params: { autopilot }, query: { limit: '5' } }),
   },
   getAutopilotRun: {
-    callers: { ...site, ...ofOthers },
+    // A run is visible in the workspace of its chat, which is their own.
+    callers: { ...site, ...ofOthers, admin: siteNotFound, member: siteNotFound },
     example: ({ autopilot = 'ap_1', run = 'run_1' }) => ({ params: { autopilot, run } }),
   },
   cancelAutopilotRun: {
-    callers: { ...site, ...ofOthers },
+    // A run is visible in the workspace of its chat, which is their own.
+    callers: { ...site, ...ofOthers, admin: siteNotFound, member: siteNotFound },
     example: ({ autopilot = 'ap_1', run = 'run_1' }) => ({ params: { autopilot, run } }),
   },
   health: {
