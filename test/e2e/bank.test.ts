@@ -500,14 +500,14 @@ test.each([
   ['a Lightning node', 'lnd', 1 / 3],
 ] as const)(
   'a bank with %s loses and creates nothing, however often it is killed',
-  { timeout: 3_600_000 },
+  { timeout: 180_000 + operations * 400 },
   async (_money, backend, share) => {
     const bank = await openBank(backend);
     await bank.start();
     await bank.run(Math.ceil(operations * share), Math.ceil(kills * share));
-    // What was to happen did: payments, paid calls, and answers that cost something.
-    for (const sums of [bank.paid, bank.bought, bank.spent, bank.granted])
-      expect(sums.size).toBeGreaterThan(0);
+    // Until payments, paid calls and answers that cost something happened.
+    const lacks = () => [bank.paid, bank.bought, bank.spent, bank.granted].some(({ size }) => size === 0);
+    while (lacks()) await bank.run(workers, 0);
     await bank.close();
   },
 );
