@@ -22,14 +22,23 @@ export function nginxTarget({ file, command }: NginxOptions) {
     });
     if (before === text && loaded === text) return;
     if (before !== text) await replace(file, text);
+    const reload = async (expected: string) => {
+      loaded = undefined;
+      await run([...command, '-s', 'reload']);
+      loaded = expected;
+    };
     try {
       await run([...command, '-t']);
     } catch (error) {
-      if (before !== text) await (before === undefined ? rm(file) : replace(file, before));
+      if (before === undefined) await rm(file);
+      else if (before !== text) {
+        await replace(file, before);
+        // nginx reads the file some time after the signal: the last reload may have met the rejected text.
+        await reload(before).catch(() => {});
+      }
       throw error;
     }
-    await run([...command, '-s', 'reload']);
-    loaded = text;
+    await reload(text);
   };
 }
 
