@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Run } from './chats.ts';
 import { endpoint } from './endpoint.ts';
 import { idempotencyErrors, idempotencyHeaders, OnceHeaders } from './model-call.ts';
-import { dataOf, pageSizeMax, RowId } from './site.ts';
+import { dataOf, pageLimit, pageSizeMax, RowId } from './site.ts';
 import { AnyObject, maybe, nullable, OneLine, Timestamp } from './vocabulary.ts';
 
 /** `active` and `disabled` can change into each other; `archived` is final. */
@@ -148,13 +148,7 @@ export const listAutopilots = endpoint({
   access,
   surface: 'site',
   query: Type.Object({
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: Number.MAX_SAFE_INTEGER,
-        description: `Page size; default 100, at most ${pageSizeMax}.`,
-      }),
-    ),
+    limit: pageLimit(`Page size; default 100, at most ${pageSizeMax}.`),
     status: Type.Optional(
       Type.Enum([...autopilotStatuses], { description: 'Only autopilots in this state.' }),
     ),
@@ -337,13 +331,7 @@ export const listAutopilotRuns = endpoint({
   surface: 'site',
   params,
   query: Type.Object({
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: Number.MAX_SAFE_INTEGER,
-        description: `Page size; default 100, at most ${pageSizeMax}.`,
-      }),
-    ),
+    limit: pageLimit(`Page size; default 100, at most ${pageSizeMax}.`),
   }),
   result: dataOf(Type.Array(Run)),
   errors: [...errors, 'not_found'],

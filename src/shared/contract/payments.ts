@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { idempotencyErrors, idempotencyHeaders, OnceHeaders } from './model-call.ts';
-import { dataOf, pageOf } from './site.ts';
+import { dataOf, pageOf, pageQuery } from './site.ts';
 import { nullable, Timestamp } from './vocabulary.ts';
 import { msats, sats } from './wallet.ts';
 
@@ -64,18 +64,6 @@ export const Payment = Type.Object(
 
 const access = { apiKey: 'billing', login: 'any', token: 'payments', agent: true } as const;
 const errors = ['unauthenticated', 'permission', 'out_of_scope'] as const;
-const pageQuery = Type.Object({
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description: 'Page size; default 50, at most 200.',
-    }),
-  ),
-  before_id: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 64, description: 'The `nextCursor` of the previous page.' }),
-  ),
-});
 
 export const payInvoice = endpoint({
   id: 'payInvoice',
@@ -197,7 +185,7 @@ export const listPayments = endpoint({
   tag: 'Payments',
   access,
   surface: 'site',
-  query: pageQuery,
+  query: Type.Object(pageQuery),
   result: pageOf(Payment),
   errors: [...errors, 'invalid_request'],
 });
@@ -211,7 +199,7 @@ export const listInvoices = endpoint({
   tag: 'Payments',
   access,
   surface: 'site',
-  query: pageQuery,
+  query: Type.Object(pageQuery),
   result: pageOf(WalletInvoice),
   errors: [...errors, 'invalid_request'],
 });

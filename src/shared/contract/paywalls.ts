@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { idempotencyErrors, idempotencyHeaders, OnceHeaders } from './model-call.ts';
-import { dataOf, pageOf, RowId } from './site.ts';
+import { dataOf, pageOf, pageQuery, RowId } from './site.ts';
 import { maybe, nullable, Timestamp } from './vocabulary.ts';
 import { msats } from './wallet.ts';
 
@@ -236,16 +236,7 @@ export const listPaywalls = endpoint({
     status: Type.Optional(
       Type.Enum([...paywallStatuses], { description: 'Only paywalls with this status.' }),
     ),
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: Number.MAX_SAFE_INTEGER,
-        description: 'Page size; default 50, at most 200.',
-      }),
-    ),
-    before_id: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 64, description: 'The `nextCursor` of the previous page.' }),
-    ),
+    ...pageQuery,
   }),
   result: pageOf(Paywall),
   errors: [...errors, 'invalid_request'],

@@ -3,6 +3,7 @@ import { endpoint } from './endpoint.ts';
 import {
   dataOf,
   PlainText,
+  pageLimit,
   pageOf,
   RowId,
   resumeHeaders,
@@ -103,13 +104,7 @@ export const listZones = endpoint({
   access: everyone,
   surface: 'site',
   query: Type.Object({
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: Number.MAX_SAFE_INTEGER,
-        description: 'Page size; default 20, at most 100.',
-      }),
-    ),
+    limit: pageLimit('Page size; default 20, at most 100.'),
   }),
   result: dataOf(Type.Array(Zone)),
   errors: ['invalid_request'],

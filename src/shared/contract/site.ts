@@ -34,15 +34,24 @@ export function rowIn(description: string) {
 /** The maximum page size. */
 export const pageSizeMax = 200;
 
+/** The query parameter for the size of a page. Larger values than the maximum are valid, and count as it. */
+export function pageLimit(description: string) {
+  return Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description }));
+}
+
+const limit = pageLimit('Page size; default 50, at most 200.');
+
+/** Query parameters of a list whose entries have names as ids, besides its filters. */
+export const pageQuery = {
+  limit,
+  before_id: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 64, description: 'The `nextCursor` of the previous page.' }),
+  ),
+};
+
 /** Query parameters of a list of rows, besides its filters. */
 export const rowPageQuery = {
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description: 'Page size; default 50, at most 200.',
-    }),
-  ),
+  limit,
   before_id: Type.Optional(
     Type.Integer({
       minimum: 1,
