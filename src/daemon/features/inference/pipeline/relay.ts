@@ -2,10 +2,11 @@ import { ApiError } from '../../../../shared/errors.ts';
 import type { RelayReply } from '../../../handler.ts';
 import type { IdempotencySlot } from '../../idempotency/index.ts';
 import { attemptView } from '../../routing/index.ts';
-import { asApiError } from '../fault.ts';
+import { asApiError, type Json } from '../fault.ts';
 import { UpstreamFailure } from '../upstream.ts';
 import { cancellationError, settleReasonOf } from './cancellation.ts';
 import type { SettleReason } from './meter.ts';
+import type { Output } from './output.ts';
 import { errorType, type Settled, type StartedFailure, type StreamRenderer } from './renderer.ts';
 import type { CallDeps, StartedCall } from './started-call.ts';
 
@@ -136,6 +137,18 @@ export async function readStream({ answer, meter, output }: StartedCall): Promis
     }
     meter.saveProgress();
   }
+}
+
+/** Reads a whole answer of either kind; `countText` counts the text of a document that has no usage, for the estimate. */
+export async function readWhole(
+  started: StartedCall,
+  countText: (document: Json, output: Output) => void,
+): Promise<void> {
+  const { answer, meter, output } = started;
+  if (answer.kind !== 'json') return await readStream(started);
+  if (answer.tokens) meter.report(answer.tokens);
+  else countText(answer.json, output);
+  meter.finish = answer.finish;
 }
 
 interface StoredReply {

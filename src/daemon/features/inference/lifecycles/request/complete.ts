@@ -9,7 +9,7 @@ import { passedUsage, renderCompletion, textsIn } from '../../formats/chat-compl
 import { ChatStream } from '../../formats/chat-completions/stream.ts';
 import type { ModelCall } from '../../pipeline/call-observer.ts';
 import type { Output } from '../../pipeline/output.ts';
-import { answerHeaders, answerWhole, readStream, relayStream, settleWhole } from '../../pipeline/relay.ts';
+import { answerHeaders, answerWhole, readWhole, relayStream, settleWhole } from '../../pipeline/relay.ts';
 import type { Settled } from '../../pipeline/renderer.ts';
 import { parseServiceOptions } from '../../pipeline/service-member.ts';
 import { startCall } from '../../pipeline/start-call.ts';
@@ -92,7 +92,7 @@ function whole(
   { slot }: CompleteCall,
   { started, created, turn }: Answering,
 ): Promise<RelayReply> {
-  const { answer, meter, output, route } = started;
+  const { answer, output, route } = started;
   const label = { id: chatId(deps), created, model: route.offer.model };
   const render = (settled: Settled) => {
     const body =
@@ -102,11 +102,7 @@ function whole(
     return new RelayReply(answerHeaders(started, settled), JSON.stringify(body));
   };
   return answerWhole(deps, started, async () => {
-    if (answer.kind === 'json') {
-      if (answer.tokens) meter.report(answer.tokens);
-      else countText(answer.json, output);
-      meter.finish = answer.finish;
-    } else await readStream(started);
+    await readWhole(started, countText);
     const { settled, reply } = await settleWhole(started, { render, slot });
     await turn?.keep(started);
     started.finishRoute({ outputTokens: settled.tokens.output });

@@ -7,7 +7,7 @@ import { type MessageLabel, renderMessage } from '../../formats/messages/render.
 import { MessagesStream } from '../../formats/messages/stream.ts';
 import type { ModelCall } from '../../pipeline/call-observer.ts';
 import type { Output } from '../../pipeline/output.ts';
-import { answerHeaders, answerWhole, readStream, relayStream, settleWhole } from '../../pipeline/relay.ts';
+import { answerHeaders, answerWhole, readWhole, relayStream, settleWhole } from '../../pipeline/relay.ts';
 import type { Settled } from '../../pipeline/renderer.ts';
 import { parseServiceOptions } from '../../pipeline/service-member.ts';
 import { startCall } from '../../pipeline/start-call.ts';
@@ -70,7 +70,7 @@ function whole(
   started: StartedCall,
   { label, showsThoughts, slot }: Answering,
 ): Promise<RelayReply> {
-  const { answer, meter, output } = started;
+  const { answer, output } = started;
   const render = (settled: Settled) => {
     const body =
       answer.kind === 'json'
@@ -79,11 +79,7 @@ function whole(
     return new RelayReply(answerHeaders(started, settled), JSON.stringify(body));
   };
   return answerWhole(deps, started, async () => {
-    if (answer.kind === 'json') {
-      if (answer.tokens) meter.report(answer.tokens);
-      else countText(answer.json, output);
-      meter.finish = answer.finish;
-    } else await readStream(started);
+    await readWhole(started, countText);
     const { settled, reply } = await settleWhole(started, { render, slot });
     started.finishRoute({ outputTokens: settled.tokens.output });
     return reply ?? render(settled);
