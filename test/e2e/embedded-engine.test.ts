@@ -116,6 +116,20 @@ describe.skipIf(!hasEngineLibrary)(`a model${engineSkipReason}`, () => {
     }
   });
 
+  test('answers the same under its own name as in the role of the engine', async () => {
+    const asEngine: Decision = (await decide()).json;
+    const byName: Decision = (await decide({ model: 'local/tiny-model' })).json;
+    expect(byName.service).toMatchObject({
+      ...{ requested_model: 'local/tiny-model', answered_by: 'local', method: 'token_probabilities' },
+      attempts: [],
+    });
+    expect(byName.model).toBe(asEngine.model);
+    // Single precision: what is read from the cache of the first question is rounded otherwise.
+    const confidenceOf = ({ answers: [answer] }: Decision) =>
+      answer && 'confidence' in answer ? answer.confidence : Number.NaN;
+    expect(confidenceOf(byName)).toBeCloseTo(confidenceOf(asEngine), 5);
+  });
+
   test('refuses an input that is longer than its context, and no other source is asked', async () => {
     const { status, json } = await decide({ model: 'service/decide', input: 'word '.repeat(2000) });
     expect([status, json.error.code, json.error.param]).toEqual([413, 'limit_exceeded', 'input']);

@@ -51,7 +51,10 @@ interface DecisionsFeatures {
   events: Pick<EventFeed, 'record'>;
   /** Known after the bootstrap. */
   hostWorkspace: { id: string | undefined };
-  engine: { engineFor(name: EngineName): EmbeddedModel | { reason: string } };
+  engine: {
+    engineFor(name: EngineName): EmbeddedModel | { reason: string };
+    modelOf(name: string): EmbeddedModel | { reason: string };
+  };
   admission: Admission;
   isPrepaid: (workspaceId: string) => boolean;
   idempotency: Pick<Idempotency, 'once'>;
@@ -94,6 +97,10 @@ export function createDecisions(deps: DecisionsDeps, features: DecisionsFeatures
     ...{ engines, calibrations, budget, settings, backupModels, world, makeId },
     router: features.router,
     keyFor: features.ownKeys.keyFor,
+    engineOf: ({ provider, providerModel }) =>
+      provider === localModelsProvider
+        ? embeddedEngine(() => features.engine.modelOf(providerModel))
+        : undefined,
     nativeOf: (provider) => providers.byName.get(provider)?.askNative,
     debiaser: new Debiaser(),
     slots,

@@ -7,9 +7,10 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import type { Caller } from '../../handler.ts';
 import type { World } from '../../world.ts';
+import type { ProviderRoute } from '../routing/index.ts';
 import type { Calibrations } from './calibrations.ts';
 import type { DecisionSlots } from './decision-slots.ts';
-import type { EngineName, Engines } from './engine.ts';
+import type { DecisionEngine, EngineName, Engines } from './engine.ts';
 import { engineSource } from './engine-source.ts';
 import type { HostBudget } from './host-budget.ts';
 import type { DecisionRequest } from './question.ts';
@@ -60,6 +61,8 @@ export interface DecisionsDeps extends UpstreamSourceDeps, UpstreamRoutesDeps {
   budget: HostBudget;
   slots: DecisionSlots;
   calibrations: Calibrations;
+  /** The engine that computes the model of a route itself; undefined for a model that is asked in text. */
+  engineOf: (route: ProviderRoute) => DecisionEngine | undefined;
   /** The peers to ask, as one source; undefined if the caller has none. */
   peersFor?: (call: PeerCall) => Promise<DecisionSource | undefined>;
   /** The order of calls that name none. */
@@ -226,16 +229,23 @@ export class Decisions {
     if (model !== 'service/decide') {
       const { routes, refusal } = await routesOf(model);
       return routes.length > 0
-        ? [...peers, ...routes.map((route) => upstreamSource(this.#deps, route))]
+        ? [...peers, ...routes.map((route) => this.#sourceOf(route))]
         : [...peers, refused(model, refusal)];
     }
     const backups = await Promise.all(
       this.#deps.backupModels().map(async (name) => {
         const { routes } = await routesOf(name).catch(() => ({ routes: [] }));
-        return routes.map((route) => upstreamSource(this.#deps, route));
+        return routes.map((route) => this.#sourceOf(route));
       }),
     );
     return [...peers, ...hosted, ...backups.flat()];
+  }
+
+  #sourceOf(route: ProviderRoute): DecisionSource {
+    const engine = this.#deps.engineOf(route);
+    if (engine === undefined) return upstreamSource(this.#deps, route);
+    const source = engineSource(route.provider, engine, this.#deps.debiaser);
+    return { ...source, benchKey: `${route.provider} ${route.providerModel}` };
   }
 }
 

@@ -71,6 +71,7 @@ function decisionsOf(ask: DecisionEngine['ask'] | undefined, concurrentMax = 64)
     settings: { models: [], defaultOrder: undefined },
     backupModels: () => [],
     nativeOf: unused,
+    engineOf: unused,
     keyFor: unused,
     debiaser: new Debiaser(),
     memory: new ModelMemory(world),
