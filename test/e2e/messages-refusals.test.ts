@@ -161,6 +161,107 @@ describe.each(refused)('%s', (_name, added, message) => {
   });
 });
 
+const hour = { cache_control: { type: 'ephemeral', ttl: '1h' } };
+const short = { cache_control: { type: 'ephemeral' } };
+const thinking = { type: 'enabled', budget_tokens: 1024 };
+
+/** What providers of the format judge themselves, as it may change with their API. */
+const refusedElsewhere: [string, Json, RegExp][] = [
+  ['a temperature with thinking', { thinking, temperature: 0.5 }, /^temperature: .*thinking/],
+  [
+    'a temperature with adaptive thinking',
+    { thinking: { type: 'adaptive' }, temperature: 0 },
+    /^temperature: .*thinking/,
+  ],
+  ['a low top_p with thinking', { thinking, top_p: 0.9 }, /^top_p: .*0\.95/],
+  ['top_k with thinking', { thinking, top_k: 40 }, /^top_k: .*thinking/],
+  [
+    'five breakpoints of the cache',
+    {
+      tools: [{ ...tools[0], ...short }],
+      system: [{ ...text('Be kind.'), ...short }],
+      messages: [
+        { role: 'user', content: [{ ...text('Oslo?'), ...short }] },
+        call('a'),
+        results({ ...result('a', [{ ...text('Rain.'), ...short }]), ...short }),
+      ],
+    },
+    /^messages\.2\.content\.0\.cache_control: .*4 .*Found 5\.$/,
+  ],
+  [
+    'four breakpoints and an automatic one',
+    { ...short, system: [1, 2, 3, 4].map((at) => ({ ...text(`Rule ${at}.`), ...short })) },
+    /^cache_control: .*Found 5\.$/,
+  ],
+  [
+    'an unknown time to live',
+    { system: [{ ...text('Be kind.'), cache_control: { type: 'ephemeral', ttl: '2h' } }] },
+    /^system\.0\.cache_control\.ttl: .*5m or 1h/,
+  ],
+  ['an unknown kind of cache', { cache_control: { type: 'lasting' } }, /^cache_control\.type: .*ephemeral/],
+  [
+    'an hour after five minutes',
+    {
+      system: [{ ...text('Be kind.'), ...short }],
+      messages: [{ role: 'user', content: [{ ...text('Hi.'), ...hour }] }],
+    },
+    /^messages\.0\.content\.0\.cache_control\.ttl: .*5m/,
+  ],
+  [
+    'a breakpoint on a thought',
+    {
+      messages: [
+        question,
+        {
+          role: 'assistant',
+          content: [{ type: 'thinking', thinking: 'Hm.', signature: 'c2ln', ...short }, text('Rain.')],
+        },
+        question,
+      ],
+    },
+    /^messages\.1\.content\.0\.cache_control: /,
+  ],
+  [
+    'a member of another format',
+    { presence_penalty: 1 },
+    /^presence_penalty: Extra inputs are not permitted/,
+  ],
+];
+
+describe.each(refusedElsewhere)('%s', (_name, added, message) => {
+  test.each(names)('with %s', async (backend) => {
+    const model = backends.script(backend, { text: 'Hi.' }, { text: 'Hi.' });
+    const prompt = { model, messages: [question], ...added };
+    for (const [path, json] of [
+      ['/v1/messages', { max_tokens: 4096, ...prompt }],
+      ['/v1/messages', { max_tokens: 4096, ...prompt, stream: true }],
+      ['/v1/messages/count_tokens', prompt],
+    ] as const) {
+      if (backend === 'anthropic') {
+        const answer = await daemon.fetch(path, { json });
+        await answer.text();
+        continue;
+      }
+      const { status, body } = await post(path, json);
+      expect([status, body]).toMatchObject([
+        400,
+        { type: 'error', error: { type: 'invalid_request_error', message: expect.stringMatching(message) } },
+      ]);
+    }
+    const sent = backend === 'anthropic' ? [added, added, added] : [];
+    if (backend !== 'simulator') expect(backends.bodiesOf(backend)).toMatchObject(sent);
+  });
+});
+
+test('an unknown member that may belong to a beta is left out and reported', async () => {
+  const answer = await daemon.fetch('/v1/messages', {
+    json: { model: 'sim/assistant', max_tokens: 64, messages: [question], new_context: { edits: [] } },
+    headers: { 'anthropic-beta': 'new-context-2027-01-01' },
+  });
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('x-service-dropped')).toBe('new_context');
+});
+
 test('a budget of thoughts is less than the output limit, but for interleaved thoughts', async () => {
   const model = 'sim/assistant';
   const json = {
@@ -203,6 +304,17 @@ const accepted: [string, Json][] = [
       messages: [question, call('a'), results(result('a')), { role: 'system', content: 'Be brief.' }],
     },
   ],
+  ['sampling that thinking allows', { thinking, max_tokens: 2048, temperature: 1, top_p: 0.95 }],
+  [
+    'four breakpoints of the cache, those for an hour first',
+    {
+      tools: [{ ...tools[0], ...hour }],
+      system: [{ ...text('Be kind.'), ...hour }],
+      messages: [{ role: 'user', content: [{ ...text('Hi.'), ...short }] }],
+      ...short,
+    },
+  ],
+  ['members of betas', { context_management: { edits: [] }, container: null, speed: 'standard' }],
   ['no choice of no tools', { tool_choice: { type: 'none' } }],
   [
     'an id that was used before',

@@ -274,7 +274,8 @@ const samples: Record<Wire, Record<string, Json>> = {
       metadata: { user_id: 'u' },
     },
     stream: { stream: true },
-    'any other member': { context_management: { edits: [{}] } },
+    'members of betas (`context_management`, …)': { context_management: { edits: [{}] } },
+    'any other member': { presence_penalty: 1 },
   },
 };
 

@@ -11,13 +11,7 @@ import {
   type OutputBudget,
   uncappedBudget,
 } from '../pricing/output-budget.ts';
-import {
-  cannotTruncate,
-  fitsUntruncated,
-  untranslatable,
-  uploadIn,
-  uploadNeedsProvider,
-} from '../translation/untranslatable.ts';
+import { capableRoutes } from '../translation/untranslatable.ts';
 import { type ModelCall, observersOf } from './call-observer.ts';
 import { cancellationError, settleReasonOf, watchCancellation } from './cancellation.ts';
 import { outsideFreeTier } from './free-tier.ts';
@@ -201,19 +195,4 @@ async function withInvoice(
     due: error,
     price: priceWithin(error.affordable),
   });
-}
-
-/** The routes that support what the call requests. Fails with the member to remove when none does. */
-function capableRoutes(routes: Route[], inference: Inference, inputTokensMax: number): Route[] {
-  if (inference.embedding) return routes;
-  const fault = untranslatable(inference);
-  const untranslated = (route: Route) => route.offer.wires?.some((wire) => wire === inference.wire) ?? false;
-  const capable = routes.filter(
-    (route) => untranslated(route) || (!fault && fitsUntruncated(inference, route, inputTokensMax)),
-  );
-  if (capable.length === 0) throw fault ?? cannotTruncate();
-  const upload = uploadIn(inference);
-  if (upload !== undefined && new Set(capable.map(({ provider }) => provider)).size > 1)
-    throw uploadNeedsProvider(upload);
-  return capable;
 }

@@ -2,6 +2,7 @@ import type { ApiError } from '../../../../shared/errors.ts';
 import { pictureIn } from '../../../../shared/pictures.ts';
 import type { Route } from '../../routing/index.ts';
 import { invalid, isObject, quoted } from '../fault.ts';
+import { refusedUnlessNative } from '../formats/messages/validate.ts';
 import { type ContentPart, type Inference, type InputItem, isProviderSealed } from '../neutral.ts';
 import { choicesOf } from '../pricing/cost-bound.ts';
 import { isMcpCall } from './plain-tools.ts';
@@ -23,13 +24,30 @@ const dispensableItems = new Set([
   ...['server_tool_use', 'mcp_tool_use', 'tool_reference'],
 ]);
 
+/** The routes that support what the call requests. Fails with the member to remove when none does. */
+export function capableRoutes(routes: Route[], inference: Inference, inputTokensMax: number): Route[] {
+  if (inference.embedding) return routes;
+  const fault = untranslatable(inference);
+  const untranslated = (route: Route) => route.offer.wires?.some((wire) => wire === inference.wire) ?? false;
+  const capable = routes.filter(
+    (route) => untranslated(route) || (!fault && fitsUntruncated(inference, route, inputTokensMax)),
+  );
+  if (capable.length === 0) throw fault ?? cannotTruncate();
+  const upload = uploadIn(inference);
+  if (upload !== undefined && new Set(capable.map(({ provider }) => provider)).size > 1)
+    throw uploadNeedsProvider(upload);
+  return capable;
+}
+
 /**
  * The error of a call that only a provider with the caller's format can answer: another one would not get what the
- * answer depends on. Undefined if there is none.
+ * answer depends on, or would answer what the format forbids. Undefined if there is none.
  */
 export function untranslatable(inference: Inference): ApiError | undefined {
   const { body, wire, items, toolChoice } = inference;
   const only = `Only providers with the ${formatNames[wire]} format`;
+  const refused = refusedUnlessNative(inference);
+  if (refused) return refused;
   const sealed = items.find(isProviderSealed);
   if (sealed) {
     return invalid(
@@ -72,7 +90,7 @@ function isIndispensable(item: InputItem): boolean {
 }
 
 /** The path of the first file that the call names by its id at a provider. */
-export function uploadIn({ items }: Inference): string | undefined {
+function uploadIn({ items }: Inference): string | undefined {
   for (const item of items) {
     const parts = partsOf(item);
     for (const part of parts) {
@@ -89,7 +107,7 @@ function partsOf(item: InputItem): readonly ContentPart[] {
 }
 
 /** A file exists at one provider only, so the call must not go to another. */
-export function uploadNeedsProvider(param: string): ApiError {
+function uploadNeedsProvider(param: string): ApiError {
   return invalid(
     param,
     'An uploaded file exists at one provider only. Choose a model of that provider, such as openai/gpt-5, or send the content as data.',
@@ -97,13 +115,13 @@ export function uploadNeedsProvider(param: string): ApiError {
 }
 
 /** Whether an input that may be truncated certainly needs no truncation, which only some providers do. */
-export function fitsUntruncated({ body }: Inference, { offer }: Route, inputTokensMax: number): boolean {
+function fitsUntruncated({ body }: Inference, { offer }: Route, inputTokensMax: number): boolean {
   if (body.truncation !== 'auto') return true;
   const { contextLength } = offer;
   return contextLength !== null && contextLength !== undefined && inputTokensMax <= contextLength;
 }
 
-export function cannotTruncate(): ApiError {
+function cannotTruncate(): ApiError {
   return invalid(
     'truncation',
     'The providers of this model do not truncate, and this input may be too long for it. Leave `truncation` out, or shorten the conversation with `context_management`.',

@@ -1,6 +1,7 @@
 import type { CountMessageTokensBody } from '../../../../../shared/contract/messages.ts';
 import { ApiError } from '../../../../../shared/errors.ts';
 import { invalid, isObject, type Json, quoted } from '../../fault.ts';
+import type { Inference } from '../../neutral.ts';
 
 /** A body whose shape was checked. Requests that only count tokens have no limit. */
 export type MessagesBody = CountMessageTokensBody & { max_tokens?: number };
@@ -31,12 +32,15 @@ function validateThinking(body: MessagesBody, betas: string): void {
   } else if (budget === undefined) throw invalid(param, 'This is required.');
   else if (maxTokens !== undefined && budget >= maxTokens && !betas.includes(interleavedThinkingBeta))
     throw invalid(param, `This must be less than \`max_tokens\`, which is ${maxTokens}.`);
-  const thinks = thinking.type === 'enabled' || thinking.type === 'adaptive';
-  if (thinks && (toolChoice?.type === 'any' || toolChoice?.type === 'tool'))
+  if (thinks(body) && (toolChoice?.type === 'any' || toolChoice?.type === 'tool'))
     throw invalid(
       'tool_choice.type',
       'A tool call cannot be forced when `thinking` is on: use auto or none.',
     );
+}
+
+function thinks({ thinking }: MessagesBody): boolean {
+  return thinking?.type === 'enabled' || thinking?.type === 'adaptive';
 }
 
 function validateToolChoice({ tool_choice: choice, tools }: MessagesBody): void {
@@ -135,6 +139,97 @@ function validateCalls({ param, blocks }: Turn, next: Turn | undefined): void {
 }
 
 const idsShown = 5;
+
+/**
+ * The error of a call in this format that Anthropic would refuse for a reason that may change with its API. Providers with
+ * this format judge such calls themselves; undefined if others may answer it. Source: Anthropic's API reference, and its
+ * pages on thinking and prompt caching.
+ */
+export function refusedUnlessNative({ wire, body, headers }: Inference): ApiError | undefined {
+  if (wire !== 'messages') return undefined;
+  const messages = body as MessagesBody;
+  return (
+    unknownMember(body, headers?.['anthropic-beta']) ?? samplingFault(messages) ?? cachingFault(messages)
+  );
+}
+
+const knownMembers = new Set([
+  ...['model', 'messages', 'system', 'tools', 'tool_choice', 'max_tokens', 'stream', 'stop_sequences'],
+  ...['temperature', 'top_p', 'top_k', 'thinking', 'output_config', 'output_format', 'metadata', 'speed'],
+  ...['service_tier', 'inference_geo', 'user_profile_id', 'workspace_id', 'cache_control', 'container'],
+  ...['context_management', 'compaction', 'mcp_servers', 'diagnostics', 'thread', 'billing_policy'],
+  ...['fallbacks', 'fallback_credit_token'],
+]);
+
+/** With a beta, which may define members that are unknown here, these are left out and reported instead. */
+function unknownMember(body: Json, beta: string | undefined): ApiError | undefined {
+  if (beta) return undefined;
+  const unknown = Object.keys(body).find((name) => !knownMembers.has(name));
+  return unknown === undefined ? undefined : invalid(unknown, 'Extra inputs are not permitted.');
+}
+
+const topPMinWithThinking = 0.95;
+
+function samplingFault(body: MessagesBody): ApiError | undefined {
+  if (!thinks(body)) return undefined;
+  const { temperature, top_p: topP, top_k: topK } = body as Json;
+  if (typeof temperature === 'number' && temperature !== 1)
+    return invalid('temperature', 'This must be 1 or absent when `thinking` is on.');
+  if (typeof topP === 'number' && topP < topPMinWithThinking)
+    return invalid(
+      'top_p',
+      `This must be at least ${topPMinWithThinking} or absent when \`thinking\` is on.`,
+    );
+  if (typeof topK === 'number') return invalid('top_k', 'This must be absent when `thinking` is on.');
+  return undefined;
+}
+
+const cacheBreakpointsMax = 4;
+
+/** Breakpoints are few, and those for an hour come before those for five minutes. */
+function cachingFault(body: MessagesBody): ApiError | undefined {
+  const automatic = { block: body as Json, param: '' };
+  const explicit = [
+    ...located(body.tools, 'tools'),
+    ...located(body.system, 'system'),
+    ...body.messages.flatMap(({ content }, index) => located(content, `messages[${index}].content`)),
+  ];
+  const marked = [...explicit, automatic].filter(({ block }) => (block.cache_control ?? null) !== null);
+  let isShort = false;
+  for (const { block, param } of marked) {
+    const at = param === '' ? 'cache_control' : `${param}.cache_control`;
+    const control = block.cache_control;
+    if (!isObject(control)) return invalid(at, 'This must be an object.');
+    if (isThought(block)) return invalid(at, 'Thoughts cannot be marked for the cache.');
+    if (control.type !== 'ephemeral') return invalid(`${at}.type`, 'This must be ephemeral.');
+    const ttl = control.ttl ?? '5m';
+    if (ttl !== '5m' && ttl !== '1h') return invalid(`${at}.ttl`, 'This must be 5m or 1h.');
+    if (isShort && ttl === '1h' && block !== automatic.block)
+      return invalid(`${at}.ttl`, 'A block with 1h must not come after a block with 5m.');
+    isShort ||= ttl === '5m';
+  }
+  if (marked.length <= cacheBreakpointsMax) return undefined;
+  const { param } = marked[cacheBreakpointsMax] ?? automatic;
+  return invalid(
+    param === '' ? 'cache_control' : `${param}.cache_control`,
+    `At most ${cacheBreakpointsMax} blocks can have \`cache_control\`. Found ${marked.length}.`,
+  );
+}
+
+/** The blocks of a list, and those in results of tools. */
+function located(blocks: unknown, param: string): Located[] {
+  if (!Array.isArray(blocks)) return [];
+  return blocks.flatMap((block, index): Located[] => {
+    if (!isObject(block)) return [];
+    const at = `${param}[${index}]`;
+    const inner = block.type === 'tool_result' ? located(block.content, `${at}.content`) : [];
+    return [...inner, { block, param: at }];
+  });
+}
+
+function isThought({ type }: Json): boolean {
+  return type === 'thinking' || type === 'redacted_thinking';
+}
 
 function validateResults({ blocks }: Turn, before: Turn | undefined): void {
   const results = blocks.filter(({ block }) => block.type === 'tool_result');

@@ -4,6 +4,7 @@ import { type MessageHeaders, parsePrompt } from '../../formats/messages/parse.t
 import type { ModelCall } from '../../pipeline/call-observer.ts';
 import { checkAction, enforceKeyPolicy, policyOf } from '../../pipeline/key-policy.ts';
 import { inputTokens } from '../../pricing/cost-bound.ts';
+import { capableRoutes } from '../../translation/untranslatable.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 
 export type CountTokensCall = Pick<ModelCall, 'caller' | 'signal'> & {
@@ -25,13 +26,14 @@ export async function countMessageTokensReply(
   const policy = enforceKeyPolicy(deps, { caller, inference, options: {} });
   const input = inputTokens(inference);
   const options = { cache: 'off' } as const;
-  const routes = await deps.router.plan({
+  const planned = await deps.router.plan({
     inference,
     inputTokensMax: input.most,
     options,
     workspaceId,
     ...policy,
   });
+  const routes = capableRoutes(planned, inference, input.most);
   const counted = await deps.router.countInput({ routes, inference, signal });
   return new RelayReply(
     counted === undefined ? { 'x-service-estimated': 'true' } : {},
