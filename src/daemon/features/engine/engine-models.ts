@@ -64,7 +64,7 @@ const testDecision = {
 /** The model files that the host's engine runs. Changes happen one after the other. */
 export class EngineModels<Model extends RunningModel = RunningModel> {
   readonly #deps: EngineModelsDeps<Model>;
-  readonly #models = new Map<string, OpenModel<Model>>();
+  #models: ReadonlyMap<string, OpenModel<Model>> = new Map();
   #changes: Promise<unknown> = Promise.resolve();
 
   constructor(deps: EngineModelsDeps<Model>) {
@@ -73,13 +73,15 @@ export class EngineModels<Model extends RunningModel = RunningModel> {
 
   /** Reads what `save` stored. */
   restore(text: string): void {
-    for (const model of JSON.parse(text) as EngineModel[]) this.#put(model);
-    this.#deps.onChange();
+    const models = JSON.parse(text) as EngineModel[];
+    const { runner, onChange } = this.#deps;
+    this.#models = new Map(models.map((model) => [model.name, { ...model, running: runner.open(model) }]));
+    onChange();
   }
 
   /** By name. */
   list(): OpenModel<Model>[] {
-    return [...this.#models.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    return sorted(this.#models);
   }
 
   get(name: string): OpenModel<Model> | undefined {
@@ -111,6 +113,7 @@ export class EngineModels<Model extends RunningModel = RunningModel> {
         throw inputFault('path', 'is not a model in the GGUF format on the host of the daemon');
       if (!runner.isInstalled()) throw new ApiError('unavailable', { message: `${libraryMissing}.` });
       const running = runner.open({ name, path, bytes });
+      const models = new Map(this.#models);
       try {
         const { architecture, trainedTokens } = await running.load();
         await running.decide(testDecision);
@@ -119,12 +122,10 @@ export class EngineModels<Model extends RunningModel = RunningModel> {
         const facts = { path, bytes, sha256, architecture, trainedTokens };
         const model = { name, ...facts, role, addedAt: world.now(), running };
         const before = role && this.withRole(role);
-        if (before) this.#models.set(before.name, { ...before, role: null });
-        this.#models.set(name, model);
-        await this.#save();
+        if (before) models.set(before.name, { ...before, role: null });
+        await this.#replace(models.set(name, model));
         return model;
       } catch (error) {
-        this.#models.delete(name);
         await running.close();
         if (!(error instanceof UpstreamFailure)) throw error;
         throw new ApiError('invalid_request', {
@@ -162,8 +163,8 @@ export class EngineModels<Model extends RunningModel = RunningModel> {
   remove(name: string): Promise<void> {
     return this.#change(async () => {
       const { running } = this.#found(name);
-      this.#models.delete(name);
-      await this.#save();
+      const others = this.list().filter((model) => model.name !== name);
+      await this.#replace(new Map(others.map((model) => [model.name, model])));
       await running.close();
     });
   }
@@ -178,13 +179,11 @@ export class EngineModels<Model extends RunningModel = RunningModel> {
     return model;
   }
 
-  #put(model: EngineModel): void {
-    this.#models.set(model.name, { ...model, running: this.#deps.runner.open(model) });
-  }
-
-  async #save(): Promise<void> {
-    const stored = this.list().map(({ running: _, ...model }): EngineModel => model);
+  /** Nothing changes if the models cannot be stored. */
+  async #replace(models: ReadonlyMap<string, OpenModel<Model>>): Promise<void> {
+    const stored = sorted(models).map(({ running: _, ...model }): EngineModel => model);
     await this.#deps.save(JSON.stringify(stored));
+    this.#models = models;
     this.#deps.onChange();
   }
 
@@ -193,6 +192,10 @@ export class EngineModels<Model extends RunningModel = RunningModel> {
     this.#changes = changed.catch(() => {});
     return changed;
   }
+}
+
+function sorted<Model extends RunningModel>(models: ReadonlyMap<string, OpenModel<Model>>) {
+  return [...models.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** The file's name, as far as a model's may be like it. */

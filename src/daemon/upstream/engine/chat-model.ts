@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { conversationOf, forcedCallIn, functionsIn, noteOfForcedCall } from './chat-request.ts';
+import {
+  argumentsText,
+  conversationOf,
+  forcedCallIn,
+  forcedCallOf,
+  functionsIn,
+  noteOfForcedCall,
+} from './chat-request.ts';
 import type {
   ChatFunctions,
   ChatItem,
@@ -78,6 +85,7 @@ export class ChatModel {
         ...(free && {
           functions: free,
           maxParallelFunctionCalls: body.parallel_tool_calls === false ? 1 : undefined,
+          onFunctionCallParamsChunk: ({ paramsChunk }) => writer.argumentsChunk(paramsChunk),
           onFunctionCall: (call) => writer.call(call.functionName, call.params),
         }),
       } satisfies GenerateOptions;
@@ -211,6 +219,7 @@ class CompletionWriter {
   readonly #isForcedCall: boolean;
   readonly #common: { id: string; created: number; model: string };
   readonly #calls: ToolCall[] = [];
+  #arguments = '';
   #text = '';
   #reasoning = '';
   #hasStarted = false;
@@ -239,12 +248,23 @@ class CompletionWriter {
     if (!this.#isForcedCall) this.#delta({ content: text });
   }
 
+  /** A part of the arguments of the call that is being generated. */
+  argumentsChunk(text: string): void {
+    this.#arguments += text;
+  }
+
   call(name: string, params: unknown): void {
+    const written = argumentsText(this.#arguments, params);
+    this.#arguments = '';
+    this.#call(name, written);
+  }
+
+  #call(name: string, written: string): void {
     const index = this.#calls.length;
     const call: ToolCall = {
       id: `call_${randomUUID().replaceAll('-', '')}`,
       type: 'function',
-      function: { name, arguments: JSON.stringify(params ?? {}) },
+      function: { name, arguments: written },
     };
     this.#calls.push(call);
     this.#delta({ tool_calls: [{ index, ...call }] });
@@ -285,8 +305,8 @@ class CompletionWriter {
 
   #readForcedCall(isCut: boolean): void {
     try {
-      const { name, arguments: params } = JSON.parse(this.#text) as { name: string; arguments: unknown };
-      this.call(name, params);
+      const { name, arguments: written } = forcedCallOf(this.#text);
+      this.#call(name, written);
     } catch (error) {
       if (!isCut) throw error;
     }

@@ -103,3 +103,25 @@ export function noteOfForcedCall(functions: ChatFunctions): ChatItem {
     text: `Call a function: reply with a JSON object that has its name and arguments. The functions are:\n${JSON.stringify(functions)}`,
   };
 }
+
+/** The call in an answer that a grammar forced to be one; its arguments as they were written. Fails for a cut text. */
+export function forcedCallOf(text: string): { name: string; arguments: string } {
+  const { name, arguments: params } = JSON.parse(text) as { name: string; arguments: unknown };
+  // The grammar puts the name first, and names of functions have no quotes.
+  const key = /"arguments"\s*:/.exec(text);
+  const from = key ? key.index + key[0].length : 0;
+  return { name, arguments: argumentsText(text.slice(from, text.lastIndexOf('}')), params) };
+}
+
+/**
+ * The arguments of a call as the model wrote them, as numbers lose digits when they are parsed. `written` was put together
+ * from tokens, which can split a character: what says something else than `params` is not used.
+ */
+export function argumentsText(written: string, params: unknown): string {
+  const exact = JSON.stringify(params ?? {});
+  try {
+    return JSON.stringify(JSON.parse(written)) === exact ? written.trim() : exact;
+  } catch {
+    return exact;
+  }
+}

@@ -103,6 +103,8 @@ export interface GenerateOptions {
   grammar?: Grammar;
   functions?: ChatFunctions;
   maxParallelFunctionCalls?: number | undefined;
+  /** Text of the arguments while they are generated, before `onFunctionCall`. */
+  onFunctionCallParamsChunk?: (chunk: { paramsChunk: string }) => void;
   onFunctionCall?: (call: { functionName: string; params: unknown }) => void;
   onResponseChunk?: (chunk: { type?: 'segment'; segmentType?: string; text: string }) => void;
 }
