@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -199,6 +200,31 @@ describe('a paywall', () => {
     expect(await statusOf('/tricky/free/a')).toBe('200');
     expect(await statusOf('/tricky//paid')).toBe('402');
     expect(await statusOf('/tricky/freedom')).toBe('402');
+  });
+
+  test.each([
+    ['GET', 'transfer-encoding: chunked'],
+    ['DELETE', 'transfer-encoding: chunked'],
+    ['GET', 'content-length: LENGTH\r\nconnection: content-length'],
+    ['POST', 'content-length: LENGTH\r\nconnection: content-length'],
+  ])('does not let the body of a %s with %s pass for another request', async (method, header) => {
+    const name = `framed-${method}-${header.length}`.toLowerCase();
+    await create({ name, match: { pathPrefix: `/${name}` }, freePaths: [`/${name}/free`] });
+    const port = Number(new URL(proxy).port);
+    const hidden = `GET /${name}/paid HTTP/1.1\r\nhost: x\r\n\r\n`;
+    const length = Buffer.byteLength(hidden);
+    const body = header.startsWith('transfer') ? `${length.toString(16)}\r\n${hidden}\r\n0\r\n\r\n` : hidden;
+    const head = `${method} /${name}/free HTTP/1.1\r\nhost: x\r\n${header.replace('LENGTH', String(length))}\r\n\r\n`;
+    const socket = connect(port, '127.0.0.1');
+    socket.write(head + body);
+    await once(socket, 'data');
+    // Sent on the same connection to the server, so that what came before has been read.
+    await get(`/${name}/free`);
+    socket.destroy();
+    expect(server.seen.map(({ url, body: received }) => [url, received])).toEqual([
+      [`/${name}/free`, hidden],
+      [`/${name}/free`, ''],
+    ]);
   });
 
   test('streams both ways as it goes, and ends the upstream when the client leaves', async () => {

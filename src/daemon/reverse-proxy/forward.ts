@@ -19,8 +19,15 @@ import {
   plainHost,
   portOf,
 } from './address-guard.ts';
-import { isBodyless } from './body-reader.ts';
-import { clientHeaders, type ProxyClient, type RawHeaders, upstreamHeaders, withReceipt } from './headers.ts';
+import { contentLength, isBodyless } from './body-reader.ts';
+import {
+  clientHeaders,
+  type ProxyClient,
+  type RawHeaders,
+  type UpstreamHeaderOptions,
+  upstreamHeaders,
+  withReceipt,
+} from './headers.ts';
 
 /** Where a request goes. */
 export interface ForwardTarget {
@@ -68,9 +75,14 @@ export class Forwarder {
     { target, client, body }: ForwardOptions,
   ): Promise<ForwardFailure | undefined> {
     const { promise, resolve } = Promise.withResolvers<ForwardFailure | undefined>();
-    const known = body ?? (isBodyless(request) ? '' : undefined);
+    const known = body ?? (isBodyless(request) ? new Uint8Array() : undefined);
+    const bodyBytes = known === undefined ? (contentLength(request) ?? 'streamed') : known.byteLength;
+    const hasNone = bodyBytes === 0 && /^(GET|HEAD)$/.test(request.method ?? '');
     const connect = (isRetry: boolean): void => {
-      const asked = this.#request(request, { target, client, isUpgrade: false });
+      const asked = this.#request(request, {
+        ...{ target, client, bodyBytes: hasNone ? null : bodyBytes },
+        isUpgrade: false,
+      });
       const failWith = failure(target, this.#deps.log, resolve);
       asked.once('response', (answer) => {
         asked.setTimeout(0);
@@ -116,7 +128,7 @@ export class Forwarder {
     { target, client, head, onOpen }: UpgradeOptions,
   ): Promise<ForwardFailure | undefined> {
     const { promise, resolve } = Promise.withResolvers<ForwardFailure | undefined>();
-    const asked = this.#request(request, { target, client, isUpgrade: true });
+    const asked = this.#request(request, { target, client, bodyBytes: null, isUpgrade: true });
     asked.once('upgrade', (answer, upstream, upstreamHead) => {
       asked.setTimeout(0);
       upstream.setTimeout(0);
@@ -150,13 +162,13 @@ export class Forwarder {
 
   #request(
     request: IncomingMessage,
-    { target, client, isUpgrade }: { target: ForwardTarget; client: ProxyClient; isUpgrade: boolean },
+    { target, client, bodyBytes, isUpgrade }: RequestOfClient,
   ): ClientRequest {
     const { url, headers: added, timeoutMs, mayBePrivate } = target;
     const { rules, via } = this.#deps;
     const [host, port] = [plainHost(url), portOf(url)];
     const isSecure = url.protocol === 'https:';
-    const headers = upstreamHeaders(request, { added, host: url.host, via, client, isUpgrade });
+    const headers = upstreamHeaders(request, { added, host: url.host, via, client, bodyBytes, isUpgrade });
     const options: RequestOptions = {
       ...{ host, port, method: request.method, path: url.pathname + url.search },
       // In this form repeated headers stay apart.
@@ -174,6 +186,10 @@ export class Forwarder {
     if (problem !== undefined) asked.destroy(new AddressRefused(problem));
     return asked;
   }
+}
+
+interface RequestOfClient extends Pick<UpstreamHeaderOptions, 'client' | 'bodyBytes' | 'isUpgrade'> {
+  target: ForwardTarget;
 }
 
 interface ForwardOptions {

@@ -14,7 +14,8 @@ const hopByHop = new Set([
 ]);
 
 /** Headers of clients that are for the paywall, or that only the proxy may set. */
-const notForUpstream = /^(payment-.*|x-payment|x-paywall-.*|x-forwarded-(for|host|proto)|expect|host)$/;
+const notForUpstream =
+  /^(payment-.*|x-payment|x-paywall-.*|x-forwarded-(for|host|proto)|expect|host|content-length)$/;
 const paidBy = /^\s*(L402|LSAT|Payment)\s/i;
 
 /** Names and values in turn, as Node sends them: repeated headers stay apart. */
@@ -28,7 +29,7 @@ function endingHere(headers: IncomingHttpHeaders): Set<string> {
 /** The headers of a request that are sent upstream. */
 export function upstreamHeaders(
   request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
-  { added, host, via, client, isUpgrade }: UpstreamHeaderOptions,
+  { added, host, via, client, bodyBytes, isUpgrade }: UpstreamHeaderOptions,
 ): RawHeaders {
   const dropped = endingHere(request.headers);
   const replaced = new Set(Object.keys(added).map((name) => name.toLowerCase()));
@@ -51,6 +52,7 @@ export function upstreamHeaders(
     ...['x-forwarded-host', forwarded('host') || headerText(request.headers.host)],
     ...['x-forwarded-proto', forwarded('proto') || 'http'],
     ...['via', before === '' ? via : `${before}, ${via}`],
+    ...framing(bodyBytes),
     ...(isUpgrade ? ['connection', 'Upgrade', 'upgrade', headerText(request.headers.upgrade)] : []),
   ];
 }
@@ -69,7 +71,18 @@ export interface UpstreamHeaderOptions {
   /** This proxy, by which it recognizes a loop. */
   via: string;
   client: ProxyClient;
+  /** The length of the body that is sent; `streamed` if it is not known, null for none. */
+  bodyBytes: number | 'streamed' | null;
   isUpgrade: boolean;
+}
+
+/**
+ * How the upstream tells where the body ends. Never what the client's headers leave of it: without either header, the
+ * body would be read as another request, which no one paid for.
+ */
+function framing(bodyBytes: UpstreamHeaderOptions['bodyBytes']): RawHeaders {
+  if (bodyBytes === null) return [];
+  return bodyBytes === 'streamed' ? ['transfer-encoding', 'chunked'] : ['content-length', String(bodyBytes)];
 }
 
 /** The headers of a response that are sent to the client. */

@@ -205,6 +205,8 @@ function answer(
     ...(isLarge ? ['connection', 'close'] : []),
   ]);
   response.end(request.method === 'HEAD' ? undefined : body);
+  // What is left of a body that was read in part; Node skips those that were not read at all.
+  request.resume();
 }
 
 function answerRaw(socket: Duplex, { status, headers, body }: OwnAnswer): void {

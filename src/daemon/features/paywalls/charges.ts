@@ -32,15 +32,15 @@ export function chargeCredential(headers: Headers): LightningCredential | 'malfo
 
 const emptyDigest = sha256(new Uint8Array());
 
-/** What a payment for a request is bound to. */
+/** What a payment for a request is bound to; undefined if its body is too long to be compared. */
 export async function chargedRequest(request: {
   method: string;
   target: string;
   readBody: () => Promise<Uint8Array | undefined>;
-}): Promise<ChargedRequest> {
+}): Promise<ChargedRequest | undefined> {
   const { method, target } = request;
   const body = await request.readBody();
-  return { method, target, digest: body === undefined ? null : sha256(body) };
+  return body && { method, target, digest: sha256(body) };
 }
 
 interface Charge {
@@ -81,7 +81,7 @@ export async function chargeProblem(
   if (sha256(Buffer.from(preimage, 'hex')) !== charge.paymentHash) return 'invalid_preimage';
   const { method, target, digest } = charge.request;
   if (request.method !== method || request.target !== target) return 'request_mismatch';
-  if (digest !== null && (await chargedRequest(request)).digest !== digest) return 'request_mismatch';
+  if ((await chargedRequest(request))?.digest !== digest) return 'request_mismatch';
   // Invoices expire earlier and cannot be paid then; what was paid in time is honoured for as long as a token.
   return charge.expiresAt <= now ? 'expired' : undefined;
 }

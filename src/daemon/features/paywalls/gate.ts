@@ -34,7 +34,10 @@ export interface GateRequest {
   headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The client's address. */
   address: string;
-  /** Reads the body into memory, which is then forwarded from there; undefined if it is too long. */
+  /**
+   * Reads the body into memory, which is then forwarded from there; undefined if it is too long, and the request cannot
+   * be forwarded then.
+   */
   readBody: () => Promise<Uint8Array | undefined>;
 }
 
@@ -245,7 +248,8 @@ export class PaywallGate {
     const { store, issueInvoice, world, log } = this.#deps;
     requireToken(this.#challenges, request.address);
     const { id: paywallId, name, authScheme, token: terms } = paywall;
-    const charged = authScheme === 'l402' ? null : await chargedRequest(request);
+    const charged = authScheme === 'l402' ? null : ((await chargedRequest(request)) ?? null);
+    if (authScheme === 'mpp' && charged === null) throw bodyTooLong();
     const invoice = await issueInvoice({
       ownerId: paywall.ownerId,
       amountSats: paywall.priceSats,
@@ -349,6 +353,13 @@ function targetOf(target: string): { path: string; query: string } {
     throw new ApiError('invalid_request', { message: 'This path is ambiguous and is not served.' });
   }
   return { path, query: at === -1 ? '' : target.slice(at) };
+}
+
+/** A payment by the `Payment` scheme is for one body, which has to be read before it is forwarded. */
+function bodyTooLong(): ApiError {
+  return new ApiError('limit_exceeded', {
+    message: 'The body is longer than 256 kB, so the `Payment` scheme cannot pay for this request.',
+  });
 }
 
 function requireToken(limit: AddressLimit, address: string): void {

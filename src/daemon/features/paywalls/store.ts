@@ -59,8 +59,8 @@ export interface ChargedRequest {
   method: string;
   /** Normalized path and query. */
   target: string;
-  /** The SHA-256 of the body, in hexadecimal; null for a body that is too long to be kept in memory. */
-  digest: string | null;
+  /** The SHA-256 of the body, in hexadecimal. */
+  digest: string;
 }
 
 /** A payment that was asked for. */

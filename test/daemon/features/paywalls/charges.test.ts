@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { chargeCredential, chargeProblem } from '../../../../src/daemon/features/paywalls/charges.ts';
 import { formatCredential, type PaymentChallenge } from '../../../../src/shared/payment-scheme.ts';
 
+const digestOf = (body: string) => createHash('sha256').update(body).digest('hex');
 const preimage = 'ab'.repeat(32);
 const challenge: PaymentChallenge = {
   ...{ id: 'ch_1', realm: 'weather', method: 'lightning', intent: 'charge', request: 'e30' },
@@ -13,14 +14,14 @@ const charge = {
   ...{ id: 'token', paywallId: 'pw_1', invoiceId: 'inv_1', uses: 0, paymentId: 'ch_1' },
   ...{ paymentHash: createHash('sha256').update(Buffer.from(preimage, 'hex')).digest('hex') },
   ...{ createdAt: 0, expiresAt: 3600_000, invoice: 'lnbc1', amount: 1000, invoiceExpiresAt: 600_000 },
-  request: { method: 'GET', target: '/weather', digest: null },
+  request: { method: 'GET', target: '/weather', digest: digestOf('') },
 };
-const problemAt = (now: number, changes: object = {}) =>
+const problemAt = (now: number, changes: object = {}, body: Uint8Array | undefined = Buffer.alloc(0)) =>
   chargeProblem(
     { credential: { ...credential, challenge: { ...challenge, ...changes } }, preimage },
     {
       ...{ charge, challenge, now },
-      request: { method: 'GET', target: '/weather', readBody: async () => undefined },
+      request: { method: 'GET', target: '/weather', readBody: async () => body },
     },
   );
 
@@ -28,6 +29,13 @@ test('a charge that was paid in time is honoured until a token would expire', as
   expect(await problemAt(0)).toBeUndefined();
   expect(await problemAt(charge.invoiceExpiresAt + 1)).toBeUndefined();
   expect(await problemAt(charge.expiresAt)).toBe('expired');
+});
+
+test('a charge pays for its own body only, not for one that is too long to be compared', async () => {
+  expect(await problemAt(0, {}, Buffer.from('other'))).toBe('request_mismatch');
+  const request = { method: 'GET', target: '/weather', readBody: async () => undefined };
+  const presented = { credential, preimage };
+  expect(await chargeProblem(presented, { charge, challenge, now: 0, request })).toBe('request_mismatch');
 });
 
 test('a credential may leave out optional parameters, but not change them', async () => {
