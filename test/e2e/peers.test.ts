@@ -395,5 +395,44 @@ test('a server without a card is asked for one of its models', async () => {
   const { decision } = await decide();
   expect(decision.answers[0]).toMatchObject({ probability: 0.7 });
   expect(server.requests.at(-1)?.body).toMatchObject({ model: 'kev-4b' });
+
+  // The gateway itself does not know the model.
+  const named = await decide({ model: 'kev-4b' });
+  expect(named.decision.service).toMatchObject({ answered_by: 'peer:plain', requested_model: 'kev-4b' });
+  expect((await decide({ model: 'kev-4b', order: null })).json.error.code).toBe('model_not_found');
+  expect((await decide({ model: 'kev-5b' })).json.error.code).toBe('model_not_found');
+  const { body: limited } = await manage('keys', 'POST', { limits: { models: ['sim/*'] } });
+  const headers = { authorization: `Bearer ${limited.secret}` };
+  expect((await decide({ model: 'kev-4b', headers })).json.error).toMatchObject({
+    ...{ code: 'limit_reached', param: 'limits.models' },
+  });
+  server.answer = ({ path }) => (path === '/v1/models' ? undefined : { status: 500, json: {} });
+  const failed = await decide({ model: 'kev-4b' });
+  expect([failed.status, failed.json.error.attempts]).toMatchObject([503, [{ source: 'peer:plain' }, {}]]);
   await server.close();
+});
+
+test('an answer that the peer calibrated is not calibrated again', async () => {
+  await add('attic', { url: slow.url, key: slow.key });
+  const fit = { model: 'model-1', type: 'predicate', temperature: 2 };
+  const measured = { examples: 20, nll_before: 0.5, nll_after: 0.4 };
+  const putOn = ({ url, login }: RunningDaemon) =>
+    fetch(`${url}/v1/admin/decisions/calibrations`, {
+      method: 'PUT',
+      headers: { ...noKey, authorization: `Bearer ${login}` },
+      body: JSON.stringify({ ...fit, ...measured }),
+    });
+  // At temperature 2 the odds of 0.2, one to four, become one to two.
+  expect((await putOn(asking)).status).toBe(200);
+  const here = (await decide()).decision;
+  expect([here.answers[0], here.service.calibrated]).toMatchObject([
+    { probability: expect.closeTo(1 / 3) },
+    true,
+  ]);
+  expect((await putOn(slow)).status).toBe(200);
+  const there = (await decide()).decision;
+  expect([there.answers[0], there.service.calibrated]).toMatchObject([
+    { probability: expect.closeTo(1 / 3) },
+    true,
+  ]);
 });

@@ -34,11 +34,12 @@ export class Calibrations {
     return removed;
   }
 
-  /** The answers at their temperatures, and whether every answered question has one. */
+  /** The answers at their temperatures, and whether every answered question has one. Calibrated answers stay as they are. */
   applied(
-    { model, answers }: Pick<SourceAnswer, 'model' | 'answers'>,
+    { model, answers, calibrated: isCalibrated }: Pick<SourceAnswer, 'model' | 'answers' | 'calibrated'>,
     questions: readonly Question[],
   ): { answers: readonly QuestionAnswer[]; calibrated: boolean } {
+    if (isCalibrated) return { answers, calibrated: true };
     let calibrated = answers.some((answer) => !('refused' in answer));
     const scaled = answers.map((answer, at): QuestionAnswer => {
       if ('refused' in answer) return answer;

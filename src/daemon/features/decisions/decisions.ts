@@ -23,7 +23,7 @@ import {
   type SourceAttempt,
   SourceFailure,
 } from './source.ts';
-import { type UpstreamRoutesDeps, upstreamRoutes } from './upstream-routes.ts';
+import { requireAllowedModel, type UpstreamRoutesDeps, upstreamRoutes } from './upstream-routes.ts';
 import { type UpstreamSourceDeps, upstreamSource } from './upstream-source.ts';
 
 const samplesDefault = 5;
@@ -56,6 +56,12 @@ export interface PeerCall extends Pick<DecideCall, 'caller' | 'model' | 'request
   remainingMs: () => number;
 }
 
+/** The peers that may be asked for a decision, as one source. */
+export interface PeerSource extends DecisionSource {
+  /** Whether one of them lists the model of the call, even if it cannot be asked now. */
+  offersModel: boolean;
+}
+
 export interface DecisionsDeps extends UpstreamSourceDeps, UpstreamRoutesDeps {
   engines: Engines;
   budget: HostBudget;
@@ -64,7 +70,7 @@ export interface DecisionsDeps extends UpstreamSourceDeps, UpstreamRoutesDeps {
   /** The engine that computes the model of a route itself; undefined for a model that is asked in text. */
   engineOf: (route: ProviderRoute) => DecisionEngine | undefined;
   /** The peers to ask, as one source; undefined if the caller has none. */
-  peersFor?: (call: PeerCall) => Promise<DecisionSource | undefined>;
+  peersFor?: (call: PeerCall) => Promise<PeerSource | undefined>;
   /** The order of calls that name none. */
   settings: UpstreamRoutesDeps['settings'] & { readonly defaultOrder: DecisionOrder };
   makeId: MakeId;
@@ -227,7 +233,12 @@ export class Decisions {
     const peers = connected ? [connected] : [];
     if (model === 'engine' || model === 'engine-flash') return [...peers, ...hosted];
     if (model !== 'service/decide') {
-      const { routes, refusal } = await routesOf(model);
+      const { routes, refusal } = await routesOf(model).catch((error: unknown) => {
+        const isUnknown = error instanceof ApiError && error.code === 'model_not_found';
+        if (!isUnknown || !connected?.offersModel) throw error;
+        requireAllowedModel(caller, model);
+        return { routes: [], refusal: `only peers have ${model}` };
+      });
       return routes.length > 0
         ? [...peers, ...routes.map((route) => this.#sourceOf(route))]
         : [...peers, refused(model, refusal)];

@@ -6,6 +6,7 @@ export {
   type DecisionsDeps,
   isDecisionModel,
   type PeerCall,
+  type PeerSource,
 } from './decisions.ts';
 export { type EmbeddedModel, eitherEngine, embeddedEngine } from './embedded-engine.ts';
 export type {

@@ -11,6 +11,8 @@ export interface NativeAnswer {
   /** One per question: the probabilities of its options in their order, or a refusal; undefined for another shape. */
   answers: readonly (readonly number[] | 'refused' | undefined)[];
   tokens: Tokens;
+  /** Whether the server scaled the probabilities by temperatures that it fitted; absent if it does not say. */
+  calibrated?: boolean;
 }
 
 export interface NativeCall {

@@ -20,6 +20,8 @@ export interface SourceAnswer {
   method: Method;
   /** One per question, in order. */
   answers: readonly QuestionAnswer[];
+  /** Whether they are at fitted temperatures already, as another gateway's may be; not by default. */
+  calibrated?: boolean;
   tokens: Tokens;
   /** What it costs the host or the workspace at the provider; null if the price is unknown. */
   cost: Cost | null;

@@ -24,6 +24,16 @@ interface RoutesRequest {
   pay: 'mine' | 'ours' | undefined;
 }
 
+/** Fails with `limit_reached` for a model that the caller's key may not use. */
+export function requireAllowedModel(caller: Caller, model: string): void {
+  if (caller.kind === 'anonymous' || caller.kind === 'token') return;
+  const limit = capsOf(policyOf(caller)).models?.find(
+    ({ allowed }) => !allowed.some((pattern) => matchesPattern(pattern, model)),
+  );
+  if (limit === undefined) return;
+  throw new ApiError('limit_reached', { param: limit.param, message: `This key may not use ${model}.` });
+}
+
 /**
  * The routes by which a model may answer a caller's decisions, best first: those that cost nothing, those of models that
  * the host offers for decisions, and those that the workspace's own key pays. Without any, `refusal` is the reason.

@@ -78,6 +78,8 @@ class UpstreamDecision {
   readonly #signal: AbortSignal;
   readonly #limited = concurrencyLimit(concurrentMax);
   #tokens: Tokens = noTokens;
+  /** Whether the decision endpoint calibrated all its answers. */
+  #calibrated = true;
 
   constructor(deps: UpstreamSourceDeps, route: ProviderRoute, signal: AbortSignal) {
     this.#deps = deps;
@@ -124,6 +126,7 @@ class UpstreamDecision {
       const answer = await ask(call, this.#signal);
       if (answer === undefined) throw new NoDecisionEndpoint();
       this.#count(answer.tokens);
+      this.#calibrated &&= answer.calibrated ?? false;
       return verified(batch, answer);
     };
     try {
@@ -194,6 +197,7 @@ class UpstreamDecision {
       model: offer.model,
       method,
       answers,
+      calibrated: method === 'native' && this.#calibrated,
       tokens: this.#tokens,
       cost: costAt(offer, this.#tokens),
       ownKey,

@@ -81,7 +81,7 @@ export async function askPeer(
     }));
     const answer: SourceAnswer = {
       ...{ model: native.model ?? model, method: 'native', answers, tokens: native.tokens },
-      ...{ cost: noCost, ownKey: false },
+      ...{ cost: noCost, ownKey: false, calibrated: native.calibrated ?? false },
     };
     return { peer, ms: elapsed(), answer };
   } catch (error) {

@@ -2,6 +2,12 @@ import type { PeerState } from './peer-state.ts';
 
 const anyModel = 'service/decide';
 
+/** Whether a peer lists a model that it may be asked for. */
+export function offers({ card, record: { allowedModels } }: PeerState, model: string): boolean {
+  const isAllowed = allowedModels === null || allowedModels.includes(model);
+  return isAllowed && (card?.models ?? []).some(({ id }) => id === model);
+}
+
 /**
  * What a peer is asked for as its model, if it offers what the caller asks for. `service/decide` is any model; `identity` is
  * what answers as the model here, which the peer's has to equal.

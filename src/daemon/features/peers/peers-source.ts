@@ -35,6 +35,8 @@ export interface PeersSourceDeps {
   candidates: readonly PeerState[];
   /** Why others may not, as attempts. */
   skipped: readonly { source: string; outcome: string; message: string }[];
+  /** Why a candidate cannot be asked at this moment: other decisions may have taken its slots. */
+  unavailable: (peer: PeerState) => { outcome: string; message: string } | undefined;
   /** Asks one, and records the outcome. Never rejects. */
   ask(
     peer: PeerState,
@@ -49,27 +51,47 @@ export interface PeersSourceDeps {
  * The peers of a workspace as one source: the best is asked, and the next one when it fails, or when it takes longer than it
  * usually does. The first valid answer counts; the other call is canceled.
  */
-export function peersSource({ candidates, skipped, ask, hedges, world }: PeersSourceDeps): DecisionSource {
+export function peersSource({
+  candidates,
+  skipped,
+  unavailable,
+  ask,
+  hedges,
+  world,
+}: PeersSourceDeps): DecisionSource {
   return {
     name: 'peers',
     benchKey: 'peers',
     async decide(request, options, signal) {
-      const waiting = candidates.slice(0, peersPerDecision);
-      if (waiting.length === 0) throw noneAvailable(skipped);
+      const waiting = [...candidates];
+      const passedOver = [...skipped];
       const over = new AbortController();
       const both = AbortSignal.any([signal, over.signal]);
       const running = new Map<PeerState, Promise<PeerOutcome>>();
       const failed: Failed[] = [];
-      const start = (isHedge: boolean) => {
-        const peer = waiting.shift();
-        if (!peer) return;
-        hedges.called();
-        running.set(peer, ask(peer, { request, options, isHedge }, both));
+      let asked = 0;
+      const canStart = () => asked < peersPerDecision && waiting.some((peer) => !unavailable(peer));
+      /** Asks the best peer that can be asked at this moment, if there is one. */
+      const start = (isHedge: boolean): PeerState | undefined => {
+        while (asked < peersPerDecision) {
+          const peer = waiting.shift();
+          if (!peer) return undefined;
+          const reason = unavailable(peer);
+          if (reason) {
+            passedOver.push({ source: peer.name, ...reason });
+            continue;
+          }
+          asked += 1;
+          hedges.called();
+          running.set(peer, ask(peer, { request, options, isHedge }, both));
+          return peer;
+        }
+        return undefined;
       };
-      const [first] = waiting;
-      start(false);
+      const first = start(false);
+      if (first === undefined) throw noneAvailable(passedOver);
       let slow: Promise<'slow'> | undefined =
-        first && waiting.length > 0
+        waiting.length > 0
           ? world.sleep(first.hedgeMs(), over.signal).then(
               () => 'slow' as const,
               () => new Promise<never>(() => {}),
@@ -80,7 +102,7 @@ export function peersSource({ candidates, skipped, ask, hedges, world }: PeersSo
           const next = await Promise.race([...running.values(), ...(slow ? [slow] : [])]);
           if (next === 'slow') {
             slow = undefined;
-            if (waiting.length > 0 && hedges.take()) start(true);
+            if (canStart() && hedges.take()) start(true);
             continue;
           }
           running.delete(next.peer);

@@ -5,12 +5,12 @@ import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
 import { isLoopback } from '../../../shared/loopback.ts';
 import type { Caller, LoginCaller } from '../../handler.ts';
 import { repeatedly, type World, within } from '../../world.ts';
-import { type DecisionRequest, type DecisionSource, type PeerCall, yesOrNo } from '../decisions/index.ts';
+import { type DecisionRequest, type PeerCall, type PeerSource, yesOrNo } from '../decisions/index.ts';
 import type { EventFeed } from '../events/index.ts';
 import type { Vault } from '../vault/index.ts';
 import type { Workspaces } from '../workspaces/index.ts';
 import { askPeer, faultOf, type PeerOutcome } from './ask-peer.ts';
-import { modelAt } from './choose-model.ts';
+import { modelAt, offers } from './choose-model.ts';
 import type { PeerAddress, PeerClient } from './client.ts';
 import { PeerState } from './peer-state.ts';
 import { HedgeBudget, peersSource } from './peers-source.ts';
@@ -214,7 +214,7 @@ export class Peers {
   }
 
   /** The peers to ask for a decision: those of the caller's workspace, or of the host's if it has none. */
-  async sourceFor(call: PeerCall): Promise<DecisionSource | undefined> {
+  async sourceFor(call: PeerCall): Promise<PeerSource | undefined> {
     const { world, nodeId } = this.#deps;
     const peers = this.#askedFor(call.caller);
     if (peers.length === 0) return undefined;
@@ -236,8 +236,9 @@ export class Peers {
       idempotencyKey: call.idempotencyKey,
       remainingMs: call.remainingMs,
     };
-    return peersSource({
+    const source = peersSource({
       ...{ candidates: ranked, skipped, world, hedges: this.#hedges },
+      unavailable: (peer) => peer.unavailable(world.now()),
       ask: (peer, question, signal) =>
         this.#ask(
           peer,
@@ -246,6 +247,7 @@ export class Peers {
           signal,
         ),
     });
+    return { ...source, offersModel: peers.some((peer) => offers(peer, call.model)) };
   }
 
   /** Reads the cards of peers that were not asked for a while, until aborted. */

@@ -19,9 +19,15 @@ export const openAiDecisions: DecisionFormat = {
       model: textOf(answer.model),
       answers: isComplete ? questions.map((question, at) => openAiAnswer(question, answers[at])) : [],
       tokens: tokensIn(answer.usage),
+      calibrated: isCalibrated(answer),
     };
   },
 };
+
+/** Another gateway says so in its extension member. */
+function isCalibrated({ service }: Json): boolean {
+  return objectOf(service)?.calibrated === true;
+}
 
 function openAiQuestion({ type, instructions, options }: Question): Json {
   if (type === 'predicate') return { type, instructions: withConditions(instructions, options) };
@@ -71,6 +77,7 @@ export const systemOne: DecisionFormat = {
       model: textOf(answer.model),
       answers: questions.map((question, at) => systemOneAnswer(question, objectOf(answers[`q${at}`]))),
       tokens: tokensIn(answer.usage),
+      calibrated: isCalibrated(answer),
     };
   },
 };
