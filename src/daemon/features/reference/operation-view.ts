@@ -94,19 +94,22 @@ function canTry({ method, operation }: Place): boolean {
 
 /** Sent by the page's script. */
 function tryView({ method, path, operation }: Place, description: Description): Markup {
-  const fields = (operation.parameters ?? []).map(
-    ({ name, in: place, required }) =>
-      html`<label>${name} <input name="${name}" data-place="${place}" autocomplete="off" spellcheck="false"${
-        required && html` required`
-      }></label>`,
-  );
+  const parameters = operation.parameters ?? [];
+  const field = ({ name, in: place, required }: Parameter) =>
+    html`<label>${name} <input name="${name}" data-place="${place}" autocomplete="off" spellcheck="false"${
+      required && html` required`
+    }></label>`;
+  const isAside = (it: Parameter) => it.in === 'header' && !it.required;
+  const headers = parameters.filter(isAside);
   const example = exampleBody(operation, description);
   const canStream = example !== undefined && operation.responses[200]?.content?.['text/event-stream'];
   const body = canStream ? { ...(example as object), stream: true } : example;
   const lines = JSON.stringify(body, null, 2)?.split('\n') ?? [];
   return html`<form class="try" data-method="${method}" data-path="${path}">
-<label>Key <input class="key" type="password" placeholder="gwk_…" autocomplete="off" spellcheck="false"></label>
-${fields}${
+<label>Key <input class="key" type="password" placeholder="gwk_…" autocomplete="off" spellcheck="false"></label> <small>Sent to this address only, and forgotten when you leave the page.</small>
+${parameters.filter((it) => !isAside(it)).map(field)}${
+  headers.length > 0 && html`<details><summary>Headers</summary>${headers.map(field)}</details>`
+}${
   lines.length > 0 &&
   html`<label class="whole">Body <textarea rows="${lines.length}" spellcheck="false">${lines.join('\n')}</textarea></label>`
 }

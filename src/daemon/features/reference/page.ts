@@ -28,7 +28,7 @@ export function referencePage({ description, style, script }: PageParts): string
 </header>
 <nav aria-label="Endpoints">${groups.map(({ name, places: own }) => navGroup(name, own))}${schemaNav(description)}</nav>
 <main id="top" tabindex="-1">
-${prose(info.description)}
+<details id="about" open><summary>About all endpoints</summary>${prose(info.description)}</details>
 <noscript><p>Without scripts this page only lists the endpoints; their details are in <a href="/v1/openapi.json">openapi.json</a>.</p></noscript>
 <p id="found" role="status" hidden></p>
 ${groups.map(

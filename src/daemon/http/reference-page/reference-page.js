@@ -5,6 +5,7 @@ const one = (selector, within = document) => within.querySelector(selector);
 const search = one('#search');
 const theme = one('#theme');
 const found = one('#found');
+const about = one('#about');
 const sections = all('.operation');
 const links = new Map(all('nav a').map((link) => [link.hash.slice(1), link]));
 
@@ -16,6 +17,8 @@ const highlightedMax = 40_000;
 let key = '';
 
 for (const element of [search, theme]) element.hidden = false;
+// The list of endpoints begins on the first screen of a phone.
+about.open = !matchMedia('(max-width: 800px)').matches;
 
 // Sections are rendered when they are opened, and removed when they are closed.
 function open(section) {
@@ -124,13 +127,17 @@ function filter() {
     if (link) link.parentElement.hidden = section.hidden;
   }
   for (const group of all('.group')) {
-    group.hidden = all('.operation, li', group).every((element) => element.hidden);
+    group.hidden = all('.operation, nav li', group).every((element) => element.hidden);
   }
   found.hidden = words.length === 0;
+  about.hidden = words.length > 0;
   const of = named.length > 0 ? 'in their names' : 'in their descriptions';
   found.textContent = shown.size > 0 ? `${shown.size} found by words ${of}.` : 'Nothing has these words.';
 }
-search.addEventListener('input', filter);
+search.addEventListener('input', () => {
+  filter();
+  scrollTo(0, 0);
+});
 
 function step(by) {
   const shown = sections.filter((section) => !section.hidden);
@@ -284,11 +291,13 @@ function requestOf(form) {
   return { method: form.dataset.method, url: query.size > 0 ? `${path}?${query}` : path, headers, body };
 }
 
-/** The text that an event of a stream adds to the answer. */
+/** The text that an event of a stream adds to the answer, in any of the three formats, or the reason of its failure. */
 function deltaOf(line) {
   if (!line.startsWith('data: {')) return '';
   const event = JSON.parse(line.slice(6));
   if (event.type === 'response.output_text.delta') return event.delta;
+  if (event.type === 'content_block_delta') return event.delta.text ?? '';
+  if (event.type === 'error' || event.error) return `\n${event.error?.message ?? event.message}`;
   return event.choices?.[0]?.delta?.content ?? '';
 }
 
@@ -362,6 +371,7 @@ function prepare(form) {
   field.value = key;
   field.addEventListener('input', () => {
     key = field.value.trim();
+    for (const other of all('.key')) if (other !== field) other.value = field.value;
   });
   stop.addEventListener('click', () => controller.abort());
   form.addEventListener('reset', () => controller.abort());
