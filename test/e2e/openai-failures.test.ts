@@ -113,12 +113,13 @@ test.each(providerNames.filter((name) => backendOf(name).namesParameters))(
 
 test.each([
   ['chat', 'responses-only', 'max_output_tokens', 'max_completion_tokens'],
-  ['chat', 'responses-only', 'input[0].content', 'messages'],
+  ['chat', 'responses-only', 'input[0].content', 'messages[0].content'],
   ['chat', 'chat-only', 'messages[0].content', 'messages[0].content'],
   ['responses', 'chat-only', 'messages[0].content', 'input'],
   ['responses', 'chat-only', 'response_format', 'text.format'],
   ['responses', 'chat-only', 'tools[0].function.name', 'tools[0].name'],
-  ['responses', 'openai', 'input[0].content', 'input[0].content'],
+  ['responses', 'openai', 'input[0].content', 'input'],
+  ['responses', 'openai', 'text.verbosity', 'text.verbosity'],
 ] as const)(
   '%s: the fault that %s finds in %s is reported as %s',
   async (format, backend, param, reported) => {
@@ -157,7 +158,8 @@ test('a position among earlier items is not told to a caller who did not send th
 
 test.each([
   ['responses', 'anthropic', 'messages.0.content.0.text: must not be empty', 'input'],
-  ['chat', 'anthropic', 'messages.0.content.0.text: must not be empty', 'messages'],
+  ['chat', 'anthropic', 'messages.0.content.0.text: must not be empty', 'messages[0].content'],
+  ['chat', 'anthropic', 'messages.7: must not be empty', 'messages'],
   ['responses', 'anthropic', 'max_tokens: 99999 > 64000, which is the maximum', 'max_output_tokens'],
   ['chat', 'anthropic', '`temperature` and `top_p` cannot both be specified', 'temperature'],
   ['responses', 'anthropic', 'thinking.budget_tokens: too small', 'reasoning.effort'],
@@ -191,7 +193,7 @@ test('a tool result without its call is rejected, naming its position', async ()
       messages: [{ role: 'tool', tool_call_id: 'call_none', content: 'x' }],
     }),
   );
-  expect(chat).toMatchObject({ status: 400, param: 'messages' });
+  expect(chat).toMatchObject({ status: 400, param: 'messages[0]' });
 });
 
 test.each([

@@ -60,6 +60,8 @@ function replyTo(
     return { kind: 'document', status: 200, json: { data, has_more: false } };
   }
   if (request.method === 'POST' && request.path === '/v1/messages/count_tokens') {
+    const answer = next();
+    if (answer && 'error' in answer) return refuse(answer.error);
     return { kind: 'document', status: 200, json: { input_tokens: 4242 } };
   }
   if (request.method !== 'POST' || request.path !== '/v1/messages') {

@@ -1,4 +1,4 @@
-import type { Batch } from '../features/inference/neutral.ts';
+import type { Batch, Inference } from '../features/inference/neutral.ts';
 import {
   type JsonAnswer,
   type StreamAnswer,
@@ -68,8 +68,18 @@ async function open(
       : await readStream(options, call, answer);
     return dropped.length > 0 ? { ...stream, dropped } : stream;
   } catch (error) {
-    throw upstreamFailureOf(error, name);
+    throw rewritable(upstreamFailureOf(error, name), (inference) => adapter.request({ ...call, inference }));
   }
+}
+
+/** Adds how the request is written, so that the caller's fields can be found in it. */
+function rewritable(
+  failure: unknown,
+  request: (inference: Inference) => Pick<ProviderRequest, 'body'> | undefined,
+): unknown {
+  if (failure instanceof UpstreamFailure && failure.kind === 'caller')
+    failure.details.write = (inference) => parseObject(request(inference)?.body ?? '');
+  return failure;
 }
 
 async function countInput(
@@ -80,7 +90,11 @@ async function countInput(
   const { adapter } = options;
   const request = adapter.countRequest?.(call);
   if (request === undefined) return undefined;
-  return adapter.readCount?.(await fetchDocument(options, request, { signal, spentMs: 0 }));
+  try {
+    return adapter.readCount?.(await fetchDocument(options, request, { signal, spentMs: 0 }));
+  } catch (error) {
+    throw rewritable(error, (inference) => adapter.countRequest?.({ ...call, inference }));
+  }
 }
 
 interface Asking {

@@ -1,5 +1,5 @@
 import type { Tokens } from '../../../shared/money.ts';
-import type { Batch, CallFormat, FinishReason, Inference, Wire } from './neutral.ts';
+import type { Batch, CallFormat, ContentPart, FinishReason, Inference, InputItem, Wire } from './neutral.ts';
 
 /** One attempt to get an answer from one provider. */
 export interface UpstreamCall {
@@ -30,7 +30,7 @@ export interface Upstream {
    * UpstreamFailure.
    */
   countInput?(
-    call: Pick<UpstreamCall, 'inference' | 'model' | 'key'>,
+    call: Pick<UpstreamCall, 'inference' | 'model' | 'wire' | 'key'>,
     signal: AbortSignal,
   ): Promise<number | undefined>;
 }
@@ -102,8 +102,14 @@ export interface UpstreamFailureDetails {
    */
   publicMessage?: string;
   code?: CallerErrorCode;
-  /** The field at fault, as the provider's format names it. */
+  /** The field at fault, as the provider's format or that of Responses names it. */
   param?: string | null;
+  /** The field at fault in the provider's request, if it has a position there: `messages.1.content.0`. */
+  path?: string;
+  /** The part of the call that the provider's format cannot express. */
+  unsupported?: ContentPart | InputItem;
+  /** For kind `caller`: the body of the provider's request for a version of the call. Throws like `open` rejects. */
+  write?: (inference: Inference) => unknown;
   /** For kind `caller`: the code that callers of OpenAI's formats know, such as `invalid_json_schema`. */
   exactCode?: string;
   /** The provider's own error code, such as `server_error`; an identifier. */

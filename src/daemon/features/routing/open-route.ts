@@ -1,9 +1,8 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { NetworkFailure, type World } from '../../world.ts';
 import type { LiveSpeed } from '../catalog/index.ts';
-import type { CallFormat, Inference, Wire } from '../inference/neutral.ts';
+import type { CallFormat, Wire } from '../inference/neutral.ts';
 import { type Upstream, type UpstreamAnswer, UpstreamFailure } from '../inference/upstream.ts';
-import type { CallerFormat } from './callers-terms.ts';
 import type { Attempt, InputCountRequest, OpenedRoute, ProviderRoute, RouteOpenRequest } from './contract.ts';
 import type { Health } from './health.ts';
 import { isSimulated } from './judge-offer.ts';
@@ -74,8 +73,7 @@ export async function openRoute(
       const isLast = error.kind === 'caller' || waiting.length === 0 || failed.length === attemptsMax - 1;
       const { answer } = error.details;
       if (isLast && answer) return { answer, route, ended: () => {} };
-      if (error.kind === 'caller')
-        throw invalidRequest(error, callerFormat(request.inference, route), attempts);
+      if (error.kind === 'caller') throw invalidRequest(error, attempts);
       if (failed.length === 0 && waiting.length === 0 && isWorthRepeating(deps, route, error)) {
         repeated = route;
         waiting.push(route);
@@ -132,36 +130,15 @@ export async function countInput(
   if (route === undefined || upstream?.countInput === undefined) return undefined;
   try {
     const key = await deps.keyFor(route);
-    return await upstream.countInput({ inference, model: route.providerModel, key }, signal);
+    const wire = chooseWire(route.offer.wires, inference.wire);
+    return await upstream.countInput({ inference, model: route.providerModel, wire, key }, signal);
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof UpstreamFailure)) throw error;
-    if (error.kind === 'caller') throw invalidRequest(error, callerFormat(inference, route), []);
+    if (error.kind === 'caller') throw invalidRequest(error, []);
     deps.onFailure?.(route.provider, error);
     return undefined;
   }
-}
-
-function callerFormat({ wire, items, body, instructions }: Inference, route: ProviderRoute): CallerFormat {
-  const own = Array.isArray(body.input) ? body.input.length : 1;
-  return {
-    wire,
-    isRelayed: chooseWire(route.offer.wires, wire) === wire,
-    earlierItems: wire === 'responses' ? Math.max(0, items.length - own) : 0,
-    outputField: outputFieldOf(wire, body),
-    ...(wire === 'responses' &&
-      Array.isArray(body.input) &&
-      items.every(({ type }) => type === 'message') && {
-        plainInput: { hasInstructions: Boolean(instructions) },
-      }),
-  };
-}
-
-function outputFieldOf(wire: CallFormat, body: Inference['body']): CallerFormat['outputField'] {
-  if (wire === 'responses') return 'max_output_tokens';
-  if (wire === 'messages') return 'max_tokens';
-  const hasOldName = 'max_tokens' in body && (body.max_tokens ?? undefined) !== undefined;
-  return hasOldName ? 'max_tokens' : 'max_completion_tokens';
 }
 
 /** The caller's own format where the provider supports it, since translation can lose detail. */

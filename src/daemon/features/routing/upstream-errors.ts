@@ -1,7 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { NetworkFailure } from '../../world.ts';
 import type { UpstreamFailure, UpstreamFailureKind } from '../inference/upstream.ts';
-import { type CallerFormat, fieldFor, inCallersTerms } from './callers-terms.ts';
 import { type Attempt, attemptView } from './contract.ts';
 
 /** An attempt that failed at the provider, and how. */
@@ -44,21 +43,12 @@ export function errorCodeOf(failure: UpstreamFailure): string {
 }
 
 /** The error for a request that the provider rejected as invalid: every other provider would, too. */
-export function invalidRequest(
-  failure: UpstreamFailure,
-  caller: CallerFormat,
-  attempts: readonly Attempt[],
-): ApiError {
-  const { code = 'invalid_request', exactCode, publicMessage } = failure.details;
-  // Few providers name the field that is too long; it is always the input.
-  const param = failure.details.param ?? (code === 'context_length_exceeded' ? 'input' : null);
+export function invalidRequest(failure: UpstreamFailure, attempts: readonly Attempt[]): ApiError {
+  const { code = 'invalid_request', exactCode, param = null, publicMessage } = failure.details;
   return new ApiError(code, {
     reportedCode: exactCode,
-    param: param === null ? null : fieldFor(caller, param),
-    message:
-      publicMessage === undefined
-        ? 'The provider rejected the request as invalid.'
-        : inCallersTerms(caller, publicMessage),
+    param,
+    message: publicMessage ?? 'The provider rejected the request as invalid.',
     extra: { attempts: attempts.map(attemptView) },
     ...(isTooLarge(failure) && { providerCondition: 'request-too-large' }),
     cause: failure,

@@ -134,6 +134,7 @@ class RoundBuilder {
         publicMessage: 'A function output has no preceding function call with the same id.',
         code: 'invalid_request',
         param: 'input',
+        unsupported: item,
       });
     }
     this.#openCalls.delete(item.callId);

@@ -1,15 +1,23 @@
 import { type Json, listOf, objectOf, textOf } from '../json.ts';
 
 /** A provider's field names as patterns, each with the field of the Responses format that it is made from. */
-export type FieldNames = readonly (readonly [RegExp, string])[];
+type FieldNames = readonly (readonly [RegExp, string])[];
 
-/** The field that a refusal names, in the terms of the Responses format; null if it names none that callers can set. */
-export function fieldAtFault(names: FieldNames, paths: readonly (string | undefined)[]): string | null {
+/** The field that a refusal names. */
+export interface FieldAtFault {
+  /** In the terms of the Responses format; null if it is none that callers can set. */
+  param: string | null;
+  /** As the refusal names it. */
+  path?: string;
+}
+
+function fieldAtFault(names: FieldNames, paths: readonly (string | undefined)[]): FieldAtFault {
   for (const path of paths) {
-    const known = path === undefined ? undefined : names.find(([pattern]) => pattern.test(path));
-    if (known) return known[1];
+    const plain = path && snakeCase(path);
+    const known = plain && names.find(([pattern]) => pattern.test(plain));
+    if (known) return { param: known[1], path };
   }
-  return null;
+  return { param: null };
 }
 
 /** Where Anthropic's fields come from. Source: its API reference, "Create a Message". */
@@ -31,7 +39,7 @@ const anthropicFields: FieldNames = [
 ];
 
 /** The field in an Anthropic message: `messages.0.content: …`, or the first one in backticks. */
-export function anthropicField(message: string): string | null {
+export function anthropicField(message: string): FieldAtFault {
   const start = /^([a-z_]+(?:\.\w+)*)[:\s]/.exec(message)?.[1];
   const quoted = /`([a-z_]+(?:\.\w+)*)`/.exec(message.slice(0, 300))?.[1];
   return fieldAtFault(anthropicFields, [start, quoted]);
@@ -58,18 +66,17 @@ const googleFields: FieldNames = [
 ];
 
 /** The field in a Gemini error: in its details, or in the message: `… at 'contents[0].parts[0]'`. */
-export function googleField(error: Json, message: string): string | null {
+export function googleField(error: Json, message: string): FieldAtFault {
   const violations = listOf(error.details).flatMap((detail) => listOf(objectOf(detail)?.fieldViolations));
   const named = violations.map((violation) => textOf(objectOf(violation)?.field));
   const text = message.slice(0, 1_000);
   const quoted = /\bat '([\w.[\]]+)'/.exec(text)?.[1];
   const prefixed = /\b(?:GenerateContent|BatchEmbedContents)Request\.([\w.[\]]+)/.exec(text)?.[1];
-  if (/\blogprobs is not (enabled|supported)\b/i.test(text)) return 'top_logprobs';
-  return fieldAtFault(googleFields, [...named, quoted, prefixed].map(snakeCase));
+  if (/\blogprobs is not (enabled|supported)\b/i.test(text)) return { param: 'top_logprobs' };
+  const paths = [...named, quoted, prefixed].map((path) => path?.replace(/^GenerateContentRequest\./, ''));
+  return fieldAtFault(googleFields, paths);
 }
 
-function snakeCase(path: string | undefined): string | undefined {
-  return path
-    ?.replace(/^GenerateContentRequest\./, '')
-    .replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+function snakeCase(path: string): string {
+  return path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

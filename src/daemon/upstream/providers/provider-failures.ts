@@ -1,9 +1,10 @@
-import type { Inference } from '../../features/inference/neutral.ts';
+import type { ContentPart, Inference } from '../../features/inference/neutral.ts';
 import {
   UpstreamFailure,
   type UpstreamFailureDetails,
   type UpstreamFailureKind,
 } from '../../features/inference/upstream.ts';
+import type { FieldAtFault } from './field-at-fault.ts';
 import { callerErrorCode, sanitizeProviderMessage } from './sanitize-provider-message.ts';
 
 /** Classifies a status of 400 or more when the body says nothing more specific. */
@@ -26,14 +27,13 @@ interface Refusal {
   retryAfterSeconds: number | undefined;
   /** The provider's error code, an identifier; empty for none. */
   code: string;
-  /** The field that the message names, in the terms of the Responses format. */
-  param: string | null;
+  field: FieldAtFault;
 }
 
 /** The failure of a refused call, for providers whose messages may be shown. */
 export function refusalFailure(
   kind: UpstreamFailureKind,
-  { message, status, providerMessage, retryAfterSeconds, code, param }: Refusal,
+  { message, status, providerMessage, retryAfterSeconds, code, field }: Refusal,
 ): UpstreamFailure {
   const sentStatus = status !== undefined && { status };
   if (kind === 'caller') {
@@ -43,7 +43,7 @@ export function refusalFailure(
       ...sentStatus,
       publicMessage,
       code: callerErrorCode(text),
-      param,
+      ...field,
       ...(code !== '' && { providerCode: code }),
     });
   }
@@ -68,12 +68,13 @@ export function explanationOf(
   return { providerCode: code, ...(publicMessage && { publicMessage }) };
 }
 
-/** A request that the provider's format cannot express. */
-export function unsupported(message: string, param: string): UpstreamFailure {
+/** A request that the provider's format cannot express; `part` is what it cannot express of the input. */
+export function unsupported(message: string, param: string, part?: ContentPart): UpstreamFailure {
   return new UpstreamFailure('caller', 'the provider’s format cannot express the request', {
     publicMessage: message,
     code: 'unsupported_value',
     param,
+    ...(part && { unsupported: part }),
   });
 }
 

@@ -1,11 +1,16 @@
-import type { Upstream } from '../upstream.ts';
+import type { Inference } from '../neutral.ts';
+import { type Upstream, type UpstreamCall, UpstreamFailure } from '../upstream.ts';
+import { inCallersTerms } from './callers-terms.ts';
 import { withPlainTools } from './plain-tools.ts';
 
 interface Upstreams {
   get(provider: string): Upstream | undefined;
 }
 
-/** The upstreams, with the tools of a call replaced where a provider does not speak the caller's format. */
+/**
+ * The upstreams, with the tools of a call replaced where a provider does not speak the caller's format, and with rejections
+ * in the caller's terms.
+ */
 export function translatingUpstreams(upstreams: Upstreams): Upstreams {
   return {
     get(provider) {
@@ -16,14 +21,41 @@ export function translatingUpstreams(upstreams: Upstreams): Upstreams {
 }
 
 function translating(upstream: Upstream): Upstream {
+  const { countInput } = upstream;
   return {
     ...upstream,
     async open(call, signal) {
-      // The Responses format has all kinds of tools.
-      const isNative = call.wire === call.inference.wire || call.wire === 'responses';
-      const plain = isNative ? undefined : withPlainTools(call.inference);
-      if (plain === undefined) return await upstream.open(call, signal);
-      return plain.restore(await upstream.open({ ...call, inference: plain.inference }, signal));
+      const plain = plainToolsFor(call, call.inference);
+      try {
+        if (plain === undefined) return await upstream.open(call, signal);
+        return plain.restore(await upstream.open({ ...call, inference: plain.inference }, signal));
+      } catch (error) {
+        throw explained(error, call);
+      }
     },
+    ...(countInput && {
+      async countInput(call, signal) {
+        try {
+          return await countInput(call, signal);
+        } catch (error) {
+          throw explained(error, call);
+        }
+      },
+    }),
   };
+}
+
+/** The Responses format has all kinds of tools. */
+function plainToolsFor({ wire }: Pick<UpstreamCall, 'wire'>, inference: Inference) {
+  return wire === inference.wire || wire === 'responses' ? undefined : withPlainTools(inference);
+}
+
+function explained(error: unknown, call: Pick<UpstreamCall, 'inference' | 'wire'>): unknown {
+  if (!(error instanceof UpstreamFailure) || error.kind !== 'caller') return error;
+  const { write } = error.details;
+  return inCallersTerms(error, {
+    inference: call.inference,
+    wire: call.wire,
+    write: write && ((inference) => write(plainToolsFor(call, inference)?.inference ?? inference)),
+  });
 }

@@ -35,7 +35,7 @@ export function anthropicFailure(
     providerMessage: textOf(error.message),
     retryAfterSeconds: retryAfterSeconds(headers),
     code: loggableType(error),
-    param: anthropicField(textOf(error.message) ?? ''),
+    field: anthropicField(textOf(error.message) ?? ''),
   });
 }
 
@@ -50,7 +50,7 @@ export function anthropicStreamFailure(name: string, event: Json): UpstreamFailu
     providerMessage,
     retryAfterSeconds: undefined,
     code,
-    param: anthropicField(providerMessage ?? ''),
+    field: anthropicField(providerMessage ?? ''),
   });
 }
 

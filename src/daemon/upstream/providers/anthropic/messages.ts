@@ -93,17 +93,19 @@ function contentBlocks(part: ContentPart): Json[] {
     case 'file':
       return [fileBlock(part)];
     case 'audio':
-      throw unsupported('This model does not accept audio.', 'input');
+      throw unsupported('This model does not accept audio.', 'input', part);
   }
 }
 
-function fileBlock({ data, url, filename }: Extract<ContentPart, { type: 'file' }>): Json {
+function fileBlock(part: Extract<ContentPart, { type: 'file' }>): Json {
+  const { data, url, filename } = part;
   if (data === undefined) return document({ type: 'url', url }, filename);
   const inline = inlineFile(data, filename);
   if (inline.mimeType === 'application/pdf') return document(base64Source(inline), filename);
   if (inline.mimeType.startsWith('image/')) return { type: 'image', source: base64Source(inline) };
   const text = inlineText(inline);
-  if (text === undefined) throw unsupported('This model only accepts PDF, text and image files.', 'input');
+  if (text === undefined)
+    throw unsupported('This model only accepts PDF, text and image files.', 'input', part);
   return document({ type: 'text', media_type: 'text/plain', data: text }, filename);
 }
 

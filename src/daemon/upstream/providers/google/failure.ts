@@ -48,7 +48,7 @@ function toFailure(
     providerMessage,
     retryAfterSeconds,
     code: loggableStatus(error),
-    param: googleField(error, providerMessage),
+    field: googleField(error, providerMessage),
   });
 }
 

@@ -166,7 +166,7 @@ function chatPart(part: ContentPart, flavour: Flavour): Json {
     return { type: 'input_audio', input_audio: { data: part.data, format: part.format } };
   const data = part.data ?? (flavour.supportsFileUrls ? part.url : undefined);
   if (data === undefined) {
-    throw unsupported('The provider of this model accepts files as data, not as a URL.', 'input');
+    throw unsupported('The provider of this model accepts files as data, not as a URL.', 'input', part);
   }
   return { type: 'file', file: { filename: part.filename ?? 'file', file_data: asUrl(data, part.filename) } };
 }

@@ -1,0 +1,119 @@
+import type { CallFormat, Inference } from '../neutral.ts';
+import { type UpstreamCall, UpstreamFailure } from '../upstream.ts';
+import { FieldOrigins } from './field-origin.ts';
+
+/** A request and the format in which a provider got it. */
+export interface RejectedCall extends Pick<UpstreamCall, 'inference' | 'wire'> {
+  /** The body of the provider's request for a version of the call; undefined if the provider has no such body. */
+  write: ((inference: Inference) => unknown) | undefined;
+}
+
+/** A provider's rejection of a request, with the caller's names and positions of the fields that it names. */
+export function inCallersTerms(failure: UpstreamFailure, call: RejectedCall): UpstreamFailure {
+  const { code, publicMessage, path, unsupported } = failure.details;
+  // Few providers name the field that is too long; it is always the input.
+  const param = failure.details.param ?? (code === 'context_length_exceeded' ? 'input' : null);
+  const terms = new CallersTerms(call);
+  const own =
+    (unsupported && terms.ofUnsupported()) ?? (param === null ? null : terms.fieldFor(path ?? param, param));
+  return new UpstreamFailure(failure.kind, failure.message, {
+    ...failure.details,
+    param: own,
+    ...(publicMessage !== undefined && { publicMessage: terms.sentenceFor(publicMessage) }),
+  });
+}
+
+/** For each format, the names of the other formats' fields; the first match wins. */
+const fieldNames: Record<CallFormat, readonly (readonly [RegExp, string])[]> = {
+  chat: [
+    [/^(input|instructions|contents|system|system_?[iI]nstruction)\b.*/, 'messages'],
+    [/^text\.verbosity$/, 'verbosity'],
+    [/^text\b.*/, 'response_format'],
+    [/^(reasoning(\.effort)?|thinking)$/, 'reasoning_effort'],
+    [/^(tools\[\d+\])\.(?=name|description|parameters|strict)/, '$1.function.'],
+  ],
+  embeddings: [],
+  responses: [
+    [/^(messages|contents)\b.*/, 'input'],
+    [/^(system|system_?[iI]nstruction)\b.*/, 'instructions'],
+    [/^verbosity$/, 'text.verbosity'],
+    [/^response_format\b.*/, 'text.format'],
+    [/^(reasoning_effort|thinking)$/, 'reasoning.effort'],
+    [/^(tools\[\d+\])\.function\b/, '$1'],
+  ],
+  messages: [
+    [/^(input|contents)\b.*/, 'messages'],
+    [/^(instructions|system_?[iI]nstruction)\b.*/, 'system'],
+    [/^(text\.format|response_format)\b.*/, 'output_config.format'],
+    [/^(reasoning(\.effort)?|reasoning_effort)$/, 'output_config.effort'],
+    [/^stop$/, 'stop_sequences'],
+    [/^parallel_tool_calls$/, 'tool_choice.disable_parallel_tool_use'],
+    [/^safety_identifier$/, 'metadata.user_id'],
+    [/^(tools\[\d+\])(\.function)?\.parameters\b/, '$1.input_schema'],
+    [/^(tools\[\d+\])\.function\b/, '$1'],
+  ],
+};
+
+/** A path to a part of the conversation or to a tool, which may be elsewhere in the caller's request. */
+const positioned = /^(?:messages|input|contents|system|system_?[iI]nstruction|tools)\b.*[.[]\d/;
+
+/** Fields in a provider's sentence that have other names or positions in the caller's request. */
+const mentions =
+  /\b(?:GenerateContentRequest\.)?(?:(?:messages|input|contents|system|tools)(?:\[\d+\]|\.\d+)(?:\.\w+|\[\w+\])*|max_(?:completion_|output_)?tokens|response_format|reasoning_effort)/g;
+
+/** What a caller calls the fields that a provider names. */
+class CallersTerms {
+  readonly #inference: Inference;
+  readonly #isRelayed: boolean;
+  readonly #origins: FieldOrigins | undefined;
+
+  constructor({ inference, wire, write }: RejectedCall) {
+    this.#inference = inference;
+    this.#isRelayed = wire === inference.wire;
+    this.#origins = write && new FieldOrigins(inference, write);
+  }
+
+  ofUnsupported(): string | undefined {
+    return this.#origins?.ofUnsupported();
+  }
+
+  /** `path`: the field in the provider's request; `field`: its name in a known format, where its position is unknown. */
+  fieldFor(path: string, field: string): string {
+    const { wire } = this.#inference;
+    if (this.#isRelayed) {
+      const [root = ''] = /^(?:input|messages)(?=[.[]\d)/.exec(path) ?? [];
+      if (root !== '' && wire !== 'chat')
+        return bracketed((this.#origins ? this.#origins.ofRelayed(path) : path) ?? root);
+      if (wire === 'messages' && positioned.test(path)) return bracketed(path);
+      // The other fields of the Messages API come in the terms of the Responses format.
+      if (wire !== 'messages' && field !== 'input') return field;
+    }
+    if (/^max_(completion_|output_)?tokens$/.test(field)) return outputFieldOf(this.#inference);
+    const origin = positioned.test(path) ? this.#origins?.of(path) : undefined;
+    if (origin !== undefined) return origin;
+    const [pattern, name] = fieldNames[wire].find(([known]) => known.test(field)) ?? [];
+    return pattern && name !== undefined ? field.replace(pattern, name) : field;
+  }
+
+  /** A provider's sentence with its field names in the caller's format. */
+  sentenceFor(sentence: string): string {
+    return sentence.replace(mentions, (mention) => {
+      const path = mention.replace(/^GenerateContentRequest\./, '');
+      const field = this.fieldFor(path, path);
+      // The Messages API writes positions with dots.
+      return this.#inference.wire === 'messages' ? field.replace(/\[(\d+)\]/g, '.$1') : field;
+    });
+  }
+}
+
+/** `messages.0.content` as `messages[0].content`. */
+function bracketed(path: string): string {
+  return path.replace(/\.(\d+)(?=[.[]|$)/g, '[$1]');
+}
+
+function outputFieldOf({ wire, body }: Inference): string {
+  if (wire === 'responses') return 'max_output_tokens';
+  if (wire === 'messages') return 'max_tokens';
+  const hasOldName = 'max_tokens' in body && (body.max_tokens ?? undefined) !== undefined;
+  return hasOldName ? 'max_tokens' : 'max_completion_tokens';
+}
