@@ -22,6 +22,8 @@ const usersCount = 3;
 /** A satoshi is a tenth of a cent. */
 const nanoUsdPerSat = 1_000_000;
 const minuteMs = 60_000;
+/** A connection that is kept alive may be closed by the daemon just when the next request is sent. */
+const once = { connection: 'close' };
 
 interface User {
   login: string;
@@ -258,11 +260,13 @@ class Bank {
 
   /** A request for an audit, while nothing else is sent. */
   async #look(user: User, path: string, method = 'GET'): Promise<Answer['body']> {
-    return (await askDaemon(this.daemon, method, path, { as: user.login })).body;
+    return (await askDaemon(this.daemon, method, path, { as: user.login, headers: once })).body;
   }
 
   #ask(user: User, path: string, json: object, headers: Record<string, string> = {}): Promise<Answer> {
-    return this.#send(() => askDaemon(this.daemon, 'POST', path, { as: user.login, json, headers }));
+    return this.#send(() =>
+      askDaemon(this.daemon, 'POST', path, { as: user.login, json, headers: { ...once, ...headers } }),
+    );
   }
 
   async #newInvoice(owner: User, amountSats: number): Promise<KnownInvoice> {
@@ -365,7 +369,7 @@ class Bank {
       const leaving = new AbortController();
       const answer = await fetch(`${this.daemon.url}/v1/responses`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers },
+        headers: { ...once, 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers },
         body: JSON.stringify(body),
         signal: leaving.signal,
       });

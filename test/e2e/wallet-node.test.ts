@@ -8,7 +8,10 @@ import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 import { localhostCertificate } from '../support/test-certificate.ts';
 import { addPerson, askDaemon, type Person } from '../support/users.ts';
 
-const config = 'vault: {keychain: false, insecure_plain_file: true}\nlog: {level: trace}\n';
+const config = `vault: {keychain: false, insecure_plain_file: true}
+log: {level: trace}
+payments: {usd_per_btc: "100000"}
+`;
 
 let lnd: Awaited<ReturnType<typeof startFakeLnd>>;
 let daemon: RunningDaemon;
@@ -32,6 +35,12 @@ const paymentOf = async (as: string, id: string) =>
   (await api(as, 'GET', `/api/payments/${id}`)).body.data.payment;
 const problems = async () => (await api(daemon.login, 'POST', '/v1/admin/ledger/verify')).body.problems;
 
+const certificateFile = () => join(daemon.home, 'tls.cert');
+const connectLnd = () => [
+  ...['wallet', 'connect', 'lnd', '--url', lnd.url],
+  ...['--certificate', certificateFile(), '--network', 'regtest'],
+];
+
 /** A node with a million sats, connected by the command; the owner and Bob have wallets of it. */
 beforeAll(async () => {
   lnd = await startFakeLnd();
@@ -40,10 +49,8 @@ beforeAll(async () => {
   // Play money, which must not become real.
   await api(daemon.login, 'POST', '/api/agents/me/wallet', {});
   await api(daemon.login, 'POST', '/api/agents/me/wallet/faucet', { amountSats: 5000 });
-  const certificate = join(daemon.home, 'tls.cert');
-  await writeFile(certificate, localhostCertificate.cert);
-  const options = ['--url', lnd.url, '--certificate', certificate, '--network', 'regtest'];
-  const connected = await cli(['wallet', 'connect', 'lnd', ...options, '--json'], { stdin: lndMacaroon });
+  await writeFile(certificateFile(), localhostCertificate.cert);
+  const connected = await cli([...connectLnd(), '--json'], { stdin: lndMacaroon });
   expect(connected.stderr).toContain('The daemon has reloaded it.');
   expect(JSON.parse(connected.stdout)).toMatchObject({
     ...{ backend: 'lnd', state: 'ready', problems: [], network: 'regtest', secret: 'vault' },
@@ -173,6 +180,8 @@ describe('over Lightning', () => {
     const { paymentId, paymentHash } = body.data.payment;
     const resolve = (flag: string) => cli(['payments', 'resolve', paymentId, flag, '--yes', '--json']);
     expect((await resolve('--failed')).stderr).toContain('is being sent');
+    const unknown = await cli(['payments', 'resolve', 'pay_none', '--failed', '--yes']);
+    expect(unknown.stderr).toContain('No wallet of this host has such a payment.');
     // The next daemon has not sent it, and the node has lost its record.
     await daemon.stop({ keep: true });
     lnd.node.outgoing.delete(paymentHash);
@@ -197,6 +206,12 @@ describe('over Lightning', () => {
     expect((await pay(daemon.login, invoice)).status).toBe(refused.status);
     expect((await api(daemon.login, 'POST', '/api/payments/invoice', { amountSats: 5 })).status).toBe(503);
     expect((await api(daemon.login, 'GET', '/api/payments')).body.data).toHaveLength(before);
+    expect(await api(bob.login, 'POST', '/v1/credit/purchases', { sats: 5 })).toMatchObject({
+      ...{
+        status: 503,
+        body: { error: { message: expect.stringContaining('node of this host is not ready') } },
+      },
+    });
     const shown = await cli(['wallet', 'backend', '--json']);
     expect(shown.code).toBe(6);
     expect(JSON.parse(shown.stdout)).toMatchObject({
@@ -265,9 +280,14 @@ test('past failure 16 and 21: neither the macaroon nor a preimage is in files, l
 
 test('a disconnected node leaves the wallets of play money, and is found again', async () => {
   const real = await balanceOf(daemon.login);
+  // An address that is not given again stays.
+  const rotated = await cli(['wallet', 'connect', 'lnd', '--json'], { stdin: lndMacaroon });
+  expect(JSON.parse(rotated.stdout).state).toBe('ready');
   await cli(['wallet', 'disconnect', '--yes']);
   expect(await balanceOf(daemon.login)).toMatchObject({ backend: 'embedded', balanceSats: 5000 });
-  const { stdout } = await cli(['wallet', 'connect', 'lnd', '--json'], { stdin: lndMacaroon });
+  // The next node does not get the address, the certificate or the network of this one.
+  expect(await readConfig()).not.toMatch(/wallet|tls\.cert|regtest/);
+  const { stdout } = await cli([...connectLnd(), '--json'], { stdin: lndMacaroon });
   expect(JSON.parse(stdout).state).toBe('ready');
   expect(await balanceOf(daemon.login)).toEqual(real);
 });

@@ -369,6 +369,40 @@ export function walletStoreContract(open: OpenStorage): void {
       await expectSound(storage);
     });
 
+    test('past failure 5: that its back end cannot cancel is credited twice if it is paid twice', async () => {
+      const storage = await openWithWallets();
+      const { wallets } = storage;
+      await wallets.addInvoice(anInvoice(1, { backend: 'node', preimage: null }));
+      const query = { backend: 'node', ...first };
+      const lookedUp = async () => (await wallets.openInvoices(query)).map(({ id }) => id);
+      await fund(storage, 1000);
+      expect(await wallets.payWithin(aPayment(1))).toEqual({ refused: 'unknown-invoice' });
+      const paid = await wallets.payWithin(aPayment(1), 'revealed and sealed');
+      expect(paid).toMatchObject({ state: 'succeeded', fee: 0, preimage: 'revealed and sealed' });
+      expect(await wallets.payWithin(aPayment(1, { id: 'pay_2' }), 'revealed and sealed')).toMatchObject({
+        refused: 'taken',
+      });
+      expect(await lookedUp()).toEqual(['inv_1']);
+      await expectSound(storage);
+      const receive = () => wallets.receive({ id: 'inv_1', received: 1100, at: settledAt });
+      const results = await Promise.all([receive(), receive(), receive()]);
+      expect(results.map((result) => result?.received)).toEqual([2100, undefined, undefined]);
+      expect(await balances(storage, 'wal_2')).toEqual([2100]);
+      expect(await lookedUp()).toEqual([]);
+      await expectSound(storage);
+    });
+
+    test('that was paid within the host is looked up until it lapses', async () => {
+      const storage = await openWithWallets();
+      const { wallets } = storage;
+      await fund(storage, 1000);
+      await wallets.addInvoice(anInvoice(1, { backend: 'node', preimage: null }));
+      expect(await wallets.payWithin(aPayment(1), 'revealed and sealed')).toMatchObject({ fee: 0 });
+      await wallets.lapse({ id: 'inv_1', at: settledAt });
+      expect(await wallets.openInvoices({ backend: 'node', ...first })).toEqual([]);
+      await expectSound(storage);
+    });
+
     test('of play money is not paid from a wallet with real money, nor the other way round', async () => {
       const storage = await openWithWallets(1);
       const { wallets } = storage;

@@ -51,12 +51,19 @@ export const connectWalletCommand = (context: Context) =>
           });
         }
       }
+      const { backend: current } = await context.client().call(getWalletBackend, {});
       await context.client().call(putWalletSecret, { params: { backend }, body: { secret } });
-      await configure(context, {
-        'wallet.backend': backend,
+      const given = {
         'wallet.url': url,
         'wallet.certificate_file': certificate && resolve(certificate),
         'wallet.network': network,
+      };
+      // What is not given stays as it is, unless it is for another kind of node.
+      await configure(context, {
+        ...(current === backend ? withoutUndefined(given) : { ...nodeSettings, ...given }),
+        // It would be used instead of the secret in the vault.
+        'wallet.secret_file': undefined,
+        'wallet.backend': backend,
       });
       await showBackend(context);
       context.out.note('Each user creates a wallet for it: gateway wallet create');
@@ -72,7 +79,7 @@ export const disconnectWalletCommand = (context: Context) =>
       const connected = connectedBackends.find((name) => name === backend);
       if (connected === undefined) return context.out.note('No Lightning node is connected.');
       await confirm(context, `Disconnect ${connected} and delete its secret from the vault?`, { yes });
-      await configure(context, { 'wallet.backend': 'embedded' });
+      await configure(context, { 'wallet.backend': undefined, ...nodeSettings });
       await context.client().call(deleteWalletSecret, { params: { backend: connected } });
       await showBackend(context);
     });
@@ -105,18 +112,35 @@ export const fundWalletCommand = (context: Context) =>
       await context.out.record(funded, fundedColumns);
     });
 
-/** Writes settings of this machine's daemon, and has it apply them. For another host, says what to write there. */
+/** The settings that belong to one node, for all of them to be removed. */
+const nodeSettings = {
+  'wallet.url': undefined,
+  'wallet.certificate_file': undefined,
+  'wallet.network': undefined,
+  'wallet.secret_file': undefined,
+};
+
+function withoutUndefined(settings: Record<string, string | undefined>): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+}
+
+/**
+ * Writes settings of this machine's daemon, removes those that are undefined, and has it apply them. For another host, says
+ * what to write there.
+ */
 async function configure(context: Context, settings: Record<string, string | undefined>): Promise<void> {
-  const given = Object.entries(settings).filter(([, value]) => value !== undefined);
+  const changes = Object.entries(settings);
   if (!context.host().isLocal) {
-    const lines = given.map(([name, value]) => `  gateway config set ${name} ${value}`);
+    const lines = changes.map(([name, value]) =>
+      value === undefined ? `  gateway config unset ${name}` : `  gateway config set ${name} ${value}`,
+    );
     return context.out.note(['Configure it on the host:', ...lines].join('\n'));
   }
   const tools = await (await context.daemon()).loadConfigTools();
   const running = await runningDaemon(context);
   const place = configLocation(context, running?.file);
   const isKnownModel = undefined;
-  for (const [name, value] of given) {
+  for (const [name, value] of changes) {
     const outcome = await tools.set(place, { name, value, isKnownModel });
     if ('faults' in outcome) throw configError(outcome.faults, 'The secret is stored; the settings are not.');
   }

@@ -114,7 +114,7 @@ export const moneyCommands: Record<string, CommandEntry | NounEntry> = {
     load: async () => (await import('../commands/payments.ts')).payCommand,
   },
   payments: {
-    summary: 'View payments from your wallet.',
+    summary: 'View payments from your wallet, and resolve pending ones.',
     alone: 'list',
     verbs: {
       list: {

@@ -4,6 +4,7 @@ import { ApiError } from '../../shared/errors.ts';
 import type { Proxies } from '../../shared/proxies.ts';
 import { backendFacts, type ConnectedBackend } from '../../shared/wallet-backends.ts';
 import type { LightningConfig } from '../config/config.ts';
+import { defaults } from '../config/defaults.ts';
 import { BackendFailure, type LightningBackend } from '../features/lightning/index.ts';
 import type { Vault } from '../features/vault/index.ts';
 import type { BackendTerms } from '../features/wallet/index.ts';
@@ -52,12 +53,14 @@ export function createLightning(deps: LightningDeps): Lightning {
       return fresh.backend;
     },
     connectOnce({ backend: name, secret, ...terms }) {
+      const configured = live.lightning;
+      // What is not given stays as it is configured, unless that is for another kind of node.
+      const kept = name === configured.backend ? configured : undefined;
       const config = {
-        ...{ ...live.lightning, backend: name, secret, secretFile: undefined },
-        // What is not given stays as it is configured.
-        url: terms.url ?? live.lightning.url,
-        certificateFile: terms.certificateFile ?? live.lightning.certificateFile,
-        network: terms.network ?? live.lightning.network,
+        ...{ ...configured, backend: name, secret, secretFile: undefined },
+        url: terms.url ?? kept?.url,
+        certificateFile: terms.certificateFile ?? kept?.certificateFile,
+        network: terms.network ?? kept?.network ?? defaults['wallet.network'],
       };
       const { backend, close } = connect(name, config, deps);
       return { ...backend, close };

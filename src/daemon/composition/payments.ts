@@ -1,4 +1,5 @@
 import { hkdfSync } from 'node:crypto';
+import { ApiError } from '../../shared/errors.ts';
 import type { Admission } from '../features/metering/index.ts';
 import {
   Challenges,
@@ -38,19 +39,28 @@ const credentialRate = { burst: 60, perSecond: 0.5 };
 const addressRate = { burst: 240, perSecond: 2 };
 const sweepEveryMs = 30_000;
 
+const takesNone = (reason: string) =>
+  new ApiError('unavailable', { message: `This host takes no payments: ${reason}` });
+
 /** Payment for model calls: invoices in the wallet of the host's owner, which turn into credit. */
 export function createPayments(deps: PaymentsDeps, { wallets, admission, isPrepaid }: PaymentsFeatures) {
   const { storage, world, live, log } = deps;
   const { invoices, backend } = wallets;
   const store = storage.challenges;
-  // Other hosts' play money is worth nothing, and on a public host anybody could try to get some.
-  const canAccept = () => live.acceptsPayments && (backend().isConnected || deps.isLocalHost);
   const elapsed = () => world.elapsed();
   const challenges = new Challenges({
     ...{ store, invoices, backend, world, log },
     async receiver() {
-      const owner = canAccept() ? await storage.workspaces.owner() : undefined;
-      return owner && (await wallets.wallets.ofUser(owner.user.id));
+      if (!live.acceptsPayments) throw takesNone('`payments.accept` is false.');
+      // On a public host, anybody could try to get play money.
+      if (!backend().isConnected && !deps.isLocalHost)
+        throw takesNone(
+          'it has no Lightning node, and play money only counts on a host for this machine alone.',
+        );
+      const owner = await storage.workspaces.owner();
+      const wallet = owner && (await wallets.wallets.ofUser(owner.user.id));
+      if (!wallet) throw takesNone('its owner needs a wallet (gateway wallet create).');
+      return wallet;
     },
     rates: new Rates({ settings: live.rate, isPlayMoney: () => !backend().isConnected, world, log }),
     limits: {

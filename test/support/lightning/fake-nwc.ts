@@ -11,8 +11,8 @@ import {
 import { FakeNode, type FakePayment } from './fake-node.ts';
 import { startFakeRelay } from './fake-relay.ts';
 
-const walletSecret = new Uint8Array(32).fill(11);
-const clientSecret = new Uint8Array(32).fill(13);
+export const walletSecret = new Uint8Array(32).fill(11);
+export const clientSecret = new Uint8Array(32).fill(13);
 
 export interface FakeNwcOptions {
   encryption?: 'nip44_v2' | 'nip04';
@@ -20,7 +20,13 @@ export interface FakeNwcOptions {
   methods?: readonly string[];
 }
 
-const allMethods = ['get_info', 'get_balance', 'make_invoice', 'pay_invoice', 'lookup_invoice'];
+export const allMethods = [
+  'get_info',
+  'get_balance',
+  'make_invoice',
+  'pay_invoice',
+  'lookup_invoice',
+] as const;
 
 /** A wallet that supports Nostr Wallet Connect (NIP-47), and its relay. */
 export async function startFakeNwc(
@@ -58,7 +64,7 @@ export async function startFakeNwc(
     if (type === 'EVENT') void serve(event);
   });
   socket.send(JSON.stringify(['REQ', 'requests', { kinds: [23194], '#p': [walletKey] }]));
-  const secret = `nostr+walletconnect://${walletKey}?relay=${encodeURIComponent(relay.url)}&secret=${Buffer.from(clientSecret).toString('hex')}`;
+  const secret = connectionString(relay.url);
   const close = async () => {
     socket.terminate();
     await relay.close();
@@ -66,10 +72,17 @@ export async function startFakeNwc(
   return { url: relay.url, relay, node, secret, close };
 }
 
+/** What the fake wallets give out. */
+export function connectionString(relayUrl: string): string {
+  const query = new URLSearchParams({ relay: relayUrl, secret: hex(clientSecret) });
+  return `nostr+walletconnect://${publicKeyOf(walletSecret)}?${query}`;
+}
+
 type Answer = { result: unknown } | { error: { code: string; message: string } } | 'vanish';
 
+/** What a wallet over the books of a node answers. */
 // biome-ignore lint/suspicious/noExplicitAny: the parameters of the methods.
-async function answerTo(node: FakeNode, method: string, params: any): Promise<Answer> {
+export async function answerTo(node: FakeNode, method: string, params: any): Promise<Answer> {
   switch (method) {
     case 'get_info':
       return {

@@ -18,20 +18,24 @@ interface RigOptions {
 export function fakeRig(adapter: LightningAdapter, options: RigOptions) {
   const { url, node, close, secret, certificate, takesFeeLimit } = options;
   onTestFinished(close);
+  const start = () => {
+    const network = createNetwork({ certificate });
+    const world = worldOfProcess(network.send);
+    const backend = adapter.create({
+      ...{ url, network: node.network, send: network.send, world },
+      secret: async () => secret,
+    });
+    onTestFinished(async () => {
+      await backend.close?.();
+      await network.close();
+    });
+    return backend;
+  };
   return {
-    node,
-    start() {
-      const network = createNetwork({ certificate });
-      const world = worldOfProcess(network.send);
-      const backend = adapter.create({
-        ...{ url, network: node.network, send: network.send, world },
-        secret: async () => secret,
-      });
-      onTestFinished(async () => {
-        await backend.close?.();
-        await network.close();
-      });
-      return backend;
+    ...{ node, start },
+    startOther() {
+      node.nodeId = '03'.padEnd(66, 'b');
+      return start();
     },
     foreignInvoice: async (amountMsat: number) => node.foreignInvoice(amountMsat),
     payFromOutside: async (invoice: string) => node.receive(invoice),

@@ -99,9 +99,17 @@ export interface LightningBackend {
   lookUpInvoice(paymentHash: string, signal: AbortSignal): Promise<{ receivedMsat: number } | undefined>;
   /**
    * Makes an invoice unpayable from outside, before it is settled within the host. Returns false if that is not certain;
-   * the invoice is then not settled within the host. A back end without it settles no invoices within the host.
+   * the invoice is then not settled within the host. A back end with neither this nor `revealPreimage` settles no invoices
+   * within the host.
    */
   cancelInvoice?(paymentHash: string, signal: AbortSignal): Promise<boolean>;
+  /**
+   * The proof of an invoice that this back end issued, for one that cannot cancel invoices: others can still pay it after it
+   * was settled within the host. Undefined if it was paid, or is not known. Fails like `check`.
+   */
+  revealPreimage?(paymentHash: string, signal: AbortSignal): Promise<Uint8Array | undefined>;
+  /** Set if it cannot pay an invoice that it issued. */
+  readonly cannotPayItself?: true;
   /** The fee for an amount, where the back end has its own price and takes no limit. */
   ownFeeMsat?(amountMsat: number): number;
   /** Ends its connections. */

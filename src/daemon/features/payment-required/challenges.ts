@@ -16,8 +16,8 @@ interface RateLimit {
 export interface ChallengesDeps {
   store: ChallengesStore;
   invoices: Pick<Invoices, 'issue'>;
-  /** The wallet that receives payments: the host's. */
-  receiver: () => Promise<WalletRecord | undefined>;
+  /** The wallet that receives payments: the host's. Fails with `unavailable` if there is none. */
+  receiver: () => Promise<WalletRecord>;
   rates: Pick<Rates, 'current'>;
   backend: () => Pick<LightningBackend, 'network'>;
   /** Limits of new invoices, by credential and by address. */
@@ -53,6 +53,8 @@ interface NewChallenge extends Payer {
 /** An open challenge is offered again unless it expires this soon. */
 const timeToPayMs = 60_000;
 const creditExpirySeconds = 3600;
+const noRate =
+  'This host cannot take payments now: it has no exchange rate (payments.usd_per_btc or payments.rate_url).';
 
 /** Issues invoices that turn into credit. */
 export class Challenges {
@@ -77,8 +79,8 @@ export class Challenges {
     return await issued;
   }
 
-  /** An invoice for credit. Undefined if the host cannot issue invoices. Fails with `rate_limited`. */
-  forCredit(payer: Payer, amount: (rate: Rate) => number): Promise<Challenge | undefined> {
+  /** An invoice for credit. Fails with `rate_limited`, and with `unavailable` if the host cannot issue invoices. */
+  forCredit(payer: Payer, amount: (rate: Rate) => number): Promise<Challenge> {
     const terms = { amount, description: 'Credit for model calls', request: null };
     return this.#issue({ ...payer, ...terms, expirySeconds: creditExpirySeconds });
   }
@@ -89,18 +91,22 @@ export class Challenges {
     const open = await store.openFor(credentialId(call.caller), call.request, expiresAfter);
     if (open && open.credit >= due) return open;
     const { method, path } = call.request;
-    return await this.#issue({
-      ...call,
-      amount: (rate) => msatFor(due, rate),
-      description: `${method} ${path}`,
-      expirySeconds: callExpirySeconds,
+    const terms = {
+      ...{ ...call, amount: (rate: Rate) => msatFor(due, rate) },
+      ...{ description: `${method} ${path}`, expirySeconds: callExpirySeconds },
+    };
+    return await this.#issue(terms).catch((error: unknown) => {
+      // Without an invoice, the caller learns at least what is missing.
+      if (error instanceof ApiError && error.code === 'unavailable') return undefined;
+      throw error;
     });
   }
 
-  async #issue(terms: NewChallenge): Promise<Challenge | undefined> {
-    const { store, invoices, receiver, rates, backend, secret, world } = this.#deps;
+  /** Fails with `rate_limited`, and with `unavailable` if the host cannot issue invoices. */
+  async #issue(terms: NewChallenge): Promise<Challenge> {
+    const { store, invoices, receiver, rates, backend, secret, world, log } = this.#deps;
     const [wallet, rate] = await Promise.all([receiver(), rates.current()]);
-    if (!wallet || !rate) return undefined;
+    if (!rate) throw new ApiError('unavailable', { message: noRate });
     this.#limit(terms);
     const { caller, request, expirySeconds, description } = terms;
     const requestHash = canCommit(backend().network) ? terms.requestHash : undefined;
@@ -108,8 +114,11 @@ export class Challenges {
     const asked = { amountSats: amount / 1000, description, expirySeconds };
     const record = await invoices
       .issue(wallet, { ...asked, ...(requestHash !== undefined && { descriptionHash: requestHash }) })
-      .catch((error: unknown) => this.#cannotIssue(error));
-    if (!record) return undefined;
+      .catch((error: unknown) => {
+        log.warn({ err: error }, 'an invoice for credit or a call could not be issued');
+        if (error instanceof ApiError) throw error;
+        throw new ApiError('unavailable', { message: 'This host could not issue an invoice.', cause: error });
+      });
     const { decodeInvoice } = await loadBolt11();
     const decoded = decodeInvoice(record.invoice);
     const isCommitted = requestHash !== undefined && decoded.descriptionHash === requestHash;
@@ -142,11 +151,5 @@ export class Challenges {
       message: 'Too many invoices were requested and not paid.',
       retryAfterSeconds: wait,
     });
-  }
-
-  /** Without an invoice the caller learns at least what is missing. */
-  #cannotIssue(error: unknown): undefined {
-    this.#deps.log.warn({ err: error }, 'an invoice for a call could not be issued');
-    return undefined;
   }
 }

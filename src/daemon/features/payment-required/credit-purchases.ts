@@ -30,20 +30,16 @@ export class CreditPurchases {
   }
 
   /**
-   * Issues an invoice for credit. Fails with `rate_limited`, and with `unavailable` if the host cannot issue invoices.
+   * Issues an invoice for credit. Fails with `rate_limited`, and with `unavailable` and the reason if the host cannot issue
+   * invoices.
    */
   async start(payer: Payer, { usd, sats }: { usd?: string | undefined; sats?: number | undefined }) {
     if ((usd === undefined) === (sats === undefined))
       throw inputFault('sats', 'or `usd` is required, but not both');
     const worth = usd === undefined ? undefined : (parseUsd(usd) ?? 0);
-    const challenge = await this.#deps.challenges.forCredit(payer, (rate) =>
+    return await this.#deps.challenges.forCredit(payer, (rate) =>
       worth === undefined ? (sats ?? 0) * 1000 : msatFor(worth, rate),
     );
-    if (challenge) return challenge;
-    throw new ApiError('unavailable', {
-      message:
-        'This host takes no payments yet: its owner needs a wallet (gateway wallet create), and an exchange rate.',
-    });
   }
 
   /** A purchase of the workspace. If it is open, waits for its payment at most `waitMs`. Fails with `not_found`. */

@@ -66,7 +66,7 @@ export function invoices(deps: InvoicesDeps) {
       const wallet = await deps.wallets.of(caller);
       const invoice = await store.invoice(id);
       if (wallet && invoice?.walletId === wallet.id) return invoice;
-      throw new ApiError('not_found', { param: 'invoiceId' });
+      throw new ApiError('not_found', { param: 'invoiceId', message: 'You have no such invoice.' });
     },
 
     /**
@@ -105,7 +105,8 @@ async function collectOne(
       const paid = await store.receive({ id, received: found.receivedMsat, at: world.now() });
       const wallet = paid && (await store.find(walletId));
       if (wallet) announce(wallet);
-      if (paid) await onPaid?.(paid);
+      // One that was settled within the host was reported then.
+      if (paid?.received === found.receivedMsat) await onPaid?.(paid);
     } else if (expiresAt + lapseGraceMs <= lookedUpAt) {
       await store.lapse({ id, at: lookedUpAt });
     }

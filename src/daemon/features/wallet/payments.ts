@@ -115,7 +115,8 @@ export class Payments {
     const budget = limits && budgetOf(limits, world.now());
     const left = budget ? await store.leftOfBudget(wallet.id, budget) : needed;
     if (left < needed) throw overBudget(needed, left, limits);
-    const isWithin = payable.isWithin && (await this.#reserve(invoice.paymentHash, backend));
+    const reserved = payable.isWithin && (await this.#reserve(invoice.paymentHash, backend));
+    const isWithin = reserved !== false;
     if (!isWithin) await this.#prepare(backend);
     const payment: NewPayment = {
       id: makeId('pay'),
@@ -132,7 +133,7 @@ export class Payments {
       expiresAt,
       ...(budget && { budget }),
     };
-    if (isWithin) return await this.#payWithin(wallet, payment, limits);
+    if (isWithin) return await this.#payWithin(wallet, payment, { limits, ...reserved });
     const started = recorded(payment, await store.startPayment(payment), limits);
     await within(world, this.#send(started, wallet, backend), timeoutMs);
     return (await store.payment(started.id)) ?? started;
@@ -173,7 +174,7 @@ export class Payments {
     const wallet = await this.#deps.wallets.of(caller);
     const payment = await this.#deps.store.payment(id);
     if (wallet && payment?.walletId === wallet.id) return payment;
-    throw new ApiError('not_found', { param: 'paymentId' });
+    throw new ApiError('not_found', { param: 'paymentId', message: 'You have no such payment.' });
   }
 
   /** The proof of a payment, in hexadecimal, for its payer; null until it succeeded. */
@@ -205,7 +206,11 @@ export class Payments {
   async resolve(id: string, { outcome, fee, preimage, userId }: Resolution): Promise<PaymentRecord> {
     const { store, sealer, world, log, announce } = this.#deps;
     const payment = await store.payment(id);
-    if (!payment) throw new ApiError('not_found', { param: 'payment' });
+    if (!payment)
+      throw new ApiError('not_found', {
+        param: 'payment',
+        message: 'No wallet of this host has such a payment.',
+      });
     const { state, paymentHash, feeLimit } = payment;
     if (state !== 'pending') throw new ApiError('conflict', { message: `The payment ${state} already.` });
     if (this.#sending.has(id)) {
@@ -287,6 +292,8 @@ export class Payments {
     }
     if (own?.state === 'paid') throw new ApiError('conflict', { message: 'This invoice is already paid.' });
     const isWithin = isSettledWithin(own, backend);
+    if (own?.backend === backend.name && !isWithin && backend.cannotPayItself)
+      throw inputFault('invoice', notToItself);
     if (!isWithin && !backend.isConnected) {
       throw inputFault(
         'invoice',
@@ -299,11 +306,24 @@ export class Payments {
     return { invoice, text, expiresAt, amount, isWithin };
   }
 
-  /** Makes an invoice of this host unpayable from outside. Returns false if it has to be paid over Lightning. */
-  async #reserve(paymentHash: string, backend: LightningBackend): Promise<boolean> {
-    const { log } = this.#deps;
+  /**
+   * Prepares an invoice of this host for being settled within it: makes it unpayable from outside, or else gets its sealed
+   * preimage. Returns false if it has to be paid over Lightning. Fails with `conflict` if somebody paid it already, and with
+   * `unavailable` if the back end cannot be asked.
+   */
+  async #reserve(paymentHash: string, backend: LightningBackend): Promise<false | { revealed?: string }> {
+    const { log, sealer } = this.#deps;
+    const { signal } = this.#stopping;
+    if (backend.revealPreimage) {
+      const preimage = await backend.revealPreimage(paymentHash, signal).catch((error: unknown) => {
+        throw unavailable(error);
+      });
+      if (preimage && isPreimageOf(preimage, paymentHash))
+        return { revealed: sealer.seal(preimage, preimageOf(paymentHash)) };
+      throw new ApiError('conflict', { param: 'invoice', message: 'This invoice is already paid.' });
+    }
     try {
-      return (await backend.cancelInvoice?.(paymentHash, this.#stopping.signal)) === true;
+      return (await backend.cancelInvoice?.(paymentHash, signal)) === true && {};
     } catch (error) {
       log.warn({ err: error }, 'an invoice could not be cancelled');
       return false;
@@ -324,10 +344,10 @@ export class Payments {
   async #payWithin(
     wallet: WalletRecord,
     payment: NewPayment,
-    limits: SpendingLimits | undefined,
+    { limits, revealed }: { limits: SpendingLimits | undefined; revealed?: string },
   ): Promise<PaymentRecord> {
     const { store, announce, onPaid } = this.#deps;
-    const paid = recorded(payment, await store.payWithin(payment), limits);
+    const paid = recorded(payment, await store.payWithin(payment, revealed), limits);
     announce(wallet);
     const invoice = await store.invoiceByHash(payment.paymentHash);
     const payee = invoice && (await store.find(invoice.walletId));
@@ -385,9 +405,15 @@ function feeLimitAt({ ownFeeMsat }: LightningBackend, amountMsat: number): numbe
 }
 
 /** Whether a payment of an invoice would be settled within the host, without fees. */
-function isSettledWithin(own: InvoiceRecord | undefined, backend: LightningBackend): boolean {
-  return own !== undefined && own.backend === backend.name && backend.cancelInvoice !== undefined;
+function isSettledWithin(
+  own: InvoiceRecord | undefined,
+  { name, cancelInvoice, revealPreimage }: LightningBackend,
+): boolean {
+  return own?.backend === name && (cancelInvoice !== undefined || revealPreimage !== undefined);
 }
+
+const notToItself =
+  'was created on this host, whose Lightning node cannot pay its own invoices; pay it from another wallet';
 
 /** What a look-up says about this payment: an attempt that started earlier says nothing. */
 function finalOutcome(

@@ -165,24 +165,30 @@ export interface WalletStore {
   invoiceByHash(paymentHash: string): Promise<InvoiceRecord | undefined>;
   /** Newest first. */
   invoices(walletId: string, page: ItemPage): Promise<InvoiceRecord[]>;
-  /** Open invoices of a back end that have not lapsed, oldest first, after the one with the id `after`. */
+  /**
+   * Invoices of a back end for which it may still receive money, oldest first, after the one with the id `after`: open ones
+   * that have not lapsed, and those that were settled within the host but not cancelled at the back end.
+   */
   openInvoices(options: {
     backend: BackendName;
     after: string | undefined;
     limit: number;
   }): Promise<InvoiceRecord[]>;
-  /** Ends looking up an open invoice: it expired, and nothing was received. */
+  /** Ends looking up an invoice: it expired, and nothing was received. */
   lapse(invoice: { id: string; at: number }): Promise<void>;
-  /** Credits what was received for an open invoice. Returns undefined if it was paid before. */
+  /**
+   * Credits what the back end received for an open invoice, or in addition for one that was settled within the host.
+   * Returns undefined if it was credited before.
+   */
   receive(invoice: { id: string; received: number; at: number }): Promise<InvoiceRecord | undefined>;
 
   /** What is left of a wallet's budget. */
   leftOfBudget(walletId: string, budget: PaymentBudget): Promise<number>;
   /**
    * Pays an invoice of this host: moves the amount between the wallets, marks the invoice as paid and copies its sealed
-   * preimage to the payment.
+   * preimage to the payment. `revealed` is the sealed preimage of an invoice that the back end did not cancel.
    */
-  payWithin(payment: NewPayment): Promise<PaymentRecord | PaymentRefusal>;
+  payWithin(payment: NewPayment, revealed?: string): Promise<PaymentRecord | PaymentRefusal>;
   /** Records a pending payment and reserves its amount and fee limit. */
   startPayment(payment: NewPayment): Promise<PaymentRecord | PaymentRefusal>;
   /** Settles a pending payment and returns unused money. Returns undefined if it is not pending any more. */

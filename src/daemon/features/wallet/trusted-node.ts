@@ -43,7 +43,7 @@ export function withTrustedNode(
   const askUnlessRecent = async (signal: AbortSignal): Promise<void> => {
     if (world.elapsed() - knownAt > recentMs) await ask(signal);
   };
-  const { cancelInvoice } = backend;
+  const { cancelInvoice, revealPreimage } = backend;
   return {
     ...backend,
     async check(signal) {
@@ -71,6 +71,12 @@ export function withTrustedNode(
       async cancelInvoice(paymentHash: string, signal: AbortSignal) {
         await ask(signal);
         return await cancelInvoice(paymentHash, signal);
+      },
+    }),
+    ...(revealPreimage && {
+      async revealPreimage(paymentHash: string, signal: AbortSignal) {
+        await ask(signal);
+        return await revealPreimage(paymentHash, signal);
       },
     }),
   };

@@ -76,6 +76,7 @@ export const electrum: LightningAdapter = {
           ? { receivedMsat: received }
           : undefined;
       },
+      cannotPayItself: true,
       ownFeeMsat: (amountMsat) => Math.max(ownFeeLimit.minMsat, Math.ceil(amountMsat * ownFeeLimit.share)),
     } satisfies LightningBackend;
   },

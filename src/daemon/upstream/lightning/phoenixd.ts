@@ -66,6 +66,13 @@ export const phoenixd: LightningAdapter = {
         const { isPaid, receivedSat } = succeeded(answer);
         return isPaid === true ? { receivedMsat: (countOf(receivedSat) ?? 0) * 1000 } : undefined;
       },
+      cannotPayItself: true,
+      async revealPreimage(paymentHash, signal) {
+        const answer = await call('GET', `/payments/incoming/${paymentHash}`, { signal });
+        if (answer.status === 404) return undefined;
+        const { isPaid, preimage } = succeeded(answer);
+        return isPaid === false ? preimageFrom(textOf(preimage), 'hex') : undefined;
+      },
       ownFeeMsat: (amountMsat) => Math.ceil(amountMsat * fee.share) + fee.baseMsat,
     };
   },

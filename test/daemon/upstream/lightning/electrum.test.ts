@@ -35,7 +35,10 @@ describe.skipIf(noElectrum !== undefined)('Electrum, with real nodes', () => {
   };
 
   lightningBackendContract(
-    async () => ({ start, foreignInvoice: (msat) => nodes.invoiceOfBob(msat), payFromOutside: payFromBob }),
+    async () => ({
+      ...{ start, startOther: () => connect(nodes.bob.url, `${nodes.bob.user}:${nodes.bob.password}`) },
+      ...{ foreignInvoice: (msat: number) => nodes.invoiceOfBob(msat), payFromOutside: payFromBob },
+    }),
     { isFake: false },
   );
 

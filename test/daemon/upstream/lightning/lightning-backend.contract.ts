@@ -2,11 +2,15 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { decodeInvoice } from '../../../../src/daemon/features/lightning/bolt11.ts';
 import type { LightningBackend, PaymentRequest } from '../../../../src/daemon/features/lightning/index.ts';
+import { withTrustedNode } from '../../../../src/daemon/features/wallet/index.ts';
+import { fakeWorld } from '../../../support/fake-world.ts';
 
 /** A back end under test, and the other side: the node, and another one that pays it and is paid. */
 export interface BackendRig {
   /** A new adapter for the same node, as a daemon that starts now has it. */
   start(): LightningBackend;
+  /** An adapter for the same address, where another node answers. */
+  startOther(): LightningBackend;
   /** An invoice of the other node. */
   foreignInvoice(amountMsat: number): Promise<string>;
   /** The other node pays an invoice; rejects if it cannot. */
@@ -75,6 +79,38 @@ export function lightningBackendContract(startRig: () => Promise<BackendRig>, { 
     await expect
       .poll(() => rig.start().lookUpInvoice(decoded.paymentHash, never), { timeout: 20_000 })
       .toEqual({ receivedMsat: amountMsat });
+  });
+
+  test('is only used while the same node answers', async () => {
+    const rig = await startRig();
+    let nodeId: string | undefined;
+    const deps = {
+      store: {
+        trustedNode: async () => nodeId,
+        trustNode: async (first: { nodeId: string }) => {
+          nodeId = first.nodeId;
+          return true;
+        },
+      },
+      world: fakeWorld(),
+    };
+    const trusted = withTrustedNode(rig.start(), deps);
+    await trusted.prepare(never);
+    expect(nodeId).toMatch(/^0[23][0-9a-f]{64}$/);
+    await trusted.check(never);
+    const hash = 'ab'.repeat(32);
+    const request = { walletId: 'wal_1', amountMsat, description: 'Tea', expirySeconds: 600 };
+    const other = withTrustedNode(rig.startOther(), deps);
+    const attempts = [
+      () => other.check(never),
+      () => other.prepare(never),
+      () => other.createInvoice(request),
+      () => other.lookUpInvoice(hash, never),
+      () => other.lookUpPayment(hash, never),
+      ...(other.cancelInvoice ? [() => other.cancelInvoice?.(hash, never)] : []),
+      ...(other.revealPreimage ? [() => other.revealPreimage?.(hash, never)] : []),
+    ];
+    for (const attempt of attempts) await expect(attempt()).rejects.toMatchObject({ kind: 'other-node' });
   });
 
   test('has received nothing for an invoice that it does not know', async () => {
@@ -212,6 +248,20 @@ export function lightningBackendContract(startRig: () => Promise<BackendRig>, { 
     await rig.payFromOutside(paid.invoice);
     const paidHash = decodeInvoice(paid.invoice).paymentHash;
     expect(await backend.cancelInvoice(paidHash, never).catch(() => false)).toBe(false);
+  });
+
+  test('reveals the proof of an invoice until somebody has paid it, if it can', async () => {
+    const rig = await startRig();
+    const backend = rig.start();
+    if (backend.revealPreimage === undefined) return;
+    const request = { walletId: 'wal_1', amountMsat, description: 'Tea', expirySeconds: 600 };
+    const { invoice } = await backend.createInvoice(request);
+    const { paymentHash } = decodeInvoice(invoice);
+    const revealed = await backend.revealPreimage(paymentHash, never);
+    provenBy(invoice, revealed ?? new Uint8Array());
+    await rig.payFromOutside(invoice);
+    expect(await backend.revealPreimage(paymentHash, never)).toBeUndefined();
+    expect(await backend.revealPreimage('ab'.repeat(32), never)).toBeUndefined();
   });
 
   test('says that the node is unreachable, without its secret', async () => {

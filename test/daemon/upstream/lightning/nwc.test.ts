@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { decodeInvoice } from '../../../../src/daemon/features/lightning/bolt11.ts';
 import { nip04, nip44, publicKeyOf } from '../../../../src/daemon/upstream/lightning/nostr.ts';
 import { nwc } from '../../../../src/daemon/upstream/lightning/nwc.ts';
+import { startAlbyWalletService } from '../../../support/lightning/alby-wallet-service.ts';
 import { type FakeNwcOptions, startFakeNwc } from '../../../support/lightning/fake-nwc.ts';
 import { fakeRig } from '../../../support/lightning/rig.ts';
 import { lightningBackendContract, requestFor } from './lightning-backend.contract.ts';
@@ -82,6 +83,23 @@ describe('Nostr Wallet Connect', () => {
     expect(nwc.parseSecret(Buffer.from(`${whole}\n`))).toBe(whole);
     for (const text of ['', key, whole.replace('secret', 'other'), whole.replace('wss:', 'https:')])
       expect(nwc.parseSecret(Buffer.from(text))).toBeUndefined();
+  });
+});
+
+describe.each(['nip44_v2', 'nip04'] as const)('the wallet service of @getalby/sdk over %s', (encryption) => {
+  lightningBackendContract(async () => {
+    const service = await startAlbyWalletService({ encryption });
+    return fakeRig(nwc, { ...service, takesFeeLimit: false });
+  });
+
+  test('reads requests in that encryption, and no other', async () => {
+    const service = await startAlbyWalletService({ encryption });
+    const rig = fakeRig(nwc, { ...service, takesFeeLimit: false });
+    await rig.start().prepare(never);
+    const request = service.relay.events.find(({ kind }) => kind === 23194);
+    const named = request?.tags.find(([name]) => name === 'encryption')?.[1] ?? 'nip04';
+    expect(named).toBe(encryption);
+    expect(request?.content.includes('?iv=')).toBe(encryption === 'nip04');
   });
 });
 

@@ -10,6 +10,11 @@ import type { Move, WalletBooking } from './booking.ts';
 import { leftOfBudget } from './budgets.ts';
 import { invoices, payments, wallets } from './tables.ts';
 
+interface PaymentWithin {
+  payment: NewPayment;
+  revealed: string | undefined;
+}
+
 export function paymentWrites(orm: Orm, { available, book, invoicePaid, paymentSettled }: WalletBooking) {
   /** Why the payment cannot be recorded now. */
   const refusal = (payment: NewPayment): PaymentRefusal | undefined => {
@@ -27,7 +32,7 @@ export function paymentWrites(orm: Orm, { available, book, invoicePaid, paymentS
   };
 
   return {
-    'payments.payWithin': (payment: NewPayment): PaymentRecord | PaymentRefusal => {
+    'payments.payWithin': ({ payment, revealed }: PaymentWithin): PaymentRecord | PaymentRefusal => {
       const { id, walletId, amount, createdAt: at } = payment;
       const isSame = and(
         eq(invoices.paymentHash, payment.paymentHash),
@@ -40,7 +45,8 @@ export function paymentWrites(orm: Orm, { available, book, invoicePaid, paymentS
           .from(wallets)
           .where(eq(wallets.id, id))
           .get();
-      if (!invoice || invoice.preimage === null || invoice.amount !== amount)
+      const preimage = invoice?.preimage ?? revealed;
+      if (!invoice || preimage === undefined || invoice.amount !== amount)
         return { refused: 'unknown-invoice' };
       const [from, to] = [bookOf(walletId), bookOf(invoice.walletId)];
       if (from?.backend !== to?.backend || from?.network !== to?.network)
@@ -50,11 +56,15 @@ export function paymentWrites(orm: Orm, { available, book, invoicePaid, paymentS
       const isOpen = and(eq(invoices.id, invoice.id), eq(invoices.state, 'open'), gt(invoices.expiresAt, at));
       const opened = orm
         .update(invoices)
-        .set({ state: 'paid', received: amount, paidAt: at })
+        .set({
+          state: 'paid',
+          received: amount,
+          paidAt: at,
+          stillPayable: invoice.preimage === null ? 1 : null,
+        })
         .where(isOpen)
         .run();
       if (opened.changes === 0) return { refused: 'expired' };
-      const { preimage } = invoice;
       const ended = {
         state: 'succeeded',
         fee: 0,

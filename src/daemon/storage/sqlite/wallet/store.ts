@@ -7,10 +7,15 @@ import { leftOfBudget } from './budgets.ts';
 import { invoices, payments, walletNodes, wallets } from './tables.ts';
 
 const { secret: _secret, replacedAt: _replacedAt, ...walletColumns } = columnsOf(wallets);
-const { preimage: _preimage, lapsedAt: _lapsedAt, ...invoiceColumns } = columnsOf(invoices);
+const {
+  preimage: _preimage,
+  lapsedAt: _lapsedAt,
+  stillPayable: _stillPayable,
+  ...invoiceColumns
+} = columnsOf(invoices);
 
 /** Literals, as SQLite does not use a partial index for a bound value. */
-const isOpen = sql`${invoices.state} = 'open' and ${invoices.lapsedAt} is null`;
+const isOpen = sql`${invoices.lapsedAt} is null and (${invoices.state} = 'open' or ${invoices.stillPayable} = 1)`;
 const isPending = sql`${payments.state} = 'pending'`;
 
 export function walletStore({ database, orm, writer }: StoreContext): WalletStore {
@@ -89,7 +94,7 @@ export function walletStore({ database, orm, writer }: StoreContext): WalletStor
     receive: (invoice) => writer.write('invoices.receive', invoice),
 
     leftOfBudget: async (walletId, budget) => leftOfBudget(orm, walletId, budget),
-    payWithin: (payment) => writer.write('payments.payWithin', payment),
+    payWithin: (payment, revealed) => writer.write('payments.payWithin', { payment, revealed }),
     startPayment: (payment) => writer.write('payments.start', payment),
     settlePayment: (settlement) => writer.write('payments.settle', settlement),
     ...paymentReads(orm),

@@ -41,6 +41,8 @@ export const invoices = sqliteTable('invoices', {
   expiresAt: integer().notNull(),
   paidAt: integer(),
   lapsedAt: integer(),
+  /** 1 if it was settled within the host, and its back end may still receive money for it. */
+  stillPayable: integer(),
 });
 
 /** Columns of a `PaymentRecord`. */

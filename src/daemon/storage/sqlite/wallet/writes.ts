@@ -99,22 +99,24 @@ export function walletWrites(database: Connection, orm: Orm, totals: BatchTotals
       orm
         .update(invoices)
         .set({ lapsedAt: at })
-        .where(and(eq(invoices.id, id), eq(invoices.state, 'open')))
+        .where(and(eq(invoices.id, id), or(eq(invoices.state, 'open'), eq(invoices.stillPayable, 1))))
         .run();
     },
 
     'invoices.receive': ({ id, received, at }: Parameters<WalletStore['receive']>[0]) => {
+      // After a payment within the host, what was received comes on top.
+      const total = sql<number>`coalesce(${invoices.received}, 0) + ${received}`;
       const [invoice] = orm
         .update(invoices)
-        .set({ state: 'paid', received, paidAt: at })
-        .where(and(eq(invoices.id, id), eq(invoices.state, 'open')))
+        .set({ state: 'paid', received: total, paidAt: at, stillPayable: null })
+        .where(and(eq(invoices.id, id), or(eq(invoices.state, 'open'), eq(invoices.stillPayable, 1))))
         .returning()
         .all();
       if (!invoice) return undefined;
       const credit = walletAccount(invoice.walletId);
       const move = { debit: lightningAccount, credit, amount: received };
       book(id, at, [{ kind: 'receipt', ...move }], [invoicePaid(invoice, at)]);
-      const { preimage: _preimage, lapsedAt: _lapsedAt, ...record } = invoice;
+      const { preimage: _preimage, lapsedAt: _lapsedAt, stillPayable: _stillPayable, ...record } = invoice;
       return record;
     },
 
@@ -134,7 +136,8 @@ function isAwaited(orm: Orm, walletId: string, at: number): boolean {
     gt(invoices.expiresAt, at),
     and(ne(invoices.backend, 'embedded'), isNull(invoices.lapsedAt)),
   );
-  const isOpen = and(eq(invoices.walletId, walletId), eq(invoices.state, 'open'), canBePaid);
+  const isUnpaid = or(eq(invoices.state, 'open'), eq(invoices.stillPayable, 1));
+  const isOpen = and(eq(invoices.walletId, walletId), isUnpaid, canBePaid);
   const isPending = and(eq(payments.walletId, walletId), eq(payments.state, 'pending'));
   return (
     orm.select({ one: sql`1` }).from(invoices).where(isOpen).limit(1).get() !== undefined ||

@@ -16,6 +16,7 @@ import { paywallCharges } from './0028-paywall-charges.ts';
 import { peers } from './0029-peers.ts';
 import { walletNodes } from './0030-wallet-nodes.ts';
 import { autopilotRuns } from './0032-autopilot-runs.ts';
+import { lateReceipts } from './0033-late-receipts.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -36,4 +37,5 @@ export const migrations: readonly Migration[] = [
   peers,
   walletNodes,
   autopilotRuns,
+  lateReceipts,
 ];
