@@ -165,3 +165,22 @@ describe.each(providerNames)('%s', (backend) => {
     expect(sent).toHaveLength(2);
   });
 });
+
+test.each([true, false])('a call never has the id of an earlier one, streamed: %s', async (stream) => {
+  // This fake numbers the calls of each answer from 0.
+  const model = backends.script('chat-only', calls, calls);
+  const prompt = { model, max_tokens: 1024, tools: [weather] };
+  const ask = async (messages: unknown[]) => {
+    const { chunks } = await postForChunks(`${daemon.url}/v1/messages`, {
+      headers: { 'x-api-key': daemon.key },
+      json: { ...prompt, messages, stream },
+    });
+    return stream ? checkMessageStream(chunks) : checkMessage(JSON.parse(chunks.join('')));
+  };
+  const question = user(text('Oslo?'));
+  const first = await ask([question]);
+  const [call] = first.calls;
+  const second = await ask([question, assistant(...first.content), user(result(call?.id ?? '', 'rain'))]);
+  expect(second.calls).toMatchObject([{ name: 'weather', input: { city: 'Oslo' } }]);
+  expect(second.calls[0]?.id).not.toContain(call?.id);
+});

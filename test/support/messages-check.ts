@@ -192,6 +192,8 @@ function outcomeOf(
   if (stop === 'tool_use') assert.ok(calls.length > 0);
   if (stop === 'end_turn') assert.equal(calls.length, 0);
   assert.equal(stopSequence !== null, stop === 'stop_sequence');
+  const hasText = content.some(({ type }) => type === 'text');
+  if (hasText) assert.notEqual(content.at(-1)?.type, 'redacted_thinking', 'thoughts are not the answer');
   const thoughts = content.filter((block) => block.type === 'thinking');
   return {
     text: content.map((block) => (block.type === 'text' ? block.text : '')).join(''),

@@ -32,14 +32,14 @@ export interface Tool {
 const keyVariable = 'GATEWAY_API_KEY';
 
 /**
- * Claude Code. Source: code.claude.com/docs/en/env-vars. It asks for models by class for its own purposes, such as titles;
- * all of them are the chosen one.
+ * Claude Code. Source: code.claude.com/docs/en/env-vars and /model-config. It asks for models by class for its own purposes,
+ * such as titles; all of them are the chosen one. Of models that it does not know, it assumes a context of its own.
  */
 const claudeCode: Tool = {
   command: 'claude',
   title: 'Claude Code',
   install: 'npm install -g @anthropic-ai/claude-code',
-  settings: ({ url, key, model }) => ({
+  settings: ({ url, key, model, contextLength }) => ({
     env: {
       ANTHROPIC_BASE_URL: url,
       ANTHROPIC_AUTH_TOKEN: key,
@@ -48,6 +48,7 @@ const claudeCode: Tool = {
       ANTHROPIC_DEFAULT_SONNET_MODEL: model,
       ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
       CLAUDE_CODE_SUBAGENT_MODEL: model,
+      ...(contextLength !== null && { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(contextLength) }),
     },
     unset: ['ANTHROPIC_API_KEY', 'CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX'],
   }),

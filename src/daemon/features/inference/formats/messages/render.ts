@@ -1,6 +1,7 @@
+import type { MakeId } from '../../../../../shared/ids.ts';
 import type { Tokens } from '../../../../../shared/money.ts';
 import { isObject, type Json } from '../../fault.ts';
-import type { FinishReason } from '../../neutral.ts';
+import type { FinishReason, InputItem } from '../../neutral.ts';
 import type { Output, OutputItem } from '../../pipeline/output.ts';
 import type { Settled, StartedFailure } from '../../pipeline/renderer.ts';
 import { unsigned } from './parse-messages.ts';
@@ -80,24 +81,54 @@ export function renderMessage({
   output,
   settled: { finish, tokens },
   showsThoughts,
+  distinctId,
 }: {
   label: MessageLabel;
   output: Output;
   settled: Pick<Settled, 'finish' | 'tokens'>;
-  /** Whether the caller asked for thoughts. */
   showsThoughts: boolean;
+  distinctId: DistinctId;
 }): Json {
-  const content = output.items.flatMap((item) => blocksOf(item, showsThoughts));
-  const isFinal = content.some(({ type }) => type === 'tool_use') || showsThoughts;
+  const content = output.items.flatMap((item) => blocksOf(item, { showsThoughts, distinctId }));
   return {
     ...emptyMessage(label, tokens),
-    content: isFinal ? content : content.filter(({ type }) => type !== 'redacted_thinking'),
+    content: content.some(({ type }) => type === 'tool_use') ? content : finalContent(content, showsThoughts),
     ...showStop(output, finish),
   };
 }
 
+/**
+ * The content of an answer without tool calls: without sealed thoughts that the caller did not ask for, or that are last.
+ * Clients take the last block as the answer, and only calls need their thoughts back.
+ */
+function finalContent(content: Json[], showsThoughts: boolean): Json[] {
+  const isSealed = ({ type }: Json) => type === 'redacted_thinking';
+  if (!showsThoughts) return content.filter((block) => !isSealed(block));
+  const end = content.findLastIndex((block) => !isSealed(block)) + 1;
+  return end === 0 ? content : content.slice(0, end);
+}
+
+/** Returns an id that no other call of the conversation has. */
+export type DistinctId = (callId: string) => string;
+
+/**
+ * Some servers number the calls of each answer from the start, and clients of this format take an id that they have seen
+ * for the same call. Claude Code even confuses ids that start alike, so a new one is made. `items` is the conversation.
+ */
+export function distinctCallIds(items: readonly InputItem[], makeId: MakeId): DistinctId {
+  const used = new Set(items.flatMap((item) => (item.type === 'function_call' ? [item.callId] : [])));
+  return (callId) => {
+    const id = used.has(callId) ? makeId('call') : callId;
+    used.add(id);
+    return id;
+  };
+}
+
 /** An item as content blocks. */
-function blocksOf(item: OutputItem, showsThoughts: boolean): Json[] {
+function blocksOf(
+  item: OutputItem,
+  { showsThoughts, distinctId }: { showsThoughts: boolean; distinctId: DistinctId },
+): Json[] {
   switch (item.kind) {
     case 'message':
       // The format refuses blank text when it is sent back, and models write some in front of calls.
@@ -106,7 +137,7 @@ function blocksOf(item: OutputItem, showsThoughts: boolean): Json[] {
         return text.trim() === '' ? [] : [textBlock(text)];
       });
     case 'function_call':
-      return [toolBlock(item, inputOf(item.arguments))];
+      return [toolBlock({ id: distinctId(item.callId), name: item.name }, inputOf(item.arguments))];
     case 'reasoning': {
       const thinking = item.parts.filter(Boolean).join(paragraphGap);
       if (thinking !== '' && showsThoughts)
@@ -130,8 +161,8 @@ export function redactedBlock(sealed: string): Json {
   return { type: 'redacted_thinking', data: sealed };
 }
 
-export function toolBlock({ callId, name }: { callId: string; name: string }, input: Json): Json {
-  return { type: 'tool_use', id: callId, name, input, caller: { type: 'direct' } };
+export function toolBlock({ id, name }: { id: string; name: string }, input: Json): Json {
+  return { type: 'tool_use', id, name, input, caller: { type: 'direct' } };
 }
 
 /** The arguments as an object; models write invalid JSON at times, above all when they are cut. */

@@ -7,6 +7,7 @@ import type { Output } from '../../pipeline/output.ts';
 import type { Settled, StartedFailure, StreamRenderer } from '../../pipeline/renderer.ts';
 import { unsigned } from './parse-messages.ts';
 import {
+  type DistinctId,
   emptyMessage,
   type MessageLabel,
   paragraphGap,
@@ -25,6 +26,7 @@ export interface MessagesStreamOptions extends MessageLabel {
   tokens: () => Tokens;
   /** Whether the caller asked for thoughts. */
   showsThoughts: boolean;
+  distinctId: DistinctId;
 }
 
 const stopEvent = sseEvent('{"type":"message_stop"}', 'message_stop');
@@ -128,6 +130,7 @@ function show(json: Json & { type: string }): string {
 class BlockWriter {
   readonly #output: Output;
   readonly #showsThoughts: boolean;
+  readonly #distinctId: DistinctId;
   #nextBlock = 0;
   /** The item whose block is open. */
   #open: { index: number; kind: StartedItem['kind'] } | undefined;
@@ -137,15 +140,23 @@ class BlockWriter {
   #blank = '';
   /** The current paragraph of the open thoughts. */
   #paragraph = 0;
-  /** Thoughts of callers who did not ask for them: they matter only if tool calls follow. */
+  /**
+   * Sealed thoughts without a text, until a block follows: a call, or anything if the caller asked for thoughts. At the end
+   * of an answer they would be taken for the answer itself.
+   */
   #sealed: string[] = [];
   #hasCalls = false;
   /** Whether the open call has arguments yet. */
   #hasArguments = false;
 
-  constructor({ output, showsThoughts }: Pick<MessagesStreamOptions, 'output' | 'showsThoughts'>) {
+  constructor({
+    output,
+    showsThoughts,
+    distinctId,
+  }: Pick<MessagesStreamOptions, 'output' | 'showsThoughts' | 'distinctId'>) {
     this.#output = output;
     this.#showsThoughts = showsThoughts;
+    this.#distinctId = distinctId;
   }
 
   write(event: InferenceEvent): string {
@@ -165,7 +176,8 @@ class BlockWriter {
   close(): string {
     let text = this.#end();
     while (this.#waiting.size > 0) text += this.#writeWaiting() + this.#end();
-    return this.#hasCalls ? text + this.#writeSealed() : text;
+    const isEmpty = this.#showsThoughts && this.#nextBlock === 0;
+    return this.#hasCalls || isEmpty ? text + this.#writeSealed() : text;
   }
 
   /** Text can go on in another block later, so it does not hold up what follows. */
@@ -215,12 +227,22 @@ class BlockWriter {
       this.#blank = text;
       return '';
     }
-    return this.#startBlock(index, 'message', textBlock('')) + this.#delta({ type: 'text_delta', text });
+    return (
+      this.#writeShownSealed() +
+      this.#startBlock(index, 'message', textBlock('')) +
+      this.#delta({ type: 'text_delta', text })
+    );
   }
 
   #startCall(index: number, item: Extract<StartedItem, { kind: 'function_call' }>): string {
     this.#hasCalls = true;
-    return this.#writeSealed() + this.#startBlock(index, 'function_call', toolBlock(item, {}));
+    const { callId, name } = item;
+    const block = toolBlock({ id: this.#distinctId(callId), name }, {});
+    return this.#writeSealed() + this.#startBlock(index, 'function_call', block);
+  }
+
+  #writeShownSealed(): string {
+    return this.#showsThoughts ? this.#writeSealed() : '';
   }
 
   #writeSealed(): string {
@@ -231,7 +253,7 @@ class BlockWriter {
 
   #thought({ index, part, delta }: Extract<InferenceEvent, { type: 'reasoning' }>): string {
     const block = { type: 'thinking', thinking: '', signature: '' };
-    const start = this.#open ? '' : this.#startBlock(index, 'reasoning', block);
+    const start = this.#open ? '' : this.#writeShownSealed() + this.#startBlock(index, 'reasoning', block);
     if (start !== '') this.#paragraph = part;
     const gap = part > this.#paragraph ? paragraphGap : '';
     this.#paragraph = part;
@@ -241,19 +263,16 @@ class BlockWriter {
   #endItem(index: number): string {
     const item = this.#output.items[index];
     const sealed = item?.kind === 'reasoning' ? item.sealed : undefined;
-    if (this.#open === undefined) return sealed === undefined ? '' : this.#hiddenThought(sealed);
+    if (this.#open === undefined) {
+      if (sealed !== undefined) this.#sealed.push(sealed);
+      return '';
+    }
     let last = '';
     if (item?.kind === 'reasoning')
       last = this.#delta({ type: 'signature_delta', signature: sealed ?? unsigned });
     else if (item?.kind === 'function_call' && !this.#hasArguments)
       last = this.#delta({ type: 'input_json_delta', partial_json: item.arguments });
     return last + this.#endBlock();
-  }
-
-  #hiddenThought(sealed: string): string {
-    if (this.#showsThoughts) return this.#wholeBlock(redactedBlock(sealed));
-    this.#sealed.push(sealed);
-    return '';
   }
 
   #startBlock(index: number, kind: StartedItem['kind'], block: Json): string {

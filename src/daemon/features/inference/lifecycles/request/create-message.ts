@@ -3,7 +3,12 @@ import { RelayReply, StreamReply } from '../../../../handler.ts';
 import type { IdempotencySlot } from '../../../idempotency/index.ts';
 import { invalid, isObject, type Json } from '../../fault.ts';
 import { type MessageHeaders, parseMessagesCall, wantsThinking } from '../../formats/messages/parse.ts';
-import { type MessageLabel, renderMessage } from '../../formats/messages/render.ts';
+import {
+  type DistinctId,
+  distinctCallIds,
+  type MessageLabel,
+  renderMessage,
+} from '../../formats/messages/render.ts';
 import { MessagesStream } from '../../formats/messages/stream.ts';
 import type { ModelCall } from '../../pipeline/call-observer.ts';
 import type { Output } from '../../pipeline/output.ts';
@@ -27,6 +32,7 @@ interface Answering {
   requestId: string;
   /** Whether the caller asked for thoughts. */
   showsThoughts: boolean;
+  distinctId: DistinctId;
   slot: IdempotencySlot | undefined;
 }
 
@@ -50,32 +56,33 @@ export async function createMessageReply(
     request,
   });
   const label = { id: deps.makeId('msg'), model: started.route.offer.model };
-  const answering = { label, requestId, showsThoughts: wantsThinking(body), slot };
+  const distinctId = distinctCallIds(inference.items, deps.makeId);
+  const answering = { label, requestId, showsThoughts: wantsThinking(body), distinctId, slot };
   return inference.stream ? stream(deps, started, answering) : whole(deps, started, answering);
 }
 
 function stream(
   deps: InferenceDeps,
   started: StartedCall,
-  { label, requestId, showsThoughts }: Answering,
+  { label, requestId, showsThoughts, distinctId }: Answering,
 ): StreamReply {
   const { output, meter } = started;
   const tokens = () => meter.tokens();
-  const renderer = new MessagesStream({ ...label, output, requestId, tokens, showsThoughts });
+  const renderer = new MessagesStream({ ...label, output, requestId, tokens, showsThoughts, distinctId });
   return new StreamReply(answerHeaders(started), relayStream(deps, started, { renderer }));
 }
 
 function whole(
   deps: InferenceDeps,
   started: StartedCall,
-  { label, showsThoughts, slot }: Answering,
+  { label, showsThoughts, distinctId, slot }: Answering,
 ): Promise<RelayReply> {
   const { answer, output } = started;
   const render = (settled: Settled) => {
     const body =
       answer.kind === 'json'
         ? { ...answer.json, ...label }
-        : renderMessage({ label, output, settled, showsThoughts });
+        : renderMessage({ label, output, settled, showsThoughts, distinctId });
     return new RelayReply(answerHeaders(started, settled), JSON.stringify(body));
   };
   return answerWhole(deps, started, async () => {
