@@ -1,6 +1,6 @@
 import type { LedgerFindings } from '../../../features/metering/ledger-store.ts';
 import type { Connection } from '../engine/connection.ts';
-import { usageProblems } from '../metering/verify-usage.ts';
+import { verifyUsage } from '../metering/verify-usage.ts';
 import { grantsAccount, topUpsAccount, unitOf, workspaceAccount } from './accounts.ts';
 import { checkBalances, type EntrySum, sumEntries } from './check-balances.ts';
 import { verifyChain } from './ledger-chain.ts';
@@ -18,6 +18,7 @@ export function verifyLedger(database: Connection): LedgerFindings {
     const ids = (sql: string) => database.prepare<[], string>(sql).pluck().all();
     const chain = verifyChain(database, { from: 0 });
     const sums = chain.sums ?? sumEntries(database);
+    const usage = verifyUsage(database);
     const { accounts, wrong, totals } = checkBalances(database, sums);
     const problems = [
       ...sentences(
@@ -33,14 +34,14 @@ export function verifyLedger(database: Connection): LedgerFindings {
         (id) => `The entries of ${id} do not match what the call was charged.`,
       ),
       ...sentences(
-        ids(areChargesBooked(database, sums) ? otherEntriesWithoutSource : entriesWithoutSource),
+        ids(entriesWithoutSource(sums, usage.charged)),
         (id) => `The entries of ${id} belong to no call, grant, payment or wallet.`,
       ),
       ...sentences(ids(wrongGrants), (id) => `The ledger entry of grant ${id} is missing or different.`),
       ...sentences(ids(wrongTopUps), (id) => `The ledger entry of payment ${id} is missing or different.`),
       ...sentences(wrongSpending(database), (key) => `The spending of ${key} is not the sum of its calls.`),
       ...sentences(
-        usageProblems(database),
+        usage.wrongTotals,
         (group) => `The daily totals of ${group} are not the sum of its calls.`,
       ),
       ...sentences(ids(settledHolds), (id) => `Money is still held for ${id}, which was settled.`),
@@ -48,7 +49,8 @@ export function verifyLedger(database: Connection): LedgerFindings {
       ...chain.problems,
     ];
     const held = ids('SELECT request_id FROM holds');
-    return { accounts, entries: count('entries'), grants: count('credit_grants'), problems, held };
+    const entries = chain.entries ?? count('entries');
+    return { accounts, entries, grants: count('credit_grants'), problems, held };
   })();
 }
 
@@ -64,22 +66,23 @@ const chargesWithoutEntries = `
 const kindsOfCalls: readonly EntrySum['kind'][] = ['provider_cost', 'margin'];
 const ofCalls = `kind IN (${kindsOfCalls.map((kind) => `'${kind}'`).join(', ')})`;
 
-/** If the sums are equal, and those of each call too, no such entry can belong to something else: all amounts are positive. */
-function areChargesBooked(database: Connection, sums: readonly EntrySum[]): boolean {
-  const charged = database.prepare<[], number>('SELECT coalesce(sum(charged), 0) FROM calls').pluck().get();
-  const booked = sums.filter(({ kind }) => kindsOfCalls.includes(kind));
-  return charged === booked.reduce((total, { amount }) => total + amount, 0);
-}
-
 const hasNoSource = `request_id NOT IN (SELECT request_id FROM calls) AND request_id NOT IN (SELECT id FROM credit_grants)
     AND request_id NOT IN (SELECT id FROM payments) AND request_id NOT IN (SELECT id FROM invoices)
     AND request_id NOT IN (SELECT id FROM wallet_deposits)
     AND request_id NOT IN (SELECT id FROM payment_challenges WHERE used_at IS NOT NULL)`;
 
-const entriesWithoutSource = `SELECT DISTINCT request_id FROM entries WHERE ${hasNoSource}`;
-
-// The conditions are evaluated in this order.
-const otherEntriesWithoutSource = `SELECT DISTINCT request_id FROM entries WHERE NOT ${ofCalls} AND ${hasNoSource}`;
+/**
+ * Selects the entries that belong to nothing. If those of calls add up to what all calls were charged, and those of each call
+ * too, all of them belong to calls, as all amounts are positive.
+ */
+function entriesWithoutSource(sums: readonly EntrySum[], charged: number): string {
+  const isOfCalls = ({ kind }: EntrySum) => kindsOfCalls.includes(kind);
+  const booked = sums.filter(isOfCalls).reduce((total, { amount }) => total + amount, 0);
+  const select = (where: string) => `SELECT DISTINCT request_id FROM entries WHERE ${where}`;
+  if (booked !== charged) return select(hasNoSource);
+  // The conditions are evaluated in this order.
+  return sums.every(isOfCalls) ? select('FALSE') : select(`NOT ${ofCalls} AND ${hasNoSource}`);
+}
 
 const wrongGrants = `
   SELECT id FROM credit_grants WHERE NOT EXISTS (
