@@ -107,6 +107,8 @@ describe.each(routes)('$path', ({ id, path, bodyWith, good }) => {
     ['"service":{"route":{"order":["a",7]}}', 'service.route.order[1]'],
     ['"service":{"fallbacks":["a","b","c","d","e","f","g","h","i"]}', 'service.fallbacks'],
     ['"service":{"events":"no"}', 'service.events'],
+    ['"service":{"max_prize":{"input":"1"}}', 'service.max_prize'],
+    ['"service":{"route":{"exclude":["openai"]}}', 'service.route.exclude'],
   ])('rejects %s', async (member, param) => {
     const { error } = await postText(JSON.stringify(bodyWith({})).replace(/\}$/, `,${member}}`));
     expect([error?.code, error?.param]).toEqual(['invalid_request', param]);

@@ -78,13 +78,6 @@ const prompt = {
   ),
 };
 
-/** Strict, as this format is: a misspelled option would be ignored otherwise. */
-const MessageService = Type.Object(ServiceMember.properties, {
-  $id: 'MessageService',
-  additionalProperties: false,
-  description: 'Payment and routing options; all are optional.',
-});
-
 export const CreateMessageBody = Type.Object(
   {
     ...prompt,
@@ -96,7 +89,7 @@ export const CreateMessageBody = Type.Object(
     stop_sequences: maybe(Type.Array(Type.String())),
     metadata: maybe(AnyObject),
     service_tier: maybe(Type.String()),
-    service: maybe(MessageService),
+    service: maybe(ServiceMember),
   },
   {
     $id: 'CreateMessage',
@@ -107,10 +100,10 @@ export const CreateMessageBody = Type.Object(
 
 export type CreateMessageBody = Static<typeof CreateMessageBody>;
 
-export const CountMessageTokensBody = Type.Object(prompt, {
-  $id: 'CountMessageTokens',
-  additionalProperties: true,
-});
+export const CountMessageTokensBody = Type.Object(
+  { ...prompt, service: maybe(ServiceMember) },
+  { $id: 'CountMessageTokens', additionalProperties: true },
+);
 
 export type CountMessageTokensBody = Static<typeof CountMessageTokensBody>;
 

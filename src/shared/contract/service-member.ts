@@ -66,7 +66,8 @@ export const ServiceMember = Type.Object(
   },
   {
     $id: 'ServiceRequest',
-    additionalProperties: true,
+    // A misspelled option, such as a price limit, would be ignored otherwise.
+    additionalProperties: false,
     description: 'Payment and routing options; all are optional.',
   },
 );
