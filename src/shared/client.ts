@@ -118,7 +118,8 @@ export function createClient({ baseUrl, token, workspace, send, onHeaders }: Cli
     const answer = await send(request);
     onHeaders?.(answer.headers);
     if (answer.status < 200 || answer.status > 299) {
-      throw receivedError(answer.status, answer.headers, await readText(answer.body), endpoint.path);
+      const text = await readText(answer.body);
+      throw receivedError(answer.status, answer.headers, text, endpoint.path, input.params);
     }
     options.onOpen?.(answer.headers);
     return answer;

@@ -1,5 +1,6 @@
 import { ApiError, type ErrorCode, type ErrorDetails, failures, isErrorCode } from './errors.ts';
 import { isObject, parseObject } from './json-object.ts';
+import { missingResource } from './missing-resource.ts';
 
 interface Received {
   /** The code as sent; a newer service may use codes that `ErrorCode` lacks. */
@@ -38,20 +39,26 @@ export class ReceivedError extends ApiError {
   }
 }
 
-/** Parses an error of either surface, or of something else at that address, such as a proxy. */
+/**
+ * Parses an error of either surface, or of something else at that address, such as a proxy. A 404 that does not say what is
+ * missing, as all of the site API, names it by the path and its parameters.
+ */
 export function receivedError(
   status: number,
   headers: Record<string, string>,
   bodyText: string,
   path?: string,
+  params: Record<string, unknown> = {},
 ): ReceivedError {
   const body = parseObject(bodyText);
   const error = isObject(body?.error) ? body.error : {};
   const { type, code, message, param, request_id, ...extra } = error;
   const sentCode = textOf(code) ?? '';
   const nearest = isErrorCode(sentCode) ? sentCode : codeOfStatus(status);
+  const sentence = textOf(message) ?? siteMessage(body);
+  const named = path && sentence === failures.not_found.message ? missingResource(path, params) : undefined;
   const details: ErrorDetails = {
-    message: textOf(message) ?? siteMessage(body) ?? `The host returned status ${status} without a message.`,
+    message: named ?? sentence ?? `The host returned status ${status} without a message.`,
     param: textOf(param) ?? Object.keys(isObject(body?.errors) ? body.errors : {})[0] ?? null,
   };
   const retryAfterSeconds = Number(headers['retry-after'] ?? Number.NaN);

@@ -122,6 +122,7 @@ export const moneyCommands: Record<string, CommandEntry | NounEntry> = {
         endpoint: listPayments,
         lists: {
           completes: ['payment'],
+          alsoListsPaths: ['/v1/admin/payments'],
           suggest: rowsOf(listPayments, { query: {} }, ({ paymentId, description, status }) => ({
             value: paymentId,
             meaning: description ?? status,

@@ -61,6 +61,34 @@ test('after a wrong invitation code, the advice says where to get another', asyn
   expect(stderr).toMatch(/next +Ask the sender for a new code: gateway workspaces invite\n/);
 });
 
+test.each([
+  ['payments show pay_x', 'GET /api/payments/:id', 'payment "pay_x"', 'payments list'],
+  [
+    'payments resolve pay_x --failed --yes',
+    'POST /v1/admin/payments/:id/resolve',
+    'payment "pay_x"',
+    'payments list',
+  ],
+  ['invoice show inv_x', 'GET /api/payments/invoices/:id', 'invoice "inv_x"', 'invoice list'],
+  ['paywalls show pwl_x', 'GET /api/l402/paywalls/:id', 'paywall "pwl_x"', 'paywalls list'],
+  ['tokens revoke tok_x --yes', 'DELETE /api/tokens/:id', 'token "tok_x"', 'tokens list'],
+  ['shouts delete 7 --yes', 'DELETE /api/shouts/:id', 'shout "7"', 'shouts list'],
+  ['chats runs cht_x', 'GET /api/chats/:id/runs', 'conversation "cht_x"', 'chats list'],
+])(
+  'a 404 without a word about it: %s names what is missing and how to list it',
+  async (line, route, thing, list) => {
+    const { env } = await fakeDaemon({
+      [route.replace(':id', line.split(' ')[2] ?? '')]: (_call, response) => {
+        response.writeHead(404, { 'content-type': 'application/json' }).end('{"message":"Not found."}');
+      },
+    });
+    const { code, stderr } = await runCli(line.split(' '), { env });
+    expect(code).toBe(exitCodes.failed);
+    expect(stderr).toMatch(new RegExp(`^error: There is no ${thing}\\.\\n`));
+    expect(stderr).toContain(`List what exists: gateway ${list}\n`);
+  },
+);
+
 test('after a missing provider key, the advice says where to set it', async () => {
   const { env } = await fakeDaemon({
     'GET /v1/rates': (_call, response) =>

@@ -287,8 +287,9 @@ describe('a path', () => {
   });
 
   test('that can match nothing is not found', async () => {
-    const answer = await send({ params: integer }, { path: '/v1/{id}', url: '/v1/abc' });
+    const answer = await send({ params: integer }, { path: '/v1/things/{id}', url: '/v1/things/abc' });
     expect(answer.error).toMatchObject({ type: 'not_found', code: 'not_found', param: null });
+    expect(answer.error).toMatchObject({ message: 'There is no thing "abc".' });
     expect(
       (await send({ params: integer }, { path: '/v1/{id}', url: `/v1/${'1'.repeat(600)}` })).status,
     ).toBe(404);

@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox';
 import type { Endpoint, Surface } from '../../../shared/contract/endpoint.ts';
 import { standalone } from '../../../shared/contract/schema.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { missingResource } from '../../../shared/missing-resource.ts';
 import type { ServerCall } from '../server-call.ts';
 import { type Fault, faultsOf, parameterName } from './faults.ts';
 
@@ -38,8 +39,13 @@ export function inputCheck(endpoint: Endpoint): InputCheck {
 export function paramsCheck(endpoint: Endpoint): (call: Pick<ServerCall, 'params'>) => void {
   const params = lazily(endpoint.params, { coerce: true, all: false });
   return (call) => {
-    // An invalid path names nothing.
-    if (params && params(call.params).length > 0) throw new ApiError('not_found');
+    if (!params || params(call.params).length === 0) return;
+    // An invalid path names nothing. The site API has one message for all.
+    const message =
+      endpoint.surface === 'site'
+        ? undefined
+        : missingResource(endpoint.path, call.params as Record<string, unknown>);
+    throw new ApiError('not_found', message === undefined ? {} : { message });
   };
 }
 
