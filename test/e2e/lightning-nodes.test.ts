@@ -1,15 +1,21 @@
 import { createHash } from 'node:crypto';
+import { fetch402 } from '@getalby/lightning-tools/402';
+import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decodeInvoice } from '../../src/daemon/features/lightning/bolt11.ts';
 import { eventually } from '../support/eventually.ts';
+import { type FakeOpenAi, startFakeOpenAi } from '../support/fake-openai.ts';
 import { noElectrum } from '../support/lightning/electrum-node.ts';
 import { type LightningNodes, startLightningNodes } from '../support/lightning/lightning-nodes.ts';
+import { byCredential, callModel, offersIn } from '../support/paid-calls.ts';
+import { expectNoSecrets } from '../support/secret-search.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
-import { askDaemon } from '../support/users.ts';
+import { addPerson, askDaemon } from '../support/users.ts';
 
 describe.skipIf(noElectrum !== undefined)('a wallet over two real Lightning nodes', () => {
   let nodes: LightningNodes;
   let daemon: RunningDaemon;
+  let provider: FakeOpenAi;
 
   const start = async (home?: string) => {
     const { url, user, password } = nodes.alice;
@@ -17,10 +23,13 @@ describe.skipIf(noElectrum !== undefined)('a wallet over two real Lightning node
       ...(home !== undefined && { home }),
       config: [
         'vault: {keychain: false, insecure_plain_file: true}',
+        'log: {level: trace}',
+        'payments: {usd_per_btc: "100000"}',
         `wallet: {backend: electrum, network: regtest, url: '${url}'}`,
+        `upstreams: [{name: fake, base_url: "${provider.baseUrl}", key_env: FAKE_KEY, models: [large], wire: responses, prices: {input: "1", output: "10"}}]`,
         '',
       ].join('\n'),
-      env: { GATEWAY_WALLET_SECRET: `${user}:${password}` },
+      env: { FAKE_KEY: 'sk-fake', GATEWAY_WALLET_SECRET: `${user}:${password}` },
     });
   };
   const api = (method: string, path: string, json?: object) =>
@@ -44,14 +53,14 @@ describe.skipIf(noElectrum !== undefined)('a wallet over two real Lightning node
   };
 
   beforeAll(async () => {
-    nodes = await startLightningNodes();
+    [nodes, provider] = await Promise.all([startLightningNodes(), startFakeOpenAi()]);
     await start();
     await api('POST', '/agents/me/wallet', {});
   });
 
   afterAll(async () => {
     await daemon?.stop();
-    await nodes?.close();
+    await Promise.all([nodes?.close(), provider?.close()]);
   });
 
   test('is credited once when the other node pays its invoice', async () => {
@@ -132,5 +141,107 @@ describe.skipIf(noElectrum !== undefined)('a wallet over two real Lightning node
     expect(await balance()).toMatchObject({ balanceMsats: before - 2_000_000, pendingMsats: 0 });
     expect(await pay({ invoice })).toMatchObject({ status: 409 });
     await expectSoundLedger();
+  });
+
+  test('users of one Electrum cannot pay each other, and are told why before anything is recorded', async () => {
+    const carol = await addPerson(daemon, 'carol');
+    const asCarol = (path: string, json: object) =>
+      askDaemon(daemon, 'POST', `/api${path}`, { as: carol.login, json });
+    await asCarol('/agents/me/wallet', {});
+    const { invoice } = (await asCarol('/payments/invoice', { amountSats: 10 })).body.data;
+    const before = (await api('GET', '/payments')).body.data.length;
+    const refused = await pay({ invoice: invoice.paymentRequest });
+    expect(refused).toMatchObject({
+      status: 422,
+      errors: { invoice: [expect.stringContaining('cannot pay its own invoices')] },
+    });
+    expect((await api('GET', '/payments')).body.data).toHaveLength(before);
+  });
+
+  describe('a model call that costs money', () => {
+    let people = 0;
+    /** A caller without credit. */
+    const newCaller = async () => {
+      people += 1;
+      const { login, workspace } = await addPerson(daemon, `caller-${people}`);
+      const json = { scopes: ['responses'] };
+      const issued = await askDaemon(daemon, 'POST', '/v1/workspaces/me/keys', { as: login, json });
+      return { key: issued.body.secret as string, workspace };
+    };
+    const body = { model: 'fake/large', input: 'Hi', max_output_tokens: 5000, store: false };
+    const init = (key: string) => ({
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const responses = () => `${daemon.url}/v1/responses`;
+    const payFromBob = async ({ invoice }: { invoice: string }): Promise<{ preimage: string }> => {
+      const paid = await nodes.bob.call('lnpay', { invoice });
+      if (!paid.success) throw new Error('the payment failed');
+      return { preimage: paid.preimage };
+    };
+    const boughtBy = async (workspace: string) => {
+      const { data } = (await askDaemon(daemon, 'GET', '/v1/admin/credit', { as: daemon.login })).body;
+      return Number(data.find((each: { workspace: string }) => each.workspace === workspace).bought_usd);
+    };
+
+    test('is paid by the other node, proven by a Payment credential, and credited once', async () => {
+      const { key, workspace } = await newCaller();
+      const before = (await balance()).balanceMsats;
+      const rejected = await callModel(daemon, { key, body });
+      expect(rejected.status).toBe(402);
+      const { invoice, amount_msats: amount, usd } = rejected.body.error.pay;
+      const { challenge } = offersIn(rejected.headers);
+      const { preimage } = await payFromBob({ invoice });
+      const headers = byCredential(challenge, preimage);
+      const retries = await Promise.all([1, 2, 3].map(() => callModel(daemon, { key, body, headers })));
+      const accepted = retries.filter((retry) => retry.headers.has('payment-receipt'));
+      expect(accepted.map(({ status }) => status)).toEqual([200]);
+      expect(retries.map((retry) => retry.body.error?.reason).filter(Boolean)).toEqual([
+        'already_used',
+        'already_used',
+      ]);
+      expect((await balance()).balanceMsats).toBe(before + amount);
+      expect(await boughtBy(workspace)).toBe(Number(usd));
+      await expectSoundLedger();
+    });
+
+    test('is paid by fetch402 of @getalby/lightning-tools', async () => {
+      const { key } = await newCaller();
+      const answer = await fetch402(responses(), init(key), {
+        wallet: { payInvoice: payFromBob },
+        maxAmount: 1_000_000,
+      });
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('payment-receipt')).not.toBeNull();
+    });
+
+    test('is paid by an @x402/fetch client', async () => {
+      const { key } = await newCaller();
+      const client = new x402Client().setSpendControls(false).register('bip122:*', {
+        scheme: 'exact',
+        async createPaymentPayload(x402Version, { extra }) {
+          const { invoice } = extra as { invoice: string };
+          await payFromBob({ invoice });
+          return { x402Version, payload: { invoice } };
+        },
+      });
+      const answer = await wrapFetchWithPayment(fetch, client)(responses(), init(key));
+      expect(answer.status).toBe(200);
+      const settled = decodePaymentResponseHeader(answer.headers.get('payment-response') ?? '');
+      expect(settled).toMatchObject({ success: true, payer: 'anonymous' });
+      await expectSoundLedger();
+    });
+  });
+
+  test('past failure 16 and 21: neither a password nor a preimage is in files or logs', async () => {
+    const history = await nodes.alice.call('lightning_history');
+    const preimages = history
+      .map(({ preimage }: { preimage?: string }) => preimage)
+      .filter(Boolean)
+      .map((preimage: string) => Buffer.from(preimage, 'hex'));
+    expect(preimages.length).toBeGreaterThan(5);
+    const { user, password } = nodes.alice;
+    await expectNoSecrets(daemon, '', [Buffer.from(`${user}:${password}`), ...preimages]);
   });
 });

@@ -71,7 +71,10 @@ const lndError = (code: number, message: string) => ({ code, message, details: [
 function addInvoice(node: FakeNode, body: Record<string, unknown>, answer: Answer): void {
   const made = node.createInvoice({
     amountMsat: Number(body.value_msat),
-    description: String(body.memo ?? ''),
+    description:
+      body.description_hash === undefined
+        ? String(body.memo ?? '')
+        : { hash: Buffer.from(String(body.description_hash), 'base64') },
     expirySeconds: Number(body.expiry ?? 86_400),
     preimage: body.r_preimage === undefined ? undefined : Buffer.from(String(body.r_preimage), 'base64'),
   });

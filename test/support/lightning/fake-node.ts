@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { decodeInvoice, encodeInvoice } from '../../../src/daemon/features/lightning/bolt11.ts';
+import type { LightningNetwork } from '../../../src/shared/wallet-backends.ts';
 
 export interface FakeInvoice {
   invoice: string;
@@ -26,7 +27,7 @@ type Fate = 'succeed' | 'fail' | 'hold' | 'vanish';
 
 /** The books of a Lightning node, which the fake servers of each back end show in their own formats. */
 export class FakeNode {
-  readonly network = 'regtest';
+  readonly network: LightningNetwork;
   nodeId = '02'.padEnd(66, 'a');
   balanceMsat = 1_000_000_000;
   /** What a payment costs. */
@@ -43,25 +44,26 @@ export class FakeNode {
   readonly #endings = new Map<string, (state: 'succeeded' | 'failed') => void>();
   readonly #fates: Fate[] = [];
 
+  constructor(network: LightningNetwork = 'regtest') {
+    this.network = network;
+  }
+
   /** Decides about the next payments, in order; others succeed. */
   next(...fates: Fate[]): void {
     this.#fates.push(...fates);
   }
 
-  createInvoice(terms: {
-    amountMsat: number;
-    description: string;
-    expirySeconds?: number | undefined;
-    preimage?: Uint8Array | undefined;
-  }): FakeInvoice {
-    const made = signedInvoice(terms);
+  createInvoice(terms: InvoiceTerms): FakeInvoice {
+    const made = signedInvoice(this.network, terms);
     this.incoming.set(made.paymentHash, made);
     return made;
   }
 
   /** An invoice of another node, which this one can pay. */
   foreignInvoice(amountMsat: number): string {
-    const { invoice, paymentHash, preimage } = signedInvoice({ amountMsat, description: 'Books' });
+    const { invoice, paymentHash, preimage } = signedInvoice(this.network, {
+      ...{ amountMsat, description: 'Books' },
+    });
     this.#foreign.set(paymentHash, preimage);
     return invoice;
   }
@@ -128,21 +130,21 @@ export class FakeNode {
   }
 }
 
-function signedInvoice({
-  amountMsat,
-  description,
-  expirySeconds = 3600,
-  preimage = randomBytes(32),
-}: {
+interface InvoiceTerms {
   amountMsat: number;
-  description: string;
+  description: string | { hash: Uint8Array };
   expirySeconds?: number | undefined;
   preimage?: Uint8Array | undefined;
-}): FakeInvoice {
+}
+
+function signedInvoice(
+  network: LightningNetwork,
+  { amountMsat, description, expirySeconds = 3600, preimage = randomBytes(32) }: InvoiceTerms,
+): FakeInvoice {
   const hash = createHash('sha256').update(preimage).digest();
   const invoice = encodeInvoice(
     {
-      ...{ network: 'regtest', amountMsat, timestamp: Math.floor(Date.now() / 1000), expirySeconds },
+      ...{ network, amountMsat, timestamp: Math.floor(Date.now() / 1000), expirySeconds },
       ...{ paymentHash: hash, paymentSecret: randomBytes(32), description, features: [8, 14, 17] },
     },
     new Uint8Array(32).fill(7),
