@@ -105,3 +105,11 @@ export async function within(world: Pick<World, 'sleep'>, work: Promise<unknown>
   await Promise.race([work.catch(() => {}), late]);
   over.abort();
 }
+
+/** Resolves once a signal is aborted. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

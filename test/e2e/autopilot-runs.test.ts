@@ -73,7 +73,7 @@ const createBuyer = (policy: object = {}) =>
     l402RequireApproval: false,
     l402MaxSpendMsatsPerCall: 50_000,
     l402MaxSpendMsatsPerDay: 100_000,
-    l402AllowedHosts: ['127.0.0.1'],
+    l402AllowedHosts: ['127.0.0.1:*'],
     ...policy,
   });
 const start = (autopilot: Json, input: unknown, { as = daemon.login, ...json }: Json = {}): Promise<Json> =>
@@ -369,12 +369,19 @@ describe('the tools', () => {
       message: `127.0.0.1:${server.port} is not among the hosts of \`policy.l402AllowedHosts\`: api.example.com, *.example.com, 127.0.0.1:1.`,
     });
     expect(await refused([`127.0.0.1:${server.port}`])).toBeUndefined();
+    expect(await refused(['127.0.0.1'])).toMatchObject({ code: 'permission' });
+    expect(await refused(['127.0.0.1:*'])).toBeUndefined();
+    // Without a port, the default port of the scheme: allowed by the policy, and then by nothing else.
+    const codeOf = async (hosts: string[], url: string) => (await refused(hosts, url)).code;
+    expect(await codeOf(['169.254.169.254'], 'http://169.254.169.254/')).toBe('upstream_failed');
+    expect(await codeOf(['169.254.169.254:443'], 'https://169.254.169.254/')).toBe('upstream_failed');
+    expect(await codeOf(['169.254.169.254:443'], 'http://169.254.169.254/')).toBe('permission');
     expect(await refused(['*'], 'ftp://127.0.0.1/').catch(() => 'invalid')).toBe('invalid');
-    expect(server.seen).toHaveLength(1);
+    expect(server.seen).toHaveLength(2);
   });
 
   test('reach neither this daemon nor metadata addresses, and private addresses only for the owner of the host', async () => {
-    const everywhere = { l402AllowedHosts: ['127.0.0.1', 'localhost', '169.254.169.254'] };
+    const everywhere = { l402AllowedHosts: ['127.0.0.1:*', 'localhost:*', '169.254.169.254'] };
     const autopilot = await createBuyer(everywhere);
     const messageOf = async (url: string) => (await resultOf(autopilot, `get ${url}`)).error.message;
     expect(await messageOf(`${daemon.url}/healthz`)).toContain('is this daemon itself');
@@ -464,6 +471,9 @@ describe('payments', () => {
       const proof = request.headers.authorization ?? request.headers['payment-signature'];
       if (proof !== undefined) {
         proofs.push(proof);
+        const [, preimage = 'none'] = /:([0-9a-f]{64})$/.exec(String(proof)) ?? [];
+        response.setHeader('location', `/next?proof=${preimage.toUpperCase()}`);
+        response.setHeader('content-type', `text/plain; proof="${String(proof).split(' ').at(-1)}"`);
         return void response.end(`You sent ${proof}.`);
       }
       void invoiceOf(3).then((invoice) => response.writeHead(402, paths[scheme]?.(invoice)).end('Pay.'));
@@ -473,6 +483,8 @@ describe('payments', () => {
     expect(result).toMatchObject({
       status: 200,
       body: 'You sent [proof of payment].',
+      content_type: 'text/plain; proof="[proof of payment]"',
+      location: scheme === 'L402' ? '/next?proof=[proof of payment]' : '/next?proof=NONE',
       payment: { amount_sats: 3 },
     });
     const pattern = { L402: /^L402 AgEB:[0-9a-f]{64}$/, Payment: /^Payment \S+$/, x402: /^[\w+/]+=*$/ }[
@@ -538,6 +550,12 @@ describe('payments', () => {
     const { secret: as } = await newToken(daemon, daemon.login, ['autopilots:*']);
     const buy = `buy ${paywall}beans for 20`;
     expect((await errorOf(autopilot, buy, { as })).message).toContain('may not pay');
+    // Nor may it allow later runs, which someone else starts, to pay more.
+    const json = { policy: { l402MaxSpendMsatsPerCall: 50_001 } };
+    expect(await ask('PATCH', `/api/autopilots/${autopilot.id}`, { as, json })).toMatchObject({
+      status: 403,
+      body: { errors: { 'policy.l402MaxSpendMsatsPerCall': [expect.stringContaining('may pay')] } },
+    });
     const { secret: payer } = await newToken(daemon, daemon.login, ['autopilots:*', 'payments']);
     expect(await resultOf(autopilot, buy, { as: payer })).toMatchObject({ status: 200 });
   });

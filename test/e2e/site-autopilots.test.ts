@@ -153,6 +153,57 @@ describe('autopilots', () => {
     expect(await ask('POST', '/api/autopilots', { json })).toEqual(invalid(field));
   });
 
+  test('allow more payments only if the credential may pay, too', async () => {
+    const { secret: as } = await newToken(daemon, ann.login, ['autopilots:*']);
+    const { secret: payer } = await newToken(daemon, ann.login, ['autopilots:*', 'payments']);
+    const limits = {
+      l402MaxSpendMsatsPerCall: 1000,
+      l402MaxSpendMsatsPerDay: 5000,
+      l402AllowedHosts: ['a.example', 'b.example'],
+      l402RequireApproval: true,
+      toolDenylist: ['paid_http_request'],
+    };
+    const refused = (member: string) => ({
+      status: 403,
+      body: {
+        message: 'This action is unauthorized.',
+        errors: { [`policy.${member}`]: [expect.stringContaining('the ability `payments`')] },
+      },
+    });
+    const created = (policy: object, by = as) =>
+      ask('POST', '/api/autopilots', { as: by, json: { displayName: 'Buyer', policy } });
+    expect(await created(limits)).toEqual(refused('l402MaxSpendMsatsPerCall'));
+    expect(await created({ l402RequireApproval: false })).toEqual(refused('l402RequireApproval'));
+    expect(await created({ l402AllowedHosts: ['a.example'] })).toEqual(refused('l402AllowedHosts'));
+    expect(await created({ model: 'sim/assistant', l402MaxSpendMsatsPerDay: 0 })).toMatchObject({
+      status: 200,
+    });
+    const { body } = await created(limits, payer);
+    const { id } = body.data;
+    const change = (policy: object, by = as) =>
+      ask('PATCH', `/api/autopilots/${id}`, { as: by, json: { policy } });
+    const raises: Record<string, unknown> = {
+      l402MaxSpendMsatsPerCall: 1001,
+      l402MaxSpendMsatsPerDay: 5001,
+      l402AllowedHosts: ['a.example', 'c.example'],
+      l402RequireApproval: false,
+      toolDenylist: [],
+    };
+    for (const [member, value] of Object.entries(raises))
+      expect(await change({ [member]: value })).toEqual(refused(member));
+    const { secret: key } = (
+      await ask('POST', '/v1/workspaces/me/keys', { json: { scopes: ['workspace', 'responses', 'threads'] } })
+    ).body;
+    expect(await change({ l402MaxSpendMsatsPerDay: 5001 }, key)).toEqual(refused('l402MaxSpendMsatsPerDay'));
+    const lower = {
+      l402MaxSpendMsatsPerCall: 999,
+      l402MaxSpendMsatsPerDay: null,
+      l402AllowedHosts: ['b.example'],
+    };
+    expect(await change({ ...lower, model: 'sim/assistant' })).toMatchObject({ status: 200 });
+    expect(await change(raises, payer)).toMatchObject({ status: 200 });
+  });
+
   test('require the ability', async () => {
     const { secret } = await newToken(daemon, ann.login, ['autopilots:*']);
     expect((await ask('GET', '/api/autopilots', { as: secret })).status).toBe(200);

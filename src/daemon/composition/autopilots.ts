@@ -80,7 +80,7 @@ export function createAutopilots(deps: AutopilotsDeps, features: AutopilotsFeatu
         throw error;
       }
     },
-    pay: (caller, request, limits) => payments.pay(caller, request, limits),
+    pay: (caller, request, options) => payments.pay(caller, request, options),
     payment: (caller, id) => payments.get(caller, id),
     preimage: (payment) => payments.preimage(payment),
   });

@@ -134,9 +134,11 @@ const siteSentences = new Map([
 ]);
 
 function siteBody(error: ApiError, status: number): unknown {
-  if (status !== 422) return { message: siteSentences.get(status) ?? error.message };
   const errors = error.extra?.errors ?? { [error.param ?? 'body']: [error.message] };
-  return { message: 'The given data was invalid.', errors };
+  if (status === 422) return { message: 'The given data was invalid.', errors };
+  const message = siteSentences.get(status) ?? error.message;
+  // What a credential lacks for one member of the request.
+  return status === 403 && error.param !== null ? { message, errors } : { message };
 }
 
 /** Any other thrown value becomes a `server_error` that reveals nothing. */

@@ -85,12 +85,12 @@ export const AutopilotPolicy = Type.Object(
         Type.String({
           minLength: 1,
           maxLength: 255,
-          pattern: '^(\\*\\.)?([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?$',
+          pattern: '^(\\*\\.)?([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])(:([0-9]{1,5}|\\*))?$',
         }),
         {
           maxItems: 256,
           description:
-            'The only hosts it may send requests to and pay: `api.example.com`, `127.0.0.1:8080`, or `*.example.com` for every name below it; without a port, on every port. Without them, it cannot send requests.',
+            'The only hosts it may send requests to and pay: `api.example.com`, `127.0.0.1:8080`, or `*.example.com` for every name below it. Without a port, port 443 for https and 80 for http; `api.example.com:*` is every port. Without them, it cannot send requests.',
         },
       ),
     ),

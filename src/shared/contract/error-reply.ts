@@ -48,7 +48,17 @@ export const MessagesError = Type.Object(
 );
 
 /** An error on the site API. */
-export const SiteError = Type.Object({ message: Type.String() }, { $id: 'SiteError' });
+export const SiteError = Type.Object(
+  {
+    message: Type.String(),
+    errors: Type.Optional(
+      Type.Record(Type.String(), Type.Array(Type.String()), {
+        description: 'On a 403 for one member of the request: why it is refused.',
+      }),
+    ),
+  },
+  { $id: 'SiteError' },
+);
 
 /** Invalid input on the site API: messages per field. */
 export const SiteInvalid = Type.Object(

@@ -11,6 +11,7 @@ import { type World, within } from '../../world.ts';
 import { type RunRecord, type ThreadRun, type Threads, titleOf } from '../threads/index.ts';
 import type { Autopilots } from './autopilots.ts';
 import { HttpTools, type HttpToolsDeps } from './http-tools.ts';
+import { mayPay } from './payment-permission.ts';
 import { runLoop } from './run-loop.ts';
 import type { AutopilotRecord } from './store.ts';
 
@@ -230,13 +231,6 @@ function modelCaller(caller: Caller): Identified {
   if (caller.kind !== 'key') return caller as Identified;
   if (caller.scopes.has('responses')) return caller;
   throw new ApiError('out_of_scope', { message: 'The key lacks the scope `responses`.' });
-}
-
-/** Whether the credential could pay from the wallet by itself. */
-function mayPay(caller: Caller): boolean {
-  if (caller.kind === 'key') return caller.scopes.has('billing');
-  if (caller.kind === 'token') return caller.abilities.has('*') || caller.abilities.has('payments');
-  return true;
 }
 
 function interrupted(): ApiError {

@@ -12,6 +12,7 @@ import { inputFault, wellFormedMembers } from '../../../shared/input-faults.ts';
 import type { Caller } from '../../handler.ts';
 import type { People } from '../profile/index.ts';
 import { checkedHandle, handlesFor } from './handles.ts';
+import { requireMayRaise } from './payment-permission.ts';
 import type { AutopilotRecord, AutopilotsStore } from './store.ts';
 
 export interface AutopilotsDeps {
@@ -43,6 +44,7 @@ export function autopilots(deps: AutopilotsDeps) {
       const before = await find(caller, reference);
       const after = applyChange(before, request, now());
       if (after === before) return before;
+      requireMayRaise(caller, before.policy, after.policy);
       const outcome = await store.replace(before, after);
       if (outcome === 'done') return after;
       if (outcome === 'handle-taken') throw inputFault('handle', 'belongs to another autopilot');
@@ -69,6 +71,7 @@ export function autopilots(deps: AutopilotsDeps) {
         profile: merged<AutopilotProfile>({}, request.profile),
         policy: merged<AutopilotPolicy>({ l402RequireApproval: true }, request.policy),
       };
+      requireMayRaise(caller, {}, record.policy);
       const handle = await store.insert(
         record,
         handlesFor(request.handle, request.displayName, deps.randomBytes),
@@ -84,7 +87,10 @@ export function autopilots(deps: AutopilotsDeps) {
       return await store.list(number, page);
     },
 
-    /** Fails with `invalid_request` for an archived autopilot or a taken handle. */
+    /**
+     * Fails with `invalid_request` for an archived autopilot or a taken handle, and with `out_of_scope` for a policy that
+     * allows more payments if the caller may not pay.
+     */
     change,
 
     async archive(caller: Caller, reference: string): Promise<AutopilotRecord> {

@@ -31,7 +31,12 @@ export interface WebAnswer {
 export interface HttpToolsDeps {
   /** Sends a request to an address that is safe to reach. Fails with an ApiError. */
   send(request: WebRequest): Promise<WebAnswer>;
-  pay(caller: Caller, request: PayRequest, limits: SpendingLimits): Promise<PaymentRecord>;
+  /** Resolves with a pending payment when the signal is aborted, which continues then. */
+  pay(
+    caller: Caller,
+    request: PayRequest,
+    options: { limits: SpendingLimits; signal: AbortSignal },
+  ): Promise<PaymentRecord>;
   /** The current state of one of the caller's payments. */
   payment(caller: Caller, id: string): Promise<PaymentRecord>;
   /** The proof of a payment, in hexadecimal; null until it succeeded. */
@@ -190,7 +195,7 @@ export class HttpTools {
     autopilot: AutopilotRecord,
     { offer, host, given }: { offer: ReadOffer; host: string; given: PaidArguments },
   ): Promise<PaymentRecord> {
-    const { caller, mayPay, note } = this.#user;
+    const { caller, mayPay, note, signal } = this.#user;
     const { policy } = autopilot;
     if (!mayPay) {
       throw refused(
@@ -210,10 +215,13 @@ export class HttpTools {
           timeoutMs: payTimeoutMs,
         },
         {
-          budget: `autopilot:${autopilot.id}`,
-          perPaymentMsat: policy.l402MaxSpendMsatsPerCall ?? 0,
-          perDayMsat: policy.l402MaxSpendMsatsPerDay ?? 0,
-          names: limitNames,
+          limits: {
+            budget: `autopilot:${autopilot.id}`,
+            perPaymentMsat: policy.l402MaxSpendMsatsPerCall ?? 0,
+            perDayMsat: policy.l402MaxSpendMsatsPerDay ?? 0,
+            names: limitNames,
+          },
+          signal,
         },
       );
       if (payment.state === 'failed') this.#left = before;
@@ -263,17 +271,22 @@ export class HttpTools {
       headers: { 'user-agent': 'gateway', ...named, ...proof?.headers },
       ...(method === 'POST' && { body: body ?? '' }),
     });
-    return proof ? { ...answer, body: withoutProof(answer.body, proof) } : answer;
+    return proof ? withoutProof(answer, proof) : answer;
   }
 }
 
 /** A server may repeat what it was sent, but others can read the chat: only the payer may know the proof. */
-function withoutProof(body: Uint8Array, { preimage, headers }: Proof): Uint8Array {
-  const text = [...Object.values(headers), preimage].reduce(
-    (rest, secret) => rest.replaceAll(secret, '[proof of payment]'),
-    new TextDecoder().decode(body),
-  );
-  return Buffer.from(text);
+function withoutProof(answer: WebAnswer, { preimage, headers }: Proof): WebAnswer {
+  const sent = Object.values(headers);
+  // Also without the name of the scheme, and the preimage in capitals.
+  const secrets = [...sent, ...sent.map((value) => value.replace(/^\S+ /, '')), new RegExp(preimage, 'gi')];
+  const clean = (text: string) =>
+    secrets.reduce<string>((rest, secret) => rest.replaceAll(secret, '[proof of payment]'), text);
+  return {
+    ...answer,
+    headers: Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, clean(value)])),
+    body: Buffer.from(clean(new TextDecoder().decode(answer.body))),
+  };
 }
 
 const refused = (message: string) => new ApiError('permission', { message });
@@ -292,9 +305,9 @@ function allowedUrl({ l402AllowedHosts: hosts = [] }: AutopilotPolicy, text: str
 }
 
 function matches(allowed: string, url: URL): boolean {
-  const [, name = '', port] = /^(.*?)(?::(\d+))?$/.exec(allowed) ?? [];
-  const ownPort = url.port || (url.protocol === 'https:' ? '443' : '80');
-  if (port !== undefined && port !== ownPort) return false;
+  const defaultPort = url.protocol === 'https:' ? '443' : '80';
+  const [, name = '', port = defaultPort] = /^(.*?)(?::(\d+|\*))?$/.exec(allowed) ?? [];
+  if (port !== '*' && port !== (url.port || defaultPort)) return false;
   return name.startsWith('*.') ? url.hostname.endsWith(name.slice(1)) : url.hostname === name;
 }
 

@@ -89,7 +89,7 @@ async function ask(
 
 /** Runs a tool. Its failure is part of the result, so that the model can correct itself. */
 async function answerCall(deps: RunLoopDeps, call: JsonObject, index: number): Promise<JsonObject> {
-  const { run, log, makeId } = deps;
+  const { run, log, makeId, signal } = deps;
   const facts = { call_id: call.call_id, tool: call.name };
   run.note('tool_call_started', facts);
   let result: JsonObject;
@@ -98,6 +98,7 @@ async function answerCall(deps: RunLoopDeps, call: JsonObject, index: number): P
     result = await runTool(deps, call);
     run.note('tool_call_succeeded', facts);
   } catch (error) {
+    signal.throwIfAborted();
     if (!(error instanceof ApiError))
       log.warn({ err: error, tool: call.name }, 'a tool of an autopilot failed');
     const { code, message } = error instanceof ApiError ? error : new ApiError('server_error');

@@ -69,7 +69,7 @@ export function paymentHandlers(deps: WalletHandlersDeps): Handler[] {
       secretOnce(idempotency, call, payInvoice, async () => {
         const { toolSpending } = deps.settings;
         const limits = { budget: 'tools', ...toolSpending, names: toolLimitNames };
-        const payment = viewOf(await payments.pay(call.caller, call.body, call.isTool && limits));
+        const payment = viewOf(await payments.pay(call.caller, call.body, call.isTool ? { limits } : {}));
         return withSecret<typeof payInvoice>({ data: { payment } });
       }),
     ),

@@ -3,7 +3,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
 import type { Caller } from '../../handler.ts';
-import { type World, within } from '../../world.ts';
+import { aborted, type World, within } from '../../world.ts';
 import {
   BackendFailure,
   InvalidInvoice,
@@ -94,11 +94,16 @@ export class Payments {
   }
 
   /**
-   * Pays an invoice, and resolves when it is settled or `timeoutMs` is over. Fails with `invalid_request`,
+   * Pays an invoice, and resolves when it is settled, `timeoutMs` is over or `signal` is aborted; the payment continues
+   * then. Nothing is paid if the signal is aborted before. Fails with `invalid_request`,
    * `insufficient_balance`, `permission` if it exceeds the spending limits or, if a payment of the invoice is pending or
    * succeeded, `conflict`; nothing is sent then.
    */
-  async pay(caller: Caller, request: PayRequest, limits?: SpendingLimits): Promise<PaymentRecord> {
+  async pay(
+    caller: Caller,
+    request: PayRequest,
+    { limits, signal }: { limits?: SpendingLimits; signal?: AbortSignal } = {},
+  ): Promise<PaymentRecord> {
     const { store, wallets, makeId, world } = this.#deps;
     const backend = this.#deps.backend();
     const { host = null, timeoutMs = defaultTimeoutMs } = request;
@@ -134,8 +139,11 @@ export class Payments {
       ...(budget && { budget }),
     };
     if (isWithin) return await this.#payWithin(wallet, payment, { limits, ...reserved });
+    // An invoice that was cancelled for this payment above can no longer be paid in another way.
+    signal?.throwIfAborted();
     const started = recorded(payment, await store.startPayment(payment), limits);
-    await within(world, this.#send(started, wallet, backend), timeoutMs);
+    const sent = this.#send(started, wallet, backend);
+    await within(world, signal ? Promise.race([sent, aborted(signal)]) : sent, timeoutMs);
     return (await store.payment(started.id)) ?? started;
   }
 
