@@ -98,18 +98,16 @@ export async function repeatedly(
   }
 }
 
-/** Resolves when the work is done, however it ends, or when it has taken so long. */
-export async function within(world: Pick<World, 'sleep'>, work: Promise<unknown>, ms: number): Promise<void> {
+/** Resolves when the work is done, however it ends, when it has taken so long, or when the signal is aborted. */
+export async function within(
+  world: Pick<World, 'sleep'>,
+  work: Promise<unknown>,
+  ms: number,
+  signal?: AbortSignal,
+): Promise<void> {
   const over = new AbortController();
-  const late = world.sleep(ms, over.signal).catch(() => {});
+  const ended = signal ? AbortSignal.any([over.signal, signal]) : over.signal;
+  const late = world.sleep(ms, ended).catch(() => {});
   await Promise.race([work.catch(() => {}), late]);
   over.abort();
-}
-
-/** Resolves once a signal is aborted. */
-export function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

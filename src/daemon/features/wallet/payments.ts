@@ -3,7 +3,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
 import type { Caller } from '../../handler.ts';
-import { aborted, type World, within } from '../../world.ts';
+import { type World, within } from '../../world.ts';
 import {
   BackendFailure,
   InvalidInvoice,
@@ -15,7 +15,13 @@ import {
 import type { DataSealer } from '../vault/index.ts';
 import { feeLimitFor, formatMsat } from './amounts.ts';
 import { preimageOf } from './invoices.ts';
-import { budgetOf, overBudget, requireWithinLimit, type SpendingLimits } from './spending-limits.ts';
+import {
+  budgetOf,
+  overBudget,
+  type PayOptions,
+  requireWithinLimit,
+  type SpendingLimits,
+} from './spending-limits.ts';
 import type {
   InvoiceRecord,
   ItemPage,
@@ -102,7 +108,7 @@ export class Payments {
   async pay(
     caller: Caller,
     request: PayRequest,
-    { limits, signal }: { limits?: SpendingLimits; signal?: AbortSignal } = {},
+    { limits, signal }: PayOptions = {},
   ): Promise<PaymentRecord> {
     const { store, wallets, makeId, world } = this.#deps;
     const backend = this.#deps.backend();
@@ -142,8 +148,7 @@ export class Payments {
     // An invoice that was cancelled for this payment above can no longer be paid in another way.
     signal?.throwIfAborted();
     const started = recorded(payment, await store.startPayment(payment), limits);
-    const sent = this.#send(started, wallet, backend);
-    await within(world, signal ? Promise.race([sent, aborted(signal)]) : sent, timeoutMs);
+    await within(world, this.#send(started, wallet, backend), timeoutMs, signal);
     return (await store.payment(started.id)) ?? started;
   }
 

@@ -14,6 +14,12 @@ export interface SpendingLimits {
   names: { perPayment: string; perDay: string };
 }
 
+export interface PayOptions {
+  limits?: SpendingLimits;
+  /** Ends the wait for the payment, which continues. */
+  signal?: AbortSignal;
+}
+
 export function requireWithinLimit(
   amount: number,
   { perPaymentMsat, perDayMsat, names }: SpendingLimits,

@@ -1,5 +1,4 @@
 import { sseDone } from '../../../../../shared/sse.ts';
-import { aborted } from '../../../../world.ts';
 import type { Json } from '../../fault.ts';
 import { whenAborted } from '../../pipeline/cancellation.ts';
 import type { ResponsesStore } from '../../stored/responses-store.ts';
@@ -89,4 +88,11 @@ function leaving({ signal, revoked }: Following) {
     releaseRevoked();
   };
   return { signal: left.signal, release };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }
