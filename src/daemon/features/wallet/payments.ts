@@ -20,6 +20,7 @@ import {
   overBudget,
   type PayOptions,
   requireWithinLimit,
+  requireWithinMaximum,
   type SpendingLimits,
 } from './spending-limits.ts';
 import type {
@@ -462,17 +463,6 @@ async function readInvoice(given: string): Promise<ReadInvoice> {
     if (error instanceof InvalidInvoice) throw inputFault('invoice', error.message);
     throw error;
   }
-}
-
-function requireWithinMaximum(amount: number, { maxAmountMsats, maxAmountSats }: PayRequest): void {
-  const ofSats = maxAmountSats === undefined ? Number.POSITIVE_INFINITY : maxAmountSats * 1000;
-  const ofMsats = maxAmountMsats ?? Number.POSITIVE_INFINITY;
-  const max = Math.min(ofSats, ofMsats);
-  if (amount <= max) return;
-  throw new ApiError('invalid_request', {
-    param: ofSats < ofMsats ? 'maxAmountSats' : 'maxAmountMsats',
-    message: `The invoice asks for ${formatMsat(amount)}, more than the maximum of ${formatMsat(max)}.`,
-  });
 }
 
 /** The payment, if it was recorded; otherwise fails with the reason. */

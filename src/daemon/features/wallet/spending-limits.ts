@@ -36,6 +36,24 @@ export function requireWithinLimit(
   });
 }
 
+/** The lower maximum of a request applies. */
+export function requireWithinMaximum(
+  amount: number,
+  {
+    maxAmountMsats,
+    maxAmountSats,
+  }: { maxAmountMsats?: number | undefined; maxAmountSats?: number | undefined },
+): void {
+  const ofSats = maxAmountSats === undefined ? Number.POSITIVE_INFINITY : maxAmountSats * 1000;
+  const ofMsats = maxAmountMsats ?? Number.POSITIVE_INFINITY;
+  const max = Math.min(ofSats, ofMsats);
+  if (amount <= max) return;
+  throw new ApiError('invalid_request', {
+    param: ofSats < ofMsats ? 'maxAmountSats' : 'maxAmountMsats',
+    message: `The invoice asks for ${formatMsat(amount)}, more than the maximum of ${formatMsat(max)}.`,
+  });
+}
+
 /** The budget of the day of a time. */
 export function budgetOf({ budget, perDayMsat }: SpendingLimits, now: number): PaymentBudget {
   return { name: budget, since: startOfDay(now), max: perDayMsat };
