@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bytesOf, cutAt, words } from '../support/chaos-behaviours.ts';
-import { type ChaosDaemon, formatPairs, startChaosDaemon } from '../support/chaos-daemon.ts';
+import { allFormatPairs, type ChaosDaemon, startChaosDaemon } from '../support/chaos-daemon.ts';
 import { bodyOf, completeCall, parseStream } from '../support/model-client.ts';
 
 let chaotic: ChaosDaemon;
@@ -16,7 +16,7 @@ afterAll(async () => {
 const asked = { prompt: 'Say something.', stream: true, model: 'any' };
 const samples = 36;
 const together = 12;
-const ways = formatPairs.flatMap((pair) =>
+const ways = allFormatPairs.flatMap((pair) =>
   (['reset', 'close'] as const).flatMap((by) =>
     [true, false].map((stream) => ({ ...pair, by, stream, name: `${pair.name}, ${by}, stream: ${stream}` })),
   ),
@@ -49,11 +49,12 @@ describe('an answer cut at any byte', () => {
           expect(answer.text).toContain(words);
         } else {
           const { ends, errors, doneMarks, isDoneLast, text } = parseStream(answer.text);
-          expect({ doneMarks, isDoneLast }).toEqual({ doneMarks: 1, isDoneLast: true });
           const isFailed = errors.length > 0;
-          const end = { responses: [isFailed ? 'failed' : 'completed'], chat: isFailed ? [] : ['finished'] }[
-            wire
-          ];
+          // In the Messages format an error is the last event.
+          const isDone = wire !== 'messages' || !isFailed;
+          expect({ doneMarks, isDoneLast }).toEqual({ doneMarks: isDone ? 1 : 0, isDoneLast: isDone });
+          const end =
+            wire === 'responses' ? [isFailed ? 'failed' : 'completed'] : isFailed ? [] : ['finished'];
           expect({ ends, at }).toEqual({ ends: end, at });
           expect(status).toBe(isFailed ? 'failed' : 'completed');
           expect(isFailed ? words.startsWith(text) : text === words).toBe(true);

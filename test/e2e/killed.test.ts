@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { drips, words } from '../support/chaos-behaviours.ts';
-import { chaosConfig, formatPairs, nanoUsdPerToken } from '../support/chaos-daemon.ts';
+import { allFormatPairs, chaosConfig, nanoUsdPerToken } from '../support/chaos-daemon.ts';
 import { type ChaosUpstream, startChaosUpstream } from '../support/chaos-upstream.ts';
 import { type ChildDaemon, startChildDaemon } from '../support/child-daemon.ts';
 import { eventually } from '../support/eventually.ts';
@@ -46,6 +46,8 @@ function reportedCost(answer: ModelAnswer, stream: boolean): number | undefined 
   const { events, isDoneLast } = parseStream(answer.text);
   if (!isDoneLast) return undefined;
   for (const event of events) {
+    // This format has no cost in streams.
+    if (event.type === 'message_stop') return price;
     if (event.type === 'service:cost') return nano((event.cost as { total_usd: string }).total_usd);
     const chunk = event.usage as { cost_usd?: string } | null | undefined;
     if (chunk?.cost_usd !== undefined) return nano(chunk.cost_usd);
@@ -62,7 +64,7 @@ async function keepCalling(
   stopped: () => boolean,
 ): Promise<void> {
   for (let i = 0; !stopped(); i += 1) {
-    const { wire, upstream } = formatPairs[Math.floor(Math.random() * formatPairs.length)] ?? {
+    const { wire, upstream } = allFormatPairs[Math.floor(Math.random() * allFormatPairs.length)] ?? {
       wire: 'chat',
       upstream: 'chat',
     };
@@ -71,7 +73,7 @@ async function keepCalling(
       wire,
       model: `${upstream}/any`,
       stream,
-      more: i % 3 ? {} : { store: true },
+      more: i % 3 || wire === 'messages' ? {} : { store: true },
     });
     if ((await answer.ended) === 'cut') continue;
     const cost = reportedCost(answer, stream);

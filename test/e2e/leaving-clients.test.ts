@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
+import type { Wire } from '../../src/daemon/features/inference/index.ts';
 import {
   answers,
   drips,
@@ -12,7 +13,7 @@ import {
   stallsAfter,
   words,
 } from '../support/chaos-behaviours.ts';
-import { chaosForThisFile, formatPairs, nanoUsdPerToken } from '../support/chaos-daemon.ts';
+import { allFormatPairs, chaosForThisFile, nanoUsdPerToken } from '../support/chaos-daemon.ts';
 import type { Behaviour } from '../support/chaos-upstream.ts';
 import { eventually } from '../support/eventually.ts';
 import { bodyOf, callModel, completeCall, parseStream } from '../support/model-client.ts';
@@ -32,7 +33,7 @@ const allBut =
   (call) =>
     stallsAfter(eventsOf(call, answer).length - count, answer)(call);
 
-describe.each(formatPairs)('a client that disconnects: $name', ({ wire, upstream }) => {
+describe.each(allFormatPairs)('a client that disconnects: $name', ({ wire, upstream }) => {
   /** Disconnects a client; returns its usage row and the text it received. */
   const leave = async (behaviour: Behaviour, options: { stream: boolean; after?: string }) => {
     const { model, name } = addModel(upstream, behaviour);
@@ -78,7 +79,7 @@ describe.each(formatPairs)('a client that disconnects: $name', ({ wire, upstream
   });
 
   test('before usage is reported pays for the prompt and the whole text', async () => {
-    const { row, delivered } = await leave(allBut(upstream === 'chat' ? 2 : 1), {
+    const { row, delivered } = await leave(allBut(upstream === 'responses' ? 1 : 2), {
       stream: true,
       after: 'flasks',
     });
@@ -92,8 +93,8 @@ describe.each(formatPairs)('a client that disconnects: $name', ({ wire, upstream
     ['the provider’s count', { input: 500, output: 40 }],
     ['nothing, if that is what was reported', { input: 0, output: 0 }],
   ] as const;
-  test.each(upstream === 'chat' ? toldBeforeTheEnd : [])(
-    'between usage and [DONE] pays %s',
+  test.each(upstream === 'responses' ? [] : toldBeforeTheEnd)(
+    'between usage and the end pays %s',
     async (_what, usage) => {
       const behaviour = allBut(1, { text: words, usage });
       const { row } = await leave(behaviour, { stream: true, after: 'flasks' });
@@ -143,39 +144,42 @@ describe('a slow reader', () => {
     expect(parseStream(answer.text).text).toBe(text.repeat(4));
   });
 
-  test.each(formatPairs)('holds up its provider and no other caller: $name', async ({ wire, upstream }) => {
-    const { model, name } = addModel(upstream, neverEnds());
-    const bounds = wire === 'responses' ? more : { max_tokens: more.max_output_tokens };
-    const slow = Array.from({ length: 8 }, () =>
-      callModel(chaotic.daemon, { wire, model, stream: true, more: bounds }),
-    );
-    for (const answer of slow) {
-      await answer.started;
-      answer.stopReading();
-    }
-    const written = () =>
-      chaotic.chaos
-        .callsOf(name)
-        .reduce((sum, { socket }) => sum + socket.bytesWritten - socket.writableLength, 0);
-    const quick = addModel(upstream, answers());
-    let before = -1;
-    await eventually('the provider is held up', async () => {
-      const now = written();
-      const isStill = now === before;
-      before = now;
-      await Promise.all(Array.from({ length: 20 }, () => answerQuickly(wire, quick.model)));
-      return isStill;
-    });
-    // The buffers of the kernel and of the daemon together.
-    expect(before / slow.length).toBeLessThan(24 * 1024 * 1024);
-    for (const answer of slow) answer.disconnect();
-    await eventually('the provider is let go', () => chaotic.chaos.busy === 0);
-    const { faults, usageOf } = await chaotic.waitUntilIdle();
-    expect(faults).toEqual([]);
-    expect(usageOf(model).map(({ status }) => status)).toEqual(slow.map(() => 'canceled'));
-  });
+  test.each(allFormatPairs)(
+    'holds up its provider and no other caller: $name',
+    async ({ wire, upstream }) => {
+      const { model, name } = addModel(upstream, neverEnds());
+      const bounds = wire === 'responses' ? more : { max_tokens: more.max_output_tokens };
+      const slow = Array.from({ length: 8 }, () =>
+        callModel(chaotic.daemon, { wire, model, stream: true, more: bounds }),
+      );
+      for (const answer of slow) {
+        await answer.started;
+        answer.stopReading();
+      }
+      const written = () =>
+        chaotic.chaos
+          .callsOf(name)
+          .reduce((sum, { socket }) => sum + socket.bytesWritten - socket.writableLength, 0);
+      const quick = addModel(upstream, answers());
+      let before = -1;
+      await eventually('the provider is held up', async () => {
+        const now = written();
+        const isStill = now === before;
+        before = now;
+        await Promise.all(Array.from({ length: 20 }, () => answerQuickly(wire, quick.model)));
+        return isStill;
+      });
+      // The buffers of the kernel and of the daemon together.
+      expect(before / slow.length).toBeLessThan(24 * 1024 * 1024);
+      for (const answer of slow) answer.disconnect();
+      await eventually('the provider is let go', () => chaotic.chaos.busy === 0);
+      const { faults, usageOf } = await chaotic.waitUntilIdle();
+      expect(faults).toEqual([]);
+      expect(usageOf(model).map(({ status }) => status)).toEqual(slow.map(() => 'canceled'));
+    },
+  );
 
-  async function answerQuickly(wire: 'responses' | 'chat', model: string): Promise<void> {
+  async function answerQuickly(wire: Wire, model: string): Promise<void> {
     const answer = await completeCall(chaotic.daemon, { wire, model, stream: true });
     expect(parseStream(answer.text)).toMatchObject({ text: words, isDoneLast: true });
   }
@@ -207,7 +211,10 @@ describe('200 calls whose clients disconnect at random', () => {
   });
 
   async function oneClient(random: () => number): Promise<void> {
-    const pair = formatPairs[Math.floor(random() * formatPairs.length)] ?? { wire: 'chat', upstream: 'chat' };
+    const pair = allFormatPairs[Math.floor(random() * allFormatPairs.length)] ?? {
+      wire: 'chat',
+      upstream: 'chat',
+    };
     const stream = random() < 0.8;
     const { model } = addModel(pair.upstream, drips(1 + Math.floor(random() * 4)));
     const answer = callModel(chaotic.daemon, { wire: pair.wire, model, stream });

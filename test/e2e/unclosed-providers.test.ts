@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { eventsOf, words } from '../support/chaos-behaviours.ts';
-import { formatPairs, nanoUsdPerToken, startChaosDaemon } from '../support/chaos-daemon.ts';
+import { allFormatPairs, nanoUsdPerToken, startChaosDaemon } from '../support/chaos-daemon.ts';
 import type { Behaviour } from '../support/chaos-upstream.ts';
 import { eventually } from '../support/eventually.ts';
 import { completeCall, parseStream } from '../support/model-client.ts';
 import { chunk, chunkedHead } from '../support/raw-server.ts';
 
-/** Providers that send a complete answer and then neither `[DONE]` nor the end of the stream. */
+/** Providers that send a complete answer and then neither `[DONE]` or `message_stop` nor the end of the stream. */
 const on = await startChaosDaemon('timeouts: {closing_ms: 150}');
 afterAll(async () => {
   const { faults } = await on.waitUntilIdle();
@@ -21,12 +21,13 @@ function leavesOpen({ hasUsage }: { hasUsage: boolean }): Behaviour {
   return (call) => {
     const answer = { text: words, usage: hasUsage ? usage : ('none' as const) };
     const body = { ...call.body, stream: true, stream_options: { include_usage: true } };
-    const events = eventsOf({ wire: call.wire, body }, answer).filter((event) => !event.includes('[DONE]'));
+    const isEnd = (event: string) => event.includes('[DONE]') || event.includes('message_stop');
+    const events = eventsOf({ wire: call.wire, body }, answer).filter((event) => !isEnd(event));
     call.socket.write(chunkedHead() + chunk(events.join('')));
   };
 }
 
-describe.each(formatPairs)('a provider stream that stays open: $name', ({ wire, upstream }) => {
+describe.each(allFormatPairs)('a provider stream that stays open: $name', ({ wire, upstream }) => {
   test.each([
     { stream: true, hasUsage: true },
     { stream: true, hasUsage: false },

@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib';
+import { messagesDocument, messagesEvents } from './chaos-messages.ts';
 import type { Behaviour, ChaosCall } from './chaos-upstream.ts';
 import { chatChunks, chatDocument } from './fake-openai-chat.ts';
 import { responsesDocument, responsesEvents } from './fake-openai-responses.ts';
@@ -15,13 +16,15 @@ const ordinary: FakeAnswer = { text: words };
 export function eventsOf({ wire, body }: Pick<ChaosCall, 'wire' | 'body'>, answer = ordinary): string[] {
   if (wire === 'chat')
     return chatChunks(answer, { ...body, stream: true }).map((data) => `data: ${data}\n\n`);
-  return responsesEvents(answer, body).map(
-    (event) => `event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`,
+  const events = wire === 'messages' ? messagesEvents(answer, body) : responsesEvents(answer, body);
+  return events.map(
+    (event: Record<string, unknown>) => `event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`,
   );
 }
 
 function documentOf({ wire, body }: ChaosCall, answer: FakeAnswer): string {
-  return JSON.stringify(wire === 'chat' ? chatDocument(answer, body) : responsesDocument(answer, body));
+  const documents = { chat: chatDocument, responses: responsesDocument, messages: messagesDocument };
+  return JSON.stringify(documents[wire](answer, body));
 }
 
 /** A whole HTTP answer as bytes: a chunk an event, or a document. */

@@ -1,4 +1,5 @@
 import { afterAll, expect } from 'vitest';
+import type { Wire } from '../../src/daemon/features/inference/index.ts';
 import { answers } from './chaos-behaviours.ts';
 import { type ChaosUpstream, startChaosUpstream } from './chaos-upstream.ts';
 import { eventually } from './eventually.ts';
@@ -24,13 +25,21 @@ export const formatPairs: { wire: OpenAiWire; upstream: OpenAiWire; name: string
   })),
 );
 
-/** Configures a chaos upstream as the providers `chat`, `responses`, `spare` and `unpriced`. */
+const wires = ['responses', 'chat', 'messages'] as const;
+
+/** The same with Anthropic's format. */
+export const allFormatPairs: { wire: Wire; upstream: Wire; name: string }[] = wires.flatMap((wire) =>
+  wires.map((upstream) => ({ wire, upstream, name: `${wire} from ${upstream}` })),
+);
+
+/** Configures a chaos upstream as the providers `chat`, `responses`, `messages`, `spare` and `unpriced`. */
 export function chaosConfig(baseUrl: string, more = ''): string {
-  const upstream = (name: string, wire: OpenAiWire, priced = true) =>
+  const upstream = (name: string, wire: Wire, priced = true) =>
     `{name: ${name}, base_url: "${baseUrl}", models: ["*"], wire: ${wire}${priced ? `, prices: ${prices}` : ''}}`;
   const all = [
     upstream('chat', 'chat'),
     upstream('responses', 'responses'),
+    upstream('messages', 'messages'),
     upstream('spare', 'chat'),
     upstream('unpriced', 'chat', false),
   ];

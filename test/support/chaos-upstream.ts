@@ -40,7 +40,7 @@ export interface ChaosUpstream {
 }
 
 /**
- * An OpenAI-compatible provider over a raw socket on a free port of loopback, with both formats, that misbehaves as it
+ * A provider over a raw socket on a free port of loopback, with all three formats, that misbehaves as it
  * is configured to, byte for byte. The caller closes it.
  */
 export async function startChaosUpstream(usual: Behaviour): Promise<ChaosUpstream> {
@@ -110,7 +110,8 @@ function takeRequest(received: Buffer): { call: Asked; rest: Buffer } | undefine
   if (received.length < bodyAt + length) return undefined;
   const text = received.toString('utf8', bodyAt, bodyAt + length);
   const body = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
-  const wire = head.includes('/chat/completions') ? 'chat' : 'responses';
+  const path = head.slice(0, head.indexOf('\r\n'));
+  const wire = path.includes('/chat/') ? 'chat' : path.includes('/messages') ? 'messages' : 'responses';
   return {
     call: { wire, model: String(body.model), stream: body.stream === true, body, head },
     rest: received.subarray(bodyAt + length),

@@ -11,7 +11,7 @@ export interface Target {
 }
 
 export interface ModelRequest {
-  wire: OpenAiWire;
+  wire: Wire;
   model: string;
   stream: boolean;
   prompt?: string;
@@ -38,14 +38,20 @@ export interface ModelAnswer {
   disconnect(): void;
 }
 
-/** The body of a call in either format. */
+/** The body of a call in any format. */
 export function bodyOf({ wire, model, stream, prompt = 'Say something.', more }: ModelRequest): object {
   if (wire === 'responses') return { model, input: prompt, stream, store: false, ...more };
+  if (wire === 'messages')
+    return { model, messages: [{ role: 'user', content: prompt }], max_tokens: 4096, stream, ...more };
   const usage = stream ? { stream_options: { include_usage: true } } : {};
   return { model, messages: [{ role: 'user', content: prompt }], stream, ...usage, ...more };
 }
 
-export const pathOf = { responses: '/v1/responses', chat: '/v1/chat/completions' } as const;
+export const pathOf = {
+  responses: '/v1/responses',
+  chat: '/v1/chat/completions',
+  messages: '/v1/messages',
+} as const;
 
 /** Starts a model call without waiting. */
 export function callModel(target: Target, asked: ModelRequest): ModelAnswer {
@@ -139,12 +145,13 @@ export interface ParsedStream {
   events: Record<string, unknown>[];
   /** All text of the answer. */
   text: string;
-  /** `completed`, `incomplete`, `failed`, or `finished` for a chat stream; more than one is a fault. */
+  /** `completed`, `incomplete`, `failed`, or `finished` for a chat or Messages stream; more than one is a fault. */
   ends: string[];
-  /** Codes of the reported errors. */
+  /** Codes of the reported errors; in the Messages format, types. */
   errors: string[];
+  /** `[DONE]`, or `message_stop` in the Messages format. */
   doneMarks: number;
-  /** Whether `[DONE]` is the last event. */
+  /** Whether it is the last event. */
   isDoneLast: boolean;
 }
 
@@ -178,15 +185,22 @@ export function parseStream(stream: string): ParsedStream {
 
 interface Event extends Record<string, unknown> {
   type?: string;
-  delta?: string;
-  error?: { code: string };
+  delta?: string | { text?: string; stop_reason?: string };
+  error?: { code?: string; type: string };
   choices?: { delta?: { content?: string }; finish_reason?: string }[];
 }
 
 function take(event: Event, parsed: ParsedStream): void {
   parsed.events.push(event);
-  if (event.error) parsed.errors.push(event.error.code);
-  if (event.type === 'response.output_text.delta') parsed.text += event.delta;
+  if (event.error) parsed.errors.push(event.error.code ?? event.error.type);
+  if (event.type === 'message_stop') {
+    parsed.doneMarks += 1;
+    parsed.isDoneLast = true;
+  }
+  if (typeof event.delta === 'object') {
+    parsed.text += event.delta.text ?? '';
+    if (event.delta.stop_reason) parsed.ends.push('finished');
+  } else if (event.type === 'response.output_text.delta') parsed.text += event.delta;
   const end = /^response\.(completed|incomplete|failed)$/.exec(event.type ?? '');
   if (end?.[1]) parsed.ends.push(end[1]);
   for (const choice of event.choices ?? []) {
