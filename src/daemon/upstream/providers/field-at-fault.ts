@@ -40,8 +40,9 @@ const anthropicFields: FieldNames = [
 
 /** The field in an Anthropic message: `messages.0.content: …`, or the first one in backticks. */
 export function anthropicField(message: string): FieldAtFault {
-  const start = /^([a-z_]+(?:\.\w+)*)[:\s]/.exec(message)?.[1];
-  const quoted = /`([a-z_]+(?:\.\w+)*)`/.exec(message.slice(0, 300))?.[1];
+  const text = message.slice(0, 300);
+  const start = /^([a-z_]+(?:\.\w+)*)[:\s]/.exec(text)?.[1];
+  const quoted = /`([a-z_]+(?:\.\w+)*)`/.exec(text)?.[1];
   return fieldAtFault(anthropicFields, [start, quoted]);
 }
 

@@ -293,10 +293,11 @@ function markedContent(value: unknown, { path, name, marks }: MarkContext, depth
   // The input of a tool_use block: an object of any form.
   if (name === 'input') return { mark: marks.of(path) };
   return Object.fromEntries(
-    Object.entries(value).map(([member, each]) => [
-      member,
-      markedContent(each, { path: `${path}.${member}`, name: member, marks }, depth + 1),
-    ]),
+    Object.entries(value).map(([member, each]) => {
+      // Formats have no other names, which could not be told from paths.
+      if (!/^\w{1,40}$/.test(member)) return [member, each];
+      return [member, markedContent(each, { path: `${path}.${member}`, name: member, marks }, depth + 1)];
+    }),
   );
 }
 
