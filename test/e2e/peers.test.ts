@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -239,6 +240,33 @@ describe('a peer', () => {
       card_ms: null,
     });
   });
+});
+
+test('answers are compared with those of the engine, and the result is counted', async () => {
+  const configure = async (share: number) => {
+    const decisions = `{ peer_agreement_share: ${share}, engine: { url: '${engineOf(0).url}', model: model-0 } }`;
+    await writeFile(
+      join(asking.home, 'config.yaml'),
+      `local_servers: false\n${vault}decisions: ${decisions}\n`,
+    );
+    const headers = { authorization: `Bearer ${asking.login}` };
+    const reloaded = await fetch(`${asking.url}/v1/admin/reload`, { method: 'POST', headers });
+    expect(reloaded.status).toBe(200);
+  };
+  await configure(1);
+  await add('attic', { url: slow.url, key: slow.key });
+  const agreement = async () => (await peerNamed('attic')).agreement;
+  expect((await decide()).decision.service.answered_by).toBe('peer:attic');
+  await eventually('the comparison', async () => (await agreement()).compared === 1);
+  expect(await agreement()).toEqual({ compared: 1, agreed: 1 });
+  reply(0, engineAnswer(0.9));
+  await decide();
+  await eventually('the next comparison', async () => (await agreement()).compared === 2);
+  expect((await manage('peers/attic/check', 'POST')).body.agreement).toEqual({ compared: 2, agreed: 1 });
+  const metrics = await (await fetch(`${asking.url}/metrics`)).text();
+  for (const outcome of ['agreed', 'disagreed'])
+    expect(metrics).toContain(`gateway_peer_answers_compared_total{peer="attic",outcome="${outcome}"} 1`);
+  await configure(0);
 });
 
 describe('an answer that is wrong benches the peer immediately', () => {

@@ -15,11 +15,11 @@ export function peersStoreContract(open: OpenStorage): void {
   });
   const unused: PeerRecordedHealth = {
     ...{ answered: 0, failed: 0, latencyMs: null, lastSeenAt: null },
-    ...{ benches: 0, benchedUntil: null, reason: null },
+    ...{ benches: 0, benchedUntil: null, reason: null, compared: 0, agreed: 0 },
   };
   const used: PeerRecordedHealth = {
     ...{ answered: 3, failed: 2, latencyMs: 41.5, lastSeenAt: morning },
-    ...{ benches: 1, benchedUntil: morning + 60_000, reason: 'timeout' },
+    ...{ benches: 1, benchedUntil: morning + 60_000, reason: 'timeout', compared: 20, agreed: 19 },
   };
   const sealed = (version = 1): SealedSecret => ({
     ...{ name: 'peer-key|ws_1|attic', version, kid: 'master_1' },

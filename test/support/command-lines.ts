@@ -255,7 +255,7 @@ export const apart = [
   ...['chat', 'tui', 'mcp', 'completion'],
   // They need a library of their own: see embedded-engine.test.ts.
   ...['engine install', 'engine add', 'engine check', 'engine remove'],
-  ...['logs', 'tail', 'threads watch', 'whispers watch', 'shouts watch'],
+  ...['logs', 'tail', 'threads watch', 'whispers watch', 'shouts watch', 'peer watch'],
   ...['login', 'logout', 'host add', 'host use', 'host remove', 'sessions revoke', 'profile delete'],
   // Imports only into an empty wallet.
   'wallet import',

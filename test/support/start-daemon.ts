@@ -103,11 +103,12 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<RunningD
       }),
     async stop({ keep = false } = {}) {
       if (exited === undefined) {
-        // A daemon that is already stopping no longer listens.
-        await fetch(`${url}/v1/admin/stop`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${login}` },
-        }).catch(() => {});
+        const headers = { authorization: `Bearer ${login}` };
+        const ask = () => fetch(`${url}/v1/admin/stop`, { method: 'POST', headers });
+        // The first connection may be an idle one that the daemon just closed; one that is stopping no longer listens.
+        await ask()
+          .catch(ask)
+          .catch(() => {});
       }
       const code = await ended;
       if (!keep) await rm(home, { recursive: true, force: true });

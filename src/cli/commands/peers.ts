@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { type Peer, type PeerAttempt, type PeerCheck, peerNamePattern } from '../../shared/contract/peers.ts';
 import { exitCodes } from '../../shared/errors.ts';
+import { isoTime } from '../../shared/time.ts';
 import type { Context } from '../context.ts';
 import { checkPeer, deletePeer, listPeerAttempts, listPeers, putPeer } from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
@@ -70,6 +71,52 @@ export const listPeersCommand = (context: Context) =>
       const empty = 'No peers yet: gateway peer add <name> <url>';
       await context.out.table(data, peerColumns(context.now()), { empty });
     });
+
+export const watchPeersCommand = (context: Context) =>
+  new Command('watch')
+    .option('--interval <seconds>', 'how often to look', wholeNumber({ min: 1, max: 3600 }), 2)
+    .option(...ofWorkspace)
+    .addHelpText('after', example('gateway peer watch --jq \'select(.status != "healthy") | .name\''))
+    .action(async ({ interval, workspace }) => {
+      const params = { workspace: await resolveWorkspace(context, workspace) };
+      const isScreen = context.io.stdout.isTty && !context.out.wantsJson();
+      if (!isScreen) context.out.note(`Following ${context.host().url}. Press Ctrl-C to stop.`);
+      const interrupted = context.interrupted();
+      const shown = new Map<string, string>();
+      while (!interrupted.aborted) {
+        const { data } = await context.client().call(listPeers, { params });
+        if (isScreen) await showScreen(context, data, interval);
+        else await showChanged(context, data, shown);
+        await context.sleep(interval * 1000, interrupted).catch(() => {});
+      }
+      context.exit = exitCodes.interrupted;
+    });
+
+const clearScreen = '\u001b[H\u001b[J';
+
+/** Replaces what the terminal shows. */
+async function showScreen(context: Context, peers: Peer[], interval: number): Promise<void> {
+  const now = context.now();
+  context.io.stdout.write(clearScreen);
+  await context.out.table(peers, peerColumns(now), { empty: 'No peers yet: gateway peer add <name> <url>' });
+  context.out.note(`\n${isoTime(now)}, every ${interval} s. Press Ctrl-C to stop.`);
+}
+
+/** Prints the peers that changed since they were shown last, and the names of those that were removed. */
+async function showChanged(context: Context, peers: Peer[], shown: Map<string, string>): Promise<void> {
+  const removed = [...shown.keys()].filter((name) => !peers.some((peer) => peer.name === name));
+  for (const name of removed) {
+    shown.delete(name);
+    context.out.note(`The peer ${name} was removed.`);
+  }
+  for (const peer of peers) {
+    const state = JSON.stringify(peer);
+    if (shown.get(peer.name) === state) continue;
+    shown.set(peer.name, state);
+    if (context.out.wantsJson()) await context.out.element(peer);
+    else await context.out.table([peer], peerColumns(context.now()), { empty: '' });
+  }
+}
 
 export const checkPeerCommand = (context: Context) =>
   new Command('check')
@@ -144,6 +191,13 @@ const peerColumns = (now: number): Column<Peer>[] => [
   { title: 'answered', value: (peer) => peer.answered, align: 'right' },
   { title: 'failed', value: (peer) => peer.failed, align: 'right' },
   {
+    title: 'agreement',
+    value: ({ agreement }) => agreementOf(agreement),
+    show: ({ agreement }) => agreementText(agreement),
+    align: 'right',
+    isSpare: true,
+  },
+  {
     title: 'last_seen_at',
     label: 'last seen',
     value: (peer) => peer.last_seen_at,
@@ -162,7 +216,21 @@ const checkColumns: Column<PeerCheck>[] = [
   { title: 'message', value: (check) => check.message },
   { title: 'card_ms', value: (check) => check.card_ms },
   { title: 'decision_ms', value: (check) => check.decision_ms },
+  {
+    title: 'agreement',
+    value: ({ agreement }) => agreementOf(agreement),
+    show: ({ agreement }) => agreementText(agreement),
+  },
 ];
+
+/** The share of compared answers that were the same, rounded to a thousandth; null if none were compared. */
+function agreementOf({ compared, agreed }: Peer['agreement']): number | null {
+  return compared === 0 ? null : Math.round((1000 * agreed) / compared) / 1000;
+}
+
+function agreementText({ compared, agreed }: Peer['agreement']): string {
+  return compared === 0 ? '-' : `${agreed} of ${compared}`;
+}
 
 const attemptColumns = (now: number): Column<PeerAttempt>[] => [
   { title: 'request_id', value: (attempt) => attempt.request_id },

@@ -103,6 +103,10 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
         endpoint: checkPeer,
         load: async () => (await import('../commands/peers.ts')).checkPeerCommand,
       },
+      watch: {
+        summary: 'Follow the state of peers until Ctrl-C.',
+        load: async () => (await import('../commands/peers.ts')).watchPeersCommand,
+      },
       remove: {
         summary: 'Remove a peer and its key.',
         endpoint: deletePeer,

@@ -14,6 +14,7 @@ import {
   type Engines,
   eitherEngine,
   embeddedEngine,
+  engineSource,
   HostBudget,
   ModelMemory,
 } from '../features/decisions/index.ts';
@@ -21,6 +22,7 @@ import type { EventFeed } from '../features/events/index.ts';
 import type { Idempotency } from '../features/idempotency/index.ts';
 import type { CallObserver } from '../features/inference/index.ts';
 import type { Admission } from '../features/metering/index.ts';
+import type { Counters } from '../features/metrics/index.ts';
 import { nodeCard, nodeIdOf, Peers, peerHandlers } from '../features/peers/index.ts';
 import type { ProviderRoute, Router } from '../features/routing/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
@@ -41,6 +43,7 @@ interface DecisionsDeps {
   dataKey: Uint8Array;
   process: { url: () => string };
   log: { warn(details: object, message: string): void };
+  telemetry: { counters: Pick<Counters, 'compared'> };
 }
 
 interface DecisionsFeatures {
@@ -80,6 +83,7 @@ export function createDecisions(deps: DecisionsDeps, features: DecisionsFeatures
     ...localModels(providers),
   ];
   const slots = new DecisionSlots(settings);
+  const debiaser = new Debiaser();
   const nodeId = nodeIdOf(dataKey);
   const peers = new Peers({
     ...{ store: storage.peers, client: peerClient(world), world, nodeId },
@@ -90,6 +94,20 @@ export function createDecisions(deps: DecisionsDeps, features: DecisionsFeatures
       const status = model === 'engine' || model === 'engine-flash' ? engines[model].status() : undefined;
       return status?.available ? status.identity : undefined;
     },
+    settings,
+    engineFor: (model) => {
+      const name = model === 'service/decide' ? 'engine' : model;
+      if (name !== 'engine' && name !== 'engine-flash') return undefined;
+      // Callers come first: a comparison that would have to wait is left to a peer.
+      if (!engines[name].status().available || slots.free === 0) return undefined;
+      const source = engineSource(name, engines[name], debiaser);
+      return {
+        ...source,
+        decide: (request, options, signal) =>
+          slots.run(() => source.decide(request, options, signal), signal),
+      };
+    },
+    onCompared: (peer, isSame) => deps.telemetry.counters.compared(peer, isSame),
     onFailure: (error) => log.warn({ err: error }, 'a call to a peer could not be recorded'),
   });
   const decisions = new Decisions({
@@ -102,7 +120,7 @@ export function createDecisions(deps: DecisionsDeps, features: DecisionsFeatures
         ? embeddedEngine(() => features.engine.modelOf(providerModel))
         : undefined,
     nativeOf: (provider) => providers.byName.get(provider)?.askNative,
-    debiaser: new Debiaser(),
+    debiaser,
     slots,
     memory: new ModelMemory(world),
   });

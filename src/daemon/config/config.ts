@@ -143,6 +143,8 @@ export interface DecisionsConfig {
   concurrentMax: number;
   /** For calls without `X-Decision-Order`; undefined: the engine, then the models. */
   defaultOrder: 'peer' | 'hosted' | undefined;
+  /** Of the questions that peers answered, the share that another source is asked, too: 0 to 1. */
+  agreementShare: number;
   /** A System One server. */
   engine: {
     url: string | undefined;
@@ -388,6 +390,7 @@ function decisionsOf(
     questionsMax: setting('decisions.max_questions'),
     concurrentMax: setting('decisions.max_concurrent'),
     defaultOrder: defaultOrder === 'engine' ? undefined : defaultOrder,
+    agreementShare: setting('decisions.peer_agreement_share'),
     engine: {
       url: engine?.url,
       key: engine?.key_env === undefined ? undefined : env[engine.key_env]?.trim() || undefined,

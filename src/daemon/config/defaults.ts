@@ -37,6 +37,7 @@ export const defaults = {
   'decisions.max_questions': 64,
   'decisions.max_concurrent': 64,
   'decisions.default_order': 'engine',
+  'decisions.peer_agreement_share': 0,
   'engine.memory_mb': 8_192,
   'engine.context_tokens': 4_096,
   'engine.idle_seconds': 600,

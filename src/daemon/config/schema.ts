@@ -206,6 +206,9 @@ export const ConfigFile = Type.Object(
           default_order: Type.Optional(
             Type.Enum(['engine', 'peer', 'hosted'], { description: 'engine, peer or hosted' }),
           ),
+          peer_agreement_share: Type.Optional(
+            Type.Number({ minimum: 0, maximum: 1, description: 'a share from 0 to 1' }),
+          ),
           engine: Type.Optional(
             Type.Object(
               {

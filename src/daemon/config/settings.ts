@@ -69,6 +69,7 @@ export const knownSettings: Readonly<Record<string, Known>> = {
   'decisions.max_questions': {},
   'decisions.max_concurrent': {},
   'decisions.default_order': {},
+  'decisions.peer_agreement_share': {},
   'decisions.engine.url': {},
   'decisions.engine.key_env': {},
   'decisions.engine.model': {},

@@ -34,6 +34,17 @@ const PeerModel = Type.Object({
   ),
 });
 
+const Agreement = Type.Object(
+  {
+    compared: Type.Integer({ minimum: 0 }),
+    agreed: Type.Integer({ minimum: 0 }),
+  },
+  {
+    description:
+      'How many of its answers were compared with those of another source, and how many were the same: the same choice, level, or side of 0.5. None are compared unless the host sets `decisions.peer_agreement_share`.',
+  },
+);
+
 /** A peer of a workspace, without its key. */
 export const Peer = Type.Object(
   {
@@ -73,6 +84,7 @@ export const Peer = Type.Object(
     ),
     answered: Type.Integer({ minimum: 0, description: 'Decisions it answered.' }),
     failed: Type.Integer({ minimum: 0, description: 'Decisions it failed to answer.' }),
+    agreement: Agreement,
     benched_until: nullable(Timestamp),
     added_at: Timestamp,
     updated_at: Timestamp,
@@ -91,6 +103,7 @@ export const PeerCheck = Type.Object(
       Type.Number({ minimum: 0, description: 'How long a decision took; null if there was no answer.' }),
     ),
     model: nullable(Type.String({ description: 'The model that answered.' })),
+    agreement: Agreement,
   },
   { $id: 'PeerCheck' },
 );

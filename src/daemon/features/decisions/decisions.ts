@@ -281,7 +281,7 @@ function refused(model: string, reason: string): DecisionSource {
 }
 
 /** Settles with the work, or rejects as soon as the signal is aborted: a source may not notice. */
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const onAbort = () => aborted.reject(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });

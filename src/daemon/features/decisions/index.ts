@@ -5,9 +5,11 @@ export {
   Decisions,
   type DecisionsDeps,
   isDecisionModel,
+  orAborted,
   type PeerCall,
   type PeerSource,
 } from './decisions.ts';
+export { topOf } from './distribution.ts';
 export { type EmbeddedModel, eitherEngine, embeddedEngine } from './embedded-engine.ts';
 export type {
   DecisionEngine,
@@ -18,11 +20,18 @@ export type {
   EngineStatus,
   Engines,
 } from './engine.ts';
+export { engineSource } from './engine-source.ts';
 export { decisionHandlers } from './handlers.ts';
 export { HostBudget } from './host-budget.ts';
 export { decisionModelEntries } from './model-entries.ts';
 export { type AskNative, type NativeAnswer, type NativeCall, verified } from './native.ts';
-export { type DecisionRequest, type Option, type Question, yesOrNo } from './question.ts';
+export {
+  type DecisionRequest,
+  type Option,
+  type Question,
+  type QuestionAnswer,
+  yesOrNo,
+} from './question.ts';
 export {
   type AskOptions,
   type DecisionSource,

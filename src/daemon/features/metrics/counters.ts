@@ -66,6 +66,9 @@ export class Counters {
   /** Calls rejected before a provider was asked, by endpoint, then by error code. */
   readonly refusals = new Map<string, Map<string, number>>();
 
+  /** Answers of peers that were compared with those of another source, by peer, then by whether they agreed. */
+  readonly agreements = new Map<string, Map<string, number>>();
+
   /** `settledMs`: from the request until its settlement was on disk. */
   settled(usage: UsageRecord, settledMs: number): void {
     const series = this.#seriesOf(usage);
@@ -88,6 +91,10 @@ export class Counters {
 
   refused(endpoint: string, code: string): void {
     add(group(this.refusals, endpoint, new Map<string, number>()), code);
+  }
+
+  compared(peer: string, isSame: boolean): void {
+    add(group(this.agreements, peer, new Map<string, number>()), isSame ? 'agreed' : 'disagreed');
   }
 
   answered({ endpoint, status, durationMs, aborted }: AnsweredRequest): void {

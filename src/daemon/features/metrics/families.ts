@@ -82,7 +82,7 @@ function callFamilies(calls: CallSeries[]): Family[] {
 
 const labelsOf = ({ endpoint, model, provider }: CallSeries): Labels => ({ endpoint, model, provider });
 
-function otherCounts({ http, attempts, refusals, settling }: Counters): Family[] {
+function otherCounts({ http, attempts, refusals, settling, agreements }: Counters): Family[] {
   const duration = 'gateway_http_request_duration_seconds';
   const settled = 'gateway_settlement_duration_seconds';
   return [
@@ -103,6 +103,12 @@ function otherCounts({ http, attempts, refusals, settling }: Counters): Family[]
       help: 'Model calls that were rejected before a provider was asked.',
       type: 'counter',
       values: nested(refusals, (endpoint, code) => ({ endpoint, code })),
+    },
+    {
+      name: 'gateway_peer_answers_compared_total',
+      help: 'Answers of peers that were compared with those of another source.',
+      type: 'counter',
+      values: nested(agreements, (peer, outcome) => ({ peer, outcome })),
     },
     {
       name: 'gateway_http_requests_total',

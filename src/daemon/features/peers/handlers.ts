@@ -81,6 +81,7 @@ function peerView(peer: PeerState, now: number): Peer {
     ...{ node_id: card?.nodeId ?? null, version: card?.version ?? null },
     models: card?.models.map(({ id, identity }) => ({ id, identity })) ?? [],
     ...{ last_seen_at: time(record.lastSeenAt), answered: record.answered, failed: record.failed },
+    agreement: { compared: record.compared, agreed: record.agreed },
     latency_ms: record.latencyMs === null ? null : Math.round(record.latencyMs),
     benched_until: peer.isBenched(now) ? time(record.benchedUntil) : null,
     ...{ added_at: isoTime(record.addedAt), updated_at: isoTime(record.updatedAt) },

@@ -129,9 +129,17 @@ export class PeerState {
     return this.#faulted(fault, now);
   }
 
+  /** Counts answers that were compared with those of another source. */
+  wasCompared(results: readonly boolean[]): void {
+    const { compared, agreed } = this.record;
+    const agreeing = results.filter(Boolean).length;
+    this.#update({ compared: compared + results.length, agreed: agreed + agreeing });
+  }
+
   recordedHealth(): PeerRecordedHealth {
-    const { answered, failed, latencyMs, lastSeenAt, benches, benchedUntil, reason } = this.record;
-    return { answered, failed, latencyMs, lastSeenAt, benches, benchedUntil, reason };
+    const { answered, failed, latencyMs, lastSeenAt, benches, benchedUntil, reason, compared, agreed } =
+      this.record;
+    return { answered, failed, latencyMs, lastSeenAt, benches, benchedUntil, reason, compared, agreed };
   }
 
   #faulted({ outcome, message, bench }: PeerFault, now: number): number | undefined {

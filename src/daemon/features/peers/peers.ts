@@ -2,25 +2,33 @@ import { createHash } from 'node:crypto';
 import { peersMax } from '../../../shared/contract/peers.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
-import { isLoopback } from '../../../shared/loopback.ts';
 import type { Caller, LoginCaller } from '../../handler.ts';
 import { repeatedly, type World, within } from '../../world.ts';
-import { type DecisionRequest, type PeerCall, type PeerSource, yesOrNo } from '../decisions/index.ts';
+import {
+  type DecisionRequest,
+  type DecisionSource,
+  type PeerCall,
+  type PeerSource,
+  type SourceAnswer,
+  yesOrNo,
+} from '../decisions/index.ts';
 import type { EventFeed } from '../events/index.ts';
 import type { Vault } from '../vault/index.ts';
 import type { Workspaces } from '../workspaces/index.ts';
-import { askPeer, faultOf, type PeerOutcome } from './ask-peer.ts';
-import { modelAt, offers } from './choose-model.ts';
+import { AgreementChecks, type AgreementDeps } from './agreement.ts';
+import { askPeer, type PeerOutcome } from './ask-peer.ts';
+import { modelAt, offers, rank } from './choose-peer.ts';
 import type { PeerAddress, PeerClient } from './client.ts';
 import { PeerState } from './peer-state.ts';
+import { readPeerUrl } from './peer-url.ts';
 import { HedgeBudget, peersSource } from './peers-source.ts';
+import { readCard } from './read-card.ts';
 import type { KeyChange, PeerAttemptRecord, PeerRecord, PeerSettings, PeersStore } from './store.ts';
 
 const checkEveryMs = 5000;
 const cardEveryMs = 30_000;
 /** A peer without a free slot may have one soon. */
 const busyCardEveryMs = 5000;
-const cardTimeoutMs = 5000;
 /** How long a decision waits for the card of a peer that was never asked. */
 const firstCardMs = 2000;
 const attemptsKept = 10_000;
@@ -42,6 +50,11 @@ export interface PeersDeps {
   hostWorkspace: { readonly id: string | undefined };
   /** What answers as `engine` or `engine-flash` here; undefined for any other model, and without an engine. */
   ownIdentity: (model: string) => string | undefined;
+  settings: AgreementDeps['settings'];
+  /** The engine of the host for decisions of a model, to compare answers of peers with; undefined if it cannot be asked now. */
+  engineFor: (model: string) => DecisionSource | undefined;
+  /** Gets whether the answer of a peer was that of another source, by the peer's name. */
+  onCompared: (peer: string, isSame: boolean) => void;
   /** Gets what failed in the background. */
   onFailure: (error: unknown) => void;
 }
@@ -62,6 +75,8 @@ export interface CheckOutcome {
   cardMs: number | null;
   decisionMs: number | null;
   model: string | null;
+  /** Questions that another source was asked, too, and how many got the same answer. */
+  agreement: { compared: number; agreed: number };
 }
 
 /** What a check asks. */
@@ -75,9 +90,15 @@ export class Peers {
   readonly #deps: PeersDeps;
   readonly #byWorkspace = new Map<string, Map<string, PeerState>>();
   readonly #hedges = new HedgeBudget();
+  readonly #agreement: AgreementChecks;
 
   constructor(deps: PeersDeps) {
     this.#deps = deps;
+    const { settings, world } = deps;
+    this.#agreement = new AgreementChecks({
+      ...{ settings, world },
+      onCompared: (peer, results) => this.#compared(peer, results),
+    });
   }
 
   /** Loads the peers; to be awaited before the first decision. */
@@ -110,7 +131,10 @@ export class Peers {
     const before = this.#of(workspaceId).get(name)?.record;
     const isHostOwner = await this.#deps.workspaces.isDaemonOwner(caller);
     const insecureHttp = body.insecure_http ?? false;
-    const url = this.#url(body.url, { mayBePrivate: isHostOwner, insecureHttp });
+    const url = readPeerUrl(body.url, {
+      insecureHttp,
+      problemOf: (each) => this.#deps.addressProblem(each, { mayBePrivate: isHostOwner }),
+    });
     if (before?.keyFingerprint && body.key === undefined && before.url !== url) {
       throw inputFault('key', 'must be given again, or be null, as the address changes');
     }
@@ -170,6 +194,16 @@ export class Peers {
   ): Promise<CheckOutcome> {
     const peer = this.#of(await this.permit(caller, workspace)).get(name);
     if (!peer) throw noSuchPeer(name);
+    const { compared, agreed } = peer.record;
+    return { ...(await this.#checked(peer, requestId, signal)), agreement: { compared, agreed } };
+  }
+
+  async #checked(
+    peer: PeerState,
+    requestId: string,
+    signal: AbortSignal,
+  ): Promise<Omit<CheckOutcome, 'agreement'>> {
+    const { name } = peer.record;
     const { world } = this.#deps;
     const startedAt = world.elapsed();
     const fault = await this.#readCard(peer, signal);
@@ -239,13 +273,17 @@ export class Peers {
     const source = peersSource({
       ...{ candidates: ranked, skipped, world, hedges: this.#hedges },
       unavailable: (peer) => peer.unavailable(world.now()),
-      ask: (peer, question, signal) =>
-        this.#ask(
-          peer,
-          { ...question, model: models.get(peer) as string },
-          { requestId: call.requestId, context },
-          signal,
-        ),
+      ask: async (peer, question, signal) => {
+        const model = models.get(peer) as string;
+        const sent = { requestId: call.requestId, context };
+        const outcome = await this.#ask(peer, { ...question, model }, sent, signal);
+        if ('answer' in outcome) {
+          const { request } = question;
+          const askAgain = this.#askElsewhere(peer, call, models);
+          this.#agreement.sample({ peer, request, answer: outcome.answer, askAgain });
+        }
+        return outcome;
+      },
     });
     return { ...source, offersModel: peers.some((peer) => offers(peer, call.model)) };
   }
@@ -260,7 +298,46 @@ export class Peers {
       await Promise.all(due.map((peer) => this.#readCard(peer, signal)));
     };
     await read().catch(onFailure);
-    await repeatedly(this.#deps.world, { everyMs: checkEveryMs, signal, onFailure }, read);
+    await Promise.all([
+      repeatedly(this.#deps.world, { everyMs: checkEveryMs, signal, onFailure }, read),
+      this.#agreement.run(signal),
+    ]);
+  }
+
+  /** Asks another source what a peer answered: the engine of the host, or another peer that may be asked for the model. */
+  #askElsewhere(
+    answered: PeerState,
+    { model, requestId, via }: Pick<PeerCall, 'model' | 'requestId' | 'via'>,
+    models: ReadonlyMap<PeerState, string>,
+  ) {
+    return async (request: DecisionRequest, signal: AbortSignal): Promise<SourceAnswer> => {
+      const { world, nodeId, engineFor } = this.#deps;
+      const engine = engineFor(model);
+      if (engine) return await engine.decide(request, { debias: 'auto', samples: 1 }, signal);
+      const others = [...models.keys()].filter(
+        (peer) => peer !== answered && peer.unavailable(world.now()) === undefined,
+      );
+      const [other] = rank(others, () => false);
+      if (other === undefined) throw new Error('no other source can be asked');
+      const outcome = await this.#ask(
+        other,
+        { model: models.get(other) as string, request, options: { debias: 'auto' }, isHedge: false },
+        {
+          requestId,
+          context: { via: [...via, nodeId], idempotencyKey: undefined, remainingMs: () => 60_000 },
+        },
+        signal,
+      );
+      if ('answer' in outcome) return outcome.answer;
+      throw new Error('the other source gave no answer');
+    };
+  }
+
+  #compared(peer: PeerState, results: readonly boolean[]): void {
+    const { store, onCompared, onFailure } = this.#deps;
+    peer.wasCompared(results);
+    for (const isSame of results) onCompared(peer.record.name, isSame);
+    void store.saveHealth(peer.record, peer.recordedHealth()).catch(onFailure);
   }
 
   #of(workspaceId: string): Map<string, PeerState> {
@@ -310,26 +387,6 @@ export class Peers {
       peers.set(record.name, state);
     }
     return state;
-  }
-
-  #url(
-    text: string,
-    { mayBePrivate, insecureHttp }: { mayBePrivate: boolean; insecureHttp: boolean },
-  ): string {
-    const url = URL.canParse(text) ? new URL(text) : undefined;
-    if (!url || !/^https?:$/.test(url.protocol)) throw inputFault('url', 'must be an https address');
-    if (url.username || url.password)
-      throw inputFault('url', 'must not contain a user or password; use `key`');
-    if (url.search || url.hash) throw inputFault('url', 'must not have a query or fragment');
-    if (url.protocol === 'http:' && !insecureHttp && !isLoopback(url.hostname)) {
-      throw inputFault(
-        'url',
-        'must be an https address: with http, others in the network can read questions and key, unless `insecure_http` allows it',
-      );
-    }
-    const problem = this.#deps.addressProblem(url, { mayBePrivate });
-    if (problem !== undefined) throw inputFault('url', problem);
-    return `${url.origin}${url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '')}`;
   }
 
   async #addressOf({ name, record }: PeerState): Promise<PeerAddress> {
@@ -400,44 +457,20 @@ export class Peers {
       .catch(this.#deps.onFailure);
   }
 
-  /** Resolves to why it could not be read, if so. One read of a peer runs at a time. */
-  async #readCard(peer: PeerState, signal?: AbortSignal): Promise<{ message: string } | undefined> {
-    if (peer.reading) {
-      await peer.reading;
-      return peer.card ? undefined : { message: 'it could not be reached' };
-    }
-    const done = Promise.withResolvers<void>();
-    peer.reading = done.promise;
+  #readCard(peer: PeerState, signal?: AbortSignal): ReturnType<typeof readCard> {
     const { client, world, store, onFailure } = this.#deps;
-    const late = new AbortController();
-    const over = new AbortController();
-    world.sleep(cardTimeoutMs, over.signal).then(
-      () => late.abort(),
-      () => {},
+    return readCard(
+      {
+        ...{ client, world, addressOf: (each) => this.#addressOf(each) },
+        nextCheckMs: (isBusy) => this.#jittered(isBusy ? busyCardEveryMs : cardEveryMs),
+        onBenched: (ms, reason) => {
+          this.#announceBench(peer, ms, reason);
+          void store.saveHealth(peer.record, peer.recordedHealth()).catch(onFailure);
+        },
+      },
+      peer,
+      signal,
     );
-    try {
-      const both = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
-      const card = await client.card(await this.#addressOf(peer), both);
-      const now = world.now();
-      peer.described(card, now);
-      peer.nextCheckAt = now + this.#jittered(card.slotsFree === 0 ? busyCardEveryMs : cardEveryMs);
-      return undefined;
-    } catch (error) {
-      if (signal?.aborted) return { message: 'the check was canceled' };
-      const now = world.now();
-      const fault = late.signal.aborted
-        ? { outcome: 'timeout', message: 'it took too long', code: null, bench: 'after-several' as const }
-        : faultOf(error);
-      peer.nextCheckAt = now + this.#jittered(cardEveryMs);
-      const benchedMs = peer.notDescribed(fault, now);
-      this.#announceBench(peer, benchedMs, fault.outcome);
-      if (benchedMs !== undefined) void store.saveHealth(peer.record, peer.recordedHealth()).catch(onFailure);
-      return fault;
-    } finally {
-      over.abort();
-      peer.reading = undefined;
-      done.resolve();
-    }
   }
 
   /** So that the nodes of a group do not ask each other at the same moment. */
@@ -446,21 +479,12 @@ export class Peers {
   }
 }
 
-/** Fewest recent failures first, then the fastest; which of the two best comes first is left to chance. */
-function rank(peers: PeerState[], coin: () => boolean): PeerState[] {
-  const ranked = peers.sort(
-    (a, b) => a.recentFailures - b.recentFailures || (a.record.latencyMs ?? 0) - (b.record.latencyMs ?? 0),
-  );
-  const [first, second, ...others] = ranked;
-  return first && second && coin() ? [second, first, ...others] : ranked;
-}
-
 /** Peers see neither the key nor that two nodes use the same one. */
 function hashedKey(nodeId: string, key: string): string {
   return createHash('sha256').update(nodeId).update(key).digest('hex');
 }
 
-function failed(name: string, message: string): CheckOutcome {
+function failed(name: string, message: string): Omit<CheckOutcome, 'agreement'> {
   return {
     name,
     result: 'failed',

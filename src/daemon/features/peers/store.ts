@@ -31,6 +31,10 @@ export interface PeerRecordedHealth {
   benchedUntil: number | null;
   /** Why its last call failed; null after a good one. */
   reason: string | null;
+  /** Questions that another source was asked, too. */
+  compared: number;
+  /** Of those, the ones that got the same answer. */
+  agreed: number;
 }
 
 export type PeerRecord = PeerSettings & PeerRecordedHealth;

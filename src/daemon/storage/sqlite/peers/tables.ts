@@ -23,6 +23,8 @@ export const peers = sqliteTable(
     benches: integer().notNull(),
     benchedUntil: integer(),
     reason: text(),
+    compared: integer().notNull(),
+    agreed: integer().notNull(),
   },
   (table) => [primaryKey({ columns: [table.workspaceId, table.name] })],
 );

@@ -14,7 +14,7 @@ type PeerKey = Pick<PeerSettings, 'workspaceId' | 'name'>;
 
 const noHealth: PeerRecordedHealth = {
   ...{ answered: 0, failed: 0, latencyMs: null, lastSeenAt: null },
-  ...{ benches: 0, benchedUntil: null, reason: null },
+  ...{ benches: 0, benchedUntil: null, reason: null, compared: 0, agreed: 0 },
 };
 
 export function peersWrites(orm: Orm) {
@@ -56,6 +56,7 @@ export function peersWrites(orm: Orm) {
               ...{ answered: before.answered, failed: before.failed, latencyMs: before.latencyMs },
               ...{ lastSeenAt: before.lastSeenAt, benches: before.benches },
               ...{ benchedUntil: before.benchedUntil, reason: before.reason },
+              ...{ compared: before.compared, agreed: before.agreed },
             };
       const record: PeerRecord = { ...settings, addedAt: before?.addedAt ?? settings.addedAt, ...health };
       orm

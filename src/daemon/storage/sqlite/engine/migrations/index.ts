@@ -17,6 +17,7 @@ import { peers } from './0029-peers.ts';
 import { walletNodes } from './0030-wallet-nodes.ts';
 import { autopilotRuns } from './0032-autopilot-runs.ts';
 import { lateReceipts } from './0033-late-receipts.ts';
+import { peerAgreement } from './0036-peer-agreement.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -38,4 +39,5 @@ export const migrations: readonly Migration[] = [
   walletNodes,
   autopilotRuns,
   lateReceipts,
+  peerAgreement,
 ];

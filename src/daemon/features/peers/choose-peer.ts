@@ -29,3 +29,12 @@ export function modelAt(
   const [first] = offered.map(({ id }) => id).filter(isAllowed);
   return first ?? (card?.nodeId || offered.length > 0 ? undefined : allowedModels?.[0]);
 }
+
+/** Fewest recent failures first, then the fastest; which of the two best comes first is left to chance. */
+export function rank(peers: PeerState[], coin: () => boolean): PeerState[] {
+  const ranked = peers.sort(
+    (a, b) => a.recentFailures - b.recentFailures || (a.record.latencyMs ?? 0) - (b.record.latencyMs ?? 0),
+  );
+  const [first, second, ...others] = ranked;
+  return first && second && coin() ? [second, first, ...others] : ranked;
+}

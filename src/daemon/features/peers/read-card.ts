@@ -1,0 +1,57 @@
+import type { World } from '../../world.ts';
+import { type AskPeerDeps, faultOf } from './ask-peer.ts';
+import type { PeerClient } from './client.ts';
+import type { PeerState } from './peer-state.ts';
+
+const cardTimeoutMs = 5000;
+
+interface ReadCardDeps extends Pick<AskPeerDeps, 'addressOf'> {
+  client: Pick<PeerClient, 'card'>;
+  world: Pick<World, 'now' | 'sleep'>;
+  /** How long to wait with the next read, in milliseconds. */
+  nextCheckMs: (isBusy: boolean) => number;
+  /** Called when the failure benched the peer for so many milliseconds. */
+  onBenched: (ms: number, reason: string) => void;
+}
+
+/** Reads the card of a peer. Resolves to why it could not be read, if so. One read of a peer runs at a time. */
+export async function readCard(
+  { client, addressOf, world, nextCheckMs, onBenched }: ReadCardDeps,
+  peer: PeerState,
+  signal?: AbortSignal,
+): Promise<{ message: string } | undefined> {
+  if (peer.reading) {
+    await peer.reading;
+    return peer.card ? undefined : { message: 'it could not be reached' };
+  }
+  const done = Promise.withResolvers<void>();
+  peer.reading = done.promise;
+  const late = new AbortController();
+  const over = new AbortController();
+  world.sleep(cardTimeoutMs, over.signal).then(
+    () => late.abort(),
+    () => {},
+  );
+  try {
+    const both = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
+    const card = await client.card(await addressOf(peer), both);
+    const now = world.now();
+    peer.described(card, now);
+    peer.nextCheckAt = now + nextCheckMs(card.slotsFree === 0);
+    return undefined;
+  } catch (error) {
+    if (signal?.aborted) return { message: 'the check was canceled' };
+    const now = world.now();
+    const fault = late.signal.aborted
+      ? { outcome: 'timeout', message: 'it took too long', code: null, bench: 'after-several' as const }
+      : faultOf(error);
+    peer.nextCheckAt = now + nextCheckMs(false);
+    const benchedMs = peer.notDescribed(fault, now);
+    if (benchedMs !== undefined) onBenched(benchedMs, fault.outcome);
+    return fault;
+  } finally {
+    over.abort();
+    peer.reading = undefined;
+    done.resolve();
+  }
+}
