@@ -17,7 +17,8 @@ export function longReads(database: Connection) {
     traces: (filter: Parameters<typeof listTraces>[2]) => listTraces(database, names, filter),
     rejections: (filter: Parameters<typeof listRejections>[2]) => listRejections(database, names, filter),
     responses: (page: Parameters<typeof listResponses>[1]) => listResponses(database, page),
-    verify: () => verifyLedger(database),
+    /** Other reads run between its steps. */
+    verify: (_: undefined, __: undefined, onStep: () => void) => verifyLedger(database, onStep),
     checkParts: () => checkParts(database),
     checkPart: (part: string) => checkPart(database, part),
     /** Other reads run while a backup waits for its next pages. */

@@ -20,9 +20,10 @@ if (parentPort) {
     }
     const { id, name, data } = message;
     const onProgress = (progress: unknown) => port.postMessage({ id, progress } satisfies FromReader);
+    const onStep = () => port.postMessage({ id, isStep: true } satisfies FromReader);
     let answer: FromReader;
     try {
-      answer = { id, result: await reads[name]?.(data as never, onProgress as never) };
+      answer = { id, result: await reads[name]?.(data as never, onProgress as never, onStep) };
     } catch (error) {
       answer = { id, problem: error instanceof Error ? error.message : String(error) };
     }

@@ -8,15 +8,17 @@ export type ToReader = { id: number; name: string; data: unknown } | { close: tr
 export type FromReader =
   | { id: number; result: unknown }
   | { id: number; problem: string }
-  | { id: number; progress: unknown };
+  | { id: number; progress: unknown }
+  | { id: number; isStep: true };
 
-/** Reads by name; each takes plain data and may report progress. */
-export type Reads = Record<string, (data: never, onProgress: never) => unknown>;
+/** Reads by name; each takes plain data and may report progress, and each step that reads a snapshot of its own. */
+export type Reads = Record<string, (data: never, onProgress: never, onStep: () => void) => unknown>;
 
 interface PendingRead {
   resolve: (result: unknown) => void;
   reject: (error: Error) => void;
   onProgress?: ((progress: never) => void) | undefined;
+  /** Of the read, or of its last step. */
   startedAt: number;
 }
 
@@ -57,7 +59,7 @@ export class Reader<R extends Reads> {
     });
   }
 
-  /** Aborts all reads if one runs longer than that; returns whether it did. Later reads start a new thread. */
+  /** Aborts all reads if one, or a step of it, runs longer than that; returns whether it did. Later reads start a new thread. */
   abortOlderThan(ms: number): boolean {
     const before = performance.now() - ms;
     const isOld = [...this.#pending.values()].some(({ startedAt }) => startedAt < before);
@@ -90,6 +92,10 @@ export class Reader<R extends Reads> {
 
   #receive(message: FromReader): void {
     const read = this.#pending.get(message.id);
+    if ('isStep' in message) {
+      if (read) read.startedAt = performance.now();
+      return;
+    }
     if ('progress' in message) {
       read?.onProgress?.(message.progress as never);
       return;

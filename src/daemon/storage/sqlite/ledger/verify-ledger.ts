@@ -1,67 +1,81 @@
+import { setImmediate } from 'node:timers/promises';
 import type { LedgerFindings } from '../../../features/metering/ledger-store.ts';
 import type { Connection } from '../engine/connection.ts';
-import { verifyUsage } from '../metering/verify-usage.ts';
+import { type UsageFindings, UsageVerification } from '../metering/verify-usage.ts';
 import { grantsAccount, topUpsAccount, unitOf, workspaceAccount } from './accounts.ts';
 import { checkBalances, type EntrySum, sumEntries } from './check-balances.ts';
-import { verifyChain } from './ledger-chain.ts';
+import { type ChainFindings, ChainVerification } from './ledger-chain.ts';
 import { wrongSpending } from './spending.ts';
 import { walletProblems } from './wallet-problems.ts';
 
 /** How many problems of one kind are listed; the rest is counted. */
 const listedMax = 20;
 
-/** Verifies the whole ledger in one snapshot. Only the main thread knows whether the call of a hold is still running. */
-export function verifyLedger(database: Connection): LedgerFindings {
-  return database.transaction(() => {
-    const count = (table: string) =>
-      database.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
-    const ids = (sql: string) => database.prepare<[], string>(sql).pluck().all();
-    const chain = verifyChain(database, { from: 0 });
-    const sums = chain.sums ?? sumEntries(database);
-    const usage = verifyUsage(database);
-    const { accounts, wrong, totals } = checkBalances(database, sums);
-    const problems = [
-      ...sentences(
-        wrong,
-        ({ account, balance, sum }) =>
-          `The balance of ${account} is ${balance} ${unitOf(account)}, but its entries add up to ${sum}.`,
-      ),
-      ...Object.entries(totals)
-        .filter(([, total]) => total !== 0)
-        .map(([unit, total]) => `All balances in ${unit} add up to ${total} instead of zero.`),
-      ...sentences(
-        ids(chargesWithoutEntries),
-        (id) => `The entries of ${id} do not match what the call was charged.`,
-      ),
-      ...sentences(
-        ids(entriesWithoutSource(sums, usage.charged)),
-        (id) => `The entries of ${id} belong to no call, grant, payment or wallet.`,
-      ),
-      ...sentences(ids(wrongGrants), (id) => `The ledger entry of grant ${id} is missing or different.`),
-      ...sentences(ids(wrongTopUps), (id) => `The ledger entry of payment ${id} is missing or different.`),
-      ...sentences(wrongSpending(database), (key) => `The spending of ${key} is not the sum of its calls.`),
-      ...sentences(
-        usage.wrongTotals,
-        (group) => `The daily totals of ${group} are not the sum of its calls.`,
-      ),
-      ...sentences(ids(settledHolds), (id) => `Money is still held for ${id}, which was settled.`),
-      ...walletProblems(database, sums).flatMap(({ found, sentence }) => sentences(found, sentence)),
-      ...chain.problems,
-    ];
-    const held = ids('SELECT request_id FROM holds');
-    const entries = chain.entries ?? count('entries');
-    return { accounts, entries, grants: count('credit_grants'), problems, held };
-  })();
+/** How much one step reads: some 50 ms. */
+const stepSizes = { entries: 20_000, calls: 20_000 };
+
+/**
+ * Verifies the whole ledger. Calls, entries and links never change and are read in steps, each with a snapshot of its own, because
+ * the write-ahead log grows while a snapshot is held. What was added meanwhile, and all that changes, is read in one snapshot
+ * afterwards. Only the main thread knows whether the call of a hold is still running. `onStep` is called after each step.
+ */
+export async function verifyLedger(
+  database: Connection,
+  onStep: () => void,
+  sizes = stepSizes,
+): Promise<LedgerFindings> {
+  const chain = new ChainVerification(database, { from: 0, entriesOfStep: sizes.entries });
+  const usage = new UsageVerification(database, { callsOfStep: sizes.calls });
+  try {
+    for (const part of [chain, usage]) {
+      while (part.step()) {
+        onStep();
+        await setImmediate();
+      }
+    }
+    return database.transaction(() => findings(database, chain.finish(), usage.finish()))();
+  } finally {
+    usage.close();
+  }
+}
+
+function findings(database: Connection, chain: ChainFindings, usage: UsageFindings): LedgerFindings {
+  const count = (table: string) =>
+    database.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
+  const ids = (sql: string) => database.prepare<[], string>(sql).pluck().all();
+  const sums = chain.sums ?? sumEntries(database);
+  const { accounts, wrong, totals } = checkBalances(database, sums);
+  const problems = [
+    ...sentences(
+      wrong,
+      ({ account, balance, sum }) =>
+        `The balance of ${account} is ${balance} ${unitOf(account)}, but its entries add up to ${sum}.`,
+    ),
+    ...Object.entries(totals)
+      .filter(([, total]) => total !== 0)
+      .map(([unit, total]) => `All balances in ${unit} add up to ${total} instead of zero.`),
+    ...sentences(usage.wrongCharges, (id) => `The entries of ${id} do not match what the call was charged.`),
+    ...sentences(
+      ids(entriesWithoutSource(sums, usage.charged)),
+      (id) => `The entries of ${id} belong to no call, grant, payment or wallet.`,
+    ),
+    ...sentences(ids(wrongGrants), (id) => `The ledger entry of grant ${id} is missing or different.`),
+    ...sentences(ids(wrongTopUps), (id) => `The ledger entry of payment ${id} is missing or different.`),
+    ...sentences(wrongSpending(database), (key) => `The spending of ${key} is not the sum of its calls.`),
+    ...sentences(usage.wrongTotals, (group) => `The daily totals of ${group} are not the sum of its calls.`),
+    ...sentences(ids(settledHolds), (id) => `Money is still held for ${id}, which was settled.`),
+    ...walletProblems(database, sums).flatMap(({ found, sentence }) => sentences(found, sentence)),
+    ...chain.problems,
+  ];
+  const held = ids('SELECT request_id FROM holds');
+  const entries = chain.entries ?? count('entries');
+  return { accounts, entries, grants: count('credit_grants'), problems, held };
 }
 
 function sentences<Found>(found: readonly Found[], sentence: (each: Found) => string): string[] {
   const listed = found.slice(0, listedMax).map(sentence);
   return found.length > listedMax ? [...listed, `And ${found.length - listedMax} more of these.`] : listed;
 }
-
-const chargesWithoutEntries = `
-  SELECT request_id FROM calls WHERE charged <> (
-    SELECT coalesce(sum(amount), 0) FROM entries WHERE request_id = calls.request_id)`;
 
 const kindsOfCalls: readonly EntrySum['kind'][] = ['provider_cost', 'margin'];
 const ofCalls = `kind IN (${kindsOfCalls.map((kind) => `'${kind}'`).join(', ')})`;

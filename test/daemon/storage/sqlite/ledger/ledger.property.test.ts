@@ -13,7 +13,7 @@ import {
 import { matchesCheckpoint } from '../../../../../src/daemon/storage/sqlite/ledger/checkpoint.ts';
 import { foldAll } from '../../../../../src/daemon/storage/sqlite/metering/fold-calls.ts';
 import { holdFormat, settlementRow } from '../../../../../src/daemon/storage/sqlite/metering/rows.ts';
-import { verifyUsage } from '../../../../../src/daemon/storage/sqlite/metering/verify-usage.ts';
+import { UsageVerification } from '../../../../../src/daemon/storage/sqlite/metering/verify-usage.ts';
 import { meteringWrites } from '../../../../../src/daemon/storage/sqlite/metering/writes.ts';
 import { aHold, aSettlement } from '../../../../storage/records.ts';
 
@@ -76,13 +76,14 @@ test('after any holds and settlements, balances are the sums of their entries an
       expect(one('SELECT coalesce(max(number), 0) FROM calls')).toBe(settled);
       foldAll(database);
       expect(one('SELECT coalesce(sum(requests), 0) FROM usage_days')).toBe(settled);
-      expect(verifyUsage(database, 3)).toEqual({
+      const verifyUsage = () => new UsageVerification(database, { callsOfStep: 3 }).finish();
+      expect(verifyUsage()).toMatchObject({
         wrongTotals: [],
         charged: one('SELECT coalesce(sum(charged), 0) FROM calls'),
       });
       if (settled > 0) {
         database.exec('UPDATE calls SET output = output + 1 WHERE number = (SELECT max(number) FROM calls)');
-        expect(verifyUsage(database, 3).wrongTotals).toHaveLength(1);
+        expect(verifyUsage().wrongTotals).toHaveLength(1);
       }
       expect(one('SELECT coalesce(sum(amount), 0) FROM key_spend')).toBe(
         one('SELECT coalesce(sum(charged), 0) FROM usage WHERE key_id IS NOT NULL'),

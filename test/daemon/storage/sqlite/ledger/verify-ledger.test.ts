@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import {
+  type Connection,
+  openForReading,
+  openForWriting,
+} from '../../../../../src/daemon/storage/sqlite/engine/connection.ts';
+import { migrations } from '../../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
+import { batchRunner } from '../../../../../src/daemon/storage/sqlite/engine/write-batch.ts';
+import { BatchTotals } from '../../../../../src/daemon/storage/sqlite/ledger/batch-totals.ts';
+import { verifyLedger } from '../../../../../src/daemon/storage/sqlite/ledger/verify-ledger.ts';
+import { settlementRow } from '../../../../../src/daemon/storage/sqlite/metering/rows.ts';
+import { meteringWrites } from '../../../../../src/daemon/storage/sqlite/metering/writes.ts';
+import { prepareDatabase } from '../../../../../src/daemon/storage/sqlite/prepare-database.ts';
+import { aSettlement, morning } from '../../../../storage/records.ts';
+import { openTemporarily, recordingLog } from '../temporary.ts';
+
+const { newFolder, cleanUp } = openTemporarily();
+let writer: Connection;
+let reader: Connection;
+let settled: number;
+let settle: (count: number) => void;
+
+beforeEach(() => {
+  const file = join(newFolder(), 'gateway.db');
+  prepareDatabase({ file, now: () => morning, log: recordingLog(), migrations });
+  writer = openForWriting(file);
+  reader = openForReading(file);
+  const totals = new BatchTotals(writer);
+  const run = batchRunner(writer, meteringWrites(writer, totals), totals);
+  settled = 0;
+  settle = (count) => {
+    const ids = Array.from({ length: count }, (_, index) => `req_${settled + index + 1}`);
+    settled += count;
+    run(ids.map((id) => ['metering.settleWithoutHold', settlementRow(aSettlement(id))]));
+  };
+  // More calls than are folded together, and some that are not folded.
+  for (let batch = 0; batch < 7; batch += 1) settle(100);
+});
+
+afterEach(() => {
+  writer.close();
+  reader.close();
+  cleanUp();
+});
+
+/** Verifies in small steps; `afterStep` gets the number of each step. */
+async function verify(afterStep: (step: number) => void) {
+  let steps = 0;
+  const onStep = () => {
+    steps += 1;
+    afterStep(steps);
+  };
+  const findings = await verifyLedger(reader, onStep, { entries: 300, calls: 100 });
+  return { ...findings, steps };
+}
+
+test('a verification includes the calls that end during it', async () => {
+  const { problems, entries, steps } = await verify((step) => {
+    if (step <= 10) settle(60);
+  });
+  expect(steps).toBeGreaterThanOrEqual(10);
+  expect(settled).toBe(1300);
+  expect(problems).toEqual([]);
+  expect(entries).toBe(writer.prepare('SELECT count(*) FROM entries').pluck().get());
+});
+
+test('between its steps the write-ahead log can be emptied', async () => {
+  const { steps } = await verify(() => {
+    settle(1);
+    expect(writer.pragma('wal_checkpoint(TRUNCATE)')).toMatchObject([{ busy: 0, log: 0 }]);
+  });
+  expect(steps).toBeGreaterThan(5);
+});
+
+test.each([
+  ['the totals of a day', 'UPDATE usage_days SET output = output + 1', /^The daily totals of all keys on /],
+  [
+    'a balance',
+    "UPDATE accounts SET balance = balance + 1 WHERE id = 'margin'",
+    /^The balance of margin is /,
+  ],
+  [
+    'an additional entry among verified ones',
+    "INSERT INTO entries VALUES ('req_1', 'grant', 'a', 'b', 1, 1)",
+    /^The ledger has \d+ entries, but its chain has \d+\.$/,
+  ],
+])('%s changed during a verification is found', async (_what, sql, problem) => {
+  const { problems } = await verify((step) => {
+    if (step === 3) writer.exec(sql);
+  });
+  expect(problems).toContainEqual(expect.stringMatching(problem));
+});
+
+test('a call that was charged something else is found in any step', async () => {
+  writer.exec("UPDATE calls SET charged = charged + 1 WHERE request_id IN ('req_150', 'req_690')");
+  const { problems } = await verify(() => {});
+  for (const id of ['req_150', 'req_690'])
+    expect(problems).toContain(`The entries of ${id} do not match what the call was charged.`);
+});
