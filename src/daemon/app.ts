@@ -85,7 +85,7 @@ const loginCodeRate = { burst: 10, perSecond: 0.2 };
 
 /** Builds the features and lists their endpoints. Only this file and `composition/` know both features and edges. */
 export function createApp(deps: AppDeps) {
-  const features = createFeatures(deps);
+  const features = createFeatures(deps, { onUserRemoved: () => paywalls.update() });
   const { storage, world, live, log } = deps;
   const { admission, authentication, events, isPrepaid, ownKeys, providers, site, threads } = features;
   const wallets = createWallets(deps, { vault: ownKeys.vault, events });
@@ -134,7 +134,7 @@ export function createApp(deps: AppDeps) {
       site.close();
     },
     /** Starts the reverse proxy, if there are paywalls. */
-    startPaywalls: paywalls.start,
+    startPaywalls: paywalls.update,
     /** Waits for background work, autopilots and requests to paywalls until the deadline, then cancels them. */
     drain: (deadlineMs: number) =>
       Promise.all([calls.drain(deadlineMs), autopilots.drain(deadlineMs), paywalls.drain(deadlineMs)]),
@@ -158,7 +158,7 @@ export function createApp(deps: AppDeps) {
 }
 
 /** The features that have state. */
-function createFeatures(deps: AppDeps) {
+function createFeatures(deps: AppDeps, { onUserRemoved }: { onUserRemoved: () => Promise<void> }) {
   const { storage, world, makeId } = deps;
   const now = () => world.now();
   const randomBytes = (count: number) => world.randomBytes(count);
@@ -175,7 +175,7 @@ function createFeatures(deps: AppDeps) {
   const usage = usageReader({ store: storage.metering, now });
   const accounts = createAccounts(deps, { events, usage, workspaces, hostWorkspace });
   const threads = new Threads({ store: storage.threads, world, makeId, log: deps.log });
-  const site = createSite(deps, { ...accounts, workspaces, events, threads });
+  const site = createSite(deps, { ...accounts, workspaces, events, threads, onUserRemoved });
   const ownKeys = createOwnKeys({
     ...deps,
     settings: deps.vault,

@@ -187,6 +187,7 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
     makeRequestId: () => makeId('req'),
     ...{ log, version, shedsLoad: config.shedsLoad, isDiskFull: storage.isDiskFull },
     allowedHosts: config.allowedHosts,
+    publicUrl: () => live.publicUrls.api,
     allowedOrigins: config.corsOrigins,
     onFinish: requestLogger({
       log,

@@ -507,6 +507,18 @@ describe('the API of paywalls', () => {
     expect((await api(daemon.key, 'DELETE', `/l402/paywalls/${id}`)).status).toBe(403);
   });
 
+  test('of a deleted user are gone when that is answered', async () => {
+    const dan = await addPerson(daemon, 'dan');
+    await givePlayMoney(daemon, dan.login, 1000);
+    const upstream = { url: 'http://192.0.2.1' };
+    await create({ name: 'dans', match: { pathPrefix: '/dans' }, upstream }, dan.login);
+    expect((await get('/dans')).status).toBe(402);
+    const json = { email: 'dan@example.com' };
+    await api(dan.login, 'PATCH', '/settings/profile', json);
+    expect((await api(dan.login, 'DELETE', '/settings/profile', json)).status).toBe(200);
+    expect((await get('/dans')).status).toBe(404);
+  });
+
   test('creates one paywall for requests with the same Idempotency-Key', async () => {
     const upstream = { url: server.url, headers: { 'x-api-key': 'sealed-where-it-is-stored' } };
     const json = { priceSats: 1, upstream, match: { pathPrefix: '/once' } };

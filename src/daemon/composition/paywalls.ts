@@ -142,8 +142,8 @@ export function createPaywalls(deps: PaywallsDeps, features: PaywallsFeatures) {
         publicUrl: () => deps.live.publicUrls.paywalls,
         walletOf: (userId) => features.wallets.ofUser(userId),
       }),
-    /** Serves the paywalls of earlier runs. Never rejects: a failed proxy is reported with the paywalls. */
-    start: (): Promise<void> =>
+    /** Serves the stored paywalls. Never rejects: a failed proxy is reported with the paywalls. */
+    update: (): Promise<void> =>
       reconciler.update().catch((error: unknown) => log.warn({ err: error }, 'paywalls could not be read')),
     drain: (deadlineMs: number): Promise<void> => proxy.drain(deadlineMs),
     async runBackground(signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void> {

@@ -20,6 +20,8 @@ interface SiteDeps {
 }
 
 interface SiteFeatures {
+  /** Called when a user was removed. Never rejects. */
+  onUserRemoved: () => Promise<void>;
   authentication: Authenticator;
   workspaces: Workspaces;
   events: Pick<EventFeed, 'publish'>;
@@ -44,6 +46,7 @@ export function createSite({ storage, world, makeId }: SiteDeps, features: SiteF
     people,
     revocations: authentication,
     forgetRole: workspaces.forgetRole,
+    onRemoved: features.onUserRemoved,
     now,
   });
   const feed = rowFeed({ world });

@@ -41,7 +41,7 @@ export interface ServerContext {
 
 export function createServerContext(options: HttpServerOptions): ServerContext {
   const limits = { ...httpLimits, ...options.limits };
-  const hosts = hostNames(options.allowedHosts ?? []);
+  const hosts = hostNames(options.allowedHosts ?? [], options.publicUrl);
   const origins = new Set(options.allowedOrigins ?? []);
   const context: ServerContext = {
     options,

@@ -67,6 +67,8 @@ export interface HttpServerOptions {
   version: string;
   /** Accepted host names besides loopback and the address listened on: `gateway.lan[:8080]`. */
   allowedHosts?: readonly string[];
+  /** The address that clients use behind a reverse proxy, whose host name is accepted, too; read on each request. */
+  publicUrl?: () => string | undefined;
   /** Origins whose pages may call: `https://app.example`. Without any, no CORS header is sent. */
   allowedOrigins?: readonly string[];
   limits?: Partial<HttpLimits>;

@@ -4,7 +4,10 @@ import type { ProviderDescription } from '../features/catalog/index.ts';
 
 interface WelcomeFacts {
   url: string;
-  config: Pick<Config, 'dataFolder' | 'host' | 'allowedHosts' | 'socketFile' | 'typed' | 'proxies'>;
+  config: Pick<
+    Config,
+    'dataFolder' | 'host' | 'allowedHosts' | 'publicUrls' | 'socketFile' | 'typed' | 'proxies'
+  >;
   /** Whether this is the first start. */
   isFresh: boolean;
   /** Whether the default key is still valid: it can be revoked. */
@@ -55,12 +58,13 @@ export async function welcome(facts: WelcomeFacts): Promise<string> {
 }
 
 /** Listening on all addresses is not enough: requests with a Host that is not allowed are refused. */
-function networkLines({ host, allowedHosts }: WelcomeFacts['config']): string[] {
+function networkLines({ host, allowedHosts, publicUrls }: WelcomeFacts['config']): string[] {
   if (host !== '0.0.0.0' && host !== '::') return [];
-  if (allowedHosts.length === 0) {
+  const names = [...allowedHosts, ...(publicUrls.api === undefined ? [] : [new URL(publicUrls.api).host])];
+  if (names.length === 0) {
     return ['  network    other machines are refused until listen.allowed_hosts includes the name they call'];
   }
-  return [`  network    other machines can call ${allowedHosts.join(', ')}; traffic is not encrypted`];
+  return [`  network    other machines can call ${names.join(', ')}; traffic is not encrypted`];
 }
 
 function proxyLines({ proxies }: WelcomeFacts['config']): string[] {

@@ -14,7 +14,10 @@ export const autopilotVisibilities = ['private', 'discoverable', 'public'] as co
 const Status = Type.Enum([...autopilotStatuses], {
   description: '`active` and `disabled` can change into each other; `archived` is final.',
 });
-const Visibility = Type.Enum([...autopilotVisibilities], { description: 'Who can find it.' });
+const Visibility = Type.Enum([...autopilotVisibilities], {
+  description:
+    'Who its owner means to show it to, for clients that present it; on this host only its owner can find it.',
+});
 
 const members = {
   avatar: Type.String({ description: 'The URL of an image; empty for none.' }),

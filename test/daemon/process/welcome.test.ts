@@ -15,6 +15,7 @@ const facts = {
     dataFolder: '/d',
     host: '127.0.0.1',
     allowedHosts: [] as string[],
+    publicUrls: { api: undefined, paywalls: undefined } as { api: string | undefined; paywalls: undefined },
     socketFile: undefined,
     proxies: undefined,
     typed: { name: 'npx gateway', first: undefined },
@@ -70,5 +71,9 @@ test('the banner warns what other machines can call', async () => {
   const named = { ...everywhere, allowedHosts: ['gateway.lan'] };
   expect(await welcome({ ...facts, config: named })).toMatch(
     /network +other machines can call gateway\.lan; .*not encrypted/,
+  );
+  const published = { ...everywhere, publicUrls: { api: 'https://gateway.example', paywalls: undefined } };
+  expect(await welcome({ ...facts, config: published })).toContain(
+    'other machines can call gateway.example;',
   );
 });

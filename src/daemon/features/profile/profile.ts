@@ -12,13 +12,15 @@ export interface ProfileDeps {
   /** Ends what runs with a credential or membership, once its end is on disk. */
   revocations: { revoke(id: string): void; endMembership(workspaceId: string, userId: string): void };
   forgetRole: (workspaceId: string, userId: string) => void;
+  /** Called when a user was removed, and with them what they offered to others. Never rejects. */
+  onRemoved: () => Promise<void>;
   now: () => number;
 }
 
 const taken = { email: 'belongs to another user', handle: 'belongs to another user' };
 
 /** Shows, changes and deletes the caller's profile. */
-export function profile({ store, people, revocations, forgetRole, now }: ProfileDeps) {
+export function profile({ store, people, revocations, forgetRole, onRemoved, now }: ProfileDeps) {
   return {
     of: people.of,
 
@@ -47,6 +49,7 @@ export function profile({ store, people, revocations, forgetRole, now }: Profile
         forgetRole(workspaceId, userId);
         revocations.endMembership(workspaceId, userId);
       }
+      await onRemoved();
     },
   };
 }

@@ -9,8 +9,14 @@ export interface HostNames {
   listenOn(host: string, port: number): void;
 }
 
-/** `extra` names are accepted as written and, without a port, with the port listened on. */
-export function hostNames(extra: readonly string[]): HostNames {
+/**
+ * `extra` names are accepted as written and, without a port, with the port listened on. So is the host of the public URL,
+ * which can change at run time.
+ */
+export function hostNames(
+  extra: readonly string[],
+  publicUrl: () => string | undefined = () => undefined,
+): HostNames {
   const names = new Set<string>();
   const listenOn = (host: string, port: number): void => {
     names.clear();
@@ -29,7 +35,12 @@ export function hostNames(extra: readonly string[]): HostNames {
     if (port === 80) for (const name of own) names.add(name);
   };
   listenOn('127.0.0.1', 80);
-  return { has: (host) => names.has(host) || names.has(host.toLowerCase()), listenOn };
+  const isPublic = (host: string): boolean => {
+    const url = publicUrl();
+    return url !== undefined && new URL(url).host === host;
+  };
+  const has = (host: string): boolean => names.has(host) || names.has(host.toLowerCase());
+  return { has: (host) => has(host) || isPublic(host.toLowerCase()), listenOn };
 }
 
 export interface GuardOptions {

@@ -53,6 +53,18 @@ describe('the Host header', () => {
     expect(refused.filter((name) => hosts.has(name))).toEqual([]);
   });
 
+  test('may be that of the public URL, which can change', () => {
+    let url: string | undefined;
+    const hosts = hostNames([], () => url);
+    expect(hosts.has('gateway.example')).toBe(false);
+    url = 'https://Gateway.example/';
+    expect(hosts.has('gateway.EXAMPLE')).toBe(true);
+    expect(hosts.has('gateway.example:8443')).toBe(false);
+    url = 'https://gateway.example:8443';
+    expect(hosts.has('gateway.example:8443')).toBe(true);
+    expect(hosts.has('gateway.example')).toBe(false);
+  });
+
   test('may omit the default port, and is never a wildcard', () => {
     const hosts = hostNames([]);
     hosts.listenOn('0.0.0.0', 80);
