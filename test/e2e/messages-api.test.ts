@@ -399,6 +399,30 @@ describe('Anthropic', () => {
     });
   });
 
+  test.each([true, false])(
+    'a budget of thoughts that was reduced is reported, streamed: %s',
+    async (stream) => {
+      backends.script('anthropic', { text: 'Hi.' });
+      const answer = await daemon.fetch('/v1/messages', {
+        json: {
+          ...{
+            model: 'anthropic/claude-sonnet-4-5',
+            max_tokens: 100_000,
+            messages: [{ role: 'user', content: 'Hi.' }],
+          },
+          thinking: { type: 'enabled', budget_tokens: 80_000 },
+          stream,
+        },
+      });
+      await answer.text();
+      expect(backends.lastBody('anthropic')).toMatchObject({
+        max_tokens: 64_000,
+        thinking: { type: 'enabled', budget_tokens: 51_200 },
+      });
+      expect(answer.headers.get('x-service-dropped')).toBe('thinking.budget_tokens');
+    },
+  );
+
   test('gets no thoughts of other models, and its own again', async () => {
     const model = backends.script('anthropic', { reasoning: 'Mine.', calls: [{ name: 'weather' }] });
     const tools = [{ name: 'weather', input_schema: { type: 'object' } }];
@@ -432,8 +456,11 @@ describe('Anthropic', () => {
     expect(sent[3]?.content.map(({ type }) => type)).toEqual(['tool_use']);
     // With a budget, Anthropic would refuse a turn of calls that does not start with its own thoughts.
     backends.script('anthropic', { text: 'Rain.' });
-    await messageOf({ model, max_tokens: 2048, messages, tools, thinking });
+    const unthinking = await daemon.fetch('/v1/messages', {
+      json: { model, max_tokens: 2048, messages, tools, thinking },
+    });
     expect(backends.lastBody('anthropic').thinking).toBeUndefined();
+    expect(unthinking.headers.get('x-service-dropped')).toBe('thinking');
     backends.script('anthropic', { text: 'Rain.' });
     const question2 = { role: 'user', content: 'And tomorrow?' };
     const answered = [...messages, { role: 'assistant', content: 'Rain.' }, question2];

@@ -62,11 +62,14 @@ async function open(
     const { dropped = [], ...request } = adapter.request(call);
     const { answer, type } = await ask(options, request, { isWhole, signal, spentMs: call.spentMs });
     // A provider may stream although a document was requested, which works as well: the caller drains streams.
-    if (isWhole && !type.startsWith('text/event-stream')) return await readDocument(options, call, answer);
-    const stream = type.startsWith('application/json')
-      ? await documentForStream(options, call, answer)
-      : await readStream(options, call, answer);
-    return dropped.length > 0 ? { ...stream, dropped } : stream;
+    const isDocument = isWhole && !type.startsWith('text/event-stream');
+    const read = isDocument
+      ? readDocument
+      : type.startsWith('application/json')
+        ? documentForStream
+        : readStream;
+    const received = await read(options, call, answer);
+    return dropped.length > 0 ? { ...received, dropped } : received;
   } catch (error) {
     throw rewritable(upstreamFailureOf(error, name), (inference) => adapter.request({ ...call, inference }));
   }

@@ -37,7 +37,7 @@ export interface Upstream {
 
 export type UpstreamAnswer = StreamAnswer | JsonAnswer | EmbeddingAnswer;
 
-/** A part of the request that the provider's format cannot express, and that was left out. */
+/** A part of the request that the provider or its format does not take, and that was left out or reduced. */
 export interface Dropped {
   /** Its path in the request. */
   param: string;
@@ -61,6 +61,7 @@ export interface JsonAnswer {
   finish: FinishReason;
   /** Why the answer is not complete, if the provider says that it failed. */
   failure?: UpstreamFailure;
+  dropped?: readonly Dropped[];
 }
 
 /** The answer to a call for embeddings. */

@@ -50,7 +50,7 @@ export async function startCall(deps: CallDeps, call: ModelCall): Promise<Starte
     const { route, answer, ended } = await withHold(opening, meter, inference);
     const output = createOutput(deps.makeId, sealFor(deps.sealer, call.caller.workspaceId));
     meter.answerStarted(route, output);
-    if (answer.kind !== 'json' && answer.dropped) meter.dropped = answer.dropped;
+    if (answer.dropped) meter.dropped = answer.dropped;
     return { answer, route, finishRoute: ended, meter, output, abort, canceled, release };
   } catch (error) {
     abort.abort(error);

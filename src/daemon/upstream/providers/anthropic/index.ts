@@ -41,8 +41,8 @@ export function anthropicAdapter(settings: ProviderSettings): Adapter {
   return {
     request(call) {
       if (isSameWire(call)) {
-        const body = JSON.stringify(relayedMessagesBody(call, settings.name));
-        return { url, headers: relayedHeaders(call), body };
+        const { body, dropped } = relayedMessagesBody(call, settings.name);
+        return { url, headers: relayedHeaders(call), body: JSON.stringify(body), dropped };
       }
       const body = messagesBody(call, settings.name);
       const headers: Record<string, string> = {

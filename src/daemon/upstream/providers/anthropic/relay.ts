@@ -1,12 +1,15 @@
 import type { InputItem, ReasoningItem } from '../../../features/inference/neutral.ts';
-import type { UpstreamCall } from '../../../features/inference/upstream.ts';
+import type { Dropped, UpstreamCall } from '../../../features/inference/upstream.ts';
 import { isObject, type Json, listOf, objectOf } from '../../json.ts';
 import { isThought, ToolUseIds, thoughtBlock } from './messages.ts';
 
 type RelayedCall = Pick<UpstreamCall, 'inference' | 'model'> & Partial<Pick<UpstreamCall, 'outputTokensMax'>>;
 
-/** The body for callers of this format: their own, with the model, the output limit and thoughts that this model accepts. */
-export function relayedMessagesBody(call: RelayedCall, provider: string): Json {
+/**
+ * The body for callers of this format: their own, with the model, the output limit and thoughts that this model accepts.
+ * `dropped`: what of the caller's `thinking` could not be kept.
+ */
+export function relayedMessagesBody(call: RelayedCall, provider: string): { body: Json; dropped: Dropped[] } {
   const { body, stream } = call.inference;
   const sent: Json = { ...relayedPrompt(call, provider), stream };
   // 0 fills the prompt cache without an answer.
@@ -14,7 +17,9 @@ export function relayedMessagesBody(call: RelayedCall, provider: string): Json {
     if (call.outputTokensMax < Number(body.max_tokens)) fitThinking(sent, call.outputTokensMax);
     sent.max_tokens = call.outputTokensMax;
   }
-  return sent;
+  const { thinking } = sent;
+  if (thinking === body.thinking) return { body: sent, dropped: [] };
+  return { body: sent, dropped: [{ param: thinking ? 'thinking.budget_tokens' : 'thinking' }] };
 }
 
 /** The same without what concerns the answer alone. */
