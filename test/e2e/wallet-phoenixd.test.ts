@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { phoenixdPassword, startFakePhoenixd } from '../support/lightning/fake-phoenixd.ts';
+import { expectNoSecrets } from '../support/secret-search.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 import { addPerson, askDaemon, type Person } from '../support/users.ts';
 
@@ -22,6 +23,7 @@ beforeAll(async () => {
   phoenixd = await startFakePhoenixd();
   daemon = await startDaemon({
     config: `vault: {keychain: false, insecure_plain_file: true}
+log: {level: trace}
 payments: {usd_per_btc: "100000"}
 wallet: {backend: phoenixd, network: regtest, url: "${phoenixd.url}"}
 `,
@@ -97,5 +99,11 @@ describe('users of one phoenixd', () => {
     const accounts = (await api(daemon.login, 'GET', '/v1/admin/credit')).body.data;
     const own = accounts.find(({ workspace }: { workspace: string }) => workspace === carol.workspace);
     expect(own).toMatchObject({ bought_usd: '0.5', balance_usd: '0.5' });
+  });
+
+  test('past failure 16 and 21: leave no preimage that the node revealed in files or logs', async () => {
+    const preimages = [...phoenixd.node.incoming.values()].map(({ preimage }) => preimage);
+    expect(preimages.length).toBeGreaterThan(4);
+    await expectNoSecrets(daemon, '', [Buffer.from(phoenixdPassword), ...preimages]);
   });
 });

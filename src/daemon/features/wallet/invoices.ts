@@ -66,7 +66,7 @@ export function invoices(deps: InvoicesDeps) {
       const wallet = await deps.wallets.of(caller);
       const invoice = await store.invoice(id);
       if (wallet && invoice?.walletId === wallet.id) return invoice;
-      throw new ApiError('not_found', { param: 'invoiceId', message: 'You have no such invoice.' });
+      throw new ApiError('not_found', { param: 'invoiceId' });
     },
 
     /**

@@ -188,7 +188,7 @@ export class Payments {
     const wallet = await this.#deps.wallets.of(caller);
     const payment = await this.#deps.store.payment(id);
     if (wallet && payment?.walletId === wallet.id) return payment;
-    throw new ApiError('not_found', { param: 'paymentId', message: 'You have no such payment.' });
+    throw new ApiError('not_found', { param: 'paymentId' });
   }
 
   /** The proof of a payment, in hexadecimal, for its payer; null until it succeeded. */
