@@ -6,8 +6,8 @@ import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
 import { SseReader } from '../../src/shared/sse.ts';
 import { endpoints } from './endpoints.ts';
 
-/** Events of each watched daemon that break the schema of their endpoint, by its port. */
-const violations = new Map<number, string[]>();
+/** Gets events of a watched daemon that break the schema of their endpoint, by its port. */
+const reporters = new Map<number, (violation: string) => void>();
 
 const streaming = endpoints
   .filter(({ stream }) => stream !== undefined)
@@ -17,9 +17,9 @@ const validators = new Map<TSchema, Validator>();
 
 subscribe('http.server.response.created', (message) => {
   const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
-  const found = violations.get(request.socket.localPort ?? 0);
-  const endpoint = found && endpointOf(request);
-  if (endpoint) watch(response, endpoint, found);
+  const report = reporters.get(request.socket.localPort ?? 0) ?? reportAll;
+  const endpoint = report && endpointOf(request);
+  if (endpoint) watch(response, endpoint, report);
 });
 
 /**
@@ -29,11 +29,18 @@ subscribe('http.server.response.created', (message) => {
 export function checkStreams(url: string): () => void {
   const port = Number(new URL(url).port);
   const found: string[] = [];
-  violations.set(port, found);
+  reporters.set(port, (violation) => found.push(violation));
   return () => {
-    violations.delete(port);
+    reporters.delete(port);
     if (found.length > 0) throw new Error(`events that break their schemas:\n${found.join('\n')}`);
   };
+}
+
+let reportAll: ((violation: string) => void) | undefined;
+
+/** Compares the server-sent events of all daemons in this process with their schemas, until it ends. */
+export function checkAllStreams(report: (violation: string) => void): void {
+  reportAll = report;
 }
 
 /** What is wrong with an event, in a sentence; undefined if it has the schema. */
@@ -45,7 +52,11 @@ export function violationOf(event: unknown, schema: TSchema): string | undefined
   return `${errors.join(', ')}: ${JSON.stringify(event).slice(0, 2_000)}`;
 }
 
-function watch(response: ServerResponse, { id, stream }: Endpoint, found: string[]): void {
+function watch(
+  response: ServerResponse,
+  { id, stream }: Endpoint,
+  report: (violation: string) => void,
+): void {
   const reader = new SseReader();
   let isStream: boolean | undefined;
   const read = (chunk: unknown) => {
@@ -56,7 +67,7 @@ function watch(response: ServerResponse, { id, stream }: Endpoint, found: string
     for (const { data } of reader.push(bytes)) {
       if (data === '[DONE]' && stream?.done) continue;
       const violation = violationOf(JSON.parse(data), stream?.event as TSchema);
-      if (violation) found.push(`${id}: ${violation}`);
+      if (violation) report(`${id}: ${violation}`);
     }
   };
   for (const name of ['write', 'end'] as const) {

@@ -16,7 +16,7 @@ export interface ChildDaemon {
   signal(name: NodeJS.Signals): void;
   /** Resolves to the exit code, or to the signal that killed it. */
   ended: Promise<number | NodeJS.Signals>;
-  /** Kills it if it still runs, and removes its folder. */
+  /** Kills it if it still runs, and removes its folder. Rejects if it streamed an event that breaks its schema. */
   remove(): Promise<void>;
 }
 
@@ -36,11 +36,18 @@ const script = fileURLToPath(new URL('./serve-child.ts', import.meta.url));
 export async function startChildDaemon(options: ChildOptions = {}): Promise<ChildDaemon> {
   const { config, home: kept, env, openFilesMax } = options;
   const home = kept ?? (await mkdtemp(join(tmpdir(), 'gateway-child-')));
+  const violations = join(home, 'stream-violations');
   if (config !== undefined) await writeFile(join(home, 'config.yaml'), `local_servers: false\n${config}`);
   const limited = ['-c', `ulimit -n ${openFilesMax} && exec "$0" "$1"`, process.execPath, script];
   const [command, ...args] = openFilesMax ? ['sh', ...limited] : [process.execPath, script];
   const child = spawn(command, args, {
-    env: { PATH: process.env.PATH ?? '', GATEWAY_HOME: home, GATEWAY_PAYWALLS_PORT: '0', ...env },
+    env: {
+      PATH: process.env.PATH ?? '',
+      GATEWAY_HOME: home,
+      GATEWAY_PAYWALLS_PORT: '0',
+      STREAM_VIOLATIONS: violations,
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const out = { stdout: '', stderr: '' };
@@ -69,7 +76,9 @@ export async function startChildDaemon(options: ChildOptions = {}): Promise<Chil
     async remove() {
       child.kill('SIGKILL');
       await ended;
+      const found = await readFile(violations, 'utf8').catch(() => '');
       await rm(home, { recursive: true, force: true });
+      if (found !== '') throw new Error(`events that break their schemas:\n${found}`);
     },
   };
 }

@@ -80,6 +80,8 @@ function whyNotStored({
   if (endpoint.includes('chat')) return 'Chat completions are never stored.';
   if (endpoint.endsWith('/messages')) return 'Messages are never stored.';
   if (id === null) return 'There was no response to store.';
+  if (status === 'canceled')
+    return 'The call was canceled before there was an answer to store, or the answer has been deleted or has expired.';
   return 'It was sent with `store: false`, which can also be the default of its key or host, or it has been deleted or has expired.';
 }
 

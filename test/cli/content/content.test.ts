@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { contentOfCall } from '../../../src/cli/content/call-content.ts';
 import { chatPassages, passagesOf, readableText } from '../../../src/cli/content/readable.ts';
+import type { Client } from '../../../src/shared/client.ts';
 import { exitCodes } from '../../../src/shared/errors.ts';
+import { receivedError } from '../../../src/shared/received-error.ts';
 import { runCli } from '../../support/run-cli.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 
@@ -73,6 +76,20 @@ No.
     expect(textOf([{ role: 'u\u001b[31mser', text: hostile }])).toMatch(/^user\nabc\nd.*ef\tg\n$/);
     expect(textOf([{ role: 'user', text: hostile }])).not.toMatch(/[^\P{Cc}\n\t]|\p{Bidi_Control}/u);
   });
+});
+
+test.each([
+  [{ status: 'canceled' }, 'The call was canceled before there was an answer to store'],
+  [{ status: 'completed' }, 'It was sent with `store: false`'],
+  [{ status: 'canceled', endpoint: '/v1/messages' }, 'Messages are never stored.'],
+] as const)('why %j is not stored', async (trace, reason) => {
+  const missing = async () => {
+    throw receivedError(404, {}, '{"error":{"code":"not_found"}}');
+  };
+  const client = { call: missing } as unknown as Client;
+  const call = { request_id: 'req_x', response_id: 'resp_x', endpoint: '/v1/responses', ...trace };
+  const content = await contentOfCall(client, call, undefined);
+  expect(content).toEqual({ source: null, reason: expect.stringContaining(` are not stored. ${reason}`) });
 });
 
 describe.each([
