@@ -304,3 +304,23 @@ test('counting tokens names the field of the caller', async () => {
   const answer = await send({ path: `${path}/count_tokens`, body: counted }, refused('anthropic', rejection));
   expect(answer).toMatchObject({ status: 400, param: 'messages[1].content[1].image.source.base64' });
 });
+
+test.each<[ProviderName, string, string]>([
+  ['chat-only', 'messages[2].content', 'messages[0].content'],
+  ['chat-only', 'messages[1].content', 'messages'],
+  ['anthropic', 'messages.2.content.0.text', 'messages[0].content'],
+  ['anthropic', 'messages.0.content.0.text', 'messages'],
+])('in a thread, what %s calls %s is %s', async (wire, place, expected) => {
+  const headers = { authorization: `Bearer ${daemon.login}` };
+  const made = await daemon.fetch('/v1/threads', { method: 'POST', json: {}, headers });
+  const { thread } = (await made.json()) as { thread: { id: string } };
+  const say = async (content: string, model: string) => {
+    const json = { model, messages: [{ role: 'user', content }], service: { thread: thread.id } };
+    const answer = await daemon.fetch('/v1/chat/completions', { method: 'POST', json, headers });
+    return { status: answer.status, body: (await answer.json()) as { error?: Json } };
+  };
+  expect((await say('Hello.', backends.script(wire, { text: 'Hello!' }))).status).toBe(200);
+  const { body } = await say('Why?', refused(wire, { param: place, message: `${place}: Invalid value.` }));
+  expect(body.error?.param).toBe(expected);
+  expect(String(body.error?.message)).toContain(`${expected}: Invalid value.`);
+});

@@ -33,6 +33,8 @@ export interface Inference {
   embedding?: EmbeddingRequest;
   /** The request body without `service`. A provider with the same format gets it almost unchanged. */
   body: Record<string, unknown>;
+  /** How many messages of a thread `body.messages` has before the caller's own. */
+  earlierMessages?: number;
   /** Request headers for providers with the same format, in lower case: the version and betas of the Messages API. */
   headers?: Readonly<Record<string, string>>;
 }

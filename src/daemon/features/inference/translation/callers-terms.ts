@@ -74,11 +74,25 @@ class CallersTerms {
   }
 
   ofUnsupported(): string | undefined {
-    return this.#origins?.ofUnsupported();
+    const found = this.#origins?.ofUnsupported();
+    return found && this.#withoutEarlier(found);
   }
 
   /** `path`: the field in the provider's request; `field`: its name in a known format, where its position is unknown. */
   fieldFor(path: string, field: string): string {
+    return this.#withoutEarlier(this.#fieldInRequest(path, field));
+  }
+
+  /** A field in the caller's messages, which come after those of a thread; `messages` for a field in one of these. */
+  #withoutEarlier(field: string): string {
+    const { earlierMessages = 0 } = this.#inference;
+    return field.replace(/^messages\[(\d+)\].*/, (whole, position) => {
+      const own = Number(position) - earlierMessages;
+      return own < 0 ? 'messages' : whole.replace(position, String(own));
+    });
+  }
+
+  #fieldInRequest(path: string, field: string): string {
     const { wire } = this.#inference;
     if (this.#isRelayed) {
       const [root = ''] = /^(?:input|messages)(?=[.[]\d)/.exec(path) ?? [];

@@ -247,15 +247,16 @@ function markedItems({ wire, items }: Inference, content: unknown, marks: Marks)
     if (earlier < 0) return undefined;
     return items.slice(earlier).map((item, at) => markedItem(item, own[at], marks));
   }
+  if (!Array.isArray(content)) return undefined;
   const parsed =
     wire === 'chat'
       ? parseMessages(content as Json[], open)
       : parseMessageItems(content as Parameters<typeof parseMessageItems>[0], open);
   const own = parsed.filter(({ type }) => type !== 'reasoning');
-  const known = items.filter(({ type }) => type !== 'reasoning');
-  if (own.length !== known.length) return undefined;
-  const next = own.values();
-  return items.map((item) => (item.type === 'reasoning' ? item : markedItem(item, next.next().value, marks)));
+  // Items of a thread come first.
+  let at = own.length - items.filter(({ type }) => type !== 'reasoning').length;
+  if (at > 0) return undefined;
+  return items.map((item) => (item.type === 'reasoning' ? item : markedItem(item, own[at++], marks)));
 }
 
 function markedItem(item: InputItem, marked: InputItem | undefined, marks: Marks): InputItem {

@@ -26,13 +26,18 @@ export async function chatTurn(
     openSummary: (sealed) => sealer.openSummary(workspaceId, sealed),
   });
   const sent = Array.isArray(parsed.body.messages) ? parsed.body.messages : [];
-  const messages = [...renderMessages(before), ...sent];
+  const earlier = renderMessages(before);
   const input = withIds(
     showInputItems(parsed.items, (origin) => sealer.seal(workspaceId, origin)),
     makeId,
   );
   return {
-    inference: { ...parsed, items: [...before, ...parsed.items], body: { ...parsed.body, messages } },
+    inference: {
+      ...parsed,
+      items: [...before, ...parsed.items],
+      body: { ...parsed.body, messages: [...earlier, ...sent] },
+      earlierMessages: earlier.length,
+    },
     keep: (started) => run.complete({ input, output: withIds(outputOf(started), makeId) }),
   };
 }
