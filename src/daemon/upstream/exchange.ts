@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { whenAborted } from '../../shared/when-aborted.ts';
 import type { IncomingAnswer, IncomingBody, NetworkFailure, OutgoingRequest } from '../world.ts';
 import { networkFailure, networkFailureOf } from './network-failures.ts';
 
@@ -35,7 +36,7 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
   /** Not the whole request: its body may be large, and is not needed once it was sent. */
   readonly #timing: Pick<
     OutgoingRequest,
-    'signal' | 'idleTimeoutMs' | 'firstReadTimeoutMs' | 'bodyTimeoutMs' | 'totalTimeoutMs'
+    'idleTimeoutMs' | 'firstReadTimeoutMs' | 'bodyTimeoutMs' | 'totalTimeoutMs'
   >;
   readonly #host: string;
   #resolveAnswer!: (answer: IncomingAnswer) => void;
@@ -61,11 +62,12 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
   #timer: NodeJS.Timeout | undefined;
   #timerMs: number | undefined;
   #deadline: NodeJS.Timeout | undefined;
+  #ignoreSignal: (() => void) | undefined;
 
   constructor(request: OutgoingRequest, host: string) {
     const { signal, headersTimeoutMs, idleTimeoutMs, firstReadTimeoutMs, bodyTimeoutMs, totalTimeoutMs } =
       request;
-    this.#timing = { signal, idleTimeoutMs, firstReadTimeoutMs, bodyTimeoutMs, totalTimeoutMs };
+    this.#timing = { idleTimeoutMs, firstReadTimeoutMs, bodyTimeoutMs, totalTimeoutMs };
     this.#host = host;
     this.#setTimer(headersTimeoutMs);
     this.#setDeadline(totalTimeoutMs);
@@ -73,7 +75,7 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
       this.#resolveAnswer = resolve;
       this.#rejectAnswer = reject;
     });
-    signal?.addEventListener('abort', this);
+    if (signal) this.#ignoreSignal = whenAborted(signal, () => this.#aborted());
   }
 
   // ---- called by undici ----
@@ -147,8 +149,7 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
     this.#fail(networkFailureOf(error, this.#host));
   }
 
-  /** The abort signal fired. */
-  handleEvent(): void {
+  #aborted(): void {
     if (this.#isOver) return;
     this.#chunks = [];
     this.#buffered = 0;
@@ -280,7 +281,7 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
     this.#isOver = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#deadline);
-    this.#timing.signal?.removeEventListener('abort', this);
+    this.#ignoreSignal?.();
   }
 
   /** The timer only counts while a reader waits: a slow reader is not the other host's fault. */

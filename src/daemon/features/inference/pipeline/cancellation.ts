@@ -1,4 +1,5 @@
 import { ApiError } from '../../../../shared/errors.ts';
+import { whenAborted } from '../../../../shared/when-aborted.ts';
 import type { Identified } from '../../../handler.ts';
 import type { CallStatus } from '../../metering/index.ts';
 
@@ -13,13 +14,11 @@ export function watchCancellation({ signal, caller }: { signal: AbortSignal; cal
     reason ??= cause;
     abort.abort(cause);
   };
-  const onSignal = () => cancel(reasonOf(signal));
-  if (signal.aborted) onSignal();
-  else signal.addEventListener('abort', onSignal, { once: true });
+  const releaseSignal = whenAborted(signal, () => cancel(reasonOf(signal)));
   const { revoked } = caller;
   const releaseRevoked = whenAborted(revoked, () => cancel(isExpiry(revoked.reason) ? 'expired' : 'revoked'));
   const release = () => {
-    signal.removeEventListener('abort', onSignal);
+    releaseSignal();
     releaseRevoked();
   };
   return { abort, canceled: () => reason, release };
@@ -55,52 +54,4 @@ export function cancellationError(reason: CancelReason): ApiError {
   if (reason === 'draining') return new ApiError('unavailable', { message: 'The daemon is stopping.' });
   if (reason === 'stopped') return new ApiError('conflict', { message: 'The run was stopped.' });
   return new ApiError('unavailable', { message: 'The client left.' });
-}
-
-interface AbortListener {
-  listener: () => void;
-  /** Position in its list; -1 once removed. */
-  index: number;
-}
-
-/** Listeners by signal, all behind one event listener. */
-const listenersBySignal = new WeakMap<AbortSignal, AbortListener[]>();
-
-/**
- * Calls `listener` once when a signal is aborted, or immediately if it already is. Returns a function that removes the
- * listener. For signals that many calls share: `addEventListener` takes time proportional to a signal's listeners.
- */
-export function whenAborted(signal: AbortSignal, listener: () => void): () => void {
-  if (signal.aborted) {
-    listener();
-    return () => {};
-  }
-  const all = listenersBySignal.get(signal) ?? listenTo(signal);
-  const entry: AbortListener = { listener, index: all.length };
-  all.push(entry);
-  return () => removeListener(all, entry);
-}
-
-function listenTo(signal: AbortSignal): AbortListener[] {
-  const all: AbortListener[] = [];
-  listenersBySignal.set(signal, all);
-  const onAbort = () => {
-    for (let entry = all.pop(); entry; entry = all.pop()) {
-      entry.index = -1;
-      entry.listener();
-    }
-  };
-  signal.addEventListener('abort', onAbort, { once: true });
-  return all;
-}
-
-/** Fills the gap with the last entry, so that removal takes constant time. */
-function removeListener(all: AbortListener[], entry: AbortListener): void {
-  const { index } = entry;
-  if (index < 0) return;
-  entry.index = -1;
-  const last = all.pop();
-  if (last === undefined || last === entry) return;
-  all[index] = last;
-  last.index = index;
 }

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { whenAborted } from '../../../../../src/daemon/features/inference/pipeline/cancellation.ts';
+import { whenAborted } from '../../src/shared/when-aborted.ts';
 
 test('every remaining listener is called once, in whatever order others were removed', () => {
   fc.assert(

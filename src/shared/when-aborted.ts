@@ -1,0 +1,55 @@
+interface AbortListener {
+  listener: () => void;
+  /** Position in its list; -1 once removed. */
+  index: number;
+}
+
+const listeners = Symbol('abort listeners');
+
+type WatchedSignal = AbortSignal & { [listeners]?: AbortListener[] };
+
+/**
+ * Calls `listener` once when a signal is aborted, or immediately if it already is. Returns a function that removes the
+ * listener. For signals of calls and those that many calls share: `addEventListener` takes time proportional to a
+ * signal's listeners, and all that its closures refer to outlives the call, until the next full garbage collection.
+ */
+export function whenAborted(signal: AbortSignal, listener: () => void): () => void {
+  if (signal.aborted) {
+    listener();
+    return () => {};
+  }
+  const all = listenersOf(signal);
+  const entry: AbortListener = { listener, index: all.length };
+  all.push(entry);
+  return () => removeListener(all, entry);
+}
+
+/** In a member of the signal, as a WeakMap with an entry for each call makes garbage collections slower. */
+function listenersOf(signal: WatchedSignal): AbortListener[] {
+  const known = signal[listeners];
+  if (known) return known;
+  const all: AbortListener[] = [];
+  signal[listeners] = all;
+  signal.addEventListener('abort', callAll);
+  return all;
+}
+
+/** One function for all signals: a closure for each would outlive it. */
+function callAll({ target }: Event): void {
+  const all = (target as WatchedSignal)[listeners] ?? [];
+  for (let entry = all.pop(); entry; entry = all.pop()) {
+    entry.index = -1;
+    entry.listener();
+  }
+}
+
+/** Fills the gap with the last entry, so that removal takes constant time. */
+function removeListener(all: AbortListener[], entry: AbortListener): void {
+  const { index } = entry;
+  if (index < 0) return;
+  entry.index = -1;
+  const last = all.pop();
+  if (last === undefined || last === entry) return;
+  all[index] = last;
+  last.index = index;
+}
