@@ -16,6 +16,8 @@ interface Sample {
   probabilities: number[];
   /** Whether the model only named an option. */
   isVote: boolean;
+  /** The option that was shown first. */
+  first: number;
 }
 
 /**
@@ -29,7 +31,10 @@ export async function askForProbabilities(
   samplesMax: number,
   call: CallModel,
 ): Promise<QuestionAnswer> {
-  const take = async (at: number) => readSample(question, await sampleOnce(input, question, at, call));
+  const take = async (at: number) => {
+    const first = startOf(at, samplesMax, question.options.length);
+    return readSample(question, await sampleOnce(input, question, first, call));
+  };
   const first = Math.min(samplesMax, agreeingMin);
   const drawn = await Promise.all(places(0, first).map(take));
   if (samplesMax > first && !isUnanimous(drawn)) {
@@ -48,7 +53,15 @@ function isUnanimous(drawn: readonly (Sample | 'refused' | undefined)[]): boolea
   return tops.every((top) => top >= 0 && top === tops[0]);
 }
 
-/** The average of the samples. Votes alone are smoothed, so that no option becomes impossible. */
+/** The option that a sample shows first: each one once, as far as there are as many samples as options. */
+function startOf(at: number, samplesMax: number, options: number): number {
+  return Math.round(at * Math.max(1, options / samplesMax)) % options;
+}
+
+/**
+ * The average of the samples, in which every order of the options weighs the same, so that a preference for positions cancels
+ * out. Votes alone are smoothed, so that no option becomes impossible.
+ */
 export function combined(samples: readonly Sample[], options: number): QuestionAnswer {
   const tops = samples.map(({ probabilities }) => topOf(probabilities));
   const counts = Array.from({ length: options }, (_, at) => tops.filter((top) => top === at).length);
@@ -58,7 +71,9 @@ export function combined(samples: readonly Sample[], options: number): QuestionA
     const total = samples.length + options / 2;
     return { probabilities: normalised(counts.map((count) => (count + 0.5) / total)), diagnostics };
   }
-  return { probabilities: mean(samples.map(({ probabilities }) => probabilities)), diagnostics };
+  const byOrder = Map.groupBy(samples, ({ first }) => first).values();
+  const ofOrders = [...byOrder].map((same) => mean(same.map(({ probabilities }) => probabilities)));
+  return { probabilities: mean(ofOrders), diagnostics };
 }
 
 interface Drawn {
@@ -68,12 +83,9 @@ interface Drawn {
   order: readonly number[];
 }
 
-async function sampleOnce(input: string, question: Question, at: number, call: CallModel): Promise<Drawn> {
+async function sampleOnce(input: string, question: Question, first: number, call: CallModel): Promise<Drawn> {
   const { length } = question.options;
-  // Rotated by about a third each time, and turned round every other time.
-  const start = (at * Math.max(1, Math.round(length / agreeingMin))) % length;
-  const rotated = places(start, start + length).map((place) => place % length);
-  const order = at % 2 === 1 ? rotated.reverse() : rotated;
+  const order = places(first, first + length).map((place) => place % length);
   const keys = keysFor(length);
   const options = order.map((place, shown) => ({
     ...(question.options[place] as Option),
@@ -102,18 +114,20 @@ function readSample(question: Question, { text, refused, order }: Drawn): Sample
   if (refused) return 'refused';
   const keys = keysFor(question.options.length);
   const json = objectIn(text);
+  const [first = 0] = order;
   const byOption = Array<number>(order.length).fill(0);
   if (json) {
     order.forEach((place, shown) => {
       byOption[place] = clamped(json[keys[shown] ?? '']);
     });
-    if (byOption.some((value) => value > 0)) return { probabilities: normalised(byOption), isVote: false };
+    if (byOption.some((value) => value > 0))
+      return { probabilities: normalised(byOption), isVote: false, first };
   }
   const named = keys.indexOf(text.trim().replace(/[.)"'*]+$/, ''));
   const place = order[named];
   if (place === undefined) return undefined;
   byOption[place] = 1;
-  return { probabilities: byOption, isVote: true };
+  return { probabilities: byOption, isVote: true, first };
 }
 
 function clamped(value: unknown): number {

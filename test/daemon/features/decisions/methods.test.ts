@@ -151,7 +151,22 @@ describe('samples', () => {
       model((sample) => (sample === 0 ? { red: 1, green: 0, blue: 0 } : { red: 0, green: 1, blue: 0 })),
     );
     expect(answer).toMatchObject({ diagnostics: { samples: 5, agreement: 0.8 } });
-    expect(probabilitiesOf(answer)[1]).toBeCloseTo(0.8, 12);
+    // The first and the fourth have the same order, which counts once: (0.5 + 1 + 1) / 3
+    expect(probabilitiesOf(answer)[1]).toBeCloseTo(2.5 / 3, 12);
+  });
+
+  test.each([2, 3, 4, 5, 10])('cancel out what a model prefers by position: %i options', async (options) => {
+    const question: Question = {
+      ...choice,
+      options: Array.from({ length: options }, (_, at) => ({ value: `v${at}`, label: `v${at}` })),
+    };
+    const blind: CallModel = async ({ user }) => {
+      const keys = [...user.matchAll(/^(\w+): v\d+$/gm)].map(([, key]) => key);
+      const text = JSON.stringify(Object.fromEntries(keys.map((key, at) => [key, 0.6 / (at + 1)])));
+      return { text, refused: false, positions: [] };
+    };
+    const probabilities = probabilitiesOf(await askForProbabilities('text', question, 5, blind));
+    for (const each of probabilities) expect(Math.abs(each - 1 / options)).toBeLessThan(0.03);
   });
 
   test('are clamped and scaled, and found among words', async () => {
@@ -161,7 +176,7 @@ describe('samples', () => {
   });
 
   test('are votes where the model names an option', () => {
-    const vote = { probabilities: [1, 0, 0], isVote: true };
+    const vote = { probabilities: [1, 0, 0], isVote: true, first: 0 };
     // (3 + .5) / (3 + 1.5), and (0 + .5) / (3 + 1.5)
     const probabilities = probabilitiesOf(combined([vote, vote, vote], 3));
     expect(probabilities[0]).toBeCloseTo(3.5 / 4.5, 12);
