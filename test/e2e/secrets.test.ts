@@ -211,7 +211,7 @@ describe.each(formatPairs)('a provider that echoes everything it received: $name
       `${words('none')}`,
       JSON.stringify(whole).replace('"tools"', 'tools'),
       JSON.stringify({ ...whole, [named('member')]: 1 }),
-      JSON.stringify({ ...whole, service: { [prompt]: 1, route: { [prompt]: 2 }, pay: words('pay') } }),
+      JSON.stringify({ ...whole, service: { [named('option')]: words('option'), pay: words('pay') } }),
       JSON.stringify({ ...whole, temperature: words('temperature'), tool_choice: words('choice') }),
       JSON.stringify({ ...whole, previous_response_id: named('previous') }),
     ];
