@@ -261,6 +261,9 @@ function markedItems({ wire, items }: Inference, content: unknown, marks: Marks)
 
 function markedItem(item: InputItem, marked: InputItem | undefined, marks: Marks): InputItem {
   if (marked?.type !== item.type || marked.type === 'reasoning') return item;
+  // A conversation that was shortened has a summary in place of some of the caller's messages.
+  if (marked.type === 'message' && item.type === 'message' && (item.isSummary || item.role !== marked.role))
+    return item;
   if (marked.type !== 'opaque' || marked.param === undefined) return marked;
   return { ...marked, json: { ...marked.json, mark: marks.of(marked.param) } };
 }
