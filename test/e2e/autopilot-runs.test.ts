@@ -369,7 +369,10 @@ describe('the tools', () => {
       message: `127.0.0.1:${server.port} is not among the hosts of \`policy.l402AllowedHosts\`: api.example.com, *.example.com, 127.0.0.1:1.`,
     });
     expect(await refused([`127.0.0.1:${server.port}`])).toBeUndefined();
-    expect(await refused(['127.0.0.1'])).toMatchObject({ code: 'permission' });
+    expect(await refused(['127.0.0.1'])).toEqual({
+      code: 'permission',
+      message: `127.0.0.1:${server.port} is not among the hosts of \`policy.l402AllowedHosts\`: 127.0.0.1. Without a port, a host means port 80.`,
+    });
     expect(await refused(['127.0.0.1:*'])).toBeUndefined();
     // Without a port, the default port of the scheme: allowed by the policy, and then by nothing else.
     const codeOf = async (hosts: string[], url: string) => (await refused(hosts, url)).code;

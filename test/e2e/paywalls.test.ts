@@ -292,6 +292,17 @@ describe('a paywall', () => {
     socket.terminate();
   });
 
+  test('opens nothing but WebSockets, so that no unpaid request follows on a connection', async () => {
+    await create({ name: 'h2c', match: { pathPrefix: '/h2c' }, freePaths: ['/h2c/free'] });
+    const port = Number(new URL(proxy).port);
+    const head = `GET /h2c/free HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: h2c\r\n\r\n`;
+    const raw = await rawRequest(port, head);
+    expect(raw).toMatch(/^HTTP\/1\.1 200 /);
+    expect(raw).toContain('{"path":"/h2c/free","length":0}');
+    expect(server.seen).toMatchObject([{ method: 'GET', url: '/h2c/free' }]);
+    expect(server.seen[0]?.headers).not.toHaveProperty('upgrade');
+  });
+
   test('limits free requests a day and the rate per address', async () => {
     await create({ name: 'trial', match: { pathPrefix: '/trial' }, freeRequestsPerDay: 3 });
     const statuses = await Promise.all([1, 2, 3, 4, 5].map(async () => (await get('/trial')).status));

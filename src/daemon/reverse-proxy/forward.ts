@@ -22,6 +22,7 @@ import {
 import { contentLength, isBodyless } from './body-reader.ts';
 import {
   clientHeaders,
+  headerText,
   type ProxyClient,
   type RawHeaders,
   type UpstreamHeaderOptions,
@@ -121,14 +122,22 @@ export class Forwarder {
     return await promise;
   }
 
-  /** Passes an upgrade on, such as to a WebSocket; both sides are connected until one of them closes. */
+  /**
+   * Passes an upgrade to a WebSocket on; both sides are connected until one of them closes. Other upgrades, such as to
+   * HTTP/2, would let requests pass that nobody paid for: they are forwarded as ordinary requests.
+   */
   async upgrade(
     request: IncomingMessage,
     socket: Duplex,
     { target, client, head, onOpen }: UpgradeOptions,
   ): Promise<ForwardFailure | undefined> {
     const { promise, resolve } = Promise.withResolvers<ForwardFailure | undefined>();
-    const asked = this.#request(request, { target, client, bodyBytes: null, isUpgrade: true });
+    const asked = this.#request(request, {
+      target,
+      client,
+      bodyBytes: null,
+      isUpgrade: isWebSocket(request),
+    });
     asked.once('upgrade', (answer, upstream, upstreamHead) => {
       asked.setTimeout(0);
       upstream.setTimeout(0);
@@ -205,6 +214,10 @@ interface UpgradeOptions {
   /** What the client sent after its request. */
   head: Buffer;
   onOpen(upstream: Duplex): void;
+}
+
+function isWebSocket({ headers }: IncomingMessage): boolean {
+  return /(^|,)\s*websocket\s*(,|$)/i.test(headerText(headers.upgrade));
 }
 
 class UpstreamTimeout extends Error {}

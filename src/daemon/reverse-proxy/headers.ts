@@ -53,7 +53,7 @@ export function upstreamHeaders(
     ...['x-forwarded-proto', forwarded('proto') || 'http'],
     ...['via', before === '' ? via : `${before}, ${via}`],
     ...framing(bodyBytes),
-    ...(isUpgrade ? ['connection', 'Upgrade', 'upgrade', headerText(request.headers.upgrade)] : []),
+    ...(isUpgrade ? ['connection', 'Upgrade', 'upgrade', 'websocket'] : []),
   ];
 }
 

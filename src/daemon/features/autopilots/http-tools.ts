@@ -301,15 +301,22 @@ function allowedUrl({ l402AllowedHosts: hosts = [] }: AutopilotPolicy, text: str
   if (hosts === null || hosts.length === 0)
     throw refused('No requests are allowed until `policy.l402AllowedHosts` lists hosts.');
   if (hosts.some((allowed) => matches(allowed.toLowerCase(), url))) return url;
-  throw refused(`${url.host} is not among the hosts of \`policy.l402AllowedHosts\`: ${hosts.join(', ')}.`);
+  const hint = hosts.some((allowed) => matches(`${allowed.toLowerCase()}:*`, url))
+    ? ` Without a port, a host means port ${defaultPortOf(url)}.`
+    : '';
+  throw refused(
+    `${url.host} is not among the hosts of \`policy.l402AllowedHosts\`: ${hosts.join(', ')}.${hint}`,
+  );
 }
 
 function matches(allowed: string, url: URL): boolean {
-  const defaultPort = url.protocol === 'https:' ? '443' : '80';
+  const defaultPort = defaultPortOf(url);
   const [, name = '', port = defaultPort] = /^(.*?)(?::(\d+|\*))?$/.exec(allowed) ?? [];
   if (port !== '*' && port !== (url.port || defaultPort)) return false;
   return name.startsWith('*.') ? url.hostname.endsWith(name.slice(1)) : url.hostname === name;
 }
+
+const defaultPortOf = ({ protocol }: URL) => (protocol === 'https:' ? '443' : '80');
 
 type ReadOffer = PaymentOffer & { amount: number; description: string | null };
 
