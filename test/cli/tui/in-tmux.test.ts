@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { bundleCli } from '../../support/bundled-cli.ts';
+import { startFakeAnthropic } from '../../support/fake-anthropic.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 import { missingTmux, startTmux } from '../../support/tmux.ts';
 
@@ -30,8 +31,8 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }
     await cli.remove();
   });
 
-  async function open(command: string, { columns = 80, rows = 24 } = {}) {
-    const tmux = await startTmux({ columns, rows, env: { GATEWAY_HOME: daemon.home } });
+  async function open(command: string, { columns = 80, rows = 24, home = daemon.home } = {}) {
+    const tmux = await startTmux({ columns, rows, env: { GATEWAY_HOME: home } });
     onTestFinished(tmux.end);
     await tmux.shows(/^\$/m);
     await tmux.text(`${process.execPath} ${cli.program} ${command}; echo "ended with $?"`);
@@ -154,6 +155,41 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }
     await tmux.keys('C-c');
     const after = await tmux.shows(/ended with 0/);
     expect(after).not.toContain('Enter send');
+  });
+
+  test("a provider with Anthropic's format is chatted with, and its calls are shown", async () => {
+    const fake = await startFakeAnthropic();
+    onTestFinished(() => fake.close());
+    const models = '[claude-sonnet-4-5, relayed-embed]';
+    const { home, url, key, stop } = await startDaemon({
+      config: `upstreams: [{name: relay, base_url: "${fake.baseUrl}", models: ${models}, key_env: RELAY_KEY, wire: messages}]`,
+      env: { RELAY_KEY: 'sk-relay' },
+    });
+    onTestFinished(async () => void (await stop()));
+    const chat = await open('chat --model sim/assistant', { home });
+    await chat.shows(/\/help shows/);
+    await chat.text('/model relay');
+    const offered = await chat.shows(/^ +relay\/claude-sonnet-4-5/m);
+    expect(offered).not.toContain('relayed-embed');
+    await chat.keys('Tab', 'Enter');
+    await chat.shows(/Switched to relay\/claude-sonnet-4-5/);
+    await chat.text('Good morning');
+    await chat.keys('Enter');
+    await chat.shows(/Hello from Claude\./);
+    const tui = await open('tui', { home, columns: 120 });
+    await tui.shows(/❯ .*relay\/claude-sonnet-4-5/);
+    const call = await fetch(`${url}/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        ...{ model: 'relay/claude-sonnet-4-5', max_tokens: 64, stream: true },
+        messages: [{ role: 'user', content: 'Hello.' }],
+      }),
+    });
+    expect(await call.text()).toContain('message_stop');
+    await tui.shows(/relay\/claude-sonnet-4-5[^\n]*\n[^\n]*relay\/claude-sonnet-4-5/);
+    await tui.keys('Enter');
+    await tui.shows(/\/v1\/(messages|responses)/);
   });
 
   test('chat --continue resumes the last conversation, with its model, prompts and files', async () => {

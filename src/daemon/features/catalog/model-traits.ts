@@ -131,7 +131,8 @@ const embeddingTraits: ModelTraits = {
 };
 
 /** Names of embedding models, of any maker, with dashes for dots. */
-const embeddingNames = /embed|(^|[/:_-])(bge|gte|e5|minilm|voyage)([-:]|$)/;
+const embeddingNames =
+  /embed|^sentence-transformers\/|(^|[/:_-])(bge|gte|e5|minilm|voyage|paraphrase-multilingual)([-:]|$)/;
 
 /** Whether a model's name is that of an embedding model. */
 export function isEmbeddingModel(name: string): boolean {
