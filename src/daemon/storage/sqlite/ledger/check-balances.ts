@@ -18,13 +18,36 @@ export interface EntrySum {
   amount: number;
 }
 
-/** Adds up the whole ledger: about a microsecond per entry. */
-export function sumEntries(database: Connection): EntrySum[] {
-  return database
-    .prepare<[], EntrySum>(
-      'SELECT kind, debit, credit, sum(amount) AS amount FROM entries GROUP BY debit, credit, kind',
+/** So many entries are grouped at once: grouping many more takes twice as long, and all of them a temporary file. */
+const groupedAtOnce = 2_000;
+
+/** Adds up the whole ledger: about half a microsecond per entry. */
+export function sumEntries(database: Connection, atOnce = groupedAtOnce): EntrySum[] {
+  const next = database
+    .prepare<[string, number], string>(
+      'SELECT request_id FROM entries WHERE request_id >= ? ORDER BY request_id LIMIT 1 OFFSET ?',
     )
-    .all();
+    .pluck();
+  const grouped = database.prepare<{ from: string; to: string | null }, EntrySum>(
+    `SELECT kind, debit, credit, sum(amount) AS amount FROM entries
+     WHERE request_id >= @from AND request_id < coalesce(@to, x'') GROUP BY debit, credit, kind`,
+  );
+  const sums = new Map<string, EntrySum>();
+  database.transaction(() => {
+    let from: string | undefined = '';
+    while (from !== undefined) {
+      const to: string | undefined = next.get(from, atOnce);
+      // Every text is less than the empty blob, which stands for no end.
+      for (const group of grouped.all({ from, to: to ?? null })) {
+        const name = JSON.stringify([group.kind, group.debit, group.credit]);
+        const sum = sums.get(name);
+        if (sum) sum.amount += group.amount;
+        else sums.set(name, group);
+      }
+      from = to;
+    }
+  })();
+  return [...sums.values()];
 }
 
 /** Compares all balances with the ledger entries, which it adds up unless their sums are known. */
