@@ -200,15 +200,18 @@ class Bank {
 
   /** The wallets hold what the node was funded with and received, less what it sent. */
   #compareWithNode(node: FakeNode, count: (sql: string) => number): void {
-    const sent = [...node.outgoing.values()].filter(({ state }) => state === 'succeeded');
-    const received = [...node.incoming.values()].filter(({ state }) => state === 'paid');
+    const { sent, received } = outsidePayments(node);
     const moved =
       received.reduce((sum, { amountMsat }) => sum + amountMsat, 0) -
       sent.reduce((sum, { amountMsat, feeMsat }) => sum + amountMsat + feeMsat, 0);
     const held = "SELECT sum(balance) FROM accounts WHERE id GLOB 'msat:wallet:*' OR id = 'msat:in-flight'";
     expect(count(held)).toBe(900_000_000 + moved);
-    expect(sent.length).toBeGreaterThan(0);
-    expect(received.length).toBeGreaterThan(0);
+  }
+
+  lacksOutsidePayments(): boolean {
+    if (!this.node) return false;
+    const { sent, received } = outsidePayments(this.node);
+    return sent.length === 0 || received.length === 0;
   }
 
   /** Ends payments that the node holds, each in its own way. */
@@ -456,6 +459,14 @@ class Bank {
   }
 }
 
+/** What a node sent to others, and received from them. */
+function outsidePayments(node: FakeNode) {
+  return {
+    sent: [...node.outgoing.values()].filter(({ state }) => state === 'succeeded'),
+    received: [...node.incoming.values()].filter(({ state }) => state === 'paid'),
+  };
+}
+
 /** A kill broke a request off. */
 class Killed extends Error {}
 
@@ -509,9 +520,9 @@ test.each([
     const bank = await openBank(backend);
     await bank.start();
     await bank.run(Math.ceil(operations * share), Math.ceil(kills * share));
-    // Until payments, paid calls and answers that cost something happened.
+    // Until payments, paid calls, answers that cost something, and payments to and from other nodes happened.
     const lacks = () => [bank.paid, bank.bought, bank.spent, bank.granted].some(({ size }) => size === 0);
-    while (lacks()) await bank.run(workers, 0);
+    while (lacks() || bank.lacksOutsidePayments()) await bank.run(workers, 0);
     await bank.close();
   },
 );
