@@ -134,11 +134,14 @@ const siteSentences = new Map([
 ]);
 
 function siteBody(error: ApiError, status: number): unknown {
-  const errors = error.extra?.errors ?? { [error.param ?? 'body']: [error.message] };
-  if (status === 422) return { message: 'The given data was invalid.', errors };
+  const named = error.extra?.errors;
+  if (status === 422) {
+    const errors = named ?? { [error.param ?? 'body']: [error.message] };
+    return { message: 'The given data was invalid.', errors };
+  }
   const message = siteSentences.get(status) ?? error.message;
   // What a credential lacks for one member of the request.
-  return status === 403 && error.param !== null ? { message, errors } : { message };
+  return status === 403 && named !== undefined ? { message, errors: named } : { message };
 }
 
 /** Any other thrown value becomes a `server_error` that reveals nothing. */

@@ -17,10 +17,9 @@ export function mayPay(caller: Caller): boolean {
 export function requireMayRaise(caller: Caller, before: AutopilotPolicy, after: AutopilotPolicy): void {
   const raised = raisedMember(before, after);
   if (raised === undefined || mayPay(caller)) return;
-  throw new ApiError('out_of_scope', {
-    param: `policy.${raised}`,
-    message: `\`policy.${raised}\` can only be raised by a credential that may pay: a key with the scope \`billing\`, or an access token with the ability \`payments\`.`,
-  });
+  const param = `policy.${raised}`;
+  const message = `\`${param}\` can only be raised by a credential that may pay: a key with the scope \`billing\`, or an access token with the ability \`payments\`.`;
+  throw new ApiError('out_of_scope', { param, message, extra: { errors: { [param]: [message] } } });
 }
 
 /** The first member by which a policy allows payments that the one before did not. */
