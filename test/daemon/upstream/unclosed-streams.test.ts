@@ -111,7 +111,7 @@ describe.each(formats)(
 
     test('includes usage that arrives within that wait', async () => {
       const late = format.after ? [closingMs / 2, format.after] : [];
-      const answer = await answered(make, [...format.events, ...late], callOf());
+      const answer = await answered(make, [...format.events, ...late], callOf(), { closingMs: idleMs });
       expect(answer).toMatchObject({ text: 'all', finish: 'stop', tokens: usage });
     });
   },
