@@ -160,6 +160,8 @@ export interface Call<E extends Endpoint> {
   query: Query<E>;
   body: Body<E>;
   headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Path and query, as they were sent. */
+  target?: string;
   /** The body before parsing. */
   rawBody?: Uint8Array;
   /** Whether a model calls it, as a tool. */

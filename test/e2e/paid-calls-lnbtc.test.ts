@@ -73,8 +73,8 @@ const init = (body: object) => ({
 const responses = () => `${daemon.url}/v1/responses`;
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 /** The hash of a request, written out as the scheme `exact_lnbtc` defines it. */
-const requestHash = (body: object) => {
-  const [bodyHash, url] = [sha256(JSON.stringify(body)), responses()];
+const requestHash = (body: object, query = '') => {
+  const [bodyHash, url] = [sha256(JSON.stringify(body)), responses() + query];
   return sha256(
     `{"bodyHash":"${bodyHash}","domain":"x402:exact:lnbtc:bolt11:http:1","headers":[],"method":"POST","url":"${url}"}`,
   );
@@ -85,8 +85,8 @@ const payInvoice = async ({ invoice }: { invoice: string }) => {
   const { preimage = new Uint8Array() } = lnd.node.incoming.get(decodeInvoice(invoice).paymentHash) ?? {};
   return { preimage: Buffer.from(preimage).toString('hex') };
 };
-async function offered(body: object) {
-  const { status, headers } = await callModel(daemon, { key, body });
+async function offered(body: object, query = '') {
+  const { status, headers } = await callModel(daemon, { key, body, path: `/v1/responses${query}` });
   expect(status).toBe(402);
   const [claim, committed] = offersIn(headers).required.accepts;
   if (!claim || !committed) throw new Error('only one dialect is offered');
@@ -172,5 +172,25 @@ describe('on the main chain', () => {
     });
     expect(other.body.error.reason).toBe('request_mismatch');
     expect((await callModel(daemon, { key, body, headers: by(preimage) })).status).toBe(200);
+  });
+
+  test('an invoice commits to the query, too', async () => {
+    const body = request();
+    const committedTo = async (query: string) => {
+      const { committed } = await offered(body, query);
+      expect(committed.extra?.requestHash).toBe(requestHash(body, query));
+      expect(decodeInvoice(String(committed.extra?.invoice)).descriptionHash).toBe(requestHash(body, query));
+      return committed;
+    };
+    await committedTo('');
+    const accepted = await committedTo('?beta=true');
+    const { preimage } = await payInvoice({ invoice: String(accepted.extra?.invoice) });
+    const headers = {
+      'payment-signature': formatX402({ x402Version: 2, accepted, payload: { preimage } }),
+    };
+    const without = await callModel(daemon, { key, body, headers });
+    expect(without.body.error.reason).toBe('request_mismatch');
+    const paid = await callModel(daemon, { key, body, headers, path: '/v1/responses?beta=true' });
+    expect(paid.status).toBe(200);
   });
 });

@@ -59,6 +59,10 @@ export class ServerCall {
     return this.request.headers;
   }
 
+  get target(): string {
+    return this.request.url ?? '';
+  }
+
   get remoteAddress(): string {
     const { socket } = this.request;
     if (socket === undefined) return '';

@@ -13,7 +13,7 @@ interface Receivable<R> {
   withHeaders(headers: Record<string, string>): R;
 }
 
-type Payable = Pick<Call<Endpoint>, 'caller' | 'requestId' | 'headers' | 'rawBody' | 'remoteAddress'>;
+type Payable = Pick<Call<Endpoint>, 'caller' | 'requestId' | (keyof PayableRequest & keyof Call<Endpoint>)>;
 
 /** Answers calls of an endpoint, and accepts the payments that they carry. Costs nothing for those without one. */
 export function withPayments<C extends Payable, R extends Receivable<R>>(
@@ -66,9 +66,10 @@ function keptAsCredit(error: ApiError, usd: string): ApiError {
 }
 
 /** The members of a request, which may be getters. */
-function requestOf({ headers, rawBody, remoteAddress, isMessage }: PayableRequest): PayableRequest {
+function requestOf({ headers, target, rawBody, remoteAddress, isMessage }: PayableRequest): PayableRequest {
   return {
     headers,
+    ...(target !== undefined && { target }),
     ...(rawBody !== undefined && { rawBody }),
     ...(remoteAddress !== undefined && { remoteAddress }),
     ...(isMessage && { isMessage }),

@@ -70,8 +70,8 @@ export class Challenges {
    * issue invoices. Fails with `rate_limited`.
    */
   async forCall(call: CallToPay): Promise<Challenge | undefined> {
-    const { caller, request } = call;
-    const name = [credentialId(caller), request.method, request.path, request.digest].join(' ');
+    const { caller, request, requestHash } = call;
+    const name = [credentialId(caller), request.method, request.path, request.digest, requestHash].join(' ');
     const issuing = this.#issuing.get(name);
     if (issuing) return await issuing;
     const issued = this.#forCall(call).finally(() => this.#issuing.delete(name));
@@ -89,7 +89,9 @@ export class Challenges {
     const { store, world } = this.#deps;
     const expiresAfter = world.now() + timeToPayMs;
     const open = await store.openFor(credentialId(call.caller), call.request, expiresAfter);
-    if (open && open.credit >= due) return open;
+    // An invoice that commits to a URL is for that URL alone.
+    const isSameUrl = !open?.commitment || open.commitment.requestHash === call.requestHash;
+    if (open && open.credit >= due && isSameUrl) return open;
     const { method, path } = call.request;
     const terms = {
       ...{ ...call, amount: (rate: Rate) => msatFor(due, rate) },

@@ -16,6 +16,8 @@ import type { Challenge, ChallengesStore, PaidRequest } from './store.ts';
 /** A request, or a message on a socket, that a payment can be bound to. */
 export interface PayableRequest {
   headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Path and query, as they were sent; absent for a message on a socket. */
+  target?: string;
   rawBody?: Uint8Array;
   remoteAddress?: string;
   /** Set for a message on a socket. */
@@ -79,8 +81,9 @@ export class PaidCalls {
     if (!challenge || challenge.credentialId !== credentialId(caller))
       return { refused: 'unknown_challenge' };
     const request = paidRequestOf(call.endpoint.path, call.request);
+    const url = this.#urlOf(call.endpoint.path, call.request);
     const refused =
-      refusalOf(proof, challenge, { request, now: this.#deps.world.now() }) ??
+      refusalOf(proof, challenge, { request, url, now: this.#deps.world.now() }) ??
       (await this.#unpaid(challenge));
     // Paid in time, but proven too late: the money becomes credit.
     if (refused === 'expired' && !(await this.#unpaid(challenge))) await this.redeem(challenge);
@@ -156,9 +159,9 @@ export class PaidCalls {
   }
 
   /** Whether a client used TLS is configured, as any client could claim it in a header. */
-  #urlOf(path: string, { headers: { host } }: PayableRequest): string {
+  #urlOf(path: string, { headers: { host }, target = path }: PayableRequest): string {
     const base = this.#deps.publicUrl() ?? `http://${typeof host === 'string' ? host : 'localhost'}`;
-    return base.replace(/\/$/, '') + path;
+    return base.replace(/\/$/, '') + target;
   }
 
   async #balanceOf(workspaceId: string): Promise<NanoUsd | undefined> {
@@ -186,7 +189,7 @@ export class PaidCalls {
 function refusalOf(
   proof: Proof,
   challenge: Challenge,
-  { request, now }: { request: PaidRequest; now: number },
+  { request, url, now }: { request: PaidRequest; url: string; now: number },
 ): RefusalReason | undefined {
   const mismatch = termsMismatch(proof, challenge);
   if (mismatch) return mismatch;
@@ -197,6 +200,9 @@ function refusalOf(
   if (!issuedFor) return 'unknown_challenge';
   const isSame = (['method', 'path', 'digest'] as const).every((name) => issuedFor[name] === request[name]);
   if (!isSame) return 'request_mismatch';
+  const isCommitted = proof.scheme === 'x402' && proof.preimage !== undefined;
+  if (isCommitted && challenge.commitment?.requestHash !== requestHashOf(request, url))
+    return 'request_mismatch';
   if (usedAt !== null) return 'already_used';
   return expiresAt <= now ? 'expired' : undefined;
 }
