@@ -74,8 +74,10 @@ export function knownProvider(account: ProviderAccount, given: ProviderDeps): Pr
       deps,
     ),
     key,
-    ...(name !== 'anthropic' &&
-      name !== 'google' && { askNative: providerDecisions(deps.world, { name, kind: name, baseUrl }) }),
+    // Only providers with a format of OpenAI's may have its decision endpoint.
+    ...(api.wires?.includes('chat') && {
+      askNative: providerDecisions(deps.world, { name, kind: name, baseUrl }),
+    }),
     checkKey: (asked) => checkKey(send, question, asked),
     listModels: () => listModels(send, { api, name, baseUrl, key }),
   };

@@ -1,3 +1,4 @@
+import type { KnownProvider } from '../../../shared/known-providers.ts';
 import type { AskNative } from '../../features/decisions/index.ts';
 import type { World } from '../../world.ts';
 import { type DecisionEndpoint, decisionEndpoints } from './decision-endpoint.ts';
@@ -6,8 +7,7 @@ import { systemOneUrl } from './system-one-engine.ts';
 
 interface DecidingProvider {
   name: string;
-  /** Undefined for a provider whose format is its own. */
-  kind: 'openai' | 'openrouter' | 'vercel' | 'compatible' | 'local';
+  kind: KnownProvider | 'compatible' | 'local';
   /** Without a trailing slash; ends with the version, as `…/v1`. */
   baseUrl: string;
 }
