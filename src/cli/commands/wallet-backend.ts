@@ -125,8 +125,8 @@ function withoutUndefined(settings: Record<string, string | undefined>): Record<
 }
 
 /**
- * Writes settings of this machine's daemon, removes those that are undefined, and has it apply them. For another host, says
- * what to write there.
+ * Writes settings of this machine's daemon, removes those that are undefined, and reloads it. For another host, prints the
+ * commands to run there.
  */
 async function configure(context: Context, settings: Record<string, string | undefined>): Promise<void> {
   const changes = Object.entries(settings);

@@ -39,8 +39,8 @@ const credentialRate = { burst: 60, perSecond: 0.5 };
 const addressRate = { burst: 240, perSecond: 2 };
 const sweepEveryMs = 30_000;
 
-const takesNone = (reason: string) =>
-  new ApiError('unavailable', { message: `This host takes no payments: ${reason}` });
+const paymentsUnavailable = (reason: string) =>
+  new ApiError('unavailable', { message: `This host accepts no payments: ${reason}` });
 
 /** Payment for model calls: invoices in the wallet of the host's owner, which turn into credit. */
 export function createPayments(deps: PaymentsDeps, { wallets, admission, isPrepaid }: PaymentsFeatures) {
@@ -51,15 +51,15 @@ export function createPayments(deps: PaymentsDeps, { wallets, admission, isPrepa
   const challenges = new Challenges({
     ...{ store, invoices, backend, world, log },
     async receiver() {
-      if (!live.acceptsPayments) throw takesNone('`payments.accept` is false.');
-      // On a public host, anybody could try to get play money.
+      if (!live.acceptsPayments) throw paymentsUnavailable('`payments.accept` is false.');
+      // On a public host, anyone could get credit with play money.
       if (!backend().isConnected && !deps.isLocalHost)
-        throw takesNone(
+        throw paymentsUnavailable(
           'it has no Lightning node, and play money only counts on a host for this machine alone.',
         );
       const owner = await storage.workspaces.owner();
       const wallet = owner && (await wallets.wallets.ofUser(owner.user.id));
-      if (!wallet) throw takesNone('its owner needs a wallet (gateway wallet create).');
+      if (!wallet) throw paymentsUnavailable('its owner needs a wallet (gateway wallet create).');
       return wallet;
     },
     rates: new Rates({ settings: live.rate, isPlayMoney: () => !backend().isConnected, world, log }),

@@ -143,7 +143,7 @@ export interface DecisionsConfig {
   concurrentMax: number;
   /** For calls without `X-Decision-Order`; undefined: the engine, then the models. */
   defaultOrder: 'peer' | 'hosted' | undefined;
-  /** Of the questions that peers answered, the share that another source is asked, too: 0 to 1. */
+  /** The share of the questions answered by peers that another source is also asked: 0 to 1. */
   agreementShare: number;
   /** A System One server. */
   engine: {
@@ -424,11 +424,11 @@ function vaultOf(
   { vault }: ConfigFile,
   { setting, env, folder }: { setting: ReadSetting; env: Sources['env']; folder: string },
 ): VaultConfig {
-  const beside = (named: string | undefined) => (named === undefined ? undefined : resolve(folder, named));
+  const resolved = (named: string | undefined) => (named === undefined ? undefined : resolve(folder, named));
   return {
     store: vault?.store,
-    masterKeyFile: env.GATEWAY_MASTER_KEY_FILE || beside(vault?.master_key_file),
-    passphraseFile: env.GATEWAY_VAULT_PASSPHRASE_FILE || beside(vault?.passphrase_file),
+    masterKeyFile: env.GATEWAY_MASTER_KEY_FILE || resolved(vault?.master_key_file),
+    passphraseFile: env.GATEWAY_VAULT_PASSPHRASE_FILE || resolved(vault?.passphrase_file),
     usesKeychain: setting('vault.keychain'),
     allowsPlainFile: setting('vault.insecure_plain_file'),
   };
@@ -438,16 +438,16 @@ function lightningOf(
   { wallet }: ConfigFile,
   { setting, env, folder }: { setting: ReadSetting; env: Sources['env']; folder: string },
 ): LightningConfig {
-  const beside = (named: string | undefined) => (named === undefined ? undefined : resolve(folder, named));
+  const resolved = (named: string | undefined) => (named === undefined ? undefined : resolve(folder, named));
   const secretVariable = setting('wallet.secret_env');
   return {
     backend: setting('wallet.backend'),
     url: wallet?.url?.replace(/\/+$/, ''),
-    certificateFile: beside(wallet?.certificate_file),
+    certificateFile: resolved(wallet?.certificate_file),
     network: setting('wallet.network'),
     secretVariable,
     secret: env[secretVariable]?.trim() || undefined,
-    secretFile: beside(wallet?.secret_file),
+    secretFile: resolved(wallet?.secret_file),
   };
 }
 

@@ -123,8 +123,8 @@ export class Forwarder {
   }
 
   /**
-   * Passes an upgrade to a WebSocket on; both sides are connected until one of them closes. Other upgrades, such as to
-   * HTTP/2, would let requests pass that nobody paid for: they are forwarded as ordinary requests.
+   * Forwards an upgrade to a WebSocket and connects both sides until one of them closes. Other upgrades, such as to
+   * HTTP/2, would let requests pass that no one paid for: they are forwarded as ordinary requests.
    */
   async upgrade(
     request: IncomingMessage,

@@ -42,7 +42,7 @@ export function nginxTarget({ file, command }: NginxOptions) {
   };
 }
 
-/** Written beside it and moved, so that nginx never reads half of it. */
+/** Writes a new file and renames it, so that nginx never reads half of it. */
 async function replace(file: string, text: string): Promise<void> {
   const next = `${file}.next`;
   await writeFile(next, text, { mode: 0o644 });

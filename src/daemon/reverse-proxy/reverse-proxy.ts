@@ -42,7 +42,7 @@ export interface ReverseProxyDeps {
 }
 
 const connectionsMax = 4096;
-/** A body that nobody reads is skipped up to this size, so that the connection can be used again. */
+/** An unread body is skipped up to this size, so that the connection can be used again. */
 const skippedBytesMax = 1024 * 1024;
 
 /** The reverse proxy in front of the servers that paywalls protect. */

@@ -28,12 +28,12 @@ export interface Tool {
   settings(target: ToolTarget): ToolSettings;
 }
 
-/** The variable with the key, for tools that are told which one to read. */
+/** The variable with the key, for tools whose settings name the variable to read. */
 const keyVariable = 'GATEWAY_API_KEY';
 
 /**
  * Claude Code. Source: code.claude.com/docs/en/env-vars and /model-config. It asks for models by class for its own purposes,
- * such as titles; all of them are the chosen one. Of models that it does not know, it assumes a context of its own.
+ * such as titles; all of them are set to the chosen one. For models that it does not know, it assumes a default context length.
  */
 const claudeCode: Tool = {
   command: 'claude',

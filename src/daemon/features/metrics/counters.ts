@@ -66,7 +66,7 @@ export class Counters {
   /** Calls rejected before a provider was asked, by endpoint, then by error code. */
   readonly refusals = new Map<string, Map<string, number>>();
 
-  /** Answers of peers that were compared with those of another source, by peer, then by whether they agreed. */
+  /** Answers of peers that were compared with those of another source, by peer, then by outcome. */
   readonly agreements = new Map<string, Map<string, number>>();
 
   /** `settledMs`: from the request until its settlement was on disk. */

@@ -63,7 +63,7 @@ export interface ChallengesStore {
   openFor(credentialId: string, request: PaidRequest, expiresAfter: number): Promise<Challenge | undefined>;
   /** Turns a challenge whose invoice is paid into credit, once, with its ledger entry and event. */
   redeem(redemption: { id: string; at: number }): Promise<Redemption>;
-  /** Paid challenges that nobody redeems any more: credit bought in advance, and calls whose challenge expired by `at`. */
+  /** Paid challenges that no call will redeem: credit bought in advance, and calls whose challenge expired by `at`. */
   redeemable(at: number, limit: number): Promise<Challenge[]>;
   /** Deletes unpaid challenges that expired before a time, with their invoices; returns their number. */
   removeExpired(before: number, limit: number): Promise<number>;

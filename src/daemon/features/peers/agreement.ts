@@ -9,17 +9,17 @@ import {
 } from '../decisions/index.ts';
 import type { PeerState } from './peer-state.ts';
 
-/** Comparisons that wait for their turn; more are dropped. */
+/** How many comparisons may be queued; further ones are dropped. */
 const waitingMax = 100;
-/** For the second answer. */
+/** How long the second answer may take. */
 const deadlineMs = 8000;
 const randomMax = 2 ** 16;
 
 export interface AgreementDeps {
-  /** The share of questions that are asked again, from 0 to 1; a reload changes it. */
+  /** The share of questions to ask again, from 0 to 1; a reload can change it. */
   settings: { readonly agreementShare: number };
   world: Pick<World, 'randomBytes' | 'sleep'>;
-  /** Gets the result for each question that two sources answered. */
+  /** Called with whether the answers to each question were the same. */
   onCompared: (peer: PeerState, results: readonly boolean[]) => void;
 }
 
@@ -33,8 +33,8 @@ export interface AnsweredByPeer {
 }
 
 /**
- * Asks another source a share of the questions that peers answered, and compares the answers. It happens after the caller
- * has its answer, one decision at a time.
+ * Asks another source a share of the questions that peers answered, and compares the answers. This happens after the caller
+ * has got its answer, one decision at a time.
  */
 export class AgreementChecks {
   readonly #deps: AgreementDeps;
@@ -45,7 +45,7 @@ export class AgreementChecks {
     this.#deps = deps;
   }
 
-  /** Draws the questions to ask again. */
+  /** Picks at random which questions to ask again. */
   sample({ request, answer, ...others }: AnsweredByPeer): void {
     const drawn = request.questions.flatMap((_, at) => (this.#isDrawn() ? [at] : []));
     if (drawn.length === 0 || this.#waiting.length >= waitingMax) return;

@@ -27,7 +27,7 @@ export interface PeerQuestion {
   model: string;
   request: DecisionRequest;
   debias: AskOptions['debias'];
-  /** How long the peer may take, in milliseconds; it is told. */
+  /** How long the peer may take, in milliseconds; sent with the request. */
   deadlineMs: number;
   /** The ids of the nodes that the request came through, this one last. */
   via: readonly string[];

@@ -88,7 +88,7 @@ export class PeerState {
     return undefined;
   }
 
-  /** How long to wait before another peer is asked, too: the time that nineteen of twenty answers take at most. */
+  /** How long to wait before another peer is asked as well: the 95th percentile of the recent answers. */
   hedgeMs(): number {
     if (this.#latencies.length < latenciesMin) return hedgeMsUntilKnown;
     const sorted = [...this.#latencies].sort((a, b) => a - b);
@@ -117,20 +117,20 @@ export class PeerState {
   }
 
   /** A card shows that the peer can be reached, not that it answers well. */
-  described(card: PeerCard, now: number): void {
+  cardRead(card: PeerCard, now: number): void {
     this.card = card;
     const isReachableAgain = this.record.reason === 'unreachable' && this.record.benchedUntil === null;
     if (isReachableAgain) this.#failuresInRow = 0;
     this.#update({ lastSeenAt: now, ...(isReachableAgain && { reason: null }) });
   }
 
-  /** Counts a card that could not be read, like `failed`. */
-  notDescribed(fault: PeerFault, now: number): number | undefined {
+  /** Counts a card that could not be read. Returns like `failed`. */
+  cardFailed(fault: PeerFault, now: number): number | undefined {
     return this.#faulted(fault, now);
   }
 
   /** Counts answers that were compared with those of another source. */
-  wasCompared(results: readonly boolean[]): void {
+  compared(results: readonly boolean[]): void {
     const { compared, agreed } = this.record;
     const agreeing = results.filter(Boolean).length;
     this.#update({ compared: compared + results.length, agreed: agreed + agreeing });

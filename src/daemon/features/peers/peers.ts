@@ -53,7 +53,7 @@ export interface PeersDeps {
   settings: AgreementDeps['settings'];
   /** The engine of the host for decisions of a model, to compare answers of peers with; undefined if it cannot be asked now. */
   engineFor: (model: string) => DecisionSource | undefined;
-  /** Gets whether the answer of a peer was that of another source, by the peer's name. */
+  /** Called for each comparison, with the peer's name. */
   onCompared: (peer: string, isSame: boolean) => void;
   /** Gets what failed in the background. */
   onFailure: (error: unknown) => void;
@@ -75,7 +75,7 @@ export interface CheckOutcome {
   cardMs: number | null;
   decisionMs: number | null;
   model: string | null;
-  /** Questions that another source was asked, too, and how many got the same answer. */
+  /** How many answers were compared with those of another source, and how many were the same. */
   agreement: { compared: number; agreed: number };
 }
 
@@ -304,7 +304,7 @@ export class Peers {
     ]);
   }
 
-  /** Asks another source what a peer answered: the engine of the host, or another peer that may be asked for the model. */
+  /** Asks the question again: the engine of the host, or another peer that may be asked for the model. */
   #askElsewhere(
     answered: PeerState,
     { model, requestId, via }: Pick<PeerCall, 'model' | 'requestId' | 'via'>,
@@ -335,7 +335,7 @@ export class Peers {
 
   #compared(peer: PeerState, results: readonly boolean[]): void {
     const { store, onCompared, onFailure } = this.#deps;
-    peer.wasCompared(results);
+    peer.compared(results);
     for (const isSame of results) onCompared(peer.record.name, isSame);
     void store.saveHealth(peer.record, peer.recordedHealth()).catch(onFailure);
   }

@@ -8,13 +8,13 @@ const cardTimeoutMs = 5000;
 interface ReadCardDeps extends Pick<AskPeerDeps, 'addressOf'> {
   client: Pick<PeerClient, 'card'>;
   world: Pick<World, 'now' | 'sleep'>;
-  /** How long to wait with the next read, in milliseconds. */
+  /** When to read the card again, in milliseconds from now. */
   nextCheckMs: (isBusy: boolean) => number;
-  /** Called when the failure benched the peer for so many milliseconds. */
+  /** Called when the failure benches the peer, with the duration in milliseconds. */
   onBenched: (ms: number, reason: string) => void;
 }
 
-/** Reads the card of a peer. Resolves to why it could not be read, if so. One read of a peer runs at a time. */
+/** Reads the card of a peer; resolves to the reason if that fails. A call during another read waits for that one's result. */
 export async function readCard(
   { client, addressOf, world, nextCheckMs, onBenched }: ReadCardDeps,
   peer: PeerState,
@@ -36,7 +36,7 @@ export async function readCard(
     const both = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
     const card = await client.card(await addressOf(peer), both);
     const now = world.now();
-    peer.described(card, now);
+    peer.cardRead(card, now);
     peer.nextCheckAt = now + nextCheckMs(card.slotsFree === 0);
     return undefined;
   } catch (error) {
@@ -46,7 +46,7 @@ export async function readCard(
       ? { outcome: 'timeout', message: 'it took too long', code: null, bench: 'after-several' as const }
       : faultOf(error);
     peer.nextCheckAt = now + nextCheckMs(false);
-    const benchedMs = peer.notDescribed(fault, now);
+    const benchedMs = peer.cardFailed(fault, now);
     if (benchedMs !== undefined) onBenched(benchedMs, fault.outcome);
     return fault;
   } finally {

@@ -31,9 +31,9 @@ export interface PeerRecordedHealth {
   benchedUntil: number | null;
   /** Why its last call failed; null after a good one. */
   reason: string | null;
-  /** Questions that another source was asked, too. */
+  /** Answers that were compared with those of another source. */
   compared: number;
-  /** Of those, the ones that got the same answer. */
+  /** Of those, how many were the same. */
   agreed: number;
 }
 

@@ -105,7 +105,7 @@ async function collectOne(
       const paid = await store.receive({ id, received: found.receivedMsat, at: world.now() });
       const wallet = paid && (await store.find(walletId));
       if (wallet) announce(wallet);
-      // One that was settled within the host was reported then.
+      // An internal payment of it was reported when it was made.
       if (paid?.received === found.receivedMsat) await onPaid?.(paid);
     } else if (expiresAt + lapseGraceMs <= lookedUpAt) {
       await store.lapse({ id, at: lookedUpAt });

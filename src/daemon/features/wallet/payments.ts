@@ -321,8 +321,8 @@ export class Payments {
   }
 
   /**
-   * Prepares an invoice of this host for being settled within it: makes it unpayable from outside, or else gets its sealed
-   * preimage. Returns false if it has to be paid over Lightning. Fails with `conflict` if somebody paid it already, and with
+   * Prepares an invoice of this host for an internal payment: makes it unpayable from outside, or else gets its sealed
+   * preimage. Returns false if it has to be paid over Lightning. Fails with `conflict` if it was already paid, and with
    * `unavailable` if the back end cannot be asked.
    */
   async #reserve(paymentHash: string, backend: LightningBackend): Promise<false | { revealed?: string }> {

@@ -70,7 +70,7 @@ export interface PaymentRecord {
   failure: PaymentFailure | null;
   /** Sealed; null until it succeeded, and empty if its success was declared without a proof. */
   preimage: string | null;
-  /** The owner of the host who declared how it ended; null if the back end told. */
+  /** The owner of the host who declared how it ended; null if the back end reported it. */
   resolvedBy: string | null;
   /** The name of the budget that it counts against. */
   budget: string | null;

@@ -202,7 +202,7 @@ function knowledgeOf(call: RunCommand, world: Pick<World, 'sleep'>) {
     // The channels before the history: what is in neither was not sent, or has failed.
     const channels = await knowledge.channels(signal);
     const settled = await knowledge.settled(paymentHash, signal);
-    // Somebody may have deleted the invoice of a payment in Electrum.
+    // The invoice of a payment may have been deleted in Electrum.
     if (invoice === undefined) {
       const mayBeSent = settled !== undefined || mayHold(channels, {});
       return mayBeSent ? { state: 'pending' } : { state: 'pending', isUnknown: true };

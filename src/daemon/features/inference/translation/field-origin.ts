@@ -298,7 +298,7 @@ function markedContent(value: unknown, { path, name, marks }: MarkContext, depth
   if (name === 'input') return { mark: marks.of(path) };
   return Object.fromEntries(
     Object.entries(value).map(([member, each]) => {
-      // Formats have no other names, which could not be told from paths.
+      // Formats have no other names; paths with such names would be ambiguous.
       if (!/^\w{1,40}$/.test(member)) return [member, each];
       return [member, markedContent(each, { path: `${path}.${member}`, name: member, marks }, depth + 1)];
     }),

@@ -131,7 +131,7 @@ type Funding = Parameters<WalletStore['fund']>[0];
 
 /** Whether a wallet has pending payments, or open invoices that can still be paid. */
 function isAwaited(orm: Orm, walletId: string, at: number): boolean {
-  // What a node received for an expired invoice may only be told later.
+  // A node may report what it received for an expired invoice only later.
   const canBePaid = or(
     gt(invoices.expiresAt, at),
     and(ne(invoices.backend, 'embedded'), isNull(invoices.lapsedAt)),

@@ -113,7 +113,7 @@ function validateToolResults(messages: Messages): void {
   }
 }
 
-/** Only within a turn: some servers count their calls anew for each answer, and a result names a call of the turn before. */
+/** Only within a turn: some servers restart the numbers of their calls with each answer, and a result refers to the turn before. */
 function validateCallIds({ blocks }: Turn): void {
   const ids = new Set<unknown>();
   for (const { block, param } of blocks) {
