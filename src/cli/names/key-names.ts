@@ -11,22 +11,30 @@ export type KeyNames = ReadonlyMap<string, string>;
 const keysMax = 1000;
 
 /**
- * The names of keys and logins: with a mark if a key was revoked, and with the end of the id if another key in use has the
- * same name.
+ * The names of keys and logins: with a mark if a key was revoked, and with the end of the id if another key in use, or
+ * another login, has the same name.
  */
 export function namesOf(
   keys: readonly Pick<Key, 'id' | 'name' | 'status'>[],
   logins: readonly Pick<Session, 'id' | 'name'>[] = [],
 ): Map<string, string> {
-  const inUse = new Map<string, number>();
-  for (const { name, status } of keys) if (status !== 'revoked') inUse.set(name, (inUse.get(name) ?? 0) + 1);
-  const nameOf = ({ id, name, status }: (typeof keys)[number]) => {
-    if (status === 'revoked') return `${name || id} (revoked)`;
-    return name !== '' && (inUse.get(name) ?? 0) > 1 ? `${name} (…${id.slice(-4)})` : name || id;
-  };
+  const isRevoked = ({ status }: (typeof keys)[number]) => status === 'revoked';
   return new Map([
-    ...logins.map(({ id, name }) => [id, `login ${name}`] as const),
-    ...keys.map((key) => [key.id, nameOf(key)] as const),
+    ...distinctNames(logins).map(([id, name]) => [id, `login ${name}`] as const),
+    ...distinctNames(keys.filter((key) => !isRevoked(key))),
+    ...keys.filter(isRevoked).map(({ id, name }) => [id, `${name || id} (revoked)`] as const),
+  ]);
+}
+
+/** The id of each row, and its name: with the end of the id if another row has the same name. */
+function distinctNames(
+  rows: readonly { id: string; name: string }[],
+): (readonly [id: string, name: string])[] {
+  const uses = new Map<string, number>();
+  for (const { name } of rows) uses.set(name, (uses.get(name) ?? 0) + 1);
+  return rows.map(({ id, name }) => [
+    id,
+    name !== '' && (uses.get(name) ?? 0) > 1 ? `${name} (…${id.slice(-4)})` : name || id,
   ]);
 }
 

@@ -27,12 +27,12 @@ export function unmatchedRequest(endpoints: readonly Endpoint[]): (call: ServerC
       }
       response.setHeader('allow', [...methods, 'OPTIONS'].join(', '));
       if (request.method === 'OPTIONS') return undefined;
-      const message = `${found.path} supports ${listed(methods)}, not ${request.method}.`;
+      const message = `${readable(found.path)} supports ${listed(methods)}, not ${request.method}.`;
       return new ApiError('method_not_allowed', { message });
     }
     const [meant] = routesAt(routes, `/v1${path.replace(/^\/v1(?=\/v1\/)/, '').replace(/^\/v1(?=\/)/, '')}`);
     const message = meant
-      ? `This path does not exist. Did you mean ${meant.path}?`
+      ? `This path does not exist. Did you mean ${readable(meant.path)}?`
       : (insteadOf(path) ?? 'This path does not exist. See /docs, or /v1/openapi.json for programs.');
     return new ApiError('not_found', { message });
   };
@@ -85,6 +85,9 @@ function patternOf(path: string): RegExp {
 function routesAt(routes: readonly Route[], path: string): Route[] {
   return routes.filter(({ pattern }) => pattern.test(path));
 }
+
+/** A path as in the reference. */
+const readable = (path: string) => path.replace('...}', '}');
 
 /** `GET, HEAD and POST`. */
 function listed(names: readonly string[]): string {

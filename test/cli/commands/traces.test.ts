@@ -109,6 +109,12 @@ test('an invalid time is reported before any call', async () => {
   expect(stderr).toContain('2026-11-01');
 });
 
+test('possible routes are models with their providers', async () => {
+  const { env } = await one();
+  const { stdout } = await runCli(['traces', 'req_1'], { env });
+  expect(stdout).toMatch(/^routes\tacme\/large via slow, acme\/large via acme$/m);
+});
+
 test('a trace without attempts and dropped parts shows dashes on a terminal, nothing in a pipe', async () => {
   const { env } = await fakeDaemon({
     'GET /v1/traces/req_1': () => ({ ...trace, attempts: [], routes: null, dropped: [] }),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { namesOf } from '../../../src/cli/names/key-names.ts';
 import { exitCodes } from '../../../src/shared/errors.ts';
 import { runCli } from '../../support/run-cli.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
@@ -64,6 +65,12 @@ describe('keys are shown by name', () => {
     const ids = [await issue('twin'), await issue('twin')];
     const { stdout } = await run(['usage', '--group-by', 'key'], { tty: true });
     for (const id of ids) expect(stdout).toContain(`twin (…${id.slice(-4)}) `);
+  });
+
+  test('and where two logins have one name', () => {
+    const logins = ['key_aaaa', 'key_bbbb'].map((id) => ({ id, name: 'laptop' }));
+    const names = namesOf([], [...logins, { id: 'key_cccc', name: 'desk' }]);
+    expect([...names.values()]).toEqual(['login laptop (…aaaa)', 'login laptop (…bbbb)', 'login desk']);
   });
 });
 

@@ -201,6 +201,12 @@ describe('an error on /v1', () => {
     expect((await server.inject({ method: 'OPTIONS', url: '/v1/nothing' })).statusCode).toBe(404);
   });
 
+  test('writes a path that ends in a name with slashes as the reference does', async () => {
+    const { server } = await aServer([thing('GET', { path: '/v1/things/{id...}' })]);
+    const { error } = (await server.inject({ method: 'POST', url: '/v1/things/a/b' })).json();
+    expect(error.message).toBe('/v1/things/{id} supports GET and HEAD, not POST.');
+  });
+
   test('on the site API has its format', async () => {
     const { server } = await aServer([thing('GET', { path: '/api/things', surface: 'site' })]);
     const ask = async (url: string) => {

@@ -226,7 +226,7 @@ const answerRecord: Column<TraceView>[] = [
   },
   {
     title: 'routes',
-    value: ({ routes }) => routes?.map((route) => `${route.provider}/${route.model}`).join(', '),
+    value: ({ routes }) => routes?.map((route) => `${route.model} via ${route.provider}`).join(', '),
   },
   {
     title: 'dropped',
