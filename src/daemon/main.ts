@@ -174,10 +174,7 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
     keepEngineModels: (models) => writeSecretFile(file('engineModels'), models),
     stop: () => stop.abort('asked'),
   });
-  const listings = await readSecretFile(file('listings'));
-  if (listings !== undefined) app.providers.listings.restore(listings);
-  const engineModels = await readSecretFile(file('engineModels'));
-  if (engineModels !== undefined) app.engine.restore(engineModels);
+  await restoreModels(app, file);
   const { isFresh, hasDefaultKey } = await bootstrapSecrets(app, file);
   await app.recover();
 
@@ -235,6 +232,14 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
     await removeFile(file('daemon'));
     await within(world, telemetry.close(), telemetryFlushMs);
   }
+}
+
+/** Restores the models that providers and the embedded engine had at the last stop. */
+async function restoreModels(app: App, file: ReturnType<typeof dataFileIn>): Promise<void> {
+  const listings = await readSecretFile(file('listings'));
+  if (listings !== undefined) app.providers.listings.restore(listings);
+  const engineModels = await readSecretFile(file('engineModels'));
+  if (engineModels !== undefined) app.engine.restore(engineModels);
 }
 
 /** Starts what runs alongside requests: periodic work, the passphrase prompt, and slow checks of the start. */

@@ -4,13 +4,12 @@ import { ApiError } from '../../../shared/errors.ts';
 import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
 import type { Caller, LoginCaller } from '../../handler.ts';
 import { repeatedly, type World, within } from '../../world.ts';
-import {
-  type DecisionRequest,
-  type DecisionSource,
-  type PeerCall,
-  type PeerSource,
-  type SourceAnswer,
-  yesOrNo,
+import type {
+  DecisionRequest,
+  DecisionSource,
+  PeerCall,
+  PeerSource,
+  SourceAnswer,
 } from '../decisions/index.ts';
 import type { EventFeed } from '../events/index.ts';
 import type { Vault } from '../vault/index.ts';
@@ -19,6 +18,7 @@ import { AgreementChecks, type AgreementDeps } from './agreement.ts';
 import { askPeer, type PeerOutcome } from './ask-peer.ts';
 import { modelAt, offers, rank } from './choose-peer.ts';
 import type { PeerAddress, PeerClient } from './client.ts';
+import { type CheckOutcome, checkRequest, failedCheck } from './peer-check.ts';
 import { PeerState } from './peer-state.ts';
 import { readPeerUrl } from './peer-url.ts';
 import { HedgeBudget, peersSource } from './peers-source.ts';
@@ -67,23 +67,6 @@ export interface NewPeer {
   enabled?: boolean;
   insecure_http?: boolean;
 }
-
-export interface CheckOutcome {
-  name: string;
-  result: 'good' | 'failed';
-  message: string;
-  cardMs: number | null;
-  decisionMs: number | null;
-  model: string | null;
-  /** How many answers were compared with those of another source, and how many were the same. */
-  agreement: { compared: number; agreed: number };
-}
-
-/** What a check asks. */
-const checkRequest: DecisionRequest = {
-  input: 'The sky is blue.',
-  questions: [{ type: 'predicate', name: null, instructions: 'Is the sky blue?', options: yesOrNo() }],
-};
 
 /** The peers of all workspaces: managed by owners and admins, and asked for decisions. */
 export class Peers {
@@ -207,13 +190,13 @@ export class Peers {
     const { world } = this.#deps;
     const startedAt = world.elapsed();
     const fault = await this.#readCard(peer, signal);
-    if (fault) return failed(name, fault.message);
+    if (fault) return failedCheck(name, fault.message);
     const cardMs = Math.round(world.elapsed() - startedAt);
     const self = this.#isSelf(peer);
     const model = modelAt(peer, 'service/decide', undefined);
     if (self || model === undefined) {
       return {
-        ...failed(name, self ? 'it is this daemon itself' : 'it offers no model for decisions'),
+        ...failedCheck(name, self ? 'it is this daemon itself' : 'it offers no model for decisions'),
         cardMs,
       };
     }
@@ -228,7 +211,7 @@ export class Peers {
     );
     if (!('answer' in outcome)) {
       return {
-        ...failed(name, 'fault' in outcome ? outcome.fault.message : 'the check was canceled'),
+        ...failedCheck(name, 'fault' in outcome ? outcome.fault.message : 'the check was canceled'),
         cardMs,
       };
     }
@@ -482,17 +465,6 @@ export class Peers {
 /** Peers see neither the key nor that two nodes use the same one. */
 function hashedKey(nodeId: string, key: string): string {
   return createHash('sha256').update(nodeId).update(key).digest('hex');
-}
-
-function failed(name: string, message: string): Omit<CheckOutcome, 'agreement'> {
-  return {
-    name,
-    result: 'failed',
-    message: `${message.charAt(0).toUpperCase()}${message.slice(1)}.`,
-    cardMs: null,
-    decisionMs: null,
-    model: null,
-  };
 }
 
 function noSuchPeer(name: string): ApiError {

@@ -13,11 +13,11 @@ import {
   type PaymentOutcome,
 } from '../lightning/index.ts';
 import type { DataSealer } from '../vault/index.ts';
-import { feeLimitFor, formatMsat } from './amounts.ts';
+import { feeLimitFor } from './amounts.ts';
 import { preimageOf } from './invoices.ts';
+import { insufficient, overBudget, recorded, taken } from './payment-refusals.ts';
 import {
   budgetOf,
-  overBudget,
   type PayOptions,
   requireWithinLimit,
   requireWithinMaximum,
@@ -28,7 +28,6 @@ import type {
   ItemPage,
   NewPayment,
   PaymentRecord,
-  PaymentRefusal,
   WalletRecord,
   WalletStore,
 } from './store.ts';
@@ -463,46 +462,6 @@ async function readInvoice(given: string): Promise<ReadInvoice> {
     if (error instanceof InvalidInvoice) throw inputFault('invoice', error.message);
     throw error;
   }
-}
-
-/** The payment, if it was recorded; otherwise fails with the reason. */
-function recorded(
-  payment: NewPayment,
-  result: PaymentRecord | PaymentRefusal,
-  limits: SpendingLimits | undefined,
-): PaymentRecord {
-  if (!('refused' in result)) return result;
-  switch (result.refused) {
-    case 'insufficient':
-      throw insufficient(payment.amount + payment.feeLimit, result.available);
-    case 'budget':
-      throw overBudget(payment.amount + payment.feeLimit, result.left, limits);
-    case 'taken':
-      throw taken({ id: payment.walletId }, result.payment);
-    case 'expired':
-      throw inputFault('invoice', 'has expired or was paid');
-    default:
-      throw inputFault('invoice', 'cannot be settled within this host');
-  }
-}
-
-function insufficient(needed: number, available: number): ApiError {
-  return new ApiError('insufficient_balance', {
-    message: `The payment needs up to ${formatMsat(needed)}, fees included; your wallet has ${formatMsat(available)}.`,
-  });
-}
-
-/** The id of a payment is shown only to its payer. */
-function taken(
-  wallet: Pick<WalletRecord, 'id'>,
-  { id, walletId, state }: Pick<PaymentRecord, 'id' | 'walletId' | 'state'>,
-): ApiError {
-  const which = walletId === wallet.id ? `: ${id}` : '';
-  const message =
-    state === 'pending'
-      ? `A payment of this invoice is pending${which}.`
-      : `This invoice is already paid${which}.`;
-  return new ApiError('conflict', { param: 'invoice', message });
 }
 
 function isPreimageOf(preimage: Uint8Array, paymentHash: string): boolean {

@@ -58,10 +58,3 @@ export function requireWithinMaximum(
 export function budgetOf({ budget, perDayMsat }: SpendingLimits, now: number): PaymentBudget {
   return { name: budget, since: startOfDay(now), max: perDayMsat };
 }
-
-export function overBudget(needed: number, left: number, limits: SpendingLimits | undefined): ApiError {
-  return new ApiError('permission', {
-    param: 'invoice',
-    message: `The payment needs up to ${formatMsat(needed)}, fees included, more than \`${limits?.names.perDay}\` leaves for today: ${formatMsat(Math.max(0, left))}.`,
-  });
-}
