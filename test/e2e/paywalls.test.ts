@@ -530,6 +530,34 @@ describe('the API of paywalls', () => {
     expect((await get('/dans')).status).toBe(404);
   });
 
+  test('of another user take no requests from one that was there before', async () => {
+    const eve = await addPerson(daemon, 'eve');
+    await givePlayMoney(daemon, eve.login, 1000);
+    await create({ name: 'shop', match: { pathPrefix: '/shop', methods: ['GET'] } });
+    const upstream = { url: 'http://192.0.2.1' };
+    const asEve = (match: object) =>
+      api(eve.login, 'POST', '/l402/paywalls', { priceSats: 1, upstream, match });
+    const within = [
+      { pathPrefix: '/shop/cart' },
+      { pathPrefix: '/shop', host: '127.0.0.1' },
+      { pathPrefix: '/shop/cart', host: '127.0.0.1', methods: ['GET', 'POST'] },
+    ];
+    for (const match of within) {
+      const { status, body } = await asEve(match);
+      expect({ match, status, errors: Object.keys(body.errors ?? {}) }).toEqual({
+        ...{ match, status: 422, errors: ['match'] },
+      });
+    }
+    const beside = await create({ upstream, match: { pathPrefix: '/shopping' } }, eve.login);
+    await create({ upstream, match: { pathPrefix: '/shop/cart', methods: ['POST'] } }, eve.login);
+    const path = `/l402/paywalls/${beside.id}`;
+    expect((await api(eve.login, 'PATCH', path, { match: { pathPrefix: '/shop/a' } })).status).toBe(422);
+    // The owner of the host may, and what was there before stays as it was.
+    await create({ name: 'shopping-all', match: { pathPrefix: '/shopping/all' } });
+    await create({ name: 'any-host', match: { pathPrefix: '/shopping', host: '127.0.0.1' } });
+    expect((await api(eve.login, 'PATCH', path, { priceSats: 2 })).status).toBe(200);
+  });
+
   test('creates one paywall for requests with the same Idempotency-Key', async () => {
     const upstream = { url: server.url, headers: { 'x-api-key': 'sealed-where-it-is-stored' } };
     const json = { priceSats: 1, upstream, match: { pathPrefix: '/once' } };

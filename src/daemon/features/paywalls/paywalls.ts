@@ -228,7 +228,10 @@ function sealedHeaders(sealer: DataSealer) {
 const boundTo = (id: string) => `paywall-headers|${id}`;
 
 function routeTaken(): ApiError {
-  return inputFault('match', 'overlaps another paywall of this host: same host name, path and method');
+  return inputFault(
+    'match',
+    'overlaps another paywall of this host: same host name, path and method, or within a path of another user',
+  );
 }
 
 function requireUpstream(

@@ -11,8 +11,14 @@ import { paywallChallenges, paywallFreeUses, paywalls } from './tables.ts';
 
 type NewPaywall = { terms: Omit<PaywallTerms, 'name'>; names: readonly string[] };
 type Replacement = { before: PaywallRecord; after: PaywallTerms };
+type Route = Pick<PaywallTerms, 'owner' | 'mayBePrivate' | 'host' | 'pathPrefix' | 'methods'>;
 type FreeUse = Parameters<PaywallsStore['takeFree']>[0];
 type Bounds = Parameters<PaywallsStore['prune']>[0];
+
+/** An empty list is every method. */
+function haveMethodInCommon(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === 0 || others.length === 0 || some.some((method) => others.includes(method));
+}
 
 export function paywallsWrites(database: Connection, orm: Orm) {
   const nextRevision = () =>
@@ -33,16 +39,26 @@ export function paywallsWrites(database: Connection, orm: Orm) {
       ne(paywalls.id, id),
     );
     const others = orm.select({ methods: paywalls.methods }).from(paywalls).where(samePath).all();
+    return others.some((other) => haveMethodInCommon(methods, other.methods));
+  };
+  /** Whether the route would take requests from the paywall of another user. The owner of the host may do that. */
+  const isWithinAnothers = ({ owner, mayBePrivate, host, pathPrefix, methods }: Route) => {
+    if (mayBePrivate) return false;
+    const { host: itsHost, pathPrefix: its, methods: itsMethods } = paywalls;
+    const isAnothers = and(
+      ...[ne(paywalls.owner, owner), ne(paywalls.status, 'deleted')],
+      host === null ? isNull(itsHost) : or(isNull(itsHost), eq(itsHost, host)),
+    );
+    const others = orm.select({ its, itsMethods }).from(paywalls).where(isAnothers).all();
     return others.some(
       (other) =>
-        methods.length === 0 ||
-        other.methods.length === 0 ||
-        methods.some((method) => other.methods.includes(method)),
+        (other.its === '/' || `${pathPrefix}/`.startsWith(`${other.its}/`)) &&
+        haveMethodInCommon(methods, other.itsMethods),
     );
   };
   return {
     'paywalls.insert': ({ terms, names }: NewPaywall): PaywallRecord | 'name-taken' | 'route-taken' => {
-      if (isRouteTaken(terms)) return 'route-taken';
+      if (isRouteTaken(terms) || isWithinAnothers(terms)) return 'route-taken';
       const name = names.find((wanted) => !isNameTaken(terms.owner, wanted));
       if (name === undefined) return 'name-taken';
       const statistics = { challenges: 0, paid: 0, revenue: 0 };
@@ -52,7 +68,11 @@ export function paywallsWrites(database: Connection, orm: Orm) {
     },
 
     'paywalls.replace': ({ before, after }: Replacement): PaywallRecord | 'changed' | 'route-taken' => {
-      if (after.status !== 'deleted' && isRouteTaken(after)) return 'route-taken';
+      const routeOf = ({ host, pathPrefix, methods }: PaywallTerms) =>
+        JSON.stringify([host, pathPrefix, methods]);
+      // A paywall that was there before that of the other user stays.
+      const isTaken = isRouteTaken(after) || (routeOf(before) !== routeOf(after) && isWithinAnothers(after));
+      if (after.status !== 'deleted' && isTaken) return 'route-taken';
       // The statistics change by themselves.
       const { challenges: _c, paid: _p, revenue: _r, ...terms } = after as PaywallRecord;
       const [changed] = orm
