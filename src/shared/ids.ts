@@ -2,7 +2,7 @@
  * Identifiers are `<prefix>_` followed by 26 characters of Crockford base 32: 48 bits of milliseconds, a counter of
  * 20 bits that starts at a random value each millisecond, and 60 random bits. The ids of one process sort by creation.
  */
-export const idPrefixes = [
+const idPrefixes = [
   'resp',
   'req',
   'msg',

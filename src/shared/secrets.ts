@@ -3,7 +3,7 @@
  * both as 6 base62 characters. Typos are detected without a lookup, and scanners recognise a leak by
  * `gw[klta]_[0-9A-Za-z]{38}`.
  */
-export const secretPrefixes = { api: 'gwk_', login: 'gwl_', token: 'gwt_', agent: 'gwa_' } as const;
+const secretPrefixes = { api: 'gwk_', login: 'gwl_', token: 'gwt_', agent: 'gwa_' } as const;
 
 export type SecretKind = keyof typeof secretPrefixes;
 

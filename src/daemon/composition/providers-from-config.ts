@@ -51,7 +51,7 @@ export interface ProviderDeps {
 }
 
 /** A provider that is known by name. */
-export function knownProvider(account: ProviderAccount, given: ProviderDeps): Provider {
+function knownProvider(account: ProviderAccount, given: ProviderDeps): Provider {
   const { name, key, keyName, headers } = account;
   const deps = withHeaders(headers, given);
   const { send } = deps.world;
@@ -84,7 +84,7 @@ export function knownProvider(account: ProviderAccount, given: ProviderDeps): Pr
 }
 
 /** An upstream from the configuration, compatible with OpenAI's APIs or Anthropic's. */
-export function configuredProvider(upstream: ConfiguredUpstream, given: ProviderDeps): Provider {
+function configuredProvider(upstream: ConfiguredUpstream, given: ProviderDeps): Provider {
   const { name, key, key_env: keyEnv, headers } = upstream;
   const deps = withHeaders(headers, given);
   const baseUrl = upstream.base_url.replace(/\/+$/, '');
@@ -127,7 +127,7 @@ export function localProvider(server: LocalServer, deps: ProviderDeps): Provider
 }
 
 /** The built-in simulator; it needs no key and is free. */
-export function simulatorProvider(deps: ProviderDeps, script: SimulatorScript | undefined): Provider {
+function simulatorProvider(deps: ProviderDeps, script: SimulatorScript | undefined): Provider {
   const models = script ? modelsWithScript(script) : simulatorModels;
   const upstream = simulator({ world: deps.world, makeCallId: deps.makeCallId, script });
   const details = models.map(({ id, title, description, contextLength, outputTokensMax, capabilities }) => [

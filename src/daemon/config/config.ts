@@ -424,11 +424,10 @@ function vaultOf(
   { vault }: ConfigFile,
   { setting, env, folder }: { setting: ReadSetting; env: Sources['env']; folder: string },
 ): VaultConfig {
-  const resolved = (named: string | undefined) => (named === undefined ? undefined : resolve(folder, named));
   return {
     store: vault?.store,
-    masterKeyFile: env.GATEWAY_MASTER_KEY_FILE || resolved(vault?.master_key_file),
-    passphraseFile: env.GATEWAY_VAULT_PASSPHRASE_FILE || resolved(vault?.passphrase_file),
+    masterKeyFile: env.GATEWAY_MASTER_KEY_FILE || fileIn(folder, vault?.master_key_file),
+    passphraseFile: env.GATEWAY_VAULT_PASSPHRASE_FILE || fileIn(folder, vault?.passphrase_file),
     usesKeychain: setting('vault.keychain'),
     allowsPlainFile: setting('vault.insecure_plain_file'),
   };
@@ -438,17 +437,20 @@ function lightningOf(
   { wallet }: ConfigFile,
   { setting, env, folder }: { setting: ReadSetting; env: Sources['env']; folder: string },
 ): LightningConfig {
-  const resolved = (named: string | undefined) => (named === undefined ? undefined : resolve(folder, named));
   const secretVariable = setting('wallet.secret_env');
   return {
     backend: setting('wallet.backend'),
     url: wallet?.url?.replace(/\/+$/, ''),
-    certificateFile: resolved(wallet?.certificate_file),
+    certificateFile: fileIn(folder, wallet?.certificate_file),
     network: setting('wallet.network'),
     secretVariable,
     secret: env[secretVariable]?.trim() || undefined,
-    secretFile: resolved(wallet?.secret_file),
+    secretFile: fileIn(folder, wallet?.secret_file),
   };
+}
+
+function fileIn(folder: string, name: string | undefined): string | undefined {
+  return name === undefined ? undefined : resolve(folder, name);
 }
 
 function accountOf(name: KnownProvider, file: ConfigFile, env: Sources['env']): ProviderAccount {

@@ -8,7 +8,7 @@ export interface ParentSpan {
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
 /** Undefined if invalid. Source: W3C Trace Context, whose later versions may append fields. */
-export function parseTraceParent(text: string): ParentSpan | undefined {
+function parseTraceParent(text: string): ParentSpan | undefined {
   const [, version, traceId = '', spanId = '', flags = '', more] = form.exec(text.trim()) ?? [];
   if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return undefined;
   if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;

@@ -1,7 +1,7 @@
+import { isObject, type JsonObject as Json } from '../../shared/json-object.ts';
 import { shapeFault } from '../../shared/json-shape.ts';
 
-/** A JSON object from outside, not validated. */
-export type Json = Record<string, unknown>;
+export { isObject, type Json };
 
 /**
  * How deeply a provider's JSON may be nested: more than any real answer, even one that echoes the request, and less than
@@ -37,10 +37,6 @@ export function parseObject(text: string): Json | undefined {
   } catch {
     return undefined;
   }
-}
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The value if it is an object, else undefined. */

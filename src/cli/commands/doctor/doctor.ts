@@ -18,7 +18,7 @@ export const doctorCommand = (context: Context) =>
     .action((options) => diagnose(context, options));
 
 /** Runs every check and prints the findings; the exit code is 1 if anything is broken. */
-export async function diagnose(context: Context, options: DoctorOptions = {}): Promise<void> {
+async function diagnose(context: Context, options: DoctorOptions = {}): Promise<void> {
   const findings: Finding[] = [];
   for (const check of checks) findings.push(...(await check(context, options)));
   const { out, io } = context;

@@ -98,7 +98,7 @@ function resoldNames(
 }
 
 /** Resellers write versions of Anthropic's models with a dot. */
-export function resellerSpelling(id: string): string {
+function resellerSpelling(id: string): string {
   if (!id.startsWith('anthropic/')) return id;
   return id
     .replace(/-latest$/, '')

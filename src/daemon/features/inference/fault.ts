@@ -5,11 +5,7 @@ export function invalid(param: string, message: string): ApiError {
   return new ApiError('invalid_request', { param, message });
 }
 
-export type Json = Record<string, unknown>;
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export { isObject, type JsonObject as Json } from '../../../shared/json-object.ts';
 
 /** Undefined when the value is absent or null. Fails with `invalid_request` when it is not a string. */
 export function optionalText(value: unknown, param: string): string | undefined {

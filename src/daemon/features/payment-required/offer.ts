@@ -80,7 +80,7 @@ export function paymentChallengeOf(challenge: Challenge): PaymentChallenge {
 }
 
 /** A digest in hexadecimal, as RFC 9530 writes it. */
-export function digestParameter(digest: string): string {
+function digestParameter(digest: string): string {
   return `sha-256=:${Buffer.from(digest, 'hex').toString('base64')}:`;
 }
 

@@ -67,7 +67,7 @@ function hostName(host: string): string {
 }
 
 /** Whether a path is the prefix or below it. */
-export function isBelow(path: string, prefix: string): boolean {
+function isBelow(path: string, prefix: string): boolean {
   return prefix === '/' || path === prefix || path.startsWith(`${prefix}/`);
 }
 

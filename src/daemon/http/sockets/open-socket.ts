@@ -241,7 +241,7 @@ export class OpenSocket {
  * The span of a message, in the format of `traceparent`. A socket has one handshake and many turns, so clients send the
  * span of each in the message's `client_metadata`. Source: Codex.
  */
-export function turnParent(message: unknown, handshake: IncomingHttpHeaders): string | string[] | undefined {
+function turnParent(message: unknown, handshake: IncomingHttpHeaders): string | string[] | undefined {
   const { client_metadata: metadata } = message as { client_metadata?: unknown };
   const ownParent =
     typeof metadata === 'object' && metadata !== null && 'ws_request_header_traceparent' in metadata

@@ -159,7 +159,7 @@ interface Offer {
  * HTTP/2 with every request. Node has stopped parsing HTTP by now, so the connection is handed over again with the same
  * headers except the offer.
  */
-export function serveWithoutUpgrade(server: Server, { request, socket, head }: Offer): void {
+function serveWithoutUpgrade(server: Server, { request, socket, head }: Offer): void {
   const { method, url, httpVersion, rawHeaders } = request;
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
   for (let i = 0; i < rawHeaders.length; i += 2) {

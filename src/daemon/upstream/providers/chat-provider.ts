@@ -4,7 +4,7 @@ import { chatAdapter } from './openai-chat/adapter.ts';
 import { openAiEmbeddings } from './openai-embeddings.ts';
 
 /** OpenAI's list of models, which compatible servers have too. */
-export const openAiListing: ModelListing = {
+const openAiListing: ModelListing = {
   url: (baseUrl) => `${baseUrl}/models`,
   listIn: ({ data }) => data,
   read: ({ id, created }) => listedModel(id, { createdAt: listedCount(created) }),

@@ -1,7 +1,7 @@
 import { isObject } from '../fault.ts';
 
 /** The parameter of the function that stands for a custom tool. */
-export const inputParameter = 'input';
+const inputParameter = 'input';
 
 /** The parameters of such a function. */
 export const inputSchema = {

@@ -162,7 +162,7 @@ export interface Signatures {
 const skipSignature = 'skip_thought_signature_validator';
 
 /** The signatures in a reasoning item; none if it came from another model. */
-export function signaturesOf(item: ReasoningItem, isOwn: (item: ReasoningItem) => boolean): Signatures {
+function signaturesOf(item: ReasoningItem, isOwn: (item: ReasoningItem) => boolean): Signatures {
   const payload = isOwn(item) ? objectOf(item.origin?.payload) : undefined;
   const calls = Object.entries(objectOf(payload?.calls) ?? {}).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',

@@ -22,7 +22,7 @@ export function showMessageUsage({ input, cachedInput, cacheWrite, output, reaso
 }
 
 /** The usage of a whole message, which has more members than that of a delta. */
-export function showWholeUsage(tokens: Tokens): Json {
+function showWholeUsage(tokens: Tokens): Json {
   return {
     ...showMessageUsage(tokens),
     cache_creation: null,

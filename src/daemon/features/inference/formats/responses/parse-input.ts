@@ -160,7 +160,7 @@ export function checkCallIds(items: readonly InputItem[], newFrom: number): void
 }
 
 /** Content of a message or a tool output: a string or a list of parts. */
-export function parseContent(content: unknown, param: string): ContentPart[] {
+function parseContent(content: unknown, param: string): ContentPart[] {
   if (content === undefined || content === null) return [];
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
   if (!Array.isArray(content)) throw invalid(param, 'This must be a string or a list of parts.');

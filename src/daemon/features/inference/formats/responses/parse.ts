@@ -201,7 +201,7 @@ function parseAllowed(choice: Record<string, unknown>, tools: readonly Tool[]): 
 }
 
 /** `text.format` of the Responses format. */
-export function parseFormat(format: unknown, param: string): OutputFormat | undefined {
+function parseFormat(format: unknown, param: string): OutputFormat | undefined {
   if (format === undefined || format === null) return undefined;
   if (!isObject(format)) throw invalid(param, 'This must be an object.');
   if (format.type === 'text' || format.type === undefined) return undefined;
