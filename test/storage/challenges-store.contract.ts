@@ -69,7 +69,7 @@ export function challengesStoreContract(open: OpenStorage): void {
     return storage;
   };
   const pay = async ({ wallets }: Storage, { invoice, paymentHash, amount, expiresAt }: Challenge) => {
-    const paid = await wallets.payWithin({
+    const paid = await wallets.payInternally({
       ...{ id: `pay ${paymentHash}`, walletId: 'wal_2', paymentHash, invoice, amount, feeLimit: 0 },
       ...{ payee: 'node of wal_1', description: null, host: null, backend: 'embedded' },
       ...{ createdAt: morning + 1, expiresAt },

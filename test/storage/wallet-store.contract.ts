@@ -100,7 +100,7 @@ export function walletStoreContract(open: OpenStorage): void {
       await fund(storage, 1000);
       expect(await wallets.create(next, aSecret('wal_9'), 'wal_1')).toBe('in-use');
       await wallets.addInvoice(anInvoice(1));
-      await wallets.payWithin(aPayment(1));
+      await wallets.payInternally(aPayment(1));
       await wallets.addInvoice(anInvoice(2, { walletId: 'wal_1' }));
       expect(await wallets.create(next, aSecret('wal_9'), 'wal_1')).toBe('in-use');
       const later = { ...next, createdAt: morning + hourMs };
@@ -126,7 +126,7 @@ export function walletStoreContract(open: OpenStorage): void {
       const { wallets, events } = storage;
       await fund(storage, 1500);
       await wallets.addInvoice(anInvoice(1));
-      const paid = await wallets.payWithin(aPayment(1));
+      const paid = await wallets.payInternally(aPayment(1));
       const payment = {
         ...aPayment(1),
         ...{
@@ -160,7 +160,7 @@ export function walletStoreContract(open: OpenStorage): void {
       await wallets.addInvoice(anInvoice(1));
       const results = await Promise.all(
         Array.from({ length: 20 }, (_, at) =>
-          wallets.payWithin(aPayment(1, { id: `pay_${at}`, walletId: at % 2 ? 'wal_1' : 'wal_3' })),
+          wallets.payInternally(aPayment(1, { id: `pay_${at}`, walletId: at % 2 ? 'wal_1' : 'wal_3' })),
         ),
       );
       const first = results.find((result) => 'state' in result);
@@ -179,7 +179,7 @@ export function walletStoreContract(open: OpenStorage): void {
       const numbers = Array.from({ length: 50 }, (_, at) => at);
       await Promise.all(numbers.map((at) => storage.wallets.addInvoice(anInvoice(at, { amount: 600 }))));
       const results = await Promise.all(
-        numbers.map((at) => storage.wallets.payWithin(aPayment(at, { amount: 600 }))),
+        numbers.map((at) => storage.wallets.payInternally(aPayment(at, { amount: 600 }))),
       );
       expect(results.filter((result) => 'state' in result)).toHaveLength(1);
       expect(
@@ -196,15 +196,15 @@ export function walletStoreContract(open: OpenStorage): void {
       await wallets.addInvoice(anInvoice(1));
       await wallets.addInvoice(anInvoice(2, { preimage: null }));
       const unknown = { refused: 'unknown-invoice' };
-      expect(await wallets.payWithin(aPayment(1, { invoice: 'lnbcrt1forged' }))).toEqual(unknown);
-      expect(await wallets.payWithin(aPayment(1, { amount: 1 }))).toEqual(unknown);
-      expect(await wallets.payWithin(aPayment(2))).toEqual(unknown);
-      expect(await wallets.payWithin(aPayment(3))).toEqual(unknown);
+      expect(await wallets.payInternally(aPayment(1, { invoice: 'lnbcrt1forged' }))).toEqual(unknown);
+      expect(await wallets.payInternally(aPayment(1, { amount: 1 }))).toEqual(unknown);
+      expect(await wallets.payInternally(aPayment(2))).toEqual(unknown);
+      expect(await wallets.payInternally(aPayment(3))).toEqual(unknown);
       const late = aPayment(1, { createdAt: morning + hourMs });
-      expect(await wallets.payWithin(late)).toEqual({ refused: 'expired' });
+      expect(await wallets.payInternally(late)).toEqual({ refused: 'expired' });
       // Claims a later expiry than that of the stored invoice.
       const stretched = { ...late, expiresAt: morning + 2 * hourMs };
-      expect(await wallets.payWithin(stretched)).toEqual({ refused: 'expired' });
+      expect(await wallets.payInternally(stretched)).toEqual({ refused: 'expired' });
       expect(await balances(storage, 'wal_1', 'wal_2')).toEqual([5000, 0]);
     });
 
@@ -212,7 +212,7 @@ export function walletStoreContract(open: OpenStorage): void {
       const storage = await openWithWallets();
       await fund(storage, 1000);
       await storage.wallets.addInvoice(anInvoice(1, { walletId: 'wal_1' }));
-      expect(await storage.wallets.payWithin(aPayment(1))).toMatchObject({ state: 'succeeded' });
+      expect(await storage.wallets.payInternally(aPayment(1))).toMatchObject({ state: 'succeeded' });
       expect(await balances(storage, 'wal_1')).toEqual([1000]);
       await expectSound(storage);
     });
@@ -299,7 +299,7 @@ export function walletStoreContract(open: OpenStorage): void {
       const started = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
           index % 2 === 0
-            ? wallets.payWithin(aPayment(index / 2 + 1, { budget }))
+            ? wallets.payInternally(aPayment(index / 2 + 1, { budget }))
             : wallets.startPayment(outgoing(100 + index, { budget, amount: 950 })),
         ),
       );
@@ -376,10 +376,10 @@ export function walletStoreContract(open: OpenStorage): void {
       const query = { backend: 'node', ...first };
       const lookedUp = async () => (await wallets.openInvoices(query)).map(({ id }) => id);
       await fund(storage, 1000);
-      expect(await wallets.payWithin(aPayment(1))).toEqual({ refused: 'unknown-invoice' });
-      const paid = await wallets.payWithin(aPayment(1), 'revealed and sealed');
+      expect(await wallets.payInternally(aPayment(1))).toEqual({ refused: 'unknown-invoice' });
+      const paid = await wallets.payInternally(aPayment(1), 'revealed and sealed');
       expect(paid).toMatchObject({ state: 'succeeded', fee: 0, preimage: 'revealed and sealed' });
-      expect(await wallets.payWithin(aPayment(1, { id: 'pay_2' }), 'revealed and sealed')).toMatchObject({
+      expect(await wallets.payInternally(aPayment(1, { id: 'pay_2' }), 'revealed and sealed')).toMatchObject({
         refused: 'taken',
       });
       expect(await lookedUp()).toEqual(['inv_1']);
@@ -397,7 +397,7 @@ export function walletStoreContract(open: OpenStorage): void {
       const { wallets } = storage;
       await fund(storage, 1000);
       await wallets.addInvoice(anInvoice(1, { backend: 'node', preimage: null }));
-      expect(await wallets.payWithin(aPayment(1), 'revealed and sealed')).toMatchObject({ fee: 0 });
+      expect(await wallets.payInternally(aPayment(1), 'revealed and sealed')).toMatchObject({ fee: 0 });
       await wallets.lapse({ id: 'inv_1', at: settledAt });
       expect(await wallets.openInvoices({ backend: 'node', ...first })).toEqual([]);
       await expectSound(storage);
@@ -410,7 +410,7 @@ export function walletStoreContract(open: OpenStorage): void {
       await wallets.create(real, aSecret('wal_2'), undefined);
       await fund(storage, 1000);
       await wallets.addInvoice(anInvoice(1));
-      expect(await wallets.payWithin(aPayment(1))).toEqual({ refused: 'unknown-invoice' });
+      expect(await wallets.payInternally(aPayment(1))).toEqual({ refused: 'unknown-invoice' });
       expect(await balances(storage, 'wal_1', 'wal_2')).toEqual([1000, 0]);
     });
 
@@ -440,7 +440,7 @@ export function walletStoreContract(open: OpenStorage): void {
       await fund(storage, 10_000);
       for (const number of [1, 2, 3]) {
         await wallets.addInvoice(anInvoice(number));
-        await wallets.payWithin(aPayment(number));
+        await wallets.payInternally(aPayment(number));
       }
       const ids = (items: { id: string }[]) => items.map(({ id }) => id);
       expect(ids(await wallets.invoices('wal_2', { limit: 2, before: undefined }))).toEqual([
@@ -467,7 +467,7 @@ export function walletStoreContract(open: OpenStorage): void {
     const step = fc.oneof(
       fc.record({ does: fc.constant('deposit' as const), wallet, amount }),
       fc.record({ does: fc.constant('invoice' as const), wallet, number, amount }),
-      fc.record({ does: fc.constant('payWithin' as const), wallet, number, amount }),
+      fc.record({ does: fc.constant('payInternally' as const), wallet, number, amount }),
       fc.record({ does: fc.constant('start' as const), wallet, number, amount, limit: fc.nat(40) }),
       fc.record({ does: fc.constant('settle' as const), number, fee: fc.option(fc.nat(60)) }),
       fc.record({ does: fc.constant('receive' as const), number, amount }),
@@ -495,8 +495,8 @@ export function walletStoreContract(open: OpenStorage): void {
               return wallets.addInvoice(
                 anInvoice(each.number, { walletId: each.wallet, amount: each.amount }),
               );
-            case 'payWithin':
-              return wallets.payWithin(
+            case 'payInternally':
+              return wallets.payInternally(
                 aPayment(each.number, {
                   ...{
                     id: `pay_w${at}`,

@@ -17,8 +17,8 @@ import { embed } from './lifecycles/request/embed.ts';
 import { withDefaultModel, withStoreDefault } from './lifecycles/request/read-request.ts';
 import { respond } from './lifecycles/request/respond.ts';
 import { responseSockets } from './lifecycles/socket/socket-session.ts';
-import { withPayments } from './paying.ts';
 import { storedResponseHandlers, wantsStrictEvents } from './stored-response-handlers.ts';
+import { withPayments } from './with-payments.ts';
 
 export interface InferenceFeatures {
   background: Background;

@@ -86,7 +86,7 @@ export interface InvoiceQuote {
 }
 
 /** A quote without a problem. */
-type Payable = Omit<InvoiceQuote, 'problem' | 'feeLimit'> & { amount: number; isWithin: boolean };
+type Payable = Omit<InvoiceQuote, 'problem' | 'feeLimit'> & { amount: number; isInternal: boolean };
 
 /** Payments from wallets. All of them, of people, agents and tools, go through `pay`. */
 export class Payments {
@@ -121,30 +121,30 @@ export class Payments {
     const { invoice, text, amount, expiresAt } = payable;
     // What the wallet cannot pay must neither cancel an invoice nor reach the back end.
     const { available } = await store.balance(wallet.id);
-    const needed = amount + (payable.isWithin ? 0 : feeLimitAt(backend, amount));
+    const needed = amount + (payable.isInternal ? 0 : feeLimitAt(backend, amount));
     if (available < needed) throw insufficient(needed, available);
     const budget = limits && budgetOf(limits, world.now());
     const left = budget ? await store.leftOfBudget(wallet.id, budget) : needed;
     if (left < needed) throw overBudget(needed, left, limits);
-    const reserved = payable.isWithin && (await this.#reserve(invoice.paymentHash, backend));
-    const isWithin = reserved !== false;
-    if (!isWithin) await this.#prepare(backend);
+    const reserved = payable.isInternal && (await this.#reserve(invoice.paymentHash, backend));
+    const isInternal = reserved !== false;
+    if (!isInternal) await this.#prepare(backend);
     const payment: NewPayment = {
       id: makeId('pay'),
       walletId: wallet.id,
       paymentHash: invoice.paymentHash,
       invoice: text,
       amount,
-      feeLimit: isWithin ? 0 : feeLimitAt(backend, amount),
+      feeLimit: isInternal ? 0 : feeLimitAt(backend, amount),
       payee: invoice.payee,
       description: invoice.description,
       host,
-      backend: isWithin ? 'embedded' : backend.name,
+      backend: isInternal ? 'embedded' : backend.name,
       createdAt: world.now(),
       expiresAt,
       ...(budget && { budget }),
     };
-    if (isWithin) return await this.#payWithin(wallet, payment, { limits, ...reserved });
+    if (isInternal) return await this.#payInternally(wallet, payment, { limits, ...reserved });
     // An invoice that was cancelled for this payment above can no longer be paid in another way.
     signal?.throwIfAborted();
     const started = recorded(payment, await store.startPayment(payment), limits);
@@ -159,8 +159,8 @@ export class Payments {
     const wallet = await this.#deps.wallets.of(caller);
     const backend = this.#deps.backend();
     const { amountMsat, paymentHash } = invoice;
-    const isWithin = isSettledWithin(await this.#deps.store.invoiceByHash(paymentHash), backend);
-    const feeLimit = amountMsat === null ? null : isWithin ? 0 : feeLimitAt(backend, amountMsat);
+    const isInternal = isSettledInternally(await this.#deps.store.invoiceByHash(paymentHash), backend);
+    const feeLimit = amountMsat === null ? null : isInternal ? 0 : feeLimitAt(backend, amountMsat);
     const quote = { invoice, text: read.text, expiresAt, feeLimit, problem: undefined };
     try {
       const { amount } = await this.#payable(
@@ -304,19 +304,19 @@ export class Payments {
       throw inputFault('invoice', 'is forged: it has the payment hash of another invoice');
     }
     if (own?.state === 'paid') throw new ApiError('conflict', { message: 'This invoice is already paid.' });
-    const isWithin = isSettledWithin(own, backend);
-    if (own?.backend === backend.name && !isWithin && backend.cannotPayItself)
+    const isInternal = isSettledInternally(own, backend);
+    if (own?.backend === backend.name && !isInternal && backend.cannotPayItself)
       throw inputFault('invoice', notToItself);
-    if (!isWithin && !backend.isConnected) {
+    if (!isInternal && !backend.isConnected) {
       throw inputFault(
         'invoice',
         'was not created on this host, and its embedded wallet reaches no other; a Lightning back end can be configured as `wallet.backend`',
       );
     }
-    if (!isWithin && invoice.network !== backend.network) {
+    if (!isInternal && invoice.network !== backend.network) {
       throw inputFault('invoice', `is for ${invoice.network}, but the wallet is on ${backend.network}`);
     }
-    return { invoice, text, expiresAt, amount, isWithin };
+    return { invoice, text, expiresAt, amount, isInternal };
   }
 
   /**
@@ -354,13 +354,13 @@ export class Payments {
     }
   }
 
-  async #payWithin(
+  async #payInternally(
     wallet: WalletRecord,
     payment: NewPayment,
     { limits, revealed }: { limits: SpendingLimits | undefined; revealed?: string },
   ): Promise<PaymentRecord> {
     const { store, announce, onPaid } = this.#deps;
-    const paid = recorded(payment, await store.payWithin(payment, revealed), limits);
+    const paid = recorded(payment, await store.payInternally(payment, revealed), limits);
     announce(wallet);
     const invoice = await store.invoiceByHash(payment.paymentHash);
     const payee = invoice && (await store.find(invoice.walletId));
@@ -418,7 +418,7 @@ function feeLimitAt({ ownFeeMsat }: LightningBackend, amountMsat: number): numbe
 }
 
 /** Whether a payment of an invoice would be settled within the host, without fees. */
-function isSettledWithin(
+function isSettledInternally(
   own: InvoiceRecord | undefined,
   { name, cancelInvoice, revealPreimage }: LightningBackend,
 ): boolean {

@@ -188,7 +188,7 @@ export interface WalletStore {
    * Pays an invoice of this host: moves the amount between the wallets, marks the invoice as paid and copies its sealed
    * preimage to the payment. `revealed` is the sealed preimage of an invoice that the back end did not cancel.
    */
-  payWithin(payment: NewPayment, revealed?: string): Promise<PaymentRecord | PaymentRefusal>;
+  payInternally(payment: NewPayment, revealed?: string): Promise<PaymentRecord | PaymentRefusal>;
   /** Records a pending payment and reserves its amount and fee limit. */
   startPayment(payment: NewPayment): Promise<PaymentRecord | PaymentRefusal>;
   /** Settles a pending payment and returns unused money. Returns undefined if it is not pending any more. */

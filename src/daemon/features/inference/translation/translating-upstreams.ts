@@ -1,6 +1,6 @@
 import type { Inference } from '../neutral.ts';
 import { type Upstream, type UpstreamCall, UpstreamFailure } from '../upstream.ts';
-import { inCallersTerms } from './callers-terms.ts';
+import { withCallerFields } from './caller-fields.ts';
 import { withPlainTools } from './plain-tools.ts';
 
 interface Upstreams {
@@ -53,7 +53,7 @@ function plainToolsFor({ wire }: Pick<UpstreamCall, 'wire'>, inference: Inferenc
 function explained(error: unknown, call: Pick<UpstreamCall, 'inference' | 'wire'>): unknown {
   if (!(error instanceof UpstreamFailure) || error.kind !== 'caller') return error;
   const { write } = error.details;
-  return inCallersTerms(error, {
+  return withCallerFields(error, {
     inference: call.inference,
     wire: call.wire,
     write: write && ((inference) => write(plainToolsFor(call, inference)?.inference ?? inference)),

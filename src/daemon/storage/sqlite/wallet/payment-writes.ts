@@ -10,7 +10,7 @@ import type { Move, WalletBooking } from './booking.ts';
 import { leftOfBudget } from './budgets.ts';
 import { invoices, payments, wallets } from './tables.ts';
 
-interface PaymentWithin {
+interface InternalPayment {
   payment: NewPayment;
   revealed: string | undefined;
 }
@@ -32,7 +32,7 @@ export function paymentWrites(orm: Orm, { available, book, invoicePaid, paymentS
   };
 
   return {
-    'payments.payWithin': ({ payment, revealed }: PaymentWithin): PaymentRecord | PaymentRefusal => {
+    'payments.payInternally': ({ payment, revealed }: InternalPayment): PaymentRecord | PaymentRefusal => {
       const { id, walletId, amount, createdAt: at } = payment;
       const isSame = and(
         eq(invoices.paymentHash, payment.paymentHash),

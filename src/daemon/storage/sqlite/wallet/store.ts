@@ -94,7 +94,7 @@ export function walletStore({ database, orm, writer }: StoreContext): WalletStor
     receive: (invoice) => writer.write('invoices.receive', invoice),
 
     leftOfBudget: async (walletId, budget) => leftOfBudget(orm, walletId, budget),
-    payWithin: (payment, revealed) => writer.write('payments.payWithin', { payment, revealed }),
+    payInternally: (payment, revealed) => writer.write('payments.payInternally', { payment, revealed }),
     startPayment: (payment) => writer.write('payments.start', payment),
     settlePayment: (settlement) => writer.write('payments.settle', settlement),
     ...paymentReads(orm),

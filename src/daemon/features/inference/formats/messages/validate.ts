@@ -145,7 +145,7 @@ const idsShown = 5;
  * this format judge such calls themselves; undefined if others may answer it. Source: Anthropic's API reference, and its
  * pages on thinking and prompt caching.
  */
-export function refusedUnlessNative({ wire, body, headers }: Inference): ApiError | undefined {
+export function anthropicRefusal({ wire, body, headers }: Inference): ApiError | undefined {
   if (wire !== 'messages') return undefined;
   const messages = body as MessagesBody;
   return (

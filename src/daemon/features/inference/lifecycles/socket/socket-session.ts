@@ -7,11 +7,11 @@ import { canonicalJson, carriesPayment, type PayableRequest } from '../../../pay
 import { invalid, isObject } from '../../fault.ts';
 import { EventWriter } from '../../formats/responses/item-events.ts';
 import { endResource, startResource } from '../../formats/responses/render.ts';
-import { pay } from '../../paying.ts';
 import { checkAction, enforceKeyPolicy, policyOf } from '../../pipeline/key-policy.ts';
 import { inputTokens, noTokens } from '../../pricing/cost-bound.ts';
 import { withIds } from '../../stored/history.ts';
 import type { StoredTurn } from '../../stored/responses-store.ts';
+import { pay } from '../../with-payments.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import {
   type RespondCall,

@@ -9,17 +9,18 @@ export interface RejectedCall extends Pick<UpstreamCall, 'inference' | 'wire'> {
 }
 
 /** A provider's rejection of a request, with the caller's names and positions of the fields that it names. */
-export function inCallersTerms(failure: UpstreamFailure, call: RejectedCall): UpstreamFailure {
+export function withCallerFields(failure: UpstreamFailure, call: RejectedCall): UpstreamFailure {
   const { code, publicMessage, path, unsupported } = failure.details;
   // Few providers name the field that is too long; it is always the input.
   const param = failure.details.param ?? (code === 'context_length_exceeded' ? 'input' : null);
-  const terms = new CallersTerms(call);
+  const fields = new CallerFields(call);
   const own =
-    (unsupported && terms.ofUnsupported()) ?? (param === null ? null : terms.fieldFor(path ?? param, param));
+    (unsupported && fields.ofUnsupported()) ??
+    (param === null ? null : fields.fieldFor(path ?? param, param));
   return new UpstreamFailure(failure.kind, failure.message, {
     ...failure.details,
     param: own,
-    ...(publicMessage !== undefined && { publicMessage: terms.sentenceFor(publicMessage) }),
+    ...(publicMessage !== undefined && { publicMessage: fields.sentenceFor(publicMessage) }),
   });
 }
 
@@ -62,7 +63,7 @@ const mentions =
   /\b(?:GenerateContentRequest\.)?(?:(?:messages|input|contents|system|tools)(?:\[\d+\]|\.\d+)(?:\.\w+|\[\w+\])*|max_(?:completion_|output_)?tokens|response_format|reasoning_effort)/g;
 
 /** What a caller calls the fields that a provider names. */
-class CallersTerms {
+class CallerFields {
   readonly #inference: Inference;
   readonly #isRelayed: boolean;
   readonly #origins: FieldOrigins | undefined;
