@@ -131,6 +131,12 @@ function advice(error: ReceivedError, { isLocal, commands }: ExplainOptions): st
       // Waiting does not help when the message names a command to run.
       if (/\bgateway (vault|wallet) /.test(error.message)) return undefined;
       break;
+    case 'upstream_failed':
+      // Waiting helps only where another provider failed for another reason.
+      if (/^[^;]+ rejected the API key: [^;]+$/.test(error.message))
+        return "Replace the key where the daemon runs, then restart it. A workspace's own key: gateway provider-keys set";
+      if (/^[^;]+ out of credit: [^;]+$/.test(error.message)) return undefined;
+      break;
     default:
   }
   if (error.param === 'wallet') return 'Create a wallet: gateway wallet create';

@@ -37,6 +37,24 @@ test.each([
   expect(result.stderr).toMatch(new RegExp(`^error: A sentence\\.\\n(.*\\n)* +code +${code}\\n`));
 });
 
+test.each([
+  [
+    'one rejected the API key: check it (401)',
+    'next    Replace the key where the daemon runs, then restart it.',
+  ],
+  ['one reports that the account is out of credit: add credit there (402)', undefined],
+  ['one rejected the API key: check it (401); two timed out', 'next    Try again in a moment.'],
+])('the advice after “%s” is what helps', async (failure, next) => {
+  const { env } = await fakeDaemon({
+    'GET /v1/rates': (_call, response) => {
+      fail(response, 502, { code: 'upstream_failed', message: `Every provider tried failed: ${failure}.` });
+    },
+  });
+  const { stderr } = await runCli(['rates'], { env });
+  if (next === undefined) expect(stderr).not.toContain('next');
+  else expect(stderr).toContain(next);
+});
+
 test('the time to wait is reported', async () => {
   const { env } = await failing(429, 'rate_limited', { 'retry-after': '30' });
   expect((await runCli(['rates'], { env })).stderr).toContain('Try again in 30 s.');

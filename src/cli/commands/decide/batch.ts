@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import type { CreateDecision, Decision } from '../../../shared/contract/decisions.ts';
 import { ApiError, exitCodes, failures, isErrorCode } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
@@ -40,6 +40,7 @@ export async function decideLines(context: Context, options: BatchOptions): Prom
     throw new CliError('There is no input.', { exit: exitCodes.usage, next: 'Pipe in one text per line.' });
   }
   const done = options.output === undefined ? [] : doneIn(options.output);
+  const append = options.output === undefined ? undefined : appendTo(options.output);
   const signal = context.interrupted();
   const run = randomUUID();
   const waiting: Promise<LineResult>[] = [];
@@ -50,8 +51,8 @@ export async function decideLines(context: Context, options: BatchOptions): Prom
     if (first === undefined) return;
     const result = await first;
     const text = `${JSON.stringify(result)}\n`;
-    if (options.output === undefined) out.text(text);
-    else appendFileSync(options.output, text);
+    if (append) append(text);
+    else out.text(text);
     counts.done += 1;
     if (result.error) counts.failed += 1;
     showProgress();
@@ -166,6 +167,29 @@ function doneIn(file: string): LineResult[] {
       next: 'Use another --output.',
     });
   }
+}
+
+/** Appends to a file until another command does so, too: the results of both would be mixed. */
+function appendTo(file: string): (text: string) => void {
+  let bytes = sizeOf(file);
+  return (text) => {
+    const found = sizeOf(file);
+    if (found !== undefined && found !== bytes) {
+      throw new CliError(`${file} was changed by another command meanwhile.`, {
+        exit: exitCodes.failed,
+        next: 'Wait for it to finish, then run this again, or use another --output.',
+      });
+    }
+    appendFileSync(file, text);
+    bytes = (found ?? 0) + Buffer.byteLength(text);
+  };
+}
+
+/** In bytes; undefined for what is not a file, such as a pipe or a terminal. */
+function sizeOf(file: string): number | undefined {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (stat === undefined) return 0;
+  return stat.isFile() ? stat.size : undefined;
 }
 
 const clearLine = '\r\u001b[2K';

@@ -114,6 +114,21 @@ describe('a batch', () => {
     expect(await readFile(output, 'utf8')).toBe(after);
   });
 
+  test('stops when another command appends to the same file', async () => {
+    const output = join(folder, 'shared.ndjson');
+    const stdin = Array.from({ length: 100 }, (_, at) => `late ${at}`).join('\n');
+    const asked = ['Late?', '--lines', '--output', output];
+    const both = await Promise.all([decide(asked, { stdin }), decide(asked, { stdin })]);
+    expect(both.some(({ code }) => code === 0)).toBe(true);
+    // One that starts after the other has finished finds everything done.
+    for (const { code, stderr } of both) {
+      if (code !== 0) expect(stderr).toContain('was changed by another command');
+    }
+    expect(linesOf(await readFile(output, 'utf8')).map(({ line }) => line)).toEqual(
+      Array.from({ length: 100 }, (_, at) => at + 1),
+    );
+  });
+
   test('reports lines that fail, and goes on', async () => {
     const stdin = ['short', 'x'.repeat(140_000), 'short'].join('\n');
     const { code, stdout } = await decide(['Late?', '--lines'], { stdin });
