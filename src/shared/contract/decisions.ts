@@ -38,6 +38,9 @@ export type QuestionType = (typeof questionTypes)[number];
 /** Milliseconds for a whole decision if the caller names none. */
 export const decisionDeadlineMs = 25_000;
 
+/** Answers of a model without token probabilities that are averaged. */
+export const decisionSamplesMax = 9;
+
 const closed = { additionalProperties: false } as const;
 
 const Model = Type.String({
@@ -136,8 +139,9 @@ export const DecisionOptions = Type.Object(
     samples: Type.Optional(
       Type.Integer({
         minimum: 1,
-        maximum: 9,
-        description: 'How many answers are averaged where a model has no token probabilities; default 5.',
+        maximum: decisionSamplesMax,
+        description:
+          'How many answers are averaged where a model has no token probabilities; by default 5, or up to 9 for as many options.',
       }),
     ),
     deadline_ms: Type.Optional(

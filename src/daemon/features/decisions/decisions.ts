@@ -26,7 +26,6 @@ import {
 import { requireAllowedModel, type UpstreamRoutesDeps, upstreamRoutes } from './upstream-routes.ts';
 import { type UpstreamSourceDeps, upstreamSource } from './upstream-source.ts';
 
-const samplesDefault = 5;
 const retryAfterSecondsDefault = 5;
 /** Sources with a bench of their own that are remembered. */
 const benchesMax = 1000;
@@ -154,7 +153,7 @@ export class Decisions {
     }
     const asked: AskOptions = {
       debias: options.debias ?? 'auto',
-      samples: options.samples ?? samplesDefault,
+      ...(options.samples !== undefined && { samples: options.samples }),
     };
     const own = new AbortController();
     const over = new AbortController();

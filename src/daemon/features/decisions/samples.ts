@@ -1,3 +1,4 @@
+import { decisionSamplesMax } from '../../../shared/contract/decisions.ts';
 import { isObject, type Json } from '../inference/index.ts';
 import { mean, normalised, topOf } from './distribution.ts';
 import type { CallModel } from './model-call.ts';
@@ -7,6 +8,7 @@ import { SourceFailure } from './source.ts';
 
 /** So many samples that agree end the sampling. */
 const agreeingMin = 3;
+const samplesDefault = 5;
 /** Models that cannot be kept from thinking need room for it. */
 const outputTokensBase = 2048;
 const outputTokensPerOption = 16;
@@ -28,9 +30,10 @@ interface Sample {
 export async function askForProbabilities(
   input: string,
   question: Question,
-  samplesMax: number,
+  samplesAsked: number | undefined,
   call: CallModel,
 ): Promise<QuestionAnswer> {
+  const samplesMax = samplesAsked ?? defaultSamples(question.options.length);
   const take = async (at: number) => {
     const first = startOf(at, samplesMax, question.options.length);
     return readSample(question, await sampleOnce(input, question, first, call));
@@ -46,6 +49,11 @@ export async function askForProbabilities(
     throw new SourceFailure('wrong_shape', 'the model wrote no probabilities');
   }
   return combined(read, question.options.length);
+}
+
+/** Five, or up to nine so that each option is shown first once. */
+function defaultSamples(options: number): number {
+  return Math.min(decisionSamplesMax, Math.max(samplesDefault, options));
 }
 
 function isUnanimous(drawn: readonly (Sample | 'refused' | undefined)[]): boolean {

@@ -7,8 +7,8 @@ import type { Debias, DecisionRequest, Method, QuestionAnswer } from './question
 /** How to answer, as the caller chose. */
 export interface AskOptions {
   debias: Debias;
-  /** Answers to average where a model has no token probabilities. */
-  samples: number;
+  /** Answers to average where a model has no token probabilities; by default as the number of options needs. */
+  samples?: number;
 }
 
 /** A source that was asked and did not answer. */
