@@ -15,7 +15,7 @@ import { dollars, maybe, nullable } from './vocabulary.ts';
 /** The embeddings format. Source: OpenAI's API reference. Additional members are allowed. */
 
 /** Inputs of one call. Source: OpenAI's API reference. */
-export const embeddingInputsMax = 2048;
+const inputCount = { minItems: 1, maxItems: 2048 };
 
 const Token = Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 });
 
@@ -24,13 +24,13 @@ export const CreateEmbeddingBody = Type.Object(
     model: ModelName,
     input: Type.Union(
       [
-        Type.String(),
-        Type.Array(Type.String()),
-        Type.Array(Token),
-        Type.Array(Type.Array(Token, { minItems: 1 })),
+        Type.String({ minLength: 1 }),
+        Type.Array(Type.String({ minLength: 1 }), inputCount),
+        Type.Array(Token, { minItems: 1 }),
+        Type.Array(Type.Array(Token, { minItems: 1 }), inputCount),
       ],
       {
-        description: `A text, up to ${embeddingInputsMax} texts, or one or several texts as tokens of the model’s vocabulary.`,
+        description: `A text, up to ${inputCount.maxItems} texts, or one or several texts as tokens of the model’s vocabulary.`,
       },
     ),
     dimensions: maybe(

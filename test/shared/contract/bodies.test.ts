@@ -23,6 +23,7 @@ const refused: Record<string, object[]> = {
   ],
   issueKey: [{ limits: { max_price: { output: '9000001' } } }],
   createResponse: [{ model: 'm', input: 'i', service: { max_price: { input: '9999999' } } }],
+  createEmbedding: ['', [], ['a', ''], [[]], [[1], []]].map((input) => ({ model: 'm', input })),
   postShout: [{ body: '' }, { body: ' \n\t\u2003' }],
   sendWhisper: [{ recipientHandle: 'ann', body: '  ' }],
   putProviderKey: [
@@ -43,6 +44,7 @@ const accepted: Record<string, object[]> = {
     usd,
   })),
   setLimits: [{ spend_cap: { usd: '9000000', period: 'day' } }, { max_price: { input: '8999999.99' } }],
+  createEmbedding: ['a', ['a'], [1], [[1]]].map((input) => ({ model: 'm', input })),
   postShout: [{ body: ' a ' }],
   putProviderKey: [{ key: `sk-${'x'.repeat(30)}` }],
   unlockVault: [

@@ -1,4 +1,4 @@
-import { type CreateEmbeddingBody, embeddingInputsMax } from '../../../../shared/contract/embeddings.ts';
+import type { CreateEmbeddingBody } from '../../../../shared/contract/embeddings.ts';
 import { invalid, type Json } from '../fault.ts';
 import type { EmbeddingInput, Inference } from '../neutral.ts';
 import type { Settled } from '../pipeline/renderer.ts';
@@ -31,14 +31,7 @@ export function parseEmbeddings({ service, ...body }: CreateEmbeddingBody): Infe
 }
 
 function inputsOf(input: CreateEmbeddingBody['input']): EmbeddingInput[] {
-  const inputs: EmbeddingInput[] = typeof input === 'string' || isTokens(input) ? [input] : input;
-  if (inputs.length === 0) throw invalid('input', 'This must have at least one input.');
-  if (inputs.length > embeddingInputsMax)
-    throw invalid('input', `This has ${inputs.length} inputs; a call can have ${embeddingInputsMax}.`);
-  const empty = inputs.findIndex((each) => each.length === 0);
-  if (empty >= 0)
-    throw invalid(typeof input === 'string' ? 'input' : `input[${empty}]`, 'This must not be empty.');
-  return inputs;
+  return typeof input === 'string' || isTokens(input) ? [input] : input;
 }
 
 function isTokens(input: Exclude<CreateEmbeddingBody['input'], string>): input is number[] {
