@@ -182,6 +182,14 @@ describe('--print', () => {
     expect(key).toMatchObject({ name: 'codex', status: 'active' });
   });
 
+  test('leads every class of model of Claude Code here, and no cloud', async () => {
+    const { stdout } = await gateway(['claude', '-m', 'sim/echo', '--print', '--json']);
+    const { env, unset } = JSON.parse(stdout);
+    for (const name of ['FABLE', 'OPUS', 'SONNET', 'HAIKU'])
+      expect(env).toHaveProperty(`ANTHROPIC_DEFAULT_${name}_MODEL`, 'sim/echo');
+    for (const name of ['BEDROCK', 'FOUNDRY', 'VERTEX']) expect(unset).toContain(`CLAUDE_CODE_USE_${name}`);
+  });
+
   test('prints the settings as JSON', async () => {
     const { stdout } = await gateway(['aider', '-m', 'sim/echo', '--print', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ env: { OPENAI_API_BASE: `${daemon.url}/v1` } });

@@ -44,13 +44,19 @@ const claudeCode: Tool = {
       ANTHROPIC_BASE_URL: url,
       ANTHROPIC_AUTH_TOKEN: key,
       ANTHROPIC_MODEL: model,
+      ANTHROPIC_DEFAULT_FABLE_MODEL: model,
       ANTHROPIC_DEFAULT_OPUS_MODEL: model,
       ANTHROPIC_DEFAULT_SONNET_MODEL: model,
       ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
       CLAUDE_CODE_SUBAGENT_MODEL: model,
       ...(contextLength !== null && { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(contextLength) }),
     },
-    unset: ['ANTHROPIC_API_KEY', 'CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX'],
+    unset: [
+      'ANTHROPIC_API_KEY',
+      'CLAUDE_CODE_USE_BEDROCK',
+      'CLAUDE_CODE_USE_FOUNDRY',
+      'CLAUDE_CODE_USE_VERTEX',
+    ],
   }),
 };
 
