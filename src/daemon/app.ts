@@ -97,15 +97,25 @@ export function createApp(deps: AppDeps) {
   const { idempotency } = calls;
   const engine = createEngine(deps, features);
   const decisions = createDecisions(deps, {
-    ...{ ...features, engine, idempotency, observers: inference.observers },
+    ...features,
+    engine,
+    idempotency,
+    observers: inference.observers,
   });
   const autopilots = createAutopilots(deps, {
-    ...{ threads, idempotency, workspaces: features.workspaces, payments: wallets.payments },
+    threads,
+    idempotency,
+    workspaces: features.workspaces,
+    payments: wallets.payments,
     handlers: () => handlers,
   });
   const money = [...wallets.handlers(idempotency), ...payments.handlers, ...paywalls.handlers(idempotency)];
   const handlers = handlersOf(deps, features, {
-    ...{ calls, decisions, engine, money, autopilots: autopilots.handlers },
+    calls,
+    decisions,
+    engine,
+    money,
+    autopilots: autopilots.handlers,
     backendState: wallets.backendState,
   });
   return {
@@ -321,7 +331,11 @@ function handlersOf(
   const all: Handler[] = [
     ...inferenceHandlers(calls.inference, calls),
     ...catalogHandlers({
-      ...{ catalog, live, world, listings: features.providers.listings, settings: deps.live },
+      catalog,
+      live,
+      world,
+      listings: features.providers.listings,
+      settings: deps.live,
       ownKeysOf: features.ownKeys.ownKeysOf,
       hostCreatedAt: () => features.hostWorkspace.createdAt,
       ownModels: decisions.modelEntries,
@@ -343,7 +357,10 @@ function handlersOf(
       lastUse: authentication.lastLoginUse,
       guesses: addressRateLimit({ ...loginCodeRate, elapsed: () => world.elapsed() }),
       digest: sha256,
-      ...{ events, makeId, randomBytes, now },
+      events,
+      makeId,
+      randomBytes,
+      now,
     }),
     ...features.ownKeys.handlers,
     ...cacheHandlers({ store: storage.cache, workspaces, settings: deps.live.cache }),

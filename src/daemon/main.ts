@@ -141,7 +141,9 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
   const providers = await configuredProviders(config, { world, makeId });
   const live = liveSettings(config);
   const reloader = createReloader({
-    ...{ config, log, ...environment },
+    config,
+    log,
+    ...environment,
     async apply(next) {
       const configured = await configuredProviders(resources.network.adaptConfigForReplay(next), {
         world,
@@ -155,7 +157,14 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
   let url = '';
   const socket = socketFile?.path ?? null;
   const app: App = createApp({
-    ...{ live, log, makeId, providers, reloader, storage, telemetry, world },
+    live,
+    log,
+    makeId,
+    providers,
+    reloader,
+    storage,
+    telemetry,
+    world,
     callLog: callLog({
       log,
       // On a terminal they are shown in another form, or `--quiet` hides them.
@@ -182,7 +191,10 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
     handlers: config.logsBodies ? app.handlers.map((each) => withLoggedBodies(each, log)) : app.handlers,
     authenticate: app.authenticate,
     makeRequestId: () => makeId('req'),
-    ...{ log, version, shedsLoad: config.shedsLoad, isDiskFull: storage.isDiskFull },
+    log,
+    version,
+    shedsLoad: config.shedsLoad,
+    isDiskFull: storage.isDiskFull,
     allowedHosts: config.allowedHosts,
     publicUrl: () => live.publicUrls.api,
     allowedOrigins: config.corsOrigins,

@@ -107,7 +107,10 @@ export function parseReceipt(header: string): PaymentReceipt | undefined {
   if (typeof method !== 'string' || typeof reference !== 'string' || typeof timestamp !== 'string')
     return undefined;
   return {
-    ...{ status: 'success', method, reference, timestamp },
+    status: 'success',
+    method,
+    reference,
+    timestamp,
     ...(typeof challengeId === 'string' && { challengeId }),
   };
 }

@@ -59,8 +59,11 @@ test('a run that is cancelled during a payment ends immediately, and the payment
   const { id } = await data('POST', '/api/autopilots', {
     displayName: 'Reader',
     policy: {
-      ...{ model: 'sim/assistant', l402AllowedHosts: ['127.0.0.1:*'], l402RequireApproval: false },
-      ...{ l402MaxSpendMsatsPerCall: 30_000, l402MaxSpendMsatsPerDay: 30_000 },
+      model: 'sim/assistant',
+      l402AllowedHosts: ['127.0.0.1:*'],
+      l402RequireApproval: false,
+      l402MaxSpendMsatsPerCall: 30_000,
+      l402MaxSpendMsatsPerDay: 30_000,
     },
   });
   const start = () => data('POST', `/api/autopilots/${id}/runs`, { input: `buy ${shop.url}/books` });

@@ -460,8 +460,12 @@ describe('payments', () => {
       x402: (invoice) => {
         const accepts = [
           {
-            ...{ scheme: 'exact', network: 'bip122:0f9188f13cb7b2c71f2a335e3a4fc328', amount: '3000' },
-            ...{ asset: 'BTC', payTo: 'anonymous', maxTimeoutSeconds: 60 },
+            scheme: 'exact',
+            network: 'bip122:0f9188f13cb7b2c71f2a335e3a4fc328',
+            amount: '3000',
+            asset: 'BTC',
+            payTo: 'anonymous',
+            maxTimeoutSeconds: 60,
             extra: { paymentMethod: 'lightning', invoice },
           },
         ];

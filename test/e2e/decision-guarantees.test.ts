@@ -43,11 +43,13 @@ const repeat = <T>(count: number, item: (at: number) => T) =>
   Array.from({ length: count }, (_, at) => item(at));
 const predicate = { type: 'predicate', instructions: 'Is it late?' };
 const choice = (values: readonly unknown[]) => ({
-  ...{ type: 'choice', instructions: 'Which?' },
+  type: 'choice',
+  instructions: 'Which?',
   choices: values.map((value) => ({ value })),
 });
 const score = (count: number) => ({
-  ...{ type: 'score', instructions: 'How much?' },
+  type: 'score',
+  instructions: 'How much?',
   levels: repeat(count, (at) => ({ label: `level ${at}` })),
 });
 

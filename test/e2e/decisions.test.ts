@@ -116,7 +116,10 @@ describe('the answer', () => {
     });
     const usage = await daemon.fetch(`/v1/usage/${answer.headers.get('x-request-id')}`);
     expect(await usage.json()).toMatchObject({
-      ...{ endpoint: '/v1/decisions', model: 'sim/assistant', charged_usd: '0', status: 'completed' },
+      endpoint: '/v1/decisions',
+      model: 'sim/assistant',
+      charged_usd: '0',
+      status: 'completed',
     });
   });
 
@@ -153,7 +156,10 @@ describe('methods', () => {
               answers: [
                 { type: 'predicate', name: null, probability: 0.75 },
                 {
-                  ...{ type: 'choice', name: null, choice: true, confidence: 0.5 },
+                  type: 'choice',
+                  name: null,
+                  choice: true,
+                  confidence: 0.5,
                   probabilities: [
                     { value: true, probability: 0.5 },
                     { value: 'red', probability: 0.3 },
@@ -388,11 +394,13 @@ test('agents have 20 decisions a day, apart from their other calls', async () =>
 describe('bounds', () => {
   const base = { model: 'sim/assistant', input: 'x' };
   const choices = (count: number) => ({
-    ...{ type: 'choice', instructions: 'Which?' },
+    type: 'choice',
+    instructions: 'Which?',
     choices: Array.from({ length: count }, (_, at) => ({ value: `v${at}` })),
   });
   const levels = (count: number) => ({
-    ...{ type: 'score', instructions: 'Which?' },
+    type: 'score',
+    instructions: 'Which?',
     levels: Array.from({ length: count }, (_, at) => ({ label: `l${at}` })),
   });
 
@@ -498,8 +506,11 @@ test('any mixture of sizes and forms gets an answer or an error of the table, wi
     { requiredKeys: ['type', 'instructions'] },
   );
   const expected: Record<string, number> = {
-    ...{ invalid_request: 400, too_many_questions: 400, too_many_options: 400 },
-    ...{ limit_exceeded: 413, model_not_found: 404 },
+    invalid_request: 400,
+    too_many_questions: 400,
+    too_many_options: 400,
+    limit_exceeded: 413,
+    model_not_found: 404,
   };
   await fc.assert(
     fc.asyncProperty(

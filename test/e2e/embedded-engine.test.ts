@@ -120,7 +120,9 @@ describe.skipIf(!hasEngineLibrary)(`a model${engineSkipReason}`, () => {
     const asEngine: Decision = (await decide()).json;
     const byName: Decision = (await decide({ model: 'local/tiny-model' })).json;
     expect(byName.service).toMatchObject({
-      ...{ requested_model: 'local/tiny-model', answered_by: 'local', method: 'token_probabilities' },
+      requested_model: 'local/tiny-model',
+      answered_by: 'local',
+      method: 'token_probabilities',
       attempts: [],
     });
     expect(byName.model).toBe(asEngine.model);
@@ -139,7 +141,8 @@ describe.skipIf(!hasEngineLibrary)(`a model${engineSkipReason}`, () => {
     const asked = {
       model: 'local/tiny-model',
       messages: [{ role: 'user' as const, content: 'Hello' }],
-      ...{ max_tokens: 6, temperature: 0 },
+      max_tokens: 6,
+      temperature: 0,
     };
     const whole = await openai.chat.completions.create(asked);
     expect(whole.usage).toMatchObject({ completion_tokens: 6 });
@@ -195,14 +198,16 @@ describe.skipIf(!hasEngineLibrary)(`a model${engineSkipReason}`, () => {
       ...asked,
       previous_response_id: called.id,
       input: [{ type: 'function_call_output', call_id: call.call_id, output: 'Sunny' }],
-      ...{ tool_choice: 'none' as const, max_output_tokens: 16 },
+      tool_choice: 'none' as const,
+      max_output_tokens: 16,
     });
     expect(next.output[0]?.type).toBe('message');
   });
 
   test('says which value it does not support', async () => {
     const asked = openai.chat.completions.create({
-      ...{ model: 'local/tiny-model', n: 2 },
+      model: 'local/tiny-model',
+      n: 2,
       messages: [{ role: 'user', content: 'Hello' }],
     });
     await expect(asked).rejects.toMatchObject({ status: 400, param: 'n' });

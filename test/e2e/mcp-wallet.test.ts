@@ -85,9 +85,13 @@ test('past failure 14: no paid tool path bypasses the limits, and no invoice wit
   expect(error).toMatchObject({ code: 'invalid_request', param: 'maxAmountSats' });
   const amountless = encodeInvoice(
     {
-      ...{ network: 'regtest', amountMsat: null, timestamp: Math.floor(Date.now() / 1000) },
-      ...{ paymentHash: new Uint8Array(32).fill(1), paymentSecret: new Uint8Array(32) },
-      ...{ description: 'As you like', features: [8, 14] },
+      network: 'regtest',
+      amountMsat: null,
+      timestamp: Math.floor(Date.now() / 1000),
+      paymentHash: new Uint8Array(32).fill(1),
+      paymentSecret: new Uint8Array(32),
+      description: 'As you like',
+      features: [8, 14],
     },
     new Uint8Array(32).fill(7),
   );

@@ -405,11 +405,9 @@ describe('Anthropic', () => {
       backends.script('anthropic', { text: 'Hi.' });
       const answer = await daemon.fetch('/v1/messages', {
         json: {
-          ...{
-            model: 'anthropic/claude-sonnet-4-5',
-            max_tokens: 100_000,
-            messages: [{ role: 'user', content: 'Hi.' }],
-          },
+          model: 'anthropic/claude-sonnet-4-5',
+          max_tokens: 100_000,
+          messages: [{ role: 'user', content: 'Hi.' }],
           thinking: { type: 'enabled', budget_tokens: 80_000 },
           stream,
         },

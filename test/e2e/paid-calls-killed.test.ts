@@ -106,7 +106,8 @@ test('a payment that is proven after its invoice expired is refused, and becomes
   await restart(11 * 60_000);
   const late = await callModel(daemon, retry);
   expect(late).toMatchObject({
-    ...{ status: 402, body: { error: { code: 'payment_refused' } } },
+    status: 402,
+    body: { error: { code: 'payment_refused' } },
   });
   // The daemon credits expired payments by itself, too, which may come first.
   expect(late.body.error.reason).toMatch(/^(expired|already_used)$/);

@@ -100,15 +100,27 @@ describe('on the main chain', () => {
     const { invoice } = claim.extra as { invoice: string };
     const decoded = decodeInvoice(invoice);
     expect(claim).toMatchObject({
-      ...{ scheme: 'exact', network: `bip122:${mainChain}`, amount: String(decoded.amountMsat) },
-      ...{ asset: 'BTC', payTo: 'anonymous', extra: { paymentMethod: 'lightning' } },
+      scheme: 'exact',
+      network: `bip122:${mainChain}`,
+      amount: String(decoded.amountMsat),
+      asset: 'BTC',
+      payTo: 'anonymous',
+      extra: { paymentMethod: 'lightning' },
     });
     expect(committed).toEqual({
-      ...{ scheme: 'exact', network: `lnbtc:${mainChain}`, amount: String(decoded.amountMsat), asset: 'BTC' },
-      ...{ payTo: decoded.payee, maxTimeoutSeconds: decoded.expirySeconds },
+      scheme: 'exact',
+      network: `lnbtc:${mainChain}`,
+      amount: String(decoded.amountMsat),
+      asset: 'BTC',
+      payTo: decoded.payee,
+      maxTimeoutSeconds: decoded.expirySeconds,
       extra: {
-        ...{ assetTransferMethod: 'bolt11', paymentFlow: 'upfront', invoice, requestHash: requestHash(body) },
-        ...{ requestBindingProfile: 'http:1', requestBindingParams: { headers: [] } },
+        assetTransferMethod: 'bolt11',
+        paymentFlow: 'upfront',
+        invoice,
+        requestHash: requestHash(body),
+        requestBindingProfile: 'http:1',
+        requestBindingParams: { headers: [] },
       },
     });
     expect(decoded.descriptionHash).toBe(requestHash(body));

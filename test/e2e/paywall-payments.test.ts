@@ -28,7 +28,10 @@ const create = async (json: object = {}): Promise<string> => {
   created += 1;
   const name = `paid-${created}`;
   const { status, body } = await api('POST', '', {
-    ...{ name, priceSats: 3, match: { pathPrefix: `/${name}` }, upstream: { url: server.url } },
+    name,
+    priceSats: 3,
+    match: { pathPrefix: `/${name}` },
+    upstream: { url: server.url },
     ...json,
   });
   expect({ status, body }).toMatchObject({ status: 200 });
@@ -87,11 +90,16 @@ test('a paywall asks for one invoice by L402, in the first line, and by the Paym
   expect(lines.map((line) => line.split(' ')[1])).toEqual(['L402', 'Payment']);
   const { challenge, invoice } = await challenged(path);
   expect(challenge).toMatchObject({
-    ...{ method: 'lightning', intent: 'charge', realm: path.slice(1), header: 'Payment-Authorization' },
+    method: 'lightning',
+    intent: 'charge',
+    realm: path.slice(1),
+    header: 'Payment-Authorization',
     expires: expect.any(String),
   });
   expect(lightningChargeIn(challenge)).toMatchObject({
-    ...{ amount: '3', currency: 'sat', methodDetails: { invoice, network: 'regtest' } },
+    amount: '3',
+    currency: 'sat',
+    methodDetails: { invoice, network: 'regtest' },
   });
 });
 
@@ -102,7 +110,9 @@ test('a Payment credential pays for one request, in either header, and its answe
     const paid = await ask(`${path}/a?q=1`, { headers: { [header]: credential } });
     expect([paid.status, await paid.json()]).toEqual([200, { path: `${path}/a?q=1`, length: 0 }]);
     expect(parseReceipt(paid.headers.get('payment-receipt') ?? '')).toMatchObject({
-      ...{ status: 'success', method: 'lightning', challengeId: challenge.id },
+      status: 'success',
+      method: 'lightning',
+      challengeId: challenge.id,
       reference: lightningChargeIn(challenge)?.methodDetails.paymentHash,
     });
     expect(paid.headers.get('cache-control')).toBe('private');
@@ -211,7 +221,8 @@ test('past failure 18: a paid invoice of another paywall or of the wallet is no 
   const path = await create();
   const asked = await challenged(path);
   const { body } = await askDaemon(daemon, 'POST', '/api/payments/invoice', {
-    ...{ as: daemon.login, json: { amountSats: 3 } },
+    as: daemon.login,
+    json: { amountSats: 3 },
   });
   const { preimage } = await payer.payInvoice({ invoice: body.data.invoice.paymentRequest });
   const other = await buy(await create());

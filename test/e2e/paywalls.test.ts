@@ -545,7 +545,9 @@ describe('the API of paywalls', () => {
     for (const match of within) {
       const { status, body } = await asEve(match);
       expect({ match, status, errors: Object.keys(body.errors ?? {}) }).toEqual({
-        ...{ match, status: 422, errors: ['match'] },
+        match,
+        status: 422,
+        errors: ['match'],
       });
     }
     const beside = await create({ upstream, match: { pathPrefix: '/shopping' } }, eve.login);
@@ -563,7 +565,9 @@ describe('the API of paywalls', () => {
     const json = { priceSats: 1, upstream, match: { pathPrefix: '/once' } };
     const ask = (body: object) =>
       askDaemon(daemon, 'POST', '/api/l402/paywalls', {
-        ...{ as: daemon.login, json: body, headers: { 'idempotency-key': 'paywall-1' } },
+        as: daemon.login,
+        json: body,
+        headers: { 'idempotency-key': 'paywall-1' },
       });
     const [one, other] = await Promise.all([ask(json), ask(json)]);
     expect(one).toMatchObject({ status: 200, body: { data: { name: 'once' } } });

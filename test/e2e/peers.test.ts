@@ -76,7 +76,9 @@ function reply(at: number, answer: DeciderAnswer): void {
 
 async function startForwarder(target: string): Promise<Forwarder> {
   const own: Forwarder = {
-    ...{ url: '', requests: [], close: async () => {} },
+    url: '',
+    requests: [],
+    close: async () => {},
     change: (_, body) => ({ body }),
   };
   const server = createServer(async (incoming, outgoing) => {
@@ -160,7 +162,11 @@ describe('a peer', () => {
     const card = (await (await fetch(`${slow.url}/v1/node`)).json()) as NodeCard;
     expect(card.decisions).toMatchObject({ models: [{ id: 'engine', identity: 'model-1' }] });
     expect(await peerNamed('attic')).toMatchObject({
-      ...{ status: 'healthy', answered: 1, failed: 0, node_id: card.node_id, version: card.version },
+      status: 'healthy',
+      answered: 1,
+      failed: 0,
+      node_id: card.node_id,
+      version: card.version,
       models: [{ id: 'engine', identity: 'model-1' }],
     });
     await remove('attic');
@@ -176,7 +182,9 @@ describe('a peer', () => {
     const sent = forwarder.requests.find(({ path }) => path === '/v1/decisions');
     const { node_id: nodeId } = (await (await fetch(`${asking.url}/v1/node`)).json()) as NodeCard;
     expect(sent?.headers).toMatchObject({
-      ...{ authorization: `Bearer ${liar.key}`, 'x-decision-order': 'hosted', 'x-service-via': nodeId },
+      authorization: `Bearer ${liar.key}`,
+      'x-decision-order': 'hosted',
+      'x-service-via': nodeId,
       'idempotency-key': expect.stringMatching(/^[0-9a-f]{64}$/),
       'x-service-deadline-ms': expect.stringMatching(/^[1-8][0-9]{0,3}$/),
     });
@@ -341,7 +349,8 @@ describe('an answer that is wrong benches the peer immediately', () => {
       method: 'POST',
       headers: { ...noKey, 'x-decision-order': 'peer' },
       body: JSON.stringify({
-        ...{ model: 'service/decide', input: 'x' },
+        model: 'service/decide',
+        input: 'x',
         questions: [{ type: 'choice', instructions: 'Which?', choices: [{ value: 'a' }, { value: 'b' }] }],
       }),
     });
@@ -432,7 +441,8 @@ test('a server without a card is asked for one of its models', async () => {
   const { body: limited } = await manage('keys', 'POST', { limits: { models: ['sim/*'] } });
   const headers = { authorization: `Bearer ${limited.secret}` };
   expect((await decide({ model: 'kev-4b', headers })).json.error).toMatchObject({
-    ...{ code: 'limit_reached', param: 'limits.models' },
+    code: 'limit_reached',
+    param: 'limits.models',
   });
   server.answer = ({ path }) => (path === '/v1/models' ? undefined : { status: 500, json: {} });
   const failed = await decide({ model: 'kev-4b' });

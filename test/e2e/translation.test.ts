@@ -390,7 +390,10 @@ describe('extensions of a provider with the caller’s format', () => {
       const events: Json[] = [
         { type: 'response.output_item.added', output_index: 0, item: { ...item, content: [] } },
         ...parts.map(({ text: delta }, content_index) => ({
-          ...{ type: 'response.output_text.delta', output_index: 0, item_id: 'm', content_index },
+          type: 'response.output_text.delta',
+          output_index: 0,
+          item_id: 'm',
+          content_index,
           delta,
         })),
         { type: 'response.output_item.done', output_index: 0, item },

@@ -53,8 +53,14 @@ beforeAll(async () => {
   const connected = await cli([...connectLnd(), '--json'], { stdin: lndMacaroon });
   expect(connected.stderr).toContain('The daemon has reloaded it.');
   expect(JSON.parse(connected.stdout)).toMatchObject({
-    ...{ backend: 'lnd', state: 'ready', problems: [], network: 'regtest', secret: 'vault' },
-    ...{ node_id: lnd.node.nodeId, balance_msats: 1_000_000_000, owed_msats: 0 },
+    backend: 'lnd',
+    state: 'ready',
+    problems: [],
+    network: 'regtest',
+    secret: 'vault',
+    node_id: lnd.node.nodeId,
+    balance_msats: 1_000_000_000,
+    owed_msats: 0,
   });
   for (const { login } of [daemon, bob]) await api(login, 'POST', '/api/agents/me/wallet', {});
 });
@@ -77,18 +83,23 @@ describe('a connected node', () => {
     lnd.node.isSynced = true;
     expect(JSON.parse(warned.stdout)).toContainEqual(
       expect.objectContaining({
-        ...{ check: 'wallet', state: 'warning', message: 'lnd: LND is not synced to the chain yet.' },
+        check: 'wallet',
+        state: 'warning',
+        message: 'lnd: LND is not synced to the chain yet.',
       }),
     );
   });
 
   test('gives each user another wallet, and no play money', async () => {
     expect(await balanceOf(daemon.login)).toMatchObject({
-      ...{ backend: 'lnd', network: 'regtest', balanceSats: 0 },
+      backend: 'lnd',
+      network: 'regtest',
+      balanceSats: 0,
     });
     const faucet = await api(daemon.login, 'POST', '/api/agents/me/wallet/faucet', { amountSats: 1 });
     expect(faucet).toMatchObject({
-      ...{ status: 409, body: { message: expect.stringContaining('without a Lightning node') } },
+      status: 409,
+      body: { message: expect.stringContaining('without a Lightning node') },
     });
   });
 
@@ -207,15 +218,14 @@ describe('over Lightning', () => {
     expect((await api(daemon.login, 'POST', '/api/payments/invoice', { amountSats: 5 })).status).toBe(503);
     expect((await api(daemon.login, 'GET', '/api/payments')).body.data).toHaveLength(before);
     expect(await api(bob.login, 'POST', '/v1/credit/purchases', { sats: 5 })).toMatchObject({
-      ...{
-        status: 503,
-        body: { error: { message: expect.stringContaining('node of this host is not ready') } },
-      },
+      status: 503,
+      body: { error: { message: expect.stringContaining('node of this host is not ready') } },
     });
     const shown = await cli(['wallet', 'backend', '--json']);
     expect(shown.code).toBe(6);
     expect(JSON.parse(shown.stdout)).toMatchObject({
-      ...{ state: 'unavailable', problems: ['The wallet of LND is locked. Unlock it: lncli unlock'] },
+      state: 'unavailable',
+      problems: ['The wallet of LND is locked. Unlock it: lncli unlock'],
     });
     lnd.node.isLocked = false;
     expect((await pay(daemon.login, invoice)).body.data.payment.status).toBe('succeeded');

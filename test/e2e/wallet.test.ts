@@ -141,8 +141,12 @@ describe('a payment', () => {
     expect(status).toBe(200);
     const { payment } = body.data;
     expect(payment).toMatchObject({
-      ...{ status: 'succeeded', quotedAmountMsats: 1_500_000, feeMsats: 0, host: 'shop.example' },
-      ...{ description: 'Two coffees', failureReason: null },
+      status: 'succeeded',
+      quotedAmountMsats: 1_500_000,
+      feeMsats: 0,
+      host: 'shop.example',
+      description: 'Two coffees',
+      failureReason: null,
     });
     const preimage = Buffer.from(payment.preimage, 'hex');
     expect(createHash('sha256').update(preimage).digest('hex')).toBe(invoice.paymentHash);
@@ -277,9 +281,13 @@ describe('a payment', () => {
     const foreign = (changes: Partial<Parameters<typeof encodeInvoice>[0]>) =>
       encodeInvoice(
         {
-          ...{ network: 'regtest', amountMsat: 1000, timestamp: Math.floor(Date.now() / 1000) },
-          ...{ paymentHash: new Uint8Array(32).fill(1), paymentSecret: new Uint8Array(32) },
-          ...{ description: 'Elsewhere', features: [8, 14] },
+          network: 'regtest',
+          amountMsat: 1000,
+          timestamp: Math.floor(Date.now() / 1000),
+          paymentHash: new Uint8Array(32).fill(1),
+          paymentSecret: new Uint8Array(32),
+          description: 'Elsewhere',
+          features: [8, 14],
           ...changes,
         },
         key,
@@ -312,8 +320,13 @@ describe('a payment', () => {
     const { paymentRequest: invoice, paymentHash } = await invoiceOf(bob.login, 500, 'Lunch');
     const { body } = await api(daemon.login, 'POST', '/payments/decode', { invoice });
     expect(body.data).toMatchObject({
-      ...{ amountMsats: 500_000, amountSats: 500, maxFeeMsats: 0, description: 'Lunch' },
-      ...{ network: 'regtest', paymentHash, problem: null },
+      amountMsats: 500_000,
+      amountSats: 500,
+      maxFeeMsats: 0,
+      description: 'Lunch',
+      network: 'regtest',
+      paymentHash,
+      problem: null,
     });
     const dear = await invoiceOf(bob.login, 90_000_000_000);
     const { body: quote } = await api(daemon.login, 'POST', '/payments/decode', {

@@ -80,7 +80,9 @@ describe('the cost of a call', () => {
       const none = { audioInput: 0, cachedAudio: 0, audioOutput: 0, imageOutput: 0 };
       const millions = (tokens: Tokens) => ({
         ...tokens,
-        ...{ input: tokens.input * 1e6, cachedInput: tokens.cachedInput * 1e6, output: tokens.output * 1e6 },
+        input: tokens.input * 1e6,
+        cachedInput: tokens.cachedInput * 1e6,
+        output: tokens.output * 1e6,
       });
       const parts = Object.entries({ ...none, ...tokens }).map(([name, count]) => [name, count * 1e6]);
       return costOf(at, { ...millions(used), media: Object.fromEntries(parts) }, 0).total;

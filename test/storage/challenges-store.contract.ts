@@ -31,7 +31,9 @@ export function challengesStoreContract(open: OpenStorage): void {
     const storage = await open();
     await addUsers(storage);
     const master = {
-      ...{ kid: 'master_1', store: 'file', proof: 'proof' },
+      kid: 'master_1',
+      store: 'file',
+      proof: 'proof',
       wrapped: null,
       createdAt: morning,
     };
@@ -61,8 +63,16 @@ export function challengesStoreContract(open: OpenStorage): void {
     for (const challenge of challenges) {
       const { invoiceId: id, invoice, paymentHash, amount, createdAt, expiresAt } = challenge;
       await storage.wallets.addInvoice({
-        ...{ id, walletId: 'wal_1', paymentHash, invoice, amount, createdAt, expiresAt },
-        ...{ description: 'A call', backend: 'embedded', preimage: 'sealed' },
+        id,
+        walletId: 'wal_1',
+        paymentHash,
+        invoice,
+        amount,
+        createdAt,
+        expiresAt,
+        description: 'A call',
+        backend: 'embedded',
+        preimage: 'sealed',
       });
       await storage.challenges.add(challenge);
     }
@@ -70,9 +80,18 @@ export function challengesStoreContract(open: OpenStorage): void {
   };
   const pay = async ({ wallets }: Storage, { invoice, paymentHash, amount, expiresAt }: Challenge) => {
     const paid = await wallets.payInternally({
-      ...{ id: `pay ${paymentHash}`, walletId: 'wal_2', paymentHash, invoice, amount, feeLimit: 0 },
-      ...{ payee: 'node of wal_1', description: null, host: null, backend: 'embedded' },
-      ...{ createdAt: morning + 1, expiresAt },
+      id: `pay ${paymentHash}`,
+      walletId: 'wal_2',
+      paymentHash,
+      invoice,
+      amount,
+      feeLimit: 0,
+      payee: 'node of wal_1',
+      description: null,
+      host: null,
+      backend: 'embedded',
+      createdAt: morning + 1,
+      expiresAt,
     });
     expect(paid).toMatchObject({ state: 'succeeded' });
   };

@@ -5,8 +5,13 @@ import type { OpenStorage } from './records.ts';
 export function decisionsStoreContract(open: OpenStorage): void {
   describe('the decisions store', () => {
     const fitted: Calibration = {
-      ...{ model: 'sim/assistant', type: 'choice', temperature: 1.5, examples: 200 },
-      ...{ nllBefore: 0.71, nllAfter: 0.52, fittedAt: 1_795_000_000_000 },
+      model: 'sim/assistant',
+      type: 'choice',
+      temperature: 1.5,
+      examples: 200,
+      nllBefore: 0.71,
+      nllAfter: 0.52,
+      fittedAt: 1_795_000_000_000,
     };
 
     test('keeps one calibration per model and type', async () => {

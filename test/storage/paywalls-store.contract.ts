@@ -53,7 +53,11 @@ export function paywallsStoreContract(open: OpenStorage): void {
       const { paywalls, first } = await openWithPaywall();
       expect(first).toEqual({
         ...aPaywall('pw_1'),
-        ...{ name: 'first', revision: 1, challenges: 0, paid: 0, revenue: 0 },
+        name: 'first',
+        revision: 1,
+        challenges: 0,
+        paid: 0,
+        revenue: 0,
       });
       expect(await paywalls.insert(aPaywall('pw_2'), ['first'])).toBe('name-taken');
       expect(await paywalls.insert(aPaywall('pw_2'), ['first', 'second'])).toMatchObject({
@@ -115,21 +119,28 @@ export function paywallsStoreContract(open: OpenStorage): void {
       await storage.wallets.create(wallet, secret, undefined);
       for (const number of [1, 2]) {
         await storage.wallets.addInvoice({
-          ...{
-            id: `inv_${number}`,
-            walletId: 'wal_1',
-            paymentHash: `hash ${number}`,
-            invoice: `lnbc${number}`,
-          },
-          ...{ amount: 10_000, description: '', backend: 'embedded', preimage: null },
-          ...{ createdAt: morning, expiresAt: morning + 1000 },
+          id: `inv_${number}`,
+          walletId: 'wal_1',
+          paymentHash: `hash ${number}`,
+          invoice: `lnbc${number}`,
+          amount: 10_000,
+          description: '',
+          backend: 'embedded',
+          preimage: null,
+          createdAt: morning,
+          expiresAt: morning + 1000,
         });
         const charged = { paymentId: `payment ${number}`, request: aRequest };
         expect(await paywalls.addChallenge({ ...aChallenge(number), ...charged })).toBe(true);
       }
       expect(await paywalls.charge('payment 1')).toEqual({
-        ...{ ...aChallenge(1), paymentId: 'payment 1', request: aRequest, uses: 0 },
-        ...{ invoice: 'lnbc1', amount: 10_000, invoiceExpiresAt: morning + 1000 },
+        ...aChallenge(1),
+        paymentId: 'payment 1',
+        request: aRequest,
+        uses: 0,
+        invoice: 'lnbc1',
+        amount: 10_000,
+        invoiceExpiresAt: morning + 1000,
       });
       expect(await paywalls.charge('payment 3')).toBeUndefined();
       await storage.wallets.receive({ id: 'inv_1', received: 10_500, at: morning + 1 });

@@ -9,32 +9,69 @@ import { addUsers, morning, type OpenStorage } from './records.ts';
 
 export function peersStoreContract(open: OpenStorage): void {
   const settings = (changes: Partial<PeerSettings> = {}): PeerSettings => ({
-    ...{ workspaceId: 'ws_1', name: 'attic', url: 'https://attic.example', keyFingerprint: null },
-    ...{ allowedModels: ['engine'], maxInFlight: 4, enabled: true, insecureHttp: false },
-    ...{ mayBePrivate: false, addedAt: morning, updatedAt: morning, ...changes },
+    workspaceId: 'ws_1',
+    name: 'attic',
+    url: 'https://attic.example',
+    keyFingerprint: null,
+    allowedModels: ['engine'],
+    maxInFlight: 4,
+    enabled: true,
+    insecureHttp: false,
+    mayBePrivate: false,
+    addedAt: morning,
+    updatedAt: morning,
+    ...changes,
   });
   const unused: PeerRecordedHealth = {
-    ...{ answered: 0, failed: 0, latencyMs: null, lastSeenAt: null },
-    ...{ benches: 0, benchedUntil: null, reason: null, compared: 0, agreed: 0 },
+    answered: 0,
+    failed: 0,
+    latencyMs: null,
+    lastSeenAt: null,
+    benches: 0,
+    benchedUntil: null,
+    reason: null,
+    compared: 0,
+    agreed: 0,
   };
   const used: PeerRecordedHealth = {
-    ...{ answered: 3, failed: 2, latencyMs: 41.5, lastSeenAt: morning },
-    ...{ benches: 1, benchedUntil: morning + 60_000, reason: 'timeout', compared: 20, agreed: 19 },
+    answered: 3,
+    failed: 2,
+    latencyMs: 41.5,
+    lastSeenAt: morning,
+    benches: 1,
+    benchedUntil: morning + 60_000,
+    reason: 'timeout',
+    compared: 20,
+    agreed: 19,
   };
   const sealed = (version = 1): SealedSecret => ({
-    ...{ name: 'peer-key|ws_1|attic', version, kid: 'master_1' },
-    ...{ wrappedKey: 'wrapped', sealed: `value ${version}` },
+    name: 'peer-key|ws_1|attic',
+    version,
+    kid: 'master_1',
+    wrappedKey: 'wrapped',
+    sealed: `value ${version}`,
   });
   const attempt = (changes: Partial<PeerAttemptRecord> = {}): PeerAttemptRecord => ({
-    ...{ workspaceId: 'ws_1', peer: 'attic', requestId: 'req_1', outcome: 'answered', code: 200 },
-    ...{ hedged: false, ms: 12, at: morning, ...changes },
+    workspaceId: 'ws_1',
+    peer: 'attic',
+    requestId: 'req_1',
+    outcome: 'answered',
+    code: 200,
+    hedged: false,
+    ms: 12,
+    at: morning,
+    ...changes,
   });
   const keeps = { key: 'keep', max: 2 } as const;
   const openWithUsers = async () => {
     const storage = await open();
     await addUsers(storage);
     await storage.vault.addMaster({
-      ...{ kid: 'master_1', store: 'file', proof: 'proof', wrapped: null, createdAt: morning },
+      kid: 'master_1',
+      store: 'file',
+      proof: 'proof',
+      wrapped: null,
+      createdAt: morning,
     });
     return storage;
   };

@@ -60,8 +60,15 @@ export function profileStoreContract(open: OpenStorage): void {
       await keys.insert(aKey('key_1', { workspaceId: 'ws_2', ownerId: 'usr_2' }));
       await workspaces.insertLogin(aLogin('login_1', { userId: 'usr_2' }));
       await tokens.insert({
-        ...{ id: 'tok_1', userId: 'usr_2', digest: 'd', name: 'CI', abilities: [], createdAt: morning },
-        ...{ expiresAt: null, lastUsedAt: null, revokedAt: null },
+        id: 'tok_1',
+        userId: 'usr_2',
+        digest: 'd',
+        name: 'CI',
+        abilities: [],
+        createdAt: morning,
+        expiresAt: null,
+        lastUsedAt: null,
+        revokedAt: null,
       });
       const shout = await shouts.insert({ author: 2, zone: 'home', body: 'hi', at: morning });
 

@@ -5,16 +5,26 @@ import { addUsers, morning, type OpenStorage } from './records.ts';
 
 export function vaultStoreContract(open: OpenStorage): void {
   const aMaster = (kid: string, changes: Partial<MasterRecord> = {}): MasterRecord => ({
-    ...{ kid, store: 'file', proof: `proof of ${kid}`, wrapped: null, createdAt: morning },
+    kid,
+    store: 'file',
+    proof: `proof of ${kid}`,
+    wrapped: null,
+    createdAt: morning,
     ...changes,
   });
   const aSecret = (kid: string, version = 1): SealedSecret => ({
-    ...{ name: 'provider-key|ws_1|openai', version, kid },
-    ...{ wrappedKey: `wrapped by ${kid}`, sealed: `value ${version}` },
+    name: 'provider-key|ws_1|openai',
+    version,
+    kid,
+    wrappedKey: `wrapped by ${kid}`,
+    sealed: `value ${version}`,
   });
   const aKey = (changes: Partial<ProviderKeyRecord> = {}): ProviderKeyRecord => ({
-    ...{ workspaceId: 'ws_1', provider: 'openai', fingerprint: '0123456789ab' },
-    ...{ addedAt: morning, updatedAt: morning },
+    workspaceId: 'ws_1',
+    provider: 'openai',
+    fingerprint: '0123456789ab',
+    addedAt: morning,
+    updatedAt: morning,
     ...changes,
   });
   const openWithSecret = async () => {

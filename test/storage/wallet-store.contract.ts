@@ -18,8 +18,11 @@ const aWallet = (id: string, changes: Partial<WalletRecord> = {}): WalletRecord 
   ...changes,
 });
 const aSecret = (walletId: string, kid = 'master_1') => ({
-  ...{ name: `wallet|${walletId}`, version: 1, kid },
-  ...{ wrappedKey: 'wrapped', sealed: 'sealed' },
+  name: `wallet|${walletId}`,
+  version: 1,
+  kid,
+  wrappedKey: 'wrapped',
+  sealed: 'sealed',
 });
 const anInvoice = (number: number, changes: Partial<NewInvoice> = {}): NewInvoice => ({
   id: `inv_${number}`,
@@ -129,15 +132,13 @@ export function walletStoreContract(open: OpenStorage): void {
       const paid = await wallets.payInternally(aPayment(1));
       const payment = {
         ...aPayment(1),
-        ...{
-          state: 'succeeded',
-          fee: 0,
-          failure: null,
-          preimage: 'sealed preimage 1',
-          settledAt: morning + 1,
-          budget: null,
-          resolvedBy: null,
-        },
+        state: 'succeeded',
+        fee: 0,
+        failure: null,
+        preimage: 'sealed preimage 1',
+        settledAt: morning + 1,
+        budget: null,
+        resolvedBy: null,
       };
       expect(paid).toEqual(payment);
       expect(await wallets.payment('pay_1')).toEqual(payment);
@@ -482,13 +483,11 @@ export function walletStoreContract(open: OpenStorage): void {
           switch (each.does) {
             case 'deposit':
               return wallets.deposit({
-                ...{
-                  id: `dep_${at}`,
-                  walletId: each.wallet,
-                  amount: each.amount,
-                  max: depositMax,
-                  at: morning,
-                },
+                id: `dep_${at}`,
+                walletId: each.wallet,
+                amount: each.amount,
+                max: depositMax,
+                at: morning,
               });
             case 'invoice':
               if (!amounts.has(each.number)) amounts.set(each.number, each.amount);
@@ -498,19 +497,21 @@ export function walletStoreContract(open: OpenStorage): void {
             case 'payInternally':
               return wallets.payInternally(
                 aPayment(each.number, {
-                  ...{
-                    id: `pay_w${at}`,
-                    walletId: each.wallet,
-                    amount: amounts.get(each.number) ?? each.amount,
-                  },
+                  id: `pay_w${at}`,
+                  walletId: each.wallet,
+                  amount: amounts.get(each.number) ?? each.amount,
                 }),
               );
             case 'start':
               attempts.set(each.number, at);
               return wallets.startPayment(
                 aPayment(each.number, {
-                  ...{ id: `pay_s${at}`, walletId: each.wallet, amount: each.amount, feeLimit: each.limit },
-                  ...{ paymentHash: `outside ${each.number}`, backend: 'node' },
+                  id: `pay_s${at}`,
+                  walletId: each.wallet,
+                  amount: each.amount,
+                  feeLimit: each.limit,
+                  paymentHash: `outside ${each.number}`,
+                  backend: 'node',
                 }),
               );
             case 'settle': {

@@ -791,9 +791,12 @@ const samples: Record<string, Sample> = {
   },
   runChat: {
     callers: {
-      ...{ ...site, ...ofOthers, keyWithScope: siteForbidden },
+      ...site,
+      ...ofOthers,
+      keyWithScope: siteForbidden,
       // The chat is in their own workspace, and they ask for it in another one.
-      ...{ admin: siteNotFound, member: siteNotFound },
+      admin: siteNotFound,
+      member: siteNotFound,
     },
     example: ({ thread = 'th_1' }) => ({ params: { conversationId: thread }, body: { input: 'Hello.' } }),
   },

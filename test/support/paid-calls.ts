@@ -38,7 +38,9 @@ export async function addPayer(daemon: Host, handle: string, sats = 1_000_000): 
     json: { scopes: ['responses', 'billing', 'usage:read'] },
   });
   return {
-    ...{ login, workspace, key: issued.body.secret },
+    login,
+    workspace,
+    key: issued.body.secret,
     async payInvoice({ invoice }) {
       const paid = await askDaemon(daemon, 'POST', '/api/payments/pay', { as: login, json: { invoice } });
       if (paid.status !== 200) throw new Error(`not paid: ${JSON.stringify(paid.body)}`);

@@ -38,7 +38,8 @@ export const connectWalletCommand = (context: Context) =>
       const secret = await askSecret(context, { prompt: `${title}: ${what}`, fromEnv });
       if (!force) {
         const terms = {
-          ...{ backend, secret },
+          backend,
+          secret,
           ...(url !== undefined && { url }),
           ...(certificate !== undefined && { certificate_file: resolve(certificate) }),
           ...(network !== undefined && { network }),

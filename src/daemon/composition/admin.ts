@@ -82,8 +82,13 @@ export function adminHandlers(
     }),
     ...aboutHandlers({
       ...statusReaders({
-        ...{ storage, process, catalog: features.catalog, health: features.health, live: deps.live },
-        ...{ providers: features.providers.byName, vault: features.ownKeys.vault },
+        storage,
+        process,
+        catalog: features.catalog,
+        health: features.health,
+        live: deps.live,
+        providers: features.providers.byName,
+        vault: features.ownKeys.vault,
         backendState: features.backendState,
         elapsed: deps.world.elapsed,
       }),

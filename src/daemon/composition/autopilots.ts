@@ -62,7 +62,11 @@ export function createAutopilots(deps: AutopilotsDeps, features: AutopilotsFeatu
     now: () => world.now(),
   });
   const runs = new AutopilotRuns({
-    ...{ autopilots, threads, makeId, world, log },
+    autopilots,
+    threads,
+    makeId,
+    world,
+    log,
     settings: live,
     async respond(body, call) {
       const reply = await calls.call(createResponse, { body }, call);

@@ -86,8 +86,13 @@ export function createDecisions(deps: DecisionsDeps, features: DecisionsFeatures
   const debiaser = new Debiaser();
   const nodeId = nodeIdOf(dataKey);
   const peers = new Peers({
-    ...{ store: storage.peers, client: peerClient(world), world, nodeId },
-    ...{ workspaces: features.workspaces, events: features.events, hostWorkspace: features.hostWorkspace },
+    store: storage.peers,
+    client: peerClient(world),
+    world,
+    nodeId,
+    workspaces: features.workspaces,
+    events: features.events,
+    hostWorkspace: features.hostWorkspace,
     vault: features.ownKeys.vault,
     addressProblem: (url, options) => peerAddressProblem(url, options, portOf(new URL(deps.process.url()))),
     ownIdentity: (model) => {
@@ -112,7 +117,13 @@ export function createDecisions(deps: DecisionsDeps, features: DecisionsFeatures
   });
   const decisions = new Decisions({
     peersFor: (call) => peers.sourceFor(call),
-    ...{ engines, calibrations, budget, settings, backupModels, world, makeId },
+    engines,
+    calibrations,
+    budget,
+    settings,
+    backupModels,
+    world,
+    makeId,
     router: features.router,
     keyFor: features.ownKeys.keyFor,
     engineOf: ({ provider, providerModel }) =>
@@ -128,8 +139,15 @@ export function createDecisions(deps: DecisionsDeps, features: DecisionsFeatures
   return {
     handlers: [
       ...decisionHandlers({
-        ...{ decisions, calibrations, idempotency, admission, isPrepaid, observers, world },
-        ...{ settings, nodeId },
+        decisions,
+        calibrations,
+        idempotency,
+        admission,
+        isPrepaid,
+        observers,
+        world,
+        settings,
+        nodeId,
       }),
       ...peerHandlers({
         peers,

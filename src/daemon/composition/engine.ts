@@ -30,7 +30,9 @@ export function createEngine(deps: EngineDeps, { providers }: { providers: Pick<
   const { world, live, log, timeouts } = deps;
   const runner = modelProcesses({ dataFolder: deps.process.dataFolder, settings: live.engine, log });
   const models = new EngineModels<LocalModel>({
-    ...{ runner, world, save: deps.keepEngineModels },
+    runner,
+    world,
+    save: deps.keepEngineModels,
     onChange: () => providers.add([{ description: describe(models, live.engine), upstream, key: undefined }]),
   });
   const upstream = localUpstream((name) => models.get(name)?.running, timeouts);

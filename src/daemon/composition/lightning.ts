@@ -57,7 +57,10 @@ export function createLightning(deps: LightningDeps): Lightning {
       // What is not given stays as it is configured, unless that is for another kind of node.
       const kept = name === configured.backend ? configured : undefined;
       const config = {
-        ...{ ...configured, backend: name, secret, secretFile: undefined },
+        ...configured,
+        backend: name,
+        secret,
+        secretFile: undefined,
         url: terms.url ?? kept?.url,
         certificateFile: terms.certificateFile ?? kept?.certificateFile,
         network: terms.network ?? kept?.network ?? defaults['wallet.network'],

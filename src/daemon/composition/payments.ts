@@ -49,7 +49,11 @@ export function createPayments(deps: PaymentsDeps, { wallets, admission, isPrepa
   const store = storage.challenges;
   const elapsed = () => world.elapsed();
   const challenges = new Challenges({
-    ...{ store, invoices, backend, world, log },
+    store,
+    invoices,
+    backend,
+    world,
+    log,
     async receiver() {
       if (!live.acceptsPayments) throw paymentsUnavailable('`payments.accept` is false.');
       // On a public host, anyone could get credit with play money.
@@ -70,7 +74,12 @@ export function createPayments(deps: PaymentsDeps, { wallets, admission, isPrepa
     secret: Buffer.from(hkdfSync('sha256', deps.dataKey, '', 'payment challenges', 32)),
   });
   const paidCalls = new PaidCalls({
-    ...{ store, challenges, invoices, admission, isPrepaid, world },
+    store,
+    challenges,
+    invoices,
+    admission,
+    isPrepaid,
+    world,
     publicUrl: () => live.publicUrls.api,
   });
   const purchases = new CreditPurchases({ store, challenges, paidCalls, world });

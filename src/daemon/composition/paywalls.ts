@@ -99,7 +99,11 @@ export function createPaywalls(deps: PaywallsDeps, features: PaywallsFeatures) {
   };
   const reconciler = new Reconciler({ store, world, log, targets: [embedded, ...otherTargets()] });
   const paywalls = makePaywalls({
-    ...{ store, reconciler, sealer, makeId, randomBytes },
+    store,
+    reconciler,
+    sealer,
+    makeId,
+    randomBytes,
     people: people({ store: storage.profile }),
     requireWallet: (caller) => features.wallets.required(caller),
     mayUsePrivate: async (caller: Caller) =>
@@ -111,7 +115,10 @@ export function createPaywalls(deps: PaywallsDeps, features: PaywallsFeatures) {
     now: () => world.now(),
   });
   const gate = new PaywallGate({
-    ...{ store, dataKey, world, log },
+    store,
+    dataKey,
+    world,
+    log,
     table: () => reconciler.table,
     headersOf: (paywall) => paywalls.headersOf(paywall),
     createLimit: (limit) => addressRateLimit({ ...limit, elapsed: () => world.elapsed() }),
@@ -121,7 +128,8 @@ export function createPaywalls(deps: PaywallsDeps, features: PaywallsFeatures) {
     },
   });
   const proxy = new ReverseProxy({
-    ...{ rules, log },
+    rules,
+    log,
     decide: (request) => gate.decide(request),
     renderFailure: upstreamFailed,
     makeRequestId: () => makeId('req'),
@@ -138,7 +146,10 @@ export function createPaywalls(deps: PaywallsDeps, features: PaywallsFeatures) {
   return {
     handlers: (idempotency: Pick<Idempotency, 'once'>): Handler[] =>
       paywallHandlers({
-        ...{ paywalls, reconciler, idempotency, proxyUrl },
+        paywalls,
+        reconciler,
+        idempotency,
+        proxyUrl,
         publicUrl: () => deps.live.publicUrls.paywalls,
         walletOf: (userId) => features.wallets.ofUser(userId),
       }),

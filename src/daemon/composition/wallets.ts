@@ -61,7 +61,11 @@ export function createWallets(deps: WalletsDeps, { vault, events }: WalletsDepen
     return found;
   };
   const wallets = makeWallets({
-    ...{ store, vault, backend, makeId, world },
+    store,
+    vault,
+    backend,
+    makeId,
+    world,
     homeOf: (userId) => storage.workspaces.homeOf(userId),
     isLocalHost: deps.isLocalHost,
   });
@@ -73,10 +77,26 @@ export function createWallets(deps: WalletsDeps, { vault, events }: WalletsDepen
   };
   const announce = ({ workspaceId }: { workspaceId: string }) => events.announce({ workspaceId });
   const invoices = makeInvoices({
-    ...{ store, wallets, backend, sealer, announce, onPaid, makeId, world, log },
+    store,
+    wallets,
+    backend,
+    sealer,
+    announce,
+    onPaid,
+    makeId,
+    world,
+    log,
   });
   const payments = new Payments({
-    ...{ store, wallets, backend, sealer, announce, onPaid, makeId, world, log },
+    store,
+    wallets,
+    backend,
+    sealer,
+    announce,
+    onPaid,
+    makeId,
+    world,
+    log,
     settings: deps.live,
   });
 
@@ -104,8 +124,12 @@ export function createWallets(deps: WalletsDeps, { vault, events }: WalletsDepen
     backend,
     handlers(idempotency: Pick<Idempotency, 'once'>): Handler[] {
       const handlersDeps = {
-        ...{ wallets, invoices, payments, idempotency },
-        ...{ settings: deps.live, now: () => world.now() },
+        wallets,
+        invoices,
+        payments,
+        idempotency,
+        settings: deps.live,
+        now: () => world.now(),
       };
       return [...walletHandlers(handlersDeps), ...paymentHandlers(handlersDeps), ...backendHandlers(owners)];
     },

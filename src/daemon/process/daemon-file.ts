@@ -11,7 +11,9 @@ export async function writeDaemonFile(
   { url, socket, startedAt }: { url: string; socket: string | null; startedAt: number },
 ): Promise<DaemonFile> {
   const content: DaemonFile = {
-    ...{ url, socket, version },
+    url,
+    socket,
+    version,
     start_ticks: await startTicks(),
     pid: process.pid,
     data_dir: dataFolder,

@@ -81,7 +81,9 @@ export class Forwarder {
     const hasNone = bodyBytes === 0 && /^(GET|HEAD)$/.test(request.method ?? '');
     const connect = (isRetry: boolean): void => {
       const asked = this.#request(request, {
-        ...{ target, client, bodyBytes: hasNone ? null : bodyBytes },
+        target,
+        client,
+        bodyBytes: hasNone ? null : bodyBytes,
         isUpgrade: false,
       });
       const failWith = failure(target, this.#deps.log, resolve);
@@ -179,7 +181,10 @@ export class Forwarder {
     const isSecure = url.protocol === 'https:';
     const headers = upstreamHeaders(request, { added, host: url.host, via, client, bodyBytes, isUpgrade });
     const options: RequestOptions = {
-      ...{ host, port, method: request.method, path: url.pathname + url.search },
+      host,
+      port,
+      method: request.method,
+      path: url.pathname + url.search,
       // In this form repeated headers stay apart.
       headers: headers as unknown as RequestOptions['headers'],
       setHost: false,

@@ -124,7 +124,8 @@ export class ReverseProxy {
     if (decision.kind === 'answer') return answer(request, response, decision);
     body.accept();
     const failure = await this.#forwarder.forward(request, response, {
-      ...{ target: decision, client: clientOf(request) },
+      target: decision,
+      client: clientOf(request),
       body: body.bytes,
     });
     if (failure) answer(request, response, this.#deps.renderFailure(failure, requestId));
@@ -142,7 +143,9 @@ export class ReverseProxy {
     }
     if (decision.kind === 'answer') return answerRaw(socket, decision);
     const failure = await this.#forwarder.upgrade(request, socket, {
-      ...{ target: decision, client: clientOf(request), head },
+      target: decision,
+      client: clientOf(request),
+      head,
       onOpen: (upstream) => {
         this.#sockets.add(upstream);
         upstream.once('close', () => this.#sockets.delete(upstream));

@@ -172,7 +172,10 @@ const paymentHeaders = Object.entries({
   'Payment-Authorization':
     'A `Payment` credential for the challenge in `WWW-Authenticate`. In `Authorization` it stands in for the key.',
 }).map(([name, description]) => ({
-  ...{ name, in: 'header', required: false, description },
+  name,
+  in: 'header',
+  required: false,
+  description,
   schema: { type: 'string' },
 }));
 

@@ -49,7 +49,10 @@ test('create sets what its flags say', async () => {
     ...['--free-path', '/all/health', '/all/docs/*', '--free-per-day', '3', '--rate', '7'],
   );
   expect(paywall).toMatchObject({
-    ...{ name: 'all', priceSats: 5, authScheme: 'l402', freeRequestsPerDay: 3 },
+    name: 'all',
+    priceSats: 5,
+    authScheme: 'l402',
+    freeRequestsPerDay: 3,
     match: { host: 'api.example', pathPrefix: '/all', methods: ['GET', 'POST'] },
     upstream: { url: server.url, rewritePrefix: '/v2' },
     token: { maxUses: null, timeoutSeconds: 60 },

@@ -35,7 +35,10 @@ describe('watching peers', () => {
   const clear = '\u001b[H\u001b[J';
   const watch = (args: string[], stop: AbortController, onStdout: (text: string) => void, tty = false) =>
     runCli(['peer', 'watch', ...args], {
-      ...{ env: { GATEWAY_HOME: daemon.home }, interrupt: stop.signal, onStdout, tty },
+      env: { GATEWAY_HOME: daemon.home },
+      interrupt: stop.signal,
+      onStdout,
+      tty,
     });
 
   test('prints each peer as a line of JSON, and again when it changed', async () => {

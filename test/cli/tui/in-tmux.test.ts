@@ -182,7 +182,9 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }
       method: 'POST',
       headers: { 'x-api-key': key, 'content-type': 'application/json' },
       body: JSON.stringify({
-        ...{ model: 'relay/claude-sonnet-4-5', max_tokens: 64, stream: true },
+        model: 'relay/claude-sonnet-4-5',
+        max_tokens: 64,
+        stream: true,
         messages: [{ role: 'user', content: 'Hello.' }],
       }),
     });

@@ -8,8 +8,13 @@ import { startFakeOpenAi } from '../../support/fake-openai.ts';
 import { fakeVector } from '../../support/fake-vector.ts';
 
 const timeouts = {
-  ...{ connectMs: 60_000, headersMs: 60_000, firstEventMs: 60_000, idleMs: 60_000 },
-  ...{ outputMs: 60_000, totalMs: 60_000, closingMs: 60_000 },
+  connectMs: 60_000,
+  headersMs: 60_000,
+  firstEventMs: 60_000,
+  idleMs: 60_000,
+  outputMs: 60_000,
+  totalMs: 60_000,
+  closingMs: 60_000,
 };
 
 test('a local server that was found embeds texts, in requests that every server accepts', async () => {

@@ -19,13 +19,30 @@ import { type FakeWorld, fakeWorld } from '../../support/fake-world.ts';
 const minuteMs = 60_000;
 const embedded = '127.0.0.1:4101';
 const paywall: PaywallRecord = {
-  ...{ id: 'pw_1', ownerId: 'usr_1', owner: 1, name: 'weather', status: 'active', revision: 1 },
-  ...{ host: null, pathPrefix: '/weather', methods: [], headers: null, mayBePrivate: false },
+  id: 'pw_1',
+  ownerId: 'usr_1',
+  owner: 1,
+  name: 'weather',
+  status: 'active',
+  revision: 1,
+  host: null,
+  pathPrefix: '/weather',
+  methods: [],
+  headers: null,
+  mayBePrivate: false,
   upstream: { url: 'https://example.com', rewritePrefix: null, timeoutMs: 1000 },
-  ...{ priceSats: 1, authScheme: 'l402' },
+  priceSats: 1,
+  authScheme: 'l402',
   token: { timeoutSeconds: 60, maxUses: 1, capabilities: [], constraints: {} },
-  ...{ freePaths: [], freeRequestsPerDay: 0, rateLimit: null },
-  ...{ createdAt: 0, updatedAt: 0, deletedAt: null, challenges: 0, paid: 0, revenue: 0 },
+  freePaths: [],
+  freeRequestsPerDay: 0,
+  rateLimit: null,
+  createdAt: 0,
+  updatedAt: 0,
+  deletedAt: null,
+  challenges: 0,
+  paid: 0,
+  revenue: 0,
 };
 const config = { revision: 1, paywalls: [paywall] };
 const expectedRoute = caddyRoute({ paywalls: [paywall], embedded });
@@ -79,7 +96,9 @@ async function start(): Promise<Reconciler> {
     { name: 'nginx', apply: ({ paywalls }) => applyToNginx(nginxLocations({ paywalls, embedded })) },
   ];
   const reconciler = new Reconciler({
-    ...{ targets, world, store: { serving: async () => config } },
+    targets,
+    world,
+    store: { serving: async () => config },
     log: { warn: (details) => warned.push(JSON.stringify(details)) },
   });
   await reconciler.update();
@@ -182,7 +201,8 @@ function fakeCaddy() {
 function answer(status: number, json: unknown): Awaited<ReturnType<World['send']>> {
   const bytes = Buffer.from(JSON.stringify(json));
   return {
-    ...{ status, headers: {} },
+    status,
+    headers: {},
     body: {
       bytes: async () => bytes,
       cancel() {},

@@ -82,7 +82,9 @@ export async function startElectrumNode(options: ElectrumNodeOptions): Promise<E
     get url() {
       return url;
     },
-    ...{ user, password, call },
+    user,
+    password,
+    call,
     async crashAndRestart() {
       await kill();
       await start();

@@ -62,7 +62,8 @@ export class FakeNode {
   /** An invoice of another node, which this one can pay. */
   foreignInvoice(amountMsat: number): string {
     const { invoice, paymentHash, preimage } = signedInvoice(this.network, {
-      ...{ amountMsat, description: 'Books' },
+      amountMsat,
+      description: 'Books',
     });
     this.#foreign.set(paymentHash, preimage);
     return invoice;
@@ -144,8 +145,14 @@ function signedInvoice(
   const hash = createHash('sha256').update(preimage).digest();
   const invoice = encodeInvoice(
     {
-      ...{ network, amountMsat, timestamp: Math.floor(Date.now() / 1000), expirySeconds },
-      ...{ paymentHash: hash, paymentSecret: randomBytes(32), description, features: [8, 14, 17] },
+      network,
+      amountMsat,
+      timestamp: Math.floor(Date.now() / 1000),
+      expirySeconds,
+      paymentHash: hash,
+      paymentSecret: randomBytes(32),
+      description,
+      features: [8, 14, 17],
     },
     new Uint8Array(32).fill(7),
   );

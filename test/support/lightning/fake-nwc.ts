@@ -130,7 +130,10 @@ function lookUp(node: FakeNode, hash: string): Answer {
     const reported = node.reportedState ?? states[state];
     return {
       result: {
-        ...{ type: 'outgoing', state: reported, amount: amountMsat, fees_paid: feeMsat },
+        type: 'outgoing',
+        state: reported,
+        amount: amountMsat,
+        fees_paid: feeMsat,
         ...(reported === 'settled' && { preimage: hex(preimage) }),
         created_at: Math.floor(startedAt / 1000),
       },

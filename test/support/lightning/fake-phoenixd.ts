@@ -64,8 +64,11 @@ async function serve(node: FakeNode, request: IncomingMessage, response: ServerR
       if (!invoice) return answer(404, 'Not found');
       const isPaid = invoice.state === 'paid';
       return answer(200, {
-        ...{ paymentHash: hash, preimage: Buffer.from(invoice.preimage).toString('hex') },
-        ...{ isPaid, receivedSat: isPaid ? invoice.amountMsat / 1000 : 0, fees: 0 },
+        paymentHash: hash,
+        preimage: Buffer.from(invoice.preimage).toString('hex'),
+        isPaid,
+        receivedSat: isPaid ? invoice.amountMsat / 1000 : 0,
+        fees: 0,
       });
     }
     default:
@@ -88,7 +91,8 @@ async function pay(
     return answer(200, {
       recipientAmountSat: payment.amountMsat / 1000,
       routingFeeSat: Math.floor(payment.feeMsat / 1000),
-      ...{ paymentId: '6b7f0e8e', paymentHash },
+      paymentId: '6b7f0e8e',
+      paymentHash,
       paymentPreimage: Buffer.from(payment.preimage).toString('hex'),
     });
   } catch (error) {
@@ -100,7 +104,9 @@ async function pay(
 function outgoing({ paymentHash, state, preimage, feeMsat, startedAt }: FakePayment, reported?: string) {
   const isOver = state !== 'in-flight' && reported === undefined;
   return {
-    ...{ type: 'outgoing_payment', paymentHash, createdAt: startedAt },
+    type: 'outgoing_payment',
+    paymentHash,
+    createdAt: startedAt,
     ...(isOver && { completedAt: startedAt + 5 }),
     ...(isOver && state === 'succeeded' && { preimage: Buffer.from(preimage).toString('hex') }),
     isPaid: isOver,

@@ -54,7 +54,9 @@ export async function startLightningNodes(): Promise<LightningNodes> {
   mine(confirmations);
   await connected();
   return {
-    ...{ alice, bob, connected },
+    alice,
+    bob,
+    connected,
     async invoiceOfBob(amountMsat) {
       const amount = (amountMsat / 100_000_000_000).toFixed(8);
       return (await bob.call('add_request', { amount, memo: 'Books', force: true })).lightning_invoice;

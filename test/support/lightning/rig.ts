@@ -22,7 +22,10 @@ export function fakeRig(adapter: LightningAdapter, options: RigOptions) {
     const network = createNetwork({ certificate });
     const world = worldOfProcess(network.send);
     const backend = adapter.create({
-      ...{ url, network: node.network, send: network.send, world },
+      url,
+      network: node.network,
+      send: network.send,
+      world,
       secret: async () => secret,
     });
     onTestFinished(async () => {
@@ -32,7 +35,8 @@ export function fakeRig(adapter: LightningAdapter, options: RigOptions) {
     return backend;
   };
   return {
-    ...{ node, start },
+    node,
+    start,
     startOther() {
       node.nodeId = '03'.padEnd(66, 'b');
       return start();

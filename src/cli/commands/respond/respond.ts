@@ -115,7 +115,9 @@ async function respondAndShow(context: Context, flags: RespondFlags): Promise<vo
           .client()
           .stream(createResponse, { headers: {}, body: sent }, { ...options, headers });
         await followAnswer(context, {
-          ...{ events, following, progress },
+          events,
+          following,
+          progress,
           isLive: isLive(context, flags),
           markdown: flags.markdown,
         });

@@ -117,7 +117,11 @@ function ask(state: TuiState, { page, question, verb, progress, run }: Question)
     }
   };
   state.dialog = {
-    ...{ kind: 'confirm', question, verb, isYes: false, onCancel: close },
+    kind: 'confirm',
+    question,
+    verb,
+    isYes: false,
+    onCancel: close,
     run() {
       state.notice = progress;
       state.attempt(proceed);

@@ -105,11 +105,15 @@ async function loadRows(client: Services['client'], tab: number): Promise<Wallet
   ]);
   const rows: WalletRow[] = [
     ...invoices.map((invoice) => ({
-      ...{ kind: 'invoice' as const, id: invoice.id, createdAt: invoice.createdAt },
+      kind: 'invoice' as const,
+      id: invoice.id,
+      createdAt: invoice.createdAt,
       invoice,
     })),
     ...payments.map((payment) => ({
-      ...{ kind: 'payment' as const, id: payment.paymentId, createdAt: payment.createdAt },
+      kind: 'payment' as const,
+      id: payment.paymentId,
+      createdAt: payment.createdAt,
       payment,
     })),
   ];

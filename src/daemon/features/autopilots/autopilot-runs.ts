@@ -97,7 +97,13 @@ export class AutopilotRuns {
     try {
       const threadId = request.chatId ?? (await threads.create(workspaceId, title, id)).id;
       run = await threads.start({
-        ...{ caller, requestId, threadId, param: 'chatId', endpoint, model, title },
+        caller,
+        requestId,
+        threadId,
+        param: 'chatId',
+        endpoint,
+        model,
+        title,
         autopilot: { id, configVersion },
       });
     } catch (error) {
@@ -157,14 +163,22 @@ export class AutopilotRuns {
     const signal = AbortSignal.any([run.stopped, this.#draining.signal, caller.revoked]);
     try {
       const tools = new HttpTools(this.#deps, {
-        ...{ caller, signal, mayPay: mayPay(call.caller), mayBePrivate: await mayUsePrivate(caller) },
+        caller,
+        signal,
+        mayPay: mayPay(call.caller),
+        mayBePrivate: await mayUsePrivate(caller),
         maxSpendMsat: request.maxSpendMsats,
         note: (type, payload) => run.note(type, payload),
       });
       const earlier = await run.earlier();
       const output = await runLoop(
         {
-          ...{ makeId, faultIn, tools, run, signal, log },
+          makeId,
+          faultIn,
+          tools,
+          run,
+          signal,
+          log,
           respond: (body, requestId) => respond(body, { caller, requestId, signal }),
           current: async () => requireActive(await autopilots.find(call.caller, autopilot.id)),
         },

@@ -267,7 +267,10 @@ export class HttpTools {
     const reserved = Object.keys(named).find((name) => reservedHeaders.test(name));
     if (reserved !== undefined) throw refusedArgument(`The header \`${reserved}\` cannot be set.`);
     const answer = await this.#deps.send({
-      ...{ method, url, mayBePrivate, signal },
+      method,
+      url,
+      mayBePrivate,
+      signal,
       headers: { 'user-agent': 'gateway', ...named, ...proof?.headers },
       ...(method === 'POST' && { body: body ?? '' }),
     });

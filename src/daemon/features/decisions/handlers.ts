@@ -80,8 +80,13 @@ export function decisionHandlers(deps: DecisionHandlersDeps): Handler[] {
 
 function calibrationView({ model, type, temperature, examples, nllBefore, nllAfter, fittedAt }: Calibration) {
   return {
-    ...{ model, type, temperature, examples },
-    ...{ nll_before: nllBefore, nll_after: nllAfter, fitted_at: isoTime(fittedAt) },
+    model,
+    type,
+    temperature,
+    examples,
+    nll_before: nllBefore,
+    nll_after: nllAfter,
+    fitted_at: isoTime(fittedAt),
   };
 }
 
@@ -112,7 +117,14 @@ async function answer(
       const order = headers['x-decision-order'] as 'peer' | 'hosted' | undefined;
       const run = () =>
         deps.decisions.decide({
-          ...{ caller, model: body.model, request, options, order, signal: lasting, requestId, via },
+          caller,
+          model: body.model,
+          request,
+          options,
+          order,
+          signal: lasting,
+          requestId,
+          via,
           idempotencyKey: textIn(headers['idempotency-key']),
           deadlineMs,
         });

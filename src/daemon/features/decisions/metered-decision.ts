@@ -61,8 +61,13 @@ export async function metered(
     const answer = decided?.answer;
     const attempts = decided?.service.attempts ?? [];
     const usage: UsageRecord = {
-      ...{ requestId, endpoint, responseId: decided?.id ?? null, streamed: false },
-      ...{ workspaceId: record.workspaceId, keyId: record.keyId, createdAt: record.createdAt },
+      requestId,
+      endpoint,
+      responseId: decided?.id ?? null,
+      streamed: false,
+      workspaceId: record.workspaceId,
+      keyId: record.keyId,
+      createdAt: record.createdAt,
       model: answer?.model ?? model,
       provider: decided?.service.answered_by ?? null,
       ownKey: answer?.ownKey ?? false,
@@ -74,7 +79,11 @@ export async function metered(
       charged: 0,
       attempts: [
         ...attempts.map(({ source, outcome: code, ms }) => ({
-          ...{ provider: source, model, status: 0, errorCode: code, ms },
+          provider: source,
+          model,
+          status: 0,
+          errorCode: code,
+          ms,
         })),
         ...(decided && answer
           ? [

@@ -44,13 +44,11 @@ export function decisionModelEntries({ engines, hasBackups }: EntriesDeps, creat
           kind: 'decision',
           input_modalities: ['text'],
           output_modalities: ['decision'],
-          ...{
-            tools: false,
-            parallel_tools: false,
-            structured_output: false,
-            reasoning: false,
-            logprobs: false,
-          },
+          tools: false,
+          parallel_tools: false,
+          structured_output: false,
+          reasoning: false,
+          logprobs: false,
         },
         providers: [
           { provider: id, model: identity, available: status.available, reason, prices: free, live: null },

@@ -47,7 +47,12 @@ function viewOf(
 ): EngineModelView {
   return {
     object: 'engine_model',
-    ...{ name, path, bytes, sha256, architecture, as: role },
+    name,
+    path,
+    bytes,
+    sha256,
+    architecture,
+    as: role,
     model: `${localModelsProvider}/${name}`,
     pid: running.pid ?? null,
     available: isInstalled,

@@ -13,8 +13,14 @@ export function secretOnce(
 ): Promise<RelayReply> {
   const { caller, requestId, headers, body, signal, remoteAddress } = call;
   const asked: OnceCall = {
-    ...{ caller, requestId, headers, body, signal, endpoint },
-    ...{ isStreamed: false, isSecret: true },
+    caller,
+    requestId,
+    headers,
+    body,
+    signal,
+    endpoint,
+    isStreamed: false,
+    isSecret: true,
     ...(remoteAddress !== undefined && { remoteAddress }),
   };
   return idempotency.once(asked, produce);

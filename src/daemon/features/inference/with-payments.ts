@@ -56,7 +56,9 @@ export async function pay<R extends Receivable<R>>(
 function keptAsCredit(error: ApiError, usd: string): ApiError {
   const { code, message, param, retryAfterSeconds, reportedCode, type, headers, extra } = error;
   return new ApiError(code, {
-    ...{ param, reportedCode, type },
+    param,
+    reportedCode,
+    type,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     ...(headers && { headers }),
     message: `${message} Your payment of $${usd} is kept as credit.`,

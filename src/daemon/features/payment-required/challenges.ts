@@ -94,8 +94,10 @@ export class Challenges {
     if (open && open.credit >= due && isSameUrl) return open;
     const { method, path } = call.request;
     const terms = {
-      ...{ ...call, amount: (rate: Rate) => msatFor(due, rate) },
-      ...{ description: `${method} ${path}`, expirySeconds: callExpirySeconds },
+      ...call,
+      amount: (rate: Rate) => msatFor(due, rate),
+      description: `${method} ${path}`,
+      expirySeconds: callExpirySeconds,
     };
     return await this.#issue(terms).catch((error: unknown) => {
       // Without an invoice, the caller learns at least what is missing.

@@ -91,15 +91,23 @@ function digestParameter(digest: string): string {
 export function requirementsOf(challenge: Challenge): PaymentRequirements[] {
   const { network, amount, invoice, commitment } = challenge;
   const claim = {
-    ...{ scheme: 'exact', network: `bip122:${chains[network]}`, amount: String(amount), asset: 'BTC' },
-    ...{ payTo: 'anonymous', maxTimeoutSeconds: callExpirySeconds },
+    scheme: 'exact',
+    network: `bip122:${chains[network]}`,
+    amount: String(amount),
+    asset: 'BTC',
+    payTo: 'anonymous',
+    maxTimeoutSeconds: callExpirySeconds,
     extra: { paymentMethod: 'lightning', invoice },
   };
   if (!commitment) return [claim];
   const { payee: payTo, requestHash } = commitment;
   const extra = {
-    ...{ assetTransferMethod: 'bolt11', paymentFlow: 'upfront', invoice, requestHash },
-    ...{ requestBindingProfile: 'http:1', requestBindingParams: { headers: [] } },
+    assetTransferMethod: 'bolt11',
+    paymentFlow: 'upfront',
+    invoice,
+    requestHash,
+    requestBindingProfile: 'http:1',
+    requestBindingParams: { headers: [] },
   };
   return [claim, { ...claim, network: `lnbtc:${chains[network]}`, payTo, extra }];
 }
@@ -112,8 +120,11 @@ export function canCommit(network: InvoiceNetwork): boolean {
 /** The hash by which an invoice commits to an HTTP request. Source: `exact_lnbtc`, profile `http:1`. */
 export function requestHashOf({ method, digest }: PaidRequest, url: string): string {
   const binding = {
-    ...{ domain: 'x402:exact:lnbtc:bolt11:http:1', method, url },
-    ...{ bodyHash: digest, headers: [] },
+    domain: 'x402:exact:lnbtc:bolt11:http:1',
+    method,
+    url,
+    bodyHash: digest,
+    headers: [],
   };
   return createHash('sha256').update(canonicalJson(binding)).digest('hex');
 }

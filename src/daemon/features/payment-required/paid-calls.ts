@@ -114,7 +114,9 @@ export class PaidCalls {
       price === undefined || !isPrepaid(workspaceId)
         ? undefined
         : await challenges.forCall({
-            ...{ caller, remoteAddress, request: paid },
+            caller,
+            remoteAddress,
+            request: paid,
             requestHash: canHash(request) ? requestHashOf(paid, url) : undefined,
             due: price - due.available,
           });

@@ -98,7 +98,10 @@ export interface PresentedCharge {
 /** The value of `Payment-Receipt`. It names the payment hash, never the preimage. */
 export function receiptOf({ paymentId, paymentHash }: ChargeRecord, now: number): string {
   return formatReceipt({
-    ...{ status: 'success', method: 'lightning', reference: paymentHash, timestamp: isoTime(now) },
+    status: 'success',
+    method: 'lightning',
+    reference: paymentHash,
+    timestamp: isoTime(now),
     ...(paymentId !== null && { challengeId: paymentId }),
   });
 }

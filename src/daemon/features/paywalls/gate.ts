@@ -277,14 +277,22 @@ export class PaywallGate {
     const challenge =
       charged && (await challengeOf(this.#secret, { ...invoice, realm: name, amount, request: charged }));
     const isServed = await store.addChallenge({
-      ...{ id: tokenId, paywallId, invoiceId: invoice.id, paymentHash },
-      ...{ paymentId: challenge?.id ?? null, request: charged },
+      id: tokenId,
+      paywallId,
+      invoiceId: invoice.id,
+      paymentHash,
+      paymentId: challenge?.id ?? null,
+      request: charged,
       createdAt: now,
       expiresAt: validUntil * 1000,
     });
     if (!isServed) throw new ApiError('not_found', { message: 'No paywall serves this path.' });
     return paymentRequired({
-      ...{ paywall, invoice, challenge, problem, requestId: request.requestId },
+      paywall,
+      invoice,
+      challenge,
+      problem,
+      requestId: request.requestId,
       token: authScheme === 'mpp' ? null : token,
     });
   }

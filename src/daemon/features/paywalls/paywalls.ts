@@ -98,10 +98,16 @@ export function paywalls(deps: PaywallsDeps) {
       requireUpstream(deps, upstream.url, mayBePrivate);
       requireHeaders(upstream.headers);
       const terms: Omit<PaywallTerms, 'name'> = {
-        ...{ id, ownerId, owner, mayBePrivate, status: 'active' },
+        id,
+        ownerId,
+        owner,
+        mayBePrivate,
+        status: 'active',
         ...checkedTerms(newTerms(request)),
         headers: seal(id, upstream.headers ?? {}),
-        ...{ createdAt: at, updatedAt: at, deletedAt: null },
+        createdAt: at,
+        updatedAt: at,
+        deletedAt: null,
       };
       const names = name === undefined ? namesFor(terms, deps.randomBytes) : [name];
       const record = await store.insert(terms, names);

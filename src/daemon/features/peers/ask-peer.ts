@@ -80,8 +80,13 @@ export async function askPeer(
       diagnostics: {},
     }));
     const answer: SourceAnswer = {
-      ...{ model: native.model ?? model, method: 'native', answers, tokens: native.tokens },
-      ...{ cost: noCost, ownKey: false, calibrated: native.calibrated ?? false },
+      model: native.model ?? model,
+      method: 'native',
+      answers,
+      tokens: native.tokens,
+      cost: noCost,
+      ownKey: false,
+      calibrated: native.calibrated ?? false,
     };
     return { peer, ms: elapsed(), answer };
   } catch (error) {

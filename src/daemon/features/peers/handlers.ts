@@ -62,7 +62,13 @@ export function peerHandlers({ peers, card, now }: PeerHandlersDeps): Handler[] 
       async ({ caller, params, query: { peer, limit = 50 } }) => {
         const attempts = await peers.attempts(loginOf(caller), params.workspace, { peer, limit });
         const data = attempts.map(({ peer: name, requestId, outcome, code, hedged, ms, at }) => ({
-          ...{ peer: name, request_id: requestId, outcome, code, hedged, ms, created_at: isoTime(at) },
+          peer: name,
+          request_id: requestId,
+          outcome,
+          code,
+          hedged,
+          ms,
+          created_at: isoTime(at),
         }));
         return { object: 'list', data };
       },
@@ -75,15 +81,25 @@ function peerView(peer: PeerState, now: number): Peer {
   const { record, card } = peer;
   const time = (at: number | null) => (at === null ? null : isoTime(at));
   return {
-    ...{ name: record.name, url: record.url, status: peer.status(now), reason: record.reason },
-    ...{ enabled: record.enabled, allowed_models: record.allowedModels, max_in_flight: record.maxInFlight },
-    ...{ insecure_http: record.insecureHttp, key_fingerprint: record.keyFingerprint },
-    ...{ node_id: card?.nodeId ?? null, version: card?.version ?? null },
+    name: record.name,
+    url: record.url,
+    status: peer.status(now),
+    reason: record.reason,
+    enabled: record.enabled,
+    allowed_models: record.allowedModels,
+    max_in_flight: record.maxInFlight,
+    insecure_http: record.insecureHttp,
+    key_fingerprint: record.keyFingerprint,
+    node_id: card?.nodeId ?? null,
+    version: card?.version ?? null,
     models: card?.models.map(({ id, identity }) => ({ id, identity })) ?? [],
-    ...{ last_seen_at: time(record.lastSeenAt), answered: record.answered, failed: record.failed },
+    last_seen_at: time(record.lastSeenAt),
+    answered: record.answered,
+    failed: record.failed,
     agreement: { compared: record.compared, agreed: record.agreed },
     latency_ms: record.latencyMs === null ? null : Math.round(record.latencyMs),
     benched_until: peer.isBenched(now) ? time(record.benchedUntil) : null,
-    ...{ added_at: isoTime(record.addedAt), updated_at: isoTime(record.updatedAt) },
+    added_at: isoTime(record.addedAt),
+    updated_at: isoTime(record.updatedAt),
   };
 }

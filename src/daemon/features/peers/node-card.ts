@@ -24,12 +24,18 @@ export function nodeCard({ nodeId, version, engines, settings, slots }: NodeCard
   });
   const { bodyBytes, inputBytes, questionBytes, choices, levels } = decisionLimits;
   return {
-    ...{ object: 'node', node_id: nodeId, version },
+    object: 'node',
+    node_id: nodeId,
+    version,
     decisions: {
       models,
       limits: {
-        ...{ body_bytes: bodyBytes, input_bytes: inputBytes, question_bytes: questionBytes },
-        ...{ questions: settings.questionsMax, choices, levels },
+        body_bytes: bodyBytes,
+        input_bytes: inputBytes,
+        question_bytes: questionBytes,
+        questions: settings.questionsMax,
+        choices,
+        levels,
       },
       slots: { total: settings.concurrentMax, free: slots.free },
     },

@@ -105,7 +105,9 @@ export class PeerState {
       answered: answered + 1,
       latencyMs: latencyMs === null ? ms : latencyMs + newestWeight * (ms - latencyMs),
       lastSeenAt: now,
-      ...{ benches: 0, benchedUntil: null, reason: null },
+      benches: 0,
+      benchedUntil: null,
+      reason: null,
     });
   }
 

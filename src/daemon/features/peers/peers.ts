@@ -79,7 +79,8 @@ export class Peers {
     this.#deps = deps;
     const { settings, world } = deps;
     this.#agreement = new AgreementChecks({
-      ...{ settings, world },
+      settings,
+      world,
       onCompared: (peer, results) => this.#compared(peer, results),
     });
   }
@@ -131,7 +132,12 @@ export class Peers {
       const at = world.now();
       const current = this.#of(workspaceId).get(name)?.record;
       const settings: PeerSettings = {
-        ...{ workspaceId, name, url, insecureHttp, addedAt: at, updatedAt: at },
+        workspaceId,
+        name,
+        url,
+        insecureHttp,
+        addedAt: at,
+        updatedAt: at,
         keyFingerprint:
           typeof body.key === 'string'
             ? createHash('sha256').update(body.key).digest('hex').slice(0, 12)
@@ -149,7 +155,9 @@ export class Peers {
       if (record === 'outdated') continue;
       const state = this.#stored(record, before?.url === url);
       await events.record({
-        ...{ type: before ? 'peer.changed' : 'peer.added', workspaceId, at },
+        type: before ? 'peer.changed' : 'peer.added',
+        workspaceId,
+        at,
         data: { peer: name, user: caller.userId },
       });
       return state;
@@ -217,8 +225,12 @@ export class Peers {
     }
     const answeredBy = outcome.answer.model;
     return {
-      ...{ name, result: 'good', message: `It answered as ${answeredBy}.`, cardMs },
-      ...{ decisionMs: Math.round(outcome.ms), model: answeredBy },
+      name,
+      result: 'good',
+      message: `It answered as ${answeredBy}.`,
+      cardMs,
+      decisionMs: Math.round(outcome.ms),
+      model: answeredBy,
     };
   }
 
@@ -254,7 +266,10 @@ export class Peers {
       remainingMs: call.remainingMs,
     };
     const source = peersSource({
-      ...{ candidates: ranked, skipped, world, hedges: this.#hedges },
+      candidates: ranked,
+      skipped,
+      world,
+      hedges: this.#hedges,
       unavailable: (peer) => peer.unavailable(world.now()),
       ask: async (peer, question, signal) => {
         const model = models.get(peer) as string;
@@ -425,8 +440,14 @@ export class Peers {
     }
     const { workspaceId } = peer.record;
     const attempt = {
-      ...{ workspaceId, peer: peer.record.name, requestId: call.requestId, outcome: name, code },
-      ...{ hedged: call.isHedge, ms: Math.round(outcome.ms), at },
+      workspaceId,
+      peer: peer.record.name,
+      requestId: call.requestId,
+      outcome: name,
+      code,
+      hedged: call.isHedge,
+      ms: Math.round(outcome.ms),
+      at,
     };
     void store.attempted(attempt, peer.recordedHealth(), attemptsKept).catch(onFailure);
   }
@@ -444,7 +465,9 @@ export class Peers {
     const { client, world, store, onFailure } = this.#deps;
     return readCard(
       {
-        ...{ client, world, addressOf: (each) => this.#addressOf(each) },
+        client,
+        world,
+        addressOf: (each) => this.#addressOf(each),
         nextCheckMs: (isBusy) => this.#jittered(isBusy ? busyCardEveryMs : cardEveryMs),
         onBenched: (ms, reason) => {
           this.#announceBench(peer, ms, reason);

@@ -55,7 +55,10 @@ export class BackendWatch {
     const { name, network } = backend;
     this.#learn({ backend: name, state, problems });
     return {
-      ...{ backend: name, state, problems, network },
+      backend: name,
+      state,
+      problems,
+      network,
       node_id: info?.nodeId ?? null,
       balance_msats: info?.balanceMsat ?? null,
       owed_msats: owed,

@@ -133,7 +133,10 @@ async function issue(
   const backend = current();
   const amountMsat = amountSats * 1000;
   const request = {
-    ...{ walletId: wallet.id, amountMsat, description, expirySeconds },
+    walletId: wallet.id,
+    amountMsat,
+    description,
+    expirySeconds,
     ...(descriptionHash !== undefined && { descriptionHash }),
   };
   const { invoice, preimage } = await backend.createInvoice(request).catch((error: unknown) => {

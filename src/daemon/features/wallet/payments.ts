@@ -238,7 +238,11 @@ export class Payments {
       outcome === 'failed'
         ? { id, at: world.now(), resolvedBy: userId, state: 'failed', failure: 'failed' }
         : {
-            ...{ id, at: world.now(), resolvedBy: userId, state: 'succeeded', fee: fee ?? feeLimit },
+            id,
+            at: world.now(),
+            resolvedBy: userId,
+            state: 'succeeded',
+            fee: fee ?? feeLimit,
             preimage: proof ? sealer.seal(proof, preimageOf(paymentHash)) : '',
           },
     );
@@ -375,8 +379,11 @@ export class Payments {
     const { id, invoice, paymentHash, amount, feeLimit } = payment;
     const sending = (async () => {
       const outcome = await backend.pay({
-        ...{ invoice, paymentHash },
-        ...{ amountMsat: amount, maxFeeMsat: feeLimit, idempotencyKey: id },
+        invoice,
+        paymentHash,
+        amountMsat: amount,
+        maxFeeMsat: feeLimit,
+        idempotencyKey: id,
         signal: this.#stopping.signal,
       });
       await this.#settle(payment, outcome, wallet);
@@ -402,7 +409,10 @@ export class Payments {
       outcome.state === 'failed'
         ? { id, at, state: 'failed', failure: outcome.reason }
         : {
-            ...{ id, at, state: 'succeeded', fee: Math.ceil(outcome.feeMsat) },
+            id,
+            at,
+            state: 'succeeded',
+            fee: Math.ceil(outcome.feeMsat),
             preimage: sealer.seal(outcome.preimage, preimageOf(paymentHash)),
           },
     );

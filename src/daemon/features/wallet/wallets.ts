@@ -176,7 +176,10 @@ async function make(
     const current = await store.ofOwner(ownerId, walletBook);
     if (current && (!isImport || current.nodeId === nodeId)) return { wallet: current, isNew: false };
     const wallet = {
-      ...{ id: makeId('wal'), ownerId, workspaceId, nodeId },
+      id: makeId('wal'),
+      ownerId,
+      workspaceId,
+      nodeId,
       ...walletBook,
       createdAt: world.now(),
     };

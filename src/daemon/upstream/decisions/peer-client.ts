@@ -23,7 +23,11 @@ export function peerClient(world: Pick<World, 'send'>): PeerClient {
   const usesSystemOne = new Set<string>();
   const get = async ({ name, url, key, mayBePrivate }: PeerAddress, path: string, signal: AbortSignal) => {
     const { status, headers, body } = await world.send({
-      ...{ method: 'GET', url: `${url}${path}`, signal, provider: name, publicOnly: !mayBePrivate },
+      method: 'GET',
+      url: `${url}${path}`,
+      signal,
+      provider: name,
+      publicOnly: !mayBePrivate,
       headers: { accept: 'application/json', ...(key !== undefined && { authorization: `Bearer ${key}` }) },
     });
     if (status === 200) {

@@ -95,7 +95,9 @@ function commandsOf({ url, secret, send }: LightningAdapterDeps): RunCommand {
   return async (command, params, { signal, timeoutMs } = {}) => {
     const authorization = `Basic ${Buffer.from(await secret()).toString('base64')}`;
     const { status, json } = await callNode(send, {
-      ...{ method: 'POST', url, bytesMax: answerBytesMax },
+      method: 'POST',
+      url,
+      bytesMax: answerBytesMax,
       headers: { authorization, 'content-type': 'application/json' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: command, params }),
       ...(timeoutMs !== undefined && { timeoutMs }),

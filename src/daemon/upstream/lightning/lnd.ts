@@ -97,7 +97,9 @@ type LndNode = ReturnType<typeof lndNode>;
 
 function lndNode({ url, secret, send }: LightningAdapterDeps) {
   const request = async (method: 'GET' | 'POST', path: string, { body, signal }: CallOptions = {}) => ({
-    ...{ method, url: url + path, ...(signal && { signal }) },
+    method,
+    url: url + path,
+    ...(signal && { signal }),
     headers: { 'grpc-metadata-macaroon': await secret(), 'content-type': 'application/json' },
     ...(body && { body: JSON.stringify(body) }),
   });

@@ -97,7 +97,9 @@ function caller({ url, secret, send }: LightningAdapterDeps) {
   ): Promise<NodeAnswer> => {
     const authorization = `Basic ${Buffer.from(`:${await secret()}`).toString('base64')}`;
     return await callNode(send, {
-      ...{ method, url: url + path, ...options },
+      method,
+      url: url + path,
+      ...options,
       headers: {
         authorization,
         ...(form && { 'content-type': 'application/x-www-form-urlencoded' }),

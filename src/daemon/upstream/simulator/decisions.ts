@@ -39,7 +39,10 @@ export function simulatedDecisions({ sleep }: Pick<World, 'sleep'>): AskNative {
       answers: isCut ? answers.slice(1) : answers,
       tokens: {
         input: Math.ceil(characters / charactersPerToken),
-        ...{ cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 },
+        cachedInput: 0,
+        cacheWrite: 0,
+        output: 0,
+        reasoning: 0,
       },
     };
   };

@@ -19,7 +19,9 @@ function decide({ model, questions }: CreateDecision): Decision {
   const top = model === 'sure' ? 0.9 : 0.6;
   const shares = (count: number) => [top, ...Array<number>(count - 1).fill((1 - top) / (count - 1))];
   return {
-    ...{ id: 'dec_1', object: 'decision', model: model === 'service/decide' ? 'kev' : model },
+    id: 'dec_1',
+    object: 'decision',
+    model: model === 'service/decide' ? 'kev' : model,
     answers: questions.map((question) => {
       const { type } = question;
       if (model === 'refuses') return { type: 'refusal', name: null };
@@ -32,17 +34,27 @@ function decide({ model, questions }: CreateDecision): Decision {
         return { type, name: null, choice: probabilities[0]?.value ?? '', confidence: top, probabilities };
       }
       const probabilities = shares(question.levels.length).map((probability, value) => ({
-        ...{ value, probability, label: question.levels[value]?.label ?? '' },
+        value,
+        probability,
+        label: question.levels[value]?.label ?? '',
       }));
       return { type, name: null, score: 0.25, confidence: top, probabilities };
     }),
     usage: {
-      ...{ input_tokens: 1, input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 } },
-      ...{ output_tokens: 0, output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 1 },
+      input_tokens: 1,
+      input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+      output_tokens: 0,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: 1,
     },
     service: {
-      ...{ requested_model: model, answered_by: 'lab', method: 'token_probabilities', calibrated: false },
-      ...{ latency_ms: 12, attempts: [], diagnostics: questions.map(() => ({ permutations: 3 })) },
+      requested_model: model,
+      answered_by: 'lab',
+      method: 'token_probabilities',
+      calibrated: false,
+      latency_ms: 12,
+      attempts: [],
+      diagnostics: questions.map(() => ({ permutations: 3 })),
     },
   };
 }
@@ -87,10 +99,12 @@ describe.each([
     await tui.shows(/❯ Which team\? +█+░+ +60 % billing/);
     expect(tui.asked).toEqual([
       {
-        ...{ model: 'service/decide', input: 'I was charged twice!' },
+        model: 'service/decide',
+        input: 'I was charged twice!',
         questions: [
           {
-            ...{ type: 'choice', instructions: 'Which team?' },
+            type: 'choice',
+            instructions: 'Which team?',
             choices: [{ value: 'billing' }, { value: '"tech support"' }, { value: 'sales' }],
           },
         ],

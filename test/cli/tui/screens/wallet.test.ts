@@ -9,30 +9,56 @@ const text = `lnbcrt15u1${'p'.repeat(240)}`;
 const bobs = `lnbcrt20u1${'q'.repeat(240)}`;
 
 const balance = {
-  ...{ walletId: 'wal_1', identityPubkey: '02ab', network: 'regtest', backend: 'embedded' },
-  ...{ balanceSats: 12_345, balanceMsats: 12_345_000, pendingMsats: 0 },
+  walletId: 'wal_1',
+  identityPubkey: '02ab',
+  network: 'regtest',
+  backend: 'embedded',
+  balanceSats: 12_345,
+  balanceMsats: 12_345_000,
+  pendingMsats: 0,
 };
 const invoice: WalletInvoice = {
-  ...{ id: 'inv_1', paymentRequest: text, paymentHash: 'ab', amountSats: 1500, amountMsats: 1_500_000 },
-  ...{ description: 'Two coffees', status: 'open', receivedMsats: null },
-  ...{ createdAt: time(-5), expiresAt: time(55), paidAt: null },
+  id: 'inv_1',
+  paymentRequest: text,
+  paymentHash: 'ab',
+  amountSats: 1500,
+  amountMsats: 1_500_000,
+  description: 'Two coffees',
+  status: 'open',
+  receivedMsats: null,
+  createdAt: time(-5),
+  expiresAt: time(55),
+  paidAt: null,
 };
 const payment: Payment = {
-  ...{ paymentId: 'pay_1', status: 'succeeded', failureReason: null, quotedAmountMsats: 2_000_000 },
-  ...{
-    maxFeeMsats: 20_000,
-    feeMsats: 1500,
-    paymentHash: 'cd',
-    preimage: 'ef'.repeat(32),
-    resolvedBy: null,
-    paymentRequest: bobs,
-  },
-  ...{ payee: '03bb', description: 'Books', host: null, createdAt: time(-1), settledAt: time(-1) },
+  paymentId: 'pay_1',
+  status: 'succeeded',
+  failureReason: null,
+  quotedAmountMsats: 2_000_000,
+  maxFeeMsats: 20_000,
+  feeMsats: 1500,
+  paymentHash: 'cd',
+  preimage: 'ef'.repeat(32),
+  resolvedBy: null,
+  paymentRequest: bobs,
+  payee: '03bb',
+  description: 'Books',
+  host: null,
+  createdAt: time(-1),
+  settledAt: time(-1),
 };
 const quote = {
-  ...{ amountMsats: 2_000_000, amountSats: 2000, maxFeeMsats: 20_000, description: 'Books' },
-  ...{ descriptionHash: null, payee: '03bb', network: 'bitcoin', paymentHash: 'cd' },
-  ...{ createdAt: time(-1), expiresAt: time(59), problem: null },
+  amountMsats: 2_000_000,
+  amountSats: 2000,
+  maxFeeMsats: 20_000,
+  description: 'Books',
+  descriptionHash: null,
+  payee: '03bb',
+  network: 'bitcoin',
+  paymentHash: 'cd',
+  createdAt: time(-1),
+  expiresAt: time(59),
+  problem: null,
 };
 const page = (data: unknown[]) => ({ data, meta: { nextCursor: null } });
 const answers: Answers = {
@@ -97,7 +123,8 @@ describe.each([
           return { data: { payment } };
         },
       },
-      ...{ columns, rows },
+      columns,
+      rows,
     });
     tui.type('9');
     await tui.shows('Balance');

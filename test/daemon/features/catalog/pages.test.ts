@@ -18,7 +18,10 @@ describe('the public pages', () => {
     const world = fakeWorld();
     const live = new LiveSpeed(world);
     const handlers = catalogHandlers({
-      ...{ catalog: catalogOf(providers, { world }), live, world, settings: { marginPpm } },
+      catalog: catalogOf(providers, { world }),
+      live,
+      world,
+      settings: { marginPpm },
       listings: { refresh: async () => [] },
       ownKeysOf: (workspaceId) => new Set(workspaceId === 'ws_1' ? ownKeys : []),
       hostCreatedAt: () => Date.UTC(2026, 10, 20),

@@ -26,11 +26,15 @@ const question: Question = {
   ],
 };
 const colours: Question = {
-  ...{ type: 'choice', name: null, instructions: 'Which?' },
+  type: 'choice',
+  name: null,
+  instructions: 'Which?',
   options: ['red', 'green', 'blue'].map((value) => ({ value, label: value })),
 };
 const levels: Question = {
-  ...{ type: 'score', name: null, instructions: 'How much?' },
+  type: 'score',
+  name: null,
+  instructions: 'How much?',
   options: ['low', 'mid', 'high'].map((label, value) => ({ value, label })),
 };
 
@@ -80,7 +84,11 @@ function decisionsOf(ask: DecisionEngine['ask'] | undefined, concurrentMax = 64)
   });
   const decide = ({ options = {}, model = 'engine', questions = [question], signal, order }: Ask = {}) =>
     decisions.decide({
-      ...{ caller: { kind: 'anonymous' }, model, options, order, requestId: 'req_1' },
+      caller: { kind: 'anonymous' },
+      model,
+      options,
+      order,
+      requestId: 'req_1',
       deadlineMs: options.deadline_ms ?? decisionDeadlineMs,
       request: { input: 'x', questions },
       signal: signal ?? new AbortController().signal,

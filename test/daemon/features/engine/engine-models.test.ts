@@ -24,7 +24,9 @@ test('a model that cannot be stored takes no role and leaves the others as they 
   let stored = '';
   let isFull = false;
   const models = new EngineModels({
-    ...{ runner, world: fakeWorld(), onChange: () => {} },
+    runner,
+    world: fakeWorld(),
+    onChange: () => {},
     save: async (text) => {
       if (isFull) throw new Error('the disk is full');
       stored = text;

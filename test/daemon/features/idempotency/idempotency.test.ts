@@ -239,8 +239,13 @@ describe('a call with a key', () => {
   test('is scoped to the access token', async () => {
     const { idempotency, call } = make();
     const token = (tokenId: string): OnceCall['caller'] => ({
-      ...{ kind: 'token', tokenId, userId: 'usr_1', workspaceId: 'ws_1', abilities: new Set(['*']) },
-      ...{ expiresAt: null, revoked: new AbortController().signal },
+      kind: 'token',
+      tokenId,
+      userId: 'usr_1',
+      workspaceId: 'ws_1',
+      abilities: new Set(['*']),
+      expiresAt: null,
+      revoked: new AbortController().signal,
     });
     await idempotency.once(call({ caller: token('tok_1') }), answers('first'));
     const other = (await idempotency.once(call({ caller: token('tok_2') }), answers('second'))) as RelayReply;

@@ -6,21 +6,35 @@ import { formatCredential, type PaymentChallenge } from '../../../../src/shared/
 const digestOf = (body: string) => createHash('sha256').update(body).digest('hex');
 const preimage = 'ab'.repeat(32);
 const challenge: PaymentChallenge = {
-  ...{ id: 'ch_1', realm: 'weather', method: 'lightning', intent: 'charge', request: 'e30' },
+  id: 'ch_1',
+  realm: 'weather',
+  method: 'lightning',
+  intent: 'charge',
+  request: 'e30',
   expires: '2026-11-22T10:00:00.000Z',
 };
 const credential = { challenge, payload: { preimage } };
 const charge = {
-  ...{ id: 'token', paywallId: 'pw_1', invoiceId: 'inv_1', uses: 0, paymentId: 'ch_1' },
-  ...{ paymentHash: createHash('sha256').update(Buffer.from(preimage, 'hex')).digest('hex') },
-  ...{ createdAt: 0, expiresAt: 3600_000, invoice: 'lnbc1', amount: 1000, invoiceExpiresAt: 600_000 },
+  id: 'token',
+  paywallId: 'pw_1',
+  invoiceId: 'inv_1',
+  uses: 0,
+  paymentId: 'ch_1',
+  paymentHash: createHash('sha256').update(Buffer.from(preimage, 'hex')).digest('hex'),
+  createdAt: 0,
+  expiresAt: 3600_000,
+  invoice: 'lnbc1',
+  amount: 1000,
+  invoiceExpiresAt: 600_000,
   request: { method: 'GET', target: '/weather', digest: digestOf('') },
 };
 const problemAt = (now: number, changes: object = {}, body: Uint8Array | undefined = Buffer.alloc(0)) =>
   chargeProblem(
     { credential: { ...credential, challenge: { ...challenge, ...changes } }, preimage },
     {
-      ...{ charge, challenge, now },
+      charge,
+      challenge,
+      now,
       request: { method: 'GET', target: '/weather', readBody: async () => body },
     },
   );

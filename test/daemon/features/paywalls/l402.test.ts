@@ -76,8 +76,11 @@ describe('tokens', () => {
 
   test('are accepted until they expire, by their paywall alone', () => {
     expect(check(token)).toEqual({
-      ...{ tokenId, paymentHash, maxUses: 5 },
-      ...{ capabilities: ['read', 'write'], constraints: { region: 'eu' } },
+      tokenId,
+      paymentHash,
+      maxUses: 5,
+      capabilities: ['read', 'write'],
+      constraints: { region: 'eu' },
     });
     expect(check(token, { now: 1000 })).toBe('expired');
     expect(check(token, { paywallId: 'pw_2' })).toBe('other_paywall');

@@ -6,7 +6,9 @@ import { fakeWorld, settled } from '../../../support/fake-world.ts';
 import { peerRecord } from '../../../support/peer-record.ts';
 
 const question = (name: string): Question => ({
-  ...{ type: 'choice', name, instructions: 'Which?' },
+  type: 'choice',
+  name,
+  instructions: 'Which?',
   options: ['a', 'b'].map((value) => ({ value, label: value })),
 });
 const answered = (...probabilities: number[]) => ({ probabilities, diagnostics: {} });
@@ -17,7 +19,8 @@ function checking(share: number) {
   const results: boolean[] = [];
   const world = fakeWorld();
   const checks = new AgreementChecks({
-    ...{ settings: { agreementShare: share }, world },
+    settings: { agreementShare: share },
+    world,
     onCompared: (_, each) => void results.push(...each),
   });
   const stop = new AbortController();
@@ -40,7 +43,9 @@ test('about the share of all questions is asked again, each drawn by itself; non
     for (let time = 0; time < 1000; time += 1) {
       const request: DecisionRequest = { input: 'x', questions: [question('first'), question('second')] };
       checks.sample({
-        ...{ peer, request, answer: { answers: [answered(1, 0), answered(0, 1)] } },
+        peer,
+        request,
+        answer: { answers: [answered(1, 0), answered(0, 1)] },
         askAgain: async ({ questions }) => {
           sizes += questions.length;
           return { answers: questions.map(({ name }) => (name === 'first' ? answered(0.6, 0.4) : refused)) };

@@ -9,7 +9,12 @@ import { fakeWorld, settled } from '../../../support/fake-world.ts';
 import { peerRecord } from '../../../support/peer-record.ts';
 
 const answer: SourceAnswer = {
-  ...{ model: 'm', method: 'native', answers: [], tokens: noTokens, cost: noCost, ownKey: false },
+  model: 'm',
+  method: 'native',
+  answers: [],
+  tokens: noTokens,
+  cost: noCost,
+  ownKey: false,
 };
 
 /** Peers whose calls end when the test says so, in a world whose time only moves when it is told to. */
@@ -24,7 +29,10 @@ function askable(names: readonly string[], hedges = new HedgeBudget()) {
   }[] = [];
   const decide = (signal = new AbortController().signal) =>
     peersSource({
-      ...{ candidates: peers, skipped: [], hedges, world },
+      candidates: peers,
+      skipped: [],
+      hedges,
+      world,
       unavailable: (peer) => peer.unavailable(world.now()),
       ask: (peer, { isHedge }, aborted) => {
         const { promise, resolve } = Promise.withResolvers<PeerOutcome>();
@@ -41,7 +49,9 @@ function askable(names: readonly string[], hedges = new HedgeBudget()) {
           bench: 'always',
         } as const;
         calls.push({
-          ...{ name: peer.record.name, isHedge, signal: aborted },
+          name: peer.record.name,
+          isHedge,
+          signal: aborted,
           end: (how) => end(how === 'answer' ? { peer, ms: 1, answer } : { peer, ms: 1, fault }),
         });
         return promise;

@@ -20,15 +20,23 @@ afterEach(cleanUp);
 const preimage = new Uint8Array(32).fill(5);
 const paymentHash = createHash('sha256').update(preimage).digest();
 const caller: LoginCaller = {
-  ...{ kind: 'login', loginId: 'acct_1', userId: 'usr_1', workspaceId: 'ws_1' },
+  kind: 'login',
+  loginId: 'acct_1',
+  userId: 'usr_1',
+  workspaceId: 'ws_1',
   revoked: new AbortController().signal,
 };
 const success: PaymentOutcome = { state: 'succeeded', preimage, feeMsat: 1500 };
 const invoiceOf = (amountMsat = 100_000) =>
   encodeInvoice(
     {
-      ...{ network: 'bitcoin', amountMsat, timestamp: Math.floor(startOfFakeTime / 1000), paymentHash },
-      ...{ paymentSecret: new Uint8Array(32), description: 'Books', features: [8, 14] },
+      network: 'bitcoin',
+      amountMsat,
+      timestamp: Math.floor(startOfFakeTime / 1000),
+      paymentHash,
+      paymentSecret: new Uint8Array(32),
+      description: 'Books',
+      features: [8, 14],
     },
     new Uint8Array(32).fill(9),
   );
@@ -39,11 +47,20 @@ async function start(more: Pick<LightningBackend, 'mayForget'> = {}) {
   await addUsers(storage);
   const store = storage.wallets;
   await storage.vault.addMaster({
-    ...{ kid: 'master_1', store: 'file', proof: 'proof', wrapped: null, createdAt: startOfFakeTime },
+    kid: 'master_1',
+    store: 'file',
+    proof: 'proof',
+    wrapped: null,
+    createdAt: startOfFakeTime,
   });
   const wallet = {
-    ...{ id: 'wal_1', ownerId: 'usr_1', workspaceId: 'ws_1', nodeId: 'node', createdAt: startOfFakeTime },
-    ...{ backend: 'node', network: 'bitcoin' as const },
+    id: 'wal_1',
+    ownerId: 'usr_1',
+    workspaceId: 'ws_1',
+    nodeId: 'node',
+    createdAt: startOfFakeTime,
+    backend: 'node',
+    network: 'bitcoin' as const,
   };
   const secret = { name: 'wallet|wal_1', version: 1, kid: 'master_1', wrappedKey: 'w', sealed: 's' };
   await store.create(wallet, secret, undefined);
@@ -55,7 +72,10 @@ async function start(more: Pick<LightningBackend, 'mayForget'> = {}) {
     lookUp: async (): Promise<PaymentOutcome> => ({ state: 'pending' }),
   };
   const backend: LightningBackend = {
-    ...{ name: 'node', network: 'bitcoin', isConnected: true, ...more },
+    name: 'node',
+    network: 'bitcoin',
+    isConnected: true,
+    ...more,
     nodeId: async () => null,
     check: async () => ({ nodeId: null, network: null, balanceMsat: null, problems: [] }),
     prepare: async () => {},
@@ -71,7 +91,8 @@ async function start(more: Pick<LightningBackend, 'mayForget'> = {}) {
   /** As a daemon that starts now would have it. */
   const payments = () =>
     new Payments({
-      ...{ store, world },
+      store,
+      world,
       backend: () => backend,
       wallets: { of: async () => wallet, required: async () => wallet },
       sealer: createDataSealer(new Uint8Array(32), world.randomBytes),
@@ -293,18 +314,19 @@ describe('a payment over Lightning', () => {
     const { payments } = await start();
     const invoice = encodeInvoice(
       {
-        ...{
-          network: 'testnet',
-          amountMsat: 1000,
-          timestamp: Math.floor(startOfFakeTime / 1000),
-          paymentHash,
-        },
-        ...{ paymentSecret: new Uint8Array(32), description: 'Books', features: [8, 14] },
+        network: 'testnet',
+        amountMsat: 1000,
+        timestamp: Math.floor(startOfFakeTime / 1000),
+        paymentHash,
+        paymentSecret: new Uint8Array(32),
+        description: 'Books',
+        features: [8, 14],
       },
       new Uint8Array(32).fill(9),
     );
     await expect(payments().pay(caller, { invoice })).rejects.toMatchObject({
-      ...{ code: 'invalid_request', param: 'invoice' },
+      code: 'invalid_request',
+      param: 'invoice',
       message: '`invoice` is for testnet, but the wallet is on bitcoin.',
     });
   });

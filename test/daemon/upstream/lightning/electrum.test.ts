@@ -16,7 +16,10 @@ function connect(url: string, secret: string) {
   const network = createNetwork();
   onTestFinished(() => network.close());
   return electrum.create({
-    ...{ url, network: 'regtest', send: network.send, secret: async () => secret },
+    url,
+    network: 'regtest',
+    send: network.send,
+    secret: async () => secret,
     world: { ...fakeWorld(), sleep: (ms: number) => wait(ms) },
   });
 }
@@ -36,8 +39,10 @@ describe.skipIf(noElectrum !== undefined)('Electrum, with real nodes', () => {
 
   lightningBackendContract(
     async () => ({
-      ...{ start, startOther: () => connect(nodes.bob.url, `${nodes.bob.user}:${nodes.bob.password}`) },
-      ...{ foreignInvoice: (msat: number) => nodes.invoiceOfBob(msat), payFromOutside: payFromBob },
+      start,
+      startOther: () => connect(nodes.bob.url, `${nodes.bob.user}:${nodes.bob.password}`),
+      foreignInvoice: (msat: number) => nodes.invoiceOfBob(msat),
+      payFromOutside: payFromBob,
     }),
     { isFake: false },
   );
@@ -94,7 +99,8 @@ describe.skipIf(noElectrum !== undefined)('Electrum, with real nodes', () => {
   test('rejects a wrong password', async () => {
     const backend = connect(nodes.alice.url, 'gateway:canary-of-a-wrong-password');
     await expect(backend.check(never)).rejects.toMatchObject({
-      ...{ name: 'BackendFailure', kind: 'unauthorized' },
+      name: 'BackendFailure',
+      kind: 'unauthorized',
       message: 'Electrum rejects the user or the password.',
     });
   });
@@ -218,7 +224,8 @@ describe('Electrum, as documented', () => {
   ])('a payment that %s', async (_what, answers, outcome) => {
     const deleted: unknown[] = [];
     const backend = await startFakeElectrum({
-      ...{ list_channels: () => [], lightning_history: () => [] },
+      list_channels: () => [],
+      lightning_history: () => [],
       ...answers,
       delete_invoice: (params) => deleted.push(params),
     });

@@ -42,7 +42,11 @@ const amountMsat = 25_000;
 export function requestFor(invoice: string, changes: Partial<PaymentRequest> = {}): PaymentRequest {
   const { paymentHash } = decodeInvoice(invoice);
   return {
-    ...{ invoice, paymentHash, amountMsat, maxFeeMsat: 10_000, idempotencyKey: `pay_${paymentHash}` },
+    invoice,
+    paymentHash,
+    amountMsat,
+    maxFeeMsat: 10_000,
+    idempotencyKey: `pay_${paymentHash}`,
     signal: never,
     ...changes,
   };
@@ -148,7 +152,10 @@ export function lightningBackendContract(startRig: () => Promise<BackendRig>, { 
         ? await rig.foreignInvoice(90_000_000_000)
         : (
             await rig.start().createInvoice({
-              ...{ walletId: 'wal_1', amountMsat, description: '', expirySeconds: 600 },
+              walletId: 'wal_1',
+              amountMsat,
+              description: '',
+              expirySeconds: 600,
             })
           ).invoice;
     const outcome = await rig.start().pay(requestFor(invoice));

@@ -20,7 +20,8 @@ describe('LND', () => {
   test('trusts the certificate of the file, and no other', async () => {
     const rig = await startRig({ options: {} });
     await expect(rig.start().check(never)).rejects.toMatchObject({
-      ...{ name: 'BackendFailure', kind: 'unreachable' },
+      name: 'BackendFailure',
+      kind: 'unreachable',
       message: expect.stringMatching(/certificate is not trusted/),
     });
   });

@@ -31,7 +31,8 @@ describe('phoenixd', () => {
     async (_what, secret, message) => {
       const rig = await startRig({ secret });
       await expect(rig.start().check(never)).rejects.toMatchObject({
-        ...{ name: 'BackendFailure', kind: 'unauthorized' },
+        name: 'BackendFailure',
+        kind: 'unauthorized',
         message: expect.stringMatching(message),
       });
     },

@@ -191,7 +191,9 @@ async function withInvoice(
 ): Promise<unknown> {
   if (!(error instanceof PaymentDue) || !request || !paidCalls) return error;
   return await paidCalls.offer({
-    ...{ caller, endpoint, request },
+    caller,
+    endpoint,
+    request,
     due: error,
     price: priceWithin(error.affordable),
   });

@@ -73,8 +73,13 @@ export function summarizeUsage(database: Connection, names: NameTexts, filter: U
         workspace,
         key,
         model,
-        ...{ kind: indexKinds[kind], value: key ?? model ?? 0 },
-        ...{ since, until, fromDay: range.fromDay, toDay: range.toDay, foldedTo: foldedTo(database) },
+        kind: indexKinds[kind],
+        value: key ?? model ?? 0,
+        since,
+        until,
+        fromDay: range.fromDay,
+        toDay: range.toDay,
+        foldedTo: foldedTo(database),
         ...bounds,
       });
     return rows.map((row) => usageGroup(row, groupBy, names)).sort(byGroup);

@@ -13,8 +13,15 @@ import { peerAttempts, peers } from './tables.ts';
 type PeerKey = Pick<PeerSettings, 'workspaceId' | 'name'>;
 
 const noHealth: PeerRecordedHealth = {
-  ...{ answered: 0, failed: 0, latencyMs: null, lastSeenAt: null },
-  ...{ benches: 0, benchedUntil: null, reason: null, compared: 0, agreed: 0 },
+  answered: 0,
+  failed: 0,
+  latencyMs: null,
+  lastSeenAt: null,
+  benches: 0,
+  benchedUntil: null,
+  reason: null,
+  compared: 0,
+  agreed: 0,
 };
 
 export function peersWrites(orm: Orm) {
@@ -53,10 +60,15 @@ export function peersWrites(orm: Orm) {
         before === undefined || before.url !== settings.url
           ? noHealth
           : {
-              ...{ answered: before.answered, failed: before.failed, latencyMs: before.latencyMs },
-              ...{ lastSeenAt: before.lastSeenAt, benches: before.benches },
-              ...{ benchedUntil: before.benchedUntil, reason: before.reason },
-              ...{ compared: before.compared, agreed: before.agreed },
+              answered: before.answered,
+              failed: before.failed,
+              latencyMs: before.latencyMs,
+              lastSeenAt: before.lastSeenAt,
+              benches: before.benches,
+              benchedUntil: before.benchedUntil,
+              reason: before.reason,
+              compared: before.compared,
+              agreed: before.agreed,
             };
       const record: PeerRecord = { ...settings, addedAt: before?.addedAt ?? settings.addedAt, ...health };
       orm

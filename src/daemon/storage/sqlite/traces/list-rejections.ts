@@ -20,8 +20,14 @@ export function listRejections(database: Connection, names: NameTexts, filter: R
       )
       .pluck()
       .all({
-        ...{ since, until, model, keyId, limit, workspaceIds: JSON.stringify(workspaceIds) },
-        ...{ at: last?.completedAt ?? null, last: last?.requestId ?? null },
+        since,
+        until,
+        model,
+        keyId,
+        limit,
+        workspaceIds: JSON.stringify(workspaceIds),
+        at: last?.completedAt ?? null,
+        last: last?.requestId ?? null,
       });
   })();
 }

@@ -85,7 +85,10 @@ function foldedCalls(database: Connection, conditions: readonly Condition[], ran
     )
     .all({
       ...bindings(conditions, range),
-      ...{ since: search.since, kind: indexKinds[kind], value: search.by?.value ?? 0, limit: range.limit },
+      since: search.since,
+      kind: indexKinds[kind],
+      value: search.by?.value ?? 0,
+      limit: range.limit,
     });
 }
 
@@ -119,7 +122,9 @@ function narrowed(database: Connection, conditions: readonly Condition[], range:
        GROUP BY day ORDER BY day DESC`,
     )
     .all({
-      ...{ workspace, fromDay: Math.floor(since / dayMs), toDay: Math.ceil(end / dayMs) },
+      workspace,
+      fromDay: Math.floor(since / dayMs),
+      toDay: Math.ceil(end / dayMs),
       ...valuesOf(conditions),
     });
   // The matches of the newest day may be on earlier pages, or after the range.

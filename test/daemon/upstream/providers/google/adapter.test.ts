@@ -223,7 +223,8 @@ describe('a failure', () => {
     const { ask, fake } = await connect();
     fake.answer({ error: refusal(400, 'INVALID_ARGUMENT', message) });
     await expect(ask('gemini-2.5-flash')).rejects.toMatchObject({
-      ...{ kind: 'caller', details: { param: 'top_logprobs' } },
+      kind: 'caller',
+      details: { param: 'top_logprobs' },
     });
   });
 

@@ -253,7 +253,9 @@ test('log probabilities come with their text, in the shape of OpenAI’s formats
     delta: 'A',
     logprobs: [
       {
-        ...{ token: 'A', logprob: -0.1, bytes: [65] },
+        token: 'A',
+        logprob: -0.1,
+        bytes: [65],
         top_logprobs: [
           { token: 'A', logprob: -0.1 },
           { token: 'B', logprob: -2.4, bytes: [66] },

@@ -222,6 +222,7 @@ test('log probabilities are requested only for callers that need them, as most m
     bodyFor('gemini-2.5-flash', { sampling }).generationConfig;
   expect(configOf({ topLogprobs: 20 })).not.toHaveProperty('responseLogprobs');
   expect(configOf({ topLogprobs: 20, needsLogprobs: true })).toMatchObject({
-    ...{ responseLogprobs: true, logprobs: 20 },
+    responseLogprobs: true,
+    logprobs: 20,
   });
 });
