@@ -133,6 +133,15 @@ describe('tail', () => {
     expect(stdout).toMatch(columns < 43 ? /completed +openr\S*…/ : / completed +openr\S*… .*2\.4 s/);
   });
 
+  test.each([60, 80, 100, 140])('a long cost is shown whole on a terminal of %i columns', async (columns) => {
+    const { env } = await following([
+      finished(1, { model: 'openrouter/some-model-with-a-long-name', cost_usd: '0.001175991' }),
+    ]);
+    const { stdout } = await tailUntil('openr', ['--no-color'], { env, tty: true, columns });
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(columns);
+    if (columns >= 80) expect(stdout).toContain('$0.001175991');
+  });
+
   test('is tab-separated in a pipe', async () => {
     const { env } = await following([finished(1)]);
     const { stdout } = await tailUntil('req_1', [], { env });

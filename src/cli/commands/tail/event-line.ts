@@ -224,7 +224,7 @@ function terminalTexts(
 ): string[] {
   const request = data as Finished;
   const textOf = ({ text }: Cell) => visibleCell(text(request, { createdAt, names }));
-  const cells = fittingCells(layout, columns);
+  const cells = makeRoom(fittingCells(layout, columns), layout.grows, textOf);
   const reason = visibleCell(reasonText(request));
   const shown = type === 'request.rejected' ? withReason(cells, { columns, textOf, reason }) : cells;
   return shown.map((cell) => {
@@ -262,6 +262,17 @@ function withReason(
   const width = roomAfter(used);
   if (width < reasonWidthMin) return [...cells.slice(0, at), ...after];
   return [...used, { title: 'reason', width, text: () => reason, mayBeCut: true }, ...after];
+}
+
+/** Takes the width of numbers that are longer than their columns from the growing column, so that the line does not wrap. */
+function makeRoom(cells: Cell[], { title, min }: Layout['grows'], textOf: (cell: Cell) => string): Cell[] {
+  const excess = cells
+    .filter(({ mayBeCut }) => !mayBeCut)
+    .reduce((sum, cell) => sum + Math.max(0, widthOf(textOf(cell)) - cell.width), 0);
+  if (excess === 0) return cells;
+  return cells.map((cell) =>
+    cell.title === title ? { ...cell, width: Math.max(min, cell.width - excess) } : cell,
+  );
 }
 
 /** The number comes first, so that it is not cut. */
