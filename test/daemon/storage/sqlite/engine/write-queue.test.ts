@@ -3,13 +3,13 @@ import type { Operation } from '../../../../../src/daemon/storage/sqlite/engine/
 import { WriteQueue } from '../../../../../src/daemon/storage/sqlite/engine/write-queue.ts';
 
 /** A queue whose batches the test inspects and completes. */
-function watched() {
+function watched(options?: { lingerMs: number }) {
   const sent: Operation[][] = [];
   let wake: (() => void) | undefined;
   const queue = new WriteQueue((operations) => {
     sent.push(operations);
     wake?.();
-  });
+  }, options);
   return {
     queue,
     names: () => sent.map((batch) => batch.map(([name]) => name)),
@@ -43,7 +43,7 @@ describe('a queue of writes', () => {
   });
 
   test('keeps a lingering write for the next one, which replaces it', async () => {
-    const { queue, batch, names, succeed } = watched();
+    const { queue, batch, names, succeed } = watched({ lingerMs: 60_000 });
     const hold = queue.add(['hold', 1], { canLinger: true, replaceableAs: 'call' });
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     expect(names()).toEqual([]);
