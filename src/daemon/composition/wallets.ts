@@ -76,29 +76,9 @@ export function createWallets(deps: WalletsDeps, { vault, events }: WalletsDepen
     await Promise.all(paidListeners.map((listener) => listener(invoice).catch(failed)));
   };
   const announce = ({ workspaceId }: { workspaceId: string }) => events.announce({ workspaceId });
-  const invoices = makeInvoices({
-    store,
-    wallets,
-    backend,
-    sealer,
-    announce,
-    onPaid,
-    makeId,
-    world,
-    log,
-  });
-  const payments = new Payments({
-    store,
-    wallets,
-    backend,
-    sealer,
-    announce,
-    onPaid,
-    makeId,
-    world,
-    log,
-    settings: deps.live,
-  });
+  const both = { store, wallets, backend, sealer, announce, onPaid, makeId, world, log };
+  const invoices = makeInvoices(both);
+  const payments = new Payments({ ...both, settings: deps.live });
 
   const followUp = async (signal: AbortSignal): Promise<void> => {
     if (!backend().isConnected) return;
