@@ -111,3 +111,18 @@ export async function within(
   await Promise.race([work.catch(() => {}), late]);
   over.abort();
 }
+
+/** A signal that is aborted after `ms` milliseconds, with a reason if one is given; `clear` ends the wait. */
+export function timeLimit(
+  world: Pick<World, 'sleep'>,
+  ms: number,
+  reason?: () => unknown,
+): { signal: AbortSignal; clear: () => void } {
+  const late = new AbortController();
+  const over = new AbortController();
+  world.sleep(ms, over.signal).then(
+    () => late.abort(reason?.()),
+    () => {},
+  );
+  return { signal: late.signal, clear: () => over.abort() };
+}

@@ -1,4 +1,4 @@
-import type { World } from '../../world.ts';
+import { timeLimit, type World } from '../../world.ts';
 import {
   type DecisionRequest,
   orAborted,
@@ -80,12 +80,7 @@ export class AgreementChecks {
 
   async #compare({ peer, request, answer, askAgain }: AnsweredByPeer, signal: AbortSignal): Promise<void> {
     const { world, onCompared } = this.#deps;
-    const late = new AbortController();
-    const over = new AbortController();
-    world.sleep(deadlineMs, over.signal).then(
-      () => late.abort(new Error('the second answer took too long')),
-      () => {},
-    );
+    const late = timeLimit(world, deadlineMs, () => new Error('the second answer took too long'));
     try {
       const either = AbortSignal.any([signal, late.signal]);
       const second = await orAborted(askAgain(request, either), either);
@@ -94,7 +89,7 @@ export class AgreementChecks {
     } catch {
       // Without a second answer there is nothing to compare; why a source failed is recorded where it is asked.
     } finally {
-      over.abort();
+      late.clear();
     }
   }
 }

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { noCost } from '../../../shared/money.ts';
-import type { World } from '../../world.ts';
+import { timeLimit, type World } from '../../world.ts';
 import {
   type AskOptions,
   type DecisionRequest,
@@ -58,12 +58,7 @@ export async function askPeer(
 ): Promise<PeerOutcome> {
   const startedAt = world.elapsed();
   const deadlineMs = Math.max(1, Math.floor(Math.min(peerDeadlineMs, context.remainingMs())));
-  const late = new AbortController();
-  const over = new AbortController();
-  world.sleep(deadlineMs, over.signal).then(
-    () => late.abort(new SourceFailure('timeout', 'it took too long')),
-    () => {},
-  );
+  const late = timeLimit(world, deadlineMs, () => new SourceFailure('timeout', 'it took too long'));
   const elapsed = () => world.elapsed() - startedAt;
   try {
     const { via, idempotencyKey } = context;
@@ -93,7 +88,7 @@ export async function askPeer(
     if (signal.aborted && !late.signal.aborted) return { peer, ms: elapsed(), canceled: true };
     return { peer, ms: elapsed(), fault: faultOf(late.signal.aborted ? late.signal.reason : error) };
   } finally {
-    over.abort();
+    late.clear();
   }
 }
 

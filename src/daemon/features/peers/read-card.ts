@@ -1,4 +1,4 @@
-import type { World } from '../../world.ts';
+import { timeLimit, type World } from '../../world.ts';
 import { type AskPeerDeps, faultOf } from './ask-peer.ts';
 import type { PeerClient } from './client.ts';
 import type { PeerState } from './peer-state.ts';
@@ -26,12 +26,7 @@ export async function readCard(
   }
   const done = Promise.withResolvers<void>();
   peer.reading = done.promise;
-  const late = new AbortController();
-  const over = new AbortController();
-  world.sleep(cardTimeoutMs, over.signal).then(
-    () => late.abort(),
-    () => {},
-  );
+  const late = timeLimit(world, cardTimeoutMs);
   try {
     const both = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
     const card = await client.card(await addressOf(peer), both);
@@ -50,7 +45,7 @@ export async function readCard(
     if (benchedMs !== undefined) onBenched(benchedMs, fault.outcome);
     return fault;
   } finally {
-    over.abort();
+    late.clear();
     peer.reading = undefined;
     done.resolve();
   }
