@@ -6,7 +6,7 @@ import { apiVersion } from '../shared/version.ts';
 import { createAccounts } from './composition/accounts.ts';
 import { type AdminDeps, adminHandlers } from './composition/admin.ts';
 import { createAutopilots } from './composition/autopilots.ts';
-import { callReporter } from './composition/call-log.ts';
+import { callReporter } from './composition/call-reporter.ts';
 import { createDecisions } from './composition/decisions.ts';
 import { createEngine } from './composition/engine.ts';
 import { createMcpHandlers } from './composition/mcp-handlers.ts';
@@ -44,7 +44,7 @@ import {
   unreachableLogger,
 } from './features/routing/index.ts';
 import { Threads, threadHandlers } from './features/threads/index.ts';
-import { Rejections, SettledTimes, traceHandlers } from './features/traces/index.ts';
+import { Rejections, SettlementDurations, traceHandlers } from './features/traces/index.ts';
 import {
   bootstrap,
   guardOwner,
@@ -204,8 +204,8 @@ function createFeatures(deps: AppDeps, { onUserRemoved }: { onUserRemoved: () =>
     keyFor: ownKeys.keyFor,
     ownKeysOf: ownKeys.ownKeysOf,
   });
-  const settledTimes = new SettledTimes();
-  const wasSettled = (requestId: string) => settledTimes.of(requestId) !== null;
+  const settlementDurations = new SettlementDurations();
+  const wasSettled = (requestId: string) => settlementDurations.of(requestId) !== null;
   const callLog = callReporter(deps.callLog, accounts.authentication.nameOf);
   const rejections = new Rejections({
     store: storage.traces,
@@ -236,7 +236,7 @@ function createFeatures(deps: AppDeps, { onUserRemoved }: { onUserRemoved: () =>
     router,
     callLog,
     rejections,
-    settledTimes,
+    settlementDurations,
     wasSettled,
     site,
     threads,
@@ -291,7 +291,7 @@ function inferenceOf(deps: AppDeps, features: Features): InferenceDeps {
     settings: deps.live,
     observers: [
       callEvents(events),
-      features.settledTimes,
+      features.settlementDurations,
       features.rejections,
       deps.telemetry,
       features.callLog,
@@ -372,7 +372,7 @@ function handlersOf(
     ...autopilots,
     ...traceHandlers({
       store: storage.traces,
-      settledTimes: features.settledTimes,
+      settlementDurations: features.settlementDurations,
       isDaemonOwner: workspaces.isDaemonOwner,
     }),
     ...adminHandlers(deps, { ...features, backendState }, describeApi),

@@ -43,7 +43,7 @@ import { elapsed, worldOfProcess } from './process/world-of-process.ts';
 import { DataMoved } from './storage/sqlite/engine/errors.ts';
 import { openSqliteStorage } from './storage/sqlite/open.ts';
 import { createTelemetry } from './telemetry/telemetry.ts';
-import { createOutgoing, type Outgoing } from './upstream/outgoing.ts';
+import { createProviderNetwork, type ProviderNetwork } from './upstream/provider-network.ts';
 import { type World, within } from './world.ts';
 
 /** Service managers kill a process that has not stopped after 30 seconds or more. */
@@ -86,7 +86,7 @@ interface Resources {
   environment: Environment;
   log: Log;
   logFile: LogFile;
-  network: Outgoing;
+  network: ProviderNetwork;
   storage: Awaited<ReturnType<typeof openSqliteStorage>>;
   world: World;
   stop: AbortController;
@@ -99,7 +99,7 @@ async function run(config: Config, environment: Environment): Promise<ExitCode> 
   await prepareDataFolder(config.dataFolder);
   const logFile = openLogFile({ folder: config.dataFolder });
   const log = createLog(config.logLevel, logFile);
-  const network = await createOutgoing(config, { elapsed, log, stderr: environment.stderr });
+  const network = await createProviderNetwork(config, { elapsed, log, stderr: environment.stderr });
   const world = worldOfProcess(network.send);
   const opening = openSqliteStorage({ folder: config.dataFolder, now: world.now, log, settledEvent });
   // Compiled while the writer's thread starts, so that the first call need not wait for it.

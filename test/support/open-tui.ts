@@ -7,7 +7,7 @@ import { painter } from '../../src/cli/output/style.ts';
 import { App } from '../../src/cli/tui/app.tsx';
 import { type BindingsByScreen, defaultBindings } from '../../src/cli/tui/keys/bindings.ts';
 import { allScreens } from '../../src/cli/tui/screens/all-screens.ts';
-import { CallLog, loggingClient } from '../../src/cli/tui/services/call-log.ts';
+import { ApiCallLog, loggingClient } from '../../src/cli/tui/services/api-call-log.ts';
 import { CallStore } from '../../src/cli/tui/services/call-store.ts';
 import { createFollower } from '../../src/cli/tui/services/follower.ts';
 import type { Services } from '../../src/cli/tui/services/services.ts';
@@ -53,7 +53,7 @@ export const keys = {
 export function openTui(options: OpenOptions = {}) {
   const { answers = {}, columns = 80, rows = 24, isPlain = false } = options;
   const now = options.now ?? Date.now;
-  const log = new CallLog();
+  const log = new ApiCallLog();
   const calls = new CallStore();
   const copied: string[] = [];
   const done = { quit: 0, suspended: 0 };

@@ -14,7 +14,7 @@ import {
 import { example, wholeNumber } from '../manifest/options.ts';
 import { resolveAutopilot, resolveThread } from '../names/resolve.ts';
 import { bitcoin } from '../output/amount.ts';
-import { visible } from '../output/visible.ts';
+import { escapeControls } from '../output/escape-controls.ts';
 import { runColumns } from './chats.ts';
 import { follow } from './follow.ts';
 
@@ -114,14 +114,14 @@ async function ended(context: Context, { id, chatId }: AutopilotRun): Promise<bo
 
 /** What an event reports while the user waits; undefined for events of no interest. */
 function describe({ type, data }: ThreadEvent): string | undefined {
-  if (type === 'tool_call_started') return `Using ${visible(String(data.tool))}.`;
+  if (type === 'tool_call_started') return `Using ${escapeControls(String(data.tool))}.`;
   if (type === 'tool_call_failed') {
     const { message } = data.error as { message: string };
-    return `${visible(String(data.tool))} failed: ${visible(message)}`;
+    return `${escapeControls(String(data.tool))} failed: ${escapeControls(message)}`;
   }
   if (type === 'payment_succeeded' || type === 'payment_pending') {
     const verb = type === 'payment_succeeded' ? 'Paid' : 'Paying';
-    return `${verb} ${bitcoin(Number(data.amount_msats))} to ${visible(String(data.host))}.`;
+    return `${verb} ${bitcoin(Number(data.amount_msats))} to ${escapeControls(String(data.host))}.`;
   }
   return undefined;
 }
@@ -129,8 +129,8 @@ function describe({ type, data }: ThreadEvent): string | undefined {
 async function showOutcome(context: Context, run: AutopilotRun): Promise<void> {
   if (run.status !== 'completed') context.exit = exitCodes.failed;
   if (context.out.wantsJson()) return context.out.document(run);
-  if (run.output !== null) return context.out.text(`${visible(run.output)}\n`);
+  if (run.output !== null) return context.out.text(`${escapeControls(run.output)}\n`);
   context.out.warn(
-    run.error === null ? 'The run was cancelled.' : `The run failed: ${visible(run.error.message)}`,
+    run.error === null ? 'The run was cancelled.' : `The run failed: ${escapeControls(run.error.message)}`,
   );
 }

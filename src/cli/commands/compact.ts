@@ -7,7 +7,7 @@ import { CliError } from '../failures/cli-error.ts';
 import { compactResponse } from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
 import { count, dollars } from '../output/amount.ts';
-import { showCancelledCost } from './respond/bill.ts';
+import { showCancelledCost } from './respond/call-cost.ts';
 import { modelOf } from './respond/choose-model.ts';
 
 interface CompactFlags {
@@ -53,7 +53,7 @@ async function compactAndShow(
   const compacted = await compact(context, body);
   if (compacted === undefined) return;
   await context.out.document(context.out.wantsJson() ? compacted : compacted.output);
-  context.out.note(billOf(compacted));
+  context.out.note(waitForUsage(compacted));
 }
 
 /** Undefined after Ctrl-C, which also cancels the call at the provider. */
@@ -104,7 +104,7 @@ function notItems(): CliError {
   });
 }
 
-function billOf({ usage, service }: CompactedConversation): string {
+function waitForUsage({ usage, service }: CompactedConversation): string {
   const tokens = `${count(Number(usage.input_tokens))} → ${count(Number(usage.output_tokens))} tokens`;
   return [service && `${service.model} via ${service.provider}`, tokens, dollars(service?.cost?.total_usd)]
     .filter(Boolean)

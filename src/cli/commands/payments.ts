@@ -14,10 +14,10 @@ import {
 } from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
 import { bitcoin } from '../output/amount.ts';
+import { escapeControls } from '../output/escape-controls.ts';
 import type { Style } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
-import { visible } from '../output/visible.ts';
 import { confirm } from '../terminal/prompts.ts';
 
 export const payCommand = (context: Context) =>
@@ -70,7 +70,7 @@ async function approve(context: Context, invoice: string, maxSats: number | unde
   }
   const { data } = await context.client().call(decodeInvoice, { body: { invoice } });
   if (data.problem !== null) throw new CliError(data.problem, { exit: exitCodes.pay });
-  stderr.write(visible(summary(data)));
+  stderr.write(escapeControls(summary(data)));
   await confirm(context, `Pay ${bitcoin(data.amountMsats ?? 0)}?`, {});
 }
 

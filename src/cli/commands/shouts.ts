@@ -5,9 +5,9 @@ import type { Context } from '../context.ts';
 import { collectRows } from '../hosts/pages.ts';
 import { deleteShout, listShouts, listZones, postShout, streamShouts } from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
+import { escapeCell, tabSeparatedCell } from '../output/escape-controls.ts';
 import type { Column } from '../output/table.ts';
 import { ago, clockTime } from '../output/time.ts';
-import { tabSeparatedCell, visibleCell } from '../output/visible.ts';
 import { confirm, messageText } from '../terminal/prompts.ts';
 import { followRows } from './follow.ts';
 
@@ -107,6 +107,6 @@ function shoutLine(
     return `${[createdAt, String(id), zone, author.handle, body].map(tabSeparatedCell).join('\t')}\n`;
   }
   const paint = out.paint.stdout;
-  const who = `${paint('dim', visibleCell(zone))}  ${paint('cyan', visibleCell(author.handle))}`;
-  return `${paint('dim', clockTime(createdAt))}  ${who}  ${visibleCell(body)}\n`;
+  const who = `${paint('dim', escapeCell(zone))}  ${paint('cyan', escapeCell(author.handle))}`;
+  return `${paint('dim', clockTime(createdAt))}  ${who}  ${escapeCell(body)}\n`;
 }

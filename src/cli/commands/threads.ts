@@ -15,9 +15,9 @@ import {
 } from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
 import { resolveThread } from '../names/resolve.ts';
+import { escapeCell, escapeControls, tabSeparatedCell } from '../output/escape-controls.ts';
 import type { Column } from '../output/table.ts';
 import { ago, clockTime } from '../output/time.ts';
-import { tabSeparatedCell, visible, visibleCell } from '../output/visible.ts';
 import { confirm } from '../terminal/prompts.ts';
 import { follow } from './follow.ts';
 
@@ -52,8 +52,8 @@ export const showThreadCommand = (context: Context) =>
 /** Prints a conversation for reading. */
 function showTalk({ io, out }: Context, messages: ThreadMessage[]): void {
   const blocks = messages.map((message) => {
-    const role = out.paint.stdout('bold', visibleCell(message.role));
-    return `${role}\n${visible(textOf(message)).trimEnd()}\n`;
+    const role = out.paint.stdout('bold', escapeCell(message.role));
+    return `${role}\n${escapeControls(textOf(message)).trimEnd()}\n`;
   });
   io.stdout.write(blocks.join('\n'));
 }

@@ -16,9 +16,9 @@ import {
   streamWhispers,
 } from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
+import { escapeCell, tabSeparatedCell } from '../output/escape-controls.ts';
 import type { Column } from '../output/table.ts';
 import { ago, clockTime } from '../output/time.ts';
-import { tabSeparatedCell, visibleCell } from '../output/visible.ts';
 import { messageText } from '../terminal/prompts.ts';
 import { followRows } from './follow.ts';
 
@@ -166,8 +166,8 @@ function whisperLine(
     return `${cells.map(tabSeparatedCell).join('\t')}\n`;
   }
   const paint = out.paint.stdout;
-  const who = paint('cyan', visibleCell(`${sender.handle} → ${recipient.handle}`));
-  return `${paint('dim', clockTime(createdAt))}  ${who}  ${visibleCell(body)}\n`;
+  const who = paint('cyan', escapeCell(`${sender.handle} → ${recipient.handle}`));
+  return `${paint('dim', clockTime(createdAt))}  ${who}  ${escapeCell(body)}\n`;
 }
 
 const whisperColumns = (now: number): Column<Whisper>[] => [

@@ -6,8 +6,8 @@ import { ReceivedError } from '../../shared/received-error.ts';
 import type { Context } from '../context.ts';
 import { localName } from '../hosts/host-file.ts';
 import { getResponse, listInputItems } from '../manifest/endpoints.ts';
+import { type Passage, passagesOf } from './conversation-text.ts';
 import { findInLog, type LoggedBodies, loggedPassages } from './logged-content.ts';
-import { type Passage, passagesOf } from './readable.ts';
 
 type Json = Record<string, unknown>;
 

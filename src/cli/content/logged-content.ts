@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { logFiles } from '../../shared/folders.ts';
 import { SseReader } from '../../shared/sse.ts';
-import { chatPassages, type Passage, passagesOf } from './readable.ts';
+import { chatPassages, type Passage, passagesOf } from './conversation-text.ts';
 
 /** The bodies of a call in the log, as JSON or server-sent events; long ones end in an ellipsis. */
 export interface LoggedBodies {

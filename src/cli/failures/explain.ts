@@ -5,8 +5,8 @@ import type { CommandIndex, Context } from '../context.ts';
 import { localName } from '../hosts/host-file.ts';
 import { notRunning } from '../hosts/hosts.ts';
 import { Unreachable } from '../hosts/send.ts';
+import { escapeControls } from '../output/escape-controls.ts';
 import { withNpx } from '../output/output.ts';
-import { visible } from '../output/visible.ts';
 import { CliError, CutShort } from './cli-error.ts';
 
 /** A failure in words for the user. */
@@ -54,7 +54,7 @@ export function reportFailure(error: unknown, context: Context): ExitCode {
   const { isLocal, commands } = { isLocal: isLocalHost(context), commands: context.commands };
   const { exit, sentence, details } = explain(error, { isLocal, commands });
   const { stderr } = context.io;
-  const safe = stderr.isTty ? visible : (text: string) => text;
+  const safe = stderr.isTty ? escapeControls : (text: string) => text;
   const paint = context.out.paint.stderr;
   stderr.write(`${paint('red', 'error:')} ${safe(sentence)}\n`);
   for (const [label, text] of details) {

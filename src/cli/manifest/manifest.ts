@@ -1,10 +1,10 @@
+import { conversationCommands } from './conversation-commands.ts';
 import { daemonCommands } from './daemon-commands.ts';
 import { type CommandEntry, isNoun, type NounEntry } from './entry.ts';
 import { keyCommands } from './key-commands.ts';
 import { modelCommands } from './model-commands.ts';
 import { moneyCommands } from './money-commands.ts';
 import { peopleCommands } from './people-commands.ts';
-import { talkCommands } from './talk-commands.ts';
 import { toolCommands } from './tool-commands.ts';
 
 /** Every command under its heading, in the order of the help. */
@@ -14,7 +14,7 @@ export const groups: { title: string; commands: Record<string, CommandEntry | No
   { title: 'Keys', commands: keyCommands },
   { title: 'Hosts and people', commands: peopleCommands },
   { title: 'Money', commands: moneyCommands },
-  { title: 'Talk', commands: talkCommands },
+  { title: 'Talk', commands: conversationCommands },
   { title: 'Tools', commands: toolCommands },
 ];
 

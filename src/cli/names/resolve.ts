@@ -16,7 +16,7 @@ import {
   listUsers,
   listWorkspaces,
 } from '../manifest/endpoints.ts';
-import { visible } from '../output/visible.ts';
+import { escapeControls } from '../output/escape-controls.ts';
 import { loginsOf } from './key-names.ts';
 
 const rowsMax = 1000;
@@ -56,7 +56,7 @@ function named<Row extends { name: string | null }>(given: string, rows: Row[]):
 function uniqueId(given: string, noun: string, rows: { id: string }[]): string | undefined {
   if (rows.length < 2) return rows[0]?.id;
   const ids = rows.map(({ id }) => id).join(', ');
-  throw new CliError(`${rows.length} ${noun}s are named "${visible(given)}": ${ids}.`, {
+  throw new CliError(`${rows.length} ${noun}s are named "${escapeControls(given)}": ${ids}.`, {
     exit: exitCodes.failed,
     next: 'Use the id instead of the name.',
   });
@@ -119,7 +119,7 @@ export async function resolveAutopilot(context: Context, given: string): Promise
   const id = idIn(rows, given, 'autopilot');
   if (id !== undefined) return id;
   if (data.length === limit) return given;
-  throw new CliError(`You have no autopilot "${visible(given)}".`, {
+  throw new CliError(`You have no autopilot "${escapeControls(given)}".`, {
     exit: exitCodes.failed,
     next: 'List what exists: gateway autopilots list',
   });
@@ -163,7 +163,7 @@ export async function resolveKey(context: Context, reference: KeyReference): Pro
   const active = (await keysOf(context, reference)).filter(({ status }) => status === 'active');
   const id = uniqueId(key, 'active key', named(key, active));
   if (id !== undefined) return id;
-  throw new CliError(`No active key is named "${visible(key)}".`, {
+  throw new CliError(`No active key is named "${escapeControls(key)}".`, {
     exit: exitCodes.failed,
     next: 'List the keys: gateway keys list',
   });
@@ -177,7 +177,7 @@ async function resolvePastKey(context: Context, key: string): Promise<string> {
   const active = all.filter(({ status }) => status === 'active');
   const id = uniqueId(key, 'key', active.length > 0 ? active : all);
   if (id !== undefined) return id;
-  throw new CliError(`No key is named "${visible(key)}".`, {
+  throw new CliError(`No key is named "${escapeControls(key)}".`, {
     exit: exitCodes.failed,
     next: 'List the keys: gateway keys list',
   });

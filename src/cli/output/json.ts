@@ -1,4 +1,4 @@
-import { visibleJson } from './visible.ts';
+import { escapeJson } from './escape-controls.ts';
 
 /** Picks fields of a record or of each record in a list; missing fields are null. */
 export function pick(value: unknown, fields: string[]): unknown {
@@ -22,5 +22,5 @@ export function fieldsOf(value: unknown): string[] {
 
 /** JSON on one line, or indented. */
 export function jsonText(value: unknown, { indented }: { indented: boolean }): string {
-  return `${visibleJson(JSON.stringify(value, null, indented ? 2 : undefined) ?? 'null')}\n`;
+  return `${escapeJson(JSON.stringify(value, null, indented ? 2 : undefined) ?? 'null')}\n`;
 }

@@ -1,10 +1,10 @@
 import { exitCodes } from '../../shared/errors.ts';
 import { CliError } from '../failures/cli-error.ts';
 import type { Io } from '../terminal/io.ts';
+import { escapeControls } from './escape-controls.ts';
 import { fieldsOf, jsonText, pick, unknownFields } from './json.ts';
 import { type Paint, painter } from './style.ts';
 import type { Column } from './table.ts';
-import { visible } from './visible.ts';
 
 /** Data goes to stdout, in the format that the flags and the reader need; messages go to stderr. */
 export interface Output {
@@ -52,11 +52,11 @@ export function createOutput({ io, env, flags, hasChangedData }: OutputOptions):
     isTty && !env.NO_COLOR && flags().color !== false && env.TERM !== 'dumb' && !env.CI;
   const wantsJson = () => flags().json !== undefined || flags().jq !== undefined;
   const isQuiet = () => flags().quiet === true;
-  const safe = (text: string) => (io.stdout.isTty ? visible(text) : text);
+  const safe = (text: string) => (io.stdout.isTty ? escapeControls(text) : text);
   const terminal = () => ({ columns: io.columns(), paint: painter(usesColor(io.stdout.isTty)) });
   const warn = (line: string) => {
     const text = withNpx(line, env);
-    io.stderr.write(`${io.stderr.isTty ? visible(text) : text}\n`);
+    io.stderr.write(`${io.stderr.isTty ? escapeControls(text) : text}\n`);
   };
 
   const wantedFields = () => {

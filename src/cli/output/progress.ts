@@ -1,5 +1,5 @@
 import type { Io } from '../terminal/io.ts';
-import { visibleCell } from './visible.ts';
+import { escapeCell } from './escape-controls.ts';
 import { cutToWidth } from './width.ts';
 
 interface ProgressBar {
@@ -62,7 +62,7 @@ export function startSpinner(
   const timer = setInterval(() => {
     turn += 1;
     // A wrapped line could not be cleared.
-    const line = cutToWidth(`${frames[turn % frames.length]} ${visibleCell(text())}`, columns() - 1);
+    const line = cutToWidth(`${frames[turn % frames.length]} ${escapeCell(text())}`, columns() - 1);
     stderr.write(clearLine + line);
   }, frameMs);
   return {

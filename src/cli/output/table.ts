@@ -1,5 +1,5 @@
+import { escapeCell, tabSeparatedCell } from './escape-controls.ts';
 import type { Paint, Style } from './style.ts';
-import { tabSeparatedCell, visibleCell } from './visible.ts';
 import { cutToWidth, widthOf, wrapToWidth } from './width.ts';
 
 export type Cell = string | number | boolean | null | undefined;
@@ -105,9 +105,9 @@ function plain<Row>(column: Column<Row>, row: Row): string {
 }
 
 function shown<Row>(column: Column<Row>, row: Row): string {
-  if (column.show) return visibleCell(column.show(row));
+  if (column.show) return escapeCell(column.show(row));
   const value = column.value(row);
-  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : visibleCell(String(value ?? '–'));
+  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : escapeCell(String(value ?? '–'));
 }
 
 interface Measured<Row> {

@@ -1,7 +1,7 @@
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
-import { visible } from '../output/visible.ts';
+import { escapeControls } from '../output/escape-controls.ts';
 
 /** Asks before a destructive action. Without a terminal, `--yes` is required. */
 export async function confirm(
@@ -17,7 +17,7 @@ export async function confirm(
       next: 'Confirm with --yes.',
     });
   }
-  stderr.write(`${visible(question)} [y/N] `);
+  stderr.write(`${escapeControls(question)} [y/N] `);
   const answer = await stdin.readLine();
   if (!/^y(es)?$/i.test(answer?.trim() ?? '')) {
     throw new CliError('Cancelled; nothing was changed.', { exit: exitCodes.failed });
@@ -77,7 +77,7 @@ async function codeFrom(context: Context, question: string, fromEnv: string | un
   const { stdin, stderr } = context.io;
   if (!stdin.isTty) return new TextDecoder().decode(await stdin.read()).trim();
   if (!context.out.isInteractive()) return '';
-  stderr.write(visible(`${question}: `));
+  stderr.write(escapeControls(`${question}: `));
   return ((await stdin.readLine()) ?? '').trim();
 }
 

@@ -12,7 +12,7 @@ import { keysFileName, loadBindings } from './keys/keys-file.ts';
 import { limitMemory } from './limit-memory.ts';
 import { openInBrowser } from './open-in-browser.ts';
 import { allScreens } from './screens/all-screens.ts';
-import { CallLog, loggingClient } from './services/call-log.ts';
+import { ApiCallLog, loggingClient } from './services/api-call-log.ts';
 import { CallStore } from './services/call-store.ts';
 import { createFollower } from './services/follower.ts';
 import type { Services } from './services/services.ts';
@@ -80,7 +80,7 @@ function servicesOf(
   context: Context,
   { keyNames, onCall }: { keyNames: Map<string, string>; onCall(): void },
 ): Services {
-  const log = new CallLog();
+  const log = new ApiCallLog();
   let client: Client | undefined;
   return {
     client: loggingClient({

@@ -11,7 +11,7 @@ import type { BackendTerms } from '../features/wallet/index.ts';
 import type { LightningAdapter } from '../upstream/lightning/adapter.ts';
 import { lightningAdapters } from '../upstream/lightning/registry.ts';
 import type { Network } from '../upstream/network.ts';
-import { createOutgoingNetwork } from '../upstream/outgoing.ts';
+import { createProxiedNetwork } from '../upstream/provider-network.ts';
 import type { World } from '../world.ts';
 
 interface LightningDeps {
@@ -93,7 +93,7 @@ function connect(
   let network: Promise<Network> | undefined;
   const openNetwork = async (): Promise<Network> => {
     const certificate = await readCertificate(config.certificateFile);
-    return await createOutgoingNetwork({ connectTimeoutMs, certificate }, proxies);
+    return await createProxiedNetwork({ connectTimeoutMs, certificate }, proxies);
   };
   const adapter = lightningAdapters[name];
   const backend = adapter.create({

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contentOfCall } from '../../../src/cli/content/call-content.ts';
-import { chatPassages, passagesOf, readableText } from '../../../src/cli/content/readable.ts';
+import { chatPassages, formatPassages, passagesOf } from '../../../src/cli/content/conversation-text.ts';
 import type { Client } from '../../../src/shared/client.ts';
 import { exitCodes } from '../../../src/shared/errors.ts';
 import { receivedError } from '../../../src/shared/received-error.ts';
 import { runCli } from '../../support/run-cli.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 
-const textOf = (passages: ReturnType<typeof passagesOf>) => readableText(passages, (_style, text) => text);
+const textOf = (passages: ReturnType<typeof passagesOf>) => formatPassages(passages, (_style, text) => text);
 
 describe('a conversation as text', () => {
   test('has a heading for each speaker, and one line for what is not text', () => {

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { count, dollars } from '../../../src/cli/output/amount.ts';
+import {
+  escapeCell,
+  escapeControls,
+  escapeJson,
+  tabSeparatedCell,
+} from '../../../src/cli/output/escape-controls.ts';
 import { jsonText } from '../../../src/cli/output/json.ts';
 import { painter } from '../../../src/cli/output/style.ts';
 import {
@@ -11,7 +17,6 @@ import {
   tabSeparatedRows,
 } from '../../../src/cli/output/table.ts';
 import { ago, duration } from '../../../src/cli/output/time.ts';
-import { tabSeparatedCell, visible, visibleCell, visibleJson } from '../../../src/cli/output/visible.ts';
 import { cutToWidth, widthOf, wrapToWidth } from '../../../src/cli/output/width.ts';
 
 const anyText = fc.string({
@@ -21,19 +26,19 @@ const obeyed = /[\p{Cc}\p{Bidi_Control}]/u;
 
 describe("text of others' making", () => {
   test('contains no control characters', () => {
-    expect(visible('a\u001b[31mb\r\nc\u0007\u009b\u202e\td')).toBe('a␛[31mb\nc␇<U+009B><U+202E>\td');
-    fc.assert(fc.property(anyText, (text) => !obeyed.test(visible(text).replace(/[\n\t]/g, ''))));
+    expect(escapeControls('a\u001b[31mb\r\nc\u0007\u009b\u202e\td')).toBe('a␛[31mb\nc␇<U+009B><U+202E>\td');
+    fc.assert(fc.property(anyText, (text) => !obeyed.test(escapeControls(text).replace(/[\n\t]/g, ''))));
   });
 
   test('in a table cell never breaks its row', () => {
-    fc.assert(fc.property(anyText, (text) => !obeyed.test(visibleCell(text))));
+    fc.assert(fc.property(anyText, (text) => !obeyed.test(escapeCell(text))));
     expect(tabSeparatedCell('a\tb\nc')).toBe('a\\tb\\nc');
   });
 
   test('in JSON is the same value', () => {
     fc.assert(
       fc.property(anyText, (text) => {
-        const json = visibleJson(JSON.stringify({ text }, null, 2));
+        const json = escapeJson(JSON.stringify({ text }, null, 2));
         expect(json.replaceAll('\n', '')).not.toMatch(obeyed);
         expect(JSON.parse(json)).toEqual({ text });
       }),

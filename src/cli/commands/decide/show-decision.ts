@@ -1,6 +1,6 @@
 import type { Decision, DecisionAnswer } from '../../../shared/contract/decisions.ts';
 import type { Context } from '../../context.ts';
-import { visible } from '../../output/visible.ts';
+import { escapeControls } from '../../output/escape-controls.ts';
 import { cutToWidth, widthOf } from '../../output/width.ts';
 import type { Question } from './questions.ts';
 
@@ -56,7 +56,9 @@ export function showDecision({ out, io }: Context, questions: readonly Question[
   for (const [at, answer] of decision.answers.entries()) {
     const { name, instructions } = questions[at] ?? {};
     if (at > 0) io.stdout.write('\n');
-    io.stdout.write(`${paint('bold', cutToWidth(visible(name ?? instructions ?? ''), io.columns()))}\n`);
+    io.stdout.write(
+      `${paint('bold', cutToWidth(escapeControls(name ?? instructions ?? ''), io.columns()))}\n`,
+    );
     if (answer.type === 'refusal') {
       io.stdout.write('  the model declined to answer\n');
       continue;
@@ -67,7 +69,7 @@ export function showDecision({ out, io }: Context, questions: readonly Question[
     const width = Math.min(24, Math.max(...shown.map(({ label }) => label.length)));
     for (const { label, probability, isTop } of shown) {
       const style = isTop ? 'green' : 'dim';
-      const name = cutToWidth(visible(label), width);
+      const name = cutToWidth(escapeControls(label), width);
       const line = `  ${name}${' '.repeat(Math.max(0, width - widthOf(name)))}  ${paint(style, bar(probability))} ${percent(probability)}`;
       io.stdout.write(`${line}\n`);
     }

@@ -2,10 +2,10 @@ import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
 import { example } from '../../manifest/options.ts';
+import { escapeCell } from '../../output/escape-controls.ts';
 import { withNpx } from '../../output/output.ts';
 import type { Paint } from '../../output/style.ts';
 import type { Column } from '../../output/table.ts';
-import { visibleCell } from '../../output/visible.ts';
 import { checkConfig, checkKeychain } from './config.ts';
 import { checkDaemon, checkOnline } from './daemon.ts';
 import type { Finding } from './finding.ts';
@@ -33,8 +33,8 @@ async function diagnose(context: Context, options: DoctorOptions = {}): Promise<
 
 /** Never cut to the terminal's width: a remedy must be complete. */
 function lines({ state, check, message, remedy }: Finding, paint: Paint): string {
-  const first = `${paint(styles[state], state.padEnd(8))} ${check.padEnd(12)} ${visibleCell(message)}\n`;
-  return remedy === null ? first : `${first}${' '.repeat(22)}→ ${visibleCell(remedy)}\n`;
+  const first = `${paint(styles[state], state.padEnd(8))} ${check.padEnd(12)} ${escapeCell(message)}\n`;
+  return remedy === null ? first : `${first}${' '.repeat(22)}→ ${escapeCell(remedy)}\n`;
 }
 
 const styles = { ok: 'green', warning: 'yellow', broken: 'red' } as const;

@@ -6,8 +6,8 @@ import { CliError } from '../../failures/cli-error.ts';
 import { localName } from '../../hosts/host-file.ts';
 import { selectedHost } from '../../hosts/hosts.ts';
 import { example, wholeNumber } from '../../manifest/options.ts';
+import { escapeCell } from '../../output/escape-controls.ts';
 import type { Paint } from '../../output/style.ts';
-import { visibleCell } from '../../output/visible.ts';
 import { readLog } from './log-files.ts';
 
 export const logsCommand = (context: Context) =>
@@ -121,11 +121,11 @@ export function lineOf({ level, time, msg, err, ...rest }: LogEntry, paint: Pain
   const name = nameOf(level);
   const style = level >= levels.error ? 'red' : level >= levels.warn ? 'yellow' : 'dim';
   const details = Object.entries(rest).map(([key, value]) =>
-    paint('dim', ` ${key}=${visibleCell(textOf(value))}`),
+    paint('dim', ` ${key}=${escapeCell(textOf(value))}`),
   );
   const day = time.replace('T', ' ').replace(/\.\d+Z$|Z$/, '');
-  const cause = err === undefined ? '' : `\n    ${visibleCell(textOf(err))}`;
-  return `${paint('dim', day)} ${paint(style, name.padEnd(5))} ${visibleCell(msg ?? '')}${details.join('')}${cause}\n`;
+  const cause = err === undefined ? '' : `\n    ${escapeCell(textOf(err))}`;
+  return `${paint('dim', day)} ${paint(style, name.padEnd(5))} ${escapeCell(msg ?? '')}${details.join('')}${cause}\n`;
 }
 
 function nameOf(level: number): string {

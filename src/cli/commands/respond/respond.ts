@@ -16,7 +16,7 @@ import {
   plainOption,
   printResponse,
 } from './answer.ts';
-import { billOfResponse, showCancelledCost } from './bill.ts';
+import { showCancelledCost, summarizeResponse } from './call-cost.ts';
 import { withPayment } from './pay-call.ts';
 import { keepPictures, picturesOption, preparePictures } from './pictures.ts';
 import { showProgress } from './progress.ts';
@@ -176,7 +176,7 @@ export async function showResponse(
 export function showOutcome(context: Context, following: Following, tookMs: number): void {
   const { response, requestId, replayOf, error } = following;
   if (response) {
-    const bill = billOfResponse(response, { requestId: replayOf ?? requestId, tookMs });
+    const bill = summarizeResponse(response, { requestId: replayOf ?? requestId, tookMs });
     const { stderr, columns } = context.io;
     for (const line of stderr.isTty ? wrapToWidth(bill, columns()) : [bill]) context.out.note(line);
   }

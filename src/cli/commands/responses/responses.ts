@@ -2,7 +2,7 @@ import { Command } from '@commander-js/extra-typings';
 import type { ResponseResource } from '../../../shared/contract/response-resource.ts';
 import type { ListedResponse } from '../../../shared/contract/stored-responses.ts';
 import { storedContent, storedPassages } from '../../content/call-content.ts';
-import { readableText } from '../../content/readable.ts';
+import { formatPassages } from '../../content/conversation-text.ts';
 import type { Context } from '../../context.ts';
 import { collectPages } from '../../hosts/pages.ts';
 import { cancelResponse, deleteResponse, getResponse, listResponses } from '../../manifest/endpoints.ts';
@@ -53,7 +53,7 @@ async function show(context: Context, id: string): Promise<ResponseResource> {
   if (io.stdout.isTty && !out.wantsJson() && !out.isQuiet()) {
     const content = await storedContent(context.client(), id);
     noteProgress(context, content.response);
-    io.stdout.write(readableText(storedPassages(content), out.paint.stdout));
+    io.stdout.write(formatPassages(storedPassages(content), out.paint.stdout));
     return content.response;
   }
   const response = await context.client().call(getResponse, { params: { id }, query: {} });

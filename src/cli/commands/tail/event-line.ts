@@ -2,9 +2,9 @@ import type { EventView } from '../../../shared/contract/events.ts';
 import { ownValue } from '../../../shared/own-value.ts';
 import { callerText, type KeyNames, keyText } from '../../names/key-names.ts';
 import { count, dollars } from '../../output/amount.ts';
+import { escapeCell, tabSeparatedCell } from '../../output/escape-controls.ts';
 import type { Paint, Style } from '../../output/style.ts';
 import { clockTime, duration } from '../../output/time.ts';
-import { tabSeparatedCell, visibleCell } from '../../output/visible.ts';
 import { cutToWidth, widthOf } from '../../output/width.ts';
 
 interface LineOptions {
@@ -223,9 +223,9 @@ function terminalTexts(
   { paint, columns, names }: Omit<LineOptions, 'isTty'>,
 ): string[] {
   const request = data as Finished;
-  const textOf = ({ text }: Cell) => visibleCell(text(request, { createdAt, names }));
+  const textOf = ({ text }: Cell) => escapeCell(text(request, { createdAt, names }));
   const cells = makeRoom(fittingCells(layout, columns), layout.grows, textOf);
-  const reason = visibleCell(reasonText(request));
+  const reason = escapeCell(reasonText(request));
   const shown = type === 'request.rejected' ? withReason(cells, { columns, textOf, reason }) : cells;
   return shown.map((cell) => {
     const { width, style, mayBeCut } = cell;
@@ -315,7 +315,7 @@ function otherCells({ created_at, type, data }: EventView, { isTty, paint, names
     return `${name}=${isKey ? keyText(value, names) : text(value)}`;
   });
   if (!isTty) return [created_at, type, ...details].map(tabSeparatedCell);
-  return [paint('dim', clockTime(created_at)), paint('cyan', visibleCell(type)), ...details.map(visibleCell)];
+  return [paint('dim', clockTime(created_at)), paint('cyan', escapeCell(type)), ...details.map(escapeCell)];
 }
 
 function line(cells: string[]): string {

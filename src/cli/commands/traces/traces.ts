@@ -3,7 +3,7 @@ import type { Query } from '../../../shared/contract/endpoint.ts';
 import type { listTraces as listTracesContract, TraceView } from '../../../shared/contract/traces.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { contentOfCall, contentPassages, logSearchOf } from '../../content/call-content.ts';
-import { readableText } from '../../content/readable.ts';
+import { formatPassages } from '../../content/conversation-text.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { collectPages } from '../../hosts/pages.ts';
@@ -87,7 +87,7 @@ async function showBody(context: Context, request: string): Promise<void> {
   const content = await contentOfCall(client, trace, logSearchOf(context));
   if (out.wantsJson()) return out.document({ request_id: request, ...content });
   if (content.source === null) throw new CliError(content.reason, { exit: exitCodes.failed });
-  context.io.stdout.write(readableText(contentPassages(content), out.paint.stdout));
+  context.io.stdout.write(formatPassages(contentPassages(content), out.paint.stdout));
 }
 
 const styles: Record<TraceView['status'], Style> = {

@@ -1,6 +1,6 @@
 import type { TraceView } from '../../../shared/contract/traces.ts';
+import { escapeCell } from '../../output/escape-controls.ts';
 import { duration } from '../../output/time.ts';
-import { visibleCell } from '../../output/visible.ts';
 import { cutToWidth, widthOf } from '../../output/width.ts';
 
 /** A time span within a request, in milliseconds since it arrived. */
@@ -23,7 +23,7 @@ export function waterfall(trace: TraceView, columns: number): string {
   const total = Math.max(trace.timings.total_ms, ...stretches.map(({ to }) => to), 1);
   return stretches
     .map(({ name, from, to, label }) => {
-      const shown = cutToWidth(visibleCell(name), nameWidth);
+      const shown = cutToWidth(escapeCell(name), nameWidth);
       const padded = shown + ' '.repeat(Math.max(0, nameWidth - widthOf(shown)));
       return `${padded}  ${bar({ from, to, total }, width)}  ${label}\n`;
     })

@@ -1,6 +1,6 @@
 import { lexer, type Token } from 'marked';
+import { escapeControls } from '../escape-controls.ts';
 import type { Paint } from '../style.ts';
-import { visible } from '../visible.ts';
 import type { AnswerText } from './answer-text.ts';
 import { renderMarkdown } from './render-markdown.ts';
 
@@ -25,7 +25,7 @@ export class MarkdownText implements AnswerText {
 
   push(piece: string, width: number): string[] {
     this.#width = width;
-    this.#source += visible(piece).replace(/\t/g, '    ');
+    this.#source += escapeControls(piece).replace(/\t/g, '    ');
     this.#unread += piece.length;
     const isLarge = this.#source.length > largeBlock;
     if (isLarge && this.#unread < rereadAfter && !piece.includes('\n')) return [];

@@ -1,4 +1,4 @@
-import { visible } from '../visible.ts';
+import { escapeControls } from '../escape-controls.ts';
 import { wrapLine } from '../wrap-line.ts';
 import type { AnswerText } from './answer-text.ts';
 
@@ -11,7 +11,7 @@ export class PlainText implements AnswerText {
   }
 
   push(piece: string, width: number): string[] {
-    const lines = (this.#line + visible(piece).replace(/\t/g, '  ')).split('\n');
+    const lines = (this.#line + escapeControls(piece).replace(/\t/g, '  ')).split('\n');
     const wrapped = wrapLine(lines.pop() ?? '', width);
     this.#line = wrapped.pop() ?? '';
     return [...lines.flatMap((line) => wrapLine(line, width)), ...wrapped];

@@ -7,7 +7,7 @@ import {
   isText,
   noteEvent,
 } from '../../commands/respond/answer.ts';
-import { billOf, billOfResponse, costText, tokensText } from '../../commands/respond/bill.ts';
+import { costText, summarizeResponse, tokensText, waitForUsage } from '../../commands/respond/call-cost.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { createResponse } from '../../manifest/endpoints.ts';
@@ -69,7 +69,7 @@ export async function ask(context: Context, options: AskOptions): Promise<Answer
   return {
     text: seen.text + callsOfResponse(response),
     stored: response.store ? response.id : null,
-    bill: billOfResponse(response, { requestId: undefined, tookMs: context.now() - startedAt }),
+    bill: summarizeResponse(response, { requestId: undefined, tookMs: context.now() - startedAt }),
     warning: why === '' ? undefined : `The answer is incomplete: ${why}.`,
   };
 }
@@ -120,7 +120,8 @@ async function partial(
   conversation: Conversation,
   { requestId, text }: Seen,
 ): Promise<Answered> {
-  const usage = requestId === undefined ? undefined : await billOf(context, requestId).catch(() => undefined);
+  const usage =
+    requestId === undefined ? undefined : await waitForUsage(context, requestId).catch(() => undefined);
   if (!usage) {
     const command = ['gateway usage', ...(requestId === undefined ? [] : [requestId])].join(' ');
     return { text, bill: `${status} For its cost, run: ${command}` };

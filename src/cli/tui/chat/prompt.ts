@@ -1,4 +1,4 @@
-import { visible } from '../../output/visible.ts';
+import { escapeControls } from '../../output/escape-controls.ts';
 import { widthOf } from '../../output/width.ts';
 import { editOf, type LineEdit } from '../text/line-edit.ts';
 
@@ -31,7 +31,7 @@ export function promptLines(
       lines.push('');
       continue;
     }
-    const shown = visible(character);
+    const shown = escapeControls(character);
     const last = lines.length - 1;
     if (widthOf(lines[last] ?? '') + widthOf(shown) > room) lines.push(shown);
     else lines[last] += shown;

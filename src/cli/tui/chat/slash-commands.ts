@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { ModelEntry } from '../../../shared/contract/models.ts';
 import { availableProviders } from '../../commands/models.ts';
-import { tokensText } from '../../commands/respond/bill.ts';
+import { tokensText } from '../../commands/respond/call-cost.ts';
 import type { Context } from '../../context.ts';
 import { getModel, listModels } from '../../manifest/endpoints.ts';
 import { dollars } from '../../output/amount.ts';

@@ -1,4 +1,4 @@
-import { visibleCell } from '../../output/visible.ts';
+import { escapeCell } from '../../output/escape-controls.ts';
 import { paintedWidth, widthOf } from '../../output/width.ts';
 import { wrapLine } from '../../output/wrap-line.ts';
 import { type CommandName, keysOf } from '../keys/bindings.ts';
@@ -88,13 +88,13 @@ export function statusLines(state: TuiState, options: RenderOptions): StatusLine
       isFocused ? paint('inverse', `[>${text}<]`) : `[ ${text} ]`;
     const buttons = `${button('Cancel', !dialog.isYes)} ${button(dialog.verb, dialog.isYes)}`;
     return {
-      lines: [fitPainted(visibleCell(dialog.question), width), fitPainted(buttons, width)],
+      lines: [fitPainted(escapeCell(dialog.question), width), fitPainted(buttons, width)],
       cursor: undefined,
     };
   }
   if (dialog) return inputLines(dialog, options);
   if (notice === undefined) return { lines: [''], cursor: undefined };
-  const lines = wrapLine(visibleCell(notice), width).slice(0, noticeLinesMax);
+  const lines = wrapLine(escapeCell(notice), width).slice(0, noticeLinesMax);
   return { lines: lines.map((line) => paint('bold', line)), cursor: undefined };
 }
 
@@ -122,7 +122,7 @@ function candidateLines(dialog: LineDialog, { width, paint }: RenderOptions): st
   return shown.map(({ name, summary }, at) => {
     const isHighlighted = top + at === highlighted;
     const sign = isHighlighted ? '❯' : ' ';
-    const text = `${sign} ${fitCell(visibleCell(name), nameWidth)}  ${visibleCell(summary)}`;
+    const text = `${sign} ${fitCell(escapeCell(name), nameWidth)}  ${escapeCell(summary)}`;
     return isHighlighted ? paint('inverse', fitCell(text, width)) : fitCell(text, width);
   });
 }
@@ -130,16 +130,16 @@ function candidateLines(dialog: LineDialog, { width, paint }: RenderOptions): st
 function inputLines(dialog: LineDialog, options: RenderOptions): StatusLines {
   const { width, paint } = options;
   const above = candidateLines(dialog, options);
-  const error = dialog.error ? wrapLine(`! ${visibleCell(dialog.error)}`, width) : [];
+  const error = dialog.error ? wrapLine(`! ${escapeCell(dialog.error)}`, width) : [];
   above.push(...error.slice(0, errorLinesMax).map((line) => fitPainted(paint('red', line), width)));
   const label = dialog.label.length > 1 ? `${dialog.label}: ` : dialog.label;
   if (dialog.isBusy) return { lines: [...above, fitPainted(`${label}…`, width)], cursor: undefined };
   const { text, cursor } = dialog.edit;
   const room = width - widthOf(label) - 1;
-  const before = visibleCell(text.slice(0, cursor));
+  const before = escapeCell(text.slice(0, cursor));
   // A line that is too long scrolls with the cursor.
   const skipped = Math.max(0, [...before].length - room);
-  const seen = [...visibleCell(text)].slice(skipped).join('');
+  const seen = [...escapeCell(text)].slice(skipped).join('');
   const shown = text === '' ? paint('dim', dialog.placeholder) : seen;
   return {
     lines: [...above, fitPainted(label + shown, width)],

@@ -1,6 +1,6 @@
 import { dollars } from '../../output/amount.ts';
+import { escapeCell } from '../../output/escape-controls.ts';
 import type { Paint } from '../../output/style.ts';
-import { visibleCell } from '../../output/visible.ts';
 import { paintedWidth } from '../../output/width.ts';
 import { screenDigit } from '../keys/bindings.ts';
 import { daysShown, type Spending } from '../services/spending.ts';
@@ -24,13 +24,13 @@ export function headerLine(state: TuiState, host: HostLabel, { width, paint }: R
   const parts = [
     paint('bold', 'Gateway'),
     connectionText(state, paint),
-    visibleCell(host.name ?? host.url),
-    ...(account.workspace === undefined ? [] : [visibleCell(account.workspace)]),
+    escapeCell(host.name ?? host.url),
+    ...(account.workspace === undefined ? [] : [escapeCell(account.workspace)]),
     ...balance,
     ...(unread ? [paint('bold', `${unread} unread`)] : []),
     `${state.options.services.calls.running()} running`,
     ...spendingParts(state.options.services.spending),
-    ...(host.name === undefined ? [] : [visibleCell(host.url)]),
+    ...(host.name === undefined ? [] : [escapeCell(host.url)]),
   ];
   // Narrow terminals drop the last parts first.
   while (parts.length > 2 && paintedWidth(parts.join(' · ')) > width) parts.pop();
@@ -106,7 +106,7 @@ export function titleLine(
 
 function titleParts({ view, pages: { front } }: TuiState, paint: Paint): string[] {
   const { screen } = view;
-  if (front) return [`${paint('bold', screen.title)} › ${visibleCell(front.page.title)}`];
+  if (front) return [`${paint('bold', screen.title)} › ${escapeCell(front.page.title)}`];
   const parts = [paint('bold', screen.title)];
   if (screen.tabs) {
     parts.push(
@@ -116,7 +116,7 @@ function titleParts({ view, pages: { front } }: TuiState, paint: Paint): string[
   const shown = view.rows().length;
   const all = view.allRows().length;
   parts.push(shown === all ? `${all}` : `${shown} of ${all}`);
-  if (view.filter !== '') parts.push(paint('bold', `filter ${visibleCell(view.filter)}`));
+  if (view.filter !== '') parts.push(paint('bold', `filter ${escapeCell(view.filter)}`));
   if (view.marks.size > 0) parts.push(paint('bold', `${view.marks.size} marked`));
   if (view.isPaused) parts.push(paint('bold', `paused, ${view.newCount()} new`));
   if (view.connection?.state === 'lost' || view.connection?.state === 'refused') {

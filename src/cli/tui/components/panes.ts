@@ -1,4 +1,4 @@
-import { visible } from '../../output/visible.ts';
+import { escapeControls } from '../../output/escape-controls.ts';
 import { wrapLine } from '../../output/wrap-line.ts';
 import { screenDigit } from '../keys/bindings.ts';
 import type { ListView } from '../state/list-view.ts';
@@ -29,7 +29,9 @@ function listLines(state: TuiState, options: RenderOptions, height: number): str
   const { screen } = view;
   const { width, paint } = options;
   const failure = view.failure
-    ? wrapLine(`! ${visible(view.failure).replace(/\n/g, ' ')}`, width).map((line) => paint('red', line))
+    ? wrapLine(`! ${escapeControls(view.failure).replace(/\n/g, ' ')}`, width).map((line) =>
+        paint('red', line),
+      )
     : [];
   const summary = screen.summary?.(view.allRows(), state.options.services, options) ?? [];
   const above = [...summary, ...failure];

@@ -1,7 +1,7 @@
 import type { CommandIndex } from '../../context.ts';
 import { openApi } from '../../manifest/endpoints.ts';
 import { clockTime, duration } from '../../output/time.ts';
-import type { LoggedCall } from '../services/call-log.ts';
+import type { LoggedCall } from '../services/api-call-log.ts';
 import type { Services } from '../services/services.ts';
 import { untrustedLines } from '../text/cells.ts';
 import type { ListColumn } from '../text/list-table.ts';

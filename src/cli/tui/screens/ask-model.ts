@@ -1,6 +1,6 @@
 import type { CreateResponseBody } from '../../../shared/contract/responses.ts';
 import { textOfResponse } from '../../commands/respond/answer.ts';
-import { billOfResponse } from '../../commands/respond/bill.ts';
+import { summarizeResponse } from '../../commands/respond/call-cost.ts';
 import { createResponse } from '../../manifest/endpoints.ts';
 import type { Services } from '../services/services.ts';
 import { untrustedLines } from '../text/cells.ts';
@@ -27,7 +27,7 @@ export async function askModel(question: Question, { client, now, defaultModel }
   };
   const response = await client.call(createResponse, { headers: {}, body }, { onOpen });
   const answer = textOfResponse(response);
-  const bill = billOfResponse(response, { requestId, tookMs: now() - startedAt });
+  const bill = summarizeResponse(response, { requestId, tookMs: now() - startedAt });
   return {
     title: text,
     lines: ({ width, paint }) => [

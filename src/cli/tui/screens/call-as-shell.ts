@@ -1,6 +1,6 @@
 import type { CommandIndex } from '../../context.ts';
 import { socketPathOf } from '../../hosts/host-address.ts';
-import type { LoggedCall } from '../services/call-log.ts';
+import type { LoggedCall } from '../services/api-call-log.ts';
 
 /** Quotes a word for a POSIX shell. */
 export function shellWord(word: string): string {

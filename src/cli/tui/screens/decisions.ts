@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { howDecided, optionRows, percent } from '../../commands/decide/show-decision.ts';
-import { visibleCell } from '../../output/visible.ts';
+import { escapeCell } from '../../output/escape-controls.ts';
 import { widthOf } from '../../output/width.ts';
 import { fitCell, fitPainted, untrustedLines } from '../text/cells.ts';
 import { bar } from '../text/charts.ts';
@@ -125,8 +125,8 @@ function summaryLines(
 ): string[] {
   const line = (label: string, text: string) => fitPainted(paint('dim', label.padEnd(8)) + text, width);
   return [
-    line('Input', input === '' ? paint('dim', 'none; press e') : visibleCell(input.replace(/\s+/g, ' '))),
-    line('Models', visibleCell(models.join(' · '))),
+    line('Input', input === '' ? paint('dim', 'none; press e') : escapeCell(input.replace(/\s+/g, ' '))),
+    line('Models', escapeCell(models.join(' · '))),
   ];
 }
 
@@ -188,14 +188,14 @@ function comparison(row: AskedQuestion, models: readonly string[], options: Rend
     const band = answered.slice(from, from + perBand);
     const cell = Math.max(8, Math.min(comparedWidthMax, Math.floor(room / band.length) - gap.length));
     const joined = (label: string, cells: string[]) =>
-      [fitCell(visibleCell(label), labelWidth), ...cells].join(gap);
+      [fitCell(escapeCell(label), labelWidth), ...cells].join(gap);
     if (from > 0) lines.push('');
     lines.push(
       paint(
         'bold',
         joined(
           '',
-          band.map((model) => fitCell(visibleCell(model), cell)),
+          band.map((model) => fitCell(escapeCell(model), cell)),
         ),
       ),
     );

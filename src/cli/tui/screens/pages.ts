@@ -1,5 +1,5 @@
+import { escapeJson } from '../../output/escape-controls.ts';
 import { alignedRecord, type Column } from '../../output/table.ts';
-import { visibleJson } from '../../output/visible.ts';
 import { wrapLine } from '../../output/wrap-line.ts';
 import { untrustedLines } from '../text/cells.ts';
 import type { RenderOptions } from '../text/render-options.ts';
@@ -30,7 +30,7 @@ export function recordLines<Row>(
 }
 
 export function jsonPage(title: string, value: unknown): Page {
-  const json = visibleJson(JSON.stringify(value, null, 2) ?? 'null');
+  const json = escapeJson(JSON.stringify(value, null, 2) ?? 'null');
   return {
     title,
     lines: ({ width }) => json.split('\n').flatMap((line) => wrapLine(line, width)),

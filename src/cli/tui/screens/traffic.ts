@@ -3,14 +3,14 @@ import { ReceivedError } from '../../../shared/received-error.ts';
 import { traceRecord } from '../../commands/traces/traces.ts';
 import { waterfall } from '../../commands/traces/waterfall.ts';
 import { type CallContent, contentOfCall, contentPassages } from '../../content/call-content.ts';
-import { readableText } from '../../content/readable.ts';
+import { formatPassages } from '../../content/conversation-text.ts';
 import { getTrace } from '../../manifest/endpoints.ts';
 import { callerText, type KeyNames } from '../../names/key-names.ts';
 import { briefCount, briefDollars, count, dollars } from '../../output/amount.ts';
+import { escapeControls } from '../../output/escape-controls.ts';
 import type { Style } from '../../output/style.ts';
 import type { Column } from '../../output/table.ts';
 import { clockTime, duration } from '../../output/time.ts';
-import { visible } from '../../output/visible.ts';
 import { widthOf } from '../../output/width.ts';
 import { wrapLine } from '../../output/wrap-line.ts';
 import { type CallRow, isEndOfRequest } from '../services/call-store.ts';
@@ -193,8 +193,9 @@ async function openCall(row: CallRow, keyNames: KeyNames, services: Services): P
         const { width, isPlain, paint } = options;
         const details = recordLines(trace, traceRecord(trace, { now: now(), names: keyNames }), options);
         if (!isPlain) details.push('', ...waterfall(trace, width).trimEnd().split('\n'));
-        if (content.source === null) return [...details, '', ...wrapLine(visible(content.reason), width)];
-        const said = readableText(contentPassages(content), paint).trimEnd().split('\n');
+        if (content.source === null)
+          return [...details, '', ...wrapLine(escapeControls(content.reason), width)];
+        const said = formatPassages(contentPassages(content), paint).trimEnd().split('\n');
         return [...said.flatMap((line) => wrapLine(line.replaceAll('\t', '  '), width)), '', ...details];
       },
       copy: row.id,

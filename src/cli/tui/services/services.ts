@@ -1,6 +1,6 @@
 import type { Client } from '../../../shared/client.ts';
 import type { LogSearch } from '../../content/call-content.ts';
-import type { CallLog } from './call-log.ts';
+import type { ApiCallLog } from './api-call-log.ts';
 import type { CallStore } from './call-store.ts';
 import type { Follow } from './follower.ts';
 import type { Spending } from './spending.ts';
@@ -11,7 +11,7 @@ export interface Services {
   /** The requests of the workspace, live. */
   calls: CallStore;
   /** The API calls that this program made. */
-  log: CallLog;
+  log: ApiCallLog;
   /** Names of the keys that were listed, by id. */
   keyNames: Map<string, string>;
   spending: Spending;

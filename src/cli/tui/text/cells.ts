@@ -1,4 +1,4 @@
-import { visible } from '../../output/visible.ts';
+import { escapeControls } from '../../output/escape-controls.ts';
 import { cutToWidth, paintedWidth, styleCode, widthOf } from '../../output/width.ts';
 import { wrapLine } from '../../output/wrap-line.ts';
 
@@ -40,6 +40,6 @@ export function fitPainted(line: string, width: number): string {
 
 /** Untrusted text as wrapped lines; control characters are made visible. */
 export function untrustedLines(text: string, width: number): string[] {
-  const lines = visible(text).replace(/\t/g, '  ').split('\n');
+  const lines = escapeControls(text).replace(/\t/g, '  ').split('\n');
   return lines.flatMap((line) => wrapLine(line, width));
 }

@@ -1,5 +1,5 @@
+import { escapeCell } from '../../output/escape-controls.ts';
 import type { Style } from '../../output/style.ts';
-import { visibleCell } from '../../output/visible.ts';
 import { fitCell } from './cells.ts';
 import type { RenderOptions } from './render-options.ts';
 
@@ -72,7 +72,7 @@ export function listRows(rows: ListRow[], columns: ListColumn<unknown>[], option
     const signs = (isSelected ? '❯' : ' ') + (isMarked ? '*' : ' ');
     const rest = isSelected ? paint('inverse', ' '.repeat(Math.max(0, width - used))) : '';
     const cells = placed.map(({ column, width: cellWidth }) => {
-      const value = visibleCell(column.text(row, { ...options, width: cellWidth }));
+      const value = escapeCell(column.text(row, { ...options, width: cellWidth }));
       const text = fitCell(value, cellWidth, { align: column.align });
       return paint(isSelected && !column.isChart ? 'inverse' : column.style?.(row), text);
     });

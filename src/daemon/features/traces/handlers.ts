@@ -6,12 +6,12 @@ import { implement, type KeyCaller, keyOrLogin, type LoginCaller } from '../../h
 import { type PageRequest, pageOf } from '../../replies.ts';
 import { costView, finishedCallView, timeBound, tokenCounts, type UsageRecord } from '../metering/index.ts';
 import { attemptView } from '../routing/index.ts';
-import type { SettledTimes } from './settled-times.ts';
+import type { SettlementDurations } from './settlement-durations.ts';
 import type { Rejection, TracesStore } from './store.ts';
 
 interface TracesDeps {
   store: TracesStore;
-  settledTimes: Pick<SettledTimes, 'of'>;
+  settlementDurations: Pick<SettlementDurations, 'of'>;
   isDaemonOwner(caller: KeyCaller | LoginCaller): Promise<boolean>;
 }
 
@@ -19,13 +19,13 @@ interface TracesDeps {
  * A caller that may read traces sees the calls of every key of its workspace, as in the events; the host's owner sees the
  * rejected calls of unknown callers, too.
  */
-export const traceHandlers = ({ store, settledTimes, isDaemonOwner }: TracesDeps) => {
+export const traceHandlers = ({ store, settlementDurations, isDaemonOwner }: TracesDeps) => {
   const visibleTo = async (caller: KeyCaller | LoginCaller) => {
     const { workspaceId } = caller;
     return (await isDaemonOwner(caller)) ? [workspaceId, null] : [workspaceId];
   };
   const viewOf = (record: UsageRecord | Rejection) =>
-    isRejection(record) ? rejectionView(record) : traceView(record, settledTimes.of(record.requestId));
+    isRejection(record) ? rejectionView(record) : traceView(record, settlementDurations.of(record.requestId));
 
   return [
     implement(getTrace, async ({ caller, params: { request_id: requestId } }) => {

@@ -1,5 +1,5 @@
-import type { Closed } from './closed-reasons.ts';
-import { anotherKey, notFound, notOpenedYet, notSetUp, wrongPassphrase } from './closed-reasons.ts';
+import type { Closed } from './closed-vault.ts';
+import { anotherKey, notFound, notOpenedYet, notSetUp, wrongPassphrase } from './closed-vault.ts';
 import { MasterStoreFailure, type MasterStores, type ReadPassphrase } from './master-store.ts';
 import { unwrapByPassphrase } from './passphrase.ts';
 import { isProvenBy } from './sealing-scheme.ts';

@@ -2,7 +2,7 @@ import type { VaultStatus } from '../../../shared/contract/vault.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { isoTime } from '../../../shared/time.ts';
 import type { World } from '../../world.ts';
-import { type Closed, notCreatedYet, notOpenedYet, sealedError } from './closed-reasons.ts';
+import { type Closed, notCreatedYet, notOpenedYet, sealedError } from './closed-vault.ts';
 import { createFirstMaster, type MasterDeps } from './create-master.ts';
 import { findMaster, unlockWithPassphrase } from './find-master.ts';
 import { MasterStoreFailure } from './master-store.ts';

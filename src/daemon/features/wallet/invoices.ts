@@ -5,8 +5,8 @@ import type { Caller } from '../../handler.ts';
 import type { World } from '../../world.ts';
 import { BackendFailure, type LightningBackend, loadBolt11 } from '../lightning/index.ts';
 import type { DataSealer } from '../vault/index.ts';
+import { toApiError } from './backend-error.ts';
 import type { InvoiceRecord, ItemPage, WalletRecord, WalletStore } from './store.ts';
-import { unavailable } from './unavailable.ts';
 import type { Wallets } from './wallets.ts';
 
 export interface InvoicesDeps {
@@ -140,12 +140,12 @@ async function issue(
     ...(descriptionHash !== undefined && { descriptionHash }),
   };
   const { invoice, preimage } = await backend.createInvoice(request).catch((error: unknown) => {
-    throw unavailable(error);
+    throw toApiError(error);
   });
   const { decodeInvoice } = await loadBolt11();
   const decoded = decodeInvoice(invoice);
   if (decoded.amountMsat !== amountMsat || decoded.network !== backend.network) {
-    throw unavailable(
+    throw toApiError(
       new BackendFailure(
         'rejected',
         'The node issued an invoice with another amount or network than requested.',

@@ -14,6 +14,7 @@ import {
 } from '../lightning/index.ts';
 import type { DataSealer } from '../vault/index.ts';
 import { feeLimitFor } from './amounts.ts';
+import { toApiError } from './backend-error.ts';
 import { preimageOf } from './invoices.ts';
 import { insufficient, overBudget, recorded, taken } from './payment-refusals.ts';
 import {
@@ -31,7 +32,6 @@ import type {
   WalletRecord,
   WalletStore,
 } from './store.ts';
-import { unavailable } from './unavailable.ts';
 import type { Wallets } from './wallets.ts';
 
 export interface PaymentsDeps {
@@ -333,7 +333,7 @@ export class Payments {
     const { signal } = this.#stopping;
     if (backend.revealPreimage) {
       const preimage = await backend.revealPreimage(paymentHash, signal).catch((error: unknown) => {
-        throw unavailable(error);
+        throw toApiError(error);
       });
       if (preimage && isPreimageOf(preimage, paymentHash))
         return { revealed: sealer.seal(preimage, preimageOf(paymentHash)) };
@@ -354,7 +354,7 @@ export class Payments {
     } catch (error) {
       if (error instanceof BackendFailure)
         this.#deps.log.warn({ err: error }, 'the Lightning back end cannot be used');
-      throw unavailable(error);
+      throw toApiError(error);
     }
   }
 

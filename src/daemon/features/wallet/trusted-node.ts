@@ -1,8 +1,8 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { World } from '../../world.ts';
 import { BackendFailure, type LightningBackend } from '../lightning/index.ts';
+import { toApiError } from './backend-error.ts';
 import type { WalletStore } from './store.ts';
-import { unavailable } from './unavailable.ts';
 
 export interface TrustedNodeDeps {
   store: Pick<WalletStore, 'trustedNode' | 'trustNode'>;
@@ -92,7 +92,7 @@ export async function trustNode(
 ): Promise<void> {
   const book = { backend: backend.name, network: backend.network };
   const answering = await backend.nodeId(signal).catch((error: unknown) => {
-    throw unavailable(error);
+    throw toApiError(error);
   });
   if (answering !== nodeId) {
     const which = answering === null ? 'The back end does not tell its node' : `The node is ${answering}`;

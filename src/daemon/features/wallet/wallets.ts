@@ -7,8 +7,8 @@ import type { World } from '../../world.ts';
 import { type LightningBackend, loadMnemonic, type NodeKey } from '../lightning/index.ts';
 import type { Vault } from '../vault/index.ts';
 import { formatMsat } from './amounts.ts';
+import { toApiError } from './backend-error.ts';
 import type { WalletBalance, WalletBook, WalletRecord, WalletStore } from './store.ts';
-import { unavailable } from './unavailable.ts';
 
 export interface WalletsDeps {
   store: WalletStore;
@@ -113,7 +113,7 @@ export function wallets(deps: WalletsDeps) {
       }
       const wallet = await this.required(caller);
       const { balanceMsat: held } = await backend.check(signal).catch((error: unknown) => {
-        throw unavailable(error);
+        throw toApiError(error);
       });
       if (held === null)
         throw new ApiError('conflict', { message: 'The back end does not tell what it can send.' });

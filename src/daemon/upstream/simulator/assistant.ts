@@ -1,10 +1,10 @@
 import type { Inference } from '../../features/inference/neutral.ts';
 import type { Content } from './answer.ts';
 import type { Conversation, ToolResult } from './conversation.ts';
+import { joinWords, plural, quote } from './format-text.ts';
 import { countRecognized, isReasoning, summaryOf } from './reasoning.ts';
 import { jsonFor } from './schema-values.ts';
 import { chooseTools, planCall } from './tool-choice.ts';
-import { listed, plural, quote } from './wording.ts';
 
 const quotedCharsMax = 240;
 const writtenWordsMax = 12_000;
@@ -27,7 +27,7 @@ function planAnswer(
     const names = chosen.map(({ name }) => name);
     return {
       calls: chosen.map((tool) => planCall(tool, conversation)),
-      plan: `Calling ${listed(names)} brings the answer nearer.`,
+      plan: `Calling ${joinWords(names)} brings the answer nearer.`,
     };
   }
   const { format } = inference;
@@ -52,7 +52,7 @@ function prose(inference: Inference, conversation: Conversation, model: string):
     ...(attachments.images > 0 ? [plural(attachments.images, 'image')] : []),
     ...(attachments.files.length > 0 ? [filesPhrase(attachments.files)] : []),
   ];
-  if (attachmentPhrases.length > 0) sentences.push(`I received ${listed(attachmentPhrases)}.`);
+  if (attachmentPhrases.length > 0) sentences.push(`I received ${joinWords(attachmentPhrases)}.`);
   if (sentences.length === 0) sentences.push('I received no text.');
   const recognized = countRecognized(inference.items, model);
   if (recognized > 0) sentences.push(`I remember my thoughts from ${plural(recognized, 'earlier step')}.`);

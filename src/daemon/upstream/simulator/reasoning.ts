@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Inference, InputItem, ReasoningOrigin } from '../../features/inference/neutral.ts';
 import type { Conversation } from './conversation.ts';
-import { plural } from './wording.ts';
+import { plural } from './format-text.ts';
 
 /** The payload that the simulator's reasoning is sent back with. Like a real provider's signature, it is verified. */
 interface Thought {

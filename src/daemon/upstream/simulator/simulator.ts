@@ -7,12 +7,12 @@ import { createBehaviours } from './behaviours.ts';
 import { type ComposeOptions, type Composition, compose } from './compose.ts';
 import { type Conversation, readConversation } from './conversation.ts';
 import { embed } from './embed.ts';
+import { plural } from './format-text.ts';
 import { behaviourOf, contextLength, outputTokensMax, simulatorId, slowPace } from './models.ts';
 import { originOf, provider } from './reasoning.ts';
 import { createRuleMatcher } from './script/match-rules.ts';
 import type { SimulatorScript } from './script/script-file.ts';
 import { scriptedAnswer } from './script/scripted-answer.ts';
-import { plural } from './wording.ts';
 
 export interface SimulatorOptions {
   world: Pick<World, 'elapsed' | 'sleep'>;

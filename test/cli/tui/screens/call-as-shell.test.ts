@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { commandIndex } from '../../../../src/cli/manifest/command-index.ts';
 import { asCommand, asCurl, shellWord } from '../../../../src/cli/tui/screens/call-as-shell.ts';
-import type { LoggedCall } from '../../../../src/cli/tui/services/call-log.ts';
+import type { LoggedCall } from '../../../../src/cli/tui/services/api-call-log.ts';
 
 function call(method: string, template: string, more: Partial<LoggedCall> = {}): LoggedCall {
   const base = { number: 1, at: 0, outcome: 'ok', tookMs: 1, requestId: null, params: {}, query: {} };

@@ -26,7 +26,7 @@ export interface LoggedCall {
 const callsMax = 200;
 
 /** The last API calls of this program. */
-export class CallLog {
+export class ApiCallLog {
   readonly #calls: LoggedCall[] = [];
   #count = 0;
 
@@ -47,7 +47,7 @@ export class CallLog {
 interface LoggingOptions {
   /** Called each time, because a restarted daemon may have a new address. */
   client: () => Client;
-  log: CallLog;
+  log: ApiCallLog;
   now(): number;
   onChange(): void;
 }

@@ -2,16 +2,16 @@
  * Makes control characters visible, because text from others may contain terminal commands: colours, cursor moves, reversed
  * writing. Line ends and tabs are kept.
  */
-export function visible(text: string): string {
+export function escapeControls(text: string): string {
   return text.replace(/\r\n/g, '\n').replace(/[\p{Cc}\p{Bidi_Control}]/gu, (character) => {
     if (character === '\n' || character === '\t') return character;
     return pictureOf(character.charCodeAt(0));
   });
 }
 
-/** Like `visible`, for one table cell: line ends and tabs are replaced too. */
-export function visibleCell(text: string): string {
-  return visible(text).replace(/\t/g, ' ').replace(/\n/g, '␤');
+/** Like `escapeControls`, for one table cell: line ends and tabs are replaced too. */
+export function escapeCell(text: string): string {
+  return escapeControls(text).replace(/\t/g, ' ').replace(/\n/g, '␤');
 }
 
 /** Escapes tabs and line ends as `\t` and `\n` for one cell of a tab-separated row. */
@@ -22,7 +22,7 @@ export function tabSeparatedCell(text: string): string {
 }
 
 /** Escapes control characters that JSON leaves raw; the JSON value is unchanged. */
-export function visibleJson(json: string): string {
+export function escapeJson(json: string): string {
   return json.replace(/[\p{Cc}\p{Bidi_Control}]/gu, (character) =>
     character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );

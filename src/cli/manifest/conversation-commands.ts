@@ -31,7 +31,7 @@ import {
 import { type CommandEntry, type NounEntry, rowsOf } from './entry.ts';
 
 /** Conversations with models, and messages between people. */
-export const talkCommands: Record<string, CommandEntry | NounEntry> = {
+export const conversationCommands: Record<string, CommandEntry | NounEntry> = {
   threads: {
     summary: 'Manage conversations that respond --thread continues.',
     verbs: {

@@ -4,7 +4,7 @@ const callsMax = 10_000;
  * When recent calls were settled on disk, in milliseconds since their request arrived. A settlement cannot contain its own
  * duration, and another write per call is not worth its cost, so this covers the running daemon only.
  */
-export class SettledTimes {
+export class SettlementDurations {
   // Two maps, since deleting the oldest entry of one map gets slower with each deletion.
   #latest = new Map<string, number>();
   #before = new Map<string, number>();

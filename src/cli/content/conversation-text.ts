@@ -120,7 +120,7 @@ function withoutControls(text: string): string {
 }
 
 /** Passages under their roles. Neighbours of the same role share a heading. */
-export function readableText(passages: readonly Passage[], paint: Paint): string {
+export function formatPassages(passages: readonly Passage[], paint: Paint): string {
   let role = '';
   const blocks = passages.map((passage) => {
     const text = `${withoutControls(passage.text).trimEnd()}\n`;

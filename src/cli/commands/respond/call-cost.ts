@@ -6,13 +6,13 @@ import { getUsage } from '../../manifest/endpoints.ts';
 import { count, dollars } from '../../output/amount.ts';
 import { duration } from '../../output/time.ts';
 
-interface BillOptions {
+interface SummaryOptions {
   requestId: string | undefined;
   tookMs: number;
 }
 
 /** Model, tokens, cost and time on one line. */
-export function billOfResponse(response: ResponseResource, { requestId, tookMs }: BillOptions): string {
+export function summarizeResponse(response: ResponseResource, { requestId, tookMs }: SummaryOptions): string {
   const { service, usage } = response;
   const parts = [service ? `${service.model} via ${service.provider}` : response.model];
   if (usage) parts.push(tokensText(Number(usage.input_tokens ?? 0), Number(usage.output_tokens ?? 0)));
@@ -35,7 +35,7 @@ const pollMs = 100;
 
 /** After Ctrl-C: prints what the call cost. The daemon records it when it notices that the client has left. */
 export async function showCancelledCost(context: Context, requestId: string | undefined): Promise<void> {
-  const usage = requestId === undefined ? undefined : await billOf(context, requestId);
+  const usage = requestId === undefined ? undefined : await waitForUsage(context, requestId);
   if (usage) {
     const { tokens, model } = usage;
     const parts = [
@@ -51,7 +51,7 @@ export async function showCancelledCost(context: Context, requestId: string | un
 }
 
 /** The usage of a cancelled call; waits briefly for it to be recorded. */
-export async function billOf(context: Context, requestId: string): Promise<UsageView | undefined> {
+export async function waitForUsage(context: Context, requestId: string): Promise<UsageView | undefined> {
   const until = context.now() + settleWaitMs;
   do {
     try {

@@ -9,7 +9,7 @@ import { publicLookup } from '../reverse-proxy/address-guard.ts';
 import type { World } from '../world.ts';
 import { createNetwork, type Network, type NetworkSettings } from './network.ts';
 
-export interface Outgoing {
+export interface ProviderNetwork {
   send: World['send'];
   /** The configuration to use: with a replay, recorded providers need no key. */
   config: Config;
@@ -19,14 +19,17 @@ export interface Outgoing {
   close(): Promise<void>;
 }
 
-interface OutgoingDeps {
+interface ProviderNetworkDeps {
   elapsed: () => number;
   log: { warn(details: object, message: string): void };
   stderr: { write(text: string): unknown };
 }
 
 /** Creates the way to the providers: the network, optionally recorded, or recordings instead of it. */
-export async function createOutgoing(config: Config, deps: OutgoingDeps): Promise<Outgoing> {
+export async function createProviderNetwork(
+  config: Config,
+  deps: ProviderNetworkDeps,
+): Promise<ProviderNetwork> {
   const { record, replay } = config.recordings;
   if (record === undefined && replay === undefined)
     return { ...(await networkOf(config)), config, adaptConfigForReplay: unchanged };
@@ -34,14 +37,14 @@ export async function createOutgoing(config: Config, deps: OutgoingDeps): Promis
 }
 
 async function networkOf({ timeouts, proxies }: Config) {
-  return await createOutgoingNetwork(
+  return await createProxiedNetwork(
     { connectTimeoutMs: timeouts.connectMs, publicLookup: publicLookup() },
     proxies,
   );
 }
 
 /** The network, through the proxies that are configured. */
-export async function createOutgoingNetwork(
+export async function createProxiedNetwork(
   settings: Omit<NetworkSettings, 'proxied'>,
   proxies: Proxies | undefined,
 ): Promise<Network> {
@@ -54,7 +57,10 @@ async function proxiedBy(proxies: Proxies): Promise<NetworkSettings['proxied']> 
   return (options) => throughProxies(proxies, options);
 }
 
-async function withRecordings(config: Config, { elapsed, log, stderr }: OutgoingDeps): Promise<Outgoing> {
+async function withRecordings(
+  config: Config,
+  { elapsed, log, stderr }: ProviderNetworkDeps,
+): Promise<ProviderNetwork> {
   const { record, replay, replaySpeed } = config.recordings;
   const { createRecorder, createReplayer, readRecordings, recordedProviders } = await import(
     './recordings/index.ts'

@@ -13,8 +13,8 @@ export function quote(text: string, charsMax: number): string {
   return `“${start}…” (${line.length} characters in all).`;
 }
 
-/** `listed(['a', 'b', 'c'])` returns `a, b and c`. */
-export function listed(words: readonly string[]): string {
+/** `joinWords(['a', 'b', 'c'])` returns `a, b and c`. */
+export function joinWords(words: readonly string[]): string {
   if (words.length < 2) return words.join('');
   return `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 }

@@ -2,7 +2,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import { BackendFailure } from '../lightning/index.ts';
 
 /** The failure of a back end, for its users: the message for the owner may name hosts and files. */
-export function unavailable(error: unknown): unknown {
+export function toApiError(error: unknown): unknown {
   if (!(error instanceof BackendFailure)) return error;
   return new ApiError('unavailable', { message: sentences[error.kind], cause: error });
 }
