@@ -289,6 +289,8 @@ test.each([
   ['/v1/images/generations', '/v1/responses'],
   ['/v1/audio/speech', '/v1/chat/completions'],
   ['/v1/audio/transcriptions', '/v1/chat/completions'],
+  ['/v1/rerank', '/v1/embeddings'],
+  ['/v2/rerank', '/v1/decisions'],
 ])('%s is a 404 that names what to use', async (path, alternative) => {
   const fault = await faultOf(await on.daemon.fetch(path, { json: { model: 'x' } }));
   expect(fault).toMatchObject({ status: 404, code: 'not_found' });

@@ -243,14 +243,34 @@ describe.each(refusedElsewhere)('%s', (_name, added, message) => {
         continue;
       }
       const { status, body } = await post(path, json);
+      // Requests that count tokens have no sampling options at all.
+      const isExtra = path.endsWith('count_tokens') && /temperature|top_[kp]/.test(String(message));
+      const expected = isExtra ? /^(temperature|top_p|top_k): Extra inputs are not permitted/ : message;
       expect([status, body]).toMatchObject([
         400,
-        { type: 'error', error: { type: 'invalid_request_error', message: expect.stringMatching(message) } },
+        { type: 'error', error: { type: 'invalid_request_error', message: expect.stringMatching(expected) } },
       ]);
     }
     const sent = backend === 'anthropic' ? [added, added, added] : [];
     if (backend !== 'simulator') expect(backends.bodiesOf(backend)).toMatchObject(sent);
   });
+});
+
+test.each([
+  ['max_tokens', 64],
+  ['stream', true],
+  ['stop_sequences', ['.']],
+  ['metadata', { user_id: 'u' }],
+])('tokens are counted without the option of calls %s', async (name, value) => {
+  const { status, body } = await post('/v1/messages/count_tokens', {
+    model: 'sim/assistant',
+    messages: [question],
+    [name]: value,
+  });
+  expect([status, body]).toMatchObject([
+    400,
+    { type: 'error', error: { message: `${name}: Extra inputs are not permitted.` } },
+  ]);
 });
 
 test('an unknown member that may belong to a beta is left out and reported', async () => {

@@ -38,7 +38,7 @@ export function unmatchedRequest(endpoints: readonly Endpoint[]): (call: ServerC
   };
 }
 
-/** Endpoints of OpenAI's API that clients try, and what to use instead. */
+/** Endpoints of OpenAI's and other APIs that clients try, and what to use instead. */
 const alternatives: readonly (readonly [path: RegExp, alternative: string])[] = [
   [/\/completions$/, 'Text completions are not supported: use /v1/chat/completions or /v1/responses.'],
   [
@@ -48,6 +48,10 @@ const alternatives: readonly (readonly [path: RegExp, alternative: string])[] = 
   [
     /\/audio\/(speech|transcriptions|translations)$/,
     'There is no endpoint for audio: use a model with audio at /v1/chat/completions.',
+  ],
+  [
+    /\/rerank$/,
+    'There is no endpoint for reranking: rank by the vectors of /v1/embeddings, or by scores of /v1/decisions.',
   ],
   [/\/moderations$/, 'There is no endpoint for moderation: call the provider itself.'],
   [/\/assistants\b|\/threads\/[^/]+\/runs$/, 'Assistants are not supported: use /v1/responses.'],

@@ -145,26 +145,34 @@ const idsShown = 5;
  * this format judge such calls themselves; undefined if others may answer it. Source: Anthropic's API reference, and its
  * pages on thinking and prompt caching.
  */
-export function anthropicRefusal({ wire, body, headers }: Inference): ApiError | undefined {
-  if (wire !== 'messages') return undefined;
-  const messages = body as MessagesBody;
-  return (
-    unknownMember(body, headers?.['anthropic-beta']) ?? samplingFault(messages) ?? cachingFault(messages)
-  );
+export function anthropicRefusal(inference: Inference): ApiError | undefined {
+  if (inference.wire !== 'messages') return undefined;
+  const body = inference.body as MessagesBody;
+  return unknownMember(inference) ?? samplingFault(body) ?? cachingFault(body);
 }
 
-const knownMembers = new Set([
-  ...['model', 'messages', 'system', 'tools', 'tool_choice', 'max_tokens', 'stream', 'stop_sequences'],
-  ...['temperature', 'top_p', 'top_k', 'thinking', 'output_config', 'output_format', 'metadata', 'speed'],
-  ...['service_tier', 'inference_geo', 'user_profile_id', 'workspace_id', 'cache_control', 'container'],
-  ...['context_management', 'compaction', 'mcp_servers', 'diagnostics', 'thread', 'billing_policy'],
+/** What requests that only count tokens can have, too. */
+const promptMembers = [
+  ...['model', 'messages', 'system', 'tools', 'tool_choice', 'thinking', 'output_config', 'output_format'],
+  ...['speed', 'user_profile_id', 'workspace_id', 'cache_control', 'context_management', 'compaction'],
+  ...['mcp_servers', 'billing_policy'],
+];
+
+const countMembers = new Set(promptMembers);
+
+const callMembers = new Set([
+  ...promptMembers,
+  ...['max_tokens', 'stream', 'stop_sequences', 'temperature', 'top_p', 'top_k', 'metadata'],
+  ...['service_tier', 'inference_geo', 'container', 'diagnostics', 'thread'],
   ...['fallbacks', 'fallback_credit_token'],
 ]);
 
 /** With a beta, which may define members that are unknown here, these are left out and reported instead. */
-function unknownMember(body: Json, beta: string | undefined): ApiError | undefined {
-  if (beta) return undefined;
-  const unknown = Object.keys(body).find((name) => !knownMembers.has(name));
+function unknownMember({ body, headers, outputTokensMax }: Inference): ApiError | undefined {
+  if (headers?.['anthropic-beta']) return undefined;
+  // Every call has `max_tokens`.
+  const known = outputTokensMax === undefined ? countMembers : callMembers;
+  const unknown = Object.keys(body).find((name) => !known.has(name));
   return unknown === undefined ? undefined : invalid(unknown, 'Extra inputs are not permitted.');
 }
 
