@@ -117,17 +117,20 @@ test('accepts tokens, alone and several, where the provider does', async () => {
   expect(fault).toMatchObject({ status: 400, code: 'unsupported_value', param: 'input' });
 });
 
-test('an input that the provider rejects is named by its position in the call, and nothing is charged', async () => {
-  const input = texts(250);
-  input[203] = 'bad';
-  const response = await embed({ model: 'chat-only/fake-embed', input });
-  const id = response.headers.get('x-request-id');
-  const fault = await faultOf(response);
-  expect(fault).toMatchObject({ status: 400, param: 'input[203]' });
-  expect(fault.message).toContain('input[203]');
-  const usage = await on.daemon.fetch(`/v1/usage/${id}`);
-  expect(await usage.json()).toMatchObject({ status: 'failed', charged_usd: '0' });
-});
+test.each(['chat-only/fake-embed', 'google/gemini-embedding-001'])(
+  'an input that %s rejects is named by its position in the call, and nothing is charged',
+  async (model) => {
+    const input = texts(250);
+    input[203] = 'bad';
+    const response = await embed({ model, input });
+    const id = response.headers.get('x-request-id');
+    const fault = await faultOf(response);
+    expect(fault).toMatchObject({ status: 400, param: 'input[203]' });
+    expect(fault.message).toContain('input[203]');
+    const usage = await on.daemon.fetch(`/v1/usage/${id}`);
+    expect(await usage.json()).toMatchObject({ status: 'failed', charged_usd: '0' });
+  },
+);
 
 test('a provider that fails is one clear error with its attempts', async () => {
   on.refuse('openai', { status: 503 });

@@ -10,6 +10,7 @@ import {
   parseReceipt,
   toBase64Url,
 } from '../../src/shared/payment-scheme.ts';
+import { Wire } from '../daemon/http/http-fixture.ts';
 import { addPayer, openTill, type Payer, paymentsConfig } from '../support/paid-calls.ts';
 import { type PaywalledServer, startPaywalledServer } from '../support/paywalled-server.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
@@ -189,6 +190,18 @@ test.each([
       { error: { code: 'limit_exceeded', message: expect.stringContaining('256 kB') } },
     ]);
   }
+  expect(server.seen).toEqual([]);
+});
+
+test('a large body does not keep its sender from reading what to pay, on a connection that stays open', async () => {
+  const path = await create();
+  const { host, port } = new URL(proxy);
+  const head = `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 16000000\r\n\r\n`;
+  const half = Buffer.alloc(8_000_000, 'x');
+  const wire = new Wire(Number(port)).send(head).send(half);
+  await wire.until(/^HTTP\/1\.1 402 .*"amount_sats":3/s);
+  wire.send(half).send(head);
+  await wire.until(/(402 Payment Required.*){2}/s);
   expect(server.seen).toEqual([]);
 });
 

@@ -106,6 +106,9 @@ function embeddings(body: Json, model: string, answer: GeminiAnswer | undefined)
     return fault('* BatchEmbedContentsRequest.requests: at most 100 requests can be in one batch\n');
   if (requests.some((request) => request.model !== `models/${model}`))
     return fault('The model in each request must match the model in the URL.');
+  const bad = requests.findIndex(({ content }) => JSON.stringify(content).includes('"bad"'));
+  if (bad >= 0)
+    return fault(`* BatchEmbedContentsRequest.requests[${bad}].content: contents is not specified\n`);
   const embeddings = requests.map(({ content, outputDimensionality }) => {
     const [part] = (content as { parts: { text: string }[] }).parts;
     const vector = fakeVector(part?.text ?? '', Number(outputDimensionality ?? 8));

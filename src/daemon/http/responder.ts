@@ -2,6 +2,7 @@ import { answerableCodes } from '../../shared/contract/openapi.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { versionHeader } from '../../shared/version.ts';
 import { RelayReply, StreamReply } from '../handler.ts';
+import { discardBody } from './discard-body.ts';
 import { asApiError, describeFailure, errorAnswer } from './error-reply.ts';
 import { disconnectWhenStalled, eventStreamHeaders, writeEventStream } from './event-stream.ts';
 import type { Log } from './log.ts';
@@ -80,7 +81,7 @@ export class Responder {
       unauthorizedType: call.endpoint?.unauthorizedType,
     });
     this.#write(call, status, headers, body);
-    this.#discardBody(call);
+    discardBody(call.request, this.#options.limits);
   }
 
   /** Writes a response without a body, for example to a preflight request. */
@@ -158,16 +159,5 @@ export class Responder {
     }
     if (this.#options.isDraining()) call.response.shouldKeepAlive = false;
     return headers;
-  }
-
-  /** Keeps reading for a while after an error: a client whose connection is cut while it sends never sees the response. */
-  #discardBody({ request }: ServerCall): void {
-    const { headers } = request;
-    if (request.complete !== false) return;
-    if (headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0') return;
-    const timer = setTimeout(() => {
-      if (!request.complete) request.socket.destroy();
-    }, this.#options.limits.lingerMs);
-    timer.unref();
   }
 }

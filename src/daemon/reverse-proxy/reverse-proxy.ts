@@ -9,6 +9,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { isLoopback } from '../../shared/loopback.ts';
+import { discardBody } from '../http/discard-body.ts';
 import type { AddressRules } from './address-guard.ts';
 import { BodyReader } from './body-reader.ts';
 import { Forwarder, type ForwardTarget } from './forward.ts';
@@ -42,8 +43,8 @@ export interface ReverseProxyDeps {
 }
 
 const connectionsMax = 4096;
-/** An unread body is skipped up to this size, so that the connection can be used again. */
-const skippedBytesMax = 1024 * 1024;
+/** As for other requests. */
+const discardLimits = { lingerMs: 1_000, lingerTotalMs: 10_000 };
 
 /** The reverse proxy in front of the servers that paywalls protect. */
 export class ReverseProxy {
@@ -201,15 +202,9 @@ function answer(
   response: ServerResponse,
   { status, headers, body }: OwnAnswer,
 ): void {
-  const isLarge = !request.complete && !(Number(request.headers['content-length'] ?? 0) <= skippedBytesMax);
-  response.writeHead(status, [
-    ...headers.flat(),
-    ...['content-length', String(Buffer.byteLength(body))],
-    ...(isLarge ? ['connection', 'close'] : []),
-  ]);
+  response.writeHead(status, [...headers.flat(), 'content-length', String(Buffer.byteLength(body))]);
   response.end(request.method === 'HEAD' ? undefined : body);
-  // What is left of a body that was read in part; Node skips those that were not read at all.
-  request.resume();
+  discardBody(request, discardLimits);
 }
 
 function answerRaw(socket: Duplex, { status, headers, body }: OwnAnswer): void {

@@ -17,8 +17,10 @@ export interface HttpLimits {
   requestsPerConnectionMax: number;
   /** Undefined: derived from the limit of open files. */
   connectionsMax: number | undefined;
-  /** How long the rest of a rejected body is read and discarded, so that its sender can read the response. */
+  /** The rest of a rejected body is discarded, so that its sender can read the response: how long it may send nothing. */
   lingerMs: number;
+  /** How long that takes at most. */
+  lingerTotalMs: number;
   /** An idle stream sends a comment after this time, so that proxies keep it open. */
   heartbeatMs: number;
   /** A client that reads nothing for this long is disconnected. */
@@ -51,6 +53,7 @@ export const httpLimits: HttpLimits = {
   requestsPerConnectionMax: 1_000,
   connectionsMax: undefined,
   lingerMs: 1_000,
+  lingerTotalMs: 10_000,
   heartbeatMs: 15_000,
   stalledReaderMs: 60_000,
   streamBufferBytesMax: 192 * 1024,

@@ -32,7 +32,7 @@ export function googleEmbeddings({ name, baseUrl }: ProviderSettings): Embedding
         throw new UpstreamFailure('broken', `${name} did not answer with one vector for each input`);
       return { vectors, inputTokens: countOf(objectOf(usageMetadata)?.promptTokenCount) };
     },
-    failure: (status, headers, body) => googleFailure(name, status, headers, body),
+    failure: (status, headers, body) => namingInputs(googleFailure(name, status, headers, body)),
   };
 }
 
@@ -44,3 +44,19 @@ function readVector({ values }: Json): Vector | undefined {
   const isUnit = length === 0 || Math.abs(length - 1) < 1e-3;
   return isUnit ? vector : vector.map((value) => value / length);
 }
+
+/** Each input is the content of a request: `requests[3].content.parts[0]` is the caller's `input[3]`. */
+function namingInputs(failure: UpstreamFailure): UpstreamFailure {
+  const { path, publicMessage, ...details } = failure.details;
+  const position = /^requests\[(\d{1,6})\]/.exec(path ?? '')?.[1];
+  return new UpstreamFailure(failure.kind, failure.message, {
+    ...details,
+    ...(position !== undefined && { param: `input[${position}]` }),
+    ...(publicMessage !== undefined && {
+      publicMessage: publicMessage.replace(mentionedRequests, 'input$1'),
+    }),
+  });
+}
+
+/** `BatchEmbedContentsRequest.requests` with a position or without. */
+const mentionedRequests = /\b(?:BatchEmbedContentsRequest\.)?requests(?:(\[\d{1,6}\])[\w.[\]]*|(?=:))/g;
