@@ -18,6 +18,8 @@ export default defineConfig({
     setupFiles: ['test/support/seed-properties.ts'],
     pool: 'forks',
     maxWorkers: '100%',
+    // Tests that run side by side mostly wait for timeouts of providers.
+    maxConcurrency: 40,
     // Loading the daemon takes longer than most test files run, so files that share a process share its modules.
     isolate: false,
     // Waits end with what they wait for; limits are only for what never comes, also on a machine with much else to do.

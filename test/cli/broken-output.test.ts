@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { programs } from '../support/programs.ts';
 
-const script = fileURLToPath(new URL('../support/cli-program.ts', import.meta.url));
+const { cli } = await programs();
 
 /** Prints something to a standard output that the caller made, or to a pipe. */
 async function print({ stdout, leaves = false }: { stdout: number | 'pipe'; leaves?: boolean }) {
-  const child = spawn(process.execPath, [script, 'help', 'exit-codes'], {
+  const child = spawn(process.execPath, [cli, 'help', 'exit-codes'], {
     stdio: ['ignore', stdout, 'pipe'],
   });
   if (leaves) child.stdout?.destroy();

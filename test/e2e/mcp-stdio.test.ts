@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -7,6 +6,7 @@ import { type ChaosDaemon, startChaosDaemon } from '../support/chaos-daemon.ts';
 import { runCliChild } from '../support/cli-child.ts';
 import { eventually } from '../support/eventually.ts';
 import { collectProgress } from '../support/mcp-progress.ts';
+import { programs } from '../support/programs.ts';
 import { temporaryHome } from '../support/run-cli.ts';
 import type { RunningDaemon } from '../support/start-daemon.ts';
 
@@ -23,7 +23,7 @@ afterAll(async () => {
   await chaotic.close();
 });
 
-const program = fileURLToPath(new URL('../support/cli-program.ts', import.meta.url));
+const { cli } = await programs();
 
 /** The official client, which starts the command as editors do. */
 async function connect({
@@ -36,7 +36,7 @@ async function connect({
   const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode } });
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [program, 'mcp'],
+    args: [cli, 'mcp'],
     env: { GATEWAY_HOME: daemon.home, ...env },
     stderr: 'ignore',
   });

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { bundleCli } from './bundled-cli.ts';
 import { startFakeOpenAi } from './fake-openai.ts';
+import { programs } from './programs.ts';
 import { startDaemon } from './start-daemon.ts';
 import { terminalSvg } from './terminal-svg.ts';
 import { startTmux } from './tmux.ts';
@@ -57,7 +57,7 @@ const ask = async () => {
 };
 const running: Promise<void>[] = [];
 const endsAt = performance.now() + seconds * 1000;
-const cli = await bundleCli();
+const { cli } = await programs();
 const tmux = await startTmux({
   columns,
   rows,
@@ -65,7 +65,7 @@ const tmux = await startTmux({
 });
 try {
   await tmux.shows(/^\$/m);
-  await tmux.text(`clear; ${process.execPath} ${cli.program}`);
+  await tmux.text(`clear; ${process.execPath} ${cli}`);
   await tmux.keys('Enter');
   await tmux.shows(/● live/);
   while (performance.now() < endsAt) {
@@ -79,7 +79,6 @@ try {
   await writeFile('docs/images/tui.svg', terminalSvg(screen, { columns, title }));
 } finally {
   await tmux.end();
-  await cli.remove();
   await Promise.allSettled(running);
   await daemon.stop();
   await provider.close();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { programs } from './programs.ts';
 
 export interface ChildDaemon {
   pid: number;
@@ -30,14 +30,13 @@ export interface ChildOptions {
   openFilesMax?: number;
 }
 
-const script = fileURLToPath(new URL('./serve-child.ts', import.meta.url));
-
 /** Starts the whole daemon in a child process; resolves once it is ready. */
 export async function startChildDaemon(options: ChildOptions = {}): Promise<ChildDaemon> {
   const { config, home: kept, env, openFilesMax } = options;
   const home = kept ?? (await mkdtemp(join(tmpdir(), 'gateway-child-')));
   const violations = join(home, 'stream-violations');
   if (config !== undefined) await writeFile(join(home, 'config.yaml'), `local_servers: false\n${config}`);
+  const { daemon: script } = await programs();
   const limited = ['-c', `ulimit -n ${openFilesMax} && exec "$0" "$1"`, process.execPath, script];
   const [command, ...args] = openFilesMax ? ['sh', ...limited] : [process.execPath, script];
   const child = spawn(command, args, {

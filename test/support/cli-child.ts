@@ -1,16 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { programs } from './programs.ts';
 import type { RunResult } from './run-cli.ts';
 
-const script = fileURLToPath(new URL('cli-program.ts', import.meta.url));
-
-/** Runs one command line from source in a child process, with only the given environment. */
+/** Runs one command line in a child process, with only the given environment. */
 export async function runCliChild(
   args: string[],
   { env, stdin = '' }: { env: Record<string, string>; stdin?: string },
 ): Promise<RunResult> {
-  const child = spawn(process.execPath, [script, ...args], {
+  const { cli } = await programs();
+  const child = spawn(process.execPath, [cli, ...args], {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });

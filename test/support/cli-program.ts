@@ -1,6 +1,4 @@
-/** Runs the CLI from source, like bin/gateway.js runs the build. */
-import { enableCompileCache } from 'node:module';
+/** Runs the CLI, as bin/gateway.js runs the build. */
+import { main } from '../../src/cli/main.ts';
 
-enableCompileCache();
-const { main } = await import('../../src/cli/main.ts');
 await main({ serve: () => import('../../src/daemon/main.ts') });

@@ -1,17 +1,16 @@
 /**
- * Runs the daemon from source in a child process, for tests that kill it or send it signals. Its environment sets
- * what config.yaml cannot: `DRAIN_MS`, the two deadlines of a stop, and `CLOCK_AHEAD_MS`, how far its clock is ahead. SIGUSR2 terminates the thread that
- * writes the database, as if it had crashed. Events that break the schema of their endpoint are appended to `STREAM_VIOLATIONS`.
+ * Runs the daemon in a child process, for tests that kill it or send it signals. Its environment sets what config.yaml
+ * cannot: `DRAIN_MS`, the two deadlines of a stop, and `CLOCK_AHEAD_MS`, how far its clock is ahead. SIGUSR2 terminates the
+ * thread that writes the database, as if it had crashed. Events that break the schema of their endpoint are appended to
+ * `STREAM_VIOLATIONS`.
  */
 import { appendFileSync } from 'node:fs';
-import { enableCompileCache } from 'node:module';
 import type { Worker } from 'node:worker_threads';
+import { serve } from '../../src/daemon/main.ts';
+import { checkAllStreams } from './check-streams.ts';
 
-enableCompileCache();
 // The first thread that is started is the writer.
 process.once('worker', (writer: Worker) => process.on('SIGUSR2', () => void writer.terminate()));
-const { serve } = await import('../../src/daemon/main.ts');
-const { checkAllStreams } = await import('./check-streams.ts');
 const { env, stdout, stderr } = process;
 // Written immediately, as the process may be killed.
 checkAllStreams((violation) => appendFileSync(env.STREAM_VIOLATIONS ?? '', `${violation}\n`));

@@ -3,18 +3,18 @@ import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { shellText } from '../../../src/cli/commands/run/shell-text.ts';
 import { tools } from '../../../src/cli/commands/run/tools.ts';
 import { exitCodes } from '../../../src/shared/errors.ts';
 import { eventually } from '../../support/eventually.ts';
+import { programs } from '../../support/programs.ts';
 import { type RunOptions, runCli } from '../../support/run-cli.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 
 const run = promisify(execFile);
-const cliProgram = fileURLToPath(new URL('../../support/cli-program.ts', import.meta.url));
+const { cli } = await programs();
 
 /** Writes down how it was started, calls a model if it has an address, and ends as its first argument says. */
 const fakeTool = `#!${process.execPath}
@@ -121,7 +121,7 @@ describe('starting a tool', () => {
   });
 
   test('SIGTERM reaches the tool, whose exit code is passed on, and the key is revoked', async () => {
-    const args = [cliProgram, 'run', 'aider', '-m', 'sim/echo', '--', 'wait'];
+    const args = [cli, 'run', 'aider', '-m', 'sim/echo', '--', 'wait'];
     const child = spawn(process.execPath, args, { env: environment(), stdio: 'ignore' });
     const closed = once(child, 'close');
     const isWaiting = () =>

@@ -3,8 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { bundleCli } from '../../support/bundled-cli.ts';
 import { startFakeAnthropic } from '../../support/fake-anthropic.ts';
+import { programs } from '../../support/programs.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 import { missingTmux, startTmux } from '../../support/tmux.ts';
 
@@ -19,24 +19,21 @@ const whyNot = missingTmux();
 if (whyNot) process.stderr.write(`skipping the tests in a terminal: ${whyNot}\n`);
 
 describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }, () => {
-  let cli: Awaited<ReturnType<typeof bundleCli>>;
+  let cli: string;
   let daemon: RunningDaemon;
 
   beforeAll(async () => {
-    cli = await bundleCli();
+    ({ cli } = await programs());
     daemon = await startDaemon();
   }, 180_000);
 
-  afterAll(async () => {
-    await daemon.stop();
-    await cli.remove();
-  });
+  afterAll(() => daemon.stop());
 
   async function open(command: string, { columns = 80, rows = 24, home = daemon.home } = {}) {
     const tmux = await startTmux({ columns, rows, env: { GATEWAY_HOME: home } });
     onTestFinished(tmux.end);
     await tmux.shows(/^\$/m);
-    await tmux.text(`${process.execPath} ${cli.program} ${command}; echo "ended with $?"`);
+    await tmux.text(`${process.execPath} ${cli} ${command}; echo "ended with $?"`);
     await tmux.keys('Enter');
     return tmux;
   }
@@ -101,7 +98,7 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }
     onTestFinished(tmux.end);
     await tmux.shows(/^\$/m);
     const pidFile = join(daemon.home, 'tui.pid');
-    await tmux.text(`sh -c 'echo $$ > ${pidFile}; exec ${process.execPath} ${cli.program} tui'`);
+    await tmux.text(`sh -c 'echo $$ > ${pidFile}; exec ${process.execPath} ${cli} tui'`);
     await tmux.keys('Enter');
     await tmux.shows(/● live/);
     const pid = (await readFile(pidFile, 'utf8')).trim();
@@ -121,7 +118,7 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }
     onTestFinished(tmux.end);
     await tmux.shows(/^\$/m);
     const pidFile = join(daemon.home, 'tui.pid');
-    await tmux.text(`sh -c 'echo $$ > ${pidFile}; exec ${process.execPath} ${cli.program} tui'`);
+    await tmux.text(`sh -c 'echo $$ > ${pidFile}; exec ${process.execPath} ${cli} tui'`);
     await tmux.keys('Enter');
     await tmux.shows(/● live/);
     process.kill(Number(await readFile(pidFile, 'utf8')), 'SIGTERM');
