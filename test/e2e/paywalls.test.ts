@@ -541,6 +541,9 @@ describe('the API of paywalls', () => {
       { pathPrefix: '/shop/cart' },
       { pathPrefix: '/shop', host: '127.0.0.1' },
       { pathPrefix: '/shop/cart', host: '127.0.0.1', methods: ['GET', 'POST'] },
+      // A paywall for GET also gets HEAD requests.
+      { pathPrefix: '/shop', methods: ['HEAD'] },
+      { pathPrefix: '/shop/cart', methods: ['HEAD'] },
     ];
     for (const match of within) {
       const { status, body } = await asEve(match);
@@ -558,6 +561,22 @@ describe('the API of paywalls', () => {
     await create({ name: 'shopping-all', match: { pathPrefix: '/shopping/all' } });
     await create({ name: 'any-host', match: { pathPrefix: '/shopping', host: '127.0.0.1' } });
     expect((await api(eve.login, 'PATCH', path, { priceSats: 2 })).status).toBe(200);
+  });
+
+  test('of all requests is only for the owner of the host', async () => {
+    const gus = await addPerson(daemon, 'gus');
+    await givePlayMoney(daemon, gus.login, 1000);
+    const upstream = { url: 'http://192.0.2.1' };
+    for (const match of [{}, { pathPrefix: '/' }, { host: 'shop.example' }]) {
+      const answer = await api(gus.login, 'POST', '/l402/paywalls', { priceSats: 1, upstream, match });
+      expect(answer).toMatchObject(invalid('match.pathPrefix'));
+    }
+    const { id } = await create({ upstream, match: { pathPrefix: '/gus' } }, gus.login);
+    const path = `/l402/paywalls/${id}`;
+    expect(await api(gus.login, 'PATCH', path, { match: { pathPrefix: '/' } })).toMatchObject(
+      invalid('match.pathPrefix'),
+    );
+    expect((await api(gus.login, 'PATCH', path, { match: { methods: ['GET'] } })).status).toBe(200);
   });
 
   test('creates one paywall for requests with the same Idempotency-Key', async () => {

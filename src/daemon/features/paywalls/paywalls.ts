@@ -97,6 +97,7 @@ export function paywalls(deps: PaywallsDeps) {
       const mayBePrivate = await deps.mayUsePrivate(caller);
       requireUpstream(deps, upstream.url, mayBePrivate);
       requireHeaders(upstream.headers);
+      if (!mayBePrivate) requireOwnPath(request.match?.pathPrefix ?? '/');
       const terms: Omit<PaywallTerms, 'name'> = {
         id,
         ownerId,
@@ -137,6 +138,7 @@ export function paywalls(deps: PaywallsDeps) {
       const { upstream } = request;
       requireHeaders(upstream?.headers);
       const isPrivileged = await deps.mayUsePrivate(caller);
+      if (!isPrivileged && request.match?.pathPrefix !== undefined) requireOwnPath(request.match.pathPrefix);
       return await change(caller, reference, (before) => {
         const mayBePrivate = upstream?.url === undefined ? before.mayBePrivate : isPrivileged;
         if (upstream?.url !== undefined) requireUpstream(deps, upstream.url, mayBePrivate);
@@ -247,6 +249,12 @@ function requireUpstream(
 ): void {
   const problem = upstreamProblem(url, { mayBePrivate });
   if (problem !== undefined) throw inputFault('upstream.url', problem);
+}
+
+/** One user would take all requests that other users have no paywalls for yet. */
+function requireOwnPath(pathPrefix: string): void {
+  if (pathPrefix !== '/') return;
+  throw inputFault('match.pathPrefix', 'is required, and `/` is only for the owner of the host');
 }
 
 function requireHeaders(headers: Record<string, string> | undefined): void {

@@ -15,9 +15,11 @@ type Route = Pick<PaywallTerms, 'owner' | 'mayBePrivate' | 'host' | 'pathPrefix'
 type FreeUse = Parameters<PaywallsStore['takeFree']>[0];
 type Bounds = Parameters<PaywallsStore['prune']>[0];
 
-/** An empty list is every method. */
+/** An empty list is every method, and GET includes HEAD. */
 function haveMethodInCommon(some: readonly string[], others: readonly string[]): boolean {
-  return some.length === 0 || others.length === 0 || some.some((method) => others.includes(method));
+  const answered = (methods: readonly string[]) => (methods.includes('GET') ? [...methods, 'HEAD'] : methods);
+  const those = answered(others);
+  return some.length === 0 || others.length === 0 || answered(some).some((method) => those.includes(method));
 }
 
 export function paywallsWrites(database: Connection, orm: Orm) {
@@ -71,8 +73,8 @@ export function paywallsWrites(database: Connection, orm: Orm) {
       const routeOf = ({ host, pathPrefix, methods }: PaywallTerms) =>
         JSON.stringify([host, pathPrefix, methods]);
       // A paywall that was there before that of the other user stays.
-      const isTaken = isRouteTaken(after) || (routeOf(before) !== routeOf(after) && isWithinAnothers(after));
-      if (after.status !== 'deleted' && isTaken) return 'route-taken';
+      const isMoved = after.status !== 'deleted' && routeOf(before) !== routeOf(after);
+      if (isMoved && (isRouteTaken(after) || isWithinAnothers(after))) return 'route-taken';
       // The statistics change by themselves.
       const { challenges: _c, paid: _p, revenue: _r, ...terms } = after as PaywallRecord;
       const [changed] = orm
