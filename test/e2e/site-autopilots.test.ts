@@ -202,6 +202,16 @@ describe('autopilots', () => {
     };
     expect(await change({ ...lower, model: 'sim/assistant' })).toMatchObject({ status: 200 });
     expect(await change(raises, payer)).toMatchObject({ status: 200 });
+    // A host below one that was allowed is no more than before, on the same port.
+    const hostsAre = (l402AllowedHosts: string[], by = as) => change({ l402AllowedHosts }, by);
+    expect((await hostsAre(['*.c.example', 'd.example:*'], payer)).status).toBe(200);
+    for (const wider of ['c.example', '*.example', 'a.c.example:8443', 'd.example.net'])
+      expect(await hostsAre([wider])).toEqual(refused('l402AllowedHosts'));
+    expect((await hostsAre(['*.b.c.example', 'A.C.example', 'd.example:8080', 'd.example'])).status).toBe(
+      200,
+    );
+    expect((await hostsAre(['x.b.c.example'])).status).toBe(200);
+    expect(await hostsAre(['*.c.example'])).toEqual(refused('l402AllowedHosts'));
   });
 
   test('require the ability', async () => {

@@ -8,6 +8,8 @@ export interface FakeInvoice {
   preimage: Uint8Array;
   amountMsat: number;
   state: 'open' | 'paid' | 'canceled';
+  /** Milliseconds since 1970. */
+  expiresAt: number;
 }
 
 export interface FakePayment {
@@ -156,5 +158,6 @@ function signedInvoice(
     },
     new Uint8Array(32).fill(7),
   );
-  return { invoice, paymentHash: hash.toString('hex'), preimage, amountMsat, state: 'open' };
+  const expiresAt = Date.now() + expirySeconds * 1000;
+  return { invoice, paymentHash: hash.toString('hex'), preimage, amountMsat, state: 'open', expiresAt };
 }

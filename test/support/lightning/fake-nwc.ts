@@ -141,9 +141,15 @@ function lookUp(node: FakeNode, hash: string): Answer {
   }
   const invoice = node.incoming.get(hash);
   if (!invoice) return { error: { code: 'NOT_FOUND', message: 'no such transaction' } };
-  const isPaid = invoice.state === 'paid';
+  const { amountMsat, expiresAt } = invoice;
+  const unpaid = expiresAt > Date.now() ? 'pending' : 'expired';
   return {
-    result: { type: 'incoming', state: isPaid ? 'settled' : 'pending', amount: invoice.amountMsat },
+    result: {
+      type: 'incoming',
+      state: invoice.state === 'paid' ? 'settled' : unpaid,
+      amount: amountMsat,
+      expires_at: Math.floor(expiresAt / 1000),
+    },
   };
 }
 

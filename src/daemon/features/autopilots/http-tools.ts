@@ -6,6 +6,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { Caller, Identified } from '../../handler.ts';
 import { InvalidInvoice, type Invoice, loadBolt11 } from '../lightning/index.ts';
 import type { PaymentRecord, PayRequest, SpendingLimits } from '../wallet/index.ts';
+import { allowsUrl, defaultPortOf } from './allowed-hosts.ts';
 import { type PaymentOffer, paymentOffersIn } from './payment-offers.ts';
 import type { AutopilotRecord } from './store.ts';
 
@@ -303,23 +304,14 @@ function allowedUrl({ l402AllowedHosts: hosts = [] }: AutopilotPolicy, text: str
     throw refusedArgument('`url` must be an http or https URL without a user name.');
   if (hosts === null || hosts.length === 0)
     throw refused('No requests are allowed until `policy.l402AllowedHosts` lists hosts.');
-  if (hosts.some((allowed) => matches(allowed.toLowerCase(), url))) return url;
-  const hint = hosts.some((allowed) => matches(`${allowed.toLowerCase()}:*`, url))
+  if (hosts.some((allowed) => allowsUrl(allowed, url))) return url;
+  const hint = hosts.some((allowed) => allowsUrl(`${allowed}:*`, url))
     ? ` Without a port, a host means port ${defaultPortOf(url)}.`
     : '';
   throw refused(
     `${url.host} is not among the hosts of \`policy.l402AllowedHosts\`: ${hosts.join(', ')}.${hint}`,
   );
 }
-
-function matches(allowed: string, url: URL): boolean {
-  const defaultPort = defaultPortOf(url);
-  const [, name = '', port = defaultPort] = /^(.*?)(?::(\d+|\*))?$/.exec(allowed) ?? [];
-  if (port !== '*' && port !== (url.port || defaultPort)) return false;
-  return name.startsWith('*.') ? url.hostname.endsWith(name.slice(1)) : url.hostname === name;
-}
-
-const defaultPortOf = ({ protocol }: URL) => (protocol === 'https:' ? '443' : '80');
 
 type ReadOffer = PaymentOffer & { amount: number; description: string | null };
 

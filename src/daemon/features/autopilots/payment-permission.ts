@@ -1,6 +1,7 @@
 import type { AutopilotPolicy } from '../../../shared/contract/autopilots.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Caller } from '../../handler.ts';
+import { coversHost } from './allowed-hosts.ts';
 import { toolsOf } from './http-tools.ts';
 
 /** Whether a credential may pay from the wallet by itself. */
@@ -28,8 +29,9 @@ function raisedMember(before: AutopilotPolicy, after: AutopilotPolicy): keyof Au
     if ((after[name] ?? 0) > (before[name] ?? 0)) return name;
   if (after.l402RequireApproval === false && before.l402RequireApproval !== false)
     return 'l402RequireApproval';
-  const known = new Set(before.l402AllowedHosts);
-  if (after.l402AllowedHosts?.some((host) => !known.has(host))) return 'l402AllowedHosts';
+  const allowed = before.l402AllowedHosts ?? [];
+  const isNew = (host: string) => !allowed.some((known) => coversHost(known, host));
+  if (after.l402AllowedHosts?.some(isNew)) return 'l402AllowedHosts';
   const hasTool = (policy: AutopilotPolicy) => toolsOf(policy).includes('paid_http_request');
   if (!hasTool(after) || hasTool(before)) return undefined;
   return before.toolDenylist?.includes('paid_http_request') ? 'toolDenylist' : 'toolAllowlist';

@@ -37,7 +37,7 @@ export const nwc: LightningAdapter = {
       throw failureFor('lookup_invoice', answer.refusal);
     };
     const lookUpPayment = async (paymentHash: string, signal: AbortSignal): Promise<PaymentOutcome> =>
-      outcomeOf(await lookUp(paymentHash, signal));
+      outcomeOf(await lookUp(paymentHash, signal), world.now());
     return {
       name: 'nwc',
       network,
@@ -84,7 +84,9 @@ export const nwc: LightningAdapter = {
         const reason = definiteRefusals[answer.refusal];
         // Other codes, PAYMENT_FAILED included, may mean that the wallet stopped waiting.
         const isNotSent = found === undefined || found.type === 'incoming';
-        return isNotSent && reason !== undefined ? { state: 'failed', reason } : outcomeOf(found);
+        return isNotSent && reason !== undefined
+          ? { state: 'failed', reason }
+          : outcomeOf(found, world.now());
       },
       lookUpPayment,
       async lookUpInvoice(paymentHash, signal) {
@@ -154,9 +156,10 @@ function isSettled({ state, settled_at: settledAt }: Json): boolean {
   return state === 'settled' || (state === undefined && (countOf(settledAt) ?? 0) > 0);
 }
 
-function outcomeOf(found: Json | undefined): PaymentOutcome {
+function outcomeOf(found: Json | undefined, nowMs: number): PaymentOutcome {
   if (found === undefined) return { state: 'pending', isUnknown: true };
-  if (found.type === 'incoming') return { state: 'pending' };
+  if (found.type === 'incoming')
+    return canStillBePaid(found, nowMs) ? { state: 'pending' } : { state: 'failed', reason: 'rejected' };
   if (isSettled(found)) {
     const preimage = preimageFrom(textOf(found.preimage), 'hex');
     return preimage
@@ -166,6 +169,22 @@ function outcomeOf(found: Json | undefined): PaymentOutcome {
   if (found.state !== 'failed') return { state: 'pending' };
   const startedAt = countOf(found.created_at);
   return { state: 'failed', reason: 'failed', ...(startedAt && { startedAt: startedAt * 1000 }) };
+}
+
+/** How much longer than its clock says a node may take payments of an invoice. */
+const expiryMarginMs = 3_600_000;
+
+/**
+ * Whether the wallet's own invoice was or may still be paid. If not, the wallet's payment to itself has failed, whatever code
+ * it was refused with: only the wallet knows the preimage, and reveals it when the invoice is paid.
+ */
+function canStillBePaid(invoice: Json, nowMs: number): boolean {
+  const { state, expires_at: expires } = invoice;
+  const isOpen = state === undefined || state === 'pending' || state === 'expired';
+  // `accepted`: a payment is held.
+  if (isSettled(invoice) || !isOpen) return state !== 'failed';
+  const expiresAt = countOf(expires);
+  return expiresAt ? expiresAt * 1000 + expiryMarginMs > nowMs : state !== 'expired';
 }
 
 function failureFor(method: string, refusal: string): BackendFailure {

@@ -77,6 +77,21 @@ describe('Nostr Wallet Connect', () => {
     expect(found.state).toBe(state);
   });
 
+  test.each([
+    ['can still be paid', 'open', 60, { state: 'pending' }],
+    ['expired a moment ago', 'open', -60, { state: 'pending' }],
+    ['expired long ago', 'open', -7200, { state: 'failed', reason: 'rejected' }],
+    ['was paid', 'paid', -7200, { state: 'pending' }],
+  ] as const)(
+    'a payment to the wallet itself whose invoice %s: %s, %i s left',
+    async (_name, state, left, outcome) => {
+      const rig = await startRig();
+      const invoice = rig.node.createInvoice({ amountMsat: 1000, description: '' });
+      Object.assign(invoice, { state, expiresAt: Date.now() + left * 1000 });
+      expect(await rig.start().lookUpPayment(invoice.paymentHash, never)).toEqual(outcome);
+    },
+  );
+
   test('reads connection strings, and nothing else', () => {
     const key = 'ab'.repeat(32);
     const whole = `nostr+walletconnect://${key}?relay=wss://relay.example&secret=${key}`;
