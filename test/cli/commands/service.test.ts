@@ -42,14 +42,14 @@ describe('the unit', () => {
 describe('variables', () => {
   const env = {
     OPENAI_API_KEY: 'sk-with "quotes" $and `more` \\ here',
-    GROQ_API_KEY: 'gsk_1',
+    ACME_LLM_KEY: 'gsk_1',
     HOME: '/home/me',
     GOOGLE_API_KEY: 'two\nlines',
   };
 
   test('are the provider keys and the named ones, quoted for a shell', async () => {
-    const text = environmentText(env, ['GROQ_API_KEY']);
-    expect(text).toContain('GROQ_API_KEY="gsk_1"');
+    const text = environmentText(env, ['ACME_LLM_KEY']);
+    expect(text).toContain('ACME_LLM_KEY="gsk_1"');
     expect(text).not.toMatch(/HOME|GOOGLE/);
     const file = join(await temporaryHome(), 'service.env');
     await writeFile(file, text);

@@ -195,7 +195,7 @@ describe('whose key pays', () => {
     const message = (provider: string) =>
       rejection(planOf([resolutionOf(offerOf(provider))], { preferences: { pay: 'mine' } })).message;
     expect(message('anthropic')).toContain('gateway provider-keys set anthropic');
-    expect(message('groq')).not.toContain('provider-keys');
+    expect(message('acme')).not.toContain('provider-keys');
   });
 
   test('a workspace’s rejected key benches neither the host’s account nor another workspace', () => {
