@@ -2,6 +2,7 @@
  * The neutral form of a model call. Every client format is parsed into it, and every provider request is built from it.
  * Input items follow the Responses format, the richest of the formats.
  */
+import type { ApiError } from '../../../shared/errors.ts';
 import type { Tokens } from '../../../shared/money.ts';
 
 /** The formats of generated answers: OpenAI's Responses and chat completions, and Anthropic's Messages. */
@@ -37,6 +38,8 @@ export interface Inference {
   earlierMessages?: number;
   /** Request headers for providers with the same format, in lower case: the version and betas of the Messages API. */
   headers?: Readonly<Record<string, string>>;
+  /** The error for members of `body` that no other format can express; undefined if there are none. */
+  untranslatable?: (inference: Inference) => ApiError | undefined;
 }
 
 /** What a call for embeddings asks for: a vector for each input. */
@@ -82,6 +85,11 @@ export interface OpaqueItem {
 /** Whether an item holds a summary that a provider sealed and that only this provider can read. */
 export function isProviderSealed(item: InputItem): item is OpaqueItem & { mustReach: string } {
   return item.type === 'opaque' && item.mustReach !== undefined;
+}
+
+/** Whether an item is a call that its provider made to an MCP server, together with the output. */
+export function isMcpCall({ json }: OpaqueItem): boolean {
+  return json.type === 'mcp_call' && typeof json.name === 'string';
 }
 
 export interface MessageItem {

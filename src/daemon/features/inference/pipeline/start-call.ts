@@ -11,9 +11,9 @@ import {
   type OutputBudget,
   uncappedBudget,
 } from '../pricing/output-budget.ts';
-import { capableRoutes } from '../translation/untranslatable.ts';
 import { type ModelCall, observersOf } from './call-observer.ts';
 import { cancellationError, settleReasonOf, watchCancellation } from './cancellation.ts';
+import { capableRoutes } from './capable-routes.ts';
 import { outsideFreeTier } from './free-tier.ts';
 import { checkAction, defaultsOf, enforceKeyPolicy, policyOf } from './key-policy.ts';
 import { Meter } from './meter.ts';

@@ -4,7 +4,7 @@ import {
   type Inference,
   type InferenceEvent,
   type InputItem,
-  type OpaqueItem,
+  isMcpCall,
   type Tool,
   type ToolChoice,
   type ToolName,
@@ -146,11 +146,6 @@ function plainChoice(choice: ToolChoice, names: PlainNames): ToolChoice {
 function fromKey(key: string): ToolName {
   const dot = key.lastIndexOf('.');
   return dot < 0 ? { name: key } : { namespace: key.slice(0, dot), name: key.slice(dot + 1) };
-}
-
-/** Whether an item is a call that its provider made to an MCP server, together with the output. */
-export function isMcpCall({ json }: OpaqueItem): boolean {
-  return json.type === 'mcp_call' && typeof json.name === 'string';
 }
 
 function plainItems(item: InputItem, index: number, names: PlainNames): InputItem[] {

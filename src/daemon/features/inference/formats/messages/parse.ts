@@ -5,7 +5,7 @@ import type { Inference, OutputFormat, Sampling, Tool, ToolChoice } from '../../
 import { parseFunction, requireTool } from '../responses/parse.ts';
 import type { OpenSealed } from '../responses/parse-input.ts';
 import { parseMessageItems, textOfBlocks } from './parse-messages.ts';
-import { type MessagesBody, validateMessages } from './validate.ts';
+import { anthropicRefusal, type MessagesBody, validateMessages } from './validate.ts';
 
 /** The headers of a request. */
 export type MessageHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -62,6 +62,7 @@ export function parsePrompt(body: MessagesBody, headers: MessageHeaders, open: O
     reasoning: reasoningOf(body),
     body: rest,
     ...(relayed && { headers: relayed }),
+    untranslatable: anthropicRefusal,
   };
 }
 

@@ -146,7 +146,6 @@ const idsShown = 5;
  * pages on thinking and prompt caching.
  */
 export function anthropicRefusal(inference: Inference): ApiError | undefined {
-  if (inference.wire !== 'messages') return undefined;
   const body = inference.body as MessagesBody;
   return unknownMember(inference) ?? samplingFault(body) ?? cachingFault(body);
 }

@@ -2,9 +2,9 @@ import type { CountMessageTokensBody } from '../../../../../shared/contract/mess
 import { RelayReply } from '../../../../handler.ts';
 import { type MessageHeaders, parsePrompt } from '../../formats/messages/parse.ts';
 import type { ModelCall } from '../../pipeline/call-observer.ts';
+import { capableRoutes } from '../../pipeline/capable-routes.ts';
 import { checkAction, enforceKeyPolicy, policyOf } from '../../pipeline/key-policy.ts';
 import { inputTokens } from '../../pricing/cost-bound.ts';
-import { capableRoutes } from '../../translation/untranslatable.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 
 export type CountTokensCall = Pick<ModelCall, 'caller' | 'signal'> & {

@@ -2,10 +2,8 @@ import type { ApiError } from '../../../../shared/errors.ts';
 import { pictureIn } from '../../../../shared/pictures.ts';
 import type { Route } from '../../routing/index.ts';
 import { invalid, isObject, quoted } from '../fault.ts';
-import { anthropicRefusal } from '../formats/messages/validate.ts';
-import { type ContentPart, type Inference, type InputItem, isProviderSealed } from '../neutral.ts';
+import { type ContentPart, type Inference, type InputItem, isMcpCall, isProviderSealed } from '../neutral.ts';
 import { choicesOf } from '../pricing/cost-bound.ts';
-import { isMcpCall } from './plain-tools.ts';
 
 const formatNames = {
   responses: 'Responses',
@@ -46,7 +44,7 @@ export function capableRoutes(routes: Route[], inference: Inference, inputTokens
 export function untranslatable(inference: Inference): ApiError | undefined {
   const { body, wire, items, toolChoice } = inference;
   const only = `Only providers with the ${formatNames[wire]} format`;
-  const refused = anthropicRefusal(inference);
+  const refused = inference.untranslatable?.(inference);
   if (refused) return refused;
   const sealed = items.find(isProviderSealed);
   if (sealed) {
