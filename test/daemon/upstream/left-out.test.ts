@@ -5,8 +5,8 @@ import { parseMessagesCall } from '../../../src/daemon/features/inference/format
 import { parseResponses } from '../../../src/daemon/features/inference/formats/responses/parse.ts';
 import { parseInput } from '../../../src/daemon/features/inference/formats/responses/parse-input.ts';
 import type { Inference, Wire } from '../../../src/daemon/features/inference/neutral.ts';
-import { withPlainTools } from '../../../src/daemon/features/inference/translation/plain-tools.ts';
 import { untranslatable } from '../../../src/daemon/features/inference/pipeline/capable-routes.ts';
+import { withPlainTools } from '../../../src/daemon/features/inference/translation/plain-tools.ts';
 import type { Adapter } from '../../../src/daemon/upstream/adapter.ts';
 import { leftOut, members } from '../../../src/daemon/upstream/left-out.ts';
 import { anthropicAdapter } from '../../../src/daemon/upstream/providers/anthropic/index.ts';
