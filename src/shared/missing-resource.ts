@@ -6,7 +6,12 @@ export function missingResource(template: string, params: Record<string, unknown
   const [, segment = '', name = ''] = /([\w-]*)\/\{(\w+)[^{]*$/.exec(template) ?? [];
   if (name === '') return undefined;
   const noun = name === 'id' ? segment.replace(/s$/, '') : name.replace(/(Id|_id)$/, '');
-  return `There is no ${noun} ${JSON.stringify(shortened(String(params[name])))}.`;
+  return missing(noun, String(params[name]));
+}
+
+/** A sentence about something that does not exist, with the name or id by which it was asked for. */
+export function missing(noun: string, name: string): string {
+  return `There is no ${noun} ${JSON.stringify(shortened(name))}.`;
 }
 
 const shownMax = 64;

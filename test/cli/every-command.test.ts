@@ -101,7 +101,7 @@ describe.each(Object.entries(commandLines))('%s', (name, { make, isText, isLocal
   test('rejects an unknown option', async () => {
     const { code, stdout, stderr } = await call(['--nonsense']);
     expect({ code, stdout }).toEqual({ code: exitCodes.usage, stdout: '' });
-    expect(stderr).toBe("error: unknown option '--nonsense'\nSee --help.\n");
+    expect(stderr).toBe(`error: unknown option '--nonsense'\nSee gateway ${name} --help.\n`);
   });
 
   // A command that asks no daemon has nothing to say of one.

@@ -31,7 +31,7 @@ describe('gateway alone', () => {
 test('an invalid argument is named by what it should be', async () => {
   const { code, stderr } = await runCli(['provider-keys', 'set', 'nosuch']);
   expect(code).toBe(exitCodes.usage);
-  expect(stderr).toMatch(/^error: 'nosuch' is not a valid provider\. Allowed choices are openai, /);
+  expect(stderr).toMatch(/^error: invalid provider 'nosuch'\. Allowed choices are openai, /);
 });
 
 describe('help', () => {

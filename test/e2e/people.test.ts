@@ -245,7 +245,7 @@ describe('a workspace', () => {
       for (const workspace of ['personal', 'nowhere']) {
         const reported = await ask(method, `/v1/workspaces/${workspace}${path}`, options);
         expect([method, path, codeOf(reported)]).toEqual([method, path, '404 not_found']);
-        expect(reported.body.error.message).toBe('There is no such workspace.');
+        expect(reported.body.error.message).toBe(`There is no workspace "${workspace}".`);
       }
     }
   });

@@ -48,6 +48,8 @@ export async function logIn(
       next: 'Run gateway login and paste the link when it asks.',
     });
   }
+  // An address with a typing error should not cost the code that is about to be typed.
+  if (asked !== undefined) addressOf(context, asked);
   const store: LoginStore = insecureStorage ? 'file' : 'keychain';
   const logins = remoteLogins(context);
   // A code works once, so check first that its login can be stored.

@@ -3,6 +3,7 @@ import type { ProviderKey, ProviderKeyCheck } from '../../shared/contract/provid
 import { exitCodes } from '../../shared/errors.ts';
 import { knownProviders } from '../../shared/known-providers.ts';
 import type { Context } from '../context.ts';
+import { CliError } from '../failures/cli-error.ts';
 import {
   checkProviderKey,
   deleteProviderKey,
@@ -48,11 +49,20 @@ export const deleteProviderKeyCommand = (context: Context) =>
     .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway provider-keys delete openai --yes'))
     .action(async (provider, { workspace, yes }) => {
+      const client = context.client();
+      const params = { workspace: await resolveWorkspace(context, workspace), provider };
+      // The daemon deletes whatever is there; only a person who names the wrong provider wants to know that nothing was.
+      const { data } = await client.call(listProviderKeys, { params });
+      if (!data.some((key) => key.provider === provider)) {
+        throw new CliError(`There is no key for ${provider}.`, {
+          exit: exitCodes.failed,
+          next: 'List what exists: gateway provider-keys list',
+        });
+      }
       await confirm(context, `Delete the key for ${provider}? Calls that need it will fail.`, {
         yes,
       });
-      const params = { workspace: await resolveWorkspace(context, workspace), provider };
-      const deleted = await context.client().call(deleteProviderKey, { params });
+      const deleted = await client.call(deleteProviderKey, { params });
       if (context.out.wantsJson()) return context.out.document(deleted);
       context.out.note(`Deleted the key for ${provider}.`);
     });

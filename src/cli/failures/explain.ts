@@ -101,6 +101,8 @@ function advice(error: ReceivedError, { isLocal, commands }: ExplainOptions): st
       if (isLocal || !error.path?.startsWith('/v1/admin/'))
         return 'Ask someone with that permission, or log in as them. Your login: gateway whoami';
       return `To use the daemon on this machine: --host ${localName}`;
+    case 'not_an_agent':
+      return 'Set GATEWAY_KEY to the key of an agent; to get one: gateway agents sign-up NAME';
     case 'not_found':
       return notFoundAdvice(error, commands);
     case 'previous_response_not_found':

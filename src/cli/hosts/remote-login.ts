@@ -10,7 +10,7 @@ import type { LoginStore, NamedHost } from './host-file.ts';
 const keychainTimeoutMs = 60_000;
 const fileName = 'host-logins.json';
 const insecureAdvice =
-  'To store the login unencrypted in a file that only you can read: gateway login --insecure-storage';
+  'To store the login unencrypted in a file that only you can read, add --insecure-storage to gateway login.';
 
 /** Identifies a stored login. */
 type StoredLogin = Pick<NamedHost, 'url' | 'login' | 'session'>;

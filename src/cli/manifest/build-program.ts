@@ -1,6 +1,7 @@
 import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { version } from '../../shared/version.ts';
 import type { CommonFlags, Context } from '../context.ts';
+import { withNpx } from '../output/output.ts';
 import { type CommandEntry, isNoun } from './entry.ts';
 import type { CommandLine } from './locate.ts';
 import { groups } from './manifest.ts';
@@ -26,6 +27,7 @@ export async function buildProgram(
     return { program, takesArguments: false };
   }
   const command = await buildCommand(entry, context);
+  command.showHelpAfterError(seeHelp(words, context));
   const noun = words.length > 1 ? prepare(new Command(words[0]), context) : undefined;
   if (noun) program.addCommand(noun.addCommand(command));
   else program.addCommand(command);
@@ -64,7 +66,7 @@ export async function buildCommand(
 function addSummaries(program: CommandUnknownOpts, words: string[], context: Context): void {
   const add = (parent: CommandUnknownOpts, name: string, summary: string, heading: string) => {
     const command = prepare(new Command(name), context).description(summary).helpGroup(heading);
-    parent.addCommand(command);
+    parent.addCommand(command.showHelpAfterError(seeHelp([name], context)));
     return command;
   };
   for (const { title, commands } of groups) {
@@ -78,13 +80,19 @@ function addSummaries(program: CommandUnknownOpts, words: string[], context: Con
   }
 }
 
-function prepare(command: CommandUnknownOpts, { io }: Context): CommandUnknownOpts {
+/** The line below an error of the command line. */
+function seeHelp(words: string[], { env }: Context): string {
+  return withNpx(`See ${['gateway', ...words].join(' ')} --help.`, env);
+}
+
+function prepare(command: CommandUnknownOpts, context: Context): CommandUnknownOpts {
+  const { io } = context;
   return command
     .exitOverride()
     .helpCommand(false)
     .helpOption(helpFlags, helpSummary)
     .configureHelp({ minWidthToWrap: 20 })
-    .showHelpAfterError('See --help.')
+    .showHelpAfterError(seeHelp([], context))
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(text),
@@ -102,7 +110,7 @@ function withoutValues(text: string): string {
     .replace(/^(error: too many arguments .*? but got \d+): .*$/s, '$1.\n')
     .replace(
       /^error: command-argument value ('.*?') is invalid for argument '(\S+)'\./s,
-      'error: $1 is not a valid $2.',
+      'error: invalid $2 $1.',
     )
     .replace(/^(error: unknown option '--?[\w-]+)=.*?'(\n|$)/s, "$1'$2");
 }

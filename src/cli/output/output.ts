@@ -118,5 +118,5 @@ export function createOutput({ io, env, flags, hasChangedData }: OutputOptions):
 
 /** Writes `gateway` commands in a text as `npx gateway` where npx started this process, because then `gateway` is not on the PATH. */
 export function withNpx(text: string, env: Record<string, string | undefined>): string {
-  return env.npm_command === 'exec' ? text.replace(/\bgateway (?=[a-z])/g, 'npx gateway ') : text;
+  return env.npm_command === 'exec' ? text.replace(/\bgateway (?=[a-z]|--)/g, 'npx gateway ') : text;
 }

@@ -125,7 +125,19 @@ describe('names are accepted where ids are', () => {
   });
 
   test.each([
-    [['credit', 'grant', 'Nobody', '3'], 'There is no such workspace.'],
+    [['credit', 'grant', 'Nobody', '3'], 'There is no workspace "Nobody".'],
+    [['credit', 'show', 'Nobody'], 'There is no workspace "Nobody".'],
+    [['workspaces', 'show', 'Nobody'], 'There is no workspace "Nobody".'],
+    [['workspaces', 'role', 'nobody', 'admin'], 'There is no member "nobody".'],
+    [['workspaces', 'uninvite', 'inv_1'], 'There is no open invitation "inv_1".'],
+    [['users', 'login-code', 'nobody'], 'There is no user "nobody".'],
+    [['sessions', 'revoke', 'nobody', '--yes'], 'There is no login "nobody".'],
+    [['threads', 'show', 'Nowhere'], 'There is no thread "Nowhere".'],
+    [['respond', 'Hi', '--thread', 'Nowhere'], 'There is no thread "Nowhere".'],
+    [['usage', 'req_1'], 'There is no finished request "req_1".'],
+    [['traces', 'show', 'req_1'], 'There is no finished request "req_1".'],
+    [['keys', 'revoke', 'key_1', '--yes'], 'There is no key "key_1".'],
+    [['provider-keys', 'delete', 'openai', '--yes'], 'There is no key for openai.'],
     [['traces', '--key', 'nobody'], 'No key is named "nobody".'],
   ])('and an unknown one is refused: %j', async (line, message) => {
     const { code, stderr } = await run(line);

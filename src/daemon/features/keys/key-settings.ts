@@ -1,6 +1,7 @@
 import type { KeyDefaultsChange } from '../../../shared/contract/key-defaults.ts';
 import type { LimitsChange } from '../../../shared/contract/key-limits.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { missing } from '../../../shared/missing-resource.ts';
 import type { KeyCaller, KeyDefaults, KeyLimits, LoginCaller } from '../../handler.ts';
 import type { Admission } from '../metering/index.ts';
 import type { Workspaces } from '../workspaces/index.ts';
@@ -43,7 +44,7 @@ export function keySettings(deps: KeySettingsDeps) {
     /** A key and its usage, for members of its workspace. Fails with `not_found` for others. */
     async show(caller: Identified, workspace: string, keyId: string) {
       const record = await find(caller, workspace, keyId);
-      if (!record) throw noSuchKey();
+      if (!record) throw noSuchKey(keyId);
       const lastUsedAt = lastUse(record.id) ?? record.lastUsedAt;
       return { record: { ...record, lastUsedAt }, use: await admission.usedBy(record.id) };
     },
@@ -62,7 +63,7 @@ export function keySettings(deps: KeySettingsDeps) {
       return await mutex.run(keyId, async () => {
         const record = await owned(caller, workspace, keyId);
         const limits = changedLimits(record.limits, { change, now: now() });
-        if (!(await store.setLimits(record.workspaceId, keyId, limits))) throw noSuchKey();
+        if (!(await store.setLimits(record.workspaceId, keyId, limits))) throw noSuchKey(keyId);
         live.changed(keyId, { limits });
         return limits;
       });
@@ -78,7 +79,7 @@ export function keySettings(deps: KeySettingsDeps) {
       return await mutex.run(keyId, async () => {
         const record = await owned(caller, workspace, keyId);
         const defaults = changedDefaults(record.defaults, change);
-        if (!(await store.setDefaults(record.workspaceId, keyId, defaults))) throw noSuchKey();
+        if (!(await store.setDefaults(record.workspaceId, keyId, defaults))) throw noSuchKey(keyId);
         live.changed(keyId, { defaults });
         return defaults;
       });
@@ -103,6 +104,6 @@ class KeyedMutex {
 
 export type KeySettings = ReturnType<typeof keySettings>;
 
-function noSuchKey(): ApiError {
-  return new ApiError('not_found', { message: 'There is no such key.' });
+function noSuchKey(id: string): ApiError {
+  return new ApiError('not_found', { message: missing('key', id) });
 }

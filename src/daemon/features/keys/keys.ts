@@ -5,6 +5,7 @@ import type { KeyView } from '../../../shared/contract/keys.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { wellFormed } from '../../../shared/input-faults.ts';
+import { missing } from '../../../shared/missing-resource.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
 import { hintOf, makeSecret } from '../../../shared/secrets.ts';
 import type { KeyCaller, LoginCaller } from '../../handler.ts';
@@ -102,7 +103,7 @@ export function keys(deps: KeysDeps) {
     async revoke(caller: Identified, workspace: string, keyId: string): Promise<string[]> {
       const membership = await deps.workspaces.membership(caller, workspace);
       const record = membership && (await store.byId(membership.workspaceId, keyId));
-      if (!record || !mayRevoke(membership, record)) throw noSuchKey();
+      if (!record || !mayRevoke(membership, record)) throw noSuchKey(keyId);
       return await revokeTree(deps, record);
     },
 
@@ -174,7 +175,7 @@ async function insert(
 async function revokeTree(deps: KeysDeps, key: KeyRecord): Promise<string[]> {
   const { store, authenticator } = deps;
   const revoked = await store.revoke(key.workspaceId, key.id, deps.now());
-  if (revoked.length === 0) throw noSuchKey();
+  if (revoked.length === 0) throw noSuchKey(key.id);
   for (const id of revoked) authenticator.revoke(id);
   const others = revoked.filter((id) => id !== key.id);
   const records = await Promise.all(others.map((id) => store.byId(key.workspaceId, id)));
@@ -231,8 +232,8 @@ function mayRevoke(membership: Membership, record: KeyRecord): boolean {
   return membership.role !== 'member' || record.ownerId === membership.userId;
 }
 
-function noSuchKey(): ApiError {
-  return new ApiError('not_found', { message: 'There is no such key.' });
+function noSuchKey(id: string): ApiError {
+  return new ApiError('not_found', { message: missing('key', id) });
 }
 
 function recordEvent(deps: KeysDeps, type: 'key.issued' | 'key.revoked', record: KeyRecord): Promise<void> {

@@ -1,6 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
+import { missing } from '../../../shared/missing-resource.ts';
 import { type NanoUsd, parseUsd } from '../../../shared/money.ts';
 import type { LoginCaller } from '../../handler.ts';
 import type { Admission } from './admission.ts';
@@ -43,7 +44,7 @@ export function createCredit(deps: CreditDeps) {
   const find = async (caller: LoginCaller, reference: string): Promise<string> => {
     const id = await deps.workspaceId(caller, reference);
     if (id !== undefined) return id;
-    throw new ApiError('not_found', { param: 'workspace', message: 'There is no such workspace.' });
+    throw new ApiError('not_found', { param: 'workspace', message: missing('workspace', reference) });
   };
   const balanceOf = async (workspaceId: string): Promise<NanoUsd | null> =>
     isPrepaid(workspaceId) ? await admission.balanceOf(workspaceId) : null;

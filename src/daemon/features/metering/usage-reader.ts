@@ -1,4 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
+import { missing } from '../../../shared/missing-resource.ts';
 import { parseTime, startOfDay, utcDay } from '../../../shared/time.ts';
 import type { Identified } from '../../handler.ts';
 import type { MeteringStore, ServedDay, Spend, UsageFilter, UsageGroup, UsageRecord } from './store.ts';
@@ -34,7 +35,7 @@ export function usageReader({ store, now }: { store: Store; now: () => number })
         record?.workspaceId === caller.workspaceId &&
         (caller.kind !== 'key' || record.keyId === caller.keyId);
       if (!record || !isOwn) {
-        throw new ApiError('not_found', { message: 'There is no finished request with this id.' });
+        throw new ApiError('not_found', { message: missing('finished request', requestId) });
       }
       return record;
     },

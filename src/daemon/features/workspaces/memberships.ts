@@ -1,5 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { wellFormed } from '../../../shared/input-faults.ts';
+import { missing } from '../../../shared/missing-resource.ts';
 import { type Caller, type LoginCaller, loginOf } from '../../handler.ts';
 import type { PageRequest } from '../../replies.ts';
 import { makeCode, readCode } from './codes.ts';
@@ -68,7 +69,7 @@ export function memberships(deps: PeopleDeps) {
         { userId: member.user.id, role: member.role },
       ];
       const change = { workspaceId: workspace.id, userId: member.user.id, role, at: now(), expected };
-      checkOutcome(await store.setRole(change));
+      checkOutcome(await store.setRole(change), user);
       deps.workspaces.forgetRole(workspace.id, member.user.id);
       await recordEvent(deps, 'member.changed', workspace.id, { user: member.user.id, role });
       return { ...member, role };
@@ -91,7 +92,7 @@ export function memberships(deps: PeopleDeps) {
         { userId, role: member.role },
       ];
       const removal = { workspaceId: workspace.id, userId, at: now(), expected, fallback };
-      checkOutcome(await store.removeMember(removal));
+      checkOutcome(await store.removeMember(removal), user);
       deps.workspaces.forgetRole(workspace.id, userId);
       deps.revocations.endMembership(workspace.id, userId);
       await recordEvent(deps, 'member.left', workspace.id, { user: userId });
@@ -146,7 +147,7 @@ export function invitations(deps: PeopleDeps) {
     async revoke(caller: LoginCaller, reference: string, invitationId: string): Promise<void> {
       const { workspace } = await enter(deps, caller, reference, 'admin');
       if (!(await store.revokeInvitation(workspace.id, invitationId, now()))) {
-        throw new ApiError('not_found', { message: 'There is no such open invitation.' });
+        throw new ApiError('not_found', { message: missing('open invitation', invitationId) });
       }
     },
 
@@ -166,7 +167,7 @@ export function invitations(deps: PeopleDeps) {
       const { workspaceId, role } = joined;
       await recordEvent(deps, 'member.joined', workspaceId, { user: userId, role });
       const workspace = await deps.workspacesStore.workspace(workspaceId);
-      if (!workspace) throw noSuchWorkspace();
+      if (!workspace) throw noSuchWorkspace(workspaceId);
       return { workspace, role };
     },
   };
@@ -180,7 +181,7 @@ async function enter(
 ): Promise<Standing> {
   const membership = await deps.workspaces.membership(caller, reference);
   const workspace = membership && (await deps.workspacesStore.workspace(membership.workspaceId));
-  if (!membership || !workspace) throw noSuchWorkspace();
+  if (!membership || !workspace) throw noSuchWorkspace(reference);
   if (ranks[membership.role] < ranks[least]) throw onlyFor(least);
   return { workspace, role: membership.role };
 }
@@ -204,12 +205,12 @@ async function findMember(
 ): Promise<MemberRecord> {
   const user = await findUser(deps, caller, reference);
   const member = user && (await deps.store.member(workspaceId, user.id));
-  if (!member) throw noSuchMember();
+  if (!member) throw noSuchMember(reference);
   return member;
 }
 
-function checkOutcome(outcome: RoleOutcome): void {
-  if (outcome === 'no-member') throw noSuchMember();
+function checkOutcome(outcome: RoleOutcome, reference: string): void {
+  if (outcome === 'no-member') throw noSuchMember(reference);
   if (outcome === 'changed') {
     throw new ApiError('conflict', {
       message: 'A role was changed meanwhile; check the members and try again.',
@@ -222,12 +223,12 @@ function checkOutcome(outcome: RoleOutcome): void {
   }
 }
 
-function noSuchMember(): ApiError {
-  return new ApiError('not_found', { message: 'There is no such member.' });
+function noSuchMember(reference: string): ApiError {
+  return new ApiError('not_found', { message: missing('member', reference) });
 }
 
-function noSuchWorkspace(): ApiError {
-  return new ApiError('not_found', { message: 'There is no such workspace.' });
+function noSuchWorkspace(reference: string): ApiError {
+  return new ApiError('not_found', { message: missing('workspace', reference) });
 }
 
 function slugIsTaken(): ApiError {

@@ -1,6 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { wellFormed } from '../../../shared/input-faults.ts';
+import { missing } from '../../../shared/missing-resource.ts';
 import { makeSecret } from '../../../shared/secrets.ts';
 import type { LoginCaller } from '../../handler.ts';
 import type { PageRequest } from '../../replies.ts';
@@ -70,7 +71,7 @@ export function users(deps: PeopleDeps) {
     /** Creates a code for a user given by id, handle or `me`. Fails with `not_found`. */
     async createLoginCode(caller: LoginCaller, reference: string) {
       const user = await findUser(deps, caller, reference);
-      if (!user) throw new ApiError('not_found', { message: 'There is no such user.' });
+      if (!user) throw new ApiError('not_found', { message: missing('user', reference) });
       const { code, record } = newCode(deps, user.id);
       await store.insertCode(record);
       return { user, code, expiresAt: record.expiresAt };
@@ -130,7 +131,7 @@ export function sessions(deps: PeopleDeps) {
     /** Ends one of the caller's logins. Fails with `not_found`. */
     async end(caller: LoginCaller, loginId: string): Promise<void> {
       if (!(await store.revokeLogin(caller.userId, loginId, now()))) {
-        throw new ApiError('not_found', { message: 'You have no such login.' });
+        throw new ApiError('not_found', { message: missing('login', loginId) });
       }
       deps.revocations.revoke(loginId);
     },
