@@ -7,6 +7,7 @@ import { endpoints } from './endpoints.ts';
 
 /** Enough to build a command without running it. */
 const context = {
+  env: {},
   io: { stdout: { write: () => true }, stderr: { write: () => true }, columns: () => 80 },
 } as unknown as Context;
 

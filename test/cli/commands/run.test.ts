@@ -24,7 +24,7 @@ const record = (state) => writeFileSync(env.RECORD, JSON.stringify({ env, args: 
 const call = async () => {
   if (!env.OPENAI_API_BASE) return;
   const headers = { authorization: 'Bearer ' + env.OPENAI_API_KEY, 'content-type': 'application/json' };
-  const body = { model: 'sim/echo', messages: [{ role: 'user', content: 'Hello.' }] };
+  const body = { model: env.ASKED_MODEL || 'sim/echo', messages: [{ role: 'user', content: 'Hello.' }] };
   await fetch(env.OPENAI_API_BASE + '/chat/completions', { method: 'POST', headers, body: JSON.stringify(body) });
 };
 call().then(() => {
@@ -105,6 +105,13 @@ describe('starting a tool', () => {
     const { code, stderr } = await gateway(['qwen', '-m', 'sim/echo']);
     expect(code).toBe(0);
     expect(stderr).toContain('qwen made no model calls.');
+  });
+
+  test('says how many calls were rejected, and why', async () => {
+    const { code, stderr } = await gateway(['aider', '-m', 'sim/echo'], { env: { ASKED_MODEL: 'nosuch' } });
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^aider: 1 request rejected \(model_not_found\): There is no model “nosuch”\./m);
+    expect(stderr).not.toContain('no model calls');
   });
 
   test('with an API key in GATEWAY_KEY the tool gets that key, at any host', async () => {

@@ -74,6 +74,11 @@ test('each call is a line with its key, model, provider, status, tokens, cost an
   );
 });
 
+test('a terminal of 80 columns has room for the key, the model and the cost', async () => {
+  const [line] = await linesFor([completed], { columns: 80 });
+  expect(line).toMatch(/^\d\d:\d\d:15 {2}my-app +acme\/large → acme +completed +\$0\.0012 +2\.4 s$/);
+});
+
 test.each([40, 50, 60, 80, 100, 140])('lines fit a terminal of %i columns', async (columns) => {
   const long = { ...completed, data: { ...completed.data, model: 'openrouter/some-model-with-a-long-name' } };
   for (const line of await linesFor([long, rejected], { columns })) {

@@ -1,9 +1,11 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import type { LimitsChange } from '../../../shared/contract/key-limits.ts';
 import { exitCodes } from '../../../shared/errors.ts';
+import { ReceivedError } from '../../../shared/received-error.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
-import { getModel } from '../../manifest/endpoints.ts';
+import { collectPages } from '../../hosts/pages.ts';
+import { getModel, listTraces } from '../../manifest/endpoints.ts';
 import { example } from '../../manifest/options.ts';
 import { count, dollars } from '../../output/amount.ts';
 import type { Column } from '../../output/table.ts';
@@ -73,8 +75,9 @@ async function runTool(context: Context, tool: Tool, args: string[], flags: RunF
   try {
     context.exit = await startTool(path, settings, { env: context.env, args });
   } finally {
-    await reportCost(context, tool, { key, startedAt });
+    // Revoked first: this ends calls that are still running, whose cost counts, too.
     await revokeRunKey(context, key);
+    await reportCalls(context, tool, { key, startedAt });
   }
 }
 
@@ -121,8 +124,11 @@ function addressOf(context: Context): string {
   });
 }
 
-/** Reports on stderr what the calls since the start cost. Does not throw, since the tool's own result matters more. */
-async function reportCost(
+/**
+ * Reports on stderr what the calls since the start cost, and which were rejected. Does not throw, since the tool's own result
+ * matters more.
+ */
+async function reportCalls(
   context: Context,
   { command }: Tool,
   { key, startedAt }: { key: RunKey; startedAt: number },
@@ -131,8 +137,12 @@ async function reportCost(
     const since = new Date(startedAt).toISOString();
     const filter = key.id === undefined ? {} : { key: key.id };
     const { total, data } = await sumUsage(context.client(), { ...filter, since, group_by: 'model' });
-    if (total.requests === 0) return context.out.note(`${command} made no model calls.`);
-    const requests = total.requests === 1 ? '1 request' : `${count(total.requests)} requests`;
+    const rejections = await rejectionsOf(context, { ...filter, since });
+    if (total.requests === 0 && rejections.length === 0)
+      return context.out.note(`${command} made no model calls.`);
+    for (const line of rejections) context.out.note(`${command}: ${line}`);
+    if (total.requests === 0) return;
+    const requests = requestCount(total.requests);
     const tokens = count(total.tokens.input + total.tokens.output);
     const models = data.map(({ group }) => group).join(', ');
     const unpriced = total.unpriced_requests > 0 ? `, ${count(total.unpriced_requests)} without a price` : '';
@@ -142,6 +152,32 @@ async function reportCost(
   } catch {
     context.out.note(`The cost is not available now: gateway usage --group-by key`);
   }
+}
+
+/** A flood of rejections is summed up once a minute: the last of so many similar ones may not be counted yet. */
+const floodMin = 10;
+const rejectionsMax = 1000;
+
+/** A line for each reason for which calls were rejected, and how many; none where the key may not read traces. */
+async function rejectionsOf(context: Context, filter: { key?: string; since: string }): Promise<string[]> {
+  const query = { ...filter, status: 'rejected' } as const;
+  const client = context.client();
+  const traces = await collectPages(rejectionsMax, (page) =>
+    client.call(listTraces, { query: { ...query, ...page } }),
+  ).catch((error: unknown) => {
+    if (error instanceof ReceivedError && error.code === 'out_of_scope') return [];
+    throw error;
+  });
+  const kinds = Map.groupBy(traces, ({ error_code, rejection }) => `${error_code} ${rejection?.param}`);
+  return [...kinds.values()].map((kind) => {
+    const number = kind.reduce((sum, { rejection }) => sum + 1 + (rejection?.more ?? 0), 0);
+    const atLeast = number >= floodMin ? 'at least ' : '';
+    return `${atLeast}${requestCount(number)} rejected (${kind[0]?.error_code}): ${kind[0]?.rejection?.message}`;
+  });
+}
+
+function requestCount(number: number): string {
+  return number === 1 ? '1 request' : `${count(number)} requests`;
 }
 
 async function listTools(context: Context): Promise<void> {

@@ -68,6 +68,8 @@ interface Layout {
 
 const gap = '  ';
 const reasonWidthMin = 8;
+/** For this much of a reason, a narrow terminal leaves out who called. */
+const reasonWidthNarrow = 20;
 const reasonWidthUsual = 40;
 const noNames: KeyNames = new Map();
 
@@ -155,10 +157,10 @@ const serveLayout: Layout = {
     time,
     {
       title: 'key',
-      width: 14,
+      width: 12,
       text: ({ key, key_name, address }) => key_name ?? key ?? address ?? '–',
       style: () => 'cyan',
-      spare: 3,
+      spare: 1,
       mayBeCut: true,
     },
     {
@@ -168,11 +170,11 @@ const serveLayout: Layout = {
       mayBeCut: true,
     },
     status,
-    tokens,
-    cost,
+    { ...tokens, spare: 3 },
+    { ...cost, spare: 2 },
     total,
   ],
-  grows: { title: 'model', min: 8, usual: 28, max: 36 },
+  grows: { title: 'model', min: 8, usual: 20, max: 36 },
 };
 
 /** The model, or the path of a request that named none. */
@@ -256,9 +258,10 @@ function withReason(
     );
   const roomAfter = (used: Cell[]) => columns - widthOfLine([...used, ...after]) - gap.length;
   const isNarrow = roomAfter(before) < Math.min(reasonWidthUsual, widthOf(reason));
-  const used = isNarrow
-    ? before.map((cell) => ({ ...cell, width: Math.min(cell.width, widthOfText(cell)) }))
-    : before;
+  const narrow = before.map((cell) => ({ ...cell, width: Math.min(cell.width, widthOfText(cell)) }));
+  const narrowest =
+    roomAfter(narrow) < reasonWidthNarrow ? narrow.filter(({ spare = 0 }) => spare === 0) : narrow;
+  const used = isNarrow ? narrowest : before;
   const width = roomAfter(used);
   if (width < reasonWidthMin) return [...cells.slice(0, at), ...after];
   return [...used, { title: 'reason', width, text: () => reason, mayBeCut: true }, ...after];

@@ -308,7 +308,7 @@ describe('revoking a key', () => {
     const failureOf = (id: string) =>
       daemon
         .revoke(daemon.login(name), id, workspace)
-        .catch(({ code, message, param }) => ({ code, message, param }));
+        .catch(({ code, message, param }) => ({ code, message: message.replace(id, 'ID'), param }));
     expect(await failureOf(key.id)).toMatchObject({ code: 'not_found' });
     expect(await failureOf(key.id)).toEqual(await failureOf('key_unknown'));
     expect(daemon.store.records.get(key.id)?.revokedAt).toBeNull();

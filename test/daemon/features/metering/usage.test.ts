@@ -115,7 +115,11 @@ describe('the usage of one request', () => {
   ])('is not found for %s', async (_who, caller) => {
     const { requestId } = finish();
     const failureOf = (id: string) =>
-      usageOf(caller, id).catch(({ code, message, param }) => ({ code, message, param }));
+      usageOf(caller, id).catch(({ code, message, param }) => ({
+        code,
+        message: message.replace(id, 'ID'),
+        param,
+      }));
     expect(await failureOf(requestId)).toMatchObject({ code: 'not_found' });
     expect(await failureOf(requestId)).toEqual(await failureOf('req_unknown'));
   });
