@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { drips, words } from '../support/chaos-behaviours.ts';
+import { drips, hangsAfterHeaders, words } from '../support/chaos-behaviours.ts';
 import { allFormatPairs, chaosConfig, nanoUsdPerToken } from '../support/chaos-daemon.ts';
 import { type ChaosUpstream, startChaosUpstream } from '../support/chaos-upstream.ts';
 import { type ChildDaemon, startChildDaemon } from '../support/child-daemon.ts';
@@ -10,7 +10,7 @@ import { type Ledger, readLedger } from '../support/ledger.ts';
 import { callModel, completeCall, type ModelAnswer, parseStream } from '../support/model-client.ts';
 
 /** `KILLS=1000` for a night. */
-const kills = Number(process.env.KILLS ?? 5);
+const kills = Number(process.env.KILLS ?? 3);
 const clients = 12;
 const usage = { input: 100, output: 50 };
 const price = usage.input * nanoUsdPerToken.input + usage.output * nanoUsdPerToken.output;
@@ -121,41 +121,47 @@ describe('a daemon killed under load', () => {
 describe('a call that was running when the daemon was killed', () => {
   const long = { text: `${words} `.repeat(20) };
 
-  /** Kills the daemon during one stream and returns the stream's hold. */
-  async function interrupt(model: string, whenHeld: (hold: Ledger['holds'][number]) => boolean) {
-    chaos.on(model, drips(20, long));
-    const running = await start();
-    const answer = callModel(running, { wire: 'responses', model: `chat/${model}`, stream: true });
-    await answer.receives('response.output_text.delta');
-    const hold = await eventually('the hold', () => readLedger(running.home).holds.find(whenHeld));
+  /** Kills the daemon during one call of each model, once the holds are as wanted, and returns the hold that each model left. */
+  async function interrupt(models: string[], areWanted: (holds: Ledger['holds']) => boolean = () => true) {
+    const running = daemon ?? (await start());
+    const asked = models.map((model) =>
+      callModel(running, { wire: 'responses', model: `chat/${model}`, stream: true }),
+    );
+    const holds = () => readLedger(running.home).holds;
+    await eventually('the holds', () => holds().length === models.length && areWanted(holds()));
     await kill(running);
-    expect(await answer.ended).toBe('cut');
-    return hold;
+    for (const answer of asked) expect(await answer.ended).toBe('cut');
+    return (model: string) =>
+      holds().find((hold) => hold.model === `chat/${model}`) as Ledger['holds'][number];
   }
 
-  test('is charged for its prompt when no more is known, and marked interrupted', async () => {
-    const { promptCost, requestId } = await interrupt('early', () => true);
+  test('is charged for the progress that was stored, or else for its prompt, and marked interrupted', async () => {
+    chaos.on('silent', hangsAfterHeaders());
+    chaos.on('talking', drips(20, long));
+    const left = await interrupt(['silent', 'talking'], (holds) =>
+      holds.some(({ progressCost }) => progressCost !== null),
+    );
+    const { promptCost, progressCost, requestId } = left('silent');
     expect(promptCost).toBeGreaterThan(0);
+    expect(progressCost).toBeNull();
+    const talking = left('talking');
+    expect(talking.progressCost).toBeGreaterThan(talking.promptCost);
     const { url, key, home } = await start();
     const { usageOf, holds } = readLedger(home);
     expect(holds).toEqual([]);
-    expect(usageOf('chat/early')).toMatchObject([{ status: 'interrupted', charged: promptCost, requestId }]);
+    expect(usageOf('chat/silent')).toMatchObject([{ status: 'interrupted', charged: promptCost, requestId }]);
+    expect(usageOf('chat/talking')).toMatchObject([
+      { status: 'interrupted', charged: talking.progressCost, provider: 'chat' },
+    ]);
     const shown = await fetch(`${url}/v1/usage/${requestId}`, {
       headers: { authorization: `Bearer ${key}` },
     });
     expect(await shown.json()).toMatchObject({ request_id: requestId, status: 'interrupted' });
   });
 
-  test('is charged for the progress that was stored', async () => {
-    const { progressCost, promptCost } = await interrupt('late', (hold) => hold.progressCost !== null);
-    expect(progressCost).toBeGreaterThan(promptCost);
-    const running = await start();
-    const [row] = readLedger(running.home).usageOf('chat/late');
-    expect(row).toMatchObject({ status: 'interrupted', charged: progressCost, provider: 'chat' });
-  });
-
   test('is settled even if the clock went back', async () => {
-    await interrupt('ahead', () => true);
+    chaos.on('ahead', hangsAfterHeaders());
+    await interrupt(['ahead']);
     const database = new Database(join((daemon as ChildDaemon).home, 'gateway.db'));
     database.prepare('UPDATE holds SET created_at = created_at + 86400000').run();
     database.close();

@@ -149,7 +149,7 @@ describe('a slow reader', () => {
     async ({ wire, upstream }) => {
       const { model, name } = addModel(upstream, neverEnds());
       const bounds = wire === 'responses' ? more : { max_tokens: more.max_output_tokens };
-      const slow = Array.from({ length: 8 }, () =>
+      const slow = Array.from({ length: 4 }, () =>
         callModel(chaotic.daemon, { wire, model, stream: true, more: bounds }),
       );
       for (const answer of slow) {
@@ -166,7 +166,7 @@ describe('a slow reader', () => {
         const now = written();
         const isStill = now === before;
         before = now;
-        await Promise.all(Array.from({ length: 20 }, () => answerQuickly(wire, quick.model)));
+        await Promise.all(Array.from({ length: 8 }, () => answerQuickly(wire, quick.model)));
         return isStill;
       });
       // The buffers of the kernel and of the daemon together.
@@ -185,9 +185,9 @@ describe('a slow reader', () => {
   }
 });
 
-describe('200 calls whose clients disconnect at random', () => {
-  const clients = 200;
-  const rounds = 5;
+describe('100 calls whose clients disconnect at random', () => {
+  const clients = 100;
+  const rounds = 4;
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { openTemporarily } from './temporary.ts';
 
-const kills = Number(process.env.GATEWAY_TEST_KILLS ?? 10);
+const kills = Number(process.env.GATEWAY_TEST_KILLS ?? 5);
 const script = fileURLToPath(new URL('./storage-child.ts', import.meta.url));
 const { open, newFolder, cleanUp } = openTemporarily();
 const children: ChildProcess[] = [];
@@ -36,7 +36,7 @@ test(`no acknowledged write is lost in ${kills} kills at different moments, and 
   const acknowledged: string[] = [];
   for (let round = 0; round < kills; round += 1) {
     // Each start takes the lock of the killed one and adds up all entries before it writes.
-    const lines = round % 10 === 0 ? 0 : Math.floor(1.6 ** (round % 14)) * 3;
+    const lines = round % 5 === 0 ? 0 : 4 * 3 ** (round % 5);
     acknowledged.push(...(await runAndKill(folder, `req_${String(round).padStart(2, '0')}`, lines)));
   }
 

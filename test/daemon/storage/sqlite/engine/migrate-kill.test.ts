@@ -13,7 +13,7 @@ import { openTemporarily, recordingLog } from '../temporary.ts';
 import { slowMigrations } from './slow-migrations.ts';
 
 /** Run with `GATEWAY_TEST_KILLS=100` overnight. */
-const kills = Number(process.env.GATEWAY_TEST_KILLS ?? 5);
+const kills = Number(process.env.GATEWAY_TEST_KILLS ?? 3);
 const keyCount = 20_000;
 const script = fileURLToPath(new URL('./migrate-child.ts', import.meta.url));
 const { newFolder, cleanUp } = openTemporarily();

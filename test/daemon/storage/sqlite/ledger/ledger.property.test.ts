@@ -53,11 +53,15 @@ function operationOf(step: Step): Operation {
   return [step.what, settlementRow({ ...aSettlement(id, { charged, keyId }), entries })];
 }
 
+const empty = new Database(':memory:');
+migrate(empty, migrations);
+const emptyFile = empty.serialize();
+empty.close();
+
 test('after any holds and settlements, balances are the sums of their entries and add up to zero', () => {
   fc.assert(
     fc.property(batches, (steps) => {
-      const database = new Database(':memory:');
-      migrate(database, migrations);
+      const database = new Database(emptyFile);
       const totals = new BatchTotals(database);
       const run = batchRunner(database, meteringWrites(database, totals), totals);
       let settled = 0;
