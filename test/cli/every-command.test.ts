@@ -46,10 +46,28 @@ test('every command is tested against the rules of output, or has its own tests'
   expect(held.toSorted(), where).toEqual(commands.toSorted());
 });
 
+test('colours are disabled by a flag and by the usual variables', async () => {
+  const look = (args: string[], env: Record<string, string> = {}) =>
+    run(['keys', 'list', ...args], { tty: true, env });
+  expect((await look([])).stdout).toMatch(colour);
+  const disabled = [look(['--no-color']), look([], { CI: 'true' }), look([], { TERM: 'dumb' })];
+  for (const { code, stdout } of await Promise.all(disabled)) {
+    expect(code).toBe(exitCodes.done);
+    expect(stdout).not.toMatch(colour);
+  }
+});
+
 describe.each(Object.entries(commandLines))('%s', (name, { make, isText, isLocal }) => {
   const call = async (more: string[] = [], options: RunOptions = {}) => {
     const { args, options: own } = await make(get);
     return await run([...args, ...more], { ...own, ...options });
+  };
+  let line: ReturnType<typeof make> | undefined;
+  /** A call that fails before it changes anything. */
+  const fail = async (more: string[], env?: Record<string, string>) => {
+    line ??= make(get);
+    const { args, options } = await line;
+    return await run([...args, ...more], { ...options, ...(env && { env }) });
   };
 
   test('prints JSON, selected fields, and the output of jq', async () => {
@@ -83,23 +101,13 @@ describe.each(Object.entries(commandLines))('%s', (name, { make, isText, isLocal
   });
 
   test('has no colours when they are disabled', async () => {
-    for (const [flags, env] of [
-      [['--no-color'], {}],
-      [[], { NO_COLOR: '1' }],
-      [[], { CI: 'true' }],
-      [[], { TERM: 'dumb' }],
-    ] as const) {
-      const { code, stdout, stderr } = await call([...flags], {
-        tty: true,
-        env: { ...env, GATEWAY_HOME: daemon.home },
-      });
-      expect([code, stderr]).toEqual([codeOf(name), stderr]);
-      expect(stdout + stderr).not.toMatch(colour);
-    }
+    const { code, stdout, stderr } = await call([], { tty: true, env: { NO_COLOR: '1' } });
+    expect([code, stderr]).toEqual([codeOf(name), stderr]);
+    expect(stdout + stderr).not.toMatch(colour);
   });
 
   test('rejects an unknown option', async () => {
-    const { code, stdout, stderr } = await call(['--nonsense']);
+    const { code, stdout, stderr } = await fail(['--nonsense']);
     expect({ code, stdout }).toEqual({ code: exitCodes.usage, stdout: '' });
     expect(stderr).toBe(`error: unknown option '--nonsense'\nSee gateway ${name} --help.\n`);
   });
@@ -108,16 +116,14 @@ describe.each(Object.entries(commandLines))('%s', (name, { make, isText, isLocal
   if (isLocal) return;
 
   test('suggests what to do when nothing is listening', async () => {
-    const { code, stdout, stderr } = await call([], {
-      env: { GATEWAY_HOST: nowhere, GATEWAY_KEY: daemon.key },
-    });
+    const { code, stdout, stderr } = await fail([], { GATEWAY_HOST: nowhere, GATEWAY_KEY: daemon.key });
     expect({ code, stdout }).toEqual({ code: exitCodes.tryLater, stdout: '' });
     expect(stderr).toMatch(/^error: .+\n(?: {2}.+\n)* {2}next +.+\n$/);
   });
 
   test('suggests what to do with an invalid key', async () => {
     const env = { GATEWAY_HOST: daemon.url, GATEWAY_KEY: 'gwk_none' };
-    const { code, stdout, stderr } = await call([], { env });
+    const { code, stdout, stderr } = await fail([], env);
     expect({ code, stdout }).toEqual({ code: exitCodes.signIn, stdout: '' });
     expect(stderr).toMatch(/^error: .+\n(?: {2}.+\n)* {2}request +req_.+\n {2}next +.+\n$/);
   });
