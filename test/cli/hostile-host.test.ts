@@ -87,6 +87,8 @@ const events = [
 }));
 
 let isFailing = false;
+/** Called with each stream that is opened. */
+let onStream: (path: string) => void = () => {};
 const server = createServer((request, response) => {
   const { method, url = '' } = request;
   const [path = ''] = url.split('?');
@@ -105,6 +107,7 @@ const server = createServer((request, response) => {
     return void response.end(JSON.stringify(answerOf(endpoint)));
   }
   response.setHeader('content-type', 'text/event-stream');
+  onStream(path);
   for (const event of events) response.write(`data: ${JSON.stringify(event)}\n\n`);
   response.end('data: [DONE]\n\n');
 });
@@ -212,10 +215,14 @@ test.each(commands)('`gateway %s` lets no host control the terminal', async (lin
   env.GATEWAY_HOME = await temporaryHome();
   for (const more of [[], ['--quiet'], ['--json'], ['--jq', '..|strings']]) {
     const interrupt = new AbortController();
-    const timer = setTimeout(() => interrupt.abort(), 400);
+    const opened = new Set<string>();
+    // What watches a stream has shown it once it opens it again.
+    onStream = (path) => {
+      const { size } = opened;
+      if (opened.add(path).size === size) interrupt.abort();
+    };
     const args = [...line.split(' '), ...more, '--no-color'];
     const result = await runCli(args, { env, tty: true, typed: ['y'], interrupt: interrupt.signal });
-    clearTimeout(timer);
     // The line of a spinner is cleared by the program itself.
     const shown = (result.stdout + result.stderr).replaceAll('\r\u001b[2K', '');
     expect([args.join(' '), shown.match(obeyed) && JSON.stringify(shown)]).toEqual([args.join(' '), null]);

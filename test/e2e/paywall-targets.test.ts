@@ -14,7 +14,7 @@ const hasNginx = isInstalled('nginx');
 if (!hasCaddy) process.stdout.write('Caddy is not installed: its tests are skipped.\n');
 if (!hasNginx) process.stdout.write('nginx is not installed: its tests are skipped.\n');
 
-const patience = { timeout: 10_000, interval: 20 };
+const patience = { timeout: 60_000, interval: 20 };
 
 let folder: string;
 let server: PaywalledServer;

@@ -131,7 +131,7 @@ describe('over Lightning', () => {
     lnd.node.receive(paymentRequest);
     const invoice = () => api(bob.login, 'GET', `/api/payments/invoices/${id}`);
     await expect
-      .poll(async () => (await invoice()).body.data.invoice, { timeout: 15_000 })
+      .poll(async () => (await invoice()).body.data.invoice)
       .toMatchObject({ status: 'paid', receivedMsats: 700_000 });
     expect((await balanceOf(bob.login)).balanceSats).toBe(700);
     expect(await problems()).toEqual([]);
@@ -146,7 +146,7 @@ describe('over Lightning', () => {
     const { paymentRequest: other } = await invoiceOf(bob.login, 300);
     lnd.node.receive(other);
     expect((await pay(daemon.login, other)).body.data?.payment.status ?? 'refused').not.toBe('succeeded');
-    await expect.poll(async () => (await balanceOf(bob.login)).balanceSats, { timeout: 15_000 }).toBe(1300);
+    await expect.poll(async () => (await balanceOf(bob.login)).balanceSats).toBe(1300);
     expect(await problems()).toEqual([]);
   });
 
@@ -176,9 +176,7 @@ describe('over Lightning', () => {
     daemon = await startDaemon({ home: daemon.home, config: await readConfig() });
     expect((await paymentOf(daemon.login, paymentId)).status).toBe('pending');
     lnd.node.end(invoice, 'succeeded');
-    await expect
-      .poll(async () => (await paymentOf(daemon.login, paymentId)).status, { timeout: 15_000 })
-      .toBe('succeeded');
+    await expect.poll(async () => (await paymentOf(daemon.login, paymentId)).status).toBe('succeeded');
     expect(await balanceOf(daemon.login)).toMatchObject({ balanceMsats: before - 101_000, pendingMsats: 0 });
     expect(await problems()).toEqual([]);
   });

@@ -11,6 +11,7 @@ import {
   parseReceipt,
   toBase64Url,
 } from '../../src/shared/payment-scheme.ts';
+import { cpuMsOf } from '../support/cpu-time.ts';
 
 /** The cases are those of `mpp/testdata/vectors.json` in lightninglabs/aperture (MIT). */
 describe('challenges', () => {
@@ -101,12 +102,13 @@ describe('challenges', () => {
     ]);
   });
 
-  test('a long malformed header is read in linear time', () => {
-    const started = performance.now();
-    for (const header of ['"'.repeat(60_000), `Payment id="${'\\'.repeat(60_000)}`, 'a='.repeat(30_000)]) {
-      expect(parseChallenges(header)).toEqual([]);
-    }
-    expect(performance.now() - started).toBeLessThan(1000);
+  test('a long malformed header is read in linear time', async () => {
+    const read = () => {
+      for (const header of ['"'.repeat(60_000), `Payment id="${'\\'.repeat(60_000)}`, 'a='.repeat(30_000)]) {
+        expect(parseChallenges(header)).toEqual([]);
+      }
+    };
+    expect(await cpuMsOf(read)).toBeLessThan(1000);
   });
 
   test('characters that no header can contain are replaced', () => {

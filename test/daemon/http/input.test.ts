@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { implement } from '../../../src/daemon/handler.ts';
 import type { Endpoint } from '../../../src/shared/contract/endpoint.ts';
 import { OneLine } from '../../../src/shared/contract/vocabulary.ts';
+import { cpuMsOf } from '../../support/cpu-time.ts';
 import { anEndpoint, aServer } from './http-fixture.ts';
 
 type Parts = Partial<Pick<Endpoint, 'params' | 'query' | 'headers' | 'body' | 'surface' | 'bodyRequired'>>;
@@ -351,8 +352,8 @@ test('text of a hundred thousand characters is validated quickly', async () => {
   await send({ body }, { body: {} });
   for (const character of ['-', 'a', '(', '0', '1.']) {
     const text = character.repeat(100_000);
-    const startedAt = performance.now();
-    expect((await send({ body }, { body: { at: text, day: text, usd: text } })).status).toBe(400);
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    const check = async () =>
+      expect((await send({ body }, { body: { at: text, day: text, usd: text } })).status).toBe(400);
+    expect(await cpuMsOf(check)).toBeLessThan(1_000);
   }
 });

@@ -262,11 +262,9 @@ describe('before the first event', () => {
       const leave = new AbortController();
       const reading = upstream.open(callOf(), leave.signal).then(readAll);
       while (fake.open === 0) await wait(1);
-      const from = performance.now();
       leave.abort();
-      await expect(reading).rejects.toMatchObject({ name: 'UpstreamFailure' });
+      await expect(reading).rejects.toMatchObject({ name: 'UpstreamFailure', kind: 'network' });
       await fake.idle();
-      expect(performance.now() - from).toBeLessThan(250);
     }
     expect(fake.dropped).toBe(2);
   });

@@ -270,12 +270,6 @@ describe('failures', () => {
 describe('leaving early ends the call', () => {
   const endless = () => startRawServer((socket) => socket.write(chunkedHead() + chunk('data: 1\n\n')));
 
-  const within250ms = async (work: Promise<void>) => {
-    const from = performance.now();
-    await work;
-    expect(performance.now() - from).toBeLessThan(250);
-  };
-
   test('before the headers, by the signal', async () => {
     const server = await startRawServer(() => arrived.resolve());
     const arrived = Promise.withResolvers<void>();
@@ -284,7 +278,7 @@ describe('leaving early ends the call', () => {
     await arrived.promise;
     leave.abort();
     await expect(call).rejects.toMatchObject({ kind: 'aborted' });
-    await within250ms(server.allClosed());
+    await server.allClosed();
   });
 
   test('before it is sent', async () => {
@@ -308,14 +302,14 @@ describe('leaving early ends the call', () => {
     const pull = reader.next();
     leave.abort();
     await expect(pull).rejects.toMatchObject({ kind: 'aborted' });
-    await within250ms(server.allClosed());
+    await server.allClosed();
   });
 
   test('by breaking out of the loop', async () => {
     const server = await endless();
     const answer = await network().send(post(server.url));
     for await (const _ of answer.body) break;
-    await within250ms(server.allClosed());
+    await server.allClosed();
   });
 
   test('by cancel, during a pull or while collecting bytes', async () => {
@@ -331,7 +325,7 @@ describe('leaving early ends the call', () => {
     const whole = two.body.bytes(1000);
     two.body.cancel();
     await expect(whole).rejects.toMatchObject({ kind: 'aborted' });
-    await within250ms(server.allClosed());
+    await server.allClosed();
   });
 
   test('by closing the network', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { CallStore, callsMax } from '../../../../src/cli/tui/services/call-store.ts';
+import { cpuMsOf } from '../../../support/cpu-time.ts';
 
 const at = Date.parse('2026-11-21T09:00:00Z');
 
@@ -64,15 +65,14 @@ test('the histogram has a bucket per five seconds, newest last', () => {
   expect(store.histogram(at + 15_000, 4).finished).toEqual([2, 0, 1, 0]);
 });
 
-test('a hundred thousand requests are handled quickly, and only the newest thousand are kept', () => {
+test('a hundred thousand requests are handled quickly, and only the newest thousand are kept', async () => {
   const store = new CallStore();
-  const startedAt = performance.now();
-  for (let number = 0; number < 100_000; number += 1) {
-    store.apply(event('request.completed', `req_${number}`, { ms: number * 100, status: 'completed' }));
-  }
-  const tookMs = performance.now() - startedAt;
+  const cpuMs = await cpuMsOf(() => {
+    for (let number = 0; number < 100_000; number += 1)
+      store.apply(event('request.completed', `req_${number}`, { ms: number * 100, status: 'completed' }));
+  });
   expect(store.rows()).toHaveLength(callsMax);
   expect(store.rows()[0]?.id).toBe('req_99999');
   // A hundred times faster than they can arrive.
-  expect(tookMs).toBeLessThan(10_000);
+  expect(cpuMs).toBeLessThan(10_000);
 });

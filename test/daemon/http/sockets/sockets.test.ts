@@ -95,9 +95,8 @@ describe('a handshake', () => {
     expect(error.type).toBe(type);
     expect(refusal.headers['x-request-id']).toBe(error.request_id);
     expect(refusal.headers.connection).toBe('close');
-    const startedAt = performance.now();
+    // It would wait for an open connection.
     await server.close();
-    expect(performance.now() - startedAt).toBeLessThan(200);
   });
 
   test('without a WebSocket key is rejected', async () => {
@@ -381,10 +380,9 @@ describe('a socket closes', () => {
 
   test('when the daemon stops: immediately if idle', async () => {
     const { client, server } = await aSocket();
-    const startedAt = performance.now();
-    await server.drain(5_000);
+    // Longer than a test may take.
+    await server.drain(600_000);
     expect(await client.closed).toMatchObject({ code: 1001 });
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 
   test('when the daemon stops: at the deadline during a response', async () => {

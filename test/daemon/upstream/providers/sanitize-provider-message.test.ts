@@ -6,6 +6,7 @@ import {
   callerErrorCode,
   sanitizeProviderMessage,
 } from '../../../../src/daemon/upstream/providers/sanitize-provider-message.ts';
+import { cpuMsOf } from '../../../support/cpu-time.ts';
 
 test('quotations are removed, even unterminated ones', () => {
   expect(sanitizeProviderMessage('messages: "my secret \\" plan" is not "max_tokens"')).toBe(
@@ -43,11 +44,9 @@ test.each([
   ['what looks like accounts', 'account-a'],
   ['what looks like addresses', 'a@a.'],
   ['apostrophes', "a' 'b"],
-])('messages full of %s are read quickly: a provider may quote callers', (_what, piece) => {
+])('messages full of %s are read quickly: a provider may quote callers', async (_what, piece) => {
   const words = piece.repeat(64_000 / piece.length);
-  const startedAt = performance.now();
-  callerErrorCode(sanitizeProviderMessage(words) + words);
-  expect(performance.now() - startedAt).toBeLessThan(100);
+  expect(await cpuMsOf(() => callerErrorCode(sanitizeProviderMessage(words) + words))).toBeLessThan(500);
 });
 
 describe('a caller’s text, quoted by a provider, does not affect the key', () => {

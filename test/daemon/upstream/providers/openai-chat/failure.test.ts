@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { chatAdapter } from '../../../../../src/daemon/upstream/providers/openai-chat/adapter.ts';
 import { responsesAdapter } from '../../../../../src/daemon/upstream/providers/openai-responses/adapter.ts';
 import { retryAfterSeconds } from '../../../../../src/daemon/upstream/providers/provider-failures.ts';
+import { cpuMsOf } from '../../../../support/cpu-time.ts';
 
 const settings = { name: 'p', baseUrl: 'https://p.example/v1' };
 
@@ -176,12 +177,13 @@ describe('the kind of a refusal', () => {
     }
   });
 
-  test('a long hostile message is read quickly', () => {
-    const from = performance.now();
-    for (const word of ['model ', 'invalid ', 'api key ', '-', 'context ']) {
-      failure(400, openai(null, word.repeat(65_536 / word.length)));
-    }
-    expect(performance.now() - from).toBeLessThan(1_000);
+  test('a long hostile message is read quickly', async () => {
+    const read = () => {
+      for (const word of ['model ', 'invalid ', 'api key ', '-', 'context ']) {
+        failure(400, openai(null, word.repeat(65_536 / word.length)));
+      }
+    };
+    expect(await cpuMsOf(read)).toBeLessThan(1_000);
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { TooLarge } from '../../../../../src/daemon/upstream/simulator/instance/generator-state.ts';
 import { textForPattern } from '../../../../../src/daemon/upstream/simulator/instance/pattern-text.ts';
+import { cpuMsOf } from '../../../../support/cpu-time.ts';
 import { make } from './make.ts';
 
 describe('hostile schemas', () => {
@@ -36,15 +37,15 @@ describe('hostile schemas', () => {
     expect(() => make(schema)).toThrow();
   });
 
-  test('patterns with exponential backtracking are stopped, all of them quickly', () => {
+  test('patterns with exponential backtracking are stopped, all of them quickly', async () => {
     const evil = { type: 'string', pattern: '^(a+)+$' };
     const properties = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`p${at}`, evil]));
-    const startedAt = performance.now();
-    expect(make({ type: 'object', properties }, `"${'a'.repeat(100)}!"`)).toMatchObject({
-      p0: 'a',
-      p199: 'a',
+    let made: unknown;
+    const cpuMs = await cpuMsOf(() => {
+      made = make({ type: 'object', properties }, `"${'a'.repeat(100)}!"`);
     });
-    expect(performance.now() - startedAt).toBeLessThan(1000);
+    expect(made).toMatchObject({ p0: 'a', p199: 'a' });
+    expect(cpuMs).toBeLessThan(1000);
   });
 
   test.each(['(((a{9}){9}){9}){9}', '((){2000}){2000}', '('.repeat(5000), 'a{999999999}'])(
