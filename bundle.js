@@ -33,6 +33,25 @@ const askNode = {
     ),
 };
 
+/**
+ * Node keeps the text of a file in memory, twice as large if one of its characters is beyond Latin-1: such characters
+ * are escaped. A tagged template would see the escape, so that none may contain one.
+ */
+const latin1 = {
+  name: 'latin-1',
+  generateBundle(_options, chunks) {
+    for (const chunk of Object.values(chunks)) {
+      if (chunk.type !== 'chunk') continue;
+      if (/String\.raw`[^`]*[^\0-\xff]/.test(chunk.code))
+        throw new Error(`${chunk.fileName}: String.raw has a character beyond Latin-1`);
+      chunk.code = chunk.code.replace(
+        /[^\0-\xff]/g,
+        (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+      );
+    }
+  },
+};
+
 /** The sources load Drizzle's CommonJS build, which is faster to find as a package; bundled, only what is used is read. */
 const drizzle = {
   name: 'drizzle',
@@ -78,7 +97,9 @@ const { output } = await build({
         test: (id) => tests.some((it) => it.test(id)),
       })),
     },
-    plugins: [askNode],
+    // The sources have them. Licenses are written to a file below.
+    comments: false,
+    plugins: [askNode, latin1],
   },
 });
 

@@ -119,6 +119,8 @@ function makeFastify(context: ServerContext): FastifyInstance {
     trustProxy: false,
     return503OnClosing: false,
     bodyLimit: limits.bodyBytesMax,
+    // Routes have no schemas, as contracts check their input: Fastify's own validators are not loaded.
+    schemaController: { compilersFactory: { buildValidator: () => noValidator } },
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     routerOptions: {
@@ -177,6 +179,10 @@ function makeFastify(context: ServerContext): FastifyInstance {
     context.responder.fail(call, toApiError(error, call.endpoint?.bodyLimit ?? limits.bodyBytesMax));
   });
   return app;
+}
+
+function noValidator(): never {
+  throw new Error('input is checked by contracts, not by schemas of routes');
 }
 
 function refuseUnmatched(context: ServerContext, call: ServerCall): void {

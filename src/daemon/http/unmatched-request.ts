@@ -105,10 +105,14 @@ function listed(names: readonly string[]): string {
 export function hiddenMethods(
   endpoints: readonly Endpoint[],
 ): { path: string; methods: Endpoint['method'][] }[] {
-  const literal = [...new Set(endpoints.map(({ path }) => path).filter((path) => !path.includes('{')))];
+  const isLiteral = ({ path }: Endpoint) => !path.includes('{');
+  const patterns = endpoints
+    .filter((endpoint) => !isLiteral(endpoint))
+    .map(({ path, method }) => ({ pattern: patternOf(path), method }));
+  const literal = [...new Set(endpoints.filter(isLiteral).map(({ path }) => path))];
   const hidden = literal.map((path) => {
     const own = endpoints.filter((endpoint) => endpoint.path === path).map(({ method }) => method);
-    const taken = endpoints.filter((other) => other.path !== path && patternOf(other.path).test(path));
+    const taken = patterns.filter(({ pattern }) => pattern.test(path));
     const methods = [...new Set(taken.map(({ method }) => method))].filter((method) => !own.includes(method));
     return { path, methods };
   });
