@@ -50,7 +50,7 @@ export function idMaker(now: () => number, randomBytes: (count: number) => Uint8
   let counter = 0;
   return (prefix: IdPrefix): string => {
     if (used + 16 > pool.length) {
-      pool = randomBytes(1024);
+      pool = randomBytes(8192);
       used = 0;
     }
     const at = now();

@@ -2,6 +2,22 @@ const quote = 0x22;
 const backslash = 0x5c;
 
 /**
+ * Whether JSON text may be nested more deeply, by its length and its opening brackets alone, including those in strings: a
+ * quick check that spares most texts the one below.
+ */
+export function mayBeDeep(text: string, depthMax: number): boolean {
+  if (text.length <= 2 * depthMax) return false;
+  let count = 0;
+  for (const bracket of '[{') {
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
+      count += 1;
+      if (count > depthMax) return true;
+    }
+  }
+  return false;
+}
+
+/**
  * Checks nesting depth and object size before parsing, by counting brackets and colons outside strings. A deep body
  * would overflow the stack of any recursive function; an object with very many members becomes a dictionary in V8 and
  * is slow to create or copy.

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { whenAborted } from '../../src/shared/when-aborted.ts';
+import { CallAbortController, whenAborted } from '../../src/shared/when-aborted.ts';
 
 test('every remaining listener is called once, in whatever order others were removed', () => {
   fc.assert(
@@ -53,6 +53,20 @@ test('a listener removed by another listener is not called', () => {
   }
   abort();
   expect(reported).toBe(1);
+});
+
+test('a controller of a call has no event listener, and aborts its signal before it calls its listeners', () => {
+  const controller = new CallAbortController();
+  const { signal } = controller;
+  const reported: unknown[] = [];
+  whenAborted(signal, () => reported.push(signal.reason));
+  const removed = whenAborted(signal, () => reported.push('removed'));
+  signal.addEventListener('abort', () => reported.push('event'));
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+  removed();
+  controller.abort('over');
+  controller.abort('again');
+  expect(reported).toEqual(['event', 'over']);
 });
 
 function watched() {

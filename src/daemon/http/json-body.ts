@@ -3,10 +3,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { ApiError } from '../../shared/errors.ts';
-import { shapeFault } from '../../shared/json-shape.ts';
+import { mayBeDeep, shapeFault } from '../../shared/json-shape.ts';
 
 /** Per object. */
 const membersMax = 10_000;
+/** Of a member with its separator: `"":1,`. */
+const memberBytesMin = 5;
 
 const sentences = {
   deep: (depthMax: number) => `The body is nested more than ${depthMax} levels deep.`,
@@ -24,10 +26,13 @@ export function isJson(contentType: string | undefined): boolean {
 export function parseJson(bytes: Buffer, depthMax: number): unknown {
   if (bytes.length === 0) return undefined;
   if (!isUtf8(bytes)) throw new ApiError('invalid_json', { message: 'The body is not valid UTF-8.' });
-  const fault = bytes.length > depthMax ? shapeFault(bytes, { depthMax, membersMax }) : undefined;
-  if (fault !== undefined) throw new ApiError('invalid_json', { message: sentences[fault](depthMax) });
   const hasByteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   const text = bytes.toString('utf8', hasByteOrderMark ? 3 : 0);
+  const mayBeWide = bytes.length > membersMax * memberBytesMin;
+  if (mayBeWide || mayBeDeep(text, depthMax)) {
+    const fault = shapeFault(bytes, { depthMax, membersMax });
+    if (fault !== undefined) throw new ApiError('invalid_json', { message: sentences[fault](depthMax) });
+  }
   try {
     return JSON.parse(text);
   } catch {

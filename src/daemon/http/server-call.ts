@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Duplex } from 'node:stream';
 import type { Endpoint, Surface } from '../../shared/contract/endpoint.ts';
 import type { ApiError } from '../../shared/errors.ts';
+import { CallAbortController } from '../../shared/when-aborted.ts';
 import type { Caller } from '../handler.ts';
 import { isFromSocketFile } from './listeners.ts';
 
@@ -46,7 +47,7 @@ export class ServerCall {
   placeInRunning = -1;
   /** The connection, once it is a WebSocket; the response is unused then. */
   upgraded: Duplex | undefined;
-  #controller: AbortController | undefined;
+  #controller: CallAbortController | undefined;
 
   constructor(requestId: string, request: IncomingMessage, response: ServerResponse, startedAtMs: number) {
     this.requestId = requestId;
@@ -77,7 +78,7 @@ export class ServerCall {
 
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
-      this.#controller = new AbortController();
+      this.#controller = new CallAbortController();
       if (this.endReason !== undefined) this.#controller.abort(this.endReason);
     }
     return this.#controller.signal;

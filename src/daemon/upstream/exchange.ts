@@ -58,10 +58,12 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
   #isFlushing = false;
   readonly #flush = (): void => this.#answerPull();
   readonly #startedAt = performance.now();
-  /** Until the headers, and then while a reader waits. */
+  /** Until the headers, and then while a reader waits; in milliseconds of `performance.now()`, as all four. */
+  #waitsUntil = Number.POSITIVE_INFINITY;
+  #endsAt: number;
+  /** One timer for both: it is left running when they are moved to later, as setting one costs more than all else here. */
   #timer: NodeJS.Timeout | undefined;
-  #timerMs: number | undefined;
-  #deadline: NodeJS.Timeout | undefined;
+  #timerAt = Number.POSITIVE_INFINITY;
   #ignoreSignal: (() => void) | undefined;
 
   constructor(request: OutgoingRequest, host: string) {
@@ -69,8 +71,9 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
       request;
     this.#timing = { idleTimeoutMs, firstReadTimeoutMs, bodyTimeoutMs, totalTimeoutMs };
     this.#host = host;
-    this.#setTimer(headersTimeoutMs);
-    this.#setDeadline(totalTimeoutMs);
+    this.#endsAt = this.#startedAt + (totalTimeoutMs ?? Number.POSITIVE_INFINITY);
+    this.#waitsUntil = this.#startedAt + (headersTimeoutMs ?? Number.POSITIVE_INFINITY);
+    this.#setTimer(this.#startedAt);
     this.answer = new Promise((resolve, reject) => {
       this.#resolveAnswer = resolve;
       this.#rejectAnswer = reject;
@@ -115,7 +118,7 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
     const length = single['content-length'];
     if (length !== undefined) this.#contentLength = Number(length);
     this.#isOpen = true;
-    this.#setTimer(undefined);
+    this.#waitsUntil = Number.POSITIVE_INFINITY;
     this.#resolveAnswer({ status, headers: single, body: this });
   }
 
@@ -129,7 +132,7 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
     const collection = this.#collection;
     if (collection !== undefined) {
       if (this.#buffered > collection.bytesMax) this.#fail(networkFailure('too-large', this.#host));
-      else this.#timer?.refresh();
+      else this.#waitForRead();
     } else if (this.#pull !== undefined) {
       this.#flushSoon();
     } else if (this.#buffered > bufferedBytesMax) {
@@ -168,7 +171,7 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
     if (this.#isOver) return Promise.resolve(done);
     return new Promise((resolve, reject) => {
       this.#pull = { resolve, reject };
-      this.#startTimer();
+      this.#waitForRead();
     });
   }
 
@@ -186,10 +189,9 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
     if (this.#isOver) return Promise.resolve(this.#take());
     return new Promise((resolve, reject) => {
       this.#collection = { bytesMax, resolve, reject };
-      const { bodyTimeoutMs, totalTimeoutMs = Number.POSITIVE_INFINITY } = this.#timing;
-      const leftMs = totalTimeoutMs - (performance.now() - this.#startedAt);
-      if (bodyTimeoutMs !== undefined && bodyTimeoutMs < leftMs) this.#setDeadline(bodyTimeoutMs);
-      this.#startTimer();
+      const { bodyTimeoutMs = Number.POSITIVE_INFINITY } = this.#timing;
+      this.#endsAt = Math.min(this.#endsAt, performance.now() + bodyTimeoutMs);
+      this.#waitForRead();
       if (this.#controller?.paused) this.#controller.resume();
     });
   }
@@ -280,46 +282,46 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
   #finish(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
-    clearTimeout(this.#deadline);
     this.#ignoreSignal?.();
   }
 
-  /** The timer only counts while a reader waits: a slow reader is not the other host's fault. */
-  #startTimer(): void {
+  /** The time only counts while a reader waits: a slow reader is not the other host's fault. */
+  #waitForRead(): void {
     const { idleTimeoutMs, firstReadTimeoutMs } = this.#timing;
     const ms = this.#hasRead ? idleTimeoutMs : (firstReadTimeoutMs ?? idleTimeoutMs);
-    if (ms === this.#timerMs) this.#timer?.refresh();
-    else this.#setTimer(ms);
+    const now = performance.now();
+    this.#waitsUntil = now + (ms ?? Number.POSITIVE_INFINITY);
+    this.#setTimer(now);
   }
 
-  #setTimer(ms: number | undefined): void {
+  #setTimer(now: number): void {
+    const at = Math.min(this.#waitsUntil, this.#endsAt);
+    if (at >= this.#timerAt) return;
     clearTimeout(this.#timer);
-    this.#timer = ms === undefined ? undefined : setTimeout(onTimer, ms, this);
-    this.#timerMs = ms;
+    this.#timerAt = at;
+    this.#timer = setTimeout(onTimer, Math.ceil(at - now), this);
   }
 
-  #setDeadline(ms: number | undefined): void {
-    clearTimeout(this.#deadline);
-    this.#deadline = ms === undefined ? undefined : setTimeout(onDeadline, ms, this);
+  /** Called by the timer, which may be early by a millisecond, or set for a time that has since been moved. */
+  checkTime(): void {
+    const now = performance.now();
+    this.#timerAt = Number.POSITIVE_INFINITY;
+    if (now >= this.#endsAt) this.#fail(networkFailure('total-timeout', this.#host));
+    else if (now < this.#waitsUntil) this.#setTimer(now);
+    else this.#stalled();
   }
 
-  /** Called by the deadline. */
-  expired(): void {
-    this.#fail(networkFailure('total-timeout', this.#host));
-  }
-
-  /** Called by the timer. */
-  stalled(): void {
+  #stalled(): void {
     const isWaiting = (this.#pull !== undefined && !this.#isFlushing) || this.#collection !== undefined;
     if (!this.#isOpen) this.#fail(networkFailure('headers-timeout', this.#host));
     else if (isWaiting) this.#fail(networkFailure('idle-timeout', this.#host));
+    else {
+      this.#waitsUntil = Number.POSITIVE_INFINITY;
+      this.#setTimer(performance.now());
+    }
   }
 }
 
-function onDeadline(exchange: Exchange): void {
-  exchange.expired();
-}
-
 function onTimer(exchange: Exchange): void {
-  exchange.stalled();
+  exchange.checkTime();
 }

@@ -60,7 +60,9 @@ async function open(
   const isWhole = adapter.wholeAnswer?.(call) ?? false;
   try {
     const { dropped = [], ...request } = adapter.request(call);
-    const { answer, type } = await ask(options, request, { isWhole, signal, spentMs: call.spentMs });
+    const answer = await dial(options, request, { isWhole, signal, spentMs: call.spentMs });
+    if (answer.status >= 400) throw await refusal(adapter, answer);
+    const type = acceptedType(name, answer);
     // A provider may stream although a document was requested, which works as well: the caller drains streams.
     const isDocument = isWhole && !type.startsWith('text/event-stream');
     const read = isDocument
@@ -108,22 +110,15 @@ interface Asking {
   spentMs: number | undefined;
 }
 
-/** Sends a request and waits for the headers of a successful answer. `type`: its content type, in lower case. */
-async function ask(
-  options: DocumentOptions,
-  request: ProviderRequest,
-  asking: Asking,
-): Promise<{ answer: IncomingAnswer; type: string }> {
-  const answer = await dial(options, request, asking);
-  const { status, headers, body } = answer;
-  if (status >= 400) throw await refusal(options.adapter, answer);
+/** The content type of a successful answer, in lower case. Throws an UpstreamFailure for redirects and web pages. */
+function acceptedType(name: string, { status, headers, body }: IncomingAnswer): string {
   const type = headers['content-type']?.toLowerCase() ?? '';
   if (status < 200 || status >= 300 || type.startsWith('text/html')) {
     body.cancel();
     const what = status === 200 ? 'a web page' : `status ${status}`;
-    throw new UpstreamFailure('server', `${options.name} answered with ${what}`, { status });
+    throw new UpstreamFailure('server', `${name} answered with ${what}`, { status });
   }
-  return { answer, type };
+  return type;
 }
 
 /** What a request needs that is answered by one document. */
@@ -139,8 +134,10 @@ export async function fetchDocument(
 ): Promise<Record<string, unknown>> {
   const { name } = options;
   try {
-    const { answer } = await ask(options, request, { ...asking, isWhole: true });
-    const { json } = await readJson(options, answer);
+    const answer = await dial(options, request, { ...asking, isWhole: true });
+    if (answer.status >= 400) throw await refusal(options.adapter, answer);
+    acceptedType(name, answer);
+    const { json } = documentIn(options, answer, await answer.body.bytes(answerBytesMax));
     if (json) return json;
     throw new UpstreamFailure('broken', `${name} answered with something that is not a JSON object`);
   } catch (error) {
@@ -181,7 +178,7 @@ async function readDocument(
   answer: IncomingAnswer,
 ): Promise<UpstreamAnswer> {
   const { name, adapter } = options;
-  const document = await readJson(options, answer);
+  const document = documentIn(options, answer, await answer.body.bytes(answerBytesMax));
   const { json } = document;
   if (json === undefined) return streamIn(options, call, document);
   if (adapter.readAnswer === undefined) {
@@ -211,7 +208,7 @@ async function documentForStream(
   answer: IncomingAnswer,
 ): Promise<StreamAnswer> {
   const { name, adapter } = options;
-  const document = await readJson(options, answer);
+  const document = documentIn(options, answer, await answer.body.bytes(answerBytesMax));
   if (document.json === undefined) return streamIn(options, call, document);
   if (adapter.documentAsBatch === undefined) {
     throw new UpstreamFailure('broken', `${name} answered with a document instead of a stream`);
@@ -230,12 +227,13 @@ interface ReadDocument {
   json: Record<string, unknown> | undefined;
 }
 
-/** Reads a document. Throws an UpstreamFailure if it is an error that was sent with a successful status. */
-async function readJson(
+/** Parses a document. Throws an UpstreamFailure if it is an error that was sent with a successful status. */
+function documentIn(
   { adapter }: DocumentOptions,
-  { body, headers }: IncomingAnswer,
-): Promise<ReadDocument> {
-  const bytes = withoutMark(await body.bytes(answerBytesMax));
+  { headers }: IncomingAnswer,
+  received: Uint8Array,
+): ReadDocument {
+  const bytes = withoutMark(received);
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   const json = parseObject(text);
   const status = json && errorStatusIn(json);

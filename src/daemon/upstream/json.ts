@@ -1,5 +1,5 @@
 import { isObject, type JsonObject as Json } from '../../shared/json-object.ts';
-import { shapeFault } from '../../shared/json-shape.ts';
+import { mayBeDeep, shapeFault } from '../../shared/json-shape.ts';
 
 export { isObject, type Json };
 
@@ -11,22 +11,9 @@ export const nestingMax = 256;
 
 /** Whether JSON text is nested more deeply than `nestingMax`. */
 export function isTooDeep(text: string): boolean {
-  // Most events are too short to be too deep, and most others have too few brackets.
-  if (text.length <= 2 * nestingMax || countBrackets(text) <= nestingMax) return false;
+  if (!mayBeDeep(text, nestingMax)) return false;
   const bounds = { depthMax: nestingMax, membersMax: Number.POSITIVE_INFINITY };
   return shapeFault(Buffer.from(text), bounds) === 'deep';
-}
-
-/** Counts opening brackets, including those in strings; stops just past the limit. */
-function countBrackets(text: string): number {
-  let count = 0;
-  for (const bracket of '[{') {
-    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
-      count += 1;
-      if (count > nestingMax) return count;
-    }
-  }
-  return count;
 }
 
 /** Parses a JSON object; undefined for anything else, or if it is nested too deeply. */

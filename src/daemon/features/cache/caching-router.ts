@@ -36,16 +36,16 @@ const free = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0 };
  */
 export function cachingRouter(inner: Router<ProviderRoute>, deps: CacheDeps): Router {
   return {
-    async plan(request) {
+    plan(request) {
       const mode = request.options.cache ?? deps.settings.defaultMode;
-      const routes = await inner.plan(request);
+      const routes = inner.plan(request);
       return mode === 'off' || !isCacheable(request.inference) ? routes : lookUp(deps, request, mode, routes);
     },
     countInput: ({ routes, ...request }) =>
       inner.countInput({ ...request, routes: routes.filter((route) => route.kind === 'provider') }),
-    async open(request) {
+    open(request) {
       const [first] = request.routes;
-      if (first?.kind === 'cache') return openHit(first, request);
+      if (first?.kind === 'cache') return Promise.resolve(openHit(first, request));
       const routes = request.routes.filter((route) => route.kind === 'provider');
       return first?.cacheMiss
         ? openMiss(inner, deps, { ...request, routes })
@@ -67,8 +67,9 @@ async function lookUp(
   { store, world, log }: CacheDeps,
   request: RoutePlanRequest,
   mode: CacheMode,
-  routes: ProviderRoute[],
+  planned: ProviderRoute[] | Promise<ProviderRoute[]>,
 ): Promise<Route[]> {
+  const routes = await planned;
   const [first] = routes;
   const digest = first && (await requestDigest(request, first.offer.model));
   if (first === undefined || digest === undefined) return routes;

@@ -104,9 +104,21 @@ export class Catalog {
 
   /**
    * Resolves a model and its fallbacks, in order: the caller's, or else the configured ones. Fails with the position of a
-   * caller's fallback that does not exist as `param`; configured ones that do not exist are skipped.
+   * caller's fallback that does not exist as `param`; configured ones that do not exist are skipped. Returns immediately for
+   * a model that was resolved before and has no fallbacks, as nearly all calls name one.
    */
-  async resolveAll(name: string, fallbacks: readonly string[], options: OwnKeys = {}): Promise<Resolution[]> {
+  resolveAll(
+    name: string,
+    fallbacks: readonly string[],
+    options: OwnKeys = {},
+  ): Resolution[] | Promise<Resolution[]> {
+    const known = fallbacks.length === 0 ? this.#viewOf(options).names.get(name) : undefined;
+    const isCurrent = known !== undefined && this.#world.now() < known.validUntil;
+    if (isCurrent && known.resolution.fallbacks.length === 0) return [known.resolution];
+    return this.#resolveEach(name, fallbacks, options);
+  }
+
+  async #resolveEach(name: string, fallbacks: readonly string[], options: OwnKeys): Promise<Resolution[]> {
     const first = await this.resolve(name, options);
     const all = [first];
     const named = fallbacks.length > 0;

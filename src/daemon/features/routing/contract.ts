@@ -119,8 +119,11 @@ export interface InputCountRequest<R extends Route = Route> {
 
 /** Finds routes for a call and has one of them answer it. */
 export interface Router<R extends Route = Route> {
-  /** Returns the routes of a call, best first. Fails with `model_not_found`, `limit_reached` or `no_route`. */
-  plan(request: RoutePlanRequest): Promise<R[]>;
+  /**
+   * Returns the routes of a call, best first: immediately when the model and the workspace's keys are known, as a promise
+   * otherwise. Throws or rejects with `model_not_found`, `limit_reached` or `no_route`.
+   */
+  plan(request: RoutePlanRequest): R[] | Promise<R[]>;
   /** Tries routes until one starts to answer. Fails with an ApiError, or with the signal's reason. */
   open(request: RouteOpenRequest<R>): Promise<OpenedRoute<R>>;
   /**

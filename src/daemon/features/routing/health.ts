@@ -74,6 +74,7 @@ export class Health implements HealthReader {
   }
 
   standing(target: Target): Standing {
+    if (this.#accounts.size + this.#models.size + this.#breakers.size === 0) return ready;
     const now = this.#elapsed();
     const account = this.#accounts.get(target.account);
     if (account !== undefined && account.until > now) return benched('refused', account, now);

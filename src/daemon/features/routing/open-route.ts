@@ -97,7 +97,8 @@ function isWorthRepeating(
   return isReset && health.standing(route).state === 'ready' && retries.take(route.provider);
 }
 
-async function tryRoute(
+/** Not an async function, as each one between the caller and the provider adds to the time of every call. */
+function tryRoute(
   deps: OpenDeps,
   { inference, signal, outputTokensMaxFor }: RouteOpenRequest<ProviderRoute>,
   route: ProviderRoute,
@@ -105,19 +106,22 @@ async function tryRoute(
 ): Promise<UpstreamAnswer> {
   const upstream = deps.upstreams.get(route.provider);
   if (upstream === undefined) throw new Error(`no upstream is named ${route.provider}`);
-  const key = await deps.keyFor(route);
-  signal.throwIfAborted();
-  return upstream.open(
-    {
-      inference,
-      model: route.providerModel,
-      wire: chooseWire(route.offer.wires, inference.wire),
-      key,
-      outputTokensMax: outputTokensMaxFor(route),
-      spentMs,
-    },
-    signal,
-  );
+  const open = (key: string | undefined) => {
+    signal.throwIfAborted();
+    return upstream.open(
+      {
+        inference,
+        model: route.providerModel,
+        wire: chooseWire(route.offer.wires, inference.wire),
+        key,
+        outputTokensMax: outputTokensMaxFor(route),
+        spentMs,
+      },
+      signal,
+    );
+  };
+  const key = deps.keyFor(route);
+  return key instanceof Promise ? key.then(open) : open(key);
 }
 
 /** See `Router.countInput`. A failure of the provider is not worth a retry, as an estimate will do. */

@@ -16,8 +16,8 @@ export interface Requirements {
 }
 
 export function requirementsOf(inference: Inference, inputTokensMax: number): Requirements {
-  const parts = inference.items.flatMap(partsOf);
-  const has = (type: ContentPart['type']) => parts.some((part) => part.type === type);
+  const has = (type: ContentPart['type']) =>
+    inference.items.some((item) => partsOf(item).some((part) => part.type === type));
   const { tools, toolChoice, format } = inference;
   const effort = inference.reasoning?.effort;
   return {
@@ -33,7 +33,9 @@ export function requirementsOf(inference: Inference, inputTokensMax: number): Re
   };
 }
 
-function partsOf(item: InputItem): ContentPart[] {
+const noParts: readonly ContentPart[] = [];
+
+function partsOf(item: InputItem): readonly ContentPart[] {
   if (item.type === 'message') return item.content;
-  return item.type === 'function_call_output' ? item.output : [];
+  return item.type === 'function_call_output' ? item.output : noParts;
 }

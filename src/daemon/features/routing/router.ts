@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { Catalog } from '../catalog/index.ts';
-import type { ProviderRoute, Router } from './contract.ts';
+import type { Catalog, Resolution } from '../catalog/index.ts';
+import type { ProviderRoute, RoutePlanRequest, Router } from './contract.ts';
 import { countInput, type OpenDeps, openRoute } from './open-route.ts';
 import { planRoutes } from './plan-routes.ts';
 import { requirementsOf } from './requirements.ts';
@@ -14,30 +14,45 @@ export interface RouterDeps extends Omit<OpenDeps, 'retries'> {
   ownKeysOf?: (workspaceId: string) => ReadonlySet<string> | Promise<ReadonlySet<string>>;
 }
 
+const noFallbacks: readonly string[] = [];
+
 /** Joins the catalog, the plan and the failover. */
 export function createRouter(deps: RouterDeps): Router<ProviderRoute> {
   const openDeps: OpenDeps = { ...deps, retries: new RetryBudget(deps.world) };
+  type OwnKeys = ReadonlySet<string> | undefined;
+  const candidatesOf = ({ inference: { model, embedding }, options }: RoutePlanRequest, ownKeys: OwnKeys) =>
+    // Vectors of different models cannot be compared, so only other providers of the same model are tried.
+    embedding
+      ? deps.catalog.resolve(model, { ownKeys }).then((resolution) => [resolution])
+      : deps.catalog.resolveAll(model, options.fallbacks ?? noFallbacks, { ownKeys });
+  const plan = (request: RoutePlanRequest, candidates: readonly Resolution[], ownKeys: OwnKeys) => {
+    const { inference, inputTokensMax, options, workspaceId, caps = {}, isPrepaid = false } = request;
+    const planRequest = {
+      candidates,
+      requirements: requirementsOf(inference, inputTokensMax),
+      preferences: options,
+      caps,
+      isPrepaid,
+      ownKeys,
+      workspaceId,
+      marginPpm: deps.settings.marginPpm,
+    };
+    const routes = planRoutes(planRequest, deps.health, deps.live);
+    if (routes instanceof ApiError) throw routes;
+    return routes;
+  };
+  const planOnceRead = async (request: RoutePlanRequest, ownKeys: OwnKeys | Promise<OwnKeys>) => {
+    const known = await ownKeys;
+    return plan(request, await candidatesOf(request, known), known);
+  };
   return {
-    async plan({ inference, inputTokensMax, options, workspaceId, caps = {}, isPrepaid = false }) {
-      const ownKeys = await deps.ownKeysOf?.(workspaceId);
-      const { model, embedding } = inference;
-      // Vectors of different models cannot be compared, so only other providers of the same model are tried.
-      const candidates = embedding
-        ? [await deps.catalog.resolve(model, { ownKeys })]
-        : await deps.catalog.resolveAll(model, options.fallbacks ?? [], { ownKeys });
-      const request = {
-        candidates,
-        requirements: requirementsOf(inference, inputTokensMax),
-        preferences: options,
-        caps,
-        isPrepaid,
-        ownKeys,
-        workspaceId,
-        marginPpm: deps.settings.marginPpm,
-      };
-      const routes = planRoutes(request, deps.health, deps.live);
-      if (routes instanceof ApiError) throw routes;
-      return routes;
+    plan(request) {
+      const ownKeys = deps.ownKeysOf?.(request.workspaceId);
+      if (ownKeys instanceof Promise) return planOnceRead(request, ownKeys);
+      const candidates = candidatesOf(request, ownKeys);
+      if (candidates instanceof Promise)
+        return candidates.then((resolved) => plan(request, resolved, ownKeys));
+      return plan(request, candidates, ownKeys);
     },
     open: (request) => openRoute(openDeps, request),
     countInput: (request) => countInput(openDeps, request),

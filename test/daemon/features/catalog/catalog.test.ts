@@ -145,7 +145,7 @@ describe('aliases, fallbacks and changes', () => {
     const catalog = catalogOf([...makers, simulator], settings);
     const all = await catalog.resolveAll('fast', ['o3']);
     expect(all.map(({ id }) => id)).toEqual(['openai/gpt-5-mini', 'openai/o3']);
-    const failure = await failureOf(catalog.resolveAll('fast', ['o3', 'nope-nope']));
+    const failure = await failureOf(Promise.resolve(catalog.resolveAll('fast', ['o3', 'nope-nope'])));
     expect(failure).toMatchObject({ code: 'model_not_found', param: 'service.fallbacks[1]' });
   });
 

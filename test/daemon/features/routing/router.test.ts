@@ -40,8 +40,8 @@ describe('the router', () => {
       keyFor: () => undefined,
     });
     const inference = inferenceOf({ model: 'sim/assistant' });
-    const plan = (options: RoutePreferences) =>
-      router.plan({ inference, inputTokensMax: 100, options, workspaceId: 'ws_1' });
+    const plan = async (options: RoutePreferences) =>
+      await router.plan({ inference, inputTokensMax: 100, options, workspaceId: 'ws_1' });
     const routes = await plan({});
     const tried: string[] = [];
     const opened = await router.open({

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../../shared/errors.ts';
-import { whenAborted } from '../../../../shared/when-aborted.ts';
+import { CallAbortController, whenAborted } from '../../../../shared/when-aborted.ts';
 import type { Identified } from '../../../handler.ts';
 import type { CallStatus } from '../../metering/index.ts';
 
@@ -8,7 +8,7 @@ export type CancelReason = 'client-left' | 'stopped' | 'draining' | 'revoked' | 
 
 /** Joins everything that can cancel a call into one signal: the client, a stop of the daemon, the end of its key. */
 export function watchCancellation({ signal, caller }: { signal: AbortSignal; caller: Identified }) {
-  const abort = new AbortController();
+  const abort = new CallAbortController();
   let reason: CancelReason | undefined;
   const cancel = (cause: CancelReason) => {
     reason ??= cause;

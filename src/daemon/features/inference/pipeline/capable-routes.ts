@@ -25,8 +25,8 @@ const dispensableItems = new Set([
 /** The routes that support what the call requests. Fails with the member to remove when none does. */
 export function capableRoutes(routes: Route[], inference: Inference, inputTokensMax: number): Route[] {
   if (inference.embedding) return routes;
-  const fault = untranslatable(inference);
   const untranslated = (route: Route) => route.offer.wires?.some((wire) => wire === inference.wire) ?? false;
+  const fault = routes.every(untranslated) ? undefined : untranslatable(inference);
   const capable = routes.filter(
     (route) => untranslated(route) || (!fault && fitsUntruncated(inference, route, inputTokensMax)),
   );

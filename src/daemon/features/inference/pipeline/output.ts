@@ -40,60 +40,77 @@ export interface Output {
 
 /** `seal` encrypts reasoning that the provider needs to see again. */
 export function createOutput(makeId: MakeId, seal: (origin: ReasoningOrigin) => string): Output {
-  const items: OutputItem[] = [];
-  const ids = new Map<unknown, string>();
-  let characters = 0;
-  let stopSequence: string | undefined;
-  return {
-    items,
-    get stopSequence() {
-      return stopSequence;
-    },
-    idOf: ({ id, index }) => ids.get(id) ?? (typeof index === 'number' ? items[index]?.id : undefined),
-    characters: () => characters,
-    count(more) {
-      characters += more;
-    },
-    apply(event) {
-      switch (event.type) {
-        case 'item-started': {
-          const item = start(event.item, makeId);
-          items[event.index] = item;
-          if (event.item.kind !== 'opaque' && event.item.id) ids.set(event.item.id, item.id);
-          return;
+  return new AssembledOutput(makeId, seal);
+}
+
+class AssembledOutput implements Output {
+  readonly items: OutputItem[] = [];
+  stopSequence: string | undefined;
+  readonly #makeId: MakeId;
+  readonly #seal: (origin: ReasoningOrigin) => string;
+  /** Our ids by the provider's; not needed for an answer that is a document. */
+  #ids: Map<unknown, string> | undefined;
+  #characters = 0;
+
+  constructor(makeId: MakeId, seal: (origin: ReasoningOrigin) => string) {
+    this.#makeId = makeId;
+    this.#seal = seal;
+  }
+
+  idOf({ id, index }: { id: unknown; index: unknown }): string | undefined {
+    return this.#ids?.get(id) ?? (typeof index === 'number' ? this.items[index]?.id : undefined);
+  }
+
+  characters(): number {
+    return this.#characters;
+  }
+
+  count(characters: number): void {
+    this.#characters += characters;
+  }
+
+  apply(event: InferenceEvent): void {
+    const { items } = this;
+    switch (event.type) {
+      case 'item-started': {
+        const item = start(event.item, this.#makeId);
+        items[event.index] = item;
+        if (event.item.kind !== 'opaque' && event.item.id) {
+          this.#ids ??= new Map();
+          this.#ids.set(event.item.id, item.id);
         }
-        case 'text':
-          characters += event.delta.length;
-          addText(items[event.index], event.delta, event.logprobs);
-          return;
-        case 'refusal':
-          characters += event.delta.length;
-          addRefusal(items[event.index], event.delta);
-          return;
-        case 'annotation':
-          addAnnotation(items[event.index], event.annotation);
-          return;
-        case 'reasoning': {
-          characters += event.delta.length;
-          const item = items[event.index];
-          if (item?.kind === 'reasoning')
-            item.parts[event.part] = (item.parts[event.part] ?? '') + event.delta;
-          return;
-        }
-        case 'arguments': {
-          characters += event.delta.length;
-          const item = items[event.index];
-          if (item?.kind === 'function_call') item.arguments += event.delta;
-          return;
-        }
-        case 'item-done':
-          finish(items[event.index], event, seal);
-          return;
-        case 'finished':
-          stopSequence = event.stopSequence;
+        return;
       }
-    },
-  };
+      case 'text':
+        this.#characters += event.delta.length;
+        addText(items[event.index], event.delta, event.logprobs);
+        return;
+      case 'refusal':
+        this.#characters += event.delta.length;
+        addRefusal(items[event.index], event.delta);
+        return;
+      case 'annotation':
+        addAnnotation(items[event.index], event.annotation);
+        return;
+      case 'reasoning': {
+        this.#characters += event.delta.length;
+        const item = items[event.index];
+        if (item?.kind === 'reasoning') item.parts[event.part] = (item.parts[event.part] ?? '') + event.delta;
+        return;
+      }
+      case 'arguments': {
+        this.#characters += event.delta.length;
+        const item = items[event.index];
+        if (item?.kind === 'function_call') item.arguments += event.delta;
+        return;
+      }
+      case 'item-done':
+        finish(items[event.index], event, this.#seal);
+        return;
+      case 'finished':
+        this.stopSequence = event.stopSequence;
+    }
+  }
 }
 
 type Started = Extract<InferenceEvent, { type: 'item-started' }>['item'];

@@ -139,16 +139,20 @@ export async function readStream({ answer, meter, output }: StartedCall): Promis
   }
 }
 
-/** Reads a whole answer of either kind; `countText` counts the text of a document that has no usage, for the estimate. */
-export async function readWhole(
+/**
+ * Reads a whole answer of either kind, a document immediately; `countText` counts the text of a document that has no usage,
+ * for the estimate.
+ */
+export function readWhole(
   started: StartedCall,
   countText: (document: Json, output: Output) => void,
-): Promise<void> {
+): Promise<void> | undefined {
   const { answer, meter, output } = started;
-  if (answer.kind !== 'json') return await readStream(started);
+  if (answer.kind !== 'json') return readStream(started);
   if (answer.tokens) meter.report(answer.tokens);
   else countText(answer.json, output);
   meter.finish = answer.finish;
+  return undefined;
 }
 
 interface StoredReply {

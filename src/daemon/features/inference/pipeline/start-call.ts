@@ -68,13 +68,12 @@ export async function startCall(deps: CallDeps, call: ModelCall): Promise<Starte
  * Waits for the hold before the first byte of a stream. A whole answer waits for its settlement anyway, which is written
  * after the hold; until the provider answers, a hold that cannot be written still ends the call.
  */
-async function withHold(
-  opening: Promise<OpenedRoute>,
-  meter: Meter,
-  { stream }: Inference,
-): Promise<OpenedRoute> {
-  const held = Promise.all([opening, meter.holdCommitted()]).then(([opened]) => opened);
-  return stream ? await held : await Promise.race([opening, held]);
+function withHold(opening: Promise<OpenedRoute>, meter: Meter, { stream }: Inference): Promise<OpenedRoute> {
+  const committed = meter.holdCommitted();
+  return new Promise((resolve, reject) => {
+    committed.catch(reject);
+    opening.then(stream ? (opened) => committed.then(() => resolve(opened), reject) : resolve, reject);
+  });
 }
 
 /** A separate function, as a closure in `startCall` would retain the request for as long as the answer runs. */
@@ -83,15 +82,13 @@ function sealFor(sealer: Sealer, workspaceId: string) {
 }
 
 /** Plans a call and sets its money aside; a rejection is reported to the observers. */
-async function admitted(deps: CallDeps, call: ModelCall): Promise<{ meter: Meter; budget: OutputBudget }> {
+function admitted(deps: CallDeps, call: ModelCall): Promise<{ meter: Meter; budget: OutputBudget }> {
   const startedAt = deps.world.elapsed();
-  try {
-    return await admit(deps, call, startedAt);
-  } catch (error) {
+  return admit(deps, call, startedAt).catch((error: unknown) => {
     const ms = deps.world.elapsed() - startedAt;
     for (const observer of observersOf(deps, call)) observer.onRejected?.({ call, error, ms });
     throw error;
-  }
+  });
 }
 
 async function admit(deps: CallDeps, call: ModelCall, startedAt: number) {
@@ -100,14 +97,16 @@ async function admit(deps: CallDeps, call: ModelCall, startedAt: number) {
   const policy = enforceKeyPolicy(deps, call);
   const input = inputTokens(inference);
   const cache = options.cache ?? defaultsOf(caller)?.cache ?? undefined;
-  const planned = await deps.router.plan({
+  const planned = deps.router.plan({
     inference,
     inputTokensMax: input.most,
     options: cache === options.cache ? options : { ...options, cache },
     workspaceId: caller.workspaceId,
-    ...policy,
+    caps: policy.caps,
+    isPrepaid: policy.isPrepaid,
   });
-  const routes = capableRoutes(planned, inference, input.most);
+  const allRoutes = planned instanceof Promise ? await planned : planned;
+  const routes = capableRoutes(allRoutes, inference, input.most);
   const [best] = routes;
   if (!best) throw new TypeError('a plan has at least one route');
   const { marginPpm } = deps.settings;

@@ -12,10 +12,14 @@ interface Upstreams {
  * in the caller's terms.
  */
 export function translatingUpstreams(upstreams: Upstreams): Upstreams {
+  const known = new WeakMap<Upstream, Upstream>();
   return {
     get(provider) {
       const upstream = upstreams.get(provider);
-      return upstream && translating(upstream);
+      if (upstream === undefined) return undefined;
+      const translated = known.get(upstream) ?? translating(upstream);
+      known.set(upstream, translated);
+      return translated;
     },
   };
 }
@@ -24,14 +28,15 @@ function translating(upstream: Upstream): Upstream {
   const { countInput } = upstream;
   return {
     ...upstream,
-    async open(call, signal) {
+    open(call, signal) {
       const plain = plainToolsFor(call, call.inference);
-      try {
-        if (plain === undefined) return await upstream.open(call, signal);
-        return plain.restore(await upstream.open({ ...call, inference: plain.inference }, signal));
-      } catch (error) {
+      const answer =
+        plain === undefined
+          ? upstream.open(call, signal)
+          : upstream.open({ ...call, inference: plain.inference }, signal).then(plain.restore);
+      return answer.catch((error: unknown) => {
         throw explained(error, call);
-      }
+      });
     },
     ...(countInput && {
       async countInput(call, signal) {

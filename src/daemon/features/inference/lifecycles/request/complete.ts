@@ -38,7 +38,7 @@ interface Answering {
 const endpoint = '/v1/chat/completions';
 
 /** Handles a call in the chat-completions format, from the validated body to the reply. */
-export async function complete(deps: InferenceDeps, call: CompleteCall): Promise<RelayReply | StreamReply> {
+export function complete(deps: InferenceDeps, call: CompleteCall): Promise<RelayReply | StreamReply> {
   const { body } = call;
   // `conversation` is not a member of this format, so it goes to the provider.
   const named = threadIn({ model: body.model, service: body.service });
