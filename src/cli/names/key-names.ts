@@ -18,11 +18,13 @@ export function namesOf(
   keys: readonly Pick<Key, 'id' | 'name' | 'status'>[],
   logins: readonly Pick<Session, 'id' | 'name'>[] = [],
 ): Map<string, string> {
-  const isRevoked = ({ status }: (typeof keys)[number]) => status === 'revoked';
+  const { revoked = [], others = [] } = Object.groupBy(keys, ({ status }) =>
+    status === 'revoked' ? 'revoked' : 'others',
+  );
   return new Map([
     ...distinctNames(logins).map(([id, name]) => [id, `login ${name}`] as const),
-    ...distinctNames(keys.filter((key) => !isRevoked(key))),
-    ...keys.filter(isRevoked).map(({ id, name }) => [id, `${name || id} (revoked)`] as const),
+    ...distinctNames(others),
+    ...revoked.map(({ id, name }) => [id, `${name || id} (revoked)`] as const),
   ]);
 }
 

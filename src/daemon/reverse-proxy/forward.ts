@@ -11,6 +11,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream';
+import type { Forwarding } from '../features/paywalls/index.ts';
 import {
   AddressRefused,
   type AddressRules,
@@ -29,18 +30,6 @@ import {
   upstreamHeaders,
   withReceipt,
 } from './headers.ts';
-
-/** Where a request goes. */
-export interface ForwardTarget {
-  url: URL;
-  headers: Record<string, string>;
-  timeoutMs: number;
-  mayBePrivate: boolean;
-  /** For a successful response: the value of `Payment-Receipt`. */
-  receipt?: string;
-  clientPath(path: string): string;
-  giveBack(): Promise<void>;
-}
 
 /** Why there is no response of the upstream. */
 export interface ForwardFailure {
@@ -203,18 +192,18 @@ export class Forwarder {
 }
 
 interface RequestOfClient extends Pick<UpstreamHeaderOptions, 'client' | 'bodyBytes' | 'isUpgrade'> {
-  target: ForwardTarget;
+  target: Forwarding;
 }
 
 interface ForwardOptions {
-  target: ForwardTarget;
+  target: Forwarding;
   client: ProxyClient;
   /** The body, if it was read already. */
   body: Uint8Array | undefined;
 }
 
 interface UpgradeOptions {
-  target: ForwardTarget;
+  target: Forwarding;
   client: ProxyClient;
   /** What the client sent after its request. */
   head: Buffer;
@@ -244,7 +233,7 @@ const neverConnected = new Set([
 
 /** Explains a failed request to the client, without the upstream's address, and to the log. */
 function failure(
-  target: ForwardTarget,
+  target: Forwarding,
   log: ForwarderDeps['log'],
   resolve: (failure: ForwardFailure) => void,
 ): (error: Error & { code?: string }) => void {
@@ -277,7 +266,7 @@ function failure(
 }
 
 /** A redirect within the upstream, as clients reach it; others are left as they are. Redirects are never followed. */
-function locationFor(location: string | undefined, { url, clientPath }: ForwardTarget): string | undefined {
+function locationFor(location: string | undefined, { url, clientPath }: Forwarding): string | undefined {
   if (location === undefined || !URL.canParse(location, url.href)) return undefined;
   const named = new URL(location, url);
   const isRelativePath = !/^([a-z][a-z0-9+.-]*:)?\/\//i.test(location) && !location.startsWith('/');

@@ -6,6 +6,7 @@ import {
   validateHeaderValue,
 } from 'node:http';
 import { request as sendHttps } from 'node:https';
+import type { WebAnswer, WebRequest } from '../features/autopilots/index.ts';
 import {
   AddressRefused,
   type AddressRules,
@@ -13,26 +14,6 @@ import {
   portOf,
   upstreamProblem,
 } from './address-guard.ts';
-
-/** A request to an address that someone else chose, such as a model. */
-export interface GuardedRequest {
-  method: 'GET' | 'POST';
-  url: URL;
-  headers: Record<string, string>;
-  body?: string | undefined;
-  /** Whether it may reach private addresses. */
-  mayBePrivate: boolean;
-  signal: AbortSignal;
-}
-
-export interface GuardedAnswer {
-  status: number;
-  /** Names in lower case; repeated headers are joined by commas. */
-  headers: Record<string, string>;
-  body: Uint8Array;
-  /** Whether the body was longer. */
-  isCut: boolean;
-}
 
 /** Why there is no answer; the message is for the one who chose the address. */
 export class RequestFailed extends Error {
@@ -54,9 +35,9 @@ interface Limits {
  * RequestFailed.
  */
 export async function sendGuarded(
-  { method, url, headers, body, mayBePrivate, signal }: GuardedRequest,
+  { method, url, headers, body, mayBePrivate, signal }: WebRequest,
   { rules, timeoutMs, bytesMax }: Limits & { rules: AddressRules },
-): Promise<GuardedAnswer> {
+): Promise<WebAnswer> {
   const problem = upstreamProblem(url.href, { mayBePrivate, rules });
   if (problem !== undefined) throw new RequestFailed(`The address of ${url.host} ${problem}.`);
   const invalid = Object.entries(headers).find(([name, value]) => !isHeader(name, value));
@@ -68,7 +49,7 @@ export async function sendGuarded(
     signal: AbortSignal.any([signal, timeout]),
     lookup: guardedLookup({ port: portOf(url), mayBePrivate, rules }),
   };
-  const { promise, resolve, reject } = Promise.withResolvers<GuardedAnswer>();
+  const { promise, resolve, reject } = Promise.withResolvers<WebAnswer>();
   try {
     const content = body === undefined ? undefined : Buffer.from(body);
     options.headers = {
@@ -101,7 +82,7 @@ function isHeader(name: string, value: string): boolean {
   }
 }
 
-async function readAnswer(answer: IncomingMessage, bytesMax: number): Promise<GuardedAnswer> {
+async function readAnswer(answer: IncomingMessage, bytesMax: number): Promise<WebAnswer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   // Leaving the loop early closes the connection.

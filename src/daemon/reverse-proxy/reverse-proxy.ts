@@ -9,10 +9,11 @@ import {
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { isLoopback } from '../../shared/loopback.ts';
+import type { Forwarding } from '../features/paywalls/index.ts';
 import { discardBody } from '../http/discard-body.ts';
 import type { AddressRules } from './address-guard.ts';
 import { BodyReader } from './body-reader.ts';
-import { Forwarder, type ForwardTarget } from './forward.ts';
+import { Forwarder } from './forward.ts';
 import { headerText, type ProxyClient } from './headers.ts';
 
 /** A response of the proxy itself. */
@@ -32,7 +33,7 @@ export interface ReverseProxyDeps {
     headers: IncomingHttpHeaders;
     address: string;
     readBody: () => Promise<Uint8Array | undefined>;
-  }): Promise<({ kind: 'answer' } & OwnAnswer) | ({ kind: 'forward' } & ForwardTarget)>;
+  }): Promise<({ kind: 'answer' } & OwnAnswer) | Forwarding>;
   /** Renders a failure of the upstream. */
   renderFailure(failure: { status: number; message: string }, requestId: string): OwnAnswer;
   rules: AddressRules;
@@ -176,7 +177,7 @@ export class ReverseProxy {
     });
   }
 
-  async #giveBack(target: ForwardTarget): Promise<void> {
+  async #giveBack(target: Forwarding): Promise<void> {
     await target
       .giveBack()
       .catch((error: unknown) =>

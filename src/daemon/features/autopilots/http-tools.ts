@@ -10,6 +10,7 @@ import { allowsUrl, defaultPortOf } from './allowed-hosts.ts';
 import { type PaymentOffer, paymentOffersIn } from './payment-offers.ts';
 import type { AutopilotRecord } from './store.ts';
 
+/** A request to an address that someone else chose, such as a model. */
 export interface WebRequest {
   method: 'GET' | 'POST';
   url: URL;

@@ -6,7 +6,7 @@ import {
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import type { Caller } from '../../handler.ts';
-import type { World } from '../../world.ts';
+import { timeLimit, type World } from '../../world.ts';
 import type { ProviderRoute } from '../routing/index.ts';
 import type { Calibrations } from './calibrations.ts';
 import type { DecisionSlots } from './decision-slots.ts';
@@ -92,13 +92,13 @@ export class Decisions {
   async decide(call: DecideCall): Promise<Decided> {
     const { world, budget, slots } = this.#deps;
     const startedAt = world.elapsed();
-    const deadline = new AbortController();
-    const over = new AbortController();
-    world.sleep(call.deadlineMs, over.signal).then(
-      () => deadline.abort(new SourceFailure('timeout', 'the deadline of the decision has passed')),
-      () => {},
+    const late = timeLimit(
+      world,
+      call.deadlineMs,
+      () => new SourceFailure('timeout', 'the deadline of the decision has passed'),
     );
-    const signal = AbortSignal.any([call.signal, deadline.signal]);
+    const over = new AbortController();
+    const signal = AbortSignal.any([call.signal, late.signal, over.signal]);
     const attempts: SourceAttempt[] = [];
     const failures: SourceFailure[] = [];
     const remainingMs = () => call.deadlineMs - (world.elapsed() - startedAt);
@@ -107,7 +107,7 @@ export class Decisions {
       isStarted = true;
       await budget.ready();
       for (const source of await this.#sourcesFor(call, remainingMs)) {
-        if (deadline.signal.aborted) break;
+        if (late.signal.aborted) break;
         const answer = await this.#ask(source, call, { signal, attempts, failures });
         if (answer === undefined) continue;
         const latencyMs = world.elapsed() - startedAt;
@@ -121,8 +121,8 @@ export class Decisions {
       if (isStarted || error instanceof ApiError) throw error;
       throw call.signal.aborted ? leftOrStopped(call.signal) : stillWaiting();
     } finally {
+      late.clear();
       over.abort();
-      deadline.abort();
       await budget.save();
     }
   }
@@ -155,31 +155,31 @@ export class Decisions {
       debias: options.debias ?? 'auto',
       ...(options.samples !== undefined && { samples: options.samples }),
     };
-    const own = new AbortController();
     const over = new AbortController();
-    if (source.deadlineMs !== undefined) {
-      const late = new SourceFailure('timeout', `${source.name} took too long`);
-      world.sleep(source.deadlineMs, over.signal).then(
-        () => own.abort(late),
-        () => {},
-      );
-    }
-    const both = AbortSignal.any([signal, own.signal]);
+    const late =
+      source.deadlineMs === undefined
+        ? undefined
+        : timeLimit(
+            world,
+            source.deadlineMs,
+            () => new SourceFailure('timeout', `${source.name} took too long`),
+          );
+    const ended = AbortSignal.any([signal, over.signal, ...(late ? [late.signal] : [])]);
     try {
-      const answer = await orAborted(source.decide(request, asked, both), both);
+      const answer = await orAborted(source.decide(request, asked, ended), ended);
       attempts.push(...(answer.failedAttempts ?? []));
       return answer;
     } catch (error) {
       if (clientSignal.aborted) throw leftOrStopped(clientSignal);
-      const failure = both.aborted ? asSourceFailure(both.reason) : asSourceFailure(error);
+      const failure = ended.aborted ? asSourceFailure(ended.reason) : asSourceFailure(error);
       if (failure === undefined) throw error;
       if (failure.benchMs !== undefined) this.#bench(source.benchKey, failure);
       failed(failure);
       return undefined;
     } finally {
-      over.abort();
+      late?.clear();
       // Ends what a source still runs, such as the calls besides the one that failed.
-      own.abort(new SourceFailure('over', 'the decision is over'));
+      over.abort(new SourceFailure('over', 'the decision is over'));
     }
   }
 

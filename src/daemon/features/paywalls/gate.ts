@@ -53,6 +53,7 @@ export interface GateAnswer {
 
 type Header = [name: string, value: string];
 
+/** Where a request goes. */
 export interface Forwarding {
   kind: 'forward';
   url: URL;

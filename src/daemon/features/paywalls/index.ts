@@ -1,5 +1,5 @@
 export { type CaddyRoute, caddyRoute, caddyRouteId, nginxLocations } from './export.ts';
-export { PaywallGate, upstreamFailed } from './gate.ts';
+export { type Forwarding, PaywallGate, upstreamFailed } from './gate.ts';
 export { paywallHandlers } from './handlers.ts';
 export { paywalls } from './paywalls.ts';
 export { type ProxyConfig, type ProxyTarget, Reconciler } from './reconcile.ts';

@@ -53,9 +53,24 @@ function textIn(content: unknown): string {
     .join('\n');
 }
 
+/** Node's JSON with the source text of numbers, which TypeScript does not describe. */
+const exactJson = JSON as unknown as {
+  parse(
+    text: string,
+    revive: (name: string, value: unknown, context: { source?: string }) => unknown,
+  ): unknown;
+  /** A value that `JSON.stringify` writes as this text. */
+  rawJSON(text: string): unknown;
+};
+
+/** The arguments of a call, of which the library writes numbers again with all their digits. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return exactJson.parse(text, (_name, value, { source }) =>
+      typeof value === 'number' && source !== undefined && String(value) !== source
+        ? exactJson.rawJSON(source)
+        : value,
+    );
   } catch {
     return text;
   }

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { argumentsText, forcedCallOf } from '../../../../src/daemon/upstream/engine/chat-request.ts';
+import {
+  argumentsText,
+  conversationOf,
+  forcedCallOf,
+} from '../../../../src/daemon/upstream/engine/chat-request.ts';
 
 describe('the arguments of a call', () => {
   test('of a required tool keep every digit', () => {
@@ -12,6 +16,14 @@ describe('the arguments of a call', () => {
     expect(forcedCallOf('{"name":"note","arguments":{"arguments":"}"}}\n').arguments).toBe(
       '{"arguments":"}"}',
     );
+  });
+
+  test('of an earlier call keep every digit when they are written again', () => {
+    const text = '{"id":9007199254740993,"of":[0.1234567890123456789,1.50],"n":5,"name":"9"}';
+    const calls = [{ id: 'call_1', type: 'function', function: { name: 'pay', arguments: text } }];
+    const [item] = conversationOf({ messages: [{ role: 'assistant', tool_calls: calls }] });
+    const [call] = item?.type === 'model' ? item.response : [];
+    expect(JSON.stringify((call as { params: unknown }).params)).toBe(text);
   });
 
   test('that are cut fail', () => {
