@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { eventsOf } from '../support/chaos-behaviours.ts';
-import { chaosConfig, formatPairs, startChaosDaemon } from '../support/chaos-daemon.ts';
+import { allFormatPairs, chaosConfig, startChaosDaemon } from '../support/chaos-daemon.ts';
 import type { Behaviour, ChaosCall } from '../support/chaos-upstream.ts';
 import { completeCall } from '../support/model-client.ts';
 import { chunk, chunkedHead } from '../support/raw-server.ts';
@@ -27,15 +27,19 @@ function repeats(before: (call: ChaosCall) => string, piece: (call: ChaosCall) =
 const started = (call: ChaosCall) => chunkedHead() + chunk(eventsOf(call).slice(0, 6).join(''));
 const emptyDelta = ({ wire }: ChaosCall) => {
   const at = { item_id: 'msg_fake0', output_index: 0, content_index: 0 };
-  const event =
-    wire === 'chat'
-      ? { object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: '' } }] }
-      : { type: 'response.output_text.delta', ...at, delta: '' };
+  const event = {
+    chat: { object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: '' } }] },
+    responses: { type: 'response.output_text.delta', ...at, delta: '' },
+    messages: { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: '' } },
+  }[wire];
   return chunk(`data: ${JSON.stringify(event)}\n\n`);
 };
-const snapshot = () => chunk(`data: ${JSON.stringify({ type: 'response.in_progress', response: {} })}\n\n`);
+const snapshot = ({ wire }: ChaosCall) => {
+  const event = wire === 'messages' ? { type: 'ping' } : { type: 'response.in_progress', response: {} };
+  return chunk(`data: ${JSON.stringify(event)}\n\n`);
+};
 
-describe.concurrent.each(formatPairs)('$name', ({ wire, upstream }) => {
+describe.concurrent.each(allFormatPairs)('$name', ({ wire, upstream }) => {
   test.each([
     ['empty deltas', repeats(started, emptyDelta), 200],
     ['comments', repeats(started, () => chunk(': still here\n\n')), 200],
@@ -44,9 +48,13 @@ describe.concurrent.each(formatPairs)('$name', ({ wire, upstream }) => {
     const model = on.chaos.addModel(upstream, behaviour);
     const answer = await completeCall(on.daemon, { wire, model, stream: true });
     expect(answer.status).toBe(status);
-    expect(answer.text).toContain('"upstream_failed"');
+    expect(answer.text).toContain(wire === 'messages' ? '"api_error"' : '"upstream_failed"');
     const row = await on.waitForUsage(model);
-    expect(row).toMatchObject({ status: 'failed', attempts: [{ errorCode: 'timeout' }] });
+    expect(row).toMatchObject({
+      status: 'failed',
+      errorCode: 'upstream_failed',
+      attempts: [{ errorCode: 'timeout' }],
+    });
   });
 
   test('a document that is sent byte by byte ends', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Wire } from '../../src/daemon/features/inference/index.ts';
 import {
   answers,
   bytesOf,
@@ -19,9 +20,15 @@ import {
   webPage,
   words,
 } from '../support/chaos-behaviours.ts';
-import { type ChaosDaemon, formatPairs, nanoUsdPerToken, startChaosDaemon } from '../support/chaos-daemon.ts';
+import {
+  type ChaosDaemon,
+  formatPairs,
+  mainFormatPairs,
+  nanoUsdPerToken,
+  startChaosDaemon,
+} from '../support/chaos-daemon.ts';
 import type { Behaviour } from '../support/chaos-upstream.ts';
-import { completeCall, type ModelAnswer, type OpenAiWire, parseStream } from '../support/model-client.ts';
+import { completeCall, type ModelAnswer, parseStream } from '../support/model-client.ts';
 
 /** What no answer may ever hold: texts that only a provider's raw bytes have. */
 const rawMark = 'RAW-BYTES-OF-A-PROVIDER';
@@ -50,7 +57,7 @@ afterAll(async () => {
 });
 
 interface Asking {
-  wire: OpenAiWire;
+  wire: Wire;
   model: string;
   stream?: boolean;
   more?: Record<string, unknown>;
@@ -66,11 +73,19 @@ function errorOf(answer: ModelAnswer): Record<string, unknown> {
   return (JSON.parse(answer.text) as { error: Record<string, unknown> }).error;
 }
 
+/** The code of a provider's failure, or its type in the Messages format, which has no codes. */
+const failureIn = (wire: Wire) => (wire === 'messages' ? 'api_error' : 'upstream_failed');
+
 /** One way to end a stream, and everything else that holds of every stream. */
-function expectEnd(answer: ModelAnswer, wire: OpenAiWire, end: 'whole' | 'failed') {
+function expectEnd(answer: ModelAnswer, wire: Wire, end: 'whole' | 'failed') {
   expect(answer.status).toBe(200);
   const reported = parseStream(answer.text);
-  expect({ done: reported.doneMarks, last: reported.isDoneLast }).toEqual({ done: 1, last: true });
+  // In the Messages format an error is the last event.
+  const isDone = wire !== 'messages' || end === 'whole';
+  expect({ done: reported.doneMarks, last: reported.isDoneLast }).toEqual({
+    done: isDone ? 1 : 0,
+    last: isDone,
+  });
   if (end === 'whole') expect(reported.errors).toEqual([]);
   else expect(reported.errors).toHaveLength(1);
   if (wire === 'responses') expect(reported.ends).toEqual([end === 'whole' ? 'completed' : 'failed']);
@@ -85,6 +100,8 @@ interface BeforeCase {
   behaviour: () => Behaviour;
   isSlow?: boolean;
   code: string;
+  /** What the Messages format reports as such. */
+  isOverload?: boolean;
   /** Only where a stream was asked for. */
   streamOnly?: boolean;
 }
@@ -97,8 +114,8 @@ const beforeTheStart: BeforeCase[] = [
   { name: 'closes at once', behaviour: () => cutAt(0, 'close'), code: 'network' },
   { name: 'resets within its headers', behaviour: () => cutAt(20, 'reset'), code: 'network' },
   { name: 'says 500', behaviour: () => says(500, { body: rawMark }), code: 'server_error' },
-  { name: 'says 503', behaviour: () => says(503, { body: rawMark }), code: 'server_error' },
-  { name: 'says 529', behaviour: () => says(529, { body: rawMark }), code: 'server_error' },
+  { name: 'says 503', behaviour: () => says(503, { body: rawMark }), code: 'server_error', isOverload: true },
+  { name: 'says 529', behaviour: () => says(529, { body: rawMark }), code: 'server_error', isOverload: true },
   {
     name: 'sends elsewhere',
     behaviour: () => says(302, { headers: ['location: http://127.0.0.1:1/'] }),
@@ -132,7 +149,7 @@ const beforeTheStart: BeforeCase[] = [
   },
 ];
 
-describe.concurrent.each(formatPairs)(
+describe.concurrent.each(mainFormatPairs)(
   'a provider that fails before its first event: $name',
   ({ wire, upstream }) => {
     const both = beforeTheStart.flatMap((each) =>
@@ -145,8 +162,13 @@ describe.concurrent.each(formatPairs)(
         const on = each.isSlow ? quick : patient;
         const model = on.chaos.addModel(upstream, behaviour());
         const answer = await ask(on, { wire, model, stream });
-        expect(answer.status).toBe(502);
-        expect(errorOf(answer)).toMatchObject({ type: 'upstream_failed', code: 'upstream_failed' });
+        if (wire === 'messages') {
+          const reported = each.isOverload ? [529, 'overloaded_error'] : [502, 'api_error'];
+          expect([answer.status, errorOf(answer).type]).toEqual(reported);
+        } else {
+          expect(answer.status).toBe(502);
+          expect(errorOf(answer)).toMatchObject({ type: 'upstream_failed', code: 'upstream_failed' });
+        }
         const row = await on.waitForUsage(model);
         expect(row).toMatchObject({
           status: 'failed',
@@ -211,7 +233,7 @@ const afterTheStart: { name: string; behaviour: () => Behaviour; isSlow?: boolea
   },
 ];
 
-describe.concurrent.each(formatPairs)(
+describe.concurrent.each(mainFormatPairs)(
   'a provider that fails after its first event: $name',
   ({ wire, upstream }) => {
     test.each(afterTheStart)(
@@ -222,7 +244,7 @@ describe.concurrent.each(formatPairs)(
         const fallback = on.chaos.addModel('spare', answers({ text: 'From the spare.' }));
         const answer = await ask(on, { wire, model, more: { service: { fallbacks: [fallback] } } });
         const reported = expectEnd(answer, wire, 'failed');
-        expect(reported.errors).toEqual(['upstream_failed']);
+        expect(reported.errors).toEqual([failureIn(wire)]);
         expect(words.startsWith(reported.text) && reported.text.length > 0).toBe(true);
         expect(on.chaos.callsOf(fallback.slice('spare/'.length))).toEqual([]);
         const row = await on.waitForUsage(model);
@@ -237,9 +259,10 @@ describe.concurrent.each(formatPairs)(
       const model = patient.chaos.addModel(upstream, cutAfter(started, 'reset'));
       const answer = await ask(patient, { wire, model, stream: false });
       // Of a document in the caller's format there is no output before its end.
-      const isFailedAnswer = wire === 'responses' && upstream === 'chat';
+      const isFailedAnswer = wire === 'responses' && upstream !== 'responses';
       expect(answer.status).toBe(isFailedAnswer ? 200 : 502);
-      expect(errorOf(answer).code).toBe('upstream_failed');
+      const { code, type } = errorOf(answer);
+      expect(code ?? type).toBe(failureIn(wire));
       await patient.waitForUsage(model);
     });
   },

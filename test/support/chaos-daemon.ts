@@ -32,6 +32,11 @@ export const allFormatPairs: { wire: Wire; upstream: Wire; name: string }[] = wi
   wires.map((upstream) => ({ wire, upstream, name: `${wire} from ${upstream}` })),
 );
 
+/** Each format passed on, and translated from and to that of chat completions. */
+export const mainFormatPairs = allFormatPairs.filter(
+  ({ wire, upstream }) => wire === upstream || wire === 'chat' || upstream === 'chat',
+);
+
 /** Configures a chaos upstream as the providers `chat`, `responses`, `messages`, `spare` and `unpriced`. */
 export function chaosConfig(baseUrl: string, more = ''): string {
   const upstream = (name: string, wire: Wire, priced = true) =>

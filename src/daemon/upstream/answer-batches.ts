@@ -3,7 +3,7 @@ import type { Batch, InferenceEvent, RawFrame } from '../features/inference/neut
 import { UpstreamFailure } from '../features/inference/upstream.ts';
 import { type IncomingBody, NetworkFailure } from '../world.ts';
 import type { Decoder } from './adapter.ts';
-import { isObject, type Json } from './json.ts';
+import { isObject } from './json.ts';
 import { midStreamFailureOf, upstreamFailureOf } from './network-failures.ts';
 
 const done: IteratorResult<Batch> = { done: true, value: undefined };
@@ -211,13 +211,18 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
 /** Content that has no event: further choices, and deltas of items unknown to us. */
 function isOutputFrame({ json: { type, delta, choices } }: RawFrame): boolean {
   if (typeof delta === 'string') return delta !== '';
-  if (type === 'content_block_start' || type === 'content_block_delta') return true;
-  return Array.isArray(choices) && choices.some((choice) => isObject(choice) && hasText(choice));
+  if (type === 'content_block_start') return true;
+  if (type === 'content_block_delta') return hasContent(delta);
+  return (
+    Array.isArray(choices) &&
+    choices.some((choice) => isObject(choice) && !!choice.index && hasContent(choice.delta))
+  );
 }
 
-function hasText({ index, delta }: Json): boolean {
-  if (!index || !isObject(delta)) return false;
-  return Object.entries(delta).some(([name, value]) => name !== 'role' && !!value);
+/** Whether a delta contains more than what it is a delta of. */
+function hasContent(delta: unknown): boolean {
+  if (!isObject(delta)) return false;
+  return Object.entries(delta).some(([name, value]) => name !== 'role' && name !== 'type' && !!value);
 }
 
 /** Whether an event is part of the answer's content. */
