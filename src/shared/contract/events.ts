@@ -6,6 +6,7 @@ import { AnyObject, nullable, Timestamp } from './vocabulary.ts';
 export const eventTypes = [
   'request.started',
   'request.routed',
+  'request.progress',
   'request.completed',
   'request.failed',
   'request.rejected',

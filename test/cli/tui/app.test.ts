@@ -173,8 +173,27 @@ describe('traffic', () => {
       type: 'request.rejected',
     });
     tui.state.changed();
-    await tui.shows(/unauthenticated +\/v1\/responses .*\+4,311 more .*10\.0\.0\.7/);
+    await tui.shows(/unauthenticated +\/v1\/responses .*\+4,311 .*10\.0\.0\.7/);
     await tui.shows(message);
+  });
+
+  test('shows on 80 columns how many requests were rejected like one', async () => {
+    const tui = openTui({ columns: 80 });
+    const rejected = { status: 'rejected', error_code: 'rate_limited', message: 'Too many.', more: 57 };
+    tui.calls.apply({ ...finished(1, rejected), type: 'request.rejected' });
+    tui.state.changed();
+    await tui.shows(/rate_limited .*\+57 more/);
+  });
+
+  test('shows tokens and cost of a running request, as far as they are known', async () => {
+    const tui = openTui({ columns: 200, now: () => at + 5000 });
+    const data = { request_id: 'req_1', model: 'sim/slow' };
+    tui.calls.apply({ ...finished(1), type: 'request.started', data });
+    const soFar = { ...data, input_tokens: 12, output_tokens: 345, cost_usd: '0.02', ttft_ms: 310 };
+    tui.calls.apply({ ...finished(1), type: 'request.progress', data: soFar });
+    tui.state.changed();
+    await tui.shows(/running +sim\/slow .*12→345 +\$0\.02 .*5\.0 s/);
+    await tui.shows(/first +310 ms/);
   });
 
   test('is paused and counts new requests', async () => {

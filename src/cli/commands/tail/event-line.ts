@@ -204,7 +204,7 @@ export function callLine(event: EventView, options: Pick<LineOptions, 'columns' 
 /** Whether another line says the same: the steps of a running request, and the limit that rejected one. */
 function isRepeated({ type, data }: EventView): boolean {
   if (type === 'limit.reached') return data.request_id !== undefined;
-  return type === 'request.started' || type === 'request.routed';
+  return /^request\.(started|routed|progress)$/.test(type);
 }
 
 /** The last four are for rejected requests: why, what was asked for, and by whom. */

@@ -112,19 +112,20 @@ function modelText(row: CallRow, { width }: RenderOptions): string {
   return `…${characters.join('')}`;
 }
 
-/** Whether tokens and cost would mean nothing. */
-function hasNoAnswer(status: string): boolean {
-  return status === 'running' || status === 'rejected';
+/** Whether tokens and cost would mean nothing: a running request has none before its first progress. */
+function hasNoAnswer({ status, ttftMs }: CallRow): boolean {
+  return (status === 'running' && ttftMs === null) || status === 'rejected';
 }
 
-/** Input and output, `10→1,234`; or how many requests like it were rejected. */
-function tokensText({ status, inputTokens, outputTokens, more }: CallRow): string {
-  if (more > 0) return `+${briefCount(more)} more`;
-  return hasNoAnswer(status) ? '' : `${briefCount(inputTokens)}→${briefCount(outputTokens)}`;
+/** Input and output: `10→1,234`. */
+function tokensText(row: CallRow): string {
+  return hasNoAnswer(row) ? '' : `${briefCount(row.inputTokens)}→${briefCount(row.outputTokens)}`;
 }
 
-function costText({ status, costUsd }: CallRow): string {
-  return hasNoAnswer(status) ? '' : briefDollars(costUsd);
+/** The cost, or how many requests like it were rejected: this column is still there on 80 columns. */
+function costText(row: CallRow): string {
+  if (row.more > 0) return row.more < 1000 ? `+${row.more} more` : `+${briefCount(row.more)}`;
+  return hasNoAnswer(row) ? '' : briefDollars(row.costUsd);
 }
 
 /** A running request counts up. */
@@ -156,7 +157,7 @@ function summary(
 
 /** What the list knows about a request. */
 function callLines(row: CallRow, keyNames: KeyNames, options: RenderOptions): string[] {
-  const isWithoutAnswer = hasNoAnswer(row.status);
+  const isWithoutAnswer = hasNoAnswer(row);
   const record: Column<CallRow>[] = [
     { title: 'request', value: ({ id }) => id },
     { title: 'status', value: ({ status }) => status, style: ({ status }) => ownValue(styles, status) },

@@ -19,6 +19,10 @@ test('a request is one row from start to end', () => {
   store.apply(event('request.routed', 'req_1', { provider: 'openai' }));
   expect(store.rows()).toMatchObject([{ id: 'req_1', status: 'running', model: 'gpt', provider: 'openai' }]);
   expect(store.running()).toBe(1);
+  const soFar = { input_tokens: 7, output_tokens: 120, cost_usd: '0.002', ttft_ms: 310 };
+  store.apply(event('request.progress', 'req_1', soFar));
+  const shown = { inputTokens: 7, outputTokens: 120, costUsd: '0.002', ttftMs: 310 };
+  expect(store.rows()).toMatchObject([{ ...shown, status: 'running', provider: 'openai', totalMs: null }]);
   store.apply(event('request.completed', 'req_1', { ms: 900, status: 'completed', total_ms: 900 }));
   expect(store.rows()).toMatchObject([{ status: 'completed', at, totalMs: 900 }]);
   expect(store.running()).toBe(0);

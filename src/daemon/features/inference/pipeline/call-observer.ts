@@ -1,3 +1,4 @@
+import type { NanoUsd, Tokens } from '../../../../shared/money.ts';
 import type { Identified } from '../../../handler.ts';
 import type { UsageRecord } from '../../metering/index.ts';
 import type { PayableRequest } from '../../payment-required/index.ts';
@@ -28,6 +29,8 @@ export interface CallObserver {
   onAdmitted?(admitted: AdmittedCall): void;
   /** A provider is about to be asked. */
   onRouted?(routed: RoutedCall): void;
+  /** An answer is being generated; called every two seconds, and more often if it is expensive. */
+  onProgress?(call: ModelCall, progress: CallProgress): void;
   /** The settlement is on disk, `settledMs` milliseconds after the request arrived. */
   onSettled?(usage: UsageRecord, settledMs: number): void;
   /** The call was rejected before a provider was asked: by a limit, the balance, or for lack of a route. */
@@ -46,6 +49,18 @@ export interface RoutedCall {
   provider: string;
   /** Counted from 1. */
   attempt: number;
+}
+
+/** What a running call has used so far; estimated until the provider reports it. */
+export interface CallProgress {
+  requestId: string;
+  provider: string;
+  model: string;
+  tokens: Tokens;
+  /** Null if the price is unknown. */
+  cost: NanoUsd | null;
+  /** Milliseconds from the request to the start of the answer. */
+  ttftMs: number | null;
 }
 
 export interface RejectedCall {

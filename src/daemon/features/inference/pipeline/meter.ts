@@ -1,5 +1,5 @@
 import { ApiError } from '../../../../shared/errors.ts';
-import { type Cost, costOf, type NanoUsd, noCost, type Tokens } from '../../../../shared/money.ts';
+import { type Cost, costOf, noCost, type Tokens } from '../../../../shared/money.ts';
 import type { SlotAnswer } from '../../idempotency/index.ts';
 import {
   type Admission,
@@ -13,7 +13,7 @@ import type { Attempt, Route } from '../../routing/index.ts';
 import type { FinishReason, InferenceEvent } from '../neutral.ts';
 import { estimateTokens, noTokens, tokensMax } from '../pricing/cost-bound.ts';
 import type { Dropped } from '../upstream.ts';
-import type { CallObserver } from './call-observer.ts';
+import type { CallObserver, CallProgress } from './call-observer.ts';
 import type { Output } from './output.ts';
 import type { Settled } from './renderer.ts';
 import { serviceAnswer } from './service-member.ts';
@@ -31,12 +31,7 @@ type PromptTokens = Pick<Tokens, 'input' | 'cachedInput' | 'cacheWrite'>;
 export interface MeterOptions {
   admission: Pick<Admission, 'settle'>;
   /** Stores the cost so far; failures are ignored. */
-  saveProgress: (progress: {
-    requestId: string;
-    provider: string;
-    tokens: Tokens;
-    cost: NanoUsd;
-  }) => Promise<void>;
+  saveProgress: (progress: CallProgress) => Promise<void>;
   clock: { now(): number; elapsed(): number };
   marginPpm: number;
   hold: Hold;
@@ -154,9 +149,11 @@ export class Meter {
     this.#progressAt = at;
     this.#progressCharacters = characters;
     const tokens = this.tokens();
-    const cost = this.#cost(tokens)?.total ?? 0;
-    const { provider } = this.#route;
-    saveProgress({ requestId: hold.record.requestId, provider, tokens, cost }).catch(() => {});
+    const cost = this.#cost(tokens)?.total ?? null;
+    const { provider, offer } = this.#route;
+    const { requestId } = hold.record;
+    const progress = { requestId, provider, model: offer.model, tokens, cost, ttftMs: this.#ttftMs };
+    saveProgress(progress).catch(() => {});
   }
 
   /** The provider's usage, else an estimate; none when no provider has started to answer. */

@@ -155,7 +155,11 @@ async function admit(deps: CallDeps, call: ModelCall, startedAt: number) {
   const observers = observersOf(deps, call);
   const meter = new Meter({
     admission: deps.admission,
-    saveProgress: (progress) => deps.metering.progress(progress),
+    saveProgress({ requestId, provider, tokens, cost, ...shown }) {
+      for (const observer of observers)
+        observer.onProgress?.(call, { requestId, provider, tokens, cost, ...shown });
+      return deps.metering.progress({ requestId, provider, tokens, cost: cost ?? 0 });
+    },
     clock: deps.world,
     marginPpm,
     hold,

@@ -49,7 +49,7 @@ async function meterWith(options: { held?: number; ownKey?: boolean; promptToken
   const meter = new Meter({
     admission,
     saveProgress: async (progress) => {
-      saved.push(progress.cost);
+      saved.push(progress.cost ?? 0);
     },
     clock: world,
     marginPpm: 50_000,
