@@ -83,5 +83,6 @@ test('the time for a whole call changes without a restart', async () => {
   );
   const answer = await completeCall(on.daemon, { wire: 'chat', model, stream: true });
   expect(answer.text).toContain('"upstream_failed"');
+  expect(answer.text).toContain('took too long and was cut off');
   expect(await on.waitForUsage(model)).toMatchObject({ attempts: [{ errorCode: 'timeout' }] });
 });

@@ -282,6 +282,15 @@ test.each<[string, ProviderName, string]>([
   expect(param).toBe('input');
 });
 
+test.each([
+  ['responses', "Missing required parameter: 'input'."],
+  ['chat', "Missing required parameter: 'messages'."],
+])('%s: a sentence that quotes the messages as a whole says %s', async (caller, expected) => {
+  const rejection = { param: 'messages', message: "Missing required parameter: 'messages'." };
+  const { message } = await send(conversations[caller] as Conversation, refused('chat-only', rejection));
+  expect(message).toBe(expected);
+});
+
 test('a file that a provider does not accept is named', async () => {
   const content = [
     { type: 'text', text: 'Read this.' },

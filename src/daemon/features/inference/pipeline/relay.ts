@@ -110,14 +110,19 @@ function failureOf(started: StartedCall, error: unknown): ApiError {
   if (!(error instanceof UpstreamFailure)) return asApiError(error);
   const { publicMessage } = error.details;
   const code = providerCode(error);
-  const message =
-    publicMessage ||
-    `The provider ${started.route.provider} ended its answer early${code ? ` (${code})` : ''}.`;
+  const { provider } = started.route;
+  const message = publicMessage || `${whatFailed(error, provider)}${code ? ` (${code})` : ''}.`;
   return new ApiError(error.kind === 'rate-limited' ? 'rate_limited' : 'upstream_failed', {
     message,
     extra: { attempts: started.meter.attempts.map(attemptView) },
     cause: error,
   });
+}
+
+function whatFailed({ kind }: UpstreamFailure, provider: string): string {
+  return kind === 'timeout'
+    ? `The answer of the provider ${provider} took too long and was cut off`
+    : `The provider ${provider} ended its answer early`;
 }
 
 /** The provider's own error code, unless it is about the account there, which is not the caller's. */

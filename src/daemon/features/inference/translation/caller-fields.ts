@@ -60,7 +60,7 @@ const positioned = /^(?:messages|input|contents|system|system_?[iI]nstruction|to
 
 /** Fields in a provider's sentence that have other names or positions in the caller's request. */
 const mentions =
-  /\b(?:GenerateContentRequest\.)?(?:(?:messages|input|contents|system|tools)(?:\[\d+\]|\.\d+)(?:\.\w+|\[\w+\])*|max_(?:completion_|output_)?tokens|response_format|reasoning_effort)/g;
+  /\b(?:GenerateContentRequest\.)?(?:(?:messages|input|contents|system|tools)(?:\[\d+\]|\.\d+)(?:\.\w+|\[\w+\])*|(?<=['"`])messages(?=['"`])|max_(?:completion_|output_)?tokens|response_format|reasoning_effort)/g;
 
 /** What a caller calls the fields that a provider names. */
 class CallerFields {
