@@ -1,4 +1,6 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import standaloneCode from 'ajv/dist/standalone/index.js';
 import { build } from 'rolldown';
 
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -66,6 +68,25 @@ const drizzle = {
   },
 };
 
+/** Compiles the bodies of frequent model calls: compiled-bodies.ts says why. */
+const compiledBodies = {
+  name: 'compiled-bodies',
+  async transform(_code, id) {
+    if (!id.endsWith('/http/validation/compiled-bodies.js')) return;
+    const { ajvOptions } = await import('./build/daemon/http/validation/input-check.js');
+    const { standalone } = await import('./build/shared/contract/schema.js');
+    const { createResponse } = await import('./build/shared/contract/responses.js');
+    const { createChatCompletion } = await import('./build/shared/contract/chat-completions.js');
+    const code = { source: true, esm: true };
+    const ajv = new Ajv({ ...ajvOptions({ coerce: false, all: false }), code });
+    const endpoints = [createResponse, createChatCompletion];
+    for (const { id, body } of endpoints) ajv.addSchema(standalone(body), id);
+    const ids = endpoints.map(({ id }) => id);
+    const source = standaloneCode.default(ajv, Object.fromEntries(ids.map((id) => [id, id])));
+    return `${source}\nexport const compiledBodies = { ${ids.join(', ')} };`;
+  },
+};
+
 // By its function and not its command, which lists every file that it writes.
 const { output } = await build({
   input: {
@@ -77,7 +98,7 @@ const { output } = await build({
     'model-child': 'build/daemon/upstream/engine/model-child.js',
   },
   platform: 'node',
-  plugins: [drizzle],
+  plugins: [drizzle, compiledBodies],
   preserveEntrySignatures: 'allow-extension',
   // Dependencies stay packages. What else is imported is bundled: a few functions of a large package, or small modules
   // that come by the hundred. React's tools for developers are not installed.

@@ -1,6 +1,4 @@
 import { homedir } from 'node:os';
-import { createChatCompletion } from '../shared/contract/chat-completions.ts';
-import { createResponse } from '../shared/contract/responses.ts';
 import type { ConfigTools, ServeOptions } from '../shared/daemon-module.ts';
 import { type ExitCode, exitCodes } from '../shared/errors.ts';
 import { idMaker } from '../shared/ids.ts';
@@ -14,7 +12,6 @@ import { type Config, type ConfigFlags, loadConfig } from './config/config.ts';
 import { applyReload, liveSettings } from './config/live-settings.ts';
 import { settledEvent } from './features/metering/index.ts';
 import { createServer } from './http/server.ts';
-import { prepareBodyCheck } from './http/validation/input-check.ts';
 import { backupFiles } from './process/backup-files.ts';
 import { bootstrapSecrets } from './process/bootstrap-secrets.ts';
 import { callLog } from './process/call-log.ts';
@@ -101,10 +98,7 @@ async function run(config: Config, environment: Environment): Promise<ExitCode> 
   const log = createLog(config.logLevel, logFile);
   const network = await createProviderNetwork(config, { elapsed, log, stderr: environment.stderr });
   const world = worldOfProcess(network.send);
-  const opening = openSqliteStorage({ folder: config.dataFolder, now: world.now, log, settledEvent });
-  // Compiled while the writer's thread starts, so that the first call need not wait for it.
-  for (const endpoint of [createResponse, createChatCompletion]) prepareBodyCheck(endpoint);
-  const storage = await opening;
+  const storage = await openSqliteStorage({ folder: config.dataFolder, now: world.now, log, settledEvent });
   const stop = new AbortController();
   const failure = new AbortController();
   let exit: ExitCode = exitCodes.done;

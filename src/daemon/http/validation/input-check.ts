@@ -1,10 +1,11 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
 import type { Endpoint, Surface } from '../../../shared/contract/endpoint.ts';
 import { standalone } from '../../../shared/contract/schema.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { missingResource } from '../../../shared/missing-resource.ts';
 import type { ServerCall } from '../server-call.ts';
+import { compiledBodies } from './compiled-bodies.ts';
 import { type Fault, faultsOf, parameterName } from './faults.ts';
 
 /** Validates and completes a handler's input: `params`, `query` and `body`. Compiled on the first call. */
@@ -16,7 +17,9 @@ export function inputCheck(endpoint: Endpoint): InputCheck {
   const params = paramsCheck(endpoint);
   const query = lazily(endpoint.query, { coerce: true, all });
   const headers = lazily(endpoint.headers, { coerce: false, all });
-  const body = endpoint.ownFaults ? undefined : lazily(endpoint.body, { coerce: false, all });
+  const body = endpoint.ownFaults
+    ? undefined
+    : lazily(endpoint.body, { coerce: false, all }, compiledBodies[endpoint.id]);
   const headerNames = Object.keys(
     (endpoint.headers as { properties?: object } | undefined)?.properties ?? {},
   );
@@ -49,13 +52,6 @@ export function paramsCheck(endpoint: Endpoint): (call: Pick<ServerCall, 'params
   };
 }
 
-/**
- * Compiles the check of an endpoint's body ahead of its first call, which takes some ten milliseconds for model calls.
- */
-export function prepareBodyCheck({ body, surface }: Endpoint): void {
-  if (body) validatorOf(body, { coerce: false, all: surface === 'site' });
-}
-
 /** Compiles all schemas of the endpoint; throws errors that would otherwise appear on its first call. */
 export function checkContract(endpoint: Endpoint): void {
   for (const part of [endpoint.params, endpoint.query, endpoint.headers, endpoint.body]) {
@@ -82,9 +78,13 @@ function unknownParameters({ query }: Endpoint, given: unknown): Fault[] {
     });
 }
 
-function lazily(schema: TSchema | undefined, dialect: Dialect): ((value: unknown) => Fault[]) | undefined {
+function lazily(
+  schema: TSchema | undefined,
+  dialect: Dialect,
+  compiled?: ValidateFunction,
+): ((value: unknown) => Fault[]) | undefined {
   if (schema === undefined) return undefined;
-  let validate: ValidateFunction | undefined;
+  let validate = compiled;
   return (value) => {
     validate ??= validatorOf(schema, dialect);
     if (validate(value)) return [];
@@ -131,7 +131,13 @@ function ajvFor({ coerce, all }: Dialect): Ajv {
   const name = `${coerce} ${all}`;
   const known = ajvs.get(name);
   if (known) return known;
-  const made = new Ajv({
+  const made = new Ajv(ajvOptions({ coerce, all }));
+  ajvs.set(name, made);
+  return made;
+}
+
+export function ajvOptions({ coerce, all }: Dialect): Options {
+  return {
     allErrors: all,
     coerceTypes: coerce ? 'array' : false,
     removeAdditional: false,
@@ -143,14 +149,12 @@ function ajvFor({ coerce, all }: Dialect): Ajv {
     strictTypes: false,
     strictTuples: false,
     formats,
-    ...quickToCompile,
-  });
-  ajvs.set(name, made);
-  return made;
+    // Contracts are checked by tests, not at every start, and compiled code need not be optimised.
+    meta: false,
+    validateSchema: false,
+    code: { optimize: false },
+  };
 }
-
-// Contracts are checked by tests, not at every start, and compiled code need not be optimised.
-const quickToCompile = { meta: false, validateSchema: false, code: { optimize: false } } as const;
 
 const compiled = new WeakMap<TSchema, Map<Ajv, ValidateFunction>>();
 
