@@ -6,7 +6,7 @@ import { endpoint } from '../../src/shared/contract/endpoint.ts';
 import { ApiError } from '../../src/shared/errors.ts';
 import { sseEvent } from '../../src/shared/sse.ts';
 
-const common = { summary: '', tag: 'Daemon', access: {}, surface: 'v1', errors: [] } as const;
+const common = { summary: '', tag: 'Daemon', access: {}, errors: [] } as const;
 const readThing = endpoint({
   ...common,
   id: 'readThing',

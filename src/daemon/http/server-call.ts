@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Endpoint, Surface } from '../../shared/contract/endpoint.ts';
+import { type Endpoint, type Surface, surfaceOf } from '../../shared/contract/endpoint.ts';
 import type { ApiError } from '../../shared/errors.ts';
 import { CallAbortController } from '../../shared/when-aborted.ts';
 import type { Caller } from '../handler.ts';
@@ -71,7 +71,7 @@ export class ServerCall {
   }
 
   get surface(): Surface {
-    const surface = this.endpoint?.surface ?? surfaceOfUrl(this.request.url ?? '');
+    const surface = this.endpoint?.surface ?? surfaceOf(this.request.url ?? '');
     // Clients of the Messages API read models, too, and expect errors in its format.
     return surface === 'v1' && this.headers['anthropic-version'] !== undefined ? 'messages' : surface;
   }
@@ -94,9 +94,4 @@ export class ServerCall {
     this.endReason = reason;
     this.#controller?.abort(reason);
   }
-}
-
-function surfaceOfUrl(url: string): Surface {
-  if (/^\/api(\/|$)/.test(url)) return 'site';
-  return /^\/v1\/messages([/?]|$)/.test(url) ? 'messages' : 'v1';
 }

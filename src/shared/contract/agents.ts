@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { FreeTier } from './keys.ts';
-import { Count, dollars, nullable, Timestamp } from './vocabulary.ts';
+import { Count, dollars, nullable, StrictObject, Timestamp } from './vocabulary.ts';
 
 /** Maximum length of an agent's name, in bytes of UTF-8. */
 export const agentNameBytesMax = 64;
@@ -48,7 +48,7 @@ export const AgentChallenge = Type.Object(
   },
 );
 
-const signUp = { tag: 'Agents', access: { anonymous: true }, surface: 'v1' } as const;
+const signUp = { tag: 'Agents', access: { anonymous: true } } as const;
 
 export const createAgentChallenge = endpoint({
   ...signUp,
@@ -68,19 +68,16 @@ export const createAgent = endpoint({
   path: '/v1/agents',
   summary: 'Sign up an agent.',
   description: 'Only this response contains the secret.',
-  body: Type.Object(
-    {
-      // Its length is in bytes, which a schema cannot express; the code is `invalid_name`.
-      name: Type.String({ maxLength: 1024, description: `1 to ${agentNameBytesMax} bytes of UTF-8.` }),
-      challenge: Type.String({ minLength: 1, maxLength: 512 }),
-      proof: Type.String({
-        minLength: 1,
-        maxLength: 128,
-        description: 'The nonce that solves the challenge.',
-      }),
-    },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    // Its length is in bytes, which a schema cannot express; the code is `invalid_name`.
+    name: Type.String({ maxLength: 1024, description: `1 to ${agentNameBytesMax} bytes of UTF-8.` }),
+    challenge: Type.String({ minLength: 1, maxLength: 512 }),
+    proof: Type.String({
+      minLength: 1,
+      maxLength: 128,
+      description: 'The nonce that solves the challenge.',
+    }),
+  }),
   result: Type.Object({
     agent: Agent,
     key: Type.Object({
@@ -110,7 +107,6 @@ export const getAgent = endpoint({
   description: 'Its plan, balance, free tier and calls today. Other callers get `not_an_agent`.',
   tag: 'Agents',
   access: { apiKey: 'any', login: 'any', agent: true },
-  surface: 'v1',
   result: AgentView,
   errors: ['unauthenticated', 'not_an_agent'],
 });

@@ -3,7 +3,7 @@ import { Run } from './chats.ts';
 import { endpoint } from './endpoint.ts';
 import { idempotencyErrors, idempotencyHeaders, OnceHeaders } from './model-call.ts';
 import { dataOf, pageLimit, pageSizeMax, RowId } from './site.ts';
-import { AnyObject, maybe, nullable, OneLine, Timestamp } from './vocabulary.ts';
+import { AnyObject, maybe, nullable, OneLine, StrictObject, Timestamp } from './vocabulary.ts';
 
 /** `active` and `disabled` can change into each other; `archived` is final. */
 export const autopilotStatuses = ['active', 'disabled', 'archived'] as const;
@@ -149,7 +149,6 @@ export const listAutopilots = endpoint({
   description: 'Most recently changed first.',
   tag: 'Autopilots',
   access,
-  surface: 'site',
   query: Type.Object({
     limit: pageLimit(`Page size; default 100, at most ${pageSizeMax}.`),
     status: Type.Optional(
@@ -168,15 +167,11 @@ export const createAutopilot = endpoint({
   description: 'A handle that is taken gets a numeric suffix; by default it is derived from the name.',
   tag: 'Autopilots',
   access,
-  surface: 'site',
-  body: Type.Object(
-    {
-      displayName,
-      ...changeable,
-      status: Type.Optional(Type.Enum(['active', 'disabled'], { description: 'Default: `active`.' })),
-    },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    displayName,
+    ...changeable,
+    status: Type.Optional(Type.Enum(['active', 'disabled'], { description: 'Default: `active`.' })),
+  }),
   result: dataOf(AutopilotDetails),
   errors,
 });
@@ -189,7 +184,6 @@ export const getAutopilot = endpoint({
   description: 'Includes its profile and policy.',
   tag: 'Autopilots',
   access,
-  surface: 'site',
   params,
   result: dataOf(AutopilotDetails),
   errors: [...errors, 'not_found'],
@@ -204,7 +198,6 @@ export const updateAutopilot = endpoint({
     'Omitted members are unchanged, also within `profile` and `policy`; null clears. An archived autopilot cannot be changed.',
   tag: 'Autopilots',
   access,
-  surface: 'site',
   params,
   body: Type.Object(
     { displayName: Type.Optional(displayName), ...changeable, status: Type.Optional(Status) },
@@ -222,7 +215,6 @@ export const archiveAutopilot = endpoint({
   description: 'It can still be read, but no longer changed.',
   tag: 'Autopilots',
   access,
-  surface: 'site',
   params,
   result: dataOf(AutopilotDetails),
   errors: [...errors, 'not_found'],
@@ -247,10 +239,7 @@ const runMembers = {
     [
       Type.String({ ...messageText, description: 'A user message.' }),
       Type.Array(
-        Type.Object(
-          { role: Type.Enum(['user', 'assistant']), content: Type.String(messageText) },
-          { additionalProperties: false },
-        ),
+        StrictObject({ role: Type.Enum(['user', 'assistant']), content: Type.String(messageText) }),
         { minItems: 1, maxItems: 256, description: 'Messages of a conversation.' },
       ),
     ],
@@ -283,23 +272,19 @@ export const runAutopilot = endpoint({
   description: runDescription,
   tag: 'Autopilots',
   access,
-  surface: 'site',
   headers: OnceHeaders,
   responseHeaders: idempotencyHeaders,
   params,
-  body: Type.Object(
-    {
-      ...runMembers,
-      chatId: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 64,
-          description: 'The chat that the run continues: `th_…`. By default it starts one.',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    ...runMembers,
+    chatId: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description: 'The chat that the run continues: `th_…`. By default it starts one.',
+      }),
+    ),
+  }),
   result: dataOf(AutopilotRun),
   errors: runErrors,
 });
@@ -312,13 +297,12 @@ export const runChat = endpoint({
   description: `The chat must have been created with \`autopilot\`, or by a run of one. ${runDescription}`,
   tag: 'Autopilots',
   access,
-  surface: 'site',
   headers: OnceHeaders,
   responseHeaders: idempotencyHeaders,
   params: Type.Object({
     conversationId: Type.String({ minLength: 1, maxLength: 64, description: 'The id of a chat: `th_…`.' }),
   }),
-  body: Type.Object(runMembers, { additionalProperties: false }),
+  body: StrictObject(runMembers),
   result: dataOf(AutopilotRun),
   errors: runErrors,
 });
@@ -331,7 +315,6 @@ export const listAutopilotRuns = endpoint({
   description: 'Newest first.',
   tag: 'Autopilots',
   access,
-  surface: 'site',
   params,
   query: Type.Object({
     limit: pageLimit(`Page size; default 100, at most ${pageSizeMax}.`),
@@ -348,7 +331,6 @@ export const getAutopilotRun = endpoint({
   description: 'Includes its answer. The messages of its tools are those of its chat.',
   tag: 'Autopilots',
   access,
-  surface: 'site',
   params: runParams,
   result: dataOf(AutopilotRun),
   errors: [...errors, 'not_found'],
@@ -362,7 +344,6 @@ export const cancelAutopilotRun = endpoint({
   description: 'What it used and paid so far stays charged. A run that has ended is returned unchanged.',
   tag: 'Autopilots',
   access,
-  surface: 'site',
   underLoad: 'kept',
   params: runParams,
   result: dataOf(AutopilotRun),

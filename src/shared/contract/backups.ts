@@ -46,7 +46,6 @@ export const createBackup = endpoint({
     'Copies a consistent snapshot of the data into the folder `backups` of the data folder, verifies it, and reports progress. Calls continue. Disconnecting cancels it.',
   tag: 'Daemon',
   access: { login: 'owner', loginOnly: true },
-  surface: 'v1',
   result: BackupEvent,
   stream: { event: BackupEvent, done: false, always: true },
   errors: ['unauthenticated', 'signed_out', 'permission', 'conflict'],

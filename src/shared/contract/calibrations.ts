@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { questionTypes } from './decisions.ts';
 import { endpoint } from './endpoint.ts';
-import { deleted, Timestamp } from './vocabulary.ts';
+import { deleted, StrictObject, Timestamp } from './vocabulary.ts';
 
 const QuestionType = Type.Enum(questionTypes, { description: 'The type of question.' });
 const Temperature = Type.Number({
@@ -34,7 +34,6 @@ const ofOwner = {
   path: '/v1/admin/decisions/calibrations',
   tag: 'Decisions',
   access: { login: 'owner', loginOnly: true },
-  surface: 'v1',
 } as const;
 
 const ModelName = Type.String({
@@ -58,7 +57,7 @@ export const putCalibration = endpoint({
   method: 'PUT',
   summary: 'Set the calibration of a model for a type of question.',
   description: 'Later decisions of the model are scaled by the temperature, and are `calibrated`.',
-  body: Type.Object({ model: ModelName, type: QuestionType, ...fit }, { additionalProperties: false }),
+  body: StrictObject({ model: ModelName, type: QuestionType, ...fit }),
   result: Calibration,
   errors: ['unauthenticated', 'signed_out', 'permission', 'invalid_request'],
 });

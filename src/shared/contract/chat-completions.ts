@@ -201,7 +201,6 @@ export const createChatCompletion = endpoint({
   ].join(' '),
   tag: 'Model calls',
   access: { apiKey: 'responses', login: 'any', agent: true },
-  surface: 'v1',
   unauthorizedType: 'unauthorized',
   payable: true,
   headers: OnceHeaders,

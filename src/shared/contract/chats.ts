@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { dataOf } from './site.ts';
 import { ThreadTitle } from './threads.ts';
-import { AnyObject, nullable, Timestamp, Usd } from './vocabulary.ts';
+import { AnyObject, nullable, StrictObject, Timestamp, Usd } from './vocabulary.ts';
 
 /** Threads in the form of the site API: chats and their runs. */
 
@@ -101,7 +101,6 @@ export const RunEvent = Type.Object(
 const readers = { apiKey: ['runs:read', 'runs'], login: 'any', token: 'chats:read', agent: true } as const;
 const writers = { apiKey: 'runs', login: 'any', token: 'chats:write', agent: true } as const;
 const tag = 'Chats';
-const surface = 'site';
 const refusals = ['unauthenticated', 'permission', 'out_of_scope', 'invalid_request'] as const;
 const ofOne = [...refusals, 'not_found'] as const;
 
@@ -126,7 +125,6 @@ export const listChats = endpoint({
   description: 'Newest first.',
   tag,
   access: readers,
-  surface,
   query: Type.Object({ limit: limit(50, 200) }),
   result: dataOf(Type.Array(Chat)),
   errors: refusals,
@@ -141,21 +139,17 @@ export const createChat = endpoint({
     'A chat is a thread; model calls that name its id in `service.thread` or `conversation` are its runs.',
   tag,
   access: writers,
-  surface,
-  body: Type.Object(
-    {
-      title: Type.Optional(nullable(ThreadTitle)),
-      autopilot: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 64,
-          description:
-            'The id or handle of one of your autopilots: `POST /api/chats/{conversationId}/runs` then runs it.',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    title: Type.Optional(nullable(ThreadTitle)),
+    autopilot: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description:
+          'The id or handle of one of your autopilots: `POST /api/chats/{conversationId}/runs` then runs it.',
+      }),
+    ),
+  }),
   result: dataOf(Chat),
   errors: ofOne,
 });
@@ -167,7 +161,6 @@ export const getChat = endpoint({
   summary: 'Show a chat.',
   tag,
   access: readers,
-  surface,
   params: Type.Object({ conversationId: chatId }),
   result: dataOf(Chat),
   errors: ofOne,
@@ -181,7 +174,6 @@ export const listChatMessages = endpoint({
   description: 'Oldest first.',
   tag,
   access: readers,
-  surface,
   params: Type.Object({ conversationId: chatId }),
   query: Type.Object({
     limit: limit(50, 200),
@@ -201,7 +193,6 @@ export const listRuns = endpoint({
   description: 'Newest first. The latest 1,000 runs of a chat are stored.',
   tag,
   access: readers,
-  surface,
   params: Type.Object({ conversationId: chatId }),
   query: Type.Object({ limit: limit(100, 500) }),
   result: dataOf(Type.Array(Run)),
@@ -216,7 +207,6 @@ export const listRunEvents = endpoint({
   description: 'Oldest first.',
   tag,
   access: readers,
-  surface,
   params: Type.Object({
     conversationId: chatId,
     run: Type.String({

@@ -38,7 +38,6 @@ export const compactResponse = endpoint({
   ].join(' '),
   tag: 'Model calls',
   access: { apiKey: 'responses', login: 'any', agent: true },
-  surface: 'v1',
   unauthorizedType: 'unauthorized',
   payable: true,
   body: CreateResponseBody,

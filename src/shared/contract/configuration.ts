@@ -55,7 +55,6 @@ export const getConfiguration = endpoint({
   description: 'Each setting with its source: a flag, the environment, a line of the file, or the default.',
   tag: 'Daemon',
   access: hostOnly,
-  surface: 'v1',
   result: ConfigurationView,
   errors: hostErrors,
 });
@@ -69,7 +68,6 @@ export const reloadConfiguration = endpoint({
     'Settings that can change at run time apply to subsequent calls; the others are listed and need a restart. An invalid file changes nothing, and the error lists all of its faults.',
   tag: 'Daemon',
   access: hostOnly,
-  surface: 'v1',
   result: ReloadReport,
   errors: [...hostErrors, 'invalid_request'],
 });

@@ -1,6 +1,16 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { Count, listOf, maybe, nullable, OneLine, Timestamp, Usd, WorkspaceReference } from './vocabulary.ts';
+import {
+  Count,
+  listOf,
+  maybe,
+  nullable,
+  OneLine,
+  StrictObject,
+  Timestamp,
+  Usd,
+  WorkspaceReference,
+} from './vocabulary.ts';
 
 /** Credit granted to a workspace. */
 export const CreditGrant = Type.Object(
@@ -83,21 +93,17 @@ export const buyCredit = endpoint({
     'Returns an invoice over an amount in satoshis or dollars, which can be paid within an hour. The credit is added once, as soon as the invoice is paid.',
   tag: 'Credit',
   access: buyers,
-  surface: 'v1',
-  body: Type.Object(
-    {
-      sats: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 100_000_000, description: 'The amount to pay, in satoshis.' }),
-      ),
-      usd: Type.Optional(
-        Type.String({
-          pattern: '^(?!0+(\\.0+)?$)[0-9]{1,6}(\\.[0-9]{1,9})?$',
-          description: 'The credit to buy, in dollars; rounded up to whole satoshis.',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    sats: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 100_000_000, description: 'The amount to pay, in satoshis.' }),
+    ),
+    usd: Type.Optional(
+      Type.String({
+        pattern: '^(?!0+(\\.0+)?$)[0-9]{1,6}(\\.[0-9]{1,9})?$',
+        description: 'The credit to buy, in dollars; rounded up to whole satoshis.',
+      }),
+    ),
+  }),
   result: CreditPurchase,
   errors: ['unauthenticated', 'out_of_scope', 'invalid_request', 'rate_limited', 'unavailable'],
 });
@@ -109,7 +115,6 @@ export const getCreditPurchase = endpoint({
   summary: 'Show a purchase of credit, or wait until it is paid.',
   tag: 'Credit',
   access: buyers,
-  surface: 'v1',
   params: Type.Object({ id: Type.String({ maxLength: 64, description: 'The id of the purchase.' }) }),
   query: Type.Object({
     wait_seconds: Type.Optional(
@@ -135,19 +140,15 @@ export const grantCredit = endpoint({
   description: 'Repeating a grant with the same `reference` returns the first one, or 409 if it differs.',
   tag: 'Credit',
   access: hostOnly,
-  surface: 'v1',
-  body: Type.Object(
-    {
-      workspace: WorkspaceReference,
-      usd: Type.String({
-        pattern: '^(?!0+(\\.0+)?$)([0-9]{1,6}(\\.[0-9]{1,9})?|1000000(\\.0{1,9})?)$',
-        description: 'Dollars, above zero and at most 1,000,000.',
-      }),
-      note: maybe(Type.String({ maxLength: 200 })),
-      reference: maybe(OneLine({ maxLength: 128, description: 'Your own reference for the grant.' })),
-    },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    workspace: WorkspaceReference,
+    usd: Type.String({
+      pattern: '^(?!0+(\\.0+)?$)([0-9]{1,6}(\\.[0-9]{1,9})?|1000000(\\.0{1,9})?)$',
+      description: 'Dollars, above zero and at most 1,000,000.',
+    }),
+    note: maybe(Type.String({ maxLength: 200 })),
+    reference: maybe(OneLine({ maxLength: 128, description: 'Your own reference for the grant.' })),
+  }),
   result: CreditGrant,
   errors: [...hostErrors, 'invalid_request', 'not_found', 'conflict'],
 });
@@ -159,7 +160,6 @@ export const listCredit = endpoint({
   summary: 'List the credit of workspaces.',
   tag: 'Credit',
   access: hostOnly,
-  surface: 'v1',
   query: Type.Object({ workspace: Type.Optional(WorkspaceReference) }),
   result: listOf(CreditAccount),
   errors: [...hostErrors, 'invalid_request', 'not_found'],
@@ -171,7 +171,6 @@ const checkOfBooks = {
   path: '/v1/admin/ledger/verify',
   tag: 'Credit',
   access: hostOnly,
-  surface: 'v1',
   result: LedgerCheck,
   errors: hostErrors,
 } as const;

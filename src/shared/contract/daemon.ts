@@ -86,7 +86,6 @@ export const getServiceStatus = endpoint({
     'Whether calls are served, by which providers, and the default model. The daemon’s owner finds more in `GET /v1/admin/status`.',
   tag: 'Daemon',
   access: everyone,
-  surface: 'v1',
   result: ServiceStatus,
   errors: ['unauthenticated'],
 });
@@ -99,7 +98,6 @@ export const getStatus = endpoint({
   summary: 'Get the daemon’s status.',
   tag: 'Daemon',
   access: { login: 'owner', loginOnly: true },
-  surface: 'v1',
   result: DaemonStatus,
   errors: ['unauthenticated', 'signed_out', 'permission'],
 });
@@ -114,7 +112,6 @@ export const stopDaemon = endpoint({
   description: 'New calls are rejected immediately; calls in progress have 25 seconds to finish.',
   tag: 'Daemon',
   access: { login: 'owner', loginOnly: true },
-  surface: 'v1',
   result: Type.Object({ stopping: Type.Literal(true), pid: Type.Integer() }),
   errors: ['unauthenticated', 'signed_out', 'permission'],
 });
@@ -128,7 +125,6 @@ export const health = endpoint({
   summary: 'Check that the process is running.',
   tag: 'Daemon',
   access: everyone,
-  surface: 'v1',
   result: Type.Object({ status: Type.Literal('ok') }),
   errors: ['unauthenticated'],
 });
@@ -143,7 +139,6 @@ export const ready = endpoint({
   description: 'Returns 503 `unavailable` unless storage is open and writable.',
   tag: 'Daemon',
   access: everyone,
-  surface: 'v1',
   result: Type.Object({ status: Type.Literal('ready') }),
   errors: ['unauthenticated', 'unavailable'],
 });
@@ -156,7 +151,6 @@ export const openApi = endpoint({
   description: 'The whole API as OpenAPI 3.1.0.',
   tag: 'Daemon',
   access: everyone,
-  surface: 'v1',
   result: AnyObject,
   errors: ['unauthenticated'],
 });

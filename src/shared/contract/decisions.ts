@@ -342,7 +342,6 @@ const shared = {
   method: 'POST',
   tag: 'Decisions',
   access: everyone,
-  surface: 'v1',
   headers,
   bodyLimit: decisionLimits.bodyBytes,
   responseHeaders: {

@@ -90,7 +90,6 @@ export const createEmbedding = endpoint({
   ].join(' '),
   tag: 'Model calls',
   access: { apiKey: 'responses', login: 'any', agent: true },
-  surface: 'v1',
   unauthorizedType: 'unauthorized',
   payable: true,
   headers: OnceHeaders,

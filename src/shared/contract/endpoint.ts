@@ -97,7 +97,7 @@ export interface Endpoint {
   /** Groups endpoints in the reference; each tag has a sentence in `tagDescriptions`. */
   readonly tag: Tag;
   readonly access: Access;
-  /** `v1`, `messages` (Anthropic's) and `site` differ in response envelope and error format. */
+  /** `v1`, `messages` (Anthropic's) and `site` differ in response envelope and error format. Follows from the path. */
   readonly surface: Surface;
   /** The `type` of a 401: `unauthorized` on model routes, `authentication` elsewhere. */
   readonly unauthorizedType?: 'unauthorized' | 'authentication';
@@ -127,8 +127,16 @@ export interface Endpoint {
 }
 
 /** Declares an endpoint with precise types, so that handler, client and command are checked against it. */
-export function endpoint<const E extends Endpoint>(definition: E): E {
-  return definition;
+export function endpoint<const E extends Omit<Endpoint, 'surface'>>(
+  definition: E,
+): E & Pick<Endpoint, 'surface'> {
+  return { ...definition, surface: surfaceOf(definition.path) };
+}
+
+/** The surface that a path or the target of a request belongs to. */
+export function surfaceOf(path: string): Surface {
+  if (/^\/api(\/|$)/.test(path)) return 'site';
+  return /^\/v1\/messages([/?]|$)/.test(path) ? 'messages' : 'v1';
 }
 
 /** The type of a schema. Of `TSchema` itself it is `unknown`: inferring that one costs the compiler 150,000 types. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { deleted, nullable, Timestamp } from './vocabulary.ts';
+import { deleted, nullable, StrictObject, Timestamp } from './vocabulary.ts';
 
 /** The embedded engine: model files that the host runs itself. */
 
@@ -44,7 +44,6 @@ export type EngineModelCheck = Static<typeof EngineModelCheck>;
 const ofOwner = {
   tag: 'Engine',
   access: { login: 'owner', loginOnly: true },
-  surface: 'v1',
 } as const;
 const common = ['unauthenticated', 'signed_out', 'permission'] as const;
 
@@ -70,19 +69,16 @@ export const addEngineModel = endpoint({
   summary: 'Add a model to the embedded engine.',
   description:
     'Loads a GGUF file of the host and asks it a question; it is added if it answers. The file is used where it is, not copied.',
-  body: Type.Object(
-    {
-      path: Type.String({ minLength: 1, maxLength: 4096, description: 'The absolute path of the file.' }),
-      name: Type.Optional(nameOf(`${letters} By default from the file’s name.`)),
-      as: Type.Optional(
-        Type.Enum(['engine', 'engine-flash'], {
-          description:
-            'The decision model that it answers as, instead of another one. By default `engine`, if there is none yet.',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    path: Type.String({ minLength: 1, maxLength: 4096, description: 'The absolute path of the file.' }),
+    name: Type.Optional(nameOf(`${letters} By default from the file’s name.`)),
+    as: Type.Optional(
+      Type.Enum(['engine', 'engine-flash'], {
+        description:
+          'The decision model that it answers as, instead of another one. By default `engine`, if there is none yet.',
+      }),
+    ),
+  }),
   result: EngineModelView,
   errors: [...common, 'invalid_request', 'conflict', 'unavailable'],
 });

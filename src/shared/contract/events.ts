@@ -63,7 +63,6 @@ export const streamEvents = endpoint({
   description: `Server-sent events until either side disconnects. A \`request.rejected\` is a call that got an error before any provider was asked; only the owner of the host gets those without a valid key, and \`data.more\` counts similar calls that have no event of their own. Stored events have their sequence as SSE id, so a reader can resume. Events are stored for 24 hours, at most 100,000: \`events.gap\` (\`data.after\`) tells a resuming reader that older ones are gone. \`events.dropped\` (\`data.count\`) tells a slow reader that live events were skipped; stored ones never are. The types are ${eventTypes.map((type) => `\`${type}\``).join(', ')}.`,
   tag: 'Events',
   access: { apiKey: ['traces:read', 'traces'], login: 'any' },
-  surface: 'v1',
   query: Type.Object({
     after: Type.Optional(
       Type.Integer({

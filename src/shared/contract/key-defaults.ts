@@ -44,7 +44,6 @@ export const setKeyDefaults = endpoint({
     'Defaults for calls that do not set these options: use of the response cache, storage of responses, and `service:*` events in streams. Only the key’s owner may change them, never the key itself. Omitted members are unchanged; null clears. Applies from the next request.',
   tag: 'Keys',
   access: { login: 'any', loginOnly: true },
-  surface: 'v1',
   params: keyPath,
   body: KeyDefaultsChange,
   result: KeyDefaults,

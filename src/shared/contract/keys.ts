@@ -11,6 +11,7 @@ import {
   OneLine,
   pageQuery,
   Scope,
+  StrictObject,
   Timestamp,
   Usd,
   WorkspaceReference,
@@ -107,7 +108,6 @@ export const listKeys = endpoint({
   description: 'Newest first, including revoked keys; without secrets.',
   tag: 'Keys',
   access: { apiKey: 'keys', login: 'member' },
-  surface: 'v1',
   params: Type.Object({ workspace: WorkspaceReference }),
   query: Type.Object(pageQuery('key')),
   result: listOf(Key),
@@ -123,31 +123,27 @@ export const issueKey = endpoint({
     'Only this response contains the secret. `models` and `actions` are fixed for the key’s lifetime; `limits` and `defaults` can be changed by its owner. A key that issues another can grant only its own scopes; the new key inherits its limits and defaults, and spending counts against both. Plain members may issue keys if their workspace allows it.',
   tag: 'Keys',
   access: { apiKey: 'keys', login: 'admin' },
-  surface: 'v1',
   params: Type.Object({ workspace: WorkspaceReference }),
-  body: Type.Object(
-    {
-      name: Type.Optional(OneLine({ maxLength: keyNameCharsMax, description: 'A name to recognise it by.' })),
-      scopes: Type.Optional(
-        Type.Array(Scope, {
-          minItems: 1,
-          maxItems: 32,
-          description: 'The key’s scopes; default `responses`, `models:read` and `usage:read`.',
-        }),
-      ),
-      models: Type.Optional(ModelPatterns),
-      actions: Type.Optional(
-        Type.Array(Action, {
-          minItems: 1,
-          maxItems: actionNames.length,
-          description: 'The only model calls the key may make; fixed for its lifetime.',
-        }),
-      ),
-      limits: Type.Optional(LimitsChange),
-      defaults: Type.Optional(KeyDefaultsChange),
-    },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    name: Type.Optional(OneLine({ maxLength: keyNameCharsMax, description: 'A name to recognise it by.' })),
+    scopes: Type.Optional(
+      Type.Array(Scope, {
+        minItems: 1,
+        maxItems: 32,
+        description: 'The key’s scopes; default `responses`, `models:read` and `usage:read`.',
+      }),
+    ),
+    models: Type.Optional(ModelPatterns),
+    actions: Type.Optional(
+      Type.Array(Action, {
+        minItems: 1,
+        maxItems: actionNames.length,
+        description: 'The only model calls the key may make; fixed for its lifetime.',
+      }),
+    ),
+    limits: Type.Optional(LimitsChange),
+    defaults: Type.Optional(KeyDefaultsChange),
+  }),
   bodyRequired: false,
   result: IssuedKey,
   errors: ['unauthenticated', 'out_of_scope', 'permission', 'invalid_request'],
@@ -171,7 +167,6 @@ export const revokeKey = endpoint({
     'Takes effect immediately: its calls are rejected and its running streams end. Keys it issued are revoked too.',
   tag: 'Keys',
   access: { apiKey: 'keys', login: 'any' },
-  surface: 'v1',
   params: Type.Object({
     workspace: WorkspaceReference,
     key: Type.String({ minLength: 1, maxLength: 64, description: 'The id of the key: `key_…`.' }),
@@ -188,7 +183,6 @@ export const showKey = endpoint({
   description: 'Includes the spending of keys it issued, as counted against its limits.',
   tag: 'Keys',
   access: { apiKey: 'keys', login: 'member' },
-  surface: 'v1',
   params: keyPath,
   result: KeyWithUse,
   errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
@@ -202,7 +196,6 @@ export const getKey = endpoint({
   description: 'Its scopes, spending and limits.',
   tag: 'Keys',
   access: { apiKey: 'any', login: 'any', agent: true },
-  surface: 'v1',
   result: KeyView,
   errors: ['unauthenticated'],
 });

@@ -64,7 +64,6 @@ export const callMcp = endpoint({
   ].join(' '),
   tag: 'MCP',
   access: { apiKey: 'plugins', login: 'any', token: '*', agent: true },
-  surface: 'v1',
   body: McpMessage,
   bodyRequired: true,
   bodyLimit: messageBytesMax,

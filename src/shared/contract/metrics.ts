@@ -13,7 +13,6 @@ export const getMetrics = endpoint({
     'In the Prometheus text format. Local requests need no credential; others need a key of the host’s own workspace with the scope `traces:read`, or the daemon owner’s login.',
   tag: 'Daemon',
   access: everyone,
-  surface: 'v1',
   contentType: 'text/plain; version=0.0.4; charset=utf-8',
   result: Type.String(),
   errors: ['unauthenticated', 'out_of_scope', 'permission'],

@@ -132,7 +132,6 @@ export const listModels = endpoint({
     'All models in the common format, available ones first. `service` contains each model’s providers, capabilities, prices and live speed. With a credential, models are available that the workspace’s own provider keys can call. Requests with the header `anthropic-version` get Anthropic’s format, in pages, with the models that `/v1/messages` can call now.',
   tag: 'Models',
   access: everyone,
-  surface: 'v1',
   query: Type.Object(
     {
       after: Type.Optional(
@@ -166,7 +165,6 @@ export const getModel = endpoint({
   description: 'Requests with the header `anthropic-version` get Anthropic’s format.',
   tag: 'Models',
   access: everyone,
-  surface: 'v1',
   params: Type.Object({
     model: Type.String({
       minLength: 1,
@@ -200,7 +198,6 @@ export const refreshModels = endpoint({
     'Queries every provider the host has a key for. The result replaces the previous list and is kept across restarts. A provider keeps its previous list if it cannot be queried, or if it suddenly lists nothing or less than half, until it confirms the new list.',
   tag: 'Models',
   access: { login: 'owner', loginOnly: true },
-  surface: 'v1',
   result: Type.Object({ object: Type.Literal('list'), data: Type.Array(RefreshedProvider) }),
   errors: ['unauthenticated', 'signed_out', 'permission'],
 });

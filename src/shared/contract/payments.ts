@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { idempotencyErrors, idempotencyHeaders, OnceHeaders } from './model-call.ts';
 import { dataOf, pageOf, pageQuery } from './site.ts';
-import { nullable, Timestamp } from './vocabulary.ts';
+import { nullable, StrictObject, Timestamp } from './vocabulary.ts';
 import { msats, sats } from './wallet.ts';
 
 /** The shortest text that can be an invoice, and the longest that is read. */
@@ -74,47 +74,43 @@ export const payInvoice = endpoint({
     'Waits until the payment succeeds or fails, or `timeoutMs` is over; it then goes on, and its `status` is `pending`. An invoice is paid at most once: 409 if a payment of it is pending or succeeded. Invoices without an amount, expired ones and those above the maximum are rejected with 422 before anything is sent. A maximum limits the amount of the invoice; fees are limited to 1 % of it, or 2 satoshis if that is more.',
   tag: 'Payments',
   access,
-  surface: 'site',
   headers: OnceHeaders,
   responseHeaders: idempotencyHeaders,
-  body: Type.Object(
-    {
-      invoice: Type.String({
-        ...invoiceText,
-        description: 'A BOLT 11 invoice, with or without `lightning:`.',
+  body: StrictObject({
+    invoice: Type.String({
+      ...invoiceText,
+      description: 'A BOLT 11 invoice, with or without `lightning:`.',
+    }),
+    host: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        description:
+          'Whom you pay, for your records; one of `wallet.allowed_hosts`, if the host has configured them.',
       }),
-      host: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 255,
-          description:
-            'Whom you pay, for your records; one of `wallet.allowed_hosts`, if the host has configured them.',
-        }),
-      ),
-      maxAmountMsats: Type.Optional(
-        Type.Integer({
-          minimum: 1000,
-          maximum: Number.MAX_SAFE_INTEGER,
-          description: 'The most that the invoice may ask for, in millisatoshis.',
-        }),
-      ),
-      maxAmountSats: Type.Optional(
-        Type.Integer({
-          minimum: 1,
-          maximum: Number.MAX_SAFE_INTEGER,
-          description: 'The same in satoshis. The lower one applies.',
-        }),
-      ),
-      timeoutMs: Type.Optional(
-        Type.Integer({
-          minimum: 1000,
-          maximum: 120_000,
-          description: 'How long to wait for the result; default 12000.',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+    ),
+    maxAmountMsats: Type.Optional(
+      Type.Integer({
+        minimum: 1000,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'The most that the invoice may ask for, in millisatoshis.',
+      }),
+    ),
+    maxAmountSats: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'The same in satoshis. The lower one applies.',
+      }),
+    ),
+    timeoutMs: Type.Optional(
+      Type.Integer({
+        minimum: 1000,
+        maximum: 120_000,
+        description: 'How long to wait for the result; default 12000.',
+      }),
+    ),
+  }),
   result: dataOf(Type.Object({ payment: Payment })),
   errors: [...errors, 'invalid_request', ...idempotencyErrors, 'unavailable'],
 });
@@ -127,23 +123,19 @@ export const createInvoice = endpoint({
   description: 'It expires after an hour. The event `invoice.paid` reports its payment.',
   tag: 'Payments',
   access,
-  surface: 'site',
   headers: OnceHeaders,
   responseHeaders: idempotencyHeaders,
-  body: Type.Object(
-    {
-      amountSats: Type.Integer({
-        minimum: 1,
-        // A hundredth of a safe integer of millisatoshis, so that balances stay exact.
-        maximum: 90_000_000_000,
-        description: 'The amount in satoshis.',
-      }),
-      description: Type.Optional(
-        Type.String({ maxLength: 200, description: 'What is paid for; shown to the payer.' }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    amountSats: Type.Integer({
+      minimum: 1,
+      // A hundredth of a safe integer of millisatoshis, so that balances stay exact.
+      maximum: 90_000_000_000,
+      description: 'The amount in satoshis.',
+    }),
+    description: Type.Optional(
+      Type.String({ maxLength: 200, description: 'What is paid for; shown to the payer.' }),
+    ),
+  }),
   result: dataOf(Type.Object({ invoice: WalletInvoice })),
   errors: [...errors, 'invalid_request', ...idempotencyErrors, 'unavailable'],
 });
@@ -156,8 +148,7 @@ export const decodeInvoice = endpoint({
   description: 'What paying it would mean, and why it cannot be paid, if so. Nothing is paid.',
   tag: 'Payments',
   access,
-  surface: 'site',
-  body: Type.Object({ invoice: Type.String(invoiceText) }, { additionalProperties: false }),
+  body: StrictObject({ invoice: Type.String(invoiceText) }),
   result: dataOf(
     Type.Object({
       amountMsats: nullable(msats('Null if the payer is to choose it.')),
@@ -184,7 +175,6 @@ export const listPayments = endpoint({
   description: 'Newest first.',
   tag: 'Payments',
   access,
-  surface: 'site',
   query: Type.Object(pageQuery),
   result: pageOf(Payment),
   errors: [...errors, 'invalid_request'],
@@ -198,7 +188,6 @@ export const listInvoices = endpoint({
   description: 'Newest first.',
   tag: 'Payments',
   access,
-  surface: 'site',
   query: Type.Object(pageQuery),
   result: pageOf(WalletInvoice),
   errors: [...errors, 'invalid_request'],
@@ -211,7 +200,6 @@ export const getInvoice = endpoint({
   summary: 'Show an invoice.',
   tag: 'Payments',
   access,
-  surface: 'site',
   params: Type.Object({
     invoiceId: Type.String({ minLength: 1, maxLength: 64, description: 'The id of an invoice: `inv_…`.' }),
   }),
@@ -226,7 +214,6 @@ export const getPayment = endpoint({
   summary: 'Show a payment.',
   tag: 'Payments',
   access,
-  surface: 'site',
   params: Type.Object({
     paymentId: Type.String({ minLength: 1, maxLength: 64, description: 'The id of a payment: `pay_…`.' }),
   }),

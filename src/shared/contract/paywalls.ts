@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { idempotencyErrors, idempotencyHeaders, OnceHeaders } from './model-call.ts';
 import { dataOf, pageOf, pageQuery, RowId } from './site.ts';
-import { maybe, nullable, Timestamp } from './vocabulary.ts';
+import { maybe, nullable, StrictObject, Timestamp } from './vocabulary.ts';
 import { msats } from './wallet.ts';
 
 /** Paywalls: paths of this host's reverse proxy whose requests cost Lightning payments. */
@@ -231,7 +231,6 @@ export const listPaywalls = endpoint({
   description: 'Newest first, without deleted ones unless `status` is `deleted`.',
   tag: 'Paywalls',
   access,
-  surface: 'site',
   query: Type.Object({
     status: Type.Optional(
       Type.Enum([...paywallStatuses], { description: 'Only paywalls with this status.' }),
@@ -251,23 +250,19 @@ export const createPaywall = endpoint({
     'Puts a price on requests to a web server: the reverse proxy of this host answers them with 402 and a Lightning invoice for your wallet until they carry a paid token. By default a payment buys one request. Needs a wallet. Link-local addresses are rejected as upstream unless `paywalls.allowed_upstreams` lists them, and private ones unless you own the host.',
   tag: 'Paywalls',
   access,
-  surface: 'site',
   headers: OnceHeaders,
   responseHeaders: idempotencyHeaders,
-  body: Type.Object(
-    {
-      name: Type.Optional(
-        Type.String({
-          maxLength: 63,
-          pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
-          description: 'Small letters, digits and `-`; by default derived from the path or the upstream.',
-        }),
-      ),
-      ...changeable,
-      upstream: Type.Object({ url: upstreamUrl, ...upstreamMembers }, { additionalProperties: false }),
-    },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    name: Type.Optional(
+      Type.String({
+        maxLength: 63,
+        pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
+        description: 'Small letters, digits and `-`; by default derived from the path or the upstream.',
+      }),
+    ),
+    ...changeable,
+    upstream: StrictObject({ url: upstreamUrl, ...upstreamMembers }),
+  }),
   result: dataOf(Paywall),
   errors: [...errors, 'invalid_request', ...idempotencyErrors, 'unavailable'],
 });
@@ -281,7 +276,6 @@ export const exportPaywalls = endpoint({
     'Caddy and nginx forward requests to the reverse proxy of this host, which asks for the payments. Aperture asks for them itself, and is paid to its own wallet.',
   tag: 'Paywalls',
   access,
-  surface: 'site',
   query: Type.Object({
     format: Type.Enum([...exportFormats], {
       description:
@@ -305,7 +299,6 @@ export const getPaywall = endpoint({
   summary: 'Show a paywall.',
   tag: 'Paywalls',
   access,
-  surface: 'site',
   params,
   result: dataOf(Paywall),
   errors: [...errors, 'not_found'],
@@ -320,15 +313,12 @@ export const updatePaywall = endpoint({
     'Omitted members are unchanged, also within `match`, `upstream` and `token`; a list or map replaces the whole one. Applies to the next request; tokens that were issued keep their terms.',
   tag: 'Paywalls',
   access,
-  surface: 'site',
   params,
   body: Type.Object(
     {
       ...changeable,
       priceSats: Type.Optional(changeable.priceSats),
-      upstream: Type.Optional(
-        Type.Object({ url: Type.Optional(upstreamUrl), ...upstreamMembers }, { additionalProperties: false }),
-      ),
+      upstream: Type.Optional(StrictObject({ url: Type.Optional(upstreamUrl), ...upstreamMembers })),
       status: Type.Optional(Type.Enum(['active', 'paused'])),
     },
     { additionalProperties: false, minProperties: 1 },
@@ -346,7 +336,6 @@ export const deletePaywall = endpoint({
     'Before this is answered, its route is gone and its tokens are revoked; running requests finish. `data.proxy` reports whether all proxies were reconfigured. Payments are kept; name and route become free.',
   tag: 'Paywalls',
   access,
-  surface: 'site',
   params,
   result: dataOf(Paywall),
   errors: [...errors, 'invalid_request', 'not_found', 'conflict'],

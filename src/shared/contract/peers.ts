@@ -157,7 +157,6 @@ export const getNode = endpoint({
   summary: 'Describe this daemon to its peers.',
   tag: 'Peers',
   access: everyone,
-  surface: 'v1',
   result: NodeCard,
   errors: ['unauthenticated'],
 });
@@ -175,7 +174,6 @@ export const listPeers = endpoint({
   description: 'All on one page, with the state of each.',
   tag: 'Peers',
   access,
-  surface: 'v1',
   params: at,
   result: Type.Object({ object: Type.Literal('list'), data: Type.Array(Peer) }),
   errors,
@@ -190,7 +188,6 @@ export const putPeer = endpoint({
   description: `A peer is asked only for decisions with \`X-Decision-Order: peer\`, or if the host asks peers by default. Its key is stored sealed, and is never shown again. Without \`key\` an earlier one stays, unless the address changes. A workspace has at most ${peersMax} peers.`,
   tag: 'Peers',
   access,
-  surface: 'v1',
   params: one,
   body: Type.Object(
     {
@@ -245,7 +242,6 @@ export const deletePeer = endpoint({
   description: 'Its key is deleted; its attempts stay.',
   tag: 'Peers',
   access,
-  surface: 'v1',
   params: one,
   result: deleted('peer'),
   errors: [...errors, 'not_found'],
@@ -259,7 +255,6 @@ export const checkPeer = endpoint({
   description: 'Reads its card and asks it for one fixed decision. A good result ends its bench.',
   tag: 'Peers',
   access,
-  surface: 'v1',
   params: one,
   result: PeerCheck,
   errors: [...errors, 'not_found', 'unavailable'],
@@ -274,7 +269,6 @@ export const listPeerAttempts = endpoint({
     'Newest first: what each peer was asked for, the outcome and the time. Neither questions nor answers are stored. The last 10,000 of the host are kept.',
   tag: 'Peers',
   access,
-  surface: 'v1',
   params: at,
   query: Type.Object({
     peer: Type.Optional(PeerName),

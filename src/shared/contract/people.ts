@@ -1,6 +1,15 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { deleted, Handle, listOf, nullable, OneLine, pageQuery, Timestamp } from './vocabulary.ts';
+import {
+  deleted,
+  Handle,
+  listOf,
+  nullable,
+  OneLine,
+  pageQuery,
+  StrictObject,
+  Timestamp,
+} from './vocabulary.ts';
 import { memberRef, Workspace } from './workspaces.ts';
 
 /** A user of this host. */
@@ -47,18 +56,14 @@ export const createSession = endpoint({
     'The host’s admin creates the code, which works once within 15 minutes. Only this response contains the secret. Repeated wrong codes from one address return 429.',
   tag: 'Sessions',
   access: { anonymous: true },
-  surface: 'v1',
-  body: Type.Object(
-    {
-      code: Type.String({
-        minLength: 1,
-        maxLength: 64,
-        description: 'Case-insensitive, dash optional.',
-      }),
-      name: Type.Optional(OneLine({ maxLength: 64, description: 'A name to recognise this login by.' })),
-    },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    code: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'Case-insensitive, dash optional.',
+    }),
+    name: Type.Optional(OneLine({ maxLength: 64, description: 'A name to recognise this login by.' })),
+  }),
   result: Type.Object({
     session: Session,
     user: User,
@@ -76,7 +81,6 @@ export const getSession = endpoint({
   description: 'The calling login, its user, and the workspace it acts in.',
   tag: 'Sessions',
   access: { login: 'any', loginOnly: true },
-  surface: 'v1',
   result: Type.Object({ session: Session, user: User, workspace: Workspace }),
   errors: ['unauthenticated', 'signed_out'],
 });
@@ -89,7 +93,6 @@ export const listSessions = endpoint({
   description: 'Active logins, oldest first.',
   tag: 'Sessions',
   access: { login: 'any', loginOnly: true },
-  surface: 'v1',
   query: Type.Object(pageQuery('key')),
   result: listOf(Session),
   errors: ['unauthenticated', 'signed_out', 'invalid_request'],
@@ -103,7 +106,6 @@ export const signOut = endpoint({
   description: 'Takes effect immediately: calls with this login are rejected and its running streams end.',
   tag: 'Sessions',
   access: { login: 'any', loginOnly: true },
-  surface: 'v1',
   result: deleted('session'),
   errors: ['unauthenticated', 'signed_out'],
 });
@@ -117,7 +119,6 @@ export const deleteSession = endpoint({
   description: 'Takes effect immediately: calls with that login are rejected and its running streams end.',
   tag: 'Sessions',
   access: { login: 'any', loginOnly: true },
-  surface: 'v1',
   params: Type.Object({
     session: Type.String({ minLength: 1, maxLength: 64, description: 'The id of one of your logins.' }),
   }),
@@ -134,14 +135,10 @@ export const addUser = endpoint({
     'Creates the user with a workspace of their own and a login code that is valid for 15 minutes.',
   tag: 'Users',
   access: { login: 'owner', loginOnly: true },
-  surface: 'v1',
-  body: Type.Object(
-    {
-      handle: Handle(32),
-      name: Type.Optional(OneLine({ maxLength: 100, description: 'Default: the handle.' })),
-    },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    handle: Handle(32),
+    name: Type.Optional(OneLine({ maxLength: 100, description: 'Default: the handle.' })),
+  }),
   result: Type.Object({ user: User, workspace: Workspace, code: Type.String(), expires_at: Timestamp }),
   errors: ['unauthenticated', 'signed_out', 'permission', 'invalid_request', 'conflict'],
 });
@@ -154,7 +151,6 @@ export const listUsers = endpoint({
   description: 'Oldest first.',
   tag: 'Users',
   access: { login: 'owner', loginOnly: true },
-  surface: 'v1',
   query: Type.Object(pageQuery('usr')),
   result: listOf(User),
   errors: ['unauthenticated', 'signed_out', 'permission', 'invalid_request'],
@@ -169,7 +165,6 @@ export const createLoginCode = endpoint({
   description: 'It works once, within 15 minutes.',
   tag: 'Users',
   access: { login: 'owner', loginOnly: true },
-  surface: 'v1',
   params: Type.Object({ user: memberRef('The id or handle of a user; `me` is yourself.') }),
   result: LoginCode,
   errors: ['unauthenticated', 'signed_out', 'permission', 'invalid_request', 'not_found'],

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { dataOf, RowId } from './site.ts';
-import { Handle, OneLine, Timestamp } from './vocabulary.ts';
+import { Handle, OneLine, StrictObject, Timestamp } from './vocabulary.ts';
 
 const members = {
   avatar: Type.String({ description: 'The URL of an image; empty for none.' }),
@@ -33,7 +33,6 @@ export const getProfile = endpoint({
   description: 'With an API key: the profile of its owner.',
   tag: 'Profile',
   access,
-  surface: 'site',
   result: dataOf(Profile),
   errors,
 });
@@ -46,7 +45,6 @@ export const updateProfile = endpoint({
   description: 'Omitted members are unchanged.',
   tag: 'Profile',
   access,
-  surface: 'site',
   body: Type.Object(
     {
       name: Type.Optional(OneLine({ maxLength: 255, description: 'Your display name.' })),
@@ -75,17 +73,13 @@ export const deleteProfile = endpoint({
     'Ends your logins, tokens and memberships and deletes your shouts. Your keys are revoked or pass to the owner of their workspace without the scopes `keys`, `billing` and `workspace`. Whispers you sent remain with their recipients, from a deleted user. Not possible for the daemon’s owner, or for the last owner of a workspace with other members.',
   tag: 'Profile',
   access,
-  surface: 'site',
-  body: Type.Object(
-    {
-      email: Type.String({
-        minLength: 1,
-        maxLength: 254,
-        description: 'Your email address, as confirmation.',
-      }),
-    },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    email: Type.String({
+      minLength: 1,
+      maxLength: 254,
+      description: 'Your email address, as confirmation.',
+    }),
+  }),
   result: dataOf(Type.Object({ deleted: Type.Literal(true) })),
   errors: [...errors, 'invalid_request'],
 });
@@ -98,7 +92,6 @@ export const getMe = endpoint({
   description: 'Your profile with your handle, and your latest chats.',
   tag: 'Profile',
   access,
-  surface: 'site',
   query: Type.Object({
     chat_limit: Type.Optional(
       Type.Integer({

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { knownProviders } from '../known-providers.ts';
 import { endpoint } from './endpoint.ts';
-import { deleted, listOf, Timestamp, WorkspaceReference } from './vocabulary.ts';
+import { deleted, listOf, StrictObject, Timestamp, WorkspaceReference } from './vocabulary.ts';
 
 const Provider = Type.Enum([...knownProviders], { description: 'The provider the key belongs to.' });
 
@@ -44,7 +44,6 @@ export const listProviderKeys = endpoint({
     'Providers and fingerprints, all on one page. For the workspace’s owner and admins, and keys they issued.',
   tag: 'Provider keys',
   access,
-  surface: 'v1',
   params: at,
   result: listOf(ProviderKey),
   errors: ['unauthenticated', 'out_of_scope', 'permission', 'invalid_request'],
@@ -60,17 +59,13 @@ export const putProviderKey = endpoint({
     'The key is stored sealed, replaces the previous one, and is never shown again. Calls use it with `service.pay: "mine"`, and for providers the host has no account with.',
   tag: 'Provider keys',
   access,
-  surface: 'v1',
   params: one,
-  body: Type.Object(
-    {
-      key: Type.String({
-        pattern: '^[!-~]{20,512}$',
-        description: 'The key as issued by the provider: 20 to 512 visible ASCII characters, without spaces.',
-      }),
-    },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    key: Type.String({
+      pattern: '^[!-~]{20,512}$',
+      description: 'The key as issued by the provider: 20 to 512 visible ASCII characters, without spaces.',
+    }),
+  }),
   result: ProviderKey,
   errors: ['unauthenticated', 'out_of_scope', 'permission', 'not_found', 'invalid_request', 'unavailable'],
 });
@@ -82,7 +77,6 @@ export const deleteProviderKey = endpoint({
   summary: 'Delete a provider key.',
   tag: 'Provider keys',
   access,
-  surface: 'v1',
   params: one,
   result: deleted('provider_key'),
   errors: ['unauthenticated', 'out_of_scope', 'permission', 'not_found', 'invalid_request'],
@@ -96,7 +90,6 @@ export const checkProviderKey = endpoint({
   description: 'Asks the provider, with one free call, whether it accepts the key.',
   tag: 'Provider keys',
   access,
-  surface: 'v1',
   params: one,
   result: ProviderKeyCheck,
   errors: ['unauthenticated', 'out_of_scope', 'permission', 'not_found', 'invalid_request', 'unavailable'],

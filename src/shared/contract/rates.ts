@@ -53,7 +53,6 @@ export const listRates = endpoint({
   description: 'One row per model and provider: the provider’s price, the host’s margin, and their sum.',
   tag: 'Models',
   access: everyone,
-  surface: 'v1',
   result: RateCard,
   errors: ['unauthenticated'],
 });

@@ -12,7 +12,6 @@ export const getReference = endpoint({
     'Everything in `/v1/openapi.json`, with samples, as one HTML page that loads nothing from other hosts. It can be searched, and calls that read and model calls can be tried in it.',
   tag: 'Daemon',
   access: everyone,
-  surface: 'v1',
   contentType: 'text/html; charset=utf-8',
   responseHeaders: {
     'content-security-policy': 'Allows the page to run its own script and to call this daemon, nothing else.',
@@ -30,7 +29,6 @@ export const getHome = endpoint({
   description: 'For browsers: what this address is, with a link to the API reference.',
   tag: 'Daemon',
   access: everyone,
-  surface: 'v1',
   contentType: 'text/html; charset=utf-8',
   responseHeaders: {
     'content-security-policy': 'Allows the page to use its own style, nothing else.',

@@ -72,7 +72,6 @@ export const connectResponses = endpoint({
   ].join(' '),
   tag: 'Model calls',
   access: { apiKey: 'responses', login: 'any', agent: true },
-  surface: 'v1',
   unauthorizedType: 'unauthorized',
   result: ResponseEvent,
   socket: {

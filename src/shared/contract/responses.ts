@@ -232,7 +232,6 @@ export const createResponse = endpoint({
   ].join(' '),
   tag: 'Model calls',
   access: { apiKey: 'responses', login: 'any', agent: true },
-  surface: 'v1',
   unauthorizedType: 'unauthorized',
   payable: true,
   headers: OnceHeaders,

@@ -11,7 +11,7 @@ import {
   rowPageQuery,
   UserReference,
 } from './site.ts';
-import { everyone, Timestamp } from './vocabulary.ts';
+import { everyone, StrictObject, Timestamp } from './vocabulary.ts';
 
 /** The default zone. */
 export const defaultZone = 'global';
@@ -57,7 +57,6 @@ export const listShouts = endpoint({
   description: 'Newest first.',
   tag: 'Shouts',
   access: everyone,
-  surface: 'site',
   query: Type.Object({
     zone: inZone,
     ...rowPageQuery,
@@ -77,19 +76,15 @@ export const postShout = endpoint({
   description: 'Visible to everyone. At most 30 per minute.',
   tag: 'Shouts',
   access: write,
-  surface: 'site',
-  body: Type.Object(
-    {
-      body: PlainText('Plain text that is not blank; stored unmodified.', { maxLength: 2000 }),
-      zone: Type.Optional(
-        Type.String({
-          ...zonePattern,
-          description: `Letters, digits, \`:\`, \`_\` and \`-\`, stored in lower case; default \`${defaultZone}\`.`,
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    body: PlainText('Plain text that is not blank; stored unmodified.', { maxLength: 2000 }),
+    zone: Type.Optional(
+      Type.String({
+        ...zonePattern,
+        description: `Letters, digits, \`:\`, \`_\` and \`-\`, stored in lower case; default \`${defaultZone}\`.`,
+      }),
+    ),
+  }),
   result: dataOf(Shout),
   errors: [...errors, 'invalid_request', 'rate_limited'],
 });
@@ -102,7 +97,6 @@ export const listZones = endpoint({
   description: 'Zones of the last 24 hours, most active first.',
   tag: 'Shouts',
   access: everyone,
-  surface: 'site',
   query: Type.Object({
     limit: pageLimit('Page size; default 20, at most 100.'),
   }),
@@ -119,7 +113,6 @@ export const streamShouts = endpoint({
     'Server-sent events `shout.created`, with the id of the shout as SSE id. `Last-Event-ID` resumes after a shout; without it, only new shouts are sent.',
   tag: 'Shouts',
   access: everyone,
-  surface: 'site',
   query: Type.Object({ zone: inZone }),
   headers: resumeHeaders,
   result: Shout,
@@ -135,7 +128,6 @@ export const getShout = endpoint({
   description: 'The author.',
   tag: 'Shouts',
   access: everyone,
-  surface: 'site',
   params: rowIn('The id of a shout.'),
   result: dataOf(Shout),
   errors: ['not_found'],
@@ -149,7 +141,6 @@ export const deleteShout = endpoint({
   description: 'Only the author may delete it.',
   tag: 'Shouts',
   access: write,
-  surface: 'site',
   params: rowIn('The id of a shout.'),
   result: dataOf(Type.Object({ deleted: Type.Literal(true) })),
   errors: [...errors, 'not_found'],

@@ -13,7 +13,6 @@ const ResponseId = Type.Object({
 const byResponsesKey = {
   tag: 'Model calls',
   access: { apiKey: 'responses', login: 'any', agent: true },
-  surface: 'v1',
   unauthorizedType: 'unauthorized',
   params: ResponseId,
 } as const;
@@ -129,7 +128,6 @@ export const listResponses = endpoint({
   description: 'Newest first, including background responses in progress.',
   tag: 'Model calls',
   access: { apiKey: 'responses', login: 'any', agent: true },
-  surface: 'v1',
   unauthorizedType: 'unauthorized',
   query: Type.Object(pageQuery('resp')),
   result: listOf(ListedResponse),

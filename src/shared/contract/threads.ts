@@ -1,6 +1,15 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { AnyObject, deleted, listOf, nullable, OneLine, pageQuery, Timestamp } from './vocabulary.ts';
+import {
+  AnyObject,
+  deleted,
+  listOf,
+  nullable,
+  OneLine,
+  pageQuery,
+  StrictObject,
+  Timestamp,
+} from './vocabulary.ts';
 
 /** Stored conversations and their model calls. */
 
@@ -62,7 +71,6 @@ const ThreadId = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 64, description: 'The id of a thread: `th_…`.' }),
 });
 const tag = 'Threads';
-const surface = 'v1';
 const readers = { apiKey: ['threads:read', 'threads'], login: 'any', agent: true } as const;
 const writers = { apiKey: 'threads', login: 'any', agent: true } as const;
 const refusals = ['unauthenticated', 'out_of_scope', 'invalid_request'] as const;
@@ -81,8 +89,7 @@ export const createThread = endpoint({
   ].join(' '),
   tag,
   access: writers,
-  surface,
-  body: Type.Object({ title: Type.Optional(nullable(ThreadTitle)) }, { additionalProperties: false }),
+  body: StrictObject({ title: Type.Optional(nullable(ThreadTitle)) }),
   result: OneThread,
   errors: refusals,
 });
@@ -95,7 +102,6 @@ export const listThreads = endpoint({
   description: 'Newest first.',
   tag,
   access: readers,
-  surface,
   query: Type.Object(pageQuery('th')),
   result: listOf(Thread),
   errors: refusals,
@@ -109,7 +115,6 @@ export const getThread = endpoint({
   description: 'Its run has ended when `working` is false.',
   tag,
   access: readers,
-  surface,
   params: ThreadId,
   result: OneThread,
   errors: ofOne,
@@ -122,9 +127,8 @@ export const updateThread = endpoint({
   summary: 'Change the title of a thread.',
   tag,
   access: writers,
-  surface,
   params: ThreadId,
-  body: Type.Object({ title: nullable(ThreadTitle) }, { additionalProperties: false }),
+  body: StrictObject({ title: nullable(ThreadTitle) }),
   bodyRequired: true,
   result: OneThread,
   errors: ofOne,
@@ -138,7 +142,6 @@ export const deleteThread = endpoint({
   description: 'Also deletes its messages, runs and events. A run in progress is cancelled first.',
   tag,
   access: writers,
-  surface,
   params: ThreadId,
   result: deleted('thread'),
   errors: ofOne,
@@ -152,7 +155,6 @@ export const listThreadMessages = endpoint({
   description: 'Oldest first: the input and output items of its completed runs.',
   tag,
   access: readers,
-  surface,
   params: ThreadId,
   query: Type.Object(pageQuery('msg')),
   result: listOf(ThreadMessage),
@@ -168,7 +170,6 @@ export const followThread = endpoint({
     'Server-sent events with their sequence as SSE id, until either side disconnects or the thread is deleted. The latest 4,000 events of a thread are stored.',
   tag,
   access: readers,
-  surface,
   params: ThreadId,
   query: Type.Object({
     after: Type.Optional(
@@ -198,7 +199,6 @@ export const stopThread = endpoint({
   description: 'Output generated so far is charged. Does nothing if no run is in progress.',
   tag,
   access: writers,
-  surface,
   params: ThreadId,
   result: OneThread,
   errors: ofOne,

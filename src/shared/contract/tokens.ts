@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { abilityNames, endpoint } from './endpoint.ts';
 import { dataOf, RowId } from './site.ts';
-import { nullable, OneLine, Timestamp } from './vocabulary.ts';
+import { nullable, OneLine, StrictObject, Timestamp } from './vocabulary.ts';
 
 const Abilities = Type.Array(Type.Enum([...abilityNames]), {
   description: 'Its abilities on the site API; `*` is all of them.',
@@ -33,7 +33,6 @@ export const listTokens = endpoint({
   description: 'Tokens that were not revoked, newest first.',
   tag: 'Tokens',
   access,
-  surface: 'site',
   result: dataOf(Type.Array(AccessToken)),
   errors,
 });
@@ -47,28 +46,24 @@ export const createToken = endpoint({
     'Only this response contains the secret. A token that creates another cannot extend its own expiry.',
   tag: 'Tokens',
   access,
-  surface: 'site',
-  body: Type.Object(
-    {
-      name: OneLine({ maxLength: 100, description: 'A name to recognise it by.' }),
-      abilities: Type.Optional(
-        Type.Array(Type.Enum([...abilityNames]), {
-          minItems: 1,
-          maxItems: 32,
-          description: 'Default: `["*"]`, all abilities.',
+  body: StrictObject({
+    name: OneLine({ maxLength: 100, description: 'A name to recognise it by.' }),
+    abilities: Type.Optional(
+      Type.Array(Type.Enum([...abilityNames]), {
+        minItems: 1,
+        maxItems: 32,
+        description: 'Default: `["*"]`, all abilities.',
+      }),
+    ),
+    expires_at: Type.Optional(
+      nullable(
+        Type.String({
+          maxLength: 32,
+          description: 'Expiry, as a UTC time or a day; default: never.',
         }),
       ),
-      expires_at: Type.Optional(
-        nullable(
-          Type.String({
-            maxLength: 32,
-            description: 'Expiry, as a UTC time or a day; default: never.',
-          }),
-        ),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+    ),
+  }),
   result: dataOf(
     Type.Object({
       token: Type.String({ description: 'Send it as `Authorization: Bearer …`.' }),
@@ -91,7 +86,6 @@ export const revokeCurrentToken = endpoint({
   tag: 'Tokens',
   // Any token may revoke itself.
   access: { login: 'any', token: 'any' },
-  surface: 'site',
   result: dataOf(Type.Object({ deleted: Type.Literal(true) })),
   errors: [...errors, 'not_found'],
 });
@@ -104,7 +98,6 @@ export const revokeToken = endpoint({
   description: takesEffect,
   tag: 'Tokens',
   access,
-  surface: 'site',
   params: Type.Object({
     tokenId: Type.String({ minLength: 1, maxLength: 64, description: 'The id of one of your tokens.' }),
   }),
@@ -120,7 +113,6 @@ export const revokeTokens = endpoint({
   description: 'Takes effect immediately, including for the calling token.',
   tag: 'Tokens',
   access,
-  surface: 'site',
   result: dataOf(Type.Object({ deletedCount: Type.Integer({ minimum: 0 }) })),
   errors,
 });

@@ -119,7 +119,6 @@ export const getTrace = endpoint({
     'Attempts, timings, tokens, cost and available routes of a finished request, or the reason why it was rejected; no content.',
   tag: 'Traces',
   access: readers,
-  surface: 'v1',
   params: finishedRequest,
   result: TraceView,
   errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
@@ -134,7 +133,6 @@ export const listTraces = endpoint({
     'Finished and rejected requests of the whole workspace, most recent first. The owner of the host also gets rejected calls without a valid key.',
   tag: 'Traces',
   access: readers,
-  surface: 'v1',
   query: Type.Object({
     ...pageQuery('req'),
     status: Type.Optional(Type.Enum([...traceStatuses], { description: 'Only calls with this status.' })),

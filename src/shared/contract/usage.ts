@@ -83,7 +83,6 @@ export const getUsage = endpoint({
     'Tokens, cost, provider, attempts and the amount charged. A key sees its own requests, a login those of its workspace.',
   tag: 'Usage',
   access: { apiKey: 'usage:read', login: 'any', agent: true },
-  surface: 'v1',
   params: finishedRequest,
   result: UsageView,
   errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
@@ -98,7 +97,6 @@ export const listUsage = endpoint({
     'Totals of finished requests: a key sees its own, a login those of its workspace. `total` covers all pages.',
   tag: 'Usage',
   access: { apiKey: 'usage:read', login: 'any', agent: true },
-  surface: 'v1',
   query: Type.Object({
     key: Type.Optional(
       Type.String({ maxLength: 64, description: 'Only calls of the key or login with this id.' }),
@@ -150,7 +148,6 @@ export const tokensServed = endpoint({
     'In total and per UTC day, newest first. Calls with a caller’s own provider key count as paid.',
   tag: 'Usage',
   access: everyone,
-  surface: 'v1',
   result: Type.Object({ total: Type.Object(served), days: Type.Array(ServedDayView) }),
   errors: ['unauthenticated', 'unavailable'],
 });

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { Count, nullable, Timestamp } from './vocabulary.ts';
+import { Count, nullable, StrictObject, Timestamp } from './vocabulary.ts';
 
 const Store = Type.Enum(['file', 'keychain', 'passphrase', 'plain']);
 
@@ -39,7 +39,6 @@ export const getVault = endpoint({
   description: 'The vault seals provider keys. Its master key is stored outside the database.',
   tag: 'Vault',
   access,
-  surface: 'v1',
   result: VaultStatus,
   errors: common,
 });
@@ -53,7 +52,6 @@ export const unlockVault = endpoint({
     'Looks up the master key again, or accepts what opens it. Without a vault, a passphrase creates one.',
   tag: 'Vault',
   access,
-  surface: 'v1',
   body: Type.Object(
     {
       passphrase: Type.Optional(Type.String({ minLength: 8, maxLength: 1024 })),
@@ -85,20 +83,16 @@ export const rotateVault = endpoint({
     'Seals every secret under a new master key and verifies it before the old one is discarded. Older backups can only be opened with an export of the old key.',
   tag: 'Vault',
   access,
-  surface: 'v1',
-  body: Type.Object(
-    {
-      to: Type.Optional(Store),
-      passphrase: Type.Optional(
-        Type.String({
-          minLength: 8,
-          maxLength: 1024,
-          description: 'The new passphrase, for the store `passphrase`.',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    to: Type.Optional(Store),
+    passphrase: Type.Optional(
+      Type.String({
+        minLength: 8,
+        maxLength: 1024,
+        description: 'The new passphrase, for the store `passphrase`.',
+      }),
+    ),
+  }),
   bodyRequired: false,
   result: VaultStatus,
   errors: [...common, 'invalid_request', 'conflict', 'unavailable'],
@@ -112,7 +106,6 @@ export const exportVault = endpoint({
   description: 'Anyone who has it and the database can read every sealed secret.',
   tag: 'Vault',
   access,
-  surface: 'v1',
   result: Type.Object(
     { key_id: Type.String(), master_key: Type.String({ description: '32 bytes in base64url.' }) },
     { $id: 'VaultExport' },

@@ -1,8 +1,13 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import type { IdPrefix } from '../ids.ts';
 import { type Access, scopeNames } from './endpoint.ts';
 
 /** Shapes shared by several domains. Source: part 1 of the field decisions. */
+
+/** An object that has no other members. */
+export function StrictObject<P extends TProperties>(properties: P) {
+  return Type.Object(properties, { additionalProperties: false });
+}
 
 /** A time: ISO 8601 in UTC, `2026-11-21T08:54:15.000Z`. */
 export const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, in UTC.' });

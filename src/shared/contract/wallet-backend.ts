@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { connectedBackends, lightningNetworks } from '../wallet-backends.ts';
 import { endpoint } from './endpoint.ts';
-import { deleted, nullable, Timestamp } from './vocabulary.ts';
+import { deleted, nullable, StrictObject, Timestamp } from './vocabulary.ts';
 import { msats } from './wallet.ts';
 
 /** The Lightning back end of all wallets, without its secret. */
@@ -41,7 +41,6 @@ export const getWalletBackend = endpoint({
     'Asks the node whether it can pay and be paid. `GET /v1/admin/status` contains the last known state.',
   tag: 'Wallet',
   access,
-  surface: 'v1',
   result: WalletBackendStatus,
   errors: common,
 });
@@ -55,12 +54,8 @@ export const putWalletSecret = endpoint({
     'Seals a macaroon, connection string or password in the vault. It is never returned. A secret in the environment or in a file, if configured, is used instead.',
   tag: 'Wallet',
   access,
-  surface: 'v1',
   params,
-  body: Type.Object(
-    { secret: Type.String({ minLength: 1, maxLength: 8192 }) },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({ secret: Type.String({ minLength: 1, maxLength: 8192 }) }),
   result: Type.Object({ backend: Type.String(), sealed: Type.Literal(true) }, { $id: 'WalletSecret' }),
   errors: [...common, 'invalid_request', 'unavailable'],
 });
@@ -73,7 +68,6 @@ export const deleteWalletSecret = endpoint({
   description: 'Pending payments are not followed until there is one again.',
   tag: 'Wallet',
   access,
-  surface: 'v1',
   params,
   result: deleted('wallet_secret'),
   errors: common,
@@ -88,11 +82,9 @@ export const fundWallet = endpoint({
     'Adds money to your wallet that the node can send and no wallet of the host holds. Nothing is sent. 409 if there is less.',
   tag: 'Wallet',
   access,
-  surface: 'v1',
-  body: Type.Object(
-    { amount_sats: Type.Integer({ minimum: 1, maximum: 90_000_000_000, description: 'Satoshis to add.' }) },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    amount_sats: Type.Integer({ minimum: 1, maximum: 90_000_000_000, description: 'Satoshis to add.' }),
+  }),
   result: Type.Object(
     {
       wallet_id: Type.String({ description: '`wal_…`' }),
@@ -112,11 +104,9 @@ export const trustNode = endpoint({
     'The first node that a back end reaches is trusted with the money of its wallets; payments and invoices are refused while another one answers. This replaces the trusted node by the one that answers now. 409 if that is not `node_id`.',
   tag: 'Wallet',
   access,
-  surface: 'v1',
-  body: Type.Object(
-    { node_id: Type.String({ pattern: '^0[23][0-9a-f]{64}$', description: 'The public key of the node.' }) },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    node_id: Type.String({ pattern: '^0[23][0-9a-f]{64}$', description: 'The public key of the node.' }),
+  }),
   result: WalletBackendStatus,
   errors: [...common, 'invalid_request', 'conflict', 'unavailable'],
 });
@@ -129,29 +119,25 @@ export const checkWalletBackend = endpoint({
   description: 'Asks a node that is not configured yet. Nothing is stored.',
   tag: 'Wallet',
   access,
-  surface: 'v1',
-  body: Type.Object(
-    {
-      backend: params.properties.backend,
-      secret: Type.String({ minLength: 1, maxLength: 8192 }),
-      url: Type.Optional(
-        Type.String({
-          maxLength: 2048,
-          pattern: '^https?://',
-          description: 'Where its API listens; by default as configured.',
-        }),
-      ),
-      certificate_file: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 4096,
-          description: 'A file with the certificate to trust, on the daemon’s machine.',
-        }),
-      ),
-      network: Type.Optional(Type.Enum([...lightningNetworks])),
-    },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    backend: params.properties.backend,
+    secret: Type.String({ minLength: 1, maxLength: 8192 }),
+    url: Type.Optional(
+      Type.String({
+        maxLength: 2048,
+        pattern: '^https?://',
+        description: 'Where its API listens; by default as configured.',
+      }),
+    ),
+    certificate_file: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        description: 'A file with the certificate to trust, on the daemon’s machine.',
+      }),
+    ),
+    network: Type.Optional(Type.Enum([...lightningNetworks])),
+  }),
   result: Type.Object(
     {
       state: Type.Enum(['ready', 'limited', 'unavailable']),
@@ -171,29 +157,25 @@ export const resolvePayment = endpoint({
     'For a payment of any user whose result the node does not tell: look it up in the wallet first. `failed` returns the reserved money to its payer, who can then pay the invoice again. The payment records who declared it. 409 if it is not pending.',
   tag: 'Wallet',
   access,
-  surface: 'v1',
   params: Type.Object({
     payment: Type.String({ minLength: 1, maxLength: 64, description: 'The id of a payment: `pay_…`.' }),
   }),
-  body: Type.Object(
-    {
-      outcome: Type.Enum(['paid', 'failed']),
-      fee_msats: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: Number.MAX_SAFE_INTEGER,
-          description: 'With `paid`: what was paid in fees; by default all that is reserved for fees.',
-        }),
-      ),
-      preimage: Type.Optional(
-        Type.String({
-          pattern: '^[0-9a-f]{64}$',
-          description: 'With `paid`: the proof of payment, for the payer, if the wallet shows it.',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    outcome: Type.Enum(['paid', 'failed']),
+    fee_msats: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'With `paid`: what was paid in fees; by default all that is reserved for fees.',
+      }),
+    ),
+    preimage: Type.Optional(
+      Type.String({
+        pattern: '^[0-9a-f]{64}$',
+        description: 'With `paid`: the proof of payment, for the payer, if the wallet shows it.',
+      }),
+    ),
+  }),
   result: Type.Object(
     {
       id: Type.String({ description: '`pay_…`' }),

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { dataOf } from './site.ts';
-import { Timestamp } from './vocabulary.ts';
+import { StrictObject, Timestamp } from './vocabulary.ts';
 
 /** A whole number of satoshis. */
 export function sats(description: string) {
@@ -42,19 +42,15 @@ export const createWallet = endpoint({
     'Each user or agent has one wallet. Without `mnemonic` a new one is created, and only this response contains its twelve words; if there is a wallet already, it is returned. With `mnemonic` the wallet of that recovery phrase is imported; it replaces another wallet only if that one is empty. The phrase is sealed in the vault.',
   tag: 'Wallet',
   access,
-  surface: 'site',
-  body: Type.Object(
-    {
-      mnemonic: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 1024,
-          description: 'A BIP 39 recovery phrase: 12, 15, 18, 21 or 24 English words.',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    mnemonic: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1024,
+        description: 'A BIP 39 recovery phrase: 12, 15, 18, 21 or 24 English words.',
+      }),
+    ),
+  }),
   bodyRequired: false,
   result: dataOf(
     Type.Object({
@@ -78,7 +74,6 @@ export const getBalance = endpoint({
   description: 'Returns 404 without a wallet.',
   tag: 'Wallet',
   access,
-  surface: 'site',
   result: dataOf(
     Type.Object({
       walletId: Type.String({ description: '`wal_…`' }),
@@ -104,17 +99,13 @@ export const useFaucet = endpoint({
     'For trying payments out, by the owner of the host: play money buys credit for model calls. The owner can pay it on to other wallets. Only on a host that listens on this machine alone and has no Lightning back end.',
   tag: 'Wallet',
   access: { login: 'owner', loginOnly: true },
-  surface: 'site',
-  body: Type.Object(
-    {
-      amountSats: Type.Integer({
-        minimum: 1,
-        maximum: faucetSatsMax,
-        description: 'Satoshis to add; a wallet holds at most a hundred million of play money.',
-      }),
-    },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    amountSats: Type.Integer({
+      minimum: 1,
+      maximum: faucetSatsMax,
+      description: 'Satoshis to add; a wallet holds at most a hundred million of play money.',
+    }),
+  }),
   result: dataOf(Type.Object({ wallet: Wallet })),
   errors: ['unauthenticated', 'signed_out', 'permission', 'invalid_request', 'conflict'],
 });

@@ -10,7 +10,7 @@ import {
   rowPageQuery,
   UserReference,
 } from './site.ts';
-import { nullable, Timestamp } from './vocabulary.ts';
+import { nullable, StrictObject, Timestamp } from './vocabulary.ts';
 
 /** A message from one user to another. */
 export const Whisper = Type.Object(
@@ -55,7 +55,6 @@ export const listWhispers = endpoint({
   description: 'Whispers you sent or received, newest first.',
   tag: 'Whispers',
   access: read,
-  surface: 'site',
   query: Type.Object({ with: Type.Optional(Peer), ...rowPageQuery }),
   result: pageOf(Whisper, {
     with: nullable(Type.String({ description: 'The handle of the user that was requested.' })),
@@ -72,15 +71,11 @@ export const sendWhisper = endpoint({
     'Exactly one of `recipientId` and `recipientHandle` is required; you cannot whisper to yourself.',
   tag: 'Whispers',
   access: write,
-  surface: 'site',
-  body: Type.Object(
-    {
-      body: PlainText('Plain text that is not blank; stored unmodified.', { maxLength: 5000 }),
-      recipientId: Type.Optional(RowId),
-      recipientHandle: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-    },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    body: PlainText('Plain text that is not blank; stored unmodified.', { maxLength: 5000 }),
+    recipientId: Type.Optional(RowId),
+    recipientHandle: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  }),
   result: dataOf(Whisper),
   errors: [...errors, 'invalid_request'],
 });
@@ -93,7 +88,6 @@ export const listWhisperThreads = endpoint({
   description: 'With the last whisper and the number of unread ones, most recent first.',
   tag: 'Whispers',
   access: read,
-  surface: 'site',
   query: Type.Object(rowPageQuery),
   result: pageOf(WhisperThread),
   errors: [...errors, 'invalid_request'],
@@ -108,7 +102,6 @@ export const streamWhispers = endpoint({
     'Server-sent events `whisper.created`, with the id of the whisper as SSE id, and `whisper.read`, without one. `Last-Event-ID` resumes after a whisper; without it, only new events are sent.',
   tag: 'Whispers',
   access: read,
-  surface: 'site',
   headers: resumeHeaders,
   result: Whisper,
   stream: { event: Whisper, done: false, always: true },
@@ -123,7 +116,6 @@ export const getWhisper = endpoint({
   description: 'One you sent or received. Does not mark it as read.',
   tag: 'Whispers',
   access: read,
-  surface: 'site',
   params: rowIn('The id of a whisper.'),
   result: dataOf(Whisper),
   errors,
@@ -137,7 +129,6 @@ export const readWhisper = endpoint({
   description: 'Only for its recipient; the first read time is kept.',
   tag: 'Whispers',
   access: write,
-  surface: 'site',
   params: rowIn('The id of a whisper.'),
   result: dataOf(Whisper),
   errors,
@@ -151,7 +142,6 @@ export const readAllWhispers = endpoint({
   description: 'All of them, or those from one user.',
   tag: 'Whispers',
   access: write,
-  surface: 'site',
   query: Type.Object({ with: Type.Optional(Peer) }),
   result: dataOf(Type.Object({ readCount: Type.Integer({ minimum: 0 }) })),
   errors: [...errors, 'invalid_request'],

@@ -6,6 +6,7 @@ import {
   nullable,
   OneLine,
   pageQuery,
+  StrictObject,
   Timestamp,
   WorkspaceReference,
 } from './vocabulary.ts';
@@ -77,14 +78,10 @@ export const createWorkspace = endpoint({
   description: 'You become its owner.',
   tag: 'Workspaces',
   access: anyLogin,
-  surface: 'v1',
-  body: Type.Object(
-    {
-      name: OneLine({ maxLength: 100, description: 'A display name.' }),
-      slug: Type.Optional(Slug),
-    },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    name: OneLine({ maxLength: 100, description: 'A display name.' }),
+    slug: Type.Optional(Slug),
+  }),
   result: Workspace,
   errors: [...refusals, 'conflict'],
 });
@@ -96,7 +93,6 @@ export const listWorkspaces = endpoint({
   summary: 'List your workspaces.',
   tag: 'Workspaces',
   access: anyLogin,
-  surface: 'v1',
   query: Type.Object(pageQuery('ws')),
   result: listOf(Workspace),
   errors: refusals,
@@ -109,7 +105,6 @@ export const getWorkspace = endpoint({
   summary: 'Get a workspace.',
   tag: 'Workspaces',
   access: { login: 'member', loginOnly: true },
-  surface: 'v1',
   params,
   result: Workspace,
   errors: inWorkspace,
@@ -123,16 +118,12 @@ export const updateWorkspace = endpoint({
   description: 'Omitted members are unchanged.',
   tag: 'Workspaces',
   access: { login: 'admin', loginOnly: true },
-  surface: 'v1',
   params,
-  body: Type.Object(
-    {
-      name: Type.Optional(OneLine({ maxLength: 100, description: 'A display name.' })),
-      slug: Type.Optional(Slug),
-      members_may_issue_keys: Type.Optional(Type.Boolean()),
-    },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    name: Type.Optional(OneLine({ maxLength: 100, description: 'A display name.' })),
+    slug: Type.Optional(Slug),
+    members_may_issue_keys: Type.Optional(Type.Boolean()),
+  }),
   result: Workspace,
   errors: [...inWorkspace, 'permission', 'conflict'],
 });
@@ -144,7 +135,6 @@ export const listMembers = endpoint({
   summary: 'List the members of a workspace.',
   tag: 'Workspaces',
   access: { login: 'member', loginOnly: true },
-  surface: 'v1',
   params,
   query: Type.Object(pageQuery('usr')),
   result: listOf(Member),
@@ -165,9 +155,8 @@ export const updateMember = endpoint({
   description: 'Admins cannot add or remove owners; demoting the last owner returns 409 `conflict`.',
   tag: 'Workspaces',
   access: { login: 'admin', loginOnly: true },
-  surface: 'v1',
   params: memberParams,
-  body: Type.Object({ role: MemberRole }, { additionalProperties: false }),
+  body: StrictObject({ role: MemberRole }),
   result: Member,
   errors: [...inWorkspace, 'permission', 'conflict'],
 });
@@ -182,7 +171,6 @@ export const removeMember = endpoint({
     'Any member may leave, except the last owner: 409 `conflict`. The API keys of the leaving member pass to the workspace’s owner and keep working, without the scopes `keys`, `billing` and `workspace`, which would act for the owner.',
   tag: 'Workspaces',
   access: { login: 'member', loginOnly: true },
-  surface: 'v1',
   params: memberParams,
   result: deleted('member'),
   errors: [...inWorkspace, 'permission', 'conflict'],
@@ -197,15 +185,11 @@ export const createInvitation = endpoint({
     'Only this response contains the code, which lets one user of this host join within seven days. Admins cannot invite owners.',
   tag: 'Workspaces',
   access: { login: 'admin', loginOnly: true },
-  surface: 'v1',
   params,
-  body: Type.Object(
-    {
-      role: Type.Optional(Type.Enum([...roleNames], { description: 'Default: `member`.' })),
-      note: Type.Optional(OneLine({ maxLength: 100, description: 'A note on whom it is for.' })),
-    },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    role: Type.Optional(Type.Enum([...roleNames], { description: 'Default: `member`.' })),
+    note: Type.Optional(OneLine({ maxLength: 100, description: 'A note on whom it is for.' })),
+  }),
   bodyRequired: false,
   result: Type.Object({ invitation: Invitation, code: Type.String() }),
   errors: [...inWorkspace, 'permission'],
@@ -219,7 +203,6 @@ export const listInvitations = endpoint({
   description: 'Newest first, without codes; includes ended ones.',
   tag: 'Workspaces',
   access: { login: 'admin', loginOnly: true },
-  surface: 'v1',
   params,
   query: Type.Object(pageQuery('invite')),
   result: listOf(Invitation),
@@ -233,7 +216,6 @@ export const revokeInvitation = endpoint({
   summary: 'Revoke an invitation.',
   tag: 'Workspaces',
   access: { login: 'admin', loginOnly: true },
-  surface: 'v1',
   params: Type.Object({
     workspace: WorkspaceReference,
     invitation: Type.String({
@@ -254,17 +236,13 @@ export const acceptInvitation = endpoint({
   description: 'A wrong, used, revoked or expired code returns 404 `not_found`.',
   tag: 'Workspaces',
   access: anyLogin,
-  surface: 'v1',
-  body: Type.Object(
-    {
-      code: Type.String({
-        minLength: 1,
-        maxLength: 64,
-        description: 'Case-insensitive, dashes optional.',
-      }),
-    },
-    { additionalProperties: false },
-  ),
+  body: StrictObject({
+    code: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'Case-insensitive, dashes optional.',
+    }),
+  }),
   result: Workspace,
   errors: [...inWorkspace, 'conflict'],
 });

@@ -208,7 +208,7 @@ describe('an error on /v1', () => {
   });
 
   test('on the site API has its format', async () => {
-    const { server } = await aServer([thing('GET', { path: '/api/things', surface: 'site' })]);
+    const { server } = await aServer([thing('GET', { path: '/api/things' })]);
     const ask = async (url: string) => {
       const { statusCode, headers, body } = await server.inject({ method: 'POST', url });
       return [statusCode, headers.allow, body];
@@ -302,7 +302,7 @@ describe('an undeclared error code', () => {
 });
 
 describe('an error on the site API', () => {
-  const site = { surface: 'site', path: '/api/things' } as const;
+  const site = { path: '/api/things' } as const;
 
   test.each<[ErrorCode, number, unknown]>([
     ['unauthenticated', 401, { message: 'Unauthenticated.' }],

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import { type Caller, type Handler, implement, StreamReply } from '../../../src/daemon/handler.ts';
 import { createServer, type HttpServer } from '../../../src/daemon/http/server.ts';
 import type { FinishedRequest, HttpServerOptions } from '../../../src/daemon/http/server-options.ts';
-import type { Endpoint, ScopeName } from '../../../src/shared/contract/endpoint.ts';
+import { type Endpoint, endpoint, type ScopeName } from '../../../src/shared/contract/endpoint.ts';
 import { ApiError } from '../../../src/shared/errors.ts';
 
 const never = new AbortController().signal;
@@ -42,18 +42,17 @@ export function authenticate(authorization: string | undefined): Caller {
 
 /** A minimal endpoint, for tests of one aspect. */
 export function anEndpoint(parts: Partial<Endpoint>): Endpoint {
-  return {
+  return endpoint({
     id: 'anEndpoint',
     method: 'POST',
     path: '/v1/things',
     summary: 'Does something.',
     tag: 'Daemon',
     access: { anonymous: true, apiKey: 'any', login: 'any' },
-    surface: 'v1',
     result: Type.Unknown(),
     errors: [],
     ...parts,
-  };
+  });
 }
 
 /** Returns its input. */

@@ -321,8 +321,7 @@ describe('the site surface', () => {
     },
     { additionalProperties: false },
   );
-  const site = (value: unknown) =>
-    send({ surface: 'site', body }, { path: '/api/things', url: '/api/things', body: value });
+  const site = (value: unknown) => send({ body }, { path: '/api/things', url: '/api/things', body: value });
 
   test('reports every fault by field', async () => {
     const { status, json } = await site({ body: '', zone: 1, extra: true });

@@ -108,7 +108,7 @@ describe('a 401', () => {
   });
 
   test('returns one sentence on the site API', async () => {
-    const answer = await get({ login: 'any' }, 'Bearer wrong', { surface: 'site', path: '/api/things' });
+    const answer = await get({ login: 'any' }, 'Bearer wrong', { path: '/api/things' });
     expect(answer.json).toEqual({ message: 'Unauthenticated.' });
     expect(answer.headers['x-request-id']).toMatch(/^req_/);
   });
