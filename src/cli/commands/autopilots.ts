@@ -89,8 +89,7 @@ export const archiveAutopilotCommand = (context: Context) =>
       const autopilot = await resolveAutopilot(context, given);
       await confirm(context, `Archive ${autopilot}? It can no longer be changed.`, { yes });
       const { data } = await context.client().call(archiveAutopilot, { params: { autopilot } });
-      if (context.out.wantsJson()) return context.out.document(data);
-      context.out.note(`Archived ${data.handle}.`);
+      return context.out.done(data, `Archived ${data.handle}.`);
     });
 
 const visibilities = ['private', 'discoverable', 'public'] as const satisfies readonly AutopilotVisibility[];

@@ -119,8 +119,7 @@ export const removeEngineCommand = (context: Context) =>
     .addHelpText('after', example('gateway engine remove qwen3-4b-q4'))
     .action(async (name) => {
       const removed = await context.client().call(removeEngineModel, { params: { name } });
-      if (context.out.wantsJson()) return context.out.document(removed);
-      context.out.note(`Removed local/${name}. Its file stays.`);
+      return context.out.done(removed, `Removed local/${name}. Its file stays.`);
     });
 
 const columns: Column<EngineModelView>[] = [

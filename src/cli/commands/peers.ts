@@ -140,8 +140,7 @@ export const removePeerCommand = (context: Context) =>
       await confirm(context, `Remove the peer ${name} and its key?`, { yes });
       const params = { workspace: await resolveWorkspace(context, workspace), peer: name };
       const removed = await context.client().call(deletePeer, { params });
-      if (context.out.wantsJson()) return context.out.document(removed);
-      context.out.note(`Removed the peer ${name}.`);
+      return context.out.done(removed, `Removed the peer ${name}.`);
     });
 
 export const listPeerAttemptsCommand = (context: Context) =>

@@ -42,8 +42,7 @@ export const deleteProfileCommand = (context: Context) =>
         'Delete your account on this host? This ends your logins, tokens and keys, and deletes your shouts.';
       await confirm(context, question, { yes });
       const { data } = await context.client().call(deleteProfile, { body: { email } });
-      if (context.out.wantsJson()) return context.out.document(data);
-      context.out.note('Deleted.');
+      return context.out.done(data, 'Deleted.');
     });
 
 type Shown = Profile & { handle?: string };

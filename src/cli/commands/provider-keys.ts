@@ -63,8 +63,7 @@ export const deleteProviderKeyCommand = (context: Context) =>
         yes,
       });
       const deleted = await client.call(deleteProviderKey, { params });
-      if (context.out.wantsJson()) return context.out.document(deleted);
-      context.out.note(`Deleted the key for ${provider}.`);
+      return context.out.done(deleted, `Deleted the key for ${provider}.`);
     });
 
 export const checkProviderKeyCommand = (context: Context) =>

@@ -47,6 +47,5 @@ export const revokeSessionCommand = (context: Context) =>
       const session = await resolveSession(context, given);
       await confirm(context, `Revoke the login ${session}? Programs that use it will be refused.`, { yes });
       const ended = await context.client().call(deleteSession, { params: { session } });
-      if (context.out.wantsJson()) return context.out.document(ended);
-      context.out.note(`Revoked ${session}.`);
+      return context.out.done(ended, `Revoked ${session}.`);
     });

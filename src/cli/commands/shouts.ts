@@ -49,8 +49,7 @@ export const deleteShoutCommand = (context: Context) =>
     .action(async (id, { yes }) => {
       await confirm(context, `Delete shout ${id}?`, { yes });
       const { data } = await context.client().call(deleteShout, { params: { id } });
-      if (context.out.wantsJson()) return context.out.document(data);
-      context.out.note(`Deleted ${id}.`);
+      return context.out.done(data, `Deleted ${id}.`);
     });
 
 export const watchShoutsCommand = (context: Context) =>

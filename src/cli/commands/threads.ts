@@ -106,8 +106,7 @@ export const deleteThreadCommand = (context: Context) =>
         yes,
       });
       const deleted = await context.client().call(deleteThread, { params: { id } });
-      if (context.out.wantsJson()) return context.out.document(deleted);
-      context.out.note(`Deleted ${deleted.id}.`);
+      return context.out.done(deleted, `Deleted ${deleted.id}.`);
     });
 
 export const stopThreadCommand = (context: Context) =>
@@ -119,8 +118,10 @@ export const stopThreadCommand = (context: Context) =>
       const params = { id };
       const { thread: before } = await context.client().call(getThread, { params });
       const { thread } = await context.client().call(stopThread, { params });
-      if (context.out.wantsJson()) return context.out.document(thread);
-      context.out.note(before.working ? `Stopped the call in ${id}.` : `No call is running in ${id}.`);
+      return context.out.done(
+        thread,
+        before.working ? `Stopped the call in ${id}.` : `No call is running in ${id}.`,
+      );
     });
 
 export const watchThreadCommand = (context: Context) =>

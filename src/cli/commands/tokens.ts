@@ -86,8 +86,7 @@ export const revokeTokenCommand = (context: Context) =>
           yes,
         });
         const { data } = await context.client().call(revokeTokens, {});
-        if (context.out.wantsJson()) return context.out.document(data);
-        return context.out.note(`Revoked ${data.deletedCount}.`);
+        return context.out.done(data, `Revoked ${data.deletedCount}.`);
       }
       const id = await resolveToken(context, given);
       if (!yes)
@@ -95,8 +94,7 @@ export const revokeTokenCommand = (context: Context) =>
           yes,
         });
       const { data } = await context.client().call(revokeToken, { params: { tokenId: id } });
-      if (context.out.wantsJson()) return context.out.document(data);
-      context.out.note(`Revoked ${id}.`);
+      return context.out.done(data, `Revoked ${id}.`);
     });
 
 /** Warns a user who is about to revoke the token in use. */

@@ -87,12 +87,10 @@ export const readWhisperCommand = (context: Context) =>
       }
       if (id !== undefined) {
         const { data } = await context.client().call(readWhisper, { params: { id } });
-        if (context.out.wantsJson()) return context.out.document(data);
-        return context.out.note(`Marked ${data.id} from ${data.sender.handle} as read.`);
+        return context.out.done(data, `Marked ${data.id} from ${data.sender.handle} as read.`);
       }
       const { data } = await context.client().call(readAllWhispers, { query: { with: person } });
-      if (context.out.wantsJson()) return context.out.document(data);
-      context.out.note(`Marked ${data.readCount} as read.`);
+      return context.out.done(data, `Marked ${data.readCount} as read.`);
     });
 
 export const watchWhispersCommand = (context: Context) =>

@@ -155,8 +155,7 @@ export const removeMemberCommand = (context: Context) =>
       });
       const params = await memberParams(context, user, workspace);
       const removed = await context.client().call(removeMember, { params });
-      if (context.out.wantsJson()) return context.out.document(removed);
-      context.out.note(`Removed ${user}.`);
+      return context.out.done(removed, `Removed ${user}.`);
     });
 
 async function memberParams(
@@ -220,8 +219,7 @@ export const uninviteCommand = (context: Context) =>
     .action(async (invitation, { workspace }) => {
       const params = { workspace: await resolveWorkspace(context, workspace), invitation };
       const revoked = await context.client().call(revokeInvitation, { params });
-      if (context.out.wantsJson()) return context.out.document(revoked);
-      context.out.note(`Revoked ${invitation}.`);
+      return context.out.done(revoked, `Revoked ${invitation}.`);
     });
 
 export const acceptCommand = (context: Context) =>
@@ -255,8 +253,7 @@ export async function leave(
   const left = await context.client().call(removeMember, { params });
   // Commands can no longer act in this workspace.
   if (context.host().workspace === id && !context.env.GATEWAY_WORKSPACE) setWorkspaceInUse(context, null);
-  if (context.out.wantsJson()) return context.out.document(left);
-  context.out.note(`You have left ${slug}.`);
+  return context.out.done(left, `You have left ${slug}.`);
 }
 
 const workspaceColumns = (now: number): Column<Workspace>[] => [

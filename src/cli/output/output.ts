@@ -22,6 +22,8 @@ export interface Output {
   text(text: string): void;
   /** A message that `--quiet` suppresses. */
   note(line: string): void;
+  /** Reports a change: prints JSON if asked for, otherwise the message. */
+  done(value: unknown, line: string): Promise<void>;
   /** A message that `--quiet` does not suppress. */
   warn(line: string): void;
   /** Colours for stdout and stderr. */
@@ -57,6 +59,10 @@ export function createOutput({ io, env, flags, hasChangedData }: OutputOptions):
   const warn = (line: string) => {
     const text = withNpx(line, env);
     io.stderr.write(`${io.stderr.isTty ? escapeControls(text) : text}\n`);
+  };
+
+  const note = (line: string) => {
+    if (!isQuiet()) warn(line);
   };
 
   const wantedFields = () => {
@@ -106,8 +112,10 @@ export function createOutput({ io, env, flags, hasChangedData }: OutputOptions):
       );
     },
     text: (text) => void io.stdout.write(safe(text)),
-    note(line) {
-      if (!isQuiet()) warn(line);
+    note,
+    async done(value, line) {
+      if (wantsJson()) await document(value);
+      else note(line);
     },
     get paint() {
       return { stdout: painter(usesColor(io.stdout.isTty)), stderr: painter(usesColor(io.stderr.isTty)) };

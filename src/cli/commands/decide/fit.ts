@@ -119,6 +119,5 @@ export const unfitCommand = (context: Context) =>
     .action(async (type, model) => {
       const query = { type: type as Question['type'], model };
       const deleted = await context.client().call(deleteCalibration, { query });
-      if (context.out.wantsJson()) return context.out.document(deleted);
-      context.out.note(`Questions of type ${type} are no longer calibrated for ${model}.`);
+      return context.out.done(deleted, `Questions of type ${type} are no longer calibrated for ${model}.`);
     });

@@ -93,6 +93,5 @@ export const deleteResponseCommand = (context: Context) =>
     .action(async (id, { yes }) => {
       await confirm(context, `Delete ${id}? This cannot be undone.`, { yes });
       const deleted = await context.client().call(deleteResponse, { params: { id } });
-      if (context.out.wantsJson()) return context.out.document(deleted);
-      context.out.note(`Deleted ${deleted.id}.`);
+      return context.out.done(deleted, `Deleted ${deleted.id}.`);
     });
