@@ -1,33 +1,4 @@
-import {
-  archiveAutopilot,
-  cancelAutopilotRun,
-  createAutopilot,
-  createThread,
-  deleteShout,
-  deleteThread,
-  followThread,
-  getAutopilot,
-  listAutopilotRuns,
-  listAutopilots,
-  listChats,
-  listRuns,
-  listShouts,
-  listThreadMessages,
-  listThreads,
-  listWhispers,
-  listWhisperThreads,
-  listZones,
-  postShout,
-  readAllWhispers,
-  readWhisper,
-  runAutopilot,
-  sendWhisper,
-  stopThread,
-  streamShouts,
-  streamWhispers,
-  updateAutopilot,
-  updateThread,
-} from './endpoints.ts';
+import * as endpoints from './endpoints.ts';
 import { type CommandEntry, type NounEntry, rowsOf } from './entry.ts';
 
 /** Conversations with models, and messages between people. */
@@ -37,10 +8,10 @@ export const conversationCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       list: {
         summary: "List the workspace's threads.",
-        endpoint: listThreads,
+        endpoint: endpoints.listThreads,
         lists: {
           completes: ['thread'],
-          suggest: rowsOf(listThreads, { query: { limit: 50 } }, ({ id, title }) => ({
+          suggest: rowsOf(endpoints.listThreads, { query: { limit: 50 } }, ({ id, title }) => ({
             value: id,
             meaning: title ?? undefined,
           })),
@@ -49,32 +20,32 @@ export const conversationCommands: Record<string, CommandEntry | NounEntry> = {
       },
       show: {
         summary: "Show a thread's messages.",
-        endpoint: listThreadMessages,
+        endpoint: endpoints.listThreadMessages,
         load: async () => (await import('../commands/threads.ts')).showThreadCommand,
       },
       create: {
         summary: 'Create a thread.',
-        endpoint: createThread,
+        endpoint: endpoints.createThread,
         load: async () => (await import('../commands/threads.ts')).createThreadCommand,
       },
       rename: {
         summary: 'Rename a thread.',
-        endpoint: updateThread,
+        endpoint: endpoints.updateThread,
         load: async () => (await import('../commands/threads.ts')).renameThreadCommand,
       },
       delete: {
         summary: 'Delete a thread and its messages.',
-        endpoint: deleteThread,
+        endpoint: endpoints.deleteThread,
         load: async () => (await import('../commands/threads.ts')).deleteThreadCommand,
       },
       stop: {
         summary: 'Stop the call running in a thread; output generated so far is charged.',
-        endpoint: stopThread,
+        endpoint: endpoints.stopThread,
         load: async () => (await import('../commands/threads.ts')).stopThreadCommand,
       },
       watch: {
         summary: "Follow a thread's events.",
-        endpoint: followThread,
+        endpoint: endpoints.followThread,
         options: ['after'],
         load: async () => (await import('../commands/threads.ts')).watchThreadCommand,
       },
@@ -85,10 +56,10 @@ export const conversationCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       list: {
         summary: 'List the chats.',
-        endpoint: listChats,
+        endpoint: endpoints.listChats,
         lists: {
           completes: ['chat'],
-          suggest: rowsOf(listChats, { query: { limit: 50 } }, ({ id, title }) => ({
+          suggest: rowsOf(endpoints.listChats, { query: { limit: 50 } }, ({ id, title }) => ({
             value: id,
             meaning: title ?? undefined,
           })),
@@ -97,7 +68,7 @@ export const conversationCommands: Record<string, CommandEntry | NounEntry> = {
       },
       runs: {
         summary: 'List the model calls made in a chat.',
-        endpoint: listRuns,
+        endpoint: endpoints.listRuns,
         load: async () => (await import('../commands/chats.ts')).listRunsCommand,
       },
     },
@@ -108,16 +79,19 @@ export const conversationCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       send: {
         summary: 'Send a private message.',
-        endpoint: sendWhisper,
+        endpoint: endpoints.sendWhisper,
         load: async () => (await import('../commands/whispers.ts')).sendWhisperCommand,
       },
       list: {
         summary: 'List your whispers, or the people you whisper with.',
-        endpoint: [listWhispers, listWhisperThreads],
+        endpoint: [endpoints.listWhispers, endpoints.listWhisperThreads],
         options: ['with'],
         lists: {
           completes: ['person'],
-          suggest: rowsOf(listWhisperThreads, {}, ({ peer }) => ({ value: peer.handle, meaning: peer.name })),
+          suggest: rowsOf(endpoints.listWhisperThreads, {}, ({ peer }) => ({
+            value: peer.handle,
+            meaning: peer.name,
+          })),
         },
         load: async () => (await import('../commands/whispers.ts')).listWhispersCommand,
       },
@@ -127,13 +101,13 @@ export const conversationCommands: Record<string, CommandEntry | NounEntry> = {
       },
       read: {
         summary: 'Mark whispers as read.',
-        endpoint: [readWhisper, readAllWhispers],
+        endpoint: [endpoints.readWhisper, endpoints.readAllWhispers],
         options: ['with'],
         load: async () => (await import('../commands/whispers.ts')).readWhisperCommand,
       },
       watch: {
         summary: 'Follow your whispers as they arrive.',
-        endpoint: streamWhispers,
+        endpoint: endpoints.streamWhispers,
         load: async () => (await import('../commands/whispers.ts')).watchWhispersCommand,
       },
     },
@@ -144,23 +118,23 @@ export const conversationCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       post: {
         summary: 'Post a public message.',
-        endpoint: postShout,
+        endpoint: endpoints.postShout,
         load: async () => (await import('../commands/shouts.ts')).postShoutCommand,
       },
       list: {
         summary: 'List shouts.',
-        endpoint: listShouts,
+        endpoint: endpoints.listShouts,
         options: ['zone', 'since'],
         load: async () => (await import('../commands/shouts.ts')).listShoutsCommand,
       },
       delete: {
         summary: 'Delete one of your shouts.',
-        endpoint: deleteShout,
+        endpoint: endpoints.deleteShout,
         load: async () => (await import('../commands/shouts.ts')).deleteShoutCommand,
       },
       watch: {
         summary: 'Follow shouts as they arrive.',
-        endpoint: streamShouts,
+        endpoint: endpoints.streamShouts,
         options: ['zone'],
         load: async () => (await import('../commands/shouts.ts')).watchShoutsCommand,
       },
@@ -168,10 +142,10 @@ export const conversationCommands: Record<string, CommandEntry | NounEntry> = {
   },
   zones: {
     summary: 'List the most active zones.',
-    endpoint: listZones,
+    endpoint: endpoints.listZones,
     lists: {
       completes: ['zone'],
-      suggest: rowsOf(listZones, {}, ({ zone, count24h }) => ({
+      suggest: rowsOf(endpoints.listZones, {}, ({ zone, count24h }) => ({
         value: zone,
         meaning: `${count24h} in 24 hours`,
       })),
@@ -184,16 +158,16 @@ export const conversationCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       create: {
         summary: 'Create an autopilot.',
-        endpoint: createAutopilot,
+        endpoint: endpoints.createAutopilot,
         load: async () => (await import('../commands/autopilots.ts')).createAutopilotCommand,
       },
       list: {
         summary: 'List your autopilots.',
-        endpoint: listAutopilots,
+        endpoint: endpoints.listAutopilots,
         options: ['status'],
         lists: {
           completes: ['autopilot'],
-          suggest: rowsOf(listAutopilots, {}, ({ handle, displayName }) => ({
+          suggest: rowsOf(endpoints.listAutopilots, {}, ({ handle, displayName }) => ({
             value: handle,
             meaning: displayName,
           })),
@@ -202,32 +176,32 @@ export const conversationCommands: Record<string, CommandEntry | NounEntry> = {
       },
       show: {
         summary: 'Show an autopilot with its profile and policy.',
-        endpoint: getAutopilot,
+        endpoint: endpoints.getAutopilot,
         load: async () => (await import('../commands/autopilots.ts')).showAutopilotCommand,
       },
       update: {
         summary: 'Change an autopilot.',
-        endpoint: updateAutopilot,
+        endpoint: endpoints.updateAutopilot,
         load: async () => (await import('../commands/autopilots.ts')).updateAutopilotCommand,
       },
       archive: {
         summary: 'Archive an autopilot.',
-        endpoint: archiveAutopilot,
+        endpoint: endpoints.archiveAutopilot,
         load: async () => (await import('../commands/autopilots.ts')).archiveAutopilotCommand,
       },
       run: {
         summary: 'Run an autopilot and print its answer.',
-        endpoint: runAutopilot,
+        endpoint: endpoints.runAutopilot,
         load: async () => (await import('../commands/autopilot-runs.ts')).runAutopilotCommand,
       },
       runs: {
         summary: 'List the runs of an autopilot.',
-        endpoint: listAutopilotRuns,
+        endpoint: endpoints.listAutopilotRuns,
         load: async () => (await import('../commands/autopilot-runs.ts')).listAutopilotRunsCommand,
       },
       cancel: {
         summary: 'Cancel a run of an autopilot.',
-        endpoint: cancelAutopilotRun,
+        endpoint: endpoints.cancelAutopilotRun,
         load: async () => (await import('../commands/autopilot-runs.ts')).cancelAutopilotRunCommand,
       },
     },

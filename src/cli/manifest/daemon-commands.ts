@@ -1,14 +1,4 @@
-import {
-  addEngineModel,
-  checkEngineModel,
-  createBackup,
-  getConfiguration,
-  getStatus,
-  listEngineModels,
-  reloadConfiguration,
-  removeEngineModel,
-  stopDaemon,
-} from './endpoints.ts';
+import * as endpoints from './endpoints.ts';
 import { type CommandEntry, type NounEntry, rowsOf } from './entry.ts';
 
 /** Running the daemon and keeping it in order. */
@@ -20,12 +10,12 @@ export const daemonCommands: Record<string, CommandEntry | NounEntry> = {
   },
   status: {
     summary: "Show the daemon's status.",
-    endpoint: getStatus,
+    endpoint: endpoints.getStatus,
     load: async () => (await import('../commands/status.ts')).statusCommand,
   },
   stop: {
     summary: 'Stop the daemon after running calls finish.',
-    endpoint: stopDaemon,
+    endpoint: endpoints.stopDaemon,
     load: async () => (await import('../commands/stop.ts')).stopCommand,
   },
   doctor: {
@@ -38,7 +28,7 @@ export const daemonCommands: Record<string, CommandEntry | NounEntry> = {
   },
   backup: {
     summary: "Back up the daemon's data to a file while it runs.",
-    endpoint: createBackup,
+    endpoint: endpoints.createBackup,
     load: async () => (await import('../commands/backup.ts')).backupCommand,
   },
   restore: {
@@ -73,15 +63,15 @@ export const daemonCommands: Record<string, CommandEntry | NounEntry> = {
       },
       add: {
         summary: 'Add a model file.',
-        endpoint: addEngineModel,
+        endpoint: endpoints.addEngineModel,
         load: async () => (await import('../commands/engine.ts')).addEngineCommand,
       },
       list: {
         summary: 'List local models.',
-        endpoint: listEngineModels,
+        endpoint: endpoints.listEngineModels,
         lists: {
           completes: ['local-model'],
-          suggest: rowsOf(listEngineModels, {}, ({ name, architecture }) => ({
+          suggest: rowsOf(endpoints.listEngineModels, {}, ({ name, architecture }) => ({
             value: name,
             meaning: architecture,
           })),
@@ -90,12 +80,12 @@ export const daemonCommands: Record<string, CommandEntry | NounEntry> = {
       },
       check: {
         summary: 'Load a local model and ask it a question.',
-        endpoint: checkEngineModel,
+        endpoint: endpoints.checkEngineModel,
         load: async () => (await import('../commands/engine.ts')).checkEngineCommand,
       },
       remove: {
         summary: 'Remove a local model.',
-        endpoint: removeEngineModel,
+        endpoint: endpoints.removeEngineModel,
         load: async () => (await import('../commands/engine.ts')).removeEngineCommand,
       },
     },
@@ -106,7 +96,7 @@ export const daemonCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       get: {
         summary: 'Show each setting and where it comes from.',
-        endpoint: getConfiguration,
+        endpoint: endpoints.getConfiguration,
         lists: {
           completes: ['setting'],
           async suggest({ env, platform, home, daemon }) {
@@ -137,7 +127,7 @@ export const daemonCommands: Record<string, CommandEntry | NounEntry> = {
   },
   reload: {
     summary: 'Make the daemon reload its configuration.',
-    endpoint: reloadConfiguration,
+    endpoint: endpoints.reloadConfiguration,
     load: async () => (await import('../commands/reload.ts')).reloadCommand,
   },
 };

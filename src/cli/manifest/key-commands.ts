@@ -1,21 +1,4 @@
-import {
-  checkProviderKey,
-  deleteProviderKey,
-  exportVault,
-  getKey,
-  getLimits,
-  getVault,
-  issueKey,
-  listKeys,
-  listProviderKeys,
-  putProviderKey,
-  revokeKey,
-  rotateVault,
-  setKeyDefaults,
-  setLimits,
-  showKey,
-  unlockVault,
-} from './endpoints.ts';
+import * as endpoints from './endpoints.ts';
 import { type CommandEntry, type NounEntry, rowsOf } from './entry.ts';
 
 /** API keys, and the provider keys that calls are made with. */
@@ -25,17 +8,17 @@ export const keyCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       issue: {
         summary: 'Issue an API key.',
-        endpoint: issueKey,
+        endpoint: endpoints.issueKey,
         options: ['name'],
         load: async () => (await import('../commands/keys/keys.ts')).issueKeyCommand,
       },
       list: {
         summary: "List a workspace's keys, without secrets.",
-        endpoint: listKeys,
+        endpoint: endpoints.listKeys,
         lists: {
           completes: ['key'],
           suggest: rowsOf(
-            listKeys,
+            endpoints.listKeys,
             { params: { workspace: 'me' }, query: { limit: 100 } },
             ({ id, name, status }) => (status === 'active' ? { value: id, meaning: name } : undefined),
           ),
@@ -44,22 +27,22 @@ export const keyCommands: Record<string, CommandEntry | NounEntry> = {
       },
       show: {
         summary: 'Show a key and how much of its limits is used.',
-        endpoint: showKey,
+        endpoint: endpoints.showKey,
         load: async () => (await import('../commands/keys/keys.ts')).showKeyCommand,
       },
       limits: {
         summary: "Get or set a key's limits.",
-        endpoint: [getLimits, setLimits],
+        endpoint: [endpoints.getLimits, endpoints.setLimits],
         load: async () => (await import('../commands/keys/limits.ts')).limitsCommand,
       },
       defaults: {
         summary: "Set a key's defaults.",
-        endpoint: setKeyDefaults,
+        endpoint: endpoints.setKeyDefaults,
         load: async () => (await import('../commands/keys/defaults.ts')).keyDefaultsCommand,
       },
       revoke: {
         summary: 'Revoke a key and the keys it issued, immediately.',
-        endpoint: revokeKey,
+        endpoint: endpoints.revokeKey,
         load: async () => (await import('../commands/keys/keys.ts')).revokeKeyCommand,
       },
       default: {
@@ -70,7 +53,7 @@ export const keyCommands: Record<string, CommandEntry | NounEntry> = {
   },
   key: {
     summary: 'Show the permissions, limits and spending of the key in use.',
-    endpoint: getKey,
+    endpoint: endpoints.getKey,
     load: async () => (await import('../commands/keys/keys.ts')).keyCommand,
   },
   'provider-keys': {
@@ -78,22 +61,22 @@ export const keyCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       set: {
         summary: 'Add or replace a provider key.',
-        endpoint: putProviderKey,
+        endpoint: endpoints.putProviderKey,
         load: async () => (await import('../commands/provider-keys.ts')).setProviderKeyCommand,
       },
       list: {
         summary: 'List provider keys by fingerprint.',
-        endpoint: listProviderKeys,
+        endpoint: endpoints.listProviderKeys,
         load: async () => (await import('../commands/provider-keys.ts')).listProviderKeysCommand,
       },
       delete: {
         summary: 'Delete a provider key.',
-        endpoint: deleteProviderKey,
+        endpoint: endpoints.deleteProviderKey,
         load: async () => (await import('../commands/provider-keys.ts')).deleteProviderKeyCommand,
       },
       check: {
         summary: 'Check that the provider accepts the key.',
-        endpoint: checkProviderKey,
+        endpoint: endpoints.checkProviderKey,
         load: async () => (await import('../commands/provider-keys.ts')).checkProviderKeyCommand,
       },
     },
@@ -104,22 +87,22 @@ export const keyCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       status: {
         summary: 'Show whether the vault is unlocked and where its master key is stored.',
-        endpoint: getVault,
+        endpoint: endpoints.getVault,
         load: async () => (await import('../commands/vault.ts')).vaultStatusCommand,
       },
       unlock: {
         summary: 'Unlock the vault with the keychain, a passphrase or an exported key.',
-        endpoint: unlockVault,
+        endpoint: endpoints.unlockVault,
         load: async () => (await import('../commands/vault.ts')).unlockVaultCommand,
       },
       rotate: {
         summary: 'Re-encrypt all secrets under a new master key.',
-        endpoint: rotateVault,
+        endpoint: endpoints.rotateVault,
         load: async () => (await import('../commands/vault.ts')).rotateVaultCommand,
       },
       export: {
         summary: 'Print the master key, to keep on paper.',
-        endpoint: exportVault,
+        endpoint: endpoints.exportVault,
         load: async () => (await import('../commands/vault.ts')).exportVaultCommand,
       },
     },

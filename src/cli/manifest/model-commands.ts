@@ -1,39 +1,11 @@
-import {
-  cancelResponse,
-  checkPeer,
-  clearCache,
-  compactResponse,
-  createDecision,
-  createEmbedding,
-  createResponse,
-  deleteCalibration,
-  deletePeer,
-  deleteResponse,
-  getCache,
-  getModel,
-  getResponse,
-  getTrace,
-  getUsage,
-  listCalibrations,
-  listModels,
-  listPeerAttempts,
-  listPeers,
-  listRates,
-  listResponses,
-  listTraces,
-  listUsage,
-  putCalibration,
-  putPeer,
-  refreshModels,
-  streamEvents,
-} from './endpoints.ts';
+import * as endpoints from './endpoints.ts';
 import { type CommandEntry, type NounEntry, rowsOf } from './entry.ts';
 
 /** Calling models, and inspecting those calls. */
 export const modelCommands: Record<string, CommandEntry | NounEntry> = {
   respond: {
     summary: 'Ask a model a question.',
-    endpoint: createResponse,
+    endpoint: endpoints.createResponse,
     models: 'chat',
     load: async () => (await import('../commands/respond/respond.ts')).respondCommand,
   },
@@ -44,13 +16,13 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
   },
   compact: {
     summary: 'Shorten a conversation to a sealed summary.',
-    endpoint: compactResponse,
+    endpoint: endpoints.compactResponse,
     models: 'chat',
     load: async () => (await import('../commands/compact.ts')).compactCommand,
   },
   embed: {
     summary: 'Turn texts into vectors.',
-    endpoint: createEmbedding,
+    endpoint: endpoints.createEmbedding,
     models: 'embedding',
     load: async () => (await import('../commands/embed.ts')).embedCommand,
   },
@@ -61,7 +33,7 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       ask: {
         summary: 'Ask a question about an input, or about each line of it.',
-        endpoint: createDecision,
+        endpoint: endpoints.createDecision,
         load: async () => (await import('../commands/decide/decide.ts')).decideCommand,
       },
       eval: {
@@ -70,17 +42,17 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
       },
       fit: {
         summary: 'Calibrate a model on labelled examples.',
-        endpoint: putCalibration,
+        endpoint: endpoints.putCalibration,
         load: async () => (await import('../commands/decide/fit.ts')).fitCommand,
       },
       fits: {
         summary: 'List fitted models.',
-        endpoint: listCalibrations,
+        endpoint: endpoints.listCalibrations,
         load: async () => (await import('../commands/decide/fit.ts')).listFitsCommand,
       },
       unfit: {
         summary: 'Remove what was fitted.',
-        endpoint: deleteCalibration,
+        endpoint: endpoints.deleteCalibration,
         load: async () => (await import('../commands/decide/fit.ts')).unfitCommand,
       },
     },
@@ -90,17 +62,17 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       add: {
         summary: 'Add or change a peer.',
-        endpoint: putPeer,
+        endpoint: endpoints.putPeer,
         load: async () => (await import('../commands/peers.ts')).addPeerCommand,
       },
       list: {
         summary: 'List peers with their state.',
-        endpoint: listPeers,
+        endpoint: endpoints.listPeers,
         load: async () => (await import('../commands/peers.ts')).listPeersCommand,
       },
       check: {
         summary: 'Ask a peer one question, and time it.',
-        endpoint: checkPeer,
+        endpoint: endpoints.checkPeer,
         load: async () => (await import('../commands/peers.ts')).checkPeerCommand,
       },
       watch: {
@@ -109,12 +81,12 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
       },
       remove: {
         summary: 'Remove a peer and its key.',
-        endpoint: deletePeer,
+        endpoint: endpoints.deletePeer,
         load: async () => (await import('../commands/peers.ts')).removePeerCommand,
       },
       attempts: {
         summary: 'List calls to peers, newest first.',
-        endpoint: listPeerAttempts,
+        endpoint: endpoints.listPeerAttempts,
         load: async () => (await import('../commands/peers.ts')).listPeerAttemptsCommand,
       },
     },
@@ -124,15 +96,15 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       get: {
         summary: 'Show a stored response.',
-        endpoint: getResponse,
+        endpoint: endpoints.getResponse,
         load: async () => (await import('../commands/responses/responses.ts')).getResponseCommand,
       },
       list: {
         summary: 'List stored responses, including those in progress.',
-        endpoint: listResponses,
+        endpoint: endpoints.listResponses,
         lists: {
           completes: ['response'],
-          suggest: rowsOf(listResponses, { query: { limit: 50 } }, ({ id, model, status }) => ({
+          suggest: rowsOf(endpoints.listResponses, { query: { limit: 50 } }, ({ id, model, status }) => ({
             value: id,
             meaning: `${model}, ${status}`,
           })),
@@ -146,12 +118,12 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
       },
       cancel: {
         summary: 'Cancel a background response; output generated so far is charged.',
-        endpoint: cancelResponse,
+        endpoint: endpoints.cancelResponse,
         load: async () => (await import('../commands/responses/responses.ts')).cancelResponseCommand,
       },
       delete: {
         summary: 'Delete a stored response.',
-        endpoint: deleteResponse,
+        endpoint: endpoints.deleteResponse,
         load: async () => (await import('../commands/responses/responses.ts')).deleteResponseCommand,
       },
     },
@@ -162,10 +134,10 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       list: {
         summary: 'List models and their prices.',
-        endpoint: listModels,
+        endpoint: endpoints.listModels,
         lists: {
           completes: ['model', 'pattern'],
-          suggest: rowsOf(listModels, {}, ({ id, service }) => ({
+          suggest: rowsOf(endpoints.listModels, {}, ({ id, service }) => ({
             value: id,
             kind: service.capabilities.kind,
           })),
@@ -174,24 +146,24 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
       },
       show: {
         summary: 'Show a model and its providers.',
-        endpoint: getModel,
+        endpoint: endpoints.getModel,
         load: async () => (await import('../commands/models.ts')).showModelCommand,
       },
       refresh: {
         summary: 'Update the model lists of all providers.',
-        endpoint: refreshModels,
+        endpoint: endpoints.refreshModels,
         load: async () => (await import('../commands/models.ts')).refreshModelsCommand,
       },
     },
   },
   rates: {
     summary: 'Show the rate card: provider price plus margin.',
-    endpoint: listRates,
+    endpoint: endpoints.listRates,
     load: async () => (await import('../commands/rates.ts')).ratesCommand,
   },
   usage: {
     summary: 'Show usage by day, model or key, or the usage of one request.',
-    endpoint: [listUsage, getUsage],
+    endpoint: [endpoints.listUsage, endpoints.getUsage],
     options: ['group_by', 'key', 'model', 'since', 'until'],
     load: async () => (await import('../commands/usage.ts')).usageCommand,
   },
@@ -202,28 +174,32 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       list: {
         summary: 'List finished requests.',
-        endpoint: listTraces,
+        endpoint: endpoints.listTraces,
         options: ['status', 'model', 'provider', 'key', 'since', 'until', 'limit'],
         lists: {
           completes: ['request'],
-          suggest: rowsOf(listTraces, { query: { limit: 50 } }, ({ request_id, model, status }) => ({
-            value: request_id,
-            meaning: `${model}, ${status}`,
-          })),
+          suggest: rowsOf(
+            endpoints.listTraces,
+            { query: { limit: 50 } },
+            ({ request_id, model, status }) => ({
+              value: request_id,
+              meaning: `${model}, ${status}`,
+            }),
+          ),
           alsoListsPaths: ['/v1/usage'],
         },
         load: async () => (await import('../commands/traces/traces.ts')).listTracesCommand,
       },
       show: {
         summary: 'Show a finished request in detail, or its prompt and answer.',
-        endpoint: getTrace,
+        endpoint: endpoints.getTrace,
         load: async () => (await import('../commands/traces/traces.ts')).showTraceCommand,
       },
     },
   },
   tail: {
     summary: 'Follow requests as they happen.',
-    endpoint: streamEvents,
+    endpoint: endpoints.streamEvents,
     options: ['after'],
     load: async () => (await import('../commands/tail/tail.ts')).tailCommand,
   },
@@ -233,12 +209,12 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       show: {
         summary: 'Show the number and size of cached responses.',
-        endpoint: getCache,
+        endpoint: endpoints.getCache,
         load: async () => (await import('../commands/cache.ts')).showCacheCommand,
       },
       clear: {
         summary: "Clear a workspace's cached responses.",
-        endpoint: clearCache,
+        endpoint: endpoints.clearCache,
         load: async () => (await import('../commands/cache.ts')).clearCacheCommand,
       },
     },

@@ -1,30 +1,4 @@
-import {
-  buyCredit,
-  createInvoice,
-  createPaywall,
-  createWallet,
-  deletePaywall,
-  deleteWalletSecret,
-  exportPaywalls,
-  fundWallet,
-  getBalance,
-  getInvoice,
-  getPayment,
-  getPaywall,
-  getWalletBackend,
-  grantCredit,
-  listCredit,
-  listInvoices,
-  listPayments,
-  listPaywalls,
-  payInvoice,
-  putWalletSecret,
-  resolvePayment,
-  trustNode,
-  updatePaywall,
-  useFaucet,
-  verifyLedger,
-} from './endpoints.ts';
+import * as endpoints from './endpoints.ts';
 import { type CommandEntry, type NounEntry, rowsOf } from './entry.ts';
 
 /** Wallets and payments, credit and the ledger. */
@@ -35,47 +9,47 @@ export const moneyCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       create: {
         summary: 'Create a wallet.',
-        endpoint: createWallet,
+        endpoint: endpoints.createWallet,
         load: async () => (await import('../commands/wallet.ts')).createWalletCommand,
       },
       import: {
         summary: 'Import a wallet from its recovery phrase.',
-        endpoint: createWallet,
+        endpoint: endpoints.createWallet,
         load: async () => (await import('../commands/wallet.ts')).importWalletCommand,
       },
       balance: {
         summary: 'Show the balance.',
-        endpoint: getBalance,
+        endpoint: endpoints.getBalance,
         load: async () => (await import('../commands/wallet.ts')).balanceCommand,
       },
       faucet: {
         summary: 'Add play money, to try payments out.',
-        endpoint: useFaucet,
+        endpoint: endpoints.useFaucet,
         load: async () => (await import('../commands/wallet.ts')).faucetCommand,
       },
       connect: {
         summary: 'Connect wallets to a Lightning node.',
-        endpoint: putWalletSecret,
+        endpoint: endpoints.putWalletSecret,
         load: async () => (await import('../commands/wallet-backend.ts')).connectWalletCommand,
       },
       backend: {
         summary: 'Check the Lightning node.',
-        endpoint: getWalletBackend,
+        endpoint: endpoints.getWalletBackend,
         load: async () => (await import('../commands/wallet-backend.ts')).walletBackendCommand,
       },
       'trust-node': {
         summary: 'Trust another Lightning node with the money of the wallets.',
-        endpoint: trustNode,
+        endpoint: endpoints.trustNode,
         load: async () => (await import('../commands/wallet-backend.ts')).trustNodeCommand,
       },
       fund: {
         summary: 'Fund your wallet from the Lightning node.',
-        endpoint: fundWallet,
+        endpoint: endpoints.fundWallet,
         load: async () => (await import('../commands/wallet-backend.ts')).fundWalletCommand,
       },
       disconnect: {
         summary: 'Disconnect the Lightning node.',
-        endpoint: deleteWalletSecret,
+        endpoint: endpoints.deleteWalletSecret,
         load: async () => (await import('../commands/wallet-backend.ts')).disconnectWalletCommand,
       },
     },
@@ -86,15 +60,15 @@ export const moneyCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       create: {
         summary: 'Create an invoice.',
-        endpoint: createInvoice,
+        endpoint: endpoints.createInvoice,
         load: async () => (await import('../commands/invoices.ts')).createInvoiceCommand,
       },
       list: {
         summary: 'List your invoices.',
-        endpoint: listInvoices,
+        endpoint: endpoints.listInvoices,
         lists: {
           completes: ['invoice-id'],
-          suggest: rowsOf(listInvoices, { query: {} }, ({ id, description }) => ({
+          suggest: rowsOf(endpoints.listInvoices, { query: {} }, ({ id, description }) => ({
             value: id,
             meaning: description,
           })),
@@ -103,14 +77,14 @@ export const moneyCommands: Record<string, CommandEntry | NounEntry> = {
       },
       show: {
         summary: 'Show an invoice and its QR code.',
-        endpoint: getInvoice,
+        endpoint: endpoints.getInvoice,
         load: async () => (await import('../commands/invoices.ts')).showInvoiceCommand,
       },
     },
   },
   pay: {
     summary: 'Pay a Lightning invoice from your wallet.',
-    endpoint: payInvoice,
+    endpoint: endpoints.payInvoice,
     load: async () => (await import('../commands/payments.ts')).payCommand,
   },
   payments: {
@@ -119,11 +93,11 @@ export const moneyCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       list: {
         summary: 'List your payments.',
-        endpoint: listPayments,
+        endpoint: endpoints.listPayments,
         lists: {
           completes: ['payment'],
           alsoListsPaths: ['/v1/admin/payments'],
-          suggest: rowsOf(listPayments, { query: {} }, ({ paymentId, description, status }) => ({
+          suggest: rowsOf(endpoints.listPayments, { query: {} }, ({ paymentId, description, status }) => ({
             value: paymentId,
             meaning: description ?? status,
           })),
@@ -132,12 +106,12 @@ export const moneyCommands: Record<string, CommandEntry | NounEntry> = {
       },
       show: {
         summary: 'Show a payment and its proof.',
-        endpoint: getPayment,
+        endpoint: endpoints.getPayment,
         load: async () => (await import('../commands/payments.ts')).showPaymentCommand,
       },
       resolve: {
         summary: 'Declare how a pending payment ended (admin).',
-        endpoint: resolvePayment,
+        endpoint: endpoints.resolvePayment,
         load: async () => (await import('../commands/payments.ts')).resolvePaymentCommand,
       },
     },
@@ -148,16 +122,16 @@ export const moneyCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       create: {
         summary: 'Put a price on requests to a web server.',
-        endpoint: createPaywall,
+        endpoint: endpoints.createPaywall,
         load: async () => (await import('../commands/paywalls.ts')).createPaywallCommand,
       },
       list: {
         summary: 'List your paywalls and their revenue.',
-        endpoint: listPaywalls,
+        endpoint: endpoints.listPaywalls,
         options: ['status'],
         lists: {
           completes: ['paywall'],
-          suggest: rowsOf(listPaywalls, { query: {} }, ({ name, url }) => ({
+          suggest: rowsOf(endpoints.listPaywalls, { query: {} }, ({ name, url }) => ({
             value: name,
             meaning: url ?? undefined,
           })),
@@ -166,27 +140,27 @@ export const moneyCommands: Record<string, CommandEntry | NounEntry> = {
       },
       show: {
         summary: 'Show a paywall.',
-        endpoint: getPaywall,
+        endpoint: endpoints.getPaywall,
         load: async () => (await import('../commands/paywalls.ts')).showPaywallCommand,
       },
       pause: {
         summary: 'Answer requests with 503; paid tokens stay valid.',
-        endpoint: updatePaywall,
+        endpoint: endpoints.updatePaywall,
         load: async () => (await import('../commands/paywalls.ts')).pausePaywallCommand,
       },
       resume: {
         summary: 'Serve a paused paywall again.',
-        endpoint: updatePaywall,
+        endpoint: endpoints.updatePaywall,
         load: async () => (await import('../commands/paywalls.ts')).resumePaywallCommand,
       },
       delete: {
         summary: 'Delete a paywall and revoke its tokens.',
-        endpoint: deletePaywall,
+        endpoint: endpoints.deletePaywall,
         load: async () => (await import('../commands/paywalls.ts')).deletePaywallCommand,
       },
       export: {
         summary: 'Export the configuration of another proxy.',
-        endpoint: exportPaywalls,
+        endpoint: endpoints.exportPaywalls,
         load: async () => (await import('../commands/paywalls.ts')).exportPaywallsCommand,
       },
     },
@@ -197,18 +171,18 @@ export const moneyCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       show: {
         summary: 'Show balances.',
-        endpoint: listCredit,
-        lists: { alsoListsPaths: [grantCredit.path] },
+        endpoint: endpoints.listCredit,
+        lists: { alsoListsPaths: [endpoints.grantCredit.path] },
         load: async () => (await import('../commands/credit.ts')).showCreditCommand,
       },
       buy: {
         summary: 'Buy credit with a Lightning invoice.',
-        endpoint: buyCredit,
+        endpoint: endpoints.buyCredit,
         load: async () => (await import('../commands/buy-credit.ts')).buyCreditCommand,
       },
       grant: {
         summary: 'Grant credit to a workspace.',
-        endpoint: grantCredit,
+        endpoint: endpoints.grantCredit,
         load: async () => (await import('../commands/credit.ts')).grantCreditCommand,
       },
     },
@@ -218,7 +192,7 @@ export const moneyCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       verify: {
         summary: 'Check that the ledger balances.',
-        endpoint: verifyLedger,
+        endpoint: endpoints.verifyLedger,
         load: async () => (await import('../commands/ledger.ts')).verifyLedgerCommand,
       },
     },

@@ -1,31 +1,5 @@
 import { localName, readHostFile } from '../hosts/host-file.ts';
-import {
-  acceptInvitation,
-  addUser,
-  createAgent,
-  createInvitation,
-  createLoginCode,
-  createToken,
-  createWorkspace,
-  deleteProfile,
-  deleteSession,
-  getAgent,
-  getMe,
-  getSession,
-  getWorkspace,
-  listInvitations,
-  listMembers,
-  listSessions,
-  listTokens,
-  listUsers,
-  listWorkspaces,
-  removeMember,
-  revokeInvitation,
-  revokeToken,
-  updateMember,
-  updateProfile,
-  updateWorkspace,
-} from './endpoints.ts';
+import * as endpoints from './endpoints.ts';
 import { type CommandEntry, type NounEntry, rowsOf } from './entry.ts';
 
 /** Hosts, the people on them, and their workspaces. */
@@ -40,7 +14,7 @@ export const peopleCommands: Record<string, CommandEntry | NounEntry> = {
   },
   whoami: {
     summary: 'Show the current user and host.',
-    endpoint: getSession,
+    endpoint: endpoints.getSession,
     load: async () => (await import('../commands/whoami.ts')).whoamiCommand,
   },
   host: {
@@ -81,10 +55,10 @@ export const peopleCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       list: {
         summary: 'List your logins.',
-        endpoint: listSessions,
+        endpoint: endpoints.listSessions,
         lists: {
           completes: ['session'],
-          suggest: rowsOf(listSessions, { query: { limit: 100 } }, ({ id, name }) => ({
+          suggest: rowsOf(endpoints.listSessions, { query: { limit: 100 } }, ({ id, name }) => ({
             value: id,
             meaning: name,
           })),
@@ -93,7 +67,7 @@ export const peopleCommands: Record<string, CommandEntry | NounEntry> = {
       },
       revoke: {
         summary: 'Revoke one of your logins.',
-        endpoint: deleteSession,
+        endpoint: endpoints.deleteSession,
         load: async () => (await import('../commands/sessions.ts')).revokeSessionCommand,
       },
     },
@@ -104,15 +78,15 @@ export const peopleCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       add: {
         summary: 'Add a user and print a login code for them.',
-        endpoint: addUser,
+        endpoint: endpoints.addUser,
         load: async () => (await import('../commands/users.ts')).addUserCommand,
       },
       list: {
         summary: 'List the users.',
-        endpoint: listUsers,
+        endpoint: endpoints.listUsers,
         lists: {
           completes: ['user'],
-          suggest: rowsOf(listUsers, { query: { limit: 100 } }, ({ handle, name }) => ({
+          suggest: rowsOf(endpoints.listUsers, { query: { limit: 100 } }, ({ handle, name }) => ({
             value: handle,
             meaning: name,
           })),
@@ -121,7 +95,7 @@ export const peopleCommands: Record<string, CommandEntry | NounEntry> = {
       },
       'login-code': {
         summary: 'Create a login code for a user or yourself.',
-        endpoint: createLoginCode,
+        endpoint: endpoints.createLoginCode,
         load: async () => (await import('../commands/users.ts')).loginCodeCommand,
       },
     },
@@ -132,15 +106,15 @@ export const peopleCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       create: {
         summary: 'Create a workspace.',
-        endpoint: createWorkspace,
+        endpoint: endpoints.createWorkspace,
         load: async () => (await import('../commands/workspaces.ts')).createWorkspaceCommand,
       },
       list: {
         summary: 'List your workspaces.',
-        endpoint: listWorkspaces,
+        endpoint: endpoints.listWorkspaces,
         lists: {
           completes: ['workspace'],
-          suggest: rowsOf(listWorkspaces, { query: { limit: 100 } }, ({ slug, name }) => ({
+          suggest: rowsOf(endpoints.listWorkspaces, { query: { limit: 100 } }, ({ slug, name }) => ({
             value: slug,
             meaning: name,
           })),
@@ -149,12 +123,12 @@ export const peopleCommands: Record<string, CommandEntry | NounEntry> = {
       },
       show: {
         summary: 'Show a workspace.',
-        endpoint: getWorkspace,
+        endpoint: endpoints.getWorkspace,
         load: async () => (await import('../commands/workspaces.ts')).showWorkspaceCommand,
       },
       set: {
         summary: "Change a workspace's name, slug or settings.",
-        endpoint: updateWorkspace,
+        endpoint: endpoints.updateWorkspace,
         load: async () => (await import('../commands/workspaces.ts')).setWorkspaceCommand,
       },
       use: {
@@ -163,11 +137,11 @@ export const peopleCommands: Record<string, CommandEntry | NounEntry> = {
       },
       members: {
         summary: 'List the members of a workspace.',
-        endpoint: listMembers,
+        endpoint: endpoints.listMembers,
         lists: {
           completes: ['member'],
           suggest: rowsOf(
-            listMembers,
+            endpoints.listMembers,
             { params: { workspace: 'me' }, query: { limit: 100 } },
             ({ user }) => ({
               value: user.handle,
@@ -179,38 +153,41 @@ export const peopleCommands: Record<string, CommandEntry | NounEntry> = {
       },
       role: {
         summary: "Change a member's role.",
-        endpoint: updateMember,
+        endpoint: endpoints.updateMember,
         load: async () => (await import('../commands/workspaces.ts')).roleCommand,
       },
       remove: {
         summary: 'Remove a member.',
-        endpoint: removeMember,
+        endpoint: endpoints.removeMember,
         load: async () => (await import('../commands/workspaces.ts')).removeMemberCommand,
       },
       invite: {
         summary: 'Create a code for joining the workspace.',
-        endpoint: createInvitation,
+        endpoint: endpoints.createInvitation,
         load: async () => (await import('../commands/workspaces.ts')).inviteCommand,
       },
       invitations: {
         summary: 'List the invitations.',
-        endpoint: listInvitations,
+        endpoint: endpoints.listInvitations,
         lists: {
           completes: ['invitation'],
-          suggest: rowsOf(listInvitations, { params: { workspace: 'me' } }, ({ id, note, status }) =>
-            status === 'open' ? { value: id, meaning: note ?? undefined } : undefined,
+          suggest: rowsOf(
+            endpoints.listInvitations,
+            { params: { workspace: 'me' } },
+            ({ id, note, status }) =>
+              status === 'open' ? { value: id, meaning: note ?? undefined } : undefined,
           ),
         },
         load: async () => (await import('../commands/workspaces.ts')).invitationsCommand,
       },
       uninvite: {
         summary: 'Revoke an invitation.',
-        endpoint: revokeInvitation,
+        endpoint: endpoints.revokeInvitation,
         load: async () => (await import('../commands/workspaces.ts')).uninviteCommand,
       },
       accept: {
         summary: 'Join a workspace with an invitation code.',
-        endpoint: acceptInvitation,
+        endpoint: endpoints.acceptInvitation,
         load: async () => (await import('../commands/workspaces.ts')).acceptCommand,
       },
       leave: {
@@ -225,18 +202,18 @@ export const peopleCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       show: {
         summary: 'Show your profile.',
-        endpoint: getMe,
+        endpoint: endpoints.getMe,
         load: async () => (await import('../commands/profile.ts')).showProfileCommand,
       },
       set: {
         summary: 'Change your profile.',
-        endpoint: updateProfile,
+        endpoint: endpoints.updateProfile,
         options: ['name', 'email', 'avatar', 'handle'],
         load: async () => (await import('../commands/profile.ts')).setProfileCommand,
       },
       delete: {
         summary: 'Delete your account on this host.',
-        endpoint: deleteProfile,
+        endpoint: endpoints.deleteProfile,
         load: async () => (await import('../commands/profile.ts')).deleteProfileCommand,
       },
     },
@@ -246,12 +223,12 @@ export const peopleCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       'sign-up': {
         summary: 'Sign up an agent by solving a challenge.',
-        endpoint: createAgent,
+        endpoint: endpoints.createAgent,
         load: async () => (await import('../commands/agents.ts')).signUpCommand,
       },
       me: {
         summary: 'Show the calling agent: balance, free tier and calls today.',
-        endpoint: getAgent,
+        endpoint: endpoints.getAgent,
         load: async () => (await import('../commands/agents.ts')).showAgentCommand,
       },
     },
@@ -262,21 +239,21 @@ export const peopleCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       create: {
         summary: 'Create an access token.',
-        endpoint: createToken,
+        endpoint: endpoints.createToken,
         load: async () => (await import('../commands/tokens.ts')).createTokenCommand,
       },
       list: {
         summary: 'List your access tokens.',
-        endpoint: listTokens,
+        endpoint: endpoints.listTokens,
         lists: {
           completes: ['token'],
-          suggest: rowsOf(listTokens, {}, ({ id, name }) => ({ value: id, meaning: name })),
+          suggest: rowsOf(endpoints.listTokens, {}, ({ id, name }) => ({ value: id, meaning: name })),
         },
         load: async () => (await import('../commands/tokens.ts')).listTokensCommand,
       },
       revoke: {
         summary: 'Revoke access tokens.',
-        endpoint: revokeToken,
+        endpoint: endpoints.revokeToken,
         load: async () => (await import('../commands/tokens.ts')).revokeTokenCommand,
       },
     },
