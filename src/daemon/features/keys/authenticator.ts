@@ -42,6 +42,7 @@ export interface AuthenticatorDeps {
 
 const callersMaxDefault = 10_000;
 const actingMax = 1000;
+const headersMax = 1000;
 type Authenticated = KeyCaller | LoginCaller | AgentCaller | TokenCaller;
 
 const anonymous: AnonymousCaller = { kind: 'anonymous' };
@@ -50,6 +51,7 @@ const anonymous: AnonymousCaller = { kind: 'anonymous' };
 export function authenticator(deps: AuthenticatorDeps) {
   const { digest, now, callersMax = callersMaxDefault } = deps;
   const callers = callerCache(callersMax);
+  const digests = recentDigests();
   const lookups = new Map<string, Promise<Caller>>();
   const uses = credentialUses(deps);
   const revocations = revocationSignals();
@@ -91,10 +93,15 @@ export function authenticator(deps: AuthenticatorDeps) {
      */
     authenticate(header: string | undefined): Caller | Promise<Caller> {
       if (header === undefined) return anonymous;
+      const recent = callers.get(digests.get(header) ?? '');
+      if (recent) return admit(recent);
       const { secret, kind } = credentialIn(header);
       const key = digest(secret);
       const known = callers.get(key);
-      if (known) return admit(known);
+      if (known) {
+        digests.add(header, key);
+        return admit(known);
+      }
       const pending = lookups.get(key);
       if (pending) return pending;
       const lookup = lookUp(kind, key).finally(() => lookups.delete(key));
@@ -183,6 +190,21 @@ function credentialNames(namesMax: number) {
     note(id: string, name: string): void {
       if (names.size >= namesMax) names.delete(names.keys().next().value ?? '');
       names.set(id, name);
+    },
+  };
+}
+
+/**
+ * Digests by the `Authorization` header of known callers, as checking and hashing a secret takes longer than all else that
+ * identifies its caller. In memory only, and never of unknown secrets; the oldest is evicted.
+ */
+function recentDigests() {
+  const digests = new Map<string, string>();
+  return {
+    get: (header: string) => digests.get(header),
+    add(header: string, digest: string): void {
+      if (digests.size >= headersMax) digests.delete(digests.keys().next().value ?? '');
+      digests.set(header, digest);
     },
   };
 }

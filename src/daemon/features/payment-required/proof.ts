@@ -37,7 +37,8 @@ export type Proof =
 const isPaymentScheme = /^payment /i;
 
 /** Whether a request carries a payment, well-formed or not. */
-export function carriesPayment({ authorization, ...headers }: Headers): boolean {
+export function carriesPayment(headers: Headers): boolean {
+  const { authorization } = headers;
   return (
     headers['payment-signature'] !== undefined ||
     headers['payment-authorization'] !== undefined ||

@@ -256,6 +256,13 @@ export class Meter {
   }
 }
 
-function isPlausible({ media, toolUses, ...tokens }: Partial<Tokens>): boolean {
-  return Object.values(tokens).every((count) => count <= tokensMax);
+function isPlausible({
+  input = 0,
+  cachedInput = 0,
+  cacheWrite = 0,
+  output = 0,
+  reasoning = 0,
+  longCacheWrite = 0,
+}: Partial<Tokens>): boolean {
+  return Math.max(input, cachedInput, cacheWrite, output, reasoning, longCacheWrite) <= tokensMax;
 }

@@ -129,5 +129,5 @@ function countText({ choices }: Json, output: Output): void {
 
 /** OpenAI writes chat ids with a hyphen. */
 function chatId({ makeId }: InferenceDeps): string {
-  return makeId('chatcmpl').replace('_', '-');
+  return `chatcmpl-${makeId('chatcmpl').slice('chatcmpl_'.length)}`;
 }
