@@ -11,7 +11,7 @@ export function checkAccess({ access, surface }: Endpoint, caller: Caller): void
       return;
     case 'key': {
       const { apiKey } = access;
-      if (apiKey === undefined) throw new ApiError('permission');
+      if (apiKey === undefined) throw notFor('API keys');
       if (apiKey === 'any') return;
       const scopes = typeof apiKey === 'string' ? [apiKey] : apiKey;
       if (!scopes.some((scope) => caller.scopes.has(scope))) {
@@ -29,9 +29,14 @@ export function checkAccess({ access, surface }: Endpoint, caller: Caller): void
       throw new ApiError('permission', { message: `The token lacks the ability \`${token}\`.` });
     }
     case 'agent':
-      if (!access.agent) throw new ApiError('permission');
+      if (!access.agent) throw notFor('agents');
       return;
     case 'login':
       if (access.login === undefined) throw new ApiError('permission');
   }
+}
+
+/** On the site API, whose 403 has one sentence, the reason is only in events and the log. */
+function notFor(callers: string): ApiError {
+  return new ApiError('permission', { message: `This endpoint is not available to ${callers}.` });
 }

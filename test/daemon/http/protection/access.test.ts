@@ -48,6 +48,11 @@ describe('who may call', () => {
     expect([answer.status, answer.error?.code]).toEqual([status, code]);
   });
 
+  test('is named to a key that can never call the endpoint', async () => {
+    const answer = await get({ login: 'any' }, 'Bearer key:keys');
+    expect(answer.error?.message).toBe('This endpoint is not available to API keys.');
+  });
+
   test('is the same for unknown and malformed keys', async () => {
     const [one, other] = await Promise.all(
       ['Bearer unknown', 'garbage \u00e9'].map((it) => get(forKeys, it)),
