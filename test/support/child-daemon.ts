@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { addEmptyDatabase } from './new-database.ts';
 import { programs } from './programs.ts';
 
 export interface ChildDaemon {
@@ -34,6 +35,7 @@ export interface ChildOptions {
 export async function startChildDaemon(options: ChildOptions = {}): Promise<ChildDaemon> {
   const { config, home: kept, env, openFilesMax } = options;
   const home = kept ?? (await mkdtemp(join(tmpdir(), 'gateway-child-')));
+  if (kept === undefined) addEmptyDatabase(home);
   const violations = join(home, 'stream-violations');
   if (config !== undefined) await writeFile(join(home, 'config.yaml'), `local_servers: false\n${config}`);
   const { daemon: script } = await programs();

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serve } from '../../src/daemon/main.ts';
 import { checkStreams } from './check-streams.ts';
+import { addEmptyDatabase } from './new-database.ts';
 
 export interface RunningDaemon {
   /** `http://127.0.0.1:PORT` */
@@ -45,6 +46,7 @@ export interface DaemonOptions {
 /** Starts the whole daemon in this process, on a free port and with a new data folder. */
 export async function startDaemon(options: DaemonOptions = {}): Promise<RunningDaemon> {
   const home = options.home ?? (await mkdtemp(join(tmpdir(), 'gateway-test-')));
+  if (options.home === undefined) addEmptyDatabase(home);
   const config = options.config ?? '';
   const local = /^local_servers:/m.test(config) ? config : `local_servers: false\n${config}`;
   // Rejected calls, of which tests make many, would fill the output.

@@ -5,6 +5,7 @@ import { settledEvent } from '../../../../src/daemon/features/metering/index.ts'
 import { openSqliteStorage, type SqliteOptions } from '../../../../src/daemon/storage/sqlite/open.ts';
 import type { Storage } from '../../../../src/daemon/storage/storage.ts';
 import { morning } from '../../../storage/records.ts';
+import { addEmptyDatabase } from '../../../support/new-database.ts';
 
 /** A log that keeps its lines for the test. */
 export function recordingLog() {
@@ -27,8 +28,10 @@ export function openTemporarily() {
   return {
     newFolder,
     open: async (options: Partial<SqliteOptions> = {}): Promise<Storage> => {
+      const folder = newFolder();
+      if (options.folder === undefined) addEmptyDatabase(folder);
       const standard = {
-        folder: options.folder ?? newFolder(),
+        folder,
         now: () => morning,
         log: recordingLog(),
         settledEvent,

@@ -1,0 +1,28 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { createIfMissing } from '../../src/daemon/storage/sqlite/engine/database-file.ts';
+import { writeMeta } from '../../src/daemon/storage/sqlite/engine/meta.ts';
+import { migrations } from '../../src/daemon/storage/sqlite/engine/migrations/index.ts';
+
+let empty: Buffer | undefined;
+
+/** Puts an empty database into a data folder: a copy, as creating one takes as long as the rest of a start. */
+export function addEmptyDatabase(folder: string): void {
+  empty ??= createEmpty();
+  writeFileSync(join(folder, 'gateway.db'), empty, { mode: 0o600 });
+}
+
+function createEmpty(): Buffer {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-empty-'));
+  const file = join(folder, 'gateway.db');
+  createIfMissing(file, migrations);
+  const database = new Database(file);
+  // A daemon checks a database that was not checked for long, in a thread of its own.
+  writeMeta(database, 'checked_at', Date.now());
+  database.close();
+  const bytes = readFileSync(file);
+  rmSync(folder, { recursive: true });
+  return bytes;
+}
