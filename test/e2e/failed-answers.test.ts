@@ -159,6 +159,23 @@ describe('a stream', () => {
     },
   );
 
+  test('that fails before any output is a 502 with the provider’s sentence', async () => {
+    const model = on.chaos.addModel('responses', (call) => {
+      const error = { code: 'server_error', message: 'The model crashed.' };
+      const document = responsesDocument({ text: '' }, call.body);
+      const response = { ...document, status: 'failed', output: [], usage: null, error };
+      const event = { type: 'response.failed', sequence_number: 0, response };
+      const headers = ['content-type: text/event-stream'];
+      says(200, { headers, body: `event: response.failed\ndata: ${JSON.stringify(event)}\n\n` })(call);
+    });
+    const { status, text } = await create({ model, stream: true });
+    expect(status).toBe(502);
+    expect(JSON.parse(text).error).toMatchObject({
+      code: 'upstream_failed',
+      message: 'Every provider tried failed: responses failed: The model crashed.',
+    });
+  });
+
   test('does not show a code that is about the host’s account', async () => {
     // Such a provider is skipped from then on, so no other test uses it.
     const model = on.chaos.addModel('unpriced', failing('insufficient_quota'));

@@ -80,7 +80,7 @@ export function allRoutesFailed(
       ...details,
     });
   }
-  const reasons = new Map(failed.map(({ attempt, failure }) => [attempt, networkReason(failure)]));
+  const reasons = new Map(failed.map(({ attempt, failure }) => [attempt, reasonOf(failure)]));
   const summaries = attempts.map((attempt) => summaryOf(attempt, reasons.get(attempt)));
   const isOverload = failures.length > 0 && failures.every(isOverloaded);
   return new ApiError('upstream_failed', {
@@ -108,10 +108,11 @@ function isTooLarge({ details: { status, providerCode } }: UpstreamFailure): boo
 function summaryOf({ provider, status, errorCode }: Attempt, reason: string | undefined): string {
   const isWrongAddress = status === 404 && errorCode === 'server_error';
   const what = isWrongAddress ? wrongAddress : (descriptions[errorCode ?? ''] ?? 'failed');
-  return `${provider} ${what}${reason ? `: ${reason}` : ''}${status > 0 ? ` (${status})` : ''}`;
+  return `${provider} ${what}${reason ? `: ${reason}` : ''}${status >= 400 ? ` (${status})` : ''}`;
 }
 
-/** Why the network could not reach a provider. */
-function networkReason({ details: { cause } }: UpstreamFailure): string | undefined {
-  return cause instanceof NetworkFailure ? cause.reason : undefined;
+/** Why the network could not reach a provider, or what the provider itself says about its failure. */
+function reasonOf({ kind, details: { cause, publicMessage } }: UpstreamFailure): string | undefined {
+  if (cause instanceof NetworkFailure) return cause.reason;
+  return kind === 'server' ? publicMessage?.replace(/\.$/, '') : undefined;
 }
