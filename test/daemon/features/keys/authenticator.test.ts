@@ -230,6 +230,18 @@ describe('revoking', () => {
     await expect(ask(`Bearer ${secret}`)).rejects.toMatchObject(refused);
   });
 
+  test('rejects a key that was used several times, and looked up again in between', async () => {
+    const secret = newSecret();
+    const record = keep(secret);
+    const callers = [];
+    for (let use = 0; use < 3; use += 1) callers.push(await ask(`Bearer ${secret}`));
+    expect(new Set(callers).size).toBe(1);
+    authentic.endMembership(record.workspaceId, record.ownerId);
+    expect(await ask(`Bearer ${secret}`)).toMatchObject({ kind: 'key' });
+    authentic.revoke(record.id);
+    await expect(ask(`Bearer ${secret}`)).rejects.toMatchObject(refused);
+  });
+
   test('does not affect other keys', async () => {
     const [one, other] = [newSecret(), newSecret()];
     const { id } = keep(one);
