@@ -5,6 +5,7 @@ import type {
   PeerSettings,
 } from '../../src/daemon/features/peers/store.ts';
 import type { SealedSecret } from '../../src/daemon/features/vault/store.ts';
+import { unusedPeer } from '../support/peer-record.ts';
 import { addUsers, morning, type OpenStorage } from './records.ts';
 
 export function peersStoreContract(open: OpenStorage): void {
@@ -22,17 +23,6 @@ export function peersStoreContract(open: OpenStorage): void {
     updatedAt: morning,
     ...changes,
   });
-  const unused: PeerRecordedHealth = {
-    answered: 0,
-    failed: 0,
-    latencyMs: null,
-    lastSeenAt: null,
-    benches: 0,
-    benchedUntil: null,
-    reason: null,
-    compared: 0,
-    agreed: 0,
-  };
   const used: PeerRecordedHealth = {
     answered: 3,
     failed: 2,
@@ -79,14 +69,14 @@ export function peersStoreContract(open: OpenStorage): void {
   describe('the peers store', () => {
     test('changes settings, and keeps the health of a peer whose address stays', async () => {
       const { peers } = await openWithUsers();
-      expect(await peers.put(settings(), keeps)).toEqual({ ...settings(), ...unused });
+      expect(await peers.put(settings(), keeps)).toEqual({ ...settings(), ...unusedPeer });
       await peers.saveHealth(settings(), used);
       const changes = { maxInFlight: 2, allowedModels: null, updatedAt: morning + 1 };
       const changed = { ...settings(changes), ...used };
       expect(await peers.put(settings({ ...changes, addedAt: morning + 1 }), keeps)).toEqual(changed);
       expect(await peers.all()).toEqual([changed]);
       const moved = await peers.put(settings({ url: 'https://cellar.example' }), keeps);
-      expect(moved).toMatchObject(unused);
+      expect(moved).toMatchObject(unusedPeer);
     });
 
     test('limits the peers of a workspace', async () => {

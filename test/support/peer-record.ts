@@ -1,4 +1,17 @@
-import type { PeerRecord } from '../../src/daemon/features/peers/store.ts';
+import type { PeerRecord, PeerRecordedHealth } from '../../src/daemon/features/peers/store.ts';
+
+/** What is known of a peer that was never asked. */
+export const unusedPeer: PeerRecordedHealth = {
+  answered: 0,
+  failed: 0,
+  latencyMs: null,
+  lastSeenAt: null,
+  benches: 0,
+  benchedUntil: null,
+  reason: null,
+  compared: 0,
+  agreed: 0,
+};
 
 /** A peer that was never asked. */
 export function peerRecord(changes: Partial<PeerRecord> = {}): PeerRecord {
@@ -14,15 +27,7 @@ export function peerRecord(changes: Partial<PeerRecord> = {}): PeerRecord {
     mayBePrivate: true,
     addedAt: 0,
     updatedAt: 0,
-    answered: 0,
-    failed: 0,
-    latencyMs: null,
-    lastSeenAt: null,
-    benches: 0,
-    benchedUntil: null,
-    reason: null,
-    compared: 0,
-    agreed: 0,
+    ...unusedPeer,
     ...changes,
   };
 }
