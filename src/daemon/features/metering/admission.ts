@@ -133,7 +133,7 @@ export function createAdmission({ store, state, limits, agents }: AdmissionDeps)
       const amount = budgets.admit(record, terms);
       return start({ ...record, amount, ...(terms.isPrepaid && { isPrepaid: true }) }, terms.policy);
     },
-    async settle(hold, settlement) {
+    settle(hold, settlement) {
       const call = hold as Call;
       const { charged, completedAt, cost } = settlement.usage;
       end(call);
@@ -142,12 +142,14 @@ export function createAdmission({ store, state, limits, agents }: AdmissionDeps)
       open.add(call);
       call.charged = { amount: charged, at: completedAt };
       budgets?.charged(call, charged, completedAt);
-      return settling.settle(call, {
-        ...settlement,
-        ...(hold.record.isPrepaid && { isPrepaid: true }),
-        // A call that an agent's credit paid for takes nothing from the free tier, even if it cost nothing.
-        ...(call.agent !== undefined && { tier: call.free ? 'free' : 'paid' }),
-      });
+      // A call that an agent's credit paid for takes nothing from the free tier, even if it cost nothing.
+      const tier = call.agent === undefined ? settlement.tier : call.free ? 'free' : 'paid';
+      const { isPrepaid } = hold.record;
+      const isAsGiven = tier === settlement.tier && !isPrepaid;
+      return settling.settle(
+        call,
+        isAsGiven ? settlement : { ...settlement, tier, ...(isPrepaid && { isPrepaid }) },
+      );
     },
     running: () => running,
     usedBy: (keyId) => withBudgets().usedBy(keyId),
@@ -160,19 +162,20 @@ export function createAdmission({ store, state, limits, agents }: AdmissionDeps)
 /** Writes settlements. Those that fail while the ledger is unavailable wait for the next successful hold. */
 function settlements(store: AdmissionDeps['store'], close: (call: Call) => void) {
   let late: [call: Call, settlement: Settlement][] = [];
-  const settle = async (call: Call, settlement: Settlement): Promise<number> => {
-    try {
-      const sequence = await store.settle(settlement);
-      close(call);
-      return sequence;
-    } catch (error) {
-      const isLate = error instanceof ApiError && error.code === 'unavailable' && late.length < lateMax;
-      // The client gets an error, so the answer to store is dropped.
-      if (isLate) late.push([call, { ...settlement, answer: undefined }]);
-      else close(call);
-      throw error;
-    }
-  };
+  const settle = (call: Call, settlement: Settlement): Promise<number> =>
+    store.settle(settlement).then(
+      (sequence) => {
+        close(call);
+        return sequence;
+      },
+      (error: unknown) => {
+        const isLate = error instanceof ApiError && error.code === 'unavailable' && late.length < lateMax;
+        // The client gets an error, so the answer to store is dropped.
+        if (isLate) late.push([call, { ...settlement, answer: undefined }]);
+        else close(call);
+        throw error;
+      },
+    );
   const retry = () => {
     if (late.length === 0) return;
     const waiting = late;

@@ -34,11 +34,7 @@ export function rowFormat<Table extends { $inferSelect: object }, Source>() {
     const positions = new Map(Object.keys(definition).map((name, position) => [name, position]));
     return {
       names: Object.keys(definition).map(sqlName),
-      row: (source) => {
-        const values: SqlValue[] = [];
-        for (const read of readers) values.push(read(source));
-        return values as Row<Columns>;
-      },
+      row: (source) => readers.map((read) => read(source)),
       get: (row, name) => row[positions.get(name) as number] as never,
       with: (row, changes) => {
         const values = [...row];

@@ -99,7 +99,7 @@ export class WriteQueue {
       for (const pending of batch) rejectBoth(pending, batchError(result.failure));
     } else {
       const failed = new Map(result.failed.map((failure) => [failure.index, failure]));
-      for (const [index, pending] of batch.entries()) {
+      batch.forEach((pending, index) => {
         const failure = failed.size > 0 ? failed.get(index) : undefined;
         if (failure) {
           pending.reject(operationError(pending.operation[0], failure));
@@ -108,7 +108,7 @@ export class WriteQueue {
           pending.replaced?.resolve(undefined);
           pending.resolve(result.results[index]);
         }
-      }
+      });
     }
     if (this.#isEmpty()) this.#whenEmpty?.();
     else this.#schedule();
