@@ -36,18 +36,18 @@ const askNode = {
 };
 
 /**
- * Node keeps the text of a file in memory, twice as large if one of its characters is beyond Latin-1: such characters
- * are escaped. A tagged template would see the escape, so that none may contain one.
+ * Node keeps the text of a file in memory, twice as large if one of its characters is not ASCII: such characters are
+ * escaped. Not where that would change their meaning: after a backslash, and in a tagged template.
  */
-const latin1 = {
-  name: 'latin-1',
+const ascii = {
+  name: 'ascii',
   generateBundle(_options, chunks) {
     for (const chunk of Object.values(chunks)) {
       if (chunk.type !== 'chunk') continue;
-      if (/String\.raw`[^`]*[^\0-\xff]/.test(chunk.code))
-        throw new Error(`${chunk.fileName}: String.raw has a character beyond Latin-1`);
+      if (/(String\.raw`[^`]*|\\)[^\0-\x7f]/.test(chunk.code))
+        throw new Error(`${chunk.fileName}: a character that is not ASCII cannot be escaped`);
       chunk.code = chunk.code.replace(
-        /[^\0-\xff]/g,
+        /[^\0-\x7f]/g,
         (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
       );
     }
@@ -120,7 +120,7 @@ const { output } = await build({
     },
     // The sources have them. Licenses are written to a file below.
     comments: false,
-    plugins: [askNode, latin1],
+    plugins: [askNode, ascii],
   },
 });
 
