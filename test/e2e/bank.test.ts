@@ -490,7 +490,6 @@ async function startProvider() {
 async function openBank(backend: 'embedded' | 'lnd'): Promise<Bank> {
   const provider = await startProvider();
   const config = `${paymentsConfig}log: {level: error}
-shed_load: false
 payments: {usd_per_btc: "100000"}
 upstreams: [{name: fake, base_url: "${provider.baseUrl}", key_env: FAKE_KEY, models: [large], wire: responses, prices: {input: "1", output: "10"}}]
 `;

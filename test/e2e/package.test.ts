@@ -32,7 +32,8 @@ beforeAll(async () => {
     child.stdout.once('data', (text: Buffer) => resolve(text.toString()));
   });
   url = /http:\/\/\S+/.exec(banner)?.[0] ?? '';
-});
+  // Packing and installing take minutes where much else runs.
+}, 600_000);
 
 afterAll(async () => {
   await rm(home, { recursive: true, force: true });

@@ -37,7 +37,9 @@ export async function startChildDaemon(options: ChildOptions = {}): Promise<Chil
   const home = kept ?? (await mkdtemp(join(tmpdir(), 'gateway-child-')));
   if (kept === undefined) addEmptyDatabase(home);
   const violations = join(home, 'stream-violations');
-  if (config !== undefined) await writeFile(join(home, 'config.yaml'), `local_servers: false\n${config}`);
+  // A busy machine delays the daemon's event loop, too.
+  if (config !== undefined)
+    await writeFile(join(home, 'config.yaml'), `shed_load: false\nlocal_servers: false\n${config}`);
   const { daemon: script } = await programs();
   const limited = ['-c', `ulimit -n ${openFilesMax} && exec "$0" "$1"`, process.execPath, script];
   const [command, ...args] = openFilesMax ? ['sh', ...limited] : [process.execPath, script];

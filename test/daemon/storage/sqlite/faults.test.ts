@@ -117,8 +117,8 @@ test.skipIf(process.platform === 'win32')('an I/O error stops all writes and is 
     if (line.startsWith('settled ')) acknowledged.push(line.slice('settled '.length));
     last = line;
   }
-  expect(last).toContain('fatal writable=false the database failed: SQLITE_IOERR');
-  expect(await exited).toEqual([70, null]);
+  const reason = expect.stringContaining('fatal writable=false the database failed: SQLITE_IOERR');
+  expect([last, await exited]).toEqual([reason, [70, null]]);
 
   const storage = await open({ folder });
   expect(acknowledged.length).toBeGreaterThan(0);
