@@ -28,13 +28,13 @@ import { cpuSeconds, isGone, residentMb, stopProcess } from './processes.ts';
 
 const usage = `node test/bench/growth.ts [options]     (after npm run build)
   --rows N         finished calls (1000000); ten million take about ten minutes and 8 GB
-  --keys N         keys, of which 50 make the calls (100000)
+  --keys N         keys (100000)
+  --active-keys N  keys that make the calls (1000)
   --days N         days that the calls are spread over (365)
   --folder DIR     keep the data in this folder; if it has calls, none are added
 `;
 
 const dayMs = 86_400_000;
-const activeKeys = 50;
 const databaseFile = 'gateway.db';
 const program = fileURLToPath(new URL('../../bin/gateway.js', import.meta.url));
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -90,13 +90,20 @@ const models = [
 ] as const;
 const rareModel = ['google', 'gemini-3-pro'] as const;
 
+interface FillOptions {
+  rows: number;
+  keys: number;
+  activeKeys: number;
+  days: number;
+}
+
 /** Settles calls as the writer thread does, but without waiting for the disk. */
-function fill(folder: string, { rows, keys, days }: { rows: number; keys: number; days: number }): void {
+function fill(folder: string, { rows, keys, activeKeys, days }: FillOptions): void {
   const database = openForWriting(join(folder, databaseFile));
   database.pragma('synchronous = OFF');
   const found = database.prepare<[], number>('SELECT count(*) FROM calls').pluck().get() ?? 0;
   if (found < rows) {
-    const keyIds = addKeys(database, keys);
+    const keyIds = addKeys(database, keys).slice(0, activeKeys);
     const workspaceId = database.prepare<[], string>('SELECT id FROM workspaces').pluck().get() ?? '';
     const { commands, totals } = createCommands(database);
     const run = batchRunner(database, commands, totals);
@@ -128,7 +135,7 @@ function addKeys(database: ReturnType<typeof openForWriting>, count: number): st
   database.transaction(() => {
     for (const id of ids) insert.run({ id, digest: randomBytes(32).toString('base64url') });
   })();
-  return ids.slice(0, activeKeys);
+  return ids;
 }
 
 interface CallContext {
@@ -136,6 +143,11 @@ interface CallContext {
   workspaceId: string;
   keyIds: readonly string[];
   makeId: ReturnType<typeof idMaker>;
+}
+
+/** Spreads the keys over the models and failures, which follow each other in turns. */
+function scatter(index: number): number {
+  return Math.imul(index, 0x9e3779b1) >>> 8;
 }
 
 /** One call in 50 fails, one in 10,000 is of the rare model. */
@@ -151,7 +163,7 @@ function aCall(index: number, { at, workspaceId, keyIds, makeId }: CallContext):
     requestId: makeId('req'),
     responseId: makeId('resp'),
     workspaceId,
-    keyId: keyIds[(index * 13) % keyIds.length] ?? null,
+    keyId: keyIds[scatter(index) % keyIds.length] ?? null,
     endpoint: '/v1/responses',
     model: `${provider}/${model}`,
     provider,
@@ -255,7 +267,14 @@ async function measureStart(folder: string, name: string): Promise<Gateway> {
 async function run(): Promise<void> {
   const text = { type: 'string' } as const;
   const { values } = parseArgs({
-    options: { rows: text, keys: text, days: text, folder: text, help: { type: 'boolean' } },
+    options: {
+      rows: text,
+      keys: text,
+      'active-keys': text,
+      days: text,
+      folder: text,
+      help: { type: 'boolean' },
+    },
   });
   if (values.help) {
     say(usage);
@@ -268,7 +287,9 @@ async function run(): Promise<void> {
     if (!existsSync(join(folder, databaseFile))) await stopProcess((await start(folder)).child);
     const number = (value: string | undefined, standard: number) => Number(value ?? standard);
     const rows = number(values.rows, 1_000_000);
-    fill(folder, { rows, keys: number(values.keys, 100_000), days: number(values.days, 365) });
+    const keys = number(values.keys, 100_000);
+    const activeKeys = number(values['active-keys'], 1_000);
+    fill(folder, { rows, keys, activeKeys, days: number(values.days, 365) });
     const { size } = statSync(join(folder, databaseFile));
     say(`${rows} calls, ${(size / 1e9).toFixed(2)} GB, ${(size / rows).toFixed(0)} bytes a call`);
 

@@ -220,7 +220,7 @@ export function meteringStoreContract(open: OpenStorage): void {
       for (let number = 0; number < 900; number += 1) {
         reads.calls.push(
           aUsage(`req_${number}`, {
-            completedAt: midnight + Math.floor(number / 12) * 3 * hour,
+            completedAt: midnight + Math.floor(number / 12) * (number < 300 ? 3 : 27) * hour,
             keyId: pick(['key_1', 'key_2', null], number),
             model: pick(['a', 'b'], number),
             provider: pick(['openai', null], number),
@@ -232,11 +232,21 @@ export function meteringStoreContract(open: OpenStorage): void {
         await Promise.all(part.map((call) => metering.settle(aSettlement(call.requestId, call))));
       }
       const newest = reads.calls.at(-1)?.completedAt ?? 0;
-      const bounds = [0, midnight, midnight + 1, midnight + 5 * hour, midnight + dayMs, midnight + dayMs - 1];
+      const bounds = [
+        0,
+        midnight,
+        midnight + 1,
+        midnight + 5 * hour,
+        midnight + dayMs,
+        midnight + dayMs - 1,
+        midnight + 37 * dayMs + hour,
+      ];
       const ends = [
         midnight + dayMs,
         midnight + dayMs + 3 * hour,
         midnight + 3 * dayMs + 20 * hour,
+        midnight + 45 * dayMs,
+        midnight + 75 * dayMs + 5 * hour,
         newest,
         newest + 1,
       ];

@@ -26,17 +26,13 @@ export async function verifyLedger(
 ): Promise<LedgerFindings> {
   const chain = new ChainVerification(database, { from: 0, entriesOfStep: sizes.entries });
   const usage = new UsageVerification(database, { callsOfStep: sizes.calls });
-  try {
-    for (const part of [chain, usage]) {
-      while (part.step()) {
-        onStep();
-        await setImmediate();
-      }
+  for (const part of [chain, usage]) {
+    while (part.step()) {
+      onStep();
+      await setImmediate();
     }
-    return database.transaction(() => findings(database, chain.finish(), usage.finish()))();
-  } finally {
-    usage.close();
   }
+  return database.transaction(() => findings(database, chain.finish(), usage.finish()))();
 }
 
 function findings(database: Connection, chain: ChainFindings, usage: UsageFindings): LedgerFindings {

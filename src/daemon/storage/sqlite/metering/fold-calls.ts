@@ -7,7 +7,10 @@ export const dayMs = 86_400_000;
 /** After so many calls the writer folds them: takes 3 ms. Reads look at the calls that are not folded one by one. */
 const foldedAtOnce = 512;
 
-/** The summed columns of `usage_days` and `usage_key_days`, and how they are computed from a row of `calls`. */
+/** The length of the longer spans in `usage_keys`; the others are days. */
+export const spanDays = 32;
+
+/** The summed columns of the tables of totals, and how they are computed from a row of `calls`. */
 const summed = {
   requests: '1',
   unpriced: 'cost_provider IS NULL',
@@ -26,10 +29,20 @@ export type UsageSums = Record<keyof typeof summed, number>;
 export const summedColumns = Object.keys(summed) as (keyof UsageSums)[];
 export const summedNames = summedColumns.map(sqlName);
 
+/** How a row of `calls` is read like a row of totals, by the names of its columns. */
+export const callSums = Object.fromEntries(summedColumns.map((column) => [sqlName(column), summed[column]]));
+
 /** SELECT terms that read a call like a row of totals, with the sign of the factor. */
 export function callAsSums(factor: 1 | -1): string {
   const sign = factor === 1 ? '' : '-';
   return summedColumns.map((column) => `${sign}(${summed[column]}) AS ${sqlName(column)}`).join(', ');
+}
+
+/** SELECT terms from expressions by their names. */
+export function asTerms(expressions: Readonly<Record<string, string>>): string {
+  return Object.entries(expressions)
+    .map(([name, sql]) => `${sql} AS ${name}`)
+    .join(', ');
 }
 
 /**
@@ -84,9 +97,30 @@ const adding = summedNames.map((name) => `${name} = ${name} + excluded.${name}`)
 const adds = summedNames.map((name) => `sum(${name})`).join(', ');
 const groups = 'day, model, provider, status';
 
+/** The groups of `usage_key_days`, computed from a row of `calls`. */
+export const callGroups = {
+  workspace: 'workspace',
+  key: 'coalesce(key, 0)',
+  day: `completed_at / ${dayMs}`,
+  model: 'model',
+  provider: 'coalesce(provider, 0)',
+  status: 'status',
+};
+
+/** What a row with a day and a model adds to in `usage_keys`: the four rows that a join with this makes of it. */
+export const keySpans = `(SELECT 1 AS days UNION ALL SELECT ${spanDays}) CROSS JOIN (SELECT 0 AS by_model UNION ALL SELECT 1)`;
+
+/** The groups of `usage_keys`, computed from a row that is joined with `keySpans`. */
+export const keySpanGroups = {
+  workspace: 'workspace',
+  model: 'model * by_model',
+  days: 'days',
+  start: 'day / days * days',
+  key: 'key',
+};
+
 /** The calls of a range of numbers with the columns of `usage_key_days`. */
-const callsAsTotals = `SELECT workspace, coalesce(key, 0) AS key, completed_at / ${dayMs} AS day, model,
-  coalesce(provider, 0) AS provider, status, ${callAsSums(1)} FROM calls WHERE number > @after AND number <= @last`;
+const callsAsTotals = `SELECT ${asTerms(callGroups)}, ${callAsSums(1)} FROM calls WHERE number > @after AND number <= @last`;
 
 const indexRows = (kind: IndexKind, value: string, where = 'TRUE') =>
   `SELECT workspace, ${indexKinds[kind]}, ${value}, completed_at, number FROM calls
@@ -99,6 +133,9 @@ const foldStatements = [
    ON CONFLICT DO UPDATE SET ${adding}`,
   `INSERT INTO usage_days (workspace, ${groups}, ${names})
    SELECT workspace, ${groups}, ${adds} FROM (${callsAsTotals}) WHERE TRUE GROUP BY 1, 2, 3, 4, 5
+   ON CONFLICT DO UPDATE SET ${adding}`,
+  `INSERT INTO usage_keys (workspace, model, days, start, key, ${names})
+   SELECT ${asTerms(keySpanGroups)}, ${adds} FROM (${callsAsTotals}) CROSS JOIN ${keySpans} WHERE TRUE GROUP BY 1, 2, 3, 4, 5
    ON CONFLICT DO UPDATE SET ${adding}`,
   `INSERT INTO call_index (workspace, kind, value, completed_at, number)
    ${[

@@ -9,6 +9,7 @@ import {
   foldedTo,
   type IndexKind,
   indexKinds,
+  spanDays,
   summedColumns,
   summedNames,
   type UsageSums,
@@ -55,13 +56,20 @@ export function summarizeUsage(database: Connection, names: NameTexts, filter: U
         WHERE call_index.workspace = @workspace AND kind = @kind AND value = @value
           AND call_index.completed_at >= @since${index} AND call_index.completed_at < @until${index} AND ${where}`;
     });
-    const table = key !== null || groupBy === 'key' ? 'usage_key_days' : 'usage_days';
+    const days = { from: range.fromDay, to: range.toDay };
+    const totals = () => {
+      if (groupBy === 'key' && key === null) return keyTotals(days);
+      return [
+        `SELECT ${groupBy === 'key' ? 'nullif(key, 0)' : groupBy} AS name, ${summedNames.join(', ')}
+         FROM ${key === null ? 'usage_days' : 'usage_key_days'} AS calls
+         WHERE ${where} AND day >= ${days.from} AND day < ${days.to}`,
+      ];
+    };
     const rows = database
       .prepare<[object], Sums>(
         `SELECT name, ${summedColumns.map((column) => `sum(${sqlName(column)}) AS ${column}`).join(', ')} FROM (
            ${[
-             `SELECT ${groupBy === 'key' ? 'nullif(key, 0)' : groupBy} AS name, ${summedNames.join(', ')}
-              FROM ${table} AS calls WHERE ${where} AND day >= @fromDay AND day < @toDay`,
+             ...totals(),
              ...parts,
              `SELECT ${nameOfCall} AS name, ${callAsSums(1)} FROM calls
               WHERE number > @foldedTo AND ${where.replace('calls.workspace', '+calls.workspace')}
@@ -77,13 +85,41 @@ export function summarizeUsage(database: Connection, names: NameTexts, filter: U
         value: key ?? model ?? 0,
         since,
         until,
-        fromDay: range.fromDay,
-        toDay: range.toDay,
         foldedTo: foldedTo(database),
         ...bounds,
       });
     return rows.map((row) => usageGroup(row, groupBy, names)).sort(byGroup);
   })();
+}
+
+interface Span {
+  from: number;
+  to: number;
+}
+
+/**
+ * Reads of `usage_keys` that add up whole days by key, of one model if it is given: of each key a row per long span, and at most
+ * half as many rows as a long span has days at each end.
+ */
+function keyTotals({ from, to }: Span): string[] {
+  const read = (days: number, span: Span, factor: 1 | -1 = 1): string[] =>
+    span.from >= span.to
+      ? []
+      : [
+          `SELECT nullif(key, 0) AS name, ${summedNames.map((name) => `${factor} * ${name} AS ${name}`).join(', ')} FROM usage_keys
+           WHERE workspace = @workspace AND model = coalesce(@model, 0) AND days = ${days}
+             AND start >= ${span.from} AND start < ${span.to}`,
+        ];
+  const first = Math.round(from / spanDays) * spanDays;
+  const last = Math.round(to / spanDays) * spanDays;
+  if (first >= last) return read(1, { from, to });
+  return [
+    ...read(spanDays, { from: first, to: last }),
+    ...read(1, { from, to: first }),
+    ...read(1, { from: first, to: from }, -1),
+    ...read(1, { from: last, to }),
+    ...read(1, { from: to, to: last }, -1),
+  ];
 }
 
 /** Calls to add to the totals of whole days, or to take away from them. */
@@ -117,11 +153,6 @@ function splitRange(database: Connection, filter: { workspace: number; since: nu
     toDay: last.isWhole ? toDay + 1 : toDay,
     parts: [...first.parts, ...last.parts],
   };
-}
-
-interface Span {
-  from: number;
-  to: number;
 }
 
 /** Reads the shorter part of a day: what is inside the range, or what is outside and taken from the whole. */

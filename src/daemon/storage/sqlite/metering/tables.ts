@@ -131,6 +131,23 @@ export const usageKeyDays = sqliteTable(
   ],
 );
 
+/**
+ * Totals of each key in spans of 1 and 32 days, by model and, as model 0, of all models. Spans start at multiples of their
+ * length, in days since 1970.
+ */
+export const usageKeys = sqliteTable(
+  'usage_keys',
+  {
+    workspace: nameNumber().notNull(),
+    model: nameNumber().notNull(),
+    days: integer().notNull(),
+    start: integer().notNull(),
+    key: nameNumber().notNull(),
+    ...sums(),
+  },
+  ({ workspace, model, days, start, key }) => [primaryKey({ columns: [workspace, model, days, start, key] })],
+);
+
 /** The charges of each key per UTC day: the sum of `calls.charged`. */
 export const keySpend = sqliteTable(
   'key_spend',

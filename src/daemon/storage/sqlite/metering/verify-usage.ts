@@ -1,14 +1,21 @@
 import type { Connection } from '../engine/connection.ts';
-import { callAsSums, dayMs, foldedTo, summedNames } from './fold-calls.ts';
-
-const group = 'workspace, day, model, provider, status';
-const keyGroup = `key, ${group}`;
-const names = summedNames.join(', ');
-const differs = summedNames.map((name) => `sum(${name}) <> 0`).join(' OR ');
-const minus = summedNames.map((name) => `-${name}`).join(', ');
+import { Fingerprint } from './fingerprint.ts';
+import {
+  asTerms,
+  callAsSums,
+  callGroups,
+  callSums,
+  foldedTo,
+  keySpanGroups,
+  keySpans,
+  summedNames,
+} from './fold-calls.ts';
 
 export interface UsageFindings {
-  /** Daily totals that differ from the folded calls, like `key_1 on 2026-11-21`, and totals of all keys, like `all keys on 2026-11-21`. */
+  /**
+   * Totals that differ from the folded calls, like `key_1 on 2026-11-21`, `key_1 in the 32 days from 2026-11-13` and
+   * `all keys on 2026-11-21`.
+   */
   wrongTotals: string[];
   /** Request ids of calls that were charged something else than their entries add up to. */
   wrongCharges: string[];
@@ -16,29 +23,45 @@ export interface UsageFindings {
   charged: number;
 }
 
-let tables = 0;
+/** Sums of a range of calls, and the request ids of those with a wrong charge as JSON. */
+interface CallSums {
+  print: number;
+  charged: number;
+  wrong: string;
+}
 
 /**
- * Compares all calls with their entries and with the daily totals. Calls never change, so each step can read its own snapshot.
- * Their sums are collected in a temporary table with the columns of `usage_key_days`.
+ * Compares all calls with their entries, and their fingerprint with that of the totals. Calls never change, so each step can read
+ * its own snapshot.
  */
 export class UsageVerification {
   readonly #database: Connection;
   readonly #callsOfStep: number;
-  readonly #table: string;
+  readonly #next: (after: number) => number | undefined;
+  readonly #sums: (from: number, to: number) => CallSums | undefined;
+  readonly #print = new Fingerprint();
   readonly #wrongCharges: string[] = [];
+  #callsPrint = 0;
+  #charged = 0;
   /** The number of the last call that was read. */
   #last = Number.MIN_SAFE_INTEGER;
 
-  /** A step reads so many calls. They are sorted in memory, which many more would not fit into. */
   constructor(database: Connection, { callsOfStep }: { callsOfStep: number }) {
     this.#database = database;
     this.#callsOfStep = callsOfStep;
-    tables += 1;
-    this.#table = `temp.call_sums_${tables}`;
-    database.exec(
-      `CREATE TABLE ${this.#table} (${keyGroup}, ${names}, PRIMARY KEY (${keyGroup})) WITHOUT ROWID`,
+    const next = database
+      .prepare<[number], number>('SELECT number FROM calls WHERE number > ? ORDER BY number LIMIT 1')
+      .pluck();
+    const sums = database.prepare<[number, number], CallSums>(
+      `SELECT ${this.#print.sum} AS print, sum(charged) AS charged,
+         json_group_array(request_id) FILTER (WHERE is_wrong) AS wrong
+       FROM (
+         SELECT ${this.#print.terms(callGroups, callSums)}, charged, request_id, charged <> (
+           SELECT coalesce(sum(amount), 0) FROM entries WHERE request_id = calls.request_id) AS is_wrong
+         FROM calls WHERE number BETWEEN ? AND ? LIMIT -1)`,
     );
+    this.#next = (after) => next.get(after);
+    this.#sums = (from, to) => sums.get(from, to);
   }
 
   /** Reads the next folded calls; returns whether there may be more. */
@@ -52,60 +75,84 @@ export class UsageVerification {
     const wrongTotals = this.#wrongTotals();
     // The calls that are not folded yet.
     while (this.#read(Number.MAX_SAFE_INTEGER));
-    const charged = this.#one<[], number>(`SELECT coalesce(sum(charged), 0) FROM ${this.#table}`)() ?? 0;
-    return { wrongTotals, wrongCharges: this.#wrongCharges, charged };
-  }
-
-  close(): void {
-    this.#database.exec(`DROP TABLE ${this.#table}`);
+    return { wrongTotals, wrongCharges: this.#wrongCharges, charged: this.#charged };
   }
 
   #read(end: number): boolean {
-    const next = this.#one<[number], number>(
-      'SELECT number FROM calls WHERE number > ? ORDER BY number LIMIT 1',
-    );
-    const from = next(this.#last);
+    const from = this.#next(this.#last);
     if (from === undefined || from > end) return false;
-    const range = { from, to: Math.min(from + this.#callsOfStep - 1, end) };
-    this.#database.prepare<[object]>(addCalls(this.#table)).run(range);
-    const wrong = this.#database.prepare<[object], string>(wrongCharges).pluck().all(range);
-    this.#wrongCharges.push(...wrong);
-    this.#last = range.to;
+    const to = Math.min(from + this.#callsOfStep - 1, end);
+    const sums = this.#sums(from, to);
+    if (sums) {
+      this.#callsPrint = this.#print.add(this.#callsPrint, sums.print);
+      this.#charged += sums.charged;
+      for (const id of JSON.parse(sums.wrong) as string[]) this.#wrongCharges.push(id);
+    }
+    this.#last = to;
     return true;
   }
 
+  /** Compares fingerprints, and groups only what differs. */
   #wrongTotals(): string[] {
-    const byKey = `SELECT coalesce((SELECT text FROM names WHERE number = key), 'logins') AS name, day FROM (
-      SELECT ${keyGroup}, ${names} FROM ${this.#table}
-      UNION ALL SELECT ${keyGroup}, ${minus} FROM usage_key_days
-    ) GROUP BY ${keyGroup} HAVING ${differs}`;
-    const ofAll = `SELECT 'all keys' AS name, day FROM (
-      SELECT ${group}, ${names} FROM usage_key_days
-      UNION ALL SELECT ${group}, ${minus} FROM usage_days
-    ) GROUP BY ${group} HAVING ${differs}`;
+    const columns = Object.fromEntries(summedNames.map((name) => [name, name]));
+    const printOf = (groups: Readonly<Record<string, string>>, from: string) => {
+      const sql = `SELECT ${this.#print.sum} FROM (SELECT ${this.#print.terms(groups, columns)} FROM ${from} LIMIT -1)`;
+      return this.#print.add(0, this.#database.prepare<[], number>(sql).pluck().get() ?? 0);
+    };
+    const wrong = [
+      ...(printOf(keyDays, 'usage_key_days') === this.#callsPrint ? [] : [wrongKeyDays]),
+      ...(printOf(days, 'usage_days') === printOf(days, 'usage_key_days') ? [] : [wrongDays]),
+      ...(printOf(keys, 'usage_keys') === printOf(keySpanGroups, `usage_key_days CROSS JOIN ${keySpans}`)
+        ? []
+        : [wrongKeys]),
+    ];
+    if (wrong.length === 0) return [];
+    const sql = `SELECT DISTINCT name FROM (${wrong.join(' UNION ALL ')}) ORDER BY 1`;
     return this.#database
-      .prepare<[], string>(
-        `SELECT DISTINCT name || ' on ' || date(day * 86400, 'unixepoch') FROM (${byKey} UNION ALL ${ofAll}) ORDER BY 1`,
-      )
+      .prepare<{ foldedTo: number }, string>(sql)
       .pluck()
-      .all();
-  }
-
-  #one<Values extends unknown[], Value>(sql: string): (...values: Values) => Value | undefined {
-    const statement = this.#database.prepare<Values, Value>(sql).pluck();
-    return (...values) => statement.get(...values);
+      .all({ foldedTo: foldedTo(this.#database) });
   }
 }
 
-// Grouping by two columns in one number takes less time.
-const addCalls = (table: string) => `
-  INSERT INTO ${table} (${keyGroup}, ${names})
-  SELECT ${keyGroup}, ${summedNames.map((name) => `sum(${name})`).join(', ')} FROM (
-    SELECT workspace, coalesce(key, 0) AS key, completed_at / ${dayMs} AS day, model, coalesce(provider, 0) AS provider,
-      status, ${callAsSums(1)} FROM calls WHERE number BETWEEN @from AND @to)
-  WHERE TRUE GROUP BY day << 32 | key, model << 32 | provider, workspace, status
-  ON CONFLICT DO UPDATE SET ${summedNames.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')}`;
+const groupsOf = (...names: string[]) => Object.fromEntries(names.map((name) => [name, name]));
 
-const wrongCharges = `
-  SELECT request_id FROM calls WHERE number BETWEEN @from AND @to AND charged <> (
-    SELECT coalesce(sum(amount), 0) FROM entries WHERE request_id = calls.request_id)`;
+/** The groups of the tables of totals. */
+const days = groupsOf('workspace', 'day', 'model', 'provider', 'status');
+const keyDays = groupsOf('key', ...Object.keys(days));
+const keys = groupsOf(...Object.keys(keySpanGroups));
+
+const minus = summedNames.map((name) => `-${name}`).join(', ');
+const differs = summedNames.map((name) => `sum(${name}) <> 0`).join(' OR ');
+
+/** Selects the names of the groups whose sums in two reads differ. The reads have the groups and the sums, the latter negated. */
+function differences(groups: object, name: string, reads: string): string {
+  return `SELECT ${name} AS name FROM (${reads}) GROUP BY ${Object.keys(groups).join(', ')} HAVING ${differs}`;
+}
+
+const keyName = "coalesce((SELECT text FROM names WHERE number = key), 'logins')";
+const dateOf = (day: string) => `date(${day} * 86400, 'unixepoch')`;
+const list = (groups: object) => Object.keys(groups).join(', ');
+const names = summedNames.join(', ');
+
+const wrongKeyDays = differences(
+  keyDays,
+  `${keyName} || ' on ' || ${dateOf('day')}`,
+  `SELECT ${list(keyDays)}, ${names} FROM usage_key_days
+   UNION ALL SELECT ${list(keyDays)}, ${minus} FROM (
+     SELECT ${asTerms(callGroups)}, ${callAsSums(1)} FROM calls WHERE number <= @foldedTo)`,
+);
+
+const wrongDays = differences(
+  days,
+  `'all keys on ' || ${dateOf('day')}`,
+  `SELECT ${list(days)}, ${names} FROM usage_days
+   UNION ALL SELECT ${list(days)}, ${minus} FROM usage_key_days`,
+);
+
+const wrongKeys = differences(
+  keys,
+  `${keyName} || iif(days = 1, ' on ', ' in the ' || days || ' days from ') || ${dateOf('start')}`,
+  `SELECT ${list(keys)}, ${names} FROM usage_keys
+   UNION ALL SELECT ${asTerms(keySpanGroups)}, ${minus} FROM usage_key_days CROSS JOIN ${keySpans}`,
+);

@@ -98,3 +98,47 @@ test('a call that was charged something else is found in any step', async () => 
   for (const id of ['req_150', 'req_690'])
     expect(problems).toContain(`The entries of ${id} do not match what the call was charged.`);
 });
+
+test.each([
+  ['of a key and day', 'UPDATE usage_key_days SET output = output + 1', 'key_1 on 2026-11-21'],
+  [
+    'of a key, day and model',
+    'UPDATE usage_keys SET charged = charged + 1 WHERE days = 1 AND model > 0',
+    'key_1 on 2026-11-21',
+  ],
+  [
+    'of a key in many days',
+    'UPDATE usage_keys SET requests = requests + 1 WHERE days = 32',
+    'key_1 in the 32 days from 2026-11-11',
+  ],
+  ['of a key, which are missing', 'DELETE FROM usage_keys WHERE days = 1', 'key_1 on 2026-11-21'],
+  [
+    'of a key that never made a call',
+    'INSERT INTO usage_keys SELECT workspace, model, days, start, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM usage_keys LIMIT 1',
+    'logins on 2026-11-21',
+  ],
+])('wrong totals %s are found', async (_what, sql, name) => {
+  writer.exec(sql);
+  const { problems } = await verify(() => {});
+  expect(problems.join('\n')).toContain(`The daily totals of ${name} are not the sum of its calls.`);
+});
+
+test('wrong totals that compensate for each other are found', async () => {
+  // Moves a cent from one day to the next, and back with another model: the sums of each day and of each model stay.
+  const zeros = 'requests, unpriced, input, cached_input, cache_write, output, reasoning, cost_provider';
+  const add = (day: number, model: number, amount: number) =>
+    writer.exec(
+      `INSERT INTO usage_key_days (workspace, key, day, model, provider, status, ${zeros}, cost_margin, charged)
+       SELECT workspace, key, day + ${day}, model + ${model}, provider, 99, ${zeros.replaceAll(/\w+/g, '0')}, ${amount}, 0
+       FROM usage_key_days WHERE requests > 0`,
+    );
+  for (const [day, model] of [
+    [0, 0],
+    [1, 0],
+    [0, 1],
+    [1, 1],
+  ] as const)
+    add(day, model, day === model ? 10 : -10);
+  const { problems } = await verify(() => {});
+  expect(problems.filter((problem) => problem.includes('The daily totals of key_1 on'))).toHaveLength(2);
+});

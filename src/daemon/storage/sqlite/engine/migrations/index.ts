@@ -18,6 +18,7 @@ import { walletNodes } from './0030-wallet-nodes.ts';
 import { autopilotRuns } from './0032-autopilot-runs.ts';
 import { lateReceipts } from './0033-late-receipts.ts';
 import { peerAgreement } from './0036-peer-agreement.ts';
+import { usageKeys } from './0037-usage-keys.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -40,4 +41,5 @@ export const migrations: readonly Migration[] = [
   autopilotRuns,
   lateReceipts,
   peerAgreement,
+  usageKeys,
 ];
