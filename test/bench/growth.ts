@@ -1,6 +1,7 @@
 /** Fills a data folder with finished calls and measures reads and starts; docs/performance.md explains the results. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import {
   closeSync,
   existsSync,
@@ -12,8 +13,10 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -31,6 +34,7 @@ const usage = `node test/bench/growth.ts [options]     (after npm run build)
   --keys N         keys (100000)
   --active-keys N  keys that make the calls (1000)
   --days N         days that the calls are spread over (365)
+  --starts N       starts of a daemon without data and of one with it, in turns (10)
   --folder DIR     keep the data in this folder; if it has calls, none are added
 `;
 
@@ -70,15 +74,17 @@ async function start(folder: string): Promise<Gateway> {
   return { child, url, answeredAfterMs, key, login };
 }
 
+/** Without the time limit of `fetch`, which a verification of millions of calls exceeds before its answer begins. */
 async function read(url: string, token: string, path: string, body?: object): Promise<string> {
-  const answer = await fetch(url + path, {
+  const call = request(url + path, {
     method: body ? 'POST' : 'GET',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    ...(body && { body: JSON.stringify(body) }),
   });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`);
-  return text;
+  call.end(body && JSON.stringify(body));
+  const [answer] = (await once(call, 'response')) as [IncomingMessage];
+  const content = await text(answer);
+  if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode} ${content}`);
+  return content;
 }
 
 const models = [
@@ -219,8 +225,11 @@ function readsOf(folder: string): [name: string, path: string][] {
     ['usage since ever, by day', '/v1/usage?since=2000-01-01'],
     ['usage since ever, by model', '/v1/usage?since=2000-01-01&group_by=model'],
     ['usage since ever, by key', '/v1/usage?since=2000-01-01&group_by=key'],
+    ['usage since ever, by key of a model', '/v1/usage?since=2000-01-01&group_by=key&model=openai/gpt-5'],
+    ['usage of 30 days, by key', '/v1/usage?group_by=key'],
     ['usage since ever, of a key', `/v1/usage?since=2000-01-01&key=${key}`],
     ['usage of a period that cuts days', `/v1/usage?${cut}&group_by=model`],
+    ['usage of such a period, by key', `/v1/usage?${cut}&group_by=key`],
     ['usage of a key and model in such a period', `/v1/usage?${cut}&key=${key}&model=openai/gpt-5`],
     ['key of a login', '/v1/key'],
     ['traces', '/v1/traces?limit=100'],
@@ -252,27 +261,54 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-async function measureStart(folder: string, name: string): Promise<Gateway> {
+/** Starts a daemon without data and one with it in turns, as other work on the machine slows both. */
+async function compareStarts(folder: string, count: number): Promise<void> {
+  const empty = mkdtempSync(join(tmpdir(), 'gateway-growth-empty-'));
+  try {
+    writeFileSync(join(empty, 'config.yaml'), 'local_servers: false\n');
+    await stopProcess((await start(empty)).child);
+    const times = new Map<string, number[]>([
+      [empty, []],
+      [folder, []],
+    ]);
+    for (let round = 0; round < count; round += 1) {
+      for (const [each, measured] of times) {
+        const { child, answeredAfterMs } = await start(each);
+        await stopProcess(child);
+        measured.push(answeredAfterMs);
+      }
+    }
+    const [without = 0, withCalls = 0] = [...times.values()].map(median);
+    say(
+      `${count} starts each: answered after ${withCalls.toFixed(0)} ms, without calls ${without.toFixed(0)} ms`,
+    );
+  } finally {
+    rmSync(empty, { recursive: true, force: true });
+  }
+}
+
+async function measureStart(folder: string, name: string, seconds = 20): Promise<Gateway> {
   const gateway = await start(folder);
   const after = cpuSeconds(gateway.child.pid);
-  await sleep(20_000);
+  await sleep(seconds * 1000);
   const cpu = cpuSeconds(gateway.child.pid);
   say(
     `${name}: answered after ${gateway.answeredAfterMs.toFixed(0)} ms, ${after.toFixed(2)} s of CPU by then and ` +
-      `${(cpu - after).toFixed(2)} s in the next 20 s, ${residentMb(gateway.child.pid).toFixed(0)} MB`,
+      `${(cpu - after).toFixed(2)} s in the next ${seconds} s, ${residentMb(gateway.child.pid).toFixed(0)} MB`,
   );
   return gateway;
 }
 
 async function run(): Promise<void> {
-  const text = { type: 'string' } as const;
+  const string = { type: 'string' } as const;
   const { values } = parseArgs({
     options: {
-      rows: text,
-      keys: text,
-      'active-keys': text,
-      days: text,
-      folder: text,
+      rows: string,
+      keys: string,
+      'active-keys': string,
+      days: string,
+      folder: string,
+      starts: string,
       help: { type: 'boolean' },
     },
   });
@@ -295,7 +331,8 @@ async function run(): Promise<void> {
 
     let gateway = await measureStart(folder, 'first start');
     await stopProcess(gateway.child);
-    gateway = await measureStart(folder, 'start after a clean stop');
+    await compareStarts(folder, number(values.starts, 10));
+    gateway = await measureStart(folder, 'start after a clean stop', 60);
     say(`${'read'.padEnd(44)}  first   median, ms`);
     await measureReads(gateway, folder);
     gateway.child.kill('SIGKILL');
@@ -304,8 +341,11 @@ async function run(): Promise<void> {
     say('reads during the check that follows it');
     await measureReads(gateway, folder);
     const startedAt = performance.now();
+    const cpuBefore = cpuSeconds(gateway.child.pid);
     const answer = await read(gateway.url, gateway.login, '/v1/admin/ledger/verify', {});
-    say(`ledger verify ${((performance.now() - startedAt) / 1000).toFixed(1)} s: ${answer.slice(0, 200)}`);
+    const cpu = cpuSeconds(gateway.child.pid) - cpuBefore;
+    const seconds = (performance.now() - startedAt) / 1000;
+    say(`ledger verify ${seconds.toFixed(1)} s, ${cpu.toFixed(1)} s of CPU: ${answer.slice(0, 200)}`);
     await stopProcess(gateway.child);
   } finally {
     if (values.folder === undefined) rmSync(folder, { recursive: true, force: true });

@@ -8,7 +8,7 @@ import { dayMs, foldedTo, indexKinds } from '../metering/fold-calls.ts';
 const keyTree = `WITH RECURSIVE tree (id) AS (
   SELECT @keyId UNION SELECT keys.id FROM keys JOIN tree ON keys.parent_id = tree.id)`;
 
-const keyNumbers = 'SELECT number FROM names JOIN tree ON text = tree.id';
+const keyNumbers = 'SELECT number FROM tree CROSS JOIN names ON text = tree.id';
 
 const none: Spend = { total: 0, day: 0, month: 0 };
 

@@ -4,11 +4,11 @@ import type {
   PaymentRefusal,
   Settlement,
 } from '../../../features/wallet/store.ts';
-import { and, eq, gt, ne, type Orm } from '../engine/orm.ts';
+import { and, eq, gt, type Orm } from '../engine/orm.ts';
 import { hostAccount, inFlightAccount, lightningAccount, walletAccount } from '../ledger/accounts.ts';
 import type { Move, WalletBooking } from './booking.ts';
 import { leftOfBudget } from './budgets.ts';
-import { invoices, payments, wallets } from './tables.ts';
+import { hasNotFailed, invoices, payments, wallets } from './tables.ts';
 
 interface InternalPayment {
   payment: NewPayment;
@@ -19,7 +19,7 @@ export function paymentWrites(orm: Orm, { available, book, invoicePaid, paymentS
   /** Why the payment cannot be recorded now. */
   const refusal = (payment: NewPayment): PaymentRefusal | undefined => {
     const { walletId, paymentHash, amount, feeLimit, expiresAt, createdAt, budget } = payment;
-    const isTaken = and(eq(payments.paymentHash, paymentHash), ne(payments.state, 'failed'));
+    const isTaken = and(eq(payments.paymentHash, paymentHash), hasNotFailed);
     const taken = orm.select().from(payments).where(isTaken).get();
     if (taken)
       return { refused: 'taken', payment: { id: taken.id, walletId: taken.walletId, state: taken.state } };

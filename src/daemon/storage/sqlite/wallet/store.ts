@@ -1,10 +1,10 @@
 import type { InvoiceRecord, PaymentRecord, WalletStore } from '../../../features/wallet/store.ts';
-import { and, asc, columnsOf, desc, eq, gt, isNull, lt, ne, sql } from '../engine/orm.ts';
+import { and, asc, columnsOf, desc, eq, gt, isNull, lt, sql } from '../engine/orm.ts';
 import { walletAccount } from '../ledger/accounts.ts';
 import { accounts } from '../ledger/tables.ts';
 import type { StoreContext } from '../store-context.ts';
 import { leftOfBudget } from './budgets.ts';
-import { invoices, payments, walletNodes, wallets } from './tables.ts';
+import { hasNotFailed, invoices, payments, walletNodes, wallets } from './tables.ts';
 
 const { secret: _secret, replacedAt: _replacedAt, ...walletColumns } = columnsOf(wallets);
 const {
@@ -108,7 +108,7 @@ function paymentReads(orm: StoreContext['orm']) {
   return {
     payment: async (id) => findPayment(eq(payments.id, id)),
     paymentByHash: async (paymentHash) =>
-      findPayment(and(eq(payments.paymentHash, paymentHash), ne(payments.state, 'failed'))),
+      findPayment(and(eq(payments.paymentHash, paymentHash), hasNotFailed)),
     payments: async (walletId, { limit, before }) =>
       orm
         .select()

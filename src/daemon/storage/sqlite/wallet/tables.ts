@@ -1,6 +1,6 @@
 import type { LightningNetwork } from '../../../../shared/wallet-backends.ts';
 import type { InvoiceRecord, PaymentRecord } from '../../../features/wallet/store.ts';
-import { integer, primaryKey, sqliteTable, text } from '../engine/orm.ts';
+import { integer, primaryKey, sql, sqliteTable, text } from '../engine/orm.ts';
 
 /** Columns of a `WalletRecord`, and the name of its phrase in the vault. */
 export const wallets = sqliteTable('wallets', {
@@ -67,6 +67,9 @@ export const payments = sqliteTable('payments', {
   budget: text(),
   resolvedBy: text(),
 });
+
+/** A literal, as SQLite does not use a partial index for a bound value. */
+export const hasNotFailed = sql`${payments.state} <> 'failed'`;
 
 /** The node that holds the money of the wallets of a back end and network. */
 export const walletNodes = sqliteTable(

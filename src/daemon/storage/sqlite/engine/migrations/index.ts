@@ -19,6 +19,7 @@ import { autopilotRuns } from './0032-autopilot-runs.ts';
 import { lateReceipts } from './0033-late-receipts.ts';
 import { peerAgreement } from './0036-peer-agreement.ts';
 import { usageKeys } from './0037-usage-keys.ts';
+import { usedChallenges } from './0038-used-challenges.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -42,4 +43,5 @@ export const migrations: readonly Migration[] = [
   lateReceipts,
   peerAgreement,
   usageKeys,
+  usedChallenges,
 ];
