@@ -5,7 +5,10 @@ import type {
   getBalance as getBalanceContract,
   Wallet,
 } from '../../shared/contract/wallet.ts';
+import { exitCodes } from '../../shared/errors.ts';
+import { ReceivedError } from '../../shared/received-error.ts';
 import type { Context } from '../context.ts';
+import { CliError } from '../failures/cli-error.ts';
 import { createWallet, getBalance, useFaucet } from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
 import { bitcoin } from '../output/amount.ts';
@@ -66,9 +69,21 @@ export const balanceCommand = (context: Context) =>
   new Command('balance')
     .addHelpText('after', example('gateway wallet balance --json=balanceSats'))
     .action(async () => {
-      const { data } = await context.client().call(getBalance, {});
+      const { data } = await context
+        .client()
+        .call(getBalance, {})
+        .catch((error: unknown) => {
+          throw error instanceof ReceivedError && error.code === 'not_found' ? noWallet() : error;
+        });
       await context.out.record(data, balanceColumns);
     });
+
+function noWallet(): CliError {
+  return new CliError('You have no wallet yet.', {
+    exit: exitCodes.failed,
+    next: 'Create one: gateway wallet create',
+  });
+}
 
 const balanceColumns: Column<Result<typeof getBalanceContract>['data']>[] = [
   {

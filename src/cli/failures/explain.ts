@@ -157,7 +157,6 @@ function advice(error: ReceivedError, { isLocal, commands }: ExplainOptions): st
 }
 
 function notFoundAdvice({ param, path }: ReceivedError, commands: CommandIndex | undefined): string {
-  if (path === '/api/agents/me/balance') return 'Create a wallet: gateway wallet create';
   if (param === 'x-workspace-id') return 'Switch back to your own workspace: gateway workspaces use me';
   if (param === 'code') return 'Ask the sender for a new code: gateway workspaces invite';
   if (param === 'service.thread') return 'List what exists: gateway threads list';
