@@ -15,7 +15,7 @@ const together = {
     /\/build\/cli\/(manifest\/[\w-]+|terminal\/process-context)\.js$/,
     /\/build\/cli\/failures\/cli-error\.js$/,
     /\/build\/cli\/hosts\/(hosts|host-file|host-address|local-daemon|send|pages)\.js$/,
-    /\/build\/cli\/output\/(output|json|escape-controls|style|time)\.js$/,
+    /\/build\/cli\/output\/(output|escape-controls|style|time)\.js$/,
     /\/(commander|extra-typings)\//,
   ],
   common: [/\/build\/shared\/(errors|client|received-error|sse|folders|proxies|loopback)\.js$/],

@@ -1,8 +1,7 @@
 import { exitCodes } from '../../shared/errors.ts';
 import { CliError } from '../failures/cli-error.ts';
 import type { Io } from '../terminal/io.ts';
-import { escapeControls } from './escape-controls.ts';
-import { fieldsOf, jsonText, pick, unknownFields } from './json.ts';
+import { escapeControls, escapeJson } from './escape-controls.ts';
 import { type Paint, painter } from './style.ts';
 import type { Column } from './table.ts';
 
@@ -127,4 +126,29 @@ export function createOutput({ io, env, flags, hasChangedData }: OutputOptions):
 /** Writes `gateway` commands in a text as `npx gateway` where npx started this process, because then `gateway` is not on the PATH. */
 export function withNpx(text: string, env: Record<string, string | undefined>): string {
   return env.npm_command === 'exec' ? text.replace(/\bgateway (?=[a-z]|--)/g, 'npx gateway ') : text;
+}
+
+/** Picks fields of a record or of each record in a list; missing fields are null. */
+function pick(value: unknown, fields: string[]): unknown {
+  if (Array.isArray(value)) return value.map((one) => pick(one, fields));
+  if (typeof value !== 'object' || value === null) return value;
+  const record = value as Record<string, unknown>;
+  return Object.fromEntries(fields.map((field) => [field, record[field] ?? null]));
+}
+
+/** The `fields` that no record has. */
+function unknownFields(value: unknown, fields: string[]): string[] {
+  const known = fieldsOf(value);
+  return known.length === 0 ? [] : fields.filter((field) => !known.includes(field));
+}
+
+/** The fields of a record, or of all records in a list. */
+function fieldsOf(value: unknown): string[] {
+  const records = Array.isArray(value) ? value : [value];
+  return [...new Set(records.flatMap((one) => (typeof one === 'object' && one ? Object.keys(one) : [])))];
+}
+
+/** JSON on one line, or indented. */
+export function jsonText(value: unknown, { indented }: { indented: boolean }): string {
+  return `${escapeJson(JSON.stringify(value, null, indented ? 2 : undefined) ?? 'null')}\n`;
 }

@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { type Client, createClient } from '../../shared/client.ts';
 import { foldersOf } from '../../shared/folders.ts';
 import { decisionModel } from '../commands/decide/decide.ts';
@@ -9,8 +11,6 @@ import { routeTo } from '../hosts/send.ts';
 import { getKey } from '../manifest/endpoints.ts';
 import { formatFailure } from './format-failure.ts';
 import { keysFileName, loadBindings } from './keys/keys-file.ts';
-import { limitMemory } from './limit-memory.ts';
-import { openInBrowser } from './open-in-browser.ts';
 import { allScreens } from './screens/all-screens.ts';
 import { ApiCallLog, loggingClient } from './services/api-call-log.ts';
 import { CallStore } from './services/call-store.ts';
@@ -120,4 +120,46 @@ function urlOf(context: Context): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Smaller, objects that live for a moment would count as old, and be collected late. */
+const newSpaceBytes = 8 * 1024 * 1024;
+const checkEveryMs = 100;
+
+/**
+ * Keeps V8 from growing its heap instead of collecting it: redraws allocate much and keep little. By default, its space for
+ * new objects reaches 128 MB, and that for old ones a multiple of what is in use.
+ */
+function limitMemory(): void {
+  setFlagsFromString('--heap-growing-percent=50');
+  // The size of the space for new objects can only be fixed at what it is.
+  const timer = setInterval(() => {
+    const space = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
+    if (space && space.space_size < newSpaceBytes) return;
+    setFlagsFromString('--semi-space-growth-factor=1');
+    clearInterval(timer);
+  }, checkEveryMs).unref();
+}
+
+interface Environment {
+  platform: string;
+  env: Record<string, string | undefined>;
+}
+
+/** Opens an address in the browser without waiting for it; false if there is no browser. */
+function openInBrowser(address: string, environment: Environment): boolean {
+  const [program, ...words] = browserCommand(address, environment) ?? [];
+  if (program === undefined) return false;
+  const child = spawn(program, words, { stdio: 'ignore', detached: true });
+  // A missing program is not fatal: the address is also on the screen.
+  child.on('error', () => {});
+  child.unref();
+  return true;
+}
+
+function browserCommand(address: string, { platform, env }: Environment): string[] | undefined {
+  if (env.BROWSER) return [env.BROWSER, address];
+  if (platform === 'darwin') return ['open', address];
+  if (platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler', address];
+  return env.DISPLAY || env.WAYLAND_DISPLAY ? ['xdg-open', address] : undefined;
 }

@@ -1,4 +1,4 @@
-import { ownValue } from '../../shared/own-value.ts';
+import { ownValue } from '../../shared/json-object.ts';
 import { versionHeader } from '../../shared/version.ts';
 import type { World } from '../world.ts';
 import { objectsOf, textOf } from './json.ts';

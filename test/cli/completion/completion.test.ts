@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { access, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { scripts, shells } from '../../../src/cli/completion/scripts.ts';
+import { scripts, shells } from '../../../src/cli/commands/completion.ts';
 import { manifest } from '../../../src/cli/manifest/manifest.ts';
 import { runCli, temporaryHome } from '../../support/run-cli.ts';
 import { fail, fakeDaemon } from '../fake-daemon.ts';

@@ -7,7 +7,7 @@ import {
   escapeJson,
   tabSeparatedCell,
 } from '../../../src/cli/output/escape-controls.ts';
-import { jsonText } from '../../../src/cli/output/json.ts';
+import { jsonText } from '../../../src/cli/output/output.ts';
 import { painter } from '../../../src/cli/output/style.ts';
 import {
   alignedRecord,

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { Command, Option } from '@commander-js/extra-typings';
+import type { EventView } from '../../../shared/contract/events.ts';
 import type { ServeOptions } from '../../../shared/daemon-module.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { listenDefaults } from '../../../shared/listen-defaults.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { example, wholeNumber } from '../../manifest/options.ts';
-import { callPrinter } from './call-printer.ts';
+import { count } from '../../output/amount.ts';
+import { callLine } from '../tail/event-line.ts';
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 const replaySpeeds = ['real', 'instant'] as const;
@@ -86,4 +88,38 @@ function isInForeground(): boolean {
   } catch {
     return true;
   }
+}
+
+const secondMs = 1000;
+/** Further lines within a second are summed up in one. */
+const linesPerSecondMax = 20;
+
+/** Prints a line per finished or rejected call; more than a person can read are counted. */
+function callPrinter({ io, out, sleep }: Context): (call: EventView) => void {
+  let printed = 0;
+  let skipped = new Map<string, number>();
+  const startSecond = async (): Promise<void> => {
+    await sleep(secondMs);
+    printed = 0;
+    if (skipped.size === 0) return;
+    io.stdout.write(out.paint.stdout('dim', `${summaryOf(skipped)}\n`));
+    skipped = new Map();
+  };
+  return (call) => {
+    if (printed === 0 && skipped.size === 0) void startSecond();
+    if (printed < linesPerSecondMax) {
+      printed += 1;
+      io.stdout.write(callLine(call, { columns: io.columns(), paint: out.paint.stdout }));
+      return;
+    }
+    const { error_code, status, more } = call.data;
+    const outcome = String(error_code ?? status);
+    skipped.set(outcome, (skipped.get(outcome) ?? 0) + 1 + Number(more ?? 0));
+  };
+}
+
+function summaryOf(skipped: ReadonlyMap<string, number>): string {
+  const total = [...skipped.values()].reduce((sum, one) => sum + one, 0);
+  const outcomes = [...skipped].map(([outcome, number]) => `${count(number)} ${outcome}`);
+  return `… and ${count(total)} more: ${outcomes.join(', ')}`;
 }

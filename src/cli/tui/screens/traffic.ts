@@ -1,4 +1,4 @@
-import { ownValue } from '../../../shared/own-value.ts';
+import { ownValue } from '../../../shared/json-object.ts';
 import { ReceivedError } from '../../../shared/received-error.ts';
 import { traceRecord } from '../../commands/traces/traces.ts';
 import { waterfall } from '../../commands/traces/waterfall.ts';

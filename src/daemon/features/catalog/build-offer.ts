@@ -1,6 +1,6 @@
+import { ownValue } from '../../../shared/json-object.ts';
 import { providerFacts } from '../../../shared/known-providers.ts';
 import type { Prices } from '../../../shared/money.ts';
-import { ownValue } from '../../../shared/own-value.ts';
 import { freePrices } from './exact-price.ts';
 import { isMaker, isReseller } from './model-index.ts';
 import { snapshotTime } from './model-names.ts';

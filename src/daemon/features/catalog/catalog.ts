@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import { ownValue } from '../../../shared/own-value.ts';
+import { ownValue } from '../../../shared/json-object.ts';
 import type { World } from '../../world.ts';
 import { buildOffer, settledPrices } from './build-offer.ts';
 import { indexModels, type ModelIndex, type ModelSlot } from './model-index.ts';

@@ -4,7 +4,7 @@
  * Gemini models page (ai.google.dev/gemini-api/docs/models).
  */
 
-import { ownValue } from '../../../shared/own-value.ts';
+import { ownValue } from '../../../shared/json-object.ts';
 
 export type Modality = 'text' | 'image' | 'file' | 'audio' | 'video';
 

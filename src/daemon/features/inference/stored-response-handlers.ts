@@ -1,3 +1,4 @@
+import type { Input } from '../../../shared/contract/endpoint.ts';
 import type { ResponseResource } from '../../../shared/contract/response-resource.ts';
 import {
   cancelResponse,
@@ -10,11 +11,10 @@ import { ApiError } from '../../../shared/errors.ts';
 import { unixSeconds } from '../../../shared/time.ts';
 import { type Call, type Handler, identified, implement, StreamReply } from '../../handler.ts';
 import { type PageRequest, pageOf } from '../../replies.ts';
-import { invalid, quoted } from './fault.ts';
+import { invalid, isObject, type Json, quoted } from './fault.ts';
 import type { Background } from './lifecycles/background/background.ts';
 import { withoutServiceEvents } from './lifecycles/background/event-log.ts';
 import type { InferenceDeps } from './lifecycles/inference-deps.ts';
-import { pageOfInput } from './stored/input-items.ts';
 
 /** The stream helper of OpenAI's SDK rejects unknown events, and identifies itself with this header. */
 export function wantsStrictEvents(headers: Call<typeof getResponse>['headers']): boolean {
@@ -106,4 +106,40 @@ function noResponse(id: string): ApiError {
   return new ApiError('not_found', {
     message: `There is no stored response ${quoted(id)}. Responses with \`store: false\` are not kept.`,
   });
+}
+
+type Query = Input<typeof listInputItems>['query'];
+
+/** A page of a response's input items (JSON text), newest first by default, as in OpenAI's API. */
+function pageOfInput(input: string, { order = 'desc', after, limit = 20 }: Query) {
+  const items = (JSON.parse(input) as Json[]).map(showInputItem);
+  if (order === 'desc') items.reverse();
+  const start = after === undefined ? 0 : items.findIndex((item) => item.id === after) + 1;
+  if (after !== undefined && start === 0) throw invalid('after', 'No input item has this id.');
+  const data = items.slice(start, start + limit);
+  return {
+    object: 'list' as const,
+    data,
+    first_id: idOf(data[0]),
+    last_id: idOf(data.at(-1)),
+    has_more: start + limit < items.length,
+  };
+}
+
+/** Fills in the members that callers may omit. */
+function showInputItem(item: Json): Json {
+  const type = item.type ?? 'message';
+  if (type !== 'message') return { ...item, type };
+  const { content } = item;
+  const textType = item.role === 'assistant' ? 'output_text' : 'input_text';
+  return {
+    status: 'completed',
+    ...item,
+    type,
+    content: typeof content === 'string' ? [{ type: textType, text: content }] : content,
+  };
+}
+
+function idOf(item: Json | undefined): string | null {
+  return isObject(item) && typeof item.id === 'string' ? item.id : null;
 }

@@ -6,12 +6,16 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import { openApi } from '../../../shared/contract/daemon.ts';
+import type { Endpoint } from '../../../shared/contract/endpoint.ts';
 import { standalone } from '../../../shared/contract/schema.ts';
+import { listUsage } from '../../../shared/contract/usage.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { utcDay } from '../../../shared/time.ts';
 import { version } from '../../../shared/version.ts';
+import type { World } from '../../world.ts';
 import type { McpDeps } from './deps.ts';
 import { type Ask, askFor, type Sender } from './inner-call.ts';
-import { resources } from './resources.ts';
 import type { Tool, ToolAnswer } from './tool.ts';
 import { getKeyTool, getUsageTool, listKeysTool, statusTool, sumUsageTool } from './tools/account.ts';
 import { decideTool } from './tools/decide.ts';
@@ -154,3 +158,33 @@ async function read(deps: McpDeps, uri: string, ask: Ask) {
     throw new ProtocolError(ProtocolErrorCode.InternalError, message);
   }
 }
+
+/** JSON that a client can give to a model as context. */
+interface Resource {
+  uri: string;
+  name: string;
+  title: string;
+  description: string;
+  /** The resource is offered to those who may call this endpoint. */
+  endpoint: Endpoint;
+  read(ask: Ask, world: Pick<World, 'now'>): Promise<unknown>;
+}
+
+const resources: readonly Resource[] = [
+  {
+    uri: 'gateway://openapi.json',
+    name: 'openapi.json',
+    title: 'The API of this gateway',
+    description: 'Every endpoint with its schemas, in OpenAPI 3.1.',
+    endpoint: openApi,
+    read: (ask) => ask.whole(openApi, {}),
+  },
+  {
+    uri: 'gateway://usage/today',
+    name: 'usage-today',
+    title: 'Today’s usage',
+    description: 'Requests, tokens and cost in US dollars of this UTC day, in total and by model.',
+    endpoint: listUsage,
+    read: (ask, world) => ask.whole(listUsage, { query: { since: utcDay(world.now()), group_by: 'model' } }),
+  },
+];

@@ -1,5 +1,5 @@
 import type { Thread, ThreadEvent, ThreadMessage } from '../../../shared/contract/threads.ts';
-import { ownValue } from '../../../shared/own-value.ts';
+import { ownValue } from '../../../shared/json-object.ts';
 import { isoTime } from '../../../shared/time.ts';
 import type { ShownThread } from './threads.ts';
 import type { MessageRecord, RunEventRecord } from './threads-store.ts';

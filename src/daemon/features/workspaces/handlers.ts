@@ -6,27 +6,33 @@ import {
   getSession,
   listSessions,
   listUsers,
+  type Session,
   signOut,
+  type User,
 } from '../../../shared/contract/people.ts';
 import {
   acceptInvitation,
   createInvitation,
   createWorkspace,
   getWorkspace,
+  type Invitation,
   listInvitations,
   listMembers,
   listWorkspaces,
+  type Member,
   removeMember,
   revokeInvitation,
   updateMember,
   updateWorkspace,
+  type Workspace,
 } from '../../../shared/contract/workspaces.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { type Handler, implement, loginOf } from '../../handler.ts';
 import { pageOf, withSecret } from '../../replies.ts';
 import { invitations, memberships, permitted } from './memberships.ts';
 import { type PeopleDeps, type Standing, sessions, users } from './people.ts';
-import { toInvitation, toMember, toSession, toUser, toWorkspace } from './views.ts';
+import type { InvitationRecord, MemberRecord } from './people-store.ts';
+import type { LoginRecord, UserRecord, WorkspaceRecord, WorkspaceRole } from './store.ts';
 
 /** The endpoints for users, sessions, workspaces, members and invitations. */
 export function peopleHandlers(deps: PeopleDeps): Handler[] {
@@ -172,4 +178,51 @@ function invitationHandlers(deps: PeopleDeps): Handler[] {
     }),
     implement(acceptInvitation, async ({ caller, body }) => view(await accept(loginOf(caller), body.code))),
   ];
+}
+
+function toUser({ id, handle, name, createdAt }: Omit<UserRecord, 'number'>): User {
+  return { id, handle, name, created_at: isoTime(createdAt) };
+}
+
+function toSession(
+  { id, name, createdAt, lastUsedAt }: Pick<LoginRecord, 'id' | 'name' | 'createdAt' | 'lastUsedAt'>,
+  currentId: string,
+): Session {
+  const last_used_at = lastUsedAt === null ? null : isoTime(lastUsedAt);
+  return { id, name, created_at: isoTime(createdAt), last_used_at, is_current: id === currentId };
+}
+
+function toWorkspace(record: WorkspaceRecord, role: WorkspaceRole): Workspace {
+  return {
+    id: record.id,
+    slug: record.slug,
+    name: record.name,
+    role,
+    members_may_issue_keys: record.membersMayIssueKeys,
+    created_at: isoTime(record.createdAt),
+  };
+}
+
+function toMember({ user, role, joinedAt }: MemberRecord): Member {
+  const { id, handle, name } = user;
+  return { user: { id, handle, name }, role, joined_at: isoTime(joinedAt) };
+}
+
+function toInvitation(record: InvitationRecord, now: number): Invitation {
+  return {
+    id: record.id,
+    role: record.role,
+    note: record.note === '' ? null : record.note,
+    status: statusOf(record, now),
+    created_by: record.createdBy,
+    created_at: isoTime(record.createdAt),
+    expires_at: isoTime(record.expiresAt),
+    accepted_by: record.acceptedBy,
+  };
+}
+
+function statusOf({ acceptedAt, revokedAt, expiresAt }: InvitationRecord, now: number): Invitation['status'] {
+  if (acceptedAt !== null) return 'accepted';
+  if (revokedAt !== null) return 'revoked';
+  return expiresAt <= now ? 'expired' : 'open';
 }

@@ -1,17 +1,20 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
+import type { ErrorObject } from 'ajv';
 import type { WebSocket } from 'ws';
 import type { Endpoint, SocketShape } from '../../../shared/contract/endpoint.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Caller, SocketReply } from '../../handler.ts';
 import { asApiError, describeFailure, errorFrame } from '../error-reply.ts';
+import { parseJson } from '../json-body.ts';
 import { checkAccess } from '../protection/access.ts';
 import { reportMessageFailure } from '../report-failure.ts';
 import { finishRequest } from '../request-lifecycle.ts';
 import type { ServerCall } from '../server-call.ts';
 import type { ServerContext } from '../server-context.ts';
+import { faultsOf } from '../validation/faults.ts';
+import { validatorOf } from '../validation/input-check.ts';
 import { PeerWatch } from './peer-watch.ts';
-import { checkMessage, type Frame, readMessage } from './read-message.ts';
 
 /** Close codes. Source: RFC 6455, 7.4.1. */
 const closeCodes = { normal: 1000, goingAway: 1001, refused: 1008 } as const;
@@ -263,4 +266,38 @@ export function framesOf(events: string): string[] {
     if (data !== '[DONE]') frames.push(data);
   }
   return frames;
+}
+
+/** One frame as received. */
+interface Frame {
+  bytes: Buffer;
+  isBinary: boolean;
+}
+
+/** Parses a frame; fails with `invalid_json`. */
+function readMessage({ bytes, isBinary }: Frame, { jsonDepthMax }: { jsonDepthMax: number }): unknown {
+  if (isBinary) {
+    throw new ApiError('invalid_request', { message: 'Send text frames; this one was binary.' });
+  }
+  const message = parseJson(bytes, jsonDepthMax);
+  if (message === undefined) throw new ApiError('invalid_json', { message: 'The frame is empty.' });
+  return message;
+}
+
+/** Fails with `invalid_request`, naming the member, if a message does not match its contract. */
+function checkMessage(message: unknown, { message: schema }: SocketShape): void {
+  checkType(message, schema);
+  const validate = validatorOf(schema, { coerce: false, all: false });
+  if (validate(message)) return;
+  const [fault] = faultsOf((validate.errors ?? []) as ErrorObject[], message);
+  throw new ApiError('invalid_request', { ...fault });
+}
+
+/** Checked first: otherwise members of another message type would be reported as missing. */
+function checkType(message: unknown, schema: SocketShape['message']): void {
+  const { properties } = schema as { properties?: { type?: { const?: string } } };
+  const expected = properties?.type?.const;
+  if (typeof message !== 'object' || message === null || Array.isArray(message)) return;
+  if ((message as { type?: unknown }).type === expected) return;
+  throw new ApiError('invalid_request', { param: 'type', message: `\`type\` must be \`${expected}\`.` });
 }

@@ -1,4 +1,4 @@
-import { ownValue } from '../../../shared/own-value.ts';
+import { ownValue } from '../../../shared/json-object.ts';
 
 /** Bytes with their MIME type, as providers accept them inline. */
 export interface InlineData {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { reliabilityLines, reliabilitySvg } from '../../../../src/cli/commands/decide/eval.ts';
 import { powered } from '../../../../src/cli/commands/decide/examples.ts';
-import { reliabilityLines, reliabilitySvg } from '../../../../src/cli/commands/decide/reliability.ts';
 import {
   fittedTemperature,
   nllOf,

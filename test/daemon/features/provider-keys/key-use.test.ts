@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { keyFormatFault } from '../../../../src/daemon/features/provider-keys/key-format.ts';
 import { OpenedKeys } from '../../../../src/daemon/features/provider-keys/key-use.ts';
+import { keyFormatFault } from '../../../../src/daemon/features/provider-keys/provider-keys.ts';
 import { knownProviders, providerFacts } from '../../../../src/shared/known-providers.ts';
 
 test('decrypted keys are overwritten after a minute, when they change, and beyond the limit', () => {

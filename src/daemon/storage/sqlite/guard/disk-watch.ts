@@ -1,7 +1,8 @@
+import { randomFillSync } from 'node:crypto';
 import { rmSync, statfsSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
+import { open, rm, stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { StorageLog } from '../engine/log.ts';
-import { reserveBytes, reserveFile, writeReserve } from './disk-reserve.ts';
 import { poll } from './poll.ts';
 
 /** The reserve is written only by a daemon that has been running for a minute, which is meant to stay. */
@@ -61,4 +62,33 @@ export function watchDisk({ folder, log, bounds: changes, freeBytes }: DiskWatch
 
 function availableBytes({ bavail, bsize }: { bavail: number; bsize: number }): number {
   return bavail * bsize;
+}
+
+/** Freed when the disk is full: enough to settle the running calls, and for the user to clean up. */
+const reserveBytes = 32 * 1024 * 1024;
+const blockBytes = 1024 * 1024;
+
+function reserveFile(folder: string): string {
+  return join(folder, 'ballast');
+}
+
+/** Writes the reserve file if it is missing or incomplete; removes it and rejects if that fails. */
+async function writeReserve(folder: string): Promise<void> {
+  const path = reserveFile(folder);
+  const size = await stat(path).then(
+    (found) => found.size,
+    () => 0,
+  );
+  if (size === reserveBytes) return;
+  // Random bytes, because a file system may compress anything else.
+  const block = randomFillSync(Buffer.allocUnsafe(blockBytes));
+  const file = await open(path, 'w', 0o600);
+  try {
+    for (let written = 0; written < reserveBytes; written += blockBytes) await file.write(block);
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
 }

@@ -1,4 +1,4 @@
-import { ownValue } from '../../../../shared/own-value.ts';
+import { ownValue } from '../../../../shared/json-object.ts';
 import type { UpstreamFailure, UpstreamFailureKind } from '../../../features/inference/upstream.ts';
 import { type Json, objectOf, parseObject, textOf } from '../../json.ts';
 import { isHtmlRefusal } from '../../response-body.ts';

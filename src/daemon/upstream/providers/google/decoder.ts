@@ -1,5 +1,5 @@
+import { ownValue } from '../../../../shared/json-object.ts';
 import type { MediaTokens, Tokens } from '../../../../shared/money.ts';
-import { ownValue } from '../../../../shared/own-value.ts';
 import { pictureItem } from '../../../../shared/pictures.ts';
 import type {
   Batch,

@@ -1,4 +1,4 @@
-import { ownValue } from '../../../../shared/own-value.ts';
+import { ownValue } from '../../../../shared/json-object.ts';
 import { pictureIn } from '../../../../shared/pictures.ts';
 import type { Inference, InputItem, ReasoningItem } from '../../../features/inference/neutral.ts';
 import type { UpstreamCall } from '../../../features/inference/upstream.ts';
