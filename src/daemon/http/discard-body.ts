@@ -15,12 +15,23 @@ export function discardBody(request: IncomingMessage, { lingerMs, lingerTotalMs 
   const { headers, socket } = request;
   if (request.complete !== false) return;
   if (headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0') return;
+  let received = 0;
   const cut = () => {
     if (!request.complete) socket.destroy();
   };
-  const idle = setTimeout(cut, lingerMs).unref();
+  // Timers run before sockets are read: after a pause of this process, what arrived meanwhile has yet to be read.
+  const cutIfIdle = () => {
+    const before = received;
+    setImmediate(() => {
+      if (received === before) cut();
+    });
+  };
+  const idle = setTimeout(cutIfIdle, lingerMs).unref();
   const total = setTimeout(cut, lingerTotalMs).unref();
-  request.on('data', () => idle.refresh());
+  request.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+    idle.refresh();
+  });
   request.once('close', () => {
     clearTimeout(idle);
     clearTimeout(total);

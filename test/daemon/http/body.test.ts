@@ -195,6 +195,15 @@ describe('the size limit of a body', () => {
     expect(statusesIn(await wire.all())).toEqual([413]);
   });
 
+  test('does not take a pause of its own process for one of the sender', async () => {
+    const { port } = await aListeningServer([handler], { limits: { lingerMs: 500 } });
+    const wire = new Wire(port).send(head(port, 'Content-Length: 200') + jsonOf(100));
+    await wire.until(/\}\}/);
+    wire.send(jsonOf(100) + head(port, 'Content-Length: 10') + jsonOf(10));
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600);
+    expect(statusesIn(await wire.until(/\r\n\r\n8$/))).toEqual([413, 200]);
+  });
+
   test('keeps the connection open if the rest is short', async () => {
     const { port } = await aListeningServer([handler]);
     const wire = new Wire(port).send(head(port, 'Content-Length: 101') + jsonOf(101));
