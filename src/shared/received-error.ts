@@ -55,7 +55,7 @@ export function receivedError(
   const { type, code, message, param, request_id, ...extra } = error;
   const sentCode = textOf(code) ?? '';
   const nearest = isErrorCode(sentCode) ? sentCode : codeOfStatus(status);
-  const sentence = textOf(message) ?? siteMessage(body);
+  const sentence = textOf(message) ?? siteMessage(status, body);
   const named = path && sentence === failures.not_found.message ? missingResource(path, params) : undefined;
   const details: ErrorDetails = {
     message: named ?? sentence ?? `The host returned status ${status} without a message.`,
@@ -74,12 +74,13 @@ export function receivedError(
   });
 }
 
-/** `{message, errors: {field: [sentence]}}` as one sentence. */
-function siteMessage(body: Record<string, unknown> | undefined): string | undefined {
+/** `{message, errors: {field: [sentence]}}` as one sentence; the message of a 422 is always the same and says nothing. */
+function siteMessage(status: number, body: Record<string, unknown> | undefined): string | undefined {
   const message = textOf(body?.message);
   const sentences = Object.values(isObject(body?.errors) ? body.errors : {}).flat();
   const details = sentences.filter((sentence) => typeof sentence === 'string').join(' ');
-  return message && details ? `${message} ${details}` : message;
+  if (message === undefined || details === '') return message;
+  return status === 422 ? details : `${message} ${details}`;
 }
 
 const codesByStatus: Record<number, ErrorCode> = {

@@ -183,7 +183,7 @@ describe('the default model', () => {
   test('and aliases must name a model that can be called', async () => {
     const { code, stderr } = await cli('config', 'set', 'default_model', 'openai/gpt-5-minni');
     expect(code).toBe(2);
-    expect(stderr).toContain('default_model: There is no model “openai/gpt-5-minni”. Did you mean');
+    expect(stderr).toContain('default_model: There is no model "openai/gpt-5-minni". Did you mean');
     expect(stderr).toContain('Nothing was written.');
     expect(await readFile(join(daemon.home, 'config.yaml'), 'utf8')).toBe(first);
     // The daemon resolves names, so those that only it knows pass.
@@ -206,7 +206,7 @@ describe('the default model', () => {
       runCli(args, { env: { GATEWAY_HOME: home }, loadConfigTools: async () => configTools });
     const { code, stderr } = await offline('config', 'set', 'default_model', 'nosuch/model');
     expect(code).toBe(2);
-    expect(stderr).toContain('default_model: There is no model “nosuch/model”.');
+    expect(stderr).toContain('default_model: There is no model "nosuch/model".');
     // These may be models of a local server, which only a daemon finds.
     for (const model of ['ollama/qwen3', 'qwen3']) {
       const local = await offline('config', 'set', 'default_model', model);

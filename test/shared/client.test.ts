@@ -141,7 +141,7 @@ describe('a failure', () => {
       code: 'invalid_request',
       status: 422,
       param: 'body',
-      message: 'The given data was invalid. It is too long.',
+      message: 'It is too long.',
       requestId: 'req_2',
     });
   });

@@ -28,7 +28,7 @@ async function show(context: Context, name: string | undefined, file: string | u
   const wanted =
     name === undefined ? all : all.filter((one) => one.name === name || one.name.startsWith(`${name}.`));
   if (wanted.length === 0) {
-    throw new CliError(`There is no setting named ${name}.`, {
+    throw new CliError(`There is no setting named ${JSON.stringify(name)}.`, {
       exit: exitCodes.usage,
       next: 'List all settings: gateway config get',
     });

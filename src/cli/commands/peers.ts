@@ -1,8 +1,10 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { type Peer, type PeerAttempt, type PeerCheck, peerNamePattern } from '../../shared/contract/peers.ts';
 import { exitCodes } from '../../shared/errors.ts';
+import { missing } from '../../shared/missing-resource.ts';
 import { isoTime } from '../../shared/time.ts';
 import type { Context } from '../context.ts';
+import { CliError } from '../failures/cli-error.ts';
 import { checkPeer, deletePeer, listPeerAttempts, listPeers, putPeer } from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
 import { resolveWorkspace } from '../names/resolve.ts';
@@ -153,9 +155,21 @@ export const listPeerAttemptsCommand = (context: Context) =>
       const params = { workspace: await resolveWorkspace(context, workspace) };
       const query = { limit, ...(name !== undefined && { peer: name }) };
       const { data } = await context.client().call(listPeerAttempts, { params, query });
+      // A removed peer keeps its calls, so only a name without any can be wrong.
+      if (name !== undefined && data.length === 0) await requirePeer(context, params.workspace, name);
       const empty = 'No calls to peers yet: gateway decide --order peer "…"';
       await context.out.table(data, attemptColumns(context.now()), { empty });
     });
+
+/** Rejects the name of a peer that the workspace does not have. */
+async function requirePeer(context: Context, workspace: string, name: string): Promise<void> {
+  const { data } = await context.client().call(listPeers, { params: { workspace } });
+  if (data.some((peer) => peer.name === name)) return;
+  throw new CliError(missing('peer', name), {
+    exit: exitCodes.failed,
+    next: 'List what exists: gateway peer list',
+  });
+}
 
 const statusStyles = {
   unknown: 'dim',

@@ -54,7 +54,7 @@ export const deleteProviderKeyCommand = (context: Context) =>
       // The daemon deletes whatever is there; only a person who names the wrong provider wants to know that nothing was.
       const { data } = await client.call(listProviderKeys, { params });
       if (!data.some((key) => key.provider === provider)) {
-        throw new CliError(`There is no key for ${provider}.`, {
+        throw new CliError(`There is no key for ${JSON.stringify(provider)}.`, {
           exit: exitCodes.failed,
           next: 'List what exists: gateway provider-keys list',
         });

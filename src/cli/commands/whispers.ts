@@ -2,6 +2,7 @@ import { Command } from '@commander-js/extra-typings';
 import type { Whisper, WhisperThread } from '../../shared/contract/whispers.ts';
 import { editDistance } from '../../shared/edit-distance.ts';
 import { exitCodes } from '../../shared/errors.ts';
+import { missing } from '../../shared/missing-resource.ts';
 import { ReceivedError } from '../../shared/received-error.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
@@ -130,7 +131,7 @@ async function explainUnknown(context: Context, person: string | undefined, erro
   const near = (await knownHandles(context).catch(() => [])).filter((handle) =>
     Number.isFinite(editDistance(person.toLowerCase(), handle, Math.ceil(handle.length / 3))),
   );
-  throw new CliError(`There is no user ${person}.`, {
+  throw new CliError(missing('user', person), {
     exit: exitCodes.failed,
     next:
       near.length > 0

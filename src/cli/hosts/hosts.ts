@@ -29,7 +29,7 @@ export function notRunning(): CliError {
 }
 
 export function noSuchHost(name: string): CliError {
-  return new CliError(`No host named ${name} is configured.`, {
+  return new CliError(`No host named ${JSON.stringify(name)} is configured.`, {
     exit: exitCodes.failed,
     next: 'List the hosts: gateway host list. Add one: gateway host add NAME URL',
   });

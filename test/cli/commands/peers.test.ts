@@ -30,6 +30,13 @@ test.each([
   expect(list.stdout).toBe('');
 });
 
+test('the calls to a peer that does not exist are an error', async () => {
+  const attempts = await runCli(['peer', 'attempts', 'nosuch'], { env: { GATEWAY_HOME: daemon.home } });
+  expect(attempts.code).toBe(exitCodes.failed);
+  expect(attempts.stderr).toContain('There is no peer "nosuch".');
+  expect(attempts.stderr).toContain('gateway peer list');
+});
+
 describe('watching peers', () => {
   const url = 'http://127.0.0.1:9';
   const clear = '\u001b[H\u001b[J';

@@ -110,7 +110,7 @@ describe('starting a tool', () => {
   test('says how many calls were rejected, and why', async () => {
     const { code, stderr } = await gateway(['aider', '-m', 'sim/echo'], { env: { ASKED_MODEL: 'nosuch' } });
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^aider: 1 request rejected \(model_not_found\): There is no model “nosuch”\./m);
+    expect(stderr).toMatch(/^aider: 1 request rejected \(model_not_found\): There is no model "nosuch"\./m);
     expect(stderr).not.toContain('no model calls');
   });
 

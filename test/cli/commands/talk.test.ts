@@ -75,12 +75,12 @@ describe('whispers', () => {
 
 test('a whisper to a user who does not exist says so, with similar handles that the sender can list', async () => {
   const { stderr } = await run(['whispers', 'send', 'nobody-here', 'Hello?']);
-  expect(stderr).toContain('There is no user nobody-here.');
+  expect(stderr).toContain('There is no user "nobody-here".');
   expect(stderr).toContain('gateway workspaces members');
   await json(['whispers', 'send', 'ann', 'Hello.']);
   expect((await run(['whispers', 'send', 'anm', 'Hello?'])).stderr).toContain('Did you mean ann?');
   const listed = await run(['whispers', 'list', '--with', 'nobody-here']);
-  expect(listed.stderr).toContain('There is no user nobody-here.');
+  expect(listed.stderr).toContain('There is no user "nobody-here".');
 });
 
 test('a watch survives a restart of the daemon without missing messages', async () => {

@@ -203,7 +203,7 @@ test('a host that is not configured is reported by its name', async () => {
   const { code, stderr } = await runCli(['status', '--host', 'nosuch'], { env });
   expect(code).toBe(exitCodes.failed);
   expect(stderr).toBe(
-    'error: No host named nosuch is configured.\n  next    List the hosts: gateway host list. Add one: gateway host add NAME URL\n',
+    'error: No host named "nosuch" is configured.\n  next    List the hosts: gateway host list. Add one: gateway host add NAME URL\n',
   );
 });
 

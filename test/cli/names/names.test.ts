@@ -137,7 +137,7 @@ describe('names are accepted where ids are', () => {
     [['usage', 'req_1'], 'There is no finished request "req_1".'],
     [['traces', 'show', 'req_1'], 'There is no finished request "req_1".'],
     [['keys', 'revoke', 'key_1', '--yes'], 'There is no key "key_1".'],
-    [['provider-keys', 'delete', 'openai', '--yes'], 'There is no key for openai.'],
+    [['provider-keys', 'delete', 'openai', '--yes'], 'There is no key for "openai".'],
     [['wallet', 'balance'], 'You have no wallet yet.'],
     [['traces', '--key', 'nobody'], 'No key is named "nobody".'],
   ])('and an unknown one is refused: %j', async (line, message) => {

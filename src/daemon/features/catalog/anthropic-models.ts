@@ -1,5 +1,6 @@
 import type { ModelEntry } from '../../../shared/contract/models.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { missing } from '../../../shared/missing-resource.ts';
 import { isoTime } from '../../../shared/time.ts';
 import type { Call } from '../../handler.ts';
 
@@ -30,7 +31,7 @@ export function anthropicModelsPage(
   const models = all.filter((model) => isUsable(model) || model.id === after || model.id === before);
   const indexOf = (param: string, id: string) => {
     const index = models.findIndex((model) => model.id === id);
-    if (index < 0) throw new ApiError('invalid_request', { param, message: `There is no model “${id}”.` });
+    if (index < 0) throw new ApiError('invalid_request', { param, message: missing('model', id) });
     return index;
   };
   const end = before === undefined ? models.length : indexOf('before_id', before);

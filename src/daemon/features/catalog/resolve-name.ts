@@ -5,6 +5,8 @@ import type { ProviderDescription } from './offer.ts';
 
 /** Longer names are shortened in messages. */
 const shownCharsMax = 120;
+/** The advice for a name without similar ones, to callers of the API. */
+export const listAdvice = 'GET /v1/models lists the models.';
 
 /**
  * Finds a model by, in this order: its id in any spelling; a provider's name before a model's (`openrouter/…`, `groq/…`),
@@ -65,23 +67,22 @@ function forwardToReseller(
 }
 
 function notFound(name: string, candidates: readonly ModelSlot[], index: ModelIndex): ApiError {
-  const shown = name.length > shownCharsMax ? `${name.slice(0, shownCharsMax)}…` : name;
+  const quoted = JSON.stringify(name.length > shownCharsMax ? `${name.slice(0, shownCharsMax)}…` : name);
   if (candidates.length > 1) {
     const ids = candidates.slice(0, 5).map(({ id }) => id);
     return new ApiError('model_not_found', {
       param: 'model',
-      message: `“${shown}” is ambiguous: use one of ${ids.join(', ')}.`,
+      message: `${quoted} is ambiguous: use one of ${ids.join(', ')}.`,
       extra: { nearest: ids },
     });
   }
   const nearest = nearestNames(name, index.slots.keys());
   const family = index.providers.get(name.slice(0, Math.max(0, name.indexOf('/'))));
-  const advice =
-    nearest.length > 0 ? `Did you mean ${nearest.join(' or ')}?` : 'GET /v1/models lists the models.';
+  const advice = nearest.length > 0 ? `Did you mean ${nearest.join(' or ')}?` : listAdvice;
   const remedy = family?.reason ? ` ${family.name} is not available: ${family.reason}.` : '';
   return new ApiError('model_not_found', {
     param: 'model',
-    message: `There is no model “${shown}”. ${advice}${remedy}`,
+    message: `There is no model ${quoted}. ${advice}${remedy}`,
     extra: { nearest },
   });
 }

@@ -1,6 +1,7 @@
 import type { ConfigWarning } from '../../../shared/contract/configuration.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Catalog } from './catalog.ts';
+import { listAdvice } from './resolve-name.ts';
 
 /** Warnings about configured model names that the catalog does not have. */
 export async function unknownModels(
@@ -22,11 +23,13 @@ export async function unknownModels(
       const nearest = catalog.nearest(found.id);
       const advice = nearest.length > 0 ? ` Did you mean ${nearest.join(' or ')}?` : '';
       const [offer] = found.offers;
-      const message = `The catalog has no model “${found.id}”; ${offer?.provider} is sent the name as it is.${advice}`;
+      const message = `The catalog has no model ${JSON.stringify(found.id)}; ${offer?.provider} is sent the name as it is.${advice}`;
       warnings.push({ setting, model, message });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      warnings.push({ setting, model, message: error.message });
+      // Who edits the configuration works in a terminal.
+      const message = error.message.replace(listAdvice, 'List the models: gateway models');
+      warnings.push({ setting, model, message });
     }
   }
   return warnings;

@@ -76,7 +76,7 @@ export function allRoutesFailed(
     const providers = attempts.map(({ provider }) => provider).join(', ');
     return new ApiError('model_not_found', {
       param: 'model',
-      message: `The model “${model}” does not exist at ${providers}.`,
+      message: `The model ${JSON.stringify(model)} does not exist at ${providers}.`,
       ...details,
     });
   }

@@ -241,7 +241,11 @@ test('configured names that no provider has are listed, with the nearest ones', 
   const catalog = catalogOf([...makers, simulator], { aliases });
   expect(await unknownModels(catalog, { defaultModel: 'fast', aliases })).toMatchObject([
     { setting: 'aliases.chained', model: 'fast' },
-    { setting: 'aliases.odd', model: 'nosuch/model', message: expect.stringContaining('nosuch/model') },
+    {
+      setting: 'aliases.odd',
+      model: 'nosuch/model',
+      message: 'There is no model "nosuch/model". List the models: gateway models',
+    },
   ]);
   expect(await unknownModels(catalog, { defaultModel: 'openai/gpt-5-minni', aliases: {} })).toMatchObject([
     { setting: 'default_model', message: expect.stringContaining('Did you mean openai/gpt-5-mini') },

@@ -20,6 +20,8 @@ import { serviceAnswer } from './service-member.ts';
 
 /** A running stream's cost is saved this often, and whenever it has grown by a cent, in case the daemon dies. */
 const progressEveryMs = 2_000;
+/** The first time is earlier, so that a running answer soon shows what it costs. */
+const firstProgressMs = 500;
 const progressEveryNanoUsd = 10_000_000;
 /** A low estimate, so that the cost between two saves stays close to a cent. */
 const charactersPerTokenMin = 3;
@@ -77,6 +79,7 @@ export class Meter {
   #progressCharacters = 0;
   #charactersPerCent = Number.POSITIVE_INFINITY;
   #settled: Promise<Settled> | undefined;
+  #progressWaitMs = firstProgressMs;
   readonly #admittedMs: number;
   #heldMs: number | null = null;
   readonly #attemptsStartedMs: number[] = [];
@@ -143,10 +146,11 @@ export class Meter {
     const at = clock.elapsed();
     const characters = this.#characters();
     const isDue =
-      at - this.#progressAt >= progressEveryMs ||
+      at - this.#progressAt >= this.#progressWaitMs ||
       characters - this.#progressCharacters >= this.#charactersPerCent;
     if (!isDue || !this.#route) return;
     this.#progressAt = at;
+    this.#progressWaitMs = progressEveryMs;
     this.#progressCharacters = characters;
     const tokens = this.tokens();
     const cost = this.#cost(tokens)?.total ?? null;

@@ -68,22 +68,28 @@ async function meterWith(options: { held?: number; ownKey?: boolean; promptToken
 }
 
 describe('the cost of a running answer', () => {
-  test('is saved every two seconds, and whenever it has grown by a cent', async () => {
+  test('is saved after half a second, then every two seconds, and whenever it has grown by a cent', async () => {
     const { meter, output, deliver, saved, world } = await meterWith();
     meter.answerStarted(route, output);
     deliver('x'.repeat(100));
     meter.saveProgress();
     expect(saved).toHaveLength(0);
-    await world.advance(2_000);
+    await world.advance(500);
     meter.saveProgress();
     meter.saveProgress();
     expect(saved).toHaveLength(1);
+    await world.advance(1_999);
+    meter.saveProgress();
+    expect(saved).toHaveLength(1);
+    await world.advance(1);
+    meter.saveProgress();
+    expect(saved).toHaveLength(2);
     // An output token costs 15,000 nano-dollars, so a cent pays for 667 tokens or some 2,700 characters.
     deliver('x'.repeat(3_000));
     meter.saveProgress();
     meter.saveProgress();
-    expect(saved).toHaveLength(2);
-    expect((saved[1] ?? 0) - (saved[0] ?? 0)).toBeGreaterThan(9_000_000);
+    expect(saved).toHaveLength(3);
+    expect((saved[2] ?? 0) - (saved[1] ?? 0)).toBeGreaterThan(9_000_000);
   });
 });
 
