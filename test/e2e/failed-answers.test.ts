@@ -138,11 +138,8 @@ describe('a whole answer', () => {
 });
 
 describe('a stream', () => {
-  const failing = (code: string) =>
-    insertsAfter(
-      afterOutput,
-      `event: error\ndata: ${JSON.stringify({ error: { code, message: 'It did not work.' } })}\n\n`,
-    );
+  const failing = (code: string, message = 'It did not work.') =>
+    insertsAfter(afterOutput, `event: error\ndata: ${JSON.stringify({ error: { code, message } })}\n\n`);
 
   test.each([
     ['responses', 'chat'],
@@ -156,6 +153,20 @@ describe('a stream', () => {
       const { text } = await create({ wire, model, stream: true });
       expect(text).toContain('"code":"rate_limit_exceeded"');
       expect(text).toContain('"message":"It did not work."');
+    },
+  );
+
+  test.each([
+    ['responses', 'chat', 'messages[2].content[0]', 'input'],
+    ['chat', 'responses', 'input[2].content[0]', 'messages'],
+    ['responses', 'chat', 'max_completion_tokens', 'max_output_tokens'],
+    ['responses', 'responses', 'input[0].content', 'input[0].content'],
+  ] as const)(
+    'in the %s format from %s names what it calls %s as %s',
+    async (wire, upstream, theirs, own) => {
+      const model = on.chaos.addModel(upstream, failing('server_error', `Invalid value at ${theirs}.`));
+      const { text } = await create({ wire, model, stream: true });
+      expect(text).toContain(`"message":"Invalid value at ${own}."`);
     },
   );
 

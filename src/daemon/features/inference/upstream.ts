@@ -50,6 +50,8 @@ export interface StreamAnswer {
   kind: 'stream';
   batches: AsyncIterable<Batch>;
   dropped?: readonly Dropped[];
+  /** Puts a failure of the iteration in the caller's terms; undefined if the provider's request has the same. */
+  explain?: (failure: UpstreamFailure) => UpstreamFailure;
 }
 
 /** A whole answer in the caller's format, for calls that are not streamed. */

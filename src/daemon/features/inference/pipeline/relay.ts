@@ -108,9 +108,11 @@ function failureOf(started: StartedCall, error: unknown): ApiError {
   const canceled = started.canceled();
   if (canceled) return cancellationError(canceled);
   if (!(error instanceof UpstreamFailure)) return asApiError(error);
-  const { publicMessage } = error.details;
+  const { answer, route } = started;
+  const explained = answer.kind === 'stream' && answer.explain ? answer.explain(error) : error;
+  const { publicMessage } = explained.details;
   const code = providerCode(error);
-  const { provider } = started.route;
+  const { provider } = route;
   const message = publicMessage || `${whatFailed(error, provider)}${code ? ` (${code})` : ''}.`;
   return new ApiError(error.kind === 'rate-limited' ? 'rate_limited' : 'upstream_failed', {
     message,

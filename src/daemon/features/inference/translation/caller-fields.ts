@@ -55,12 +55,35 @@ const fieldNames: Record<CallFormat, readonly (readonly [RegExp, string])[]> = {
   ],
 };
 
+const outputLimit = /^max_(completion_|output_)?tokens$/;
+const generateContent = /^GenerateContentRequest\./;
+
 /** A path to a part of the conversation or to a tool, which may be elsewhere in the caller's request. */
 const positioned = /^(?:messages|input|contents|system|system_?[iI]nstruction|tools)\b.*[.[]\d/;
 
 /** Fields in a provider's sentence that have other names or positions in the caller's request. */
 const mentions =
   /\b(?:GenerateContentRequest\.)?(?:(?:messages|input|contents|system|tools)(?:\[\d+\]|\.\d+)(?:\.\w+|\[\w+\])*|(?<=['"`])messages(?=['"`])|max_(?:completion_|output_)?tokens|response_format|reasoning_effort)/g;
+
+/**
+ * Explains failures in the middle of an answer: in a provider's sentence, the caller's names of fields. Their positions are
+ * left out, as the request is no longer in memory to look them up; so the result must not retain the call.
+ */
+export function callerNames(inference: Inference): (failure: UpstreamFailure) => UpstreamFailure {
+  return withNames(inference.wire, outputFieldOf(inference));
+}
+
+function withNames(wire: CallFormat, outputField: string) {
+  return (failure: UpstreamFailure): UpstreamFailure => {
+    const publicMessage = failure.details.publicMessage?.replace(mentions, (mention) => {
+      const path = mention.replace(generateContent, '');
+      if (outputLimit.test(path)) return outputField;
+      return nameIn(wire, positioned.test(path) ? path.replace(/\W.*/, '') : path);
+    });
+    const details = { ...failure.details, ...(publicMessage !== undefined && { publicMessage }) };
+    return new UpstreamFailure(failure.kind, failure.message, details);
+  };
+}
 
 /** What a caller calls the fields that a provider names. */
 class CallerFields {
@@ -103,22 +126,27 @@ class CallerFields {
       // The other fields of the Messages API come in the terms of the Responses format.
       if (wire !== 'messages' && field !== 'input') return field;
     }
-    if (/^max_(completion_|output_)?tokens$/.test(field)) return outputFieldOf(this.#inference);
+    if (outputLimit.test(field)) return outputFieldOf(this.#inference);
     const origin = positioned.test(path) ? this.#origins?.of(path) : undefined;
     if (origin !== undefined) return origin;
-    const [pattern, name] = fieldNames[wire].find(([known]) => known.test(field)) ?? [];
-    return pattern && name !== undefined ? field.replace(pattern, name) : field;
+    return nameIn(wire, field);
   }
 
   /** A provider's sentence with its field names in the caller's format. */
   sentenceFor(sentence: string): string {
     return sentence.replace(mentions, (mention) => {
-      const path = mention.replace(/^GenerateContentRequest\./, '');
+      const path = mention.replace(generateContent, '');
       const field = this.fieldFor(path, path);
       // The Messages API writes positions with dots.
       return this.#inference.wire === 'messages' ? field.replace(/\[(\d+)\]/g, '.$1') : field;
     });
   }
+}
+
+/** A field of another format in that of the caller. */
+function nameIn(wire: CallFormat, field: string): string {
+  const [pattern, name] = fieldNames[wire].find(([known]) => known.test(field)) ?? [];
+  return pattern && name !== undefined ? field.replace(pattern, name) : field;
 }
 
 /** `messages.0.content` as `messages[0].content`. */

@@ -1,6 +1,6 @@
 import type { Inference } from '../neutral.ts';
-import { type Upstream, type UpstreamCall, UpstreamFailure } from '../upstream.ts';
-import { withCallerFields } from './caller-fields.ts';
+import { type Upstream, type UpstreamAnswer, type UpstreamCall, UpstreamFailure } from '../upstream.ts';
+import { callerNames, withCallerFields } from './caller-fields.ts';
 import { withPlainTools } from './plain-tools.ts';
 
 interface Upstreams {
@@ -30,10 +30,11 @@ function translating(upstream: Upstream): Upstream {
     ...upstream,
     open(call, signal) {
       const plain = plainToolsFor(call, call.inference);
-      const answer =
+      const opened =
         plain === undefined
           ? upstream.open(call, signal)
           : upstream.open({ ...call, inference: plain.inference }, signal).then(plain.restore);
+      const answer = hasOtherFields(call) ? opened.then((given) => withExplanation(given, call)) : opened;
       return answer.catch((error: unknown) => {
         throw explained(error, call);
       });
@@ -48,6 +49,15 @@ function translating(upstream: Upstream): Upstream {
       },
     }),
   };
+}
+
+/** Whether fields of the provider's request have other names or positions than in the caller's. */
+function hasOtherFields({ wire, inference }: UpstreamCall): boolean {
+  return wire !== inference.wire || inference.earlierMessages !== undefined;
+}
+
+function withExplanation(answer: UpstreamAnswer, { inference }: UpstreamCall): UpstreamAnswer {
+  return answer.kind === 'stream' ? { ...answer, explain: callerNames(inference) } : answer;
 }
 
 /** The Responses format has all kinds of tools. */
