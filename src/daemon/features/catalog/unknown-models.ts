@@ -28,7 +28,7 @@ export async function unknownModels(
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       // Who edits the configuration works in a terminal.
-      const message = error.message.replace(listAdvice, 'List the models: gateway models');
+      const message = error.message.replace(listAdvice, '`gateway models` lists the models.');
       warnings.push({ setting, model, message });
     }
   }

@@ -244,7 +244,7 @@ test('configured names that no provider has are listed, with the nearest ones', 
     {
       setting: 'aliases.odd',
       model: 'nosuch/model',
-      message: 'There is no model "nosuch/model". List the models: gateway models',
+      message: 'There is no model "nosuch/model". `gateway models` lists the models.',
     },
   ]);
   expect(await unknownModels(catalog, { defaultModel: 'openai/gpt-5-minni', aliases: {} })).toMatchObject([
