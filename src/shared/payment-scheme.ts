@@ -99,22 +99,6 @@ export function formatReceipt(receipt: PaymentReceipt): string {
   return toBase64Url(JSON.stringify(receipt));
 }
 
-/** Undefined if it is malformed. */
-export function parseReceipt(header: string): PaymentReceipt | undefined {
-  const json = jsonIn(header.trim());
-  if (json?.status !== 'success') return undefined;
-  const { method, reference, timestamp, challengeId } = json;
-  if (typeof method !== 'string' || typeof reference !== 'string' || typeof timestamp !== 'string')
-    return undefined;
-  return {
-    status: 'success',
-    method,
-    reference,
-    timestamp,
-    ...(typeof challengeId === 'string' && { challengeId }),
-  };
-}
-
 /** The request of a Lightning charge; undefined if the challenge is for something else, or malformed. */
 export function lightningChargeIn({
   method,

@@ -3,12 +3,7 @@ import { fetch402 } from '@getalby/lightning-tools/402';
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decodeInvoice } from '../../src/daemon/features/lightning/bolt11.ts';
-import {
-  formatCredential,
-  lightningChargeIn,
-  parseReceipt,
-  toBase64Url,
-} from '../../src/shared/payment-scheme.ts';
+import { formatCredential, lightningChargeIn, toBase64Url } from '../../src/shared/payment-scheme.ts';
 import { formatX402, parsePaymentRequired } from '../../src/shared/x402.ts';
 import { signUpAgent, viewAgent } from '../support/agents.ts';
 import { type FakeOpenAi, startFakeOpenAi } from '../support/fake-openai.ts';
@@ -21,6 +16,7 @@ import {
   openTill,
   type Payer,
   paymentsConfig,
+  receiptOf,
 } from '../support/paid-calls.ts';
 import { runCli } from '../support/run-cli.ts';
 import { openSocket } from '../support/socket-client.ts';
@@ -214,7 +210,7 @@ describe('a retry with the proof', () => {
     });
     expect(status).toBe(200);
     expect(headers.get('cache-control')).toBe('private');
-    expect(parseReceipt(headers.get('payment-receipt') ?? '')).toEqual({
+    expect(receiptOf(headers)).toEqual({
       status: 'success',
       method: 'lightning',
       challengeId: challenge.id,
@@ -266,7 +262,7 @@ describe('a retry with the proof', () => {
       headers: byCredential(offer.challenge, offer.preimage),
     });
     expect(answer.headers.get('content-type')).toContain('text/event-stream');
-    expect(parseReceipt(answer.headers.get('payment-receipt') ?? '')?.challengeId).toBe(offer.challenge.id);
+    expect(receiptOf(answer.headers).challengeId).toBe(offer.challenge.id);
     expect(answer.body).toContain('data: [DONE]');
     for (const [path, body] of [
       ['/v1/chat/completions', { model, messages: [{ role: 'user', content: 'Hello' }], max_tokens: 4000 }],

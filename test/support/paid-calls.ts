@@ -102,3 +102,10 @@ export function byX402({ accepts: [accepted] }: PaymentRequired): Record<string,
   const payload = { invoice: accepted.extra?.invoice };
   return { 'payment-signature': formatX402({ x402Version: 2, accepted, payload }) };
 }
+
+/** The receipt in the header of an answer that was paid for by a credential. */
+export function receiptOf(headers: Headers): Json {
+  const header = headers.get('payment-receipt');
+  if (header === null) throw new Error('the answer has no receipt');
+  return JSON.parse(Buffer.from(header, 'base64url').toString());
+}

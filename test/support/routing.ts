@@ -5,9 +5,8 @@ import {
   unknownCapabilities,
 } from '../../src/daemon/features/catalog/index.ts';
 import { Health, type ProviderRoute } from '../../src/daemon/features/routing/index.ts';
-import type { PlanRequest } from '../../src/daemon/features/routing/judge-offer.ts';
+import type { PlanRequest, Requirements } from '../../src/daemon/features/routing/judge-offer.ts';
 import { planRoutes } from '../../src/daemon/features/routing/plan-routes.ts';
-import type { Requirements } from '../../src/daemon/features/routing/requirements.ts';
 import { ApiError } from '../../src/shared/errors.ts';
 import type { Prices } from '../../src/shared/money.ts';
 import { fakeWorld } from './fake-world.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { ApiError } from '../../shared/errors.ts';
 import { refusalOn } from './connection-errors.ts';
-import { isPreflight, noteOrigin, preflightHeaders } from './protection/cors.ts';
+import { isPreflight, noteOrigin, preflightHeaders } from './protection/guard.ts';
 import { reportFailure } from './report-failure.ts';
 import { ServerCall } from './server-call.ts';
 import type { ServerContext } from './server-context.ts';

@@ -1,14 +1,22 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { Ajv } from 'ajv';
 import type { TSchema } from 'typebox';
 import { expect, test } from 'vitest';
-import { checkContract } from '../../../src/daemon/http/validation/input-check.ts';
+import { formats } from '../../../src/daemon/http/validation/input-check.ts';
 import { openApiDocument } from '../../../src/shared/contract/openapi.ts';
+import { standalone } from '../../../src/shared/contract/schema.ts';
 import { oneLinePattern } from '../../../src/shared/contract/vocabulary.ts';
 import { endpoints } from '../../support/endpoints.ts';
 
 test('every contract compiles', () => {
   expect(endpoints.length).toBeGreaterThan(0);
-  for (const endpoint of endpoints) expect(() => checkContract(endpoint), endpoint.id).not.toThrow();
+  for (const { id, params, query, headers, body } of endpoints) {
+    for (const part of [params, query, headers, body]) {
+      const compile = () =>
+        part && new Ajv({ strictTypes: false, strictTuples: false, formats }).compile(standalone(part));
+      expect(compile, id).not.toThrow();
+    }
+  }
 });
 
 test('every number in a path or query has an upper bound', () => {

@@ -11,7 +11,7 @@ import type { MakeId } from '../../../shared/ids.ts';
 import { inputFault, wellFormedMembers } from '../../../shared/input-faults.ts';
 import type { Caller } from '../../handler.ts';
 import type { People } from '../profile/index.ts';
-import { checkedHandle, handlesFor } from './handles.ts';
+import { candidateHandles, checkHandle } from './choose-handle.ts';
 import { requireMayRaise } from './payment-permission.ts';
 import type { AutopilotRecord, AutopilotsStore } from './store.ts';
 
@@ -74,7 +74,7 @@ export function autopilots(deps: AutopilotsDeps) {
       requireMayRaise(caller, {}, record.policy);
       const handle = await store.insert(
         record,
-        handlesFor(request.handle, request.displayName, deps.randomBytes),
+        candidateHandles(request.handle, request.displayName, deps.randomBytes),
       );
       if (handle === undefined) throw inputFault('handle', 'belongs to another autopilot');
       return { ...record, handle };
@@ -110,7 +110,7 @@ function applyChange(before: AutopilotRecord, request: Change, at: number): Auto
   const after: AutopilotRecord = {
     ...before,
     ...plain,
-    ...(handle !== undefined && { handle: checkedHandle(handle) }),
+    ...(handle !== undefined && { handle: checkHandle(handle) }),
     profile: merged(before.profile, profile),
     policy: merged(before.policy, policy),
   };

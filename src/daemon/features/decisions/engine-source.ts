@@ -3,7 +3,7 @@ import { noTokens } from '../inference/index.ts';
 import type { Debiaser, OrderedAnswer } from './debias.ts';
 import { isDistribution, normalised } from './distribution.ts';
 import type { DecisionEngine, EngineAnswer } from './engine.ts';
-import { batchesOf, nativeDebias } from './native.ts';
+import { batchesOf, nativeDebias } from './native-answers.ts';
 import type { Option } from './question.ts';
 import { addTokens, type DecisionSource, SourceFailure } from './source.ts';
 import { lettersMax } from './token-probabilities.ts';

@@ -24,7 +24,7 @@ export { engineSource } from './engine-source.ts';
 export { decisionHandlers } from './handlers.ts';
 export { HostBudget } from './host-budget.ts';
 export { decisionModelEntries } from './model-entries.ts';
-export { type AskNative, type NativeAnswer, type NativeCall, verified } from './native.ts';
+export { type AskNative, type NativeAnswer, type NativeCall, verified } from './native-answers.ts';
 export {
   type DecisionRequest,
   type Option,

@@ -9,7 +9,7 @@ import type { ProviderRoute, Router } from '../routing/index.ts';
 import type { Debiaser } from './debias.ts';
 import type { HostBudget } from './host-budget.ts';
 import { type CallModel, type ModelQuestion, readReply } from './model-call.ts';
-import { type AskNative, batchesOf, nativeDebias, verified } from './native.ts';
+import { type AskNative, batchesOf, nativeDebias, verified } from './native-answers.ts';
 import type { DecisionRequest, Option, QuestionAnswer } from './question.ts';
 import { askForProbabilities } from './samples.ts';
 import { type AskOptions, addTokens, type DecisionSource, type SourceAnswer } from './source.ts';

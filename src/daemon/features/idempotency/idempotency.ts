@@ -302,3 +302,28 @@ function scopeOf(caller: Caller, remoteAddress = ''): string {
   if (caller.kind === 'token') return `token:${caller.tokenId}`;
   return `address:${loopback.test(remoteAddress) ? 'loopback' : remoteAddress}`;
 }
+
+/**
+ * Runs a call with an optional Idempotency-Key once. Its answer contains a secret, so it is sealed where it is stored. Resolves
+ * to a reply that is already serialised, as answers are stored in this form.
+ */
+export function onceSealed(
+  idempotency: Pick<Idempotency, 'once'>,
+  call: Pick<OnceCall, 'caller' | 'requestId' | 'headers' | 'signal' | 'remoteAddress'> & { body: unknown },
+  endpoint: OnceCall['endpoint'],
+  produce: () => Promise<RelayReply>,
+): Promise<RelayReply> {
+  const { caller, requestId, headers, body, signal, remoteAddress } = call;
+  const asked: OnceCall = {
+    caller,
+    requestId,
+    headers,
+    body,
+    signal,
+    endpoint,
+    isStreamed: false,
+    isSecret: true,
+    ...(remoteAddress !== undefined && { remoteAddress }),
+  };
+  return idempotency.once(asked, produce);
+}

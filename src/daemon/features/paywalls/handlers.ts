@@ -12,7 +12,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { type Handler, implement } from '../../handler.ts';
 import { withSecret } from '../../replies.ts';
-import { type Idempotency, secretOnce } from '../idempotency/index.ts';
+import { type Idempotency, onceSealed } from '../idempotency/index.ts';
 import { exportPaywalls } from './export.ts';
 import type { Paywalls } from './paywalls.ts';
 import type { Reconciler } from './reconcile.ts';
@@ -52,7 +52,7 @@ export function paywallHandlers(deps: PaywallHandlersDeps): Handler[] {
       return { data: { format, revision: deps.reconciler.view().revision, text } };
     }),
     implement(createPaywall, (call) =>
-      secretOnce(deps.idempotency, call, createPaywall, async () => {
+      onceSealed(deps.idempotency, call, createPaywall, async () => {
         const data = await view(await paywalls.create(call.caller, call.body));
         return withSecret<typeof createPaywall>({ data });
       }),

@@ -3,8 +3,8 @@ import { pricesFor } from '../../../shared/money.ts';
 import type { LiveReader, Resolution } from '../catalog/index.ts';
 import type { ProviderRoute, RouteCaps, RoutePreferences } from './contract.ts';
 import type { HealthReader } from './health.ts';
+import type { Requirements } from './judge-offer.ts';
 import { isOfOtherKind, judgeOffer, type PlanRequest, type Rejection } from './judge-offer.ts';
-import type { Requirements } from './requirements.ts';
 
 /** Reasons that a message lists at most; `considered` lists all. */
 const reasonsShown = 4;

@@ -1,9 +1,9 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { Catalog, Resolution } from '../catalog/index.ts';
 import type { ProviderRoute, RoutePlanRequest, Router } from './contract.ts';
+import { requirementsOf } from './judge-offer.ts';
 import { countInput, type OpenDeps, openRoute } from './open-route.ts';
 import { planRoutes } from './plan-routes.ts';
-import { requirementsOf } from './requirements.ts';
 import { RetryBudget } from './retry-budget.ts';
 
 export interface RouterDeps extends Omit<OpenDeps, 'retries'> {

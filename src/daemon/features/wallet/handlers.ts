@@ -15,7 +15,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { type Handler, implement } from '../../handler.ts';
 import { withSecret } from '../../replies.ts';
-import { type Idempotency, secretOnce } from '../idempotency/index.ts';
+import { type Idempotency, onceSealed } from '../idempotency/index.ts';
 import type { Invoices } from './invoices.ts';
 import type { Payments } from './payments.ts';
 import type { SpendingLimits } from './spending-limits.ts';
@@ -66,7 +66,7 @@ export function paymentHandlers(deps: WalletHandlersDeps): Handler[] {
   const invoiceViewOf = (invoice: InvoiceRecord) => invoiceView(invoice, deps.now());
   return [
     implement(payInvoice, (call) =>
-      secretOnce(idempotency, call, payInvoice, async () => {
+      onceSealed(idempotency, call, payInvoice, async () => {
         const { toolSpending } = deps.settings;
         const limits = { budget: 'tools', ...toolSpending, names: toolLimitNames };
         const payment = viewOf(await payments.pay(call.caller, call.body, call.isTool ? { limits } : {}));
@@ -74,7 +74,7 @@ export function paymentHandlers(deps: WalletHandlersDeps): Handler[] {
       }),
     ),
     implement(createInvoice, (call) =>
-      secretOnce(idempotency, call, createInvoice, async () => {
+      onceSealed(idempotency, call, createInvoice, async () => {
         const invoice = invoiceViewOf(await invoices.create(call.caller, call.body));
         return withSecret<typeof createInvoice>({ data: { invoice } });
       }),

@@ -52,13 +52,6 @@ export function paramsCheck(endpoint: Endpoint): (call: Pick<ServerCall, 'params
   };
 }
 
-/** Compiles all schemas of the endpoint; throws errors that would otherwise appear on its first call. */
-export function checkContract(endpoint: Endpoint): void {
-  for (const part of [endpoint.params, endpoint.query, endpoint.headers, endpoint.body]) {
-    if (part) new Ajv({ strictTypes: false, strictTuples: false, formats }).compile(standalone(part));
-  }
-}
-
 function unknownParameters({ query }: Endpoint, given: unknown): Fault[] {
   const { properties = {}, additionalProperties } = query as {
     properties?: object;

@@ -1,7 +1,7 @@
 import type { Batch, InferenceEvent } from '../../features/inference/neutral.ts';
 import { type Upstream, type UpstreamCall, UpstreamFailure } from '../../features/inference/upstream.ts';
 import type { World } from '../../world.ts';
-import { leftOut, type Sent } from '../left-out.ts';
+import { droppedMembers, type Sent } from '../dropped-members.ts';
 import { type Answer, immediately, type Pace } from './answer.ts';
 import { createBehaviours } from './behaviours.ts';
 import { type ComposeOptions, type Composition, compose } from './compose.ts';
@@ -58,7 +58,7 @@ export function simulator({ world, makeCallId, script }: SimulatorOptions): Upst
       signal.throwIfAborted();
       if (answer.failure?.afterTokens === undefined && answer.failure) throw answer.failure.error;
       const composition = compose(answer, composeOptions(call, id, conversation, makeCallId));
-      const dropped = leftOut(call.inference, everyOption);
+      const dropped = droppedMembers(call.inference, everyOption);
       return { kind: 'stream', batches: play(composition, answer.pace, world, signal), dropped };
     },
   };

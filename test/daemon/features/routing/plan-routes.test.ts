@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { UpstreamFailure } from '../../../../src/daemon/features/inference/upstream.ts';
 import type { PlanRequest } from '../../../../src/daemon/features/routing/judge-offer.ts';
+import { requirementsOf } from '../../../../src/daemon/features/routing/judge-offer.ts';
 import { matchesPattern } from '../../../../src/daemon/features/routing/plan-routes.ts';
-import { requirementsOf } from '../../../../src/daemon/features/routing/requirements.ts';
 import { inferenceOf } from '../../../support/inference.ts';
 import {
   dollars,

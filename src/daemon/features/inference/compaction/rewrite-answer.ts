@@ -2,7 +2,7 @@ import type { MakeId } from '../../../../shared/ids.ts';
 import { isObject, type Json } from '../fault.ts';
 import { itemAsEvents } from '../formats/responses/parse-answer.ts';
 import type { Batch, InferenceEvent } from '../neutral.ts';
-import { createOutput } from '../pipeline/output.ts';
+import { createOutput } from '../pipeline/output-items.ts';
 import type { UpstreamAnswer } from '../upstream.ts';
 import { summaryIn } from './summary-call.ts';
 

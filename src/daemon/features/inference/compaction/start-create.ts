@@ -4,8 +4,8 @@ import { isCompactionTrigger, summaryMessage } from '../formats/responses/parse-
 import { type InputItem, isProviderSealed } from '../neutral.ts';
 import type { ModelCall } from '../pipeline/call-observer.ts';
 import { answerWhole, settleWhole } from '../pipeline/relay.ts';
+import type { CallDeps, StartedCall } from '../pipeline/start-call.ts';
 import { startCall } from '../pipeline/start-call.ts';
-import type { CallDeps, StartedCall } from '../pipeline/started-call.ts';
 import { inputTokens } from '../pricing/cost-bound.ts';
 import { summaryAsItem, withItemBefore } from './rewrite-answer.ts';
 import { sealedSummaryItem, summaryCall, summaryIn } from './summary-call.ts';

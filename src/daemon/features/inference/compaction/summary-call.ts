@@ -5,8 +5,8 @@ import { type Json, notSealedHere } from '../fault.ts';
 import { isCompactionJson } from '../formats/responses/parse-input.ts';
 import type { ContentPart, Inference, InputItem } from '../neutral.ts';
 import { isProviderSealed } from '../neutral.ts';
-import type { OutputItem } from '../pipeline/output.ts';
-import type { CallDeps } from '../pipeline/started-call.ts';
+import type { OutputItem } from '../pipeline/output-items.ts';
+import type { CallDeps } from '../pipeline/start-call.ts';
 
 /** For the notes and the reasoning before them, unless the request sets a limit. */
 const outputTokensDefault = 16_384;

@@ -14,7 +14,7 @@ import type { FinishReason, InferenceEvent } from '../neutral.ts';
 import { estimateTokens, noTokens, tokensMax } from '../pricing/cost-bound.ts';
 import type { Dropped } from '../upstream.ts';
 import type { CallObserver, CallProgress } from './call-observer.ts';
-import type { Output } from './output.ts';
+import type { Output } from './output-items.ts';
 import type { Settled } from './renderer.ts';
 import { serviceAnswer } from './service-member.ts';
 

@@ -6,9 +6,9 @@ import { asApiError, type Json } from '../fault.ts';
 import { UpstreamFailure } from '../upstream.ts';
 import { cancellationError, settleReasonOf } from './cancellation.ts';
 import type { SettleReason } from './meter.ts';
-import type { Output } from './output.ts';
+import type { Output } from './output-items.ts';
 import { errorType, type Settled, type StartedFailure, type StreamRenderer } from './renderer.ts';
-import type { CallDeps, StartedCall } from './started-call.ts';
+import type { CallDeps, StartedCall } from './start-call.ts';
 
 type RelayDeps = Pick<CallDeps, 'log'>;
 

@@ -1,9 +1,19 @@
+import type { MakeId } from '../../../../shared/ids.ts';
 import type { NanoUsd } from '../../../../shared/money.ts';
 import { credentialId } from '../../../handler.ts';
-import { type Hold, type HoldRecord, PaymentDue } from '../../metering/index.ts';
-import type { OpenedRoute, Route } from '../../routing/index.ts';
+import type { World } from '../../../world.ts';
+import {
+  type Admission,
+  type FreeTierSettings,
+  type Hold,
+  type HoldRecord,
+  type MeteringStore,
+  PaymentDue,
+} from '../../metering/index.ts';
+import type { PaidCalls } from '../../payment-required/index.ts';
+import { matchesPattern, type OpenedRoute, type Route, type Router } from '../../routing/index.ts';
 import { asApiError } from '../fault.ts';
-import type { Inference, ReasoningOrigin } from '../neutral.ts';
+import type { Inference, InputItem, ReasoningOrigin } from '../neutral.ts';
 import { costOn, inputTokens, noTokens } from '../pricing/cost-bound.ts';
 import {
   capOutputToBudget,
@@ -11,15 +21,44 @@ import {
   type OutputBudget,
   uncappedBudget,
 } from '../pricing/output-budget.ts';
-import { type ModelCall, observersOf } from './call-observer.ts';
-import { cancellationError, settleReasonOf, watchCancellation } from './cancellation.ts';
+import { type CallObserver, type ModelCall, observersOf } from './call-observer.ts';
+import { type CancelReason, cancellationError, settleReasonOf, watchCancellation } from './cancellation.ts';
 import { capableRoutes } from './capable-routes.ts';
-import { outsideFreeTier } from './free-tier.ts';
 import { checkAction, defaultsOf, enforceKeyPolicy, policyOf } from './key-policy.ts';
 import { Meter } from './meter.ts';
-import { createOutput } from './output.ts';
+import { createOutput, type Output } from './output-items.ts';
 import type { Sealer } from './sealing.ts';
-import type { CallDeps, StartedCall } from './started-call.ts';
+
+/** A call that a provider has started to answer. */
+export interface StartedCall extends Pick<OpenedRoute, 'answer' | 'route'> {
+  /** Reports the end of the answer to routing; to be called once. */
+  finishRoute: OpenedRoute['ended'];
+  meter: Meter;
+  output: Output;
+  /** Stops the provider. */
+  abort: AbortController;
+  /** Why the call was canceled, if it was. */
+  canceled: () => CancelReason | undefined;
+  /** Stops watching for cancellation; to be called when the answer is over. */
+  release: () => void;
+}
+
+export interface CallDeps {
+  world: Pick<World, 'now' | 'elapsed'>;
+  makeId: MakeId;
+  router: Router;
+  admission: Admission;
+  metering: Pick<MeteringStore, 'progress'>;
+  sealer: Sealer;
+  settings: { readonly marginPpm: number; readonly freeTier: FreeTierSettings };
+  /** Whether a workspace pays in advance. */
+  isPrepaid?: (workspaceId: string) => boolean;
+  /** Offers invoices for calls that the balance does not cover. */
+  paidCalls?: Pick<PaidCalls, 'offer' | 'accept'>;
+  /** Observers of all calls. */
+  observers: readonly CallObserver[];
+  log: { warn(details: object, message: string): void };
+}
 
 /** Routes of a plan that a trace includes. */
 const tracedRoutesMax = 8;
@@ -200,4 +239,31 @@ async function withInvoice(
     due: error,
     price: priceWithin(error.affordable),
   });
+}
+
+/** The plan of an agent's call. */
+interface PlannedCall {
+  routes: readonly Route[];
+  /** Upper bound of the input. */
+  inputTokensMax: number;
+}
+
+/** Why a call is not part of the agents' free tier, as a sentence; undefined if it is. */
+function outsideFreeTier(
+  { inference }: Pick<ModelCall, 'inference'>,
+  { routes, inputTokensMax }: PlannedCall,
+  { models, inputTokens }: FreeTierSettings,
+): string | undefined {
+  const other = routes.find(({ offer }) => !models.some((pattern) => matchesPattern(pattern, offer.model)));
+  if (other) return `The model ${other.offer.model} is not part of the free tier.`;
+  if (inference.items.some(hasMedia)) return 'Images, audio and files are not part of the free tier.';
+  if (inputTokensMax > inputTokens) {
+    return `Requests of more than ${inputTokens} input tokens are not part of the free tier.`;
+  }
+  return undefined;
+}
+
+function hasMedia(item: InputItem): boolean {
+  if (item.type === 'message') return item.content.some(({ type }) => type !== 'text' && type !== 'refusal');
+  return item.type === 'function_call_output' && item.output.some(({ type }) => type !== 'text');
 }

@@ -80,7 +80,11 @@ export class CallFolder {
 
   /** Folds the calls up to the last one, if there are enough. */
   flush(last: number): void {
-    if (last - this.#foldedTo < foldedAtOnce) return;
+    if (last - this.#foldedTo >= foldedAtOnce) this.fold(last);
+  }
+
+  /** Folds the calls up to the last one, however few they are. */
+  fold(last: number): void {
     for (const statement of this.#statements) statement.run({ after: this.#foldedTo, last });
     writeMeta(this.#database, 'folded_to', last);
     this.#foldedTo = last;
@@ -147,13 +151,3 @@ const foldStatements = [
    ].join(' UNION ALL ')}
    ORDER BY 1, 2, 3, 4, 5`,
 ];
-
-/** Everything of a database that is not folded yet, as at its next settlements. For tests and tools. */
-export function foldAll(database: Connection): void {
-  const last = database.prepare<[], number | null>('SELECT max(number) FROM calls').pluck().get() ?? 0;
-  const range = { after: foldedTo(database), last };
-  database.transaction(() => {
-    for (const sql of foldStatements) database.prepare<[object]>(sql).run(range);
-    writeMeta(database, 'folded_to', last);
-  })();
-}

@@ -1,7 +1,7 @@
 import type { UpstreamCall } from '../../../features/inference/upstream.ts';
 import type { Adapter, ProviderApi, ProviderSettings } from '../../adapter.ts';
+import { droppedMembers, type Sent } from '../../dropped-members.ts';
 import { countOf, type Json, objectOf } from '../../json.ts';
-import { leftOut, type Sent } from '../../left-out.ts';
 import { listedModel, listedText, listedTime } from '../listed-model.ts';
 import { messageAsBatch, messagesDecoder, readMessage } from './decoder.ts';
 import { anthropicFailure } from './failure.ts';
@@ -51,7 +51,12 @@ export function anthropicAdapter(settings: ProviderSettings): Adapter {
         ...(call.key === undefined ? apiVersion : keyHeaders(call.key)),
       };
       if (objectOf(body.thinking)?.block_binding) headers['anthropic-beta'] = thinkingBindingBeta;
-      return { url, headers, body: JSON.stringify(body), dropped: leftOut(call.inference, sentIn(body)) };
+      return {
+        url,
+        headers,
+        body: JSON.stringify(body),
+        dropped: droppedMembers(call.inference, sentIn(body)),
+      };
     },
     decoder: (call) => messagesDecoder(originOf(call), { hasFrames: isSameWire(call) }),
     wholeAnswer: (call) => isSameWire(call) && !call.inference.stream,

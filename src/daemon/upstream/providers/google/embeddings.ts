@@ -1,7 +1,7 @@
 import { UpstreamFailure, type Vector } from '../../../features/inference/upstream.ts';
 import type { EmbeddingsAdapter, ProviderSettings } from '../../adapter.ts';
+import { droppedMembers } from '../../dropped-members.ts';
 import { countOf, type Json, objectOf, objectsOf } from '../../json.ts';
-import { leftOut } from '../../left-out.ts';
 import { unsupported } from '../provider-failures.ts';
 import { googleFailure } from './failure.ts';
 import { keyHeaders, modelPath } from './model-url.ts';
@@ -21,7 +21,7 @@ export function googleEmbeddings({ name, baseUrl }: ProviderSettings): Embedding
         url: `${baseUrl}/${path}:batchEmbedContents`,
         headers: { 'content-type': 'application/json', ...(key !== undefined && keyHeaders(key)) },
         body: JSON.stringify({ requests }),
-        dropped: leftOut(inference, {}),
+        dropped: droppedMembers(inference, {}),
       };
     },
     read({ embeddings, usageMetadata }, count) {

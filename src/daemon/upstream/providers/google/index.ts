@@ -1,7 +1,7 @@
 import type { ModelKind } from '../../../features/catalog/index.ts';
 import type { Adapter, ProviderApi, ProviderSettings } from '../../adapter.ts';
+import { droppedMembers, type Sent } from '../../dropped-members.ts';
 import { type Json, listOf, objectOf } from '../../json.ts';
-import { leftOut, type Sent } from '../../left-out.ts';
 import { newCallId } from '../call-ids.ts';
 import { listedCount, listedModel, listedText } from '../listed-model.ts';
 import { generateDecoder } from './decoder.ts';
@@ -54,7 +54,7 @@ export function googleAdapter(
           ...(call.key !== undefined && keyHeaders(call.key)),
         },
         body: JSON.stringify(body),
-        dropped: leftOut(call.inference, sentIn(body), { pictures: true }),
+        dropped: droppedMembers(call.inference, sentIn(body), { pictures: true }),
       };
     },
     decoder: ({ model, inference }) =>

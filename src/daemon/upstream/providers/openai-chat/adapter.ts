@@ -2,11 +2,10 @@ import type { Tokens } from '../../../../shared/money.ts';
 import type { Batch, FinishReason } from '../../../features/inference/neutral.ts';
 import { type UpstreamCall, UpstreamFailure } from '../../../features/inference/upstream.ts';
 import type { Adapter, ProviderSettings } from '../../adapter.ts';
+import { droppedMembers, type Sent } from '../../dropped-members.ts';
 import { isObject, type Json } from '../../json.ts';
-import { leftOut, type Sent } from '../../left-out.ts';
 import { SseJsonDecoder } from '../../sse-decoder.ts';
-import { ChatDialect } from './decoder.ts';
-import { Envelope, repairFinish, repairUsage } from './envelope.ts';
+import { ChatDialect, Envelope, repairFinish, repairUsage } from './decoder.ts';
 import { openAiFailure } from './failure.ts';
 import { type Flavour, type FlavourName, flavourOf } from './flavour.ts';
 import { flattenContent } from './reasoning.ts';
@@ -35,7 +34,7 @@ export function chatAdapter(settings: ChatSettings): Adapter {
       return {
         ...target,
         body: JSON.stringify(body),
-        dropped: leftOut(call.inference, sentIn(body, flavour)),
+        dropped: droppedMembers(call.inference, sentIn(body, flavour)),
       };
     },
     decoder: (call) =>

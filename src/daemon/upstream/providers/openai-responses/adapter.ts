@@ -1,7 +1,7 @@
 import type { UpstreamCall } from '../../../features/inference/upstream.ts';
 import type { Adapter, ProviderSettings } from '../../adapter.ts';
+import { droppedMembers, type Sent } from '../../dropped-members.ts';
 import type { Json } from '../../json.ts';
-import { leftOut, type Sent } from '../../left-out.ts';
 import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';
 import { stoppingAt } from '../../stop-sequences.ts';
 import { bearerHeaders } from '../openai-chat/adapter.ts';
@@ -22,7 +22,11 @@ export function responsesAdapter(settings: ProviderSettings): Adapter {
       const target = { url, headers: bearerHeaders(call.key) };
       if (isSameWire(call)) return { ...target, body: JSON.stringify(relayedResponsesBody(call, name)) };
       const body = neutralResponsesBody(call, name);
-      return { ...target, body: JSON.stringify(body), dropped: leftOut(call.inference, sentIn(call, body)) };
+      return {
+        ...target,
+        body: JSON.stringify(body),
+        dropped: droppedMembers(call.inference, sentIn(call, body)),
+      };
     },
     decoder: (call) => new SseJsonDecoder(name, dialectFor(call, name), { hasFrames: isSameWire(call) }),
     wholeAnswer: (call) => isSameWire(call) && !call.inference.stream,

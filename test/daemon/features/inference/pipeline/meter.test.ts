@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Meter } from '../../../../../src/daemon/features/inference/pipeline/meter.ts';
-import { createOutput } from '../../../../../src/daemon/features/inference/pipeline/output.ts';
+import { createOutput } from '../../../../../src/daemon/features/inference/pipeline/output-items.ts';
 import type { HoldRecord, Settlement } from '../../../../../src/daemon/features/metering/index.ts';
 import { createAdmission } from '../../../../../src/daemon/features/metering/index.ts';
 import { idMaker } from '../../../../../src/shared/ids.ts';

@@ -3,7 +3,7 @@ import { IdempotencySlot } from '../../../../../src/daemon/features/idempotency/
 import { type UpstreamAnswer, UpstreamFailure } from '../../../../../src/daemon/features/inference/index.ts';
 import type { CancelReason } from '../../../../../src/daemon/features/inference/pipeline/cancellation.ts';
 import { Meter } from '../../../../../src/daemon/features/inference/pipeline/meter.ts';
-import { createOutput } from '../../../../../src/daemon/features/inference/pipeline/output.ts';
+import { createOutput } from '../../../../../src/daemon/features/inference/pipeline/output-items.ts';
 import {
   answerWhole,
   relayStream,
@@ -13,7 +13,7 @@ import type { StreamRenderer } from '../../../../../src/daemon/features/inferenc
 import type {
   CallDeps,
   StartedCall,
-} from '../../../../../src/daemon/features/inference/pipeline/started-call.ts';
+} from '../../../../../src/daemon/features/inference/pipeline/start-call.ts';
 import { createAdmission, type Settlement } from '../../../../../src/daemon/features/metering/index.ts';
 import { RelayReply } from '../../../../../src/daemon/handler.ts';
 import { ApiError } from '../../../../../src/shared/errors.ts';

@@ -3,7 +3,7 @@ import type { Tokens } from '../../../../../shared/money.ts';
 import { chatPicture } from '../../../../../shared/pictures.ts';
 import { isObject, type Json } from '../../fault.ts';
 import type { ContentPart, FinishReason, InputItem, ToolName } from '../../neutral.ts';
-import { type Output, pictureOf } from '../../pipeline/output.ts';
+import { type Output, pictureOf } from '../../pipeline/output-items.ts';
 import type { Settled } from '../../pipeline/renderer.ts';
 import { sealedFormat } from './parse.ts';
 

@@ -2,7 +2,7 @@ import { chatPicture } from '../../../../../shared/pictures.ts';
 import { sseDone, sseEvent } from '../../../../../shared/sse.ts';
 import { isObject, type Json } from '../../fault.ts';
 import type { Batch, InferenceEvent, RawFrame, ToolName } from '../../neutral.ts';
-import { type Output, pictureOf } from '../../pipeline/output.ts';
+import { type Output, pictureOf } from '../../pipeline/output-items.ts';
 import type { Settled, StartedFailure, StreamRenderer } from '../../pipeline/renderer.ts';
 import { sealedFormat } from './parse.ts';
 import { finishReason, passedUsage, showChatCall, showChatUsage, textsIn } from './render.ts';

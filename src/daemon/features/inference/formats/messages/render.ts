@@ -2,7 +2,7 @@ import type { MakeId } from '../../../../../shared/ids.ts';
 import type { Tokens } from '../../../../../shared/money.ts';
 import { isObject, type Json } from '../../fault.ts';
 import type { FinishReason, InputItem } from '../../neutral.ts';
-import type { Output, OutputItem } from '../../pipeline/output.ts';
+import type { Output, OutputItem } from '../../pipeline/output-items.ts';
 import type { Settled, StartedFailure } from '../../pipeline/renderer.ts';
 import { unsigned } from './parse-messages.ts';
 

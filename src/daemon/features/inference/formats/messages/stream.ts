@@ -3,7 +3,7 @@ import type { Tokens } from '../../../../../shared/money.ts';
 import { sseEvent } from '../../../../../shared/sse.ts';
 import type { Json } from '../../fault.ts';
 import type { Batch, InferenceEvent, RawFrame, StartedItem } from '../../neutral.ts';
-import type { Output } from '../../pipeline/output.ts';
+import type { Output } from '../../pipeline/output-items.ts';
 import type { Settled, StartedFailure, StreamRenderer } from '../../pipeline/renderer.ts';
 import { unsigned } from './parse-messages.ts';
 import {

@@ -1,7 +1,7 @@
 import { sseEvent } from '../../../../../shared/sse.ts';
 import type { Json } from '../../fault.ts';
 import type { InferenceEvent } from '../../neutral.ts';
-import type { Output, OutputItem } from '../../pipeline/output.ts';
+import type { Output, OutputItem } from '../../pipeline/output-items.ts';
 import { showItem, showPart } from './render.ts';
 
 /** Writes events with consecutive sequence numbers. */

@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../../fault.ts';
 import type { InferenceEvent } from '../../neutral.ts';
 import { readStream } from '../../pipeline/relay.ts';
-import type { StartedCall } from '../../pipeline/started-call.ts';
+import type { StartedCall } from '../../pipeline/start-call.ts';
 
 /** Reads a provider's whole answer into the call's output: a stream, or a document in the Responses format. */
 export async function readAnswer(started: StartedCall): Promise<void> {

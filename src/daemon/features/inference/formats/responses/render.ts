@@ -4,7 +4,7 @@ import type { Tokens } from '../../../../../shared/money.ts';
 import { unixSeconds } from '../../../../../shared/time.ts';
 import { isObject, type Json } from '../../fault.ts';
 import type { ContentPart, InputItem, ReasoningOrigin, ToolName } from '../../neutral.ts';
-import type { OutputItem, OutputPart } from '../../pipeline/output.ts';
+import type { OutputItem, OutputPart } from '../../pipeline/output-items.ts';
 import type { Settled } from '../../pipeline/renderer.ts';
 
 /** The response object before the answer. It has every member; most echo the request. */

@@ -1,7 +1,7 @@
 import { sseDone, sseEvent } from '../../../../../shared/sse.ts';
 import { isObject, type Json } from '../../fault.ts';
 import type { Batch, RawFrame } from '../../neutral.ts';
-import type { Output } from '../../pipeline/output.ts';
+import type { Output } from '../../pipeline/output-items.ts';
 import type { Answering, Settled, StartedFailure, StreamRenderer } from '../../pipeline/renderer.ts';
 import { EventWriter, ItemEvents } from './item-events.ts';
 import { showItem, showResponse, showUsage } from './render.ts';

@@ -4,7 +4,7 @@ import type { World } from '../../../../world.ts';
 import { startCreate } from '../../compaction/start-create.ts';
 import { asApiError, type Json } from '../../fault.ts';
 import { queuedEvents } from '../../formats/responses/stream.ts';
-import type { StartedCall } from '../../pipeline/started-call.ts';
+import type { StartedCall } from '../../pipeline/start-call.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import type { ReadRequest, RespondCall } from '../request/read-request.ts';
 import { responsesEndpoint, wantsServiceEvents } from '../request/respond.ts';

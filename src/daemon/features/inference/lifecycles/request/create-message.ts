@@ -11,12 +11,12 @@ import {
 } from '../../formats/messages/render.ts';
 import { MessagesStream } from '../../formats/messages/stream.ts';
 import type { ModelCall } from '../../pipeline/call-observer.ts';
-import type { Output } from '../../pipeline/output.ts';
+import type { Output } from '../../pipeline/output-items.ts';
 import { answerHeaders, answerWhole, readWhole, relayStream, settleWhole } from '../../pipeline/relay.ts';
 import type { Settled } from '../../pipeline/renderer.ts';
 import { parseServiceOptions } from '../../pipeline/service-member.ts';
+import type { StartedCall } from '../../pipeline/start-call.ts';
 import { startCall } from '../../pipeline/start-call.ts';
-import type { StartedCall } from '../../pipeline/started-call.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 
 /** A call in the Messages format. */

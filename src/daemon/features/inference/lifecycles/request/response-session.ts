@@ -9,7 +9,7 @@ import { showOutput, showResponse, startResource } from '../../formats/responses
 import { ResponsesStream } from '../../formats/responses/stream.ts';
 import { answerHeaders, answerWhole, type CutShort, relayStream, settleWhole } from '../../pipeline/relay.ts';
 import type { Settled, StartedFailure } from '../../pipeline/renderer.ts';
-import type { StartedCall } from '../../pipeline/started-call.ts';
+import type { StartedCall } from '../../pipeline/start-call.ts';
 import { withIds } from '../../stored/history.ts';
 import type { StoredResponse, StoredTurn } from '../../stored/responses-store.ts';
 import type { InferenceDeps } from '../inference-deps.ts';

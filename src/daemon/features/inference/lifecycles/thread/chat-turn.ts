@@ -4,7 +4,7 @@ import { parseMessages } from '../../formats/chat-completions/parse.ts';
 import { renderMessages } from '../../formats/chat-completions/render.ts';
 import { showInputItems, showOutput } from '../../formats/responses/render.ts';
 import type { Inference } from '../../neutral.ts';
-import type { StartedCall } from '../../pipeline/started-call.ts';
+import type { StartedCall } from '../../pipeline/start-call.ts';
 import { parseEarlier, withIds } from '../../stored/history.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 

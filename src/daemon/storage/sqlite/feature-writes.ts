@@ -28,7 +28,7 @@ import { userWrites } from './workspaces/user-writes.ts';
 import { workspacesWrites } from './workspaces/workspace-writes.ts';
 
 /** Every write that is not part of a model call. */
-export function otherWrites(database: Connection, totals: BatchTotals) {
+export function featureWrites(database: Connection, totals: BatchTotals) {
   const orm = createOrm(database);
   return {
     ...keysWrites(database, orm),

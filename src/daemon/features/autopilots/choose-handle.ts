@@ -4,7 +4,7 @@ const charsMax = 64;
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /** Returns the handle in lower case. Fails with `invalid_request` for a reserved one. */
-export function checkedHandle(handle: string): string {
+export function checkHandle(handle: string): string {
   const lower = handle.toLowerCase();
   if (/^(agent|service):/.test(lower)) {
     const message = '`handle` must not start with `agent:` or `service:`, which are reserved.';
@@ -14,12 +14,12 @@ export function checkedHandle(handle: string): string {
 }
 
 /** Candidate handles for a new autopilot, best first; the last one is random enough to be free. */
-export function handlesFor(
+export function candidateHandles(
   wanted: string | undefined,
   displayName: string,
   randomBytes: (count: number) => Uint8Array,
 ): string[] {
-  const base = wanted === undefined ? fromName(displayName) : checkedHandle(wanted);
+  const base = wanted === undefined ? fromName(displayName) : checkHandle(wanted);
   const numbered = [2, 3, 4, 5, 6, 7, 8, 9].map((number) => ending(base, `-${number}`));
   const random = Array.from(randomBytes(12), (byte) => alphabet[byte & 31]).join('');
   return [base, ...numbered, ending(base, `-${random}`)];

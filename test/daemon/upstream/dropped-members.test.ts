@@ -8,7 +8,7 @@ import type { Inference, Wire } from '../../../src/daemon/features/inference/neu
 import { untranslatable } from '../../../src/daemon/features/inference/pipeline/capable-routes.ts';
 import { withPlainTools } from '../../../src/daemon/features/inference/translation/plain-tools.ts';
 import type { Adapter } from '../../../src/daemon/upstream/adapter.ts';
-import { leftOut, members } from '../../../src/daemon/upstream/left-out.ts';
+import { droppedMembers, members } from '../../../src/daemon/upstream/dropped-members.ts';
 import { anthropicAdapter } from '../../../src/daemon/upstream/providers/anthropic/index.ts';
 import { googleAdapter } from '../../../src/daemon/upstream/providers/google/index.ts';
 import { chatAdapter } from '../../../src/daemon/upstream/providers/openai-chat/adapter.ts';
@@ -377,12 +377,12 @@ test('members without an effect are not reported', () => {
     tools: [],
     text: {},
   };
-  expect(leftOut(parse('responses', body), {})).toEqual([]);
+  expect(droppedMembers(parse('responses', body), {})).toEqual([]);
 });
 
 test('a long history reports a bounded number of parts', () => {
   const items = Array.from({ length: 100 }, (_, id) => ({ type: 'web_search_call', id: `ws_${id}` }));
-  const dropped = leftOut(parse('responses', input(...items)), {});
+  const dropped = droppedMembers(parse('responses', input(...items)), {});
   expect(dropped).toHaveLength(32);
   expect(dropped[0]).toEqual({ param: 'input[1]', type: 'web_search_call' });
 });

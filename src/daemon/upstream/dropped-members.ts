@@ -106,7 +106,7 @@ const nameCharactersMax = 64;
  * What a request to a provider with another format leaves out of the caller's. `sent` is what it contains; `pictures`:
  * whether it contains pictures of earlier answers.
  */
-export function leftOut(inference: Inference, sent: Sent, { pictures = false } = {}): Dropped[] {
+export function droppedMembers(inference: Inference, sent: Sent, { pictures = false } = {}): Dropped[] {
   const { wire, body } = inference;
   const nested = nestedMembersOf[wire](body, sent);
   const dropped = [
