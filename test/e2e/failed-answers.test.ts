@@ -170,6 +170,15 @@ describe('a stream', () => {
     },
   );
 
+  test('that goes on without output is cut off, and says so', async () => {
+    const comments = Buffer.alloc(65 * 1024 * 1024, ': ping\n\n');
+    const model = on.chaos.addModel('chat', insertsAfter(afterOutput, comments));
+    const { text } = await create({ wire: 'chat', model, stream: true });
+    expect(text).toContain(
+      '"message":"The provider chat sent too much without output, so its answer was cut off."',
+    );
+  });
+
   test('that fails before any output is a 502 with the provider’s sentence', async () => {
     const model = on.chaos.addModel('responses', (call) => {
       const error = { code: 'server_error', message: 'The model crashed.' };

@@ -146,8 +146,7 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
   /** Bounds the memory of an answer whose items are empty. */
   #countItem(): void {
     this.#items += 1;
-    if (this.#items > itemsMax)
-      throw new UpstreamFailure('broken', `${this.#name} sent more items than allowed`);
+    if (this.#items > itemsMax) throw this.#excess('more items than allowed');
   }
 
   /** Signs of life, such as comments and pings, only extend an answer for so long. */
@@ -156,8 +155,14 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
     this.#emptyBytes += bytes;
     if (this.#waitedMs > this.#outputTimeoutMs)
       throw new UpstreamFailure('timeout', `${this.#name} sent no new output in time`);
-    if (this.#emptyBytes > emptyBytesMax)
-      throw new UpstreamFailure('broken', `${this.#name} sent too much without output`);
+    if (this.#emptyBytes > emptyBytesMax) throw this.#excess('too much without output');
+  }
+
+  /** The answer did not end early, as other broken ones: it is cut off here. */
+  #excess(what: string): UpstreamFailure {
+    return new UpstreamFailure('broken', `${this.#name} sent ${what}`, {
+      publicMessage: `The provider ${this.#name} sent ${what}, so its answer was cut off.`,
+    });
   }
 
   /** Not every server closes its streams, but usage often comes last: waits for the rest for a limited time. */
