@@ -47,7 +47,7 @@ export interface PaymentCredential {
   challenge: PaymentChallenge;
   /** Who paid. */
   source?: string;
-  /** `preimage` in lower-case hexadecimal, for Lightning. */
+  /** `preimage` in lowercase hexadecimal, for Lightning. */
   payload: Readonly<JsonObject>;
 }
 
@@ -116,7 +116,7 @@ export function lightningChargeIn({
 
 export interface AuthChallenge {
   scheme: string;
-  /** By lower-case name; of a repeated parameter the first value. */
+  /** By lowercase name; of a repeated parameter the first value. */
   parameters: ReadonlyMap<string, string>;
 }
 

@@ -70,7 +70,7 @@ export const addEngineCommand = (context: Context) =>
   new Command('add')
     .description('Loads the file and asks it a question; it is used where it is. Its model is local/NAME.')
     .argument('<file>', 'a model in the GGUF format, on the host of the daemon')
-    .option('--name <name>', 'small letters, digits, . _ and - (default: from the file)')
+    .option('--name <name>', 'lowercase letters, digits, . _ and - (default: from the file)')
     .addOption(
       new Option(
         '--as <engine>',

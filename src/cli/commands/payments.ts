@@ -119,7 +119,7 @@ export const listPaymentsCommand = (context: Context) =>
 export const resolvePaymentCommand = (context: Context) =>
   new Command('resolve')
     .description(
-      'For payments whose result the Lightning node does not tell: look them up in the wallet first.',
+      'For payments whose result the Lightning node does not report: look them up in the wallet first.',
     )
     .argument('<payment>', 'the id of a pending payment of any user: pay_…')
     .addOption(new Option('--paid', 'the payment succeeded').conflicts('failed'))

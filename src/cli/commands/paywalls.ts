@@ -33,7 +33,7 @@ export const createPaywallCommand = (context: Context) =>
   new Command('create')
     .requiredOption('--upstream <url>', 'the web server to protect: http://127.0.0.1:9000')
     .requiredOption('--price <sats>', 'what a payment costs, in satoshis', wholeNumber({ min: 1 }))
-    .option('--name <name>', 'small letters, digits and - (default: from the path or the upstream)')
+    .option('--name <name>', 'lowercase letters, digits and - (default: from the path or the upstream)')
     .option('--path <prefix>', 'only this path and those below it: /weather (default: /)')
     .option('--rewrite <prefix>', 'what replaces --path in requests to the upstream; / removes it')
     .option('--match-host <name>', 'only requests to this host name')

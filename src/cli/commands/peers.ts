@@ -20,7 +20,7 @@ const ofWorkspace = [
 
 function peerName(text: string): string {
   if (new RegExp(peerNamePattern).test(text)) return text;
-  throw new InvalidArgumentError('It must be up to 64 lower-case letters, digits, _ and -, like attic.');
+  throw new InvalidArgumentError('It must be up to 64 lowercase letters, digits, _ and -, like attic.');
 }
 
 export const addPeerCommand = (context: Context) =>
@@ -76,7 +76,7 @@ export const listPeersCommand = (context: Context) =>
 
 export const watchPeersCommand = (context: Context) =>
   new Command('watch')
-    .option('--interval <seconds>', 'how often to look', wholeNumber({ min: 1, max: 3600 }), 2)
+    .option('--interval <seconds>', 'how long to wait between checks', wholeNumber({ min: 1, max: 3600 }), 2)
     .option(...ofWorkspace)
     .addHelpText('after', example('gateway peer watch --jq \'select(.status != "healthy") | .name\''))
     .action(async ({ interval, workspace }) => {

@@ -14,7 +14,7 @@ export type WrittenHeaders = Static<typeof WrittenHeaders>;
 
 /** The headers as they are sent. */
 export interface ConfiguredHeaders {
-  /** By lower-case name. */
+  /** By lowercase name. */
   values: Record<string, string>;
   /** A referenced variable that is not set. */
   lacking: string | undefined;

@@ -71,7 +71,7 @@ const UpstreamConfig = Type.Object(
   {
     name: Type.String({
       pattern: '^[a-z0-9][a-z0-9_-]{0,39}$',
-      description: 'text of small letters, digits, _ and -, at most 40',
+      description: 'text of lowercase letters, digits, _ and -, at most 40',
     }),
     base_url: url,
     key_env: Type.Optional(variable),

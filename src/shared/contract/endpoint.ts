@@ -120,7 +120,7 @@ export interface Endpoint {
   readonly underLoad?: 'kept';
   /** The content type of a response other than JSON, such as `text/plain; version=0.0.4`. `result` is then a string. */
   readonly contentType?: string;
-  /** Additional headers of a successful response: lower-case name → description. */
+  /** Additional headers of a successful response: lowercase name → description. */
   readonly responseHeaders?: Readonly<Record<string, string>>;
   /** The error codes of the endpoint itself; those of the server are added to all. */
   readonly errors: readonly ErrorCode[];

@@ -16,8 +16,12 @@ export const WalletBackendStatus = Type.Object(
       description: 'What is wrong and how to fix it, for the owner of the host.',
     }),
     network: Type.Enum([...lightningNetworks]),
-    node_id: nullable(Type.String({ description: 'The public key of the node; null if it does not tell.' })),
-    balance_msats: nullable(msats('What the node can send, in millisatoshis; null if it does not tell.')),
+    node_id: nullable(
+      Type.String({ description: 'The public key of the node; null if it does not report it.' }),
+    ),
+    balance_msats: nullable(
+      msats('What the node can send, in millisatoshis; null if it does not report it.'),
+    ),
     owed_msats: msats('What the wallets of the host hold of it, payments in progress included.'),
     secret: nullable(
       Type.Enum(['environment', 'file', 'vault'], { description: 'Where its secret is read from.' }),
@@ -154,7 +158,7 @@ export const resolvePayment = endpoint({
   path: '/v1/admin/payments/{payment}/resolve',
   summary: 'Declare how a pending payment ended.',
   description:
-    'For a payment of any user whose result the node does not tell: look it up in the wallet first. `failed` returns the reserved money to its payer, who can then pay the invoice again. The payment records who declared it. 409 if it is not pending.',
+    'For a payment of any user whose result the node does not report: look it up in the wallet first. `failed` returns the reserved money to its payer, who can then pay the invoice again. The payment records who declared it. 409 if it is not pending.',
   tag: 'Wallet',
   access,
   params: Type.Object({

@@ -62,7 +62,7 @@ const Slug = Type.String({
   minLength: 1,
   maxLength: 48,
   pattern: '^(?!me$)[a-z0-9]([a-z0-9-]*[a-z0-9])?$',
-  description: 'Unique on this host: lower-case letters, digits and dashes. `me` is reserved.',
+  description: 'Unique on this host: lowercase letters, digits and dashes. `me` is reserved.',
 });
 
 const anyLogin = { login: 'any', loginOnly: true } as const satisfies Access;

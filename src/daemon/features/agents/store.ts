@@ -6,7 +6,7 @@ export interface AgentRecord {
   /** Its own workspace, which has no members. */
   workspaceId: string;
   name: string;
-  /** SHA-256 of the whole secret, lower-case hex. */
+  /** SHA-256 of the whole secret, lowercase hex. */
   digest: string;
   hint: string;
   createdAt: number;

@@ -378,7 +378,7 @@ function actingLogins(signalOf: (id: string) => AbortSignal) {
   };
 }
 
-/** The digest by which secrets are stored and looked up: SHA-256 in lower-case hex. */
+/** The digest by which secrets are stored and looked up: SHA-256 in lowercase hex. */
 export function sha256(secret: string): string {
   return hash('sha256', secret, 'hex');
 }

@@ -11,7 +11,7 @@ export interface KeyRecord {
   /** The key that issued it, if one did. */
   parentId: string | null;
   name: string;
-  /** SHA-256 of the whole secret, lower-case hex. */
+  /** SHA-256 of the whole secret, lowercase hex. */
   digest: string;
   /** Prefix, the four characters after it, and the last four: `gwk_aB3d…x9Zk`. */
   hint: string;

@@ -55,11 +55,11 @@ export interface PaymentRequest {
 
 /** What a back end says about itself. */
 export interface BackendInfo {
-  /** The public key of the node, in hexadecimal; null if it does not tell. */
+  /** The public key of the node, in hexadecimal; null if it does not report it. */
   nodeId: string | null;
-  /** Null if it does not tell. */
+  /** Null if it does not report it. */
   network: LightningNetwork | null;
-  /** What it can send; null if it does not tell. */
+  /** What it can send; null if it does not report it. */
   balanceMsat: number | null;
   /** Why it cannot pay or be paid now, in sentences for the owner of the host; empty if it can. */
   problems: string[];
@@ -77,7 +77,7 @@ export interface LightningBackend {
   readonly mayForget?: true;
   /** Whether it reaches other hosts; otherwise only invoices of this host's wallets can be paid. */
   readonly isConnected: boolean;
-  /** The public key of the node, in hexadecimal; null if it does not tell. Fails like `check`. */
+  /** The public key of the node, in hexadecimal; null if it does not report it. Fails like `check`. */
   nodeId(signal: AbortSignal): Promise<string | null>;
   /** Fails with a BackendFailure, or with `unavailable` if its secret cannot be read. */
   check(signal: AbortSignal): Promise<BackendInfo>;

@@ -17,7 +17,7 @@ export interface RouteHop {
   cltvExpiryDelta: number;
 }
 
-/** A decoded invoice. Byte strings are lower-case hexadecimal. */
+/** A decoded invoice. Byte strings are lowercase hexadecimal. */
 export interface Invoice {
   network: InvoiceNetwork;
   /** Null if the payer chooses the amount. */

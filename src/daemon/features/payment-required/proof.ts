@@ -20,7 +20,7 @@ export type RefusalReason =
   | 'network_mismatch'
   | 'request_mismatch';
 
-/** A `Payment` credential with the preimage of an invoice, in lower-case hexadecimal. */
+/** A `Payment` credential with the preimage of an invoice, in lowercase hexadecimal. */
 export interface LightningCredential {
   credential: PaymentCredential;
   preimage: string;

@@ -4,7 +4,7 @@ import type { Ability } from '../../../shared/contract/endpoint.ts';
 export interface TokenRecord {
   id: string;
   userId: string;
-  /** SHA-256 of the whole secret, lower-case hex. */
+  /** SHA-256 of the whole secret, lowercase hex. */
   digest: string;
   name: string;
   abilities: Ability[];

@@ -107,7 +107,7 @@ export class BackendWatch {
     const payments = await store.overduePayments({ backend: name, expiredBefore, limit: unresolvedMax });
     return payments.map(
       ({ id, amount }) =>
-        `${titleOf(name)} does not tell whether ${id} of ${formatMsat(amount)} was paid. Look it up in the wallet, then: gateway payments resolve ${id} --paid (or --failed)`,
+        `${titleOf(name)} does not report whether ${id} of ${formatMsat(amount)} was paid. Look it up in the wallet, then: gateway payments resolve ${id} --paid (or --failed)`,
     );
   }
 

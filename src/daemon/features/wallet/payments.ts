@@ -212,7 +212,7 @@ export class Payments {
   }
 
   /**
-   * Ends a pending payment as the owner of the host declares, because the back end does not tell: `fee` is in
+   * Ends a pending payment as the owner of the host declares, because the back end does not report it: `fee` is in
    * millisatoshis, by default all that is reserved for it. Fails with `not_found`, with `conflict` if it is not pending
    * or is being sent, and with `invalid_request` for a fee above the limit or a preimage of another invoice.
    */

@@ -95,7 +95,7 @@ export async function trustNode(
     throw toApiError(error);
   });
   if (answering !== nodeId) {
-    const which = answering === null ? 'The back end does not tell its node' : `The node is ${answering}`;
+    const which = answering === null ? 'The back end does not report its node' : `The node is ${answering}`;
     throw new ApiError('conflict', { param: 'node_id', message: `${which}.` });
   }
   const replaces = await store.trustedNode(book);

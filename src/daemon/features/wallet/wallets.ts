@@ -116,7 +116,7 @@ export function wallets(deps: WalletsDeps) {
         throw toApiError(error);
       });
       if (held === null)
-        throw new ApiError('conflict', { message: 'The back end does not tell what it can send.' });
+        throw new ApiError('conflict', { message: 'The back end does not report what it can send.' });
       const deposit = { id: deps.makeId('dep'), walletId: wallet.id, amount: amountSats * 1000, held };
       const outcome = await store.fund({ ...deposit, at: world.now() });
       if (outcome === 'funded') return wallet;

@@ -10,7 +10,7 @@ import type {
 
 /** A one-time login code. Times in milliseconds since 1970. */
 export interface LoginCodeRecord {
-  /** SHA-256 of the normalised code, lower-case hex. */
+  /** SHA-256 of the normalised code, lowercase hex. */
   digest: string;
   userId: string;
   createdAt: number;

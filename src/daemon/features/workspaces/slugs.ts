@@ -24,7 +24,7 @@ export function checkedSlug(slug: string): string {
   return slug;
 }
 
-/** Whether a lower-case handle is ambiguous: with `me`, or with the id of a user. */
+/** Whether a lowercase handle is ambiguous: with `me`, or with the id of a user. */
 export function isReservedHandle(handle: string): boolean {
   return handle === 'me' || handle.startsWith('usr_') || /^[0-9]+$/.test(handle);
 }

@@ -24,7 +24,7 @@ export type WorkspaceRole = 'owner' | 'admin' | 'member';
 export interface LoginRecord {
   id: string;
   userId: string;
-  /** SHA-256 of the whole secret, lower-case hex. */
+  /** SHA-256 of the whole secret, lowercase hex. */
   digest: string;
   name: string;
   createdAt: number;

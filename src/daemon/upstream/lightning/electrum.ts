@@ -233,7 +233,7 @@ function knowledgeOf(call: RunCommand, world: Pick<World, 'sleep'>) {
       return history.find((entry) => entry.payment_hash === paymentHash);
     },
 
-    /** A failed payment is deleted from the daemon, which does not tell one attempt from the next. */
+    /** A failed payment is deleted from the daemon, which cannot distinguish its attempts. */
     async outcome(
       { paymentHash, signal }: Sought,
       reason: PaymentFailure = 'failed',
