@@ -157,10 +157,25 @@ test('samples are in four languages, with the SDK where it makes the call', () =
   expect(samples('connectResponses').map(([title]) => title)).toEqual(['JavaScript']);
 });
 
+const form = /<form class="try".*?<\/form>/s;
+const body = (id: string) =>
+  /<textarea[^>]*>(.*?)<\/textarea>/s.exec(form.exec(sectionOf(id))?.[0] ?? '')?.[1] ?? '';
+
+test.each([
+  'createResponse',
+  'createChatCompletion',
+  'createMessage',
+  'countMessageTokens',
+  'createEmbedding',
+  'compactResponse',
+])('the example of %s gets an answer', async (id) => {
+  const [, path = ''] = /data-path="([^"]*)"/.exec(sectionOf(id)) ?? [];
+  const headers = { authorization: `Bearer ${daemon.login}`, 'content-type': 'application/json' };
+  const answer = await fetch(daemon.url + path, { method: 'POST', headers, body: body(id) });
+  expect([answer.status, await answer.text()]).toEqual([200, expect.stringMatching(/\S/)]);
+});
+
 test('model calls can be tried with a body that asks for a stream', () => {
-  const form = /<form class="try".*?<\/form>/s;
-  const body = (id: string) =>
-    /<textarea[^>]*>(.*?)<\/textarea>/s.exec(form.exec(sectionOf(id))?.[0] ?? '')?.[1] ?? '';
   expect(JSON.parse(body('createResponse'))).toEqual({
     model: 'sim/assistant',
     input: 'Hello!',

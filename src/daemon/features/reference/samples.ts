@@ -7,6 +7,12 @@ const exampleHost = 'http://127.0.0.1:4100';
 
 /** Example bodies that are better than generated ones. */
 const knownBodies: Record<string, unknown> = {
+  createMessage: {
+    model: 'sim/assistant',
+    max_tokens: 1024,
+    messages: [{ role: 'user', content: 'Hello!' }],
+  },
+  countMessageTokens: { model: 'sim/assistant', messages: [{ role: 'user', content: 'Hello!' }] },
   createResponse: { model: 'sim/assistant', input: 'Hello!' },
   createChatCompletion: { model: 'sim/assistant', messages: [{ role: 'user', content: 'Hello!' }] },
   createEmbedding: { model: 'sim/embedding', input: ['First text', 'Second text'] },
