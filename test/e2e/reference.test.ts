@@ -155,6 +155,8 @@ test('samples are in four languages, with the SDK where it makes the call', () =
   expect(issue.Python).toContain('requests.post(');
   expect(issue.gateway).toContain('gateway keys issue');
   expect(samples('connectResponses').map(([title]) => title)).toEqual(['JavaScript']);
+  // No command only reads limits; the one that sets them is no example of reading.
+  expect(samples('getLimits').map(([title]) => title)).toEqual(titles.slice(0, 3));
 });
 
 const form = /<form class="try".*?<\/form>/s;

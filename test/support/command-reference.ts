@@ -47,7 +47,10 @@ export async function commandSamplesSource(): Promise<string> {
     const commands = isNoun(entry) ? Object.values(entry.verbs) : [entry];
     for (const command of commands) {
       const called = [command.endpoint ?? []].flat().map(({ method, path }) => `${method} ${path}`);
-      const ids = endpoints.filter(({ method, path }) => called.includes(`${method} ${path}`));
+      const all = endpoints.filter(({ method, path }) => called.includes(`${method} ${path}`));
+      // The example of a command that also reads what it changes is one of the change.
+      const changes = all.filter(({ method }) => method !== 'GET');
+      const ids = changes.length > 0 ? changes : all;
       const example = ids.length === 0 ? '' : exampleOf(await buildCommand(command, context));
       if (example === '') continue;
       if (!example.includes(name))

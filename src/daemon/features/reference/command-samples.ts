@@ -47,7 +47,6 @@ export const commandSamples: Readonly<Record<string, string>> = {
   getConfiguration: 'gateway config get listen.port',
   getInvoice: 'gateway invoice show inv_01jd… --json=status',
   getKey: 'GATEWAY_KEY=$(gateway keys default) gateway key',
-  getLimits: 'gateway keys limits set key_01jd… --spend-cap 5/day --rpm 60 --clear expires',
   getMe: 'gateway profile show',
   getModel: 'gateway models show sim/assistant',
   getPayment: 'gateway payments show pay_01jd… --json=status',
