@@ -6,6 +6,7 @@ import { allCommands } from '../../../src/cli/manifest/manifest.ts';
 
 const context = {
   io: { stdout: { write: () => true }, stderr: { write: () => true }, columns: () => 80 },
+  env: {},
 } as unknown as Context;
 
 function call(method: string, template: string, more: Partial<RecordedCall> = {}): RecordedCall {
