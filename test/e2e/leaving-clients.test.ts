@@ -1,6 +1,4 @@
 import { connect } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import type { Wire } from '../../src/daemon/features/inference/index.ts';
 import {
@@ -15,6 +13,7 @@ import {
 } from '../support/chaos-behaviours.ts';
 import { allFormatPairs, chaosForThisFile, nanoUsdPerToken } from '../support/chaos-daemon.ts';
 import type { Behaviour } from '../support/chaos-upstream.ts';
+import { heapBytes } from '../support/collect-garbage.ts';
 import { eventually } from '../support/eventually.ts';
 import { bodyOf, callModel, completeCall, parseStream } from '../support/model-client.ts';
 
@@ -188,8 +187,6 @@ describe('a slow reader', () => {
 describe('100 calls whose clients disconnect at random', () => {
   const clients = 100;
   const rounds = 4;
-  setFlagsFromString('--expose-gc');
-  const collectGarbage = runInNewContext('gc') as () => void;
 
   test('leak no connection, no hold and no memory', async () => {
     const random = seeded(20_260_401);
@@ -201,8 +198,7 @@ describe('100 calls whose clients disconnect at random', () => {
       expect({ holds, faults }).toEqual({ holds: [], faults: [] });
       expectOneRowEach();
       chaotic.chaos.calls.length = 0;
-      collectGarbage();
-      heaps.push(process.memoryUsage().heapUsed);
+      heaps.push(heapBytes());
     }
     const [, second = 0] = heaps;
     expect((heaps.at(-1) ?? 0) - second).toBeLessThan(16 * 1024 * 1024);

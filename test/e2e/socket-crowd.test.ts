@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { drips, stallsAfter } from '../support/chaos-behaviours.ts';
 import { type ChaosDaemon, nanoUsdPerToken, startChaosDaemon } from '../support/chaos-daemon.ts';
+import { heapBytes } from '../support/collect-garbage.ts';
 import { eventually } from '../support/eventually.ts';
 import { hostileTexts } from '../support/hostile.ts';
 import { openSocket } from '../support/socket-client.ts';
@@ -109,10 +110,9 @@ test('repeated calls on a socket use no more memory', async () => {
       previous = events.at(-1).response.id;
       client.forget();
     }
-    globalThis.gc?.();
-    return process.memoryUsage().heapUsed;
+    return heapBytes();
   };
   const before = await round(60);
   const after = await round(200);
-  expect(after - before).toBeLessThan(40 * 1024 * 1024);
+  expect(after - before).toBeLessThan(8 * 1024 * 1024);
 });

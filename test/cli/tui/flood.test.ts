@@ -1,10 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
 import { callsMax } from '../../../src/cli/tui/services/call-store.ts';
 import { syncWithDaemon } from '../../../src/cli/tui/sync.ts';
 import type { SseEvent } from '../../../src/shared/sse.ts';
+import { heapBytes } from '../../support/collect-garbage.ts';
 import { openTui } from '../../support/open-tui.ts';
 
 /** An hour of six requests per second, three events each. */
@@ -15,14 +14,6 @@ const firstAt = Date.parse('2026-11-21T09:00:00Z');
 const batch = 100;
 /** More growth than this would be a leak. */
 const growthBytesMax = 8 * 1024 * 1024;
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
-
-function heapBytes(): number {
-  collectGarbage();
-  return process.memoryUsage().heapUsed;
-}
 
 function eventOf(number: number): SseEvent {
   const request = Math.floor(number / types.length);

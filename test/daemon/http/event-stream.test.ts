@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { implement, RelayReply, StreamReply } from '../../../src/daemon/handler.ts';
 import { ApiError } from '../../../src/shared/errors.ts';
+import { collectGarbage } from '../../support/collect-garbage.ts';
 import { aListeningServer, anEndpoint, aServer, gate, statusesIn, Wire } from './http-fixture.ts';
 
 const get = (port: number) =>
@@ -175,8 +174,6 @@ describe('an idle stream', () => {
 });
 
 test('a running stream releases the request body', async () => {
-  setFlagsFromString('--expose-gc');
-  const collectGarbage = runInNewContext('gc') as () => void;
   const asked: WeakRef<object>[] = [];
   const end = gate();
   const handler = implement(

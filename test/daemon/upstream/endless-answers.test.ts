@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { httpUpstream, type UpstreamTimeouts } from '../../../src/daemon/upstream/http-upstream.ts';
 import { createNetwork } from '../../../src/daemon/upstream/network.ts';
 import { chatAdapter } from '../../../src/daemon/upstream/providers/openai-chat/adapter.ts';
+import { heapBytes } from '../../support/collect-garbage.ts';
 import { chunk, chunkedHead, startRawServer } from '../../support/raw-server.ts';
 import { callOf, chunkOf, readAll, sse, summary } from './upstream-fixture.ts';
 
@@ -181,14 +182,8 @@ test('a model that thinks for longer than any silence passes, if its provider sh
   expect(summary(events)).toMatchObject({ text: 'Once upon', finish: 'stop' });
 });
 
-/** Runs the garbage collector, if the runtime allows it. */
-async function usedBytes(): Promise<number> {
-  const { setFlagsFromString } = await import('node:v8');
-  const { runInNewContext } = await import('node:vm');
-  setFlagsFromString('--expose-gc');
-  runInNewContext('gc')();
-  const { heapUsed, arrayBuffers } = process.memoryUsage();
-  return heapUsed + arrayBuffers;
+function usedBytes(): number {
+  return heapBytes() + process.memoryUsage().arrayBuffers;
 }
 
 test('a document of tiny pieces takes little more memory than its bytes', async () => {
@@ -206,13 +201,13 @@ test('a document of tiny pieces takes little more memory than its bytes', async 
     write();
   }, {});
   const leaving = new AbortController();
-  const before = await usedBytes();
+  const before = usedBytes();
   const opening = upstream.open(callOf({ stream: false }), leaving.signal);
   opening.catch(() => {});
   await dripping.promise;
   // The client reads in this process too.
   for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-  expect((await usedBytes()) - before).toBeLessThan(4 * 1024 * 1024);
+  expect(usedBytes() - before).toBeLessThan(4 * 1024 * 1024);
   leaving.abort();
   await expect(opening).rejects.toThrow();
 });

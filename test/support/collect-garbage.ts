@@ -1,0 +1,13 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+setFlagsFromString('--expose-gc');
+
+/** Collects all garbage of this process synchronously. */
+export const collectGarbage = runInNewContext('gc') as () => void;
+
+/** Bytes in use on the JavaScript heap, without garbage. */
+export function heapBytes(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
