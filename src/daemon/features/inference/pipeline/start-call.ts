@@ -194,9 +194,9 @@ async function admit(deps: CallDeps, call: ModelCall, startedAt: number) {
   const observers = observersOf(deps, call);
   const meter = new Meter({
     admission: deps.admission,
-    saveProgress({ requestId, provider, tokens, cost, ...shown }) {
-      for (const observer of observers)
-        observer.onProgress?.(call, { requestId, provider, tokens, cost, ...shown });
+    saveProgress(progress) {
+      for (const observer of observers) observer.onProgress?.(call, progress);
+      const { requestId, provider, tokens, cost } = progress;
       return deps.metering.progress({ requestId, provider, tokens, cost: cost ?? 0 });
     },
     clock: deps.world,
