@@ -51,15 +51,18 @@ const anonymous: AnonymousCaller = { kind: 'anonymous' };
 export function authenticator(deps: AuthenticatorDeps) {
   const { digest, now, callersMax = callersMaxDefault } = deps;
   const callers = callerCache(callersMax);
-  const digests = recentDigests();
+  // Of known callers only, by the `Authorization` header, as checking and hashing a secret takes longer than all else that
+  // identifies its caller.
+  const digests = new RecentMap<string>(headersMax);
   const lookups = new Map<string, Promise<Caller>>();
   const uses = credentialUses(deps);
   const revocations = revocationSignals();
   const acting = actingLogins(revocations.signalOf);
-  const names = credentialNames(callersMax);
+  // By the id of a key or login.
+  const names = new RecentMap<string>(callersMax);
   const live = deps.live ?? liveKeys({ store: deps.keysStore, now });
   const admit = admission(deps, uses.note);
-  const findDeps = { ...deps, live, noteName: names.note };
+  const findDeps = { ...deps, live, noteName: (id: string, name: string) => names.add(id, name) };
 
   const lookUp = async (kind: CredentialKind, key: string): Promise<Caller> => {
     const find = finders[kind];
@@ -110,7 +113,7 @@ export function authenticator(deps: AuthenticatorDeps) {
     },
 
     /** The name of a key that was used recently; that of a login is `login NAME`. */
-    nameOf: names.of,
+    nameOf: (id: string) => names.get(id),
 
     /** Rejects a credential from now on and ends what runs with it. To be called once its revocation is on disk. */
     revoke: revocations.revoke,
@@ -182,45 +185,30 @@ function holderOf(caller: Authenticated): string {
   return caller.kind === 'key' ? caller.ownerId : caller.userId;
 }
 
-/** Names by the id of a key or login; the oldest is forgotten. */
-function credentialNames(namesMax: number) {
-  const names = new Map<string, string>();
-  return {
-    of: (id: string): string | undefined => names.get(id),
-    note(id: string, name: string): void {
-      if (names.size >= namesMax) names.delete(names.keys().next().value ?? '');
-      names.set(id, name);
-    },
-  };
+/** A map of limited size, from which the oldest entry is evicted. */
+class RecentMap<Value> extends Map<string, Value> {
+  readonly #sizeMax: number;
+
+  constructor(sizeMax: number) {
+    super();
+    this.#sizeMax = sizeMax;
+  }
+
+  add(key: string, value: Value): void {
+    if (this.size >= this.#sizeMax) this.delete(this.keys().next().value ?? '');
+    this.set(key, value);
+  }
 }
 
-/**
- * Digests by the `Authorization` header of known callers, as checking and hashing a secret takes longer than all else that
- * identifies its caller. In memory only, and never of unknown secrets; the oldest is evicted.
- */
-function recentDigests() {
-  const digests = new Map<string, string>();
-  return {
-    get: (header: string) => digests.get(header),
-    add(header: string, digest: string): void {
-      if (digests.size >= headersMax) digests.delete(digests.keys().next().value ?? '');
-      digests.set(header, digest);
-    },
-  };
-}
-
-/** Callers by the digest of their secret; the oldest is evicted. */
+/** Callers by the digest of their secret. */
 function callerCache(callersMax: number) {
-  const callers = new Map<string, Authenticated>();
+  const callers = new RecentMap<Authenticated>(callersMax);
   let generation = 0;
   return {
     /** Increases with each removal. */
     generation: () => generation,
     get: (key: string) => callers.get(key),
-    add(key: string, caller: Authenticated): void {
-      if (callers.size >= callersMax) callers.delete(callers.keys().next().value ?? '');
-      callers.set(key, caller);
-    },
+    add: (key: string, caller: Authenticated) => callers.add(key, caller),
     remove(matches: (caller: Authenticated) => boolean): void {
       generation += 1;
       for (const [key, caller] of callers) if (matches(caller)) callers.delete(key);

@@ -1,10 +1,10 @@
 import type { KeyDefaultsChange } from '../../../shared/contract/key-defaults.ts';
 import type { LimitsChange } from '../../../shared/contract/key-limits.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { missing } from '../../../shared/missing-resource.ts';
 import type { KeyCaller, KeyDefaults, KeyLimits, LoginCaller } from '../../handler.ts';
 import type { Admission } from '../metering/index.ts';
 import type { Workspaces } from '../workspaces/index.ts';
+import { noSuchKey } from './keys.ts';
 import { changedDefaults, changedLimits } from './limits-and-defaults.ts';
 import type { LiveKeys } from './live-keys.ts';
 import type { KeyRecord, KeysStore } from './store.ts';
@@ -103,7 +103,3 @@ class KeyedMutex {
 }
 
 export type KeySettings = ReturnType<typeof keySettings>;
-
-function noSuchKey(id: string): ApiError {
-  return new ApiError('not_found', { message: missing('key', id) });
-}

@@ -232,7 +232,7 @@ function mayRevoke(membership: Membership, record: KeyRecord): boolean {
   return membership.role !== 'member' || record.ownerId === membership.userId;
 }
 
-function noSuchKey(id: string): ApiError {
+export function noSuchKey(id: string): ApiError {
   return new ApiError('not_found', { message: missing('key', id) });
 }
 
