@@ -11,6 +11,7 @@ import type { Duplex } from 'node:stream';
 import { isLoopback } from '../../shared/loopback.ts';
 import type { Forwarding } from '../features/paywalls/index.ts';
 import { discardBody } from '../http/discard-body.ts';
+import { httpLimits } from '../http/protection/limits.ts';
 import type { AddressRules } from './address-guard.ts';
 import { BodyReader } from './body-reader.ts';
 import { Forwarder } from './forward.ts';
@@ -44,8 +45,6 @@ export interface ReverseProxyDeps {
 }
 
 const connectionsMax = 4096;
-/** As for other requests. */
-const discardLimits = { lingerMs: 1_000, lingerTotalMs: 10_000 };
 
 /** The reverse proxy in front of the servers that paywalls protect. */
 export class ReverseProxy {
@@ -205,7 +204,7 @@ function answer(
 ): void {
   response.writeHead(status, [...headers.flat(), 'content-length', String(Buffer.byteLength(body))]);
   response.end(request.method === 'HEAD' ? undefined : body);
-  discardBody(request, discardLimits);
+  discardBody(request, httpLimits);
 }
 
 function answerRaw(socket: Duplex, { status, headers, body }: OwnAnswer): void {
