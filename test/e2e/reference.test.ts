@@ -97,6 +97,16 @@ describe('the page', () => {
   });
 });
 
+/** Endpoints that "Try it" sends, other than GET. */
+const modelCalls = [
+  'createResponse',
+  'createChatCompletion',
+  'createMessage',
+  'countMessageTokens',
+  'createEmbedding',
+  'compactResponse',
+];
+
 const partsOf = ({ params, query, headers }: Endpoint) =>
   [params, query, headers].flatMap((it) =>
     Object.keys((it as { properties?: object } | undefined)?.properties ?? {}),
@@ -125,16 +135,7 @@ test('every endpoint has a link, its input, its output and an example', () => {
     expect(has, endpoint.id).toEqual({
       body: endpoint.body !== undefined,
       key: !endpoint.access.anonymous,
-      trial:
-        (endpoint.method === 'GET' && !endpoint.socket) ||
-        [
-          'createResponse',
-          'createChatCompletion',
-          'createMessage',
-          'countMessageTokens',
-          'createEmbedding',
-          'compactResponse',
-        ].includes(endpoint.id),
+      trial: (endpoint.method === 'GET' && !endpoint.socket) || modelCalls.includes(endpoint.id),
     });
   }
 });
@@ -163,14 +164,7 @@ const form = /<form class="try".*?<\/form>/s;
 const body = (id: string) =>
   /<textarea[^>]*>(.*?)<\/textarea>/s.exec(form.exec(sectionOf(id))?.[0] ?? '')?.[1] ?? '';
 
-test.each([
-  'createResponse',
-  'createChatCompletion',
-  'createMessage',
-  'countMessageTokens',
-  'createEmbedding',
-  'compactResponse',
-])('the example of %s gets an answer', async (id) => {
+test.each(modelCalls)('the example of %s gets an answer', async (id) => {
   const [, path = ''] = /data-path="([^"]*)"/.exec(sectionOf(id)) ?? [];
   const headers = { authorization: `Bearer ${daemon.login}`, 'content-type': 'application/json' };
   const answer = await fetch(daemon.url + path, { method: 'POST', headers, body: body(id) });
