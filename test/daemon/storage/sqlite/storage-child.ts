@@ -11,8 +11,10 @@ const log = { info: () => {}, warn: () => {}, error: () => {} };
 const storage = await openSqliteStorage({ folder, now: Date.now, log, settledEvent });
 storage.onFatal((reason) => {
   const { writable } = storage.state();
-  say(`fatal writable=${writable} ${reason.message}`);
-  process.exit(70);
+  // The calls in flight fail, too.
+  process.on('unhandledRejection', () => {});
+  // Exiting drops the lines that a slow reader has not taken yet.
+  process.stdout.write(`fatal writable=${writable} ${reason.message}\n`, () => process.exit(70));
 });
 say('ready');
 
