@@ -179,7 +179,12 @@ function createFeatures(deps: AppDeps, { onUserRemoved }: { onUserRemoved: () =>
     onBench: (bench) => recordBench(events, accountOwner(bench) ?? hostWorkspace.id, bench, now()),
   });
   const descriptions = deps.providers.map(({ description }) => description);
-  const catalog = new Catalog({ world, providers: descriptions, aliases: deps.live.aliases });
+  const catalog = new Catalog({
+    world,
+    providers: descriptions,
+    aliases: deps.live.aliases,
+    fallbacks: deps.live.fallbacks,
+  });
   const providers = createProviderSet(deps.providers, { catalog, health, keepListings: deps.keepListings });
   const workspaces = makeWorkspaces({ store: storage.workspaces });
   const usage = usageReader({ store: storage.metering, now });

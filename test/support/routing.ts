@@ -39,7 +39,7 @@ export function offerOf(provider: string, details: Partial<Offer> = {}): Offer {
 }
 
 export function resolutionOf(...offers: Offer[]): Resolution {
-  return { id: offers[0]?.model ?? 'none', offers, fallbacks: [] };
+  return { id: offers[0]?.model ?? 'none', offers };
 }
 
 export const noRequirements: Requirements = {

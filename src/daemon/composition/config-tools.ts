@@ -45,7 +45,7 @@ async function warningsOf({ file, ...place }: ConfigPlace, text?: string): Promi
   const world = worldOfProcess(() => Promise.reject(new Error('nothing is sent')));
   const makeId = idMaker(world.now, world.randomBytes);
   const providers = (await configuredProviders(config, { world, makeId })).map((one) => one.description);
-  const catalog = new Catalog({ world, providers, aliases: config.aliases });
+  const catalog = new Catalog({ world, providers, aliases: config.aliases, fallbacks: config.fallbacks });
   const unlisted = [
     ...providers.filter(({ models }) => models === '*').map(({ name }) => name),
     ...(config.findsLocalServers ? localServerNames : []),

@@ -8,7 +8,7 @@ import type { LightningNetwork, WalletBackend } from '../../shared/wallet-backen
 import { type ConfiguredHeaders, headersOf } from './headers.ts';
 import { isLogLevel, logLevels } from './log-levels.ts';
 import { readConfigFile } from './read-config-file.ts';
-import type { ConfigFile, UpstreamConfig } from './schema.ts';
+import type { AliasConfig, ConfigFile, UpstreamConfig } from './schema.ts';
 import { type ReadSetting, settingsIn } from './settings-in.ts';
 import { type OtlpConfig, otlpOf } from './telemetry.ts';
 import { type TypedCommand, typedCommand } from './typed-command.ts';
@@ -56,7 +56,10 @@ export interface Config {
   shedsLoad: boolean;
   /** The model of calls that name none. */
   defaultModel: string | undefined;
-  aliases: Record<string, string>;
+  /** Other names for models, or for groups of them. */
+  aliases: Record<string, AliasConfig>;
+  /** Models to try after another one, by the name of that one. */
+  fallbacks: Record<string, string[]>;
   timeouts: {
     connectMs: number;
     headersMs: number;
@@ -288,6 +291,7 @@ export async function loadConfig({
     shedsLoad: setting('shed_load'),
     defaultModel: file.default_model,
     aliases: setting('aliases'),
+    fallbacks: setting('fallbacks'),
     timeouts: {
       connectMs: setting('timeouts.connect_ms'),
       headersMs: setting('timeouts.headers_ms'),

@@ -11,6 +11,7 @@ export const defaults = {
   local_servers: true,
   shed_load: true,
   aliases: {},
+  fallbacks: {},
   margin_percent: 0,
   'billing.mode': 'postpaid',
   'timeouts.connect_ms': 5_000,

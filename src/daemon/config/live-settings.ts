@@ -2,7 +2,8 @@ import type { Config } from './config.ts';
 
 /** Settings that are read on each call. A reload changes the members of these objects. */
 export interface LiveSettings {
-  readonly aliases: Record<string, string>;
+  readonly aliases: Config['aliases'];
+  readonly fallbacks: Config['fallbacks'];
   readonly cache: Config['cache'];
   readonly freeTier: Config['freeTier'];
   readonly signUps: Config['signUps'];
@@ -41,6 +42,7 @@ export function liveSettings(config: Config): LiveSettings {
   } = config;
   return {
     aliases: { ...config.aliases },
+    fallbacks: { ...config.fallbacks },
     cache: { ...config.cache },
     freeTier: { ...config.freeTier },
     signUps: { ...config.signUps },
@@ -66,6 +68,7 @@ export function liveSettings(config: Config): LiveSettings {
 export function applyReload(live: LiveSettings, config: Config): void {
   const {
     aliases,
+    fallbacks,
     cache,
     freeTier,
     signUps,
@@ -83,6 +86,11 @@ export function applyReload(live: LiveSettings, config: Config): void {
   Object.assign(live.decisions.engine, engine);
   Object.assign(live.engine, local);
   Object.assign(live.rate, rate);
-  for (const name of Object.keys(live.aliases)) delete live.aliases[name];
-  Object.assign(live.aliases, aliases);
+  replaceAll(live.aliases, aliases);
+  replaceAll(live.fallbacks, fallbacks);
+}
+
+function replaceAll<T>(map: Record<string, T>, entries: Record<string, T>): void {
+  for (const name of Object.keys(map)) delete map[name];
+  Object.assign(map, entries);
 }

@@ -87,6 +87,17 @@ const UpstreamConfig = Type.Object(
   { additionalProperties: false, description: 'a map with a name, a base_url and models' },
 );
 
+/** A model; models in the order in which to try them; or models with the weights by which calls are distributed. */
+const AliasConfig = Type.Union([
+  text,
+  Type.Array(text, { minItems: 1, description: 'a list of models' }),
+  Type.Record(
+    Type.String(),
+    Type.Number({ minimum: 0.001, maximum: 1000, description: 'a weight from 0.001 to 1000' }),
+    { minProperties: 1, description: 'a map of models to weights' },
+  ),
+]);
+
 const logLevel = Type.Enum([...logLevels], { description: `one of ${logLevels.join(', ')}` });
 
 /** The file `config.yaml`; `docs/configuration.md` describes each setting. All are optional. */
@@ -141,7 +152,12 @@ export const ConfigFile = Type.Object(
     default_model: Type.Optional(
       Type.String({ minLength: 1, maxLength: 200, description: 'a model id such as openai/gpt-5' }),
     ),
-    aliases: Type.Optional(Type.Record(Type.String(), text, { description: 'a map of names' })),
+    aliases: Type.Optional(Type.Record(Type.String(), AliasConfig, { description: 'a map of names' })),
+    fallbacks: Type.Optional(
+      Type.Record(Type.String(), Type.Array(text, { minItems: 1, description: 'a list of models' }), {
+        description: 'a map of models to lists of models',
+      }),
+    ),
     timeouts: Type.Optional(
       Type.Object(
         {
@@ -364,6 +380,7 @@ export const ConfigFile = Type.Object(
 
 export type ConfigFile = Static<typeof ConfigFile>;
 export type ConfiguredPrices = Static<typeof ConfiguredPrices>;
+export type AliasConfig = Static<typeof AliasConfig>;
 export type UpstreamConfig = Static<typeof UpstreamConfig>;
 
 /** Whether an upstream's prices apply to all of its models. */

@@ -45,7 +45,8 @@ function keysOf(name: string): (string | number)[] | undefined {
   }
   const own = setting.name.split('.');
   if (own.length === parts.length) return own;
-  if (setting.name === 'aliases') return [...own, parts.slice(own.length).join('.')];
+  if (setting.name === 'aliases' || setting.name === 'fallbacks')
+    return [...own, parts.slice(own.length).join('.')];
   return [...own, ...parts.slice(own.length).map((part) => (/^\d+$/.test(part) ? Number(part) : part))];
 }
 

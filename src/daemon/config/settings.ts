@@ -44,6 +44,7 @@ export const knownSettings: Readonly<Record<string, Known>> = {
   shed_load: restart,
   default_model: {},
   aliases: {},
+  fallbacks: {},
   margin_percent: {},
   'billing.mode': {},
   'timeouts.connect_ms': restart,

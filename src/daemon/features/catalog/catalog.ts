@@ -1,6 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { ownValue } from '../../../shared/json-object.ts';
 import type { World } from '../../world.ts';
+import { type AliasTarget, modelsInOrder, modelsOf } from './alias.ts';
 import { buildOffer, settledPrices } from './build-offer.ts';
 import { indexModels, type ModelIndex, type ModelSlot } from './model-index.ts';
 import { nearestNames } from './model-names.ts';
@@ -11,8 +12,8 @@ import { resolveName } from './resolve-name.ts';
 export interface CatalogSettings {
   world: Pick<World, 'now'>;
   providers: readonly ProviderDescription[];
-  /** Other names for models: `{ fast: 'openai/gpt-5-mini' }`. */
-  aliases?: Readonly<Record<string, string>>;
+  /** Other names for models or groups of models: `{ fast: 'openai/gpt-5-mini' }`. */
+  aliases?: Readonly<Record<string, AliasTarget>>;
   /** Models to try after one, by its id or the name that callers use. */
   fallbacks?: Readonly<Record<string, readonly string[]>>;
   loadPrices?: () => Promise<PriceLibrary>;
@@ -35,6 +36,9 @@ interface OwnKeys {
   ownKeys?: ReadonlySet<string> | undefined;
 }
 
+/** Returns a text of the call that decides to which model of a weighted alias it goes. */
+type Affinity = () => string;
+
 interface CachedName {
   slot: ModelSlot;
   resolution: Resolution;
@@ -45,7 +49,7 @@ interface CachedName {
 /** The models, their providers and prices. */
 export class Catalog {
   readonly #world: Pick<World, 'now'>;
-  readonly #aliases: Readonly<Record<string, string>>;
+  readonly #aliases: Readonly<Record<string, AliasTarget>>;
   readonly #fallbacks: Readonly<Record<string, readonly string[]>>;
   readonly #loadPrices: () => Promise<PriceLibrary>;
   #providers: readonly ProviderDescription[];
@@ -88,51 +92,88 @@ export class Catalog {
     return this.#providers;
   }
 
-  /** Resolves a model name. Unlisted names are forwarded to providers that can be called. Fails with `model_not_found`. */
+  /**
+   * Resolves the name of a model or an alias, of an alias of several models to the first. Unlisted names are forwarded to
+   * providers that can be called. Fails with `model_not_found`.
+   */
   async resolve(name: string, options: OwnKeys = {}): Promise<Resolution> {
-    if (this.#library === undefined && !this.#needsNoPrices(name)) await this.load();
+    const [model = name] = this.#modelsOf(name);
+    return await this.find(model, options);
+  }
+
+  /** As `resolve`, but aliases are not looked up. */
+  async find(model: string, options: OwnKeys = {}): Promise<Resolution> {
+    if (this.#library === undefined && !this.#needsNoPrices(model)) await this.load();
     const now = this.#world.now();
     const view = this.#viewOf(options);
-    const known = view.names.get(name);
+    const known = view.names.get(model);
     if (known !== undefined && now < known.validUntil) return known.resolution;
-    const slot = known?.slot ?? resolveName(this.#aliasOf(name), view.index, view.canCall);
-    const resolution = this.#price(slot, name, now);
+    const slot = known?.slot ?? resolveName(model, view.index, view.canCall);
+    const resolution = this.#price(slot, now);
     if (view.names.size >= cachedMax) view.names.clear();
-    view.names.set(name, { slot, ...resolution });
+    view.names.set(model, { slot, ...resolution });
     return resolution.resolution;
   }
 
   /**
-   * Resolves a model and its fallbacks, in order: the caller's, or else the configured ones. Fails with the position of a
-   * caller's fallback that does not exist as `param`; configured ones that do not exist are skipped. Returns immediately for
-   * a model that was resolved before and has no fallbacks, as nearly all calls name one.
+   * Resolves a model or the models of an alias, and then their fallbacks: the caller's, or else the configured ones. Fails
+   * with the position of a caller's fallback that does not exist as `param`; configured ones that do not exist are skipped,
+   * as are models of an alias, unless none exists. Returns immediately for a model that was resolved before and has no
+   * fallbacks, as nearly all calls name one.
    */
   resolveAll(
     name: string,
     fallbacks: readonly string[],
-    options: OwnKeys = {},
+    { affinity, ...options }: OwnKeys & { affinity?: Affinity } = {},
   ): Resolution[] | Promise<Resolution[]> {
-    const known = fallbacks.length === 0 ? this.#viewOf(options).names.get(name) : undefined;
-    const isCurrent = known !== undefined && this.#world.now() < known.validUntil;
-    if (isCurrent && known.resolution.fallbacks.length === 0) return [known.resolution];
-    return this.#resolveEach(name, fallbacks, options);
+    const target = ownValue(this.#aliases, name);
+    if (target === undefined || typeof target === 'string') {
+      const known = fallbacks.length === 0 ? this.#viewOf(options).names.get(target ?? name) : undefined;
+      const isCurrent = known !== undefined && this.#world.now() < known.validUntil;
+      if (isCurrent && this.#fallbacksOf(name, known.resolution).length === 0) return [known.resolution];
+    }
+    return this.#resolveEach(modelsInOrder(target ?? name, affinity?.() ?? ''), { name, fallbacks, options });
   }
 
-  async #resolveEach(name: string, fallbacks: readonly string[], options: OwnKeys): Promise<Resolution[]> {
-    const first = await this.resolve(name, options);
-    const all = [first];
-    const named = fallbacks.length > 0;
-    for (const [index, fallback] of (named ? fallbacks : first.fallbacks).entries()) {
-      try {
-        all.push(await this.resolve(fallback, options));
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        if (named) {
-          throw new ApiError(error.code, { param: `service.fallbacks[${index}]`, message: error.message });
-        }
-      }
+  async #resolveEach(
+    models: readonly string[],
+    { name, fallbacks, options }: { name: string; fallbacks: readonly string[]; options: OwnKeys },
+  ): Promise<Resolution[]> {
+    const all: Resolution[] = [];
+    const missing: ApiError[] = [];
+    for (const model of models) {
+      const found = await this.find(model, options).catch(apiErrorOf);
+      if (found instanceof ApiError) missing.push(found);
+      else all.push(models.length > 1 ? { ...found, isOneOfSeveral: true } : found);
+    }
+    const [first] = all;
+    if (first === undefined) throw missing[0] ?? new ApiError('model_not_found', { param: 'model' });
+    const isNamed = fallbacks.length > 0;
+    for (const [index, fallback] of (isNamed ? fallbacks : this.#fallbacksOf(name, first)).entries()) {
+      const found = await this.resolve(fallback, options).catch(apiErrorOf);
+      if (!(found instanceof ApiError)) all.push(found);
+      else if (isNamed)
+        throw new ApiError(found.code, { param: `service.fallbacks[${index}]`, message: found.message });
     }
     return all;
+  }
+
+  /** The configured fallbacks of a name that a caller used, or else of the model that it stands for. */
+  #fallbacksOf(name: string, { id }: Resolution): readonly string[] {
+    return ownValue(this.#fallbacks, name) ?? ownValue(this.#fallbacks, id) ?? noNames;
+  }
+
+  /** Every alias with all offers of its models; without those whose models do not exist. */
+  async aliases(options: OwnKeys = {}): Promise<{ id: string; models: Resolution[] }[]> {
+    const found: { id: string; models: Resolution[] }[] = [];
+    for (const [id, target] of Object.entries(this.#aliases)) {
+      const models = await Promise.all(
+        modelsOf(target).map((model) => this.find(model, options).catch(apiErrorOf)),
+      );
+      const existing = models.filter((model): model is Resolution => !(model instanceof ApiError));
+      if (existing.length > 0) found.push({ id, models: existing });
+    }
+    return found;
   }
 
   /** Every model with all its offers, callable ones first. */
@@ -141,7 +182,7 @@ export class Catalog {
     const now = this.#world.now();
     const view = this.#viewOf(options);
     if (view.all !== undefined && now < view.all.validUntil) return view.all.models;
-    const priced = [...view.index.slots.values()].map((slot) => this.#price(slot, slot.id, now));
+    const priced = [...view.index.slots.values()].map((slot) => this.#price(slot, now));
     const models = priced.map(({ resolution }) => resolution);
     const isLive = ({ id }: Resolution) =>
       view.index.slots.get(id)?.at.some(({ provider }) => view.canCall(provider)) ?? false;
@@ -186,16 +227,16 @@ export class Catalog {
   }
 
   /** The simulator, local servers and models with configured prices do not need the library. */
-  #needsNoPrices(name: string): boolean {
-    const slot = this.#hostView.index.slots.get(this.#aliasOf(name));
+  #needsNoPrices(model: string): boolean {
+    const slot = this.#hostView.index.slots.get(model);
     return slot?.at.every(({ provider, providerModel }) => settledPrices(provider, providerModel)) ?? false;
   }
 
-  #aliasOf(name: string): string {
-    return ownValue(this.#aliases, name) ?? name;
+  #modelsOf(name: string): readonly string[] {
+    return modelsOf(ownValue(this.#aliases, name) ?? name);
   }
 
-  #price(slot: ModelSlot, name: string, now: number): { resolution: Resolution; validUntil: number } {
+  #price(slot: ModelSlot, now: number): { resolution: Resolution; validUntil: number } {
     const offers: Offer[] = [];
     let validUntil = Number.POSITIVE_INFINITY;
     for (const { provider, providerModel } of slot.at) {
@@ -203,9 +244,16 @@ export class Catalog {
       offers.push(built.offer);
       if (built.isConditional) validUntil = (Math.floor(now / minuteMs) + 1) * minuteMs;
     }
-    const fallbacks = ownValue(this.#fallbacks, name) ?? ownValue(this.#fallbacks, slot.id) ?? [];
-    return { resolution: { id: slot.id, offers, fallbacks }, validUntil };
+    return { resolution: { id: slot.id, offers }, validUntil };
   }
+}
+
+const noNames: readonly string[] = [];
+
+/** For names that may be wrong. */
+function apiErrorOf(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  throw error;
 }
 
 const noPrices: PriceLibrary = { names: () => [], find: () => undefined, sourceOf: () => undefined };

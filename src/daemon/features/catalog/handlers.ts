@@ -8,7 +8,7 @@ import { anthropicModelsPage, speaksAnthropic, toAnthropicModel } from './anthro
 import type { Catalog } from './catalog.ts';
 import type { modelListings } from './listing.ts';
 import type { LiveReader } from './live-speed.ts';
-import { type ModelContext, toModelEntry, toRateCard } from './model-entry.ts';
+import { type ModelContext, toAliasEntry, toModelEntry, toRateCard } from './model-entry.ts';
 
 const none: ReadonlySet<string> = new Set();
 
@@ -39,6 +39,9 @@ export function catalogHandlers(deps: CatalogHandlersDeps): Handler[] {
       const context = await contextOf(caller);
       const entries = (await catalog.all(context)).map((resolution) => toModelEntry(resolution, context));
       entries.push(...ownModels(context.hostCreatedAt));
+      const listed = new Set(entries.map(({ id }) => id));
+      const aliases = (await catalog.aliases(context)).filter(({ id }) => !listed.has(id));
+      entries.push(...aliases.map((alias) => toAliasEntry(alias, context)));
       if (!speaksAnthropic(headers))
         return { object: 'list' as const, data: modelsAfter(query.after, entries) };
       return new RelayReply({}, JSON.stringify(anthropicModelsPage(entries, query)));
@@ -47,7 +50,12 @@ export function catalogHandlers(deps: CatalogHandlersDeps): Handler[] {
     implement(getModel, async ({ caller, headers, params }) => {
       const context = await contextOf(caller);
       const own = ownModels(context.hostCreatedAt).find(({ id }) => id === params.model);
-      const entry = own ?? toModelEntry(await catalog.resolve(params.model, context), context);
+      const alias = (await catalog.aliases(context)).find(({ id }) => id === params.model);
+      const entry =
+        own ??
+        (alias
+          ? toAliasEntry(alias, context)
+          : toModelEntry(await catalog.resolve(params.model, context), context));
       if (!speaksAnthropic(headers)) return entry;
       return new RelayReply({}, JSON.stringify(toAnthropicModel(entry)));
     }),

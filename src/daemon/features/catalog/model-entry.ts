@@ -57,6 +57,16 @@ export function toModelEntry(
   };
 }
 
+/** An alias in `/v1/models`: what all of its models offer. */
+export function toAliasEntry(
+  { id, models }: { id: string; models: readonly Resolution[] },
+  context: ModelContext,
+): ModelEntry {
+  const entry = toModelEntry({ id, offers: models.flatMap(({ offers }) => offers) }, context);
+  const names = models.map((model) => model.id).join(', ');
+  return { ...entry, service: { ...entry.service, name: id, description: `Alias of ${names}` } };
+}
+
 function toModelProvider(offer: Offer, measured: LiveNumbers | null): ModelProvider {
   return {
     provider: offer.provider,

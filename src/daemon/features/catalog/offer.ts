@@ -70,6 +70,6 @@ export interface Resolution {
   id: string;
   /** In the order of the configuration; at least one. */
   offers: readonly Offer[];
-  /** Configured models to try when no provider of this one answers. */
-  fallbacks: readonly string[];
+  /** Whether the caller named a group of models: if this one may not be used, another one may. */
+  isOneOfSeveral?: true;
 }

@@ -1,24 +1,40 @@
 import type { ConfigWarning } from '../../../shared/contract/configuration.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { type AliasTarget, modelsOf } from './alias.ts';
 import type { Catalog } from './catalog.ts';
 import { listAdvice } from './resolve-name.ts';
 
 /** Warnings about configured model names that the catalog does not have. */
 export async function unknownModels(
-  catalog: Pick<Catalog, 'resolve' | 'isKnown' | 'nearest'>,
+  catalog: Pick<Catalog, 'resolve' | 'find' | 'isKnown' | 'nearest'>,
   configured: {
     readonly defaultModel: string | undefined;
-    readonly aliases: Readonly<Record<string, string>>;
+    readonly aliases: Readonly<Record<string, AliasTarget>>;
+    readonly fallbacks: Readonly<Record<string, readonly string[]>>;
   },
 ): Promise<ConfigWarning[]> {
-  const { defaultModel, aliases } = configured;
-  const named = Object.entries(aliases).map(([name, model]) => ({ setting: `aliases.${name}`, name, model }));
+  const { defaultModel, aliases, fallbacks } = configured;
+  const ofAliases = Object.entries(aliases).flatMap(([name, target]) =>
+    modelsOf(target).map((model) => ({ setting: `aliases.${name}`, model, find: () => catalog.find(model) })),
+  );
+  const ofFallbacks = Object.entries(fallbacks).flatMap(([name, models]) =>
+    [name, ...models].map((model) => ({
+      setting: `fallbacks.${name}`,
+      model,
+      find: () => catalog.resolve(model),
+    })),
+  );
+  const named = [...ofAliases, ...ofFallbacks];
   if (defaultModel !== undefined)
-    named.unshift({ setting: 'default_model', name: defaultModel, model: defaultModel });
+    named.unshift({
+      setting: 'default_model',
+      model: defaultModel,
+      find: () => catalog.resolve(defaultModel),
+    });
   const warnings: ConfigWarning[] = [];
-  for (const { setting, name, model } of named) {
+  for (const { setting, model, find } of named) {
     try {
-      const found = await catalog.resolve(name);
+      const found = await find();
       if (catalog.isKnown(found)) continue;
       const nearest = catalog.nearest(found.id);
       const advice = nearest.length > 0 ? ` Did you mean ${nearest.join(' or ')}?` : '';

@@ -21,7 +21,7 @@ export function planRoutes(
   health: HealthReader,
   live: LiveReader,
 ): ProviderRoute[] | ApiError {
-  const [requested] = request.candidates;
+  const requested = requestedOf(request);
   if (requested === undefined) return new ApiError('no_route', { message: 'The request names no model.' });
   const forbiddenBy = limitAgainst(requested, request.caps);
   if (forbiddenBy !== undefined) {
@@ -68,6 +68,13 @@ export function matchesPattern(pattern: string, id: string): boolean {
 /** The limit of the key that forbids a model, if any. */
 function limitAgainst({ id }: Resolution, caps: RouteCaps): string | undefined {
   return caps.models?.find(({ allowed }) => !allowed.some((pattern) => matchesPattern(pattern, id)))?.param;
+}
+
+/** What the caller asked for: of a group of models, the first that its key may use. */
+function requestedOf({ candidates, caps }: PlanRequest): Resolution | undefined {
+  const [first] = candidates;
+  if (first?.isOneOfSeveral === undefined) return first;
+  return candidates.find((one) => one.isOneOfSeveral && limitAgainst(one, caps) === undefined) ?? first;
 }
 
 function wrongEndpoint({ id }: Resolution, { embeddings }: Requirements): ApiError {

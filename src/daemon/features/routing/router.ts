@@ -1,5 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { Catalog, Resolution } from '../catalog/index.ts';
+import { affinityOf } from './affinity.ts';
 import type { ProviderRoute, RoutePlanRequest, Router } from './contract.ts';
 import { requirementsOf } from './judge-offer.ts';
 import { countInput, type OpenDeps, openRoute } from './open-route.ts';
@@ -20,11 +21,25 @@ const noFallbacks: readonly string[] = [];
 export function createRouter(deps: RouterDeps): Router<ProviderRoute> {
   const openDeps: OpenDeps = { ...deps, retries: new RetryBudget(deps.world) };
   type OwnKeys = ReadonlySet<string> | undefined;
-  const candidatesOf = ({ inference: { model, embedding }, options }: RoutePlanRequest, ownKeys: OwnKeys) =>
-    // Vectors of different models cannot be compared, so only other providers of the same model are tried.
-    embedding
-      ? deps.catalog.resolve(model, { ownKeys }).then((resolution) => [resolution])
-      : deps.catalog.resolveAll(model, options.fallbacks ?? noFallbacks, { ownKeys });
+  const candidatesOf = ({ inference, options }: RoutePlanRequest, ownKeys: OwnKeys) => {
+    const affinity = () => affinityOf(inference);
+    const all = deps.catalog.resolveAll(inference.model, options.fallbacks ?? noFallbacks, {
+      ownKeys,
+      affinity,
+    });
+    return inference.embedding ? ofSameModel(inference.model, all, ownKeys) : all;
+  };
+  /** Vectors of different models cannot be compared, so only other providers of the same model are tried. */
+  const ofSameModel = async (
+    name: string,
+    candidates: Resolution[] | Promise<Resolution[]>,
+    ownKeys: OwnKeys,
+  ) => {
+    const first = await deps.catalog.resolve(name, { ownKeys });
+    const others = (await candidates).filter(({ isOneOfSeveral }) => isOneOfSeveral);
+    const same = others.filter((one) => one.offers[0]?.providerModel === first.offers[0]?.providerModel);
+    return same.length > 0 ? same : [first];
+  };
   const plan = (request: RoutePlanRequest, candidates: readonly Resolution[], ownKeys: OwnKeys) => {
     const { inference, inputTokensMax, options, workspaceId, caps = {}, isPrepaid = false } = request;
     const planRequest = {

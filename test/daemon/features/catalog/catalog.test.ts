@@ -239,15 +239,20 @@ describe('the default model', () => {
 test('configured names that no provider has are listed, with the nearest ones', async () => {
   const aliases = { fast: 'openai/gpt-5-mini', chained: 'fast', odd: 'nosuch/model' };
   const catalog = catalogOf([...makers, simulator], { aliases });
-  expect(await unknownModels(catalog, { defaultModel: 'fast', aliases })).toMatchObject([
+  expect(
+    await unknownModels(catalog, { defaultModel: 'fast', aliases, fallbacks: { 'gpt-5': ['fast', 'gone'] } }),
+  ).toMatchObject([
     { setting: 'aliases.chained', model: 'fast' },
     {
       setting: 'aliases.odd',
       model: 'nosuch/model',
       message: 'There is no model "nosuch/model". `gateway models` lists the models.',
     },
+    { setting: 'fallbacks.gpt-5', model: 'gone' },
   ]);
-  expect(await unknownModels(catalog, { defaultModel: 'openai/gpt-5-minni', aliases: {} })).toMatchObject([
+  expect(
+    await unknownModels(catalog, { defaultModel: 'openai/gpt-5-minni', aliases: {}, fallbacks: {} }),
+  ).toMatchObject([
     { setting: 'default_model', message: expect.stringContaining('Did you mean openai/gpt-5-mini') },
   ]);
 });
