@@ -10,7 +10,7 @@ export interface WriteOptions {
   replaceableAs?: string;
   /** Approximate size of a large write. */
   bytes?: number;
-  /** No caller waits for it yet: it is sent with the next write that is waited for, or alone after `lingerMs`. */
+  /** No caller waits for it yet: it is sent after `lingerMs`, so that a later write can replace it until then. */
   canLinger?: boolean;
 }
 
@@ -20,6 +20,8 @@ interface Pending {
   resolve: (result: unknown) => void;
   reject: (error: Error) => void;
   replaceableAs: string | undefined;
+  /** When a lingering write is to be sent, in milliseconds of `performance.now()`; 0 for all others. */
+  lingersUntil: number;
   /** The write that this one replaced; it resolves together with this one. */
   replaced: Pending | undefined;
 }
@@ -27,29 +29,33 @@ interface Pending {
 const batchSizeMax: Record<Lane, number> = { money: 512, bulk: 16 };
 /** Bulk batches stay small, because the money lane waits for the batch in flight. */
 const bulkBytesMax = 1024 * 1024;
+/** A batch that grows every turn is sent after this time. */
+const gatheringMs = 2;
 
 /**
  * Collects writes into batches (group commit): while one batch is in flight, the next one fills. A batch is sent once a
- * turn of the event loop added at most one write, or when its oldest write has waited `lingerMs`: a busy loop makes few
- * large commits instead of many small ones, and an idle loop adds only microseconds.
+ * turn of the event loop added at most one write, or when its oldest write has waited two milliseconds: a busy loop makes
+ * few large commits instead of many small ones, and an idle loop adds only microseconds.
  */
 export class WriteQueue {
   readonly #send: (operations: Operation[]) => void;
   readonly #lingerMs: number;
   readonly #queued: Record<Lane, Pending[]> = { money: [], bulk: [] };
-  /** Queued writes of the money lane that may be replaced. */
+  /** Writes that are not yet to be sent, oldest first. Those that were replaced meanwhile are in the money lane, too. */
+  #lingering: Pending[] = [];
+  /** Queued and lingering writes of the money lane that may be replaced. */
   #replaceable = new Map<string, Pending>();
   #inFlight: Pending[] | undefined;
   #nextLane: Lane = 'money';
   #tick: NodeJS.Immediate | undefined;
-  /** Sends lingering writes if no other write arrives. */
+  /** Sends lingering writes if no other batch does. */
   #lingerTimer: NodeJS.Timeout | undefined;
   #arrivals = 0;
   #arrivalsAtTick = 0;
   #oldestAt = 0;
   #whenEmpty: (() => void) | undefined;
 
-  constructor(send: (operations: Operation[]) => void, { lingerMs = 2 } = {}) {
+  constructor(send: (operations: Operation[]) => void, { lingerMs = 10 } = {}) {
     this.#send = send;
     this.#lingerMs = lingerMs;
   }
@@ -58,9 +64,11 @@ export class WriteQueue {
   add(operation: Operation, options: WriteOptions = {}): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const { lane = 'money', replaceableAs, bytes = 0, canLinger = false } = options;
-      const pending = { operation, bytes, resolve, reject, replaceableAs, replaced: undefined };
+      const lingersUntil = canLinger ? performance.now() + this.#lingerMs : 0;
+      const pending = { operation, bytes, resolve, reject, replaceableAs, lingersUntil, replaced: undefined };
       if (replaceableAs !== undefined) this.#replaceable.set(replaceableAs, pending);
-      this.#enqueue(pending, lane, canLinger);
+      if (canLinger) this.#linger(pending);
+      else this.#enqueue(pending, lane);
     });
   }
 
@@ -80,14 +88,20 @@ export class WriteQueue {
         resolve: resolveOld,
         reject: rejectOld,
         replaceableAs: undefined,
+        lingersUntil: 0,
         replaced: undefined,
       };
       queued.operation = operation;
       queued.resolve = resolve;
       queued.reject = reject;
       queued.replaceableAs = undefined;
-      this.#arrivals += 1;
-      this.#schedule();
+      if (queued.lingersUntil > 0) {
+        queued.lingersUntil = 0;
+        this.#enqueue(queued, 'money');
+      } else {
+        this.#arrivals += 1;
+        this.#schedule();
+      }
     });
   }
 
@@ -110,14 +124,15 @@ export class WriteQueue {
         }
       });
     }
-    if (this.#isEmpty()) this.#whenEmpty?.();
+    if (this.size === 0) this.#whenEmpty?.();
     else this.#schedule();
   }
 
   /** Rejects every write, including the batch in flight. */
   rejectAll(error: Error): void {
-    const all = [...(this.#inFlight ?? []), ...this.#queued.money, ...this.#queued.bulk];
+    const all = [...(this.#inFlight ?? []), ...this.#queued.money, ...this.#queued.bulk, ...this.#lingering];
     this.#inFlight = undefined;
+    this.#lingering = [];
     this.#queued.money = [];
     this.#queued.bulk = [];
     this.#replaceable.clear();
@@ -129,36 +144,59 @@ export class WriteQueue {
 
   /** Number of writes that are queued or in flight. */
   get size(): number {
-    return (this.#inFlight?.length ?? 0) + this.#queued.money.length + this.#queued.bulk.length;
+    const lingering = this.#lingering.filter(({ lingersUntil }) => lingersUntil > 0);
+    return (this.#inFlight?.length ?? 0) + this.#waiting + lingering.length;
   }
 
   /** Resolves when the queue is empty and no batch is in flight. */
   async drained(): Promise<void> {
-    if (this.#isEmpty()) return;
+    if (this.size === 0) return;
     await new Promise<void>((resolve) => {
       this.#whenEmpty = resolve;
     });
   }
 
-  #enqueue(pending: Pending, lane: Lane, canLinger = false): void {
-    if (this.#queued.money.length + this.#queued.bulk.length === 0) this.#oldestAt = performance.now();
+  /** Number of writes that wait for the next batch. */
+  get #waiting(): number {
+    return this.#queued.money.length + this.#queued.bulk.length;
+  }
+
+  #enqueue(pending: Pending, lane: Lane): void {
+    if (this.#waiting === 0) this.#oldestAt = performance.now();
     this.#queued[lane].push(pending);
     this.#arrivals += 1;
-    if (canLinger) this.#lingerTimer ??= setTimeout(this.#onLingerEnd, this.#lingerMs);
-    else this.#schedule();
+    this.#schedule();
+  }
+
+  #linger(pending: Pending): void {
+    this.#lingering.push(pending);
+    this.#lingerTimer ??= setTimeout(this.#onLingerEnd, this.#lingerMs);
   }
 
   readonly #onLingerEnd = (): void => {
     this.#lingerTimer = undefined;
-    if (!this.#isEmpty()) this.#schedule();
+    this.#endLingering();
+    this.#schedule();
+    const next = this.#lingering[0];
+    if (next) this.#lingerTimer = setTimeout(this.#onLingerEnd, next.lingersUntil - performance.now());
   };
 
-  #isEmpty(): boolean {
-    return !this.#inFlight && this.#queued.money.length + this.#queued.bulk.length === 0;
+  /** Moves the writes that have lingered long enough to the money lane, and forgets those that were replaced. */
+  #endLingering(): void {
+    const now = performance.now();
+    const still: Pending[] = [];
+    for (const pending of this.#lingering) {
+      if (pending.lingersUntil > now) still.push(pending);
+      else if (pending.lingersUntil > 0) {
+        pending.lingersUntil = 0;
+        this.#queued.money.push(pending);
+      }
+    }
+    this.#lingering = still;
   }
 
   #schedule(): void {
-    if (!this.#inFlight) this.#tick ??= setImmediate(this.#onTick);
+    if (!this.#inFlight && this.#waiting > 0) this.#tick ??= setImmediate(this.#onTick);
   }
 
   readonly #onTick = (): void => {
@@ -166,11 +204,12 @@ export class WriteQueue {
     const quiet = this.#arrivals - this.#arrivalsAtTick <= 1;
     this.#arrivalsAtTick = this.#arrivals;
     const isFull = this.#queued.money.length >= batchSizeMax.money;
-    if (quiet || isFull || performance.now() - this.#oldestAt >= this.#lingerMs) this.#post();
+    if (quiet || isFull || performance.now() - this.#oldestAt >= gatheringMs) this.#post();
     else this.#schedule();
   };
 
   #post(): void {
+    this.#endLingering();
     // Lanes alternate, so that neither large rows nor many calls starve the other lane.
     const lane =
       this.#queued[this.#nextLane].length > 0
@@ -191,9 +230,12 @@ export class WriteQueue {
 
   #removeReplaceable(batch: readonly Pending[]): void {
     // A map that is constantly filled and emptied is rehashed, and its old table keeps finished calls in memory until a
-    // full garbage collection, so an empty one is replaced.
-    if (this.#queued.money.length === 0) this.#replaceable = new Map();
-    else for (const { replaceableAs } of batch) this.#replaceable.delete(replaceableAs ?? '');
+    // full garbage collection, so it is replaced by one with the lingering writes.
+    if (this.#queued.money.length === 0) {
+      this.#replaceable = new Map();
+      for (const pending of this.#lingering)
+        if (pending.replaceableAs !== undefined) this.#replaceable.set(pending.replaceableAs, pending);
+    } else for (const { replaceableAs } of batch) this.#replaceable.delete(replaceableAs ?? '');
   }
 }
 

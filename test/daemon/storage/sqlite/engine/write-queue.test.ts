@@ -55,6 +55,35 @@ describe('a queue of writes', () => {
     expect(names()).toEqual([['settle']]);
   });
 
+  test('leaves a lingering write out of the batches of others, so that it can still be replaced', async () => {
+    const { queue, batch, names, succeed } = watched({ lingerMs: 60_000 });
+    const hold = queue.add(['hold', 1], { canLinger: true, replaceableAs: 'call' });
+    const other = queue.add(['other', 2]);
+    await batch(1);
+    const settled = queue.replace('call', ['settle', 3]);
+    succeed('other');
+    await batch(2);
+    succeed('settled');
+
+    expect(await Promise.all([hold, other, settled])).toEqual([undefined, 'other', 'settled']);
+    expect(names()).toEqual([['other'], ['settle']]);
+    expect(queue.size).toBe(0);
+  });
+
+  test('counts a lingering write as one that is not written yet', async () => {
+    const { queue, batch, succeed } = watched();
+    const hold = queue.add(['hold', 1], { canLinger: true });
+    let isDrained = false;
+    const drained = queue.drained().then(() => {
+      isDrained = true;
+    });
+    await batch(1);
+    expect([queue.size, isDrained]).toEqual([1, false]);
+    succeed('held');
+    await Promise.all([hold, drained]);
+    expect(queue.size).toBe(0);
+  });
+
   test('sends a lingering write alone if no other write arrives', async () => {
     const { queue, batch, succeed } = watched();
     const hold = queue.add(['hold', 1], { canLinger: true });
