@@ -15,6 +15,7 @@ import { createServer } from './http/server.ts';
 import { backupFiles } from './process/backup-files.ts';
 import { bootstrapSecrets } from './process/bootstrap-secrets.ts';
 import { callLog } from './process/call-log.ts';
+import { createFileLog, createLog, noteInFile, type PinoLog } from './process/create-log.ts';
 import { writeDaemonFile } from './process/daemon-file.ts';
 import {
   dataFileIn,
@@ -25,7 +26,6 @@ import {
   writeSecretFile,
 } from './process/data-folder.ts';
 import { type DrainTimes, drain } from './process/drain.ts';
-import { createFileLog, createLog, type Log, noteInFile } from './process/log.ts';
 import { withLoggedBodies } from './process/log-bodies.ts';
 import { type LogFile, openLogFile } from './process/log-file.ts';
 import { vaultSettings } from './process/master-key-stores.ts';
@@ -81,7 +81,7 @@ type App = ReturnType<typeof createApp>;
 /** What stays open from the start to the exit. */
 interface Resources {
   environment: Environment;
-  log: Log;
+  log: PinoLog;
   logFile: LogFile;
   network: ProviderNetwork;
   storage: Awaited<ReturnType<typeof openSqliteStorage>>;

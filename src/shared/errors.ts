@@ -309,6 +309,11 @@ export class ApiError extends Error {
   }
 }
 
+/** The error itself, or for any other thrown value a `server_error` that reveals nothing. */
+export function asApiError(thrown: unknown): ApiError {
+  return thrown instanceof ApiError ? thrown : new ApiError('server_error', { cause: thrown });
+}
+
 /** Whether `code` is known to this version; a newer daemon may send others. */
 export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(failures, code);

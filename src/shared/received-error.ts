@@ -1,6 +1,6 @@
 import { ApiError, type ErrorCode, type ErrorDetails, failures, isErrorCode } from './errors.ts';
 import { isObject, parseObject } from './json-object.ts';
-import { missingResource } from './missing-resource.ts';
+import { missingResource } from './not-found.ts';
 
 interface Received {
   /** The code as sent; a newer service may use codes that `ErrorCode` lacks. */

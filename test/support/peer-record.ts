@@ -1,17 +1,4 @@
-import type { PeerRecord, PeerRecordedHealth } from '../../src/daemon/features/peers/store.ts';
-
-/** What is known of a peer that was never asked. */
-export const unusedPeer: PeerRecordedHealth = {
-  answered: 0,
-  failed: 0,
-  latencyMs: null,
-  lastSeenAt: null,
-  benches: 0,
-  benchedUntil: null,
-  reason: null,
-  compared: 0,
-  agreed: 0,
-};
+import { type PeerRecord, unusedPeer } from '../../src/daemon/features/peers/store.ts';
 
 /** A peer that was never asked. */
 export function peerRecord(changes: Partial<PeerRecord> = {}): PeerRecord {

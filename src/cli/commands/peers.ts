@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { type Peer, type PeerAttempt, type PeerCheck, peerNamePattern } from '../../shared/contract/peers.ts';
 import { exitCodes } from '../../shared/errors.ts';
-import { missing } from '../../shared/missing-resource.ts';
+import { missing } from '../../shared/not-found.ts';
 import { isoTime } from '../../shared/time.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';

@@ -2,7 +2,7 @@ import { Command } from '@commander-js/extra-typings';
 import type { Whisper, WhisperThread } from '../../shared/contract/whispers.ts';
 import { editDistance } from '../../shared/edit-distance.ts';
 import { exitCodes } from '../../shared/errors.ts';
-import { missing } from '../../shared/missing-resource.ts';
+import { missing } from '../../shared/not-found.ts';
 import { ReceivedError } from '../../shared/received-error.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';

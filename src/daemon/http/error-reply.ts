@@ -1,6 +1,6 @@
 import type { Endpoint, Surface } from '../../shared/contract/endpoint.ts';
 import { statusOf } from '../../shared/contract/error-reply.ts';
-import { ApiError, failures } from '../../shared/errors.ts';
+import { type ApiError, failures } from '../../shared/errors.ts';
 
 /** An error response, ready to be written. */
 export interface ErrorAnswer {
@@ -142,12 +142,6 @@ function siteBody(error: ApiError, status: number): unknown {
   const message = siteSentences.get(status) ?? error.message;
   // What a credential lacks for one member of the request.
   return status === 403 && named !== undefined ? { message, errors: named } : { message };
-}
-
-/** Any other thrown value becomes a `server_error` that reveals nothing. */
-export function asApiError(thrown: unknown): ApiError {
-  if (thrown instanceof ApiError) return thrown;
-  return new ApiError('server_error', { cause: thrown });
 }
 
 /** Describes an error for the log: its kind and location, without user data. */

@@ -1,11 +1,11 @@
 import { answerableCodes } from '../../shared/contract/openapi.ts';
-import { ApiError } from '../../shared/errors.ts';
+import { ApiError, asApiError } from '../../shared/errors.ts';
 import { versionHeader } from '../../shared/version.ts';
 import { RelayReply, StreamReply } from '../handler.ts';
+import type { Log } from '../log.ts';
 import { discardBody } from './discard-body.ts';
-import { asApiError, describeFailure, errorAnswer } from './error-reply.ts';
+import { describeFailure, errorAnswer } from './error-reply.ts';
 import { disconnectWhenStalled, eventStreamHeaders, writeEventStream } from './event-stream.ts';
-import type { Log } from './log.ts';
 import type { HttpLimits } from './protection/limits.ts';
 import type { ServerCall } from './server-call.ts';
 

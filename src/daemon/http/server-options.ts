@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import type { ApiError } from '../../shared/errors.ts';
 import type { Caller, Handler } from '../handler.ts';
-import type { Log } from './log.ts';
+import type { Log } from '../log.ts';
 import type { HttpLimits } from './protection/limits.ts';
 import type { Overload } from './protection/overload.ts';
 

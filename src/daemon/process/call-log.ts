@@ -1,5 +1,5 @@
 import type { EventView } from '../../shared/contract/events.ts';
-import type { Log } from './log.ts';
+import type { PinoLog } from './create-log.ts';
 
 /** Gets the events of finished and rejected calls, with the member `key_name`. */
 export interface CallLog {
@@ -9,9 +9,9 @@ export interface CallLog {
 }
 
 interface CallLogOptions {
-  log: Log;
+  log: PinoLog;
   /** Where lines are written, at the level of `log`. */
-  target: Pick<Log, 'info' | 'warn'>;
+  target: Pick<PinoLog, 'info' | 'warn'>;
   /** Shows calls on the terminal. */
   show: ((call: EventView) => void) | undefined;
 }

@@ -1,14 +1,11 @@
 import { type Call, type Handler, RelayReply, SocketReply, StreamReply, type Turn } from '../handler.ts';
+import type { Log } from '../log.ts';
 
 /** Longer request and response bodies are truncated in the log. */
 const charactersMax = 64 * 1024;
 
-interface Log {
-  info(data: object, message: string): void;
-}
-
 /** Logs the bodies of model calls. Other endpoints are left alone, as their bodies can contain keys. */
-export function withLoggedBodies(handler: Handler, log: Log): Handler {
+export function withLoggedBodies(handler: Handler, log: Pick<Log, 'info'>): Handler {
   const { endpoint, handle } = handler;
   if (endpoint.tag !== 'Model calls') return handler;
   const about = (requestId: string) => ({ request_id: requestId, endpoint: endpoint.id });

@@ -4,7 +4,7 @@ import type { ConfigurationView, ConfigWarning, ReloadReport } from '../../share
 import { ApiError } from '../../shared/errors.ts';
 import { type Config, type ConfigFlags, ConfigInvalid, loadConfig } from '../config/config.ts';
 import type { ExplainedSetting } from '../config/explain.ts';
-import type { Log } from './log.ts';
+import type { PinoLog } from './create-log.ts';
 
 export interface ReloaderDeps {
   /** The configuration that the daemon was started with. */
@@ -12,7 +12,7 @@ export interface ReloaderDeps {
   flags: ConfigFlags;
   env: Record<string, string | undefined>;
   stderr: { write(text: string): unknown };
-  log: Log;
+  log: PinoLog;
   /**
    * Applies the settings that can change while calls run, and returns warnings about them; when it fails, nothing has
    * changed.

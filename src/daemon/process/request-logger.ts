@@ -1,9 +1,9 @@
 import type { FinishedRequest } from '../http/server-options.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { Log } from './log.ts';
+import type { PinoLog } from './create-log.ts';
 
 interface RequestLoggerOptions {
-  log: Log;
+  log: PinoLog;
   telemetry: Telemetry;
   /** Whether the request has a line already, as a model call. */
   isLogged(request: FinishedRequest): boolean;

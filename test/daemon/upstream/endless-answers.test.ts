@@ -16,7 +16,7 @@ async function upstreamWith(answer: (socket: Socket) => void, timeouts: Partial<
   onTestFinished(() => network.close());
   return httpUpstream({
     name: 'endless',
-    adapter: chatAdapter({ name: 'endless', baseUrl: `${server.url}/v1`, flavour: 'generic' }),
+    adapter: chatAdapter({ name: 'endless', baseUrl: `${server.url}/v1` }),
     send: network.send,
     timeouts: {
       headersMs: patientMs,

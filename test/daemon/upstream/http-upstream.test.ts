@@ -15,7 +15,7 @@ function upstreamAt(baseUrl: string, timeouts: Partial<UpstreamTimeouts> = {}) {
   onTestFinished(() => network.close());
   return httpUpstream({
     name: 'fake',
-    adapter: chatAdapter({ name: 'fake', baseUrl, flavour: 'openai' }),
+    adapter: chatAdapter({ name: 'fake', baseUrl }),
     send: network.send,
     timeouts: {
       headersMs: 5_000,

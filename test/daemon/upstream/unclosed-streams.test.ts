@@ -54,7 +54,6 @@ async function answered(
   return { ...summary(decoded.events), frames: decoded.frames };
 }
 
-const chat = (settings: ProviderSettings) => chatAdapter({ ...settings, flavour: 'generic' });
 const google = (settings: ProviderSettings) => googleAdapter(settings, { makeCallId: () => 'call_1' });
 const geminiPiece = (text: string, more: Json = {}) => ({
   candidates: [{ content: { parts: [{ text }] }, ...more }],
@@ -85,7 +84,7 @@ interface Format {
 const formats: Format[] = [
   {
     name: 'chat',
-    make: chat,
+    make: chatAdapter,
     events: [chunkOf({ content: 'all' }), chunkOf({}, { finish: 'stop' })],
     after: chatUsage,
   },
@@ -126,7 +125,7 @@ describe('a stream that continues after a finish reason is read to the end', () 
   test.each<[string, Format['make'], (text: string) => Json, Json]>([
     [
       'chat',
-      chat,
+      chatAdapter,
       (text) => chunkOf({ content: text }, { finish: 'stop' }),
       chunkOf({}, { finish: 'error' }),
     ],
@@ -147,7 +146,7 @@ describe('a stream that continues after a finish reason is read to the end', () 
       chatUsage,
     ];
     const call = callOf({ wire: 'chat', body: { model: 'm', messages: [], n: 2 } });
-    const { frames, finish } = await answered(chat, script, call);
+    const { frames, finish } = await answered(chatAdapter, script, call);
     expect(frames.map(({ raw }) => raw).join()).toContain(' and whole');
     expect(finish).toBe('stop');
   });

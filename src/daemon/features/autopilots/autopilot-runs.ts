@@ -5,7 +5,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { wellFormedMembers } from '../../../shared/input-faults.ts';
 import type { JsonObject } from '../../../shared/json-object.ts';
-import { missing } from '../../../shared/missing-resource.ts';
+import { notFound } from '../../../shared/not-found.ts';
 import { responseText } from '../../../shared/response-text.ts';
 import { actingUser, type Caller, type Identified, workspaceOf } from '../../handler.ts';
 import { type World, within } from '../../world.ts';
@@ -205,7 +205,7 @@ export class AutopilotRuns {
   async #shown(caller: Caller, { id }: AutopilotRecord, runId: string): Promise<ShownRun> {
     const { reads } = this.#deps.threads;
     const [run] = await reads.runsBy(id, { workspaceId: workspaceOf(caller), limit: 1, runId });
-    if (!run) throw new ApiError('not_found', { message: missing('run', runId) });
+    if (!run) throw notFound('run', runId);
     if (run.status !== 'completed') return { run, output: null };
     const added = await reads.messagesOf(run.threadId, run.id);
     const items = added.filter(({ isOutput }) => isOutput).map(({ item }) => JSON.parse(item) as JsonObject);

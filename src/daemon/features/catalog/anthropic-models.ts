@@ -1,6 +1,6 @@
 import type { ModelEntry } from '../../../shared/contract/models.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { missing } from '../../../shared/missing-resource.ts';
+import { missing } from '../../../shared/not-found.ts';
 import { isoTime } from '../../../shared/time.ts';
 import type { Call } from '../../handler.ts';
 

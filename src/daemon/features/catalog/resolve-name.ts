@@ -1,10 +1,9 @@
 import { ApiError } from '../../../shared/errors.ts';
+import { quoted } from '../../../shared/not-found.ts';
 import { idOf, isReseller, type ModelIndex, type ModelSlot } from './model-index.ts';
 import { canonicalName, nearestNames } from './model-names.ts';
 import type { ProviderDescription } from './offer.ts';
 
-/** Longer names are shortened in messages. */
-const shownCharsMax = 120;
 /** The advice for a name without similar ones, to callers of the API. */
 export const listAdvice = 'GET /v1/models lists the models.';
 
@@ -67,12 +66,11 @@ function forwardToReseller(
 }
 
 function notFound(name: string, candidates: readonly ModelSlot[], index: ModelIndex): ApiError {
-  const quoted = JSON.stringify(name.length > shownCharsMax ? `${name.slice(0, shownCharsMax)}…` : name);
   if (candidates.length > 1) {
     const ids = candidates.slice(0, 5).map(({ id }) => id);
     return new ApiError('model_not_found', {
       param: 'model',
-      message: `${quoted} is ambiguous: use one of ${ids.join(', ')}.`,
+      message: `${quoted(name)} is ambiguous: use one of ${ids.join(', ')}.`,
       extra: { nearest: ids },
     });
   }
@@ -82,7 +80,7 @@ function notFound(name: string, candidates: readonly ModelSlot[], index: ModelIn
   const remedy = family?.reason ? ` ${family.name} is not available: ${family.reason}.` : '';
   return new ApiError('model_not_found', {
     param: 'model',
-    message: `There is no model ${quoted}. ${advice}${remedy}`,
+    message: `There is no model ${quoted(name)}. ${advice}${remedy}`,
     extra: { nearest },
   });
 }

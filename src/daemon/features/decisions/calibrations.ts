@@ -1,6 +1,6 @@
+import type { SourceAnswer } from './decision-source.ts';
 import { tempered } from './distribution.ts';
 import type { Question, QuestionAnswer } from './question.ts';
-import type { SourceAnswer } from './source.ts';
 import type { Calibration, DecisionsStore } from './store.ts';
 
 type Store = Pick<DecisionsStore, 'calibrations' | 'saveCalibration' | 'removeCalibration'>;

@@ -10,11 +10,6 @@ import { timeLimit, type World } from '../../world.ts';
 import type { ProviderRoute } from '../routing/index.ts';
 import type { Calibrations } from './calibrations.ts';
 import type { DecisionSlots } from './decision-slots.ts';
-import type { DecisionEngine, EngineName, Engines } from './engine.ts';
-import { engineSource } from './engine-source.ts';
-import type { HostBudget } from './host-budget.ts';
-import type { DecisionRequest } from './question.ts';
-import type { Decided } from './render-decision.ts';
 import {
   type AskOptions,
   asSourceFailure,
@@ -22,9 +17,14 @@ import {
   type SourceAnswer,
   type SourceAttempt,
   SourceFailure,
-} from './source.ts';
+} from './decision-source.ts';
+import type { DecisionEngine, EngineName, Engines } from './engine.ts';
+import { engineSource } from './engine-decision-source.ts';
+import type { HostBudget } from './host-budget.ts';
+import { type ProviderSourceDeps, providerSource } from './provider-decision-source.ts';
+import type { DecisionRequest } from './question.ts';
+import type { Decided } from './render-decision.ts';
 import { requireAllowedModel, type UpstreamRoutesDeps, upstreamRoutes } from './upstream-routes.ts';
-import { type UpstreamSourceDeps, upstreamSource } from './upstream-source.ts';
 
 const retryAfterSecondsDefault = 5;
 /** Sources with a bench of their own that are remembered. */
@@ -61,7 +61,7 @@ export interface PeerSource extends DecisionSource {
   offersModel: boolean;
 }
 
-export interface DecisionsDeps extends UpstreamSourceDeps, UpstreamRoutesDeps {
+export interface DecisionsDeps extends ProviderSourceDeps, UpstreamRoutesDeps {
   engines: Engines;
   budget: HostBudget;
   slots: DecisionSlots;
@@ -156,15 +156,7 @@ export class Decisions {
       ...(options.samples !== undefined && { samples: options.samples }),
     };
     const over = new AbortController();
-    const late =
-      source.deadlineMs === undefined
-        ? undefined
-        : timeLimit(
-            world,
-            source.deadlineMs,
-            () => new SourceFailure('timeout', `${source.name} took too long`),
-          );
-    const ended = AbortSignal.any([signal, over.signal, ...(late ? [late.signal] : [])]);
+    const ended = AbortSignal.any([signal, over.signal]);
     try {
       const answer = await orAborted(source.decide(request, asked, ended), ended);
       attempts.push(...(answer.failedAttempts ?? []));
@@ -177,7 +169,6 @@ export class Decisions {
       failed(failure);
       return undefined;
     } finally {
-      late?.clear();
       // Ends what a source still runs, such as the calls besides the one that failed.
       over.abort(new SourceFailure('over', 'the decision is over'));
     }
@@ -253,7 +244,7 @@ export class Decisions {
 
   #sourceOf(route: ProviderRoute): DecisionSource {
     const engine = this.#deps.engineOf(route);
-    if (engine === undefined) return upstreamSource(this.#deps, route);
+    if (engine === undefined) return providerSource(this.#deps, route);
     const source = engineSource(route.provider, engine, this.#deps.debiaser);
     return { ...source, benchKey: `${route.provider} ${route.providerModel}` };
   }

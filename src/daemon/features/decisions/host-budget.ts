@@ -2,7 +2,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
 import { utcDay } from '../../../shared/time.ts';
 import type { Offer } from '../catalog/index.ts';
-import { SourceFailure } from './source.ts';
+import { SourceFailure } from './decision-source.ts';
 import type { DecisionsStore } from './store.ts';
 
 interface HostBudgetDeps {

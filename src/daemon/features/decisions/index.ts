@@ -2,6 +2,13 @@ export { Calibrations } from './calibrations.ts';
 export { Debiaser } from './debias.ts';
 export { DecisionSlots } from './decision-slots.ts';
 export {
+  type AskOptions,
+  type DecisionSource,
+  type SourceAnswer,
+  SourceFailure,
+  sourceFailureOf,
+} from './decision-source.ts';
+export {
   Decisions,
   type DecisionsDeps,
   isDecisionModel,
@@ -20,11 +27,12 @@ export type {
   EngineStatus,
   Engines,
 } from './engine.ts';
-export { engineSource } from './engine-source.ts';
+export { engineSource } from './engine-decision-source.ts';
 export { decisionHandlers } from './handlers.ts';
 export { HostBudget } from './host-budget.ts';
 export { decisionModelEntries } from './model-entries.ts';
 export { type AskNative, type NativeAnswer, type NativeCall, verified } from './native-answers.ts';
+export { ModelMemory } from './provider-decision-source.ts';
 export {
   type DecisionRequest,
   type Option,
@@ -32,12 +40,4 @@ export {
   type QuestionAnswer,
   yesOrNo,
 } from './question.ts';
-export {
-  type AskOptions,
-  type DecisionSource,
-  type SourceAnswer,
-  SourceFailure,
-  sourceFailureOf,
-} from './source.ts';
 export type { Calibration, DecisionsStore } from './store.ts';
-export { ModelMemory } from './upstream-source.ts';

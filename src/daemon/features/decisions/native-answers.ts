@@ -1,8 +1,8 @@
 import type { Tokens } from '../../../shared/money.ts';
 import type { DebiasOptions, OrderedAnswer } from './debias.ts';
+import { SourceFailure } from './decision-source.ts';
 import { isDistribution, normalised } from './distribution.ts';
 import type { Debias, DecisionRequest, Question } from './question.ts';
-import { SourceFailure } from './source.ts';
 
 /** A provider's own answers, before they are verified. */
 export interface NativeAnswer {

@@ -5,9 +5,9 @@ import type {
   SystemOneResult,
 } from '../../../shared/contract/decisions.ts';
 import type { Tokens } from '../../../shared/money.ts';
+import type { SourceAnswer } from './decision-source.ts';
 import { expectedPlace, topOf } from './distribution.ts';
 import type { Question, QuestionAnswer } from './question.ts';
-import type { SourceAnswer } from './source.ts';
 
 /** A finished decision, before it is written in a format. */
 export interface Decided {

@@ -1,10 +1,10 @@
 import { decisionSamplesMax } from '../../../shared/contract/decisions.ts';
 import { isObject, type Json } from '../inference/index.ts';
+import { SourceFailure } from './decision-source.ts';
 import { mean, normalised, topOf } from './distribution.ts';
 import type { CallModel } from './model-call.ts';
 import { letters, probabilitiesPrompt } from './prompt.ts';
 import type { Option, Question, QuestionAnswer } from './question.ts';
-import { SourceFailure } from './source.ts';
 
 /** So many samples that agree end the sampling. */
 const agreeingMin = 3;

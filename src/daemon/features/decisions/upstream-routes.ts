@@ -3,7 +3,7 @@ import type { Caller } from '../../handler.ts';
 import { capsOf, policyOf } from '../inference/index.ts';
 import { matchesPattern, type ProviderRoute, type Router } from '../routing/index.ts';
 import { isFree } from './host-budget.ts';
-import { inferenceFor } from './upstream-source.ts';
+import { inferenceFor } from './provider-decision-source.ts';
 
 /** Providers of a model that a decision tries at most. */
 const routesMax = 3;

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { inputFault } from '../../../shared/input-faults.ts';
-import { missing } from '../../../shared/missing-resource.ts';
+import { notFound } from '../../../shared/not-found.ts';
 import type { World } from '../../world.ts';
 import { UpstreamFailure } from '../inference/upstream.ts';
 import type { ModelRunner, RunningModel } from './model-runner.ts';
@@ -176,7 +176,7 @@ export class EngineModels<Model extends RunningModel = RunningModel> {
 
   #found(name: string): OpenModel<Model> {
     const model = this.#models.get(name);
-    if (model === undefined) throw new ApiError('not_found', { message: missing('local model', name) });
+    if (model === undefined) throw notFound('local model', name);
     return model;
   }
 

@@ -1,5 +1,5 @@
-export { isObject, type Json } from './fault.ts';
 export { inferenceHandlers } from './handlers.ts';
+export { isObject, type Json } from './invalid-request.ts';
 export { Background } from './lifecycles/background/background.ts';
 export type { BackgroundResponse, BackgroundStore } from './lifecycles/background/background-store.ts';
 export type { InferenceDeps, InferenceSettings } from './lifecycles/inference-deps.ts';

@@ -8,10 +8,11 @@ import {
   listResponses,
 } from '../../../shared/contract/stored-responses.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { missing } from '../../../shared/not-found.ts';
 import { unixSeconds } from '../../../shared/time.ts';
 import { type Call, type Handler, identified, implement, StreamReply } from '../../handler.ts';
 import { type PageRequest, pageOf } from '../../replies.ts';
-import { invalid, isObject, type Json, quoted } from './fault.ts';
+import { invalid, isObject, type Json } from './invalid-request.ts';
 import type { Background } from './lifecycles/background/background.ts';
 import { withoutServiceEvents } from './lifecycles/background/event-log.ts';
 import type { InferenceDeps } from './lifecycles/inference-deps.ts';
@@ -104,7 +105,7 @@ async function* filtered(
 
 function noResponse(id: string): ApiError {
   return new ApiError('not_found', {
-    message: `There is no stored response ${quoted(id)}. Responses with \`store: false\` are not kept.`,
+    message: `${missing('stored response', id)} Responses with \`store: false\` are not kept.`,
   });
 }
 

@@ -5,8 +5,8 @@ import type { KeyView } from '../../../shared/contract/keys.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { wellFormed } from '../../../shared/input-faults.ts';
-import { missing } from '../../../shared/missing-resource.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
+import { notFound } from '../../../shared/not-found.ts';
 import { hintOf, makeSecret } from '../../../shared/secrets.ts';
 import type { KeyCaller, LoginCaller } from '../../handler.ts';
 import type { PageRequest } from '../../replies.ts';
@@ -233,7 +233,7 @@ function mayRevoke(membership: Membership, record: KeyRecord): boolean {
 }
 
 export function noSuchKey(id: string): ApiError {
-  return new ApiError('not_found', { message: missing('key', id) });
+  return notFound('key', id);
 }
 
 function recordEvent(deps: KeysDeps, type: 'key.issued' | 'key.revoked', record: KeyRecord): Promise<void> {

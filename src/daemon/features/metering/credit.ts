@@ -1,8 +1,7 @@
-import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
-import { missing } from '../../../shared/missing-resource.ts';
 import { type NanoUsd, parseUsd } from '../../../shared/money.ts';
+import { notFound } from '../../../shared/not-found.ts';
 import type { LoginCaller } from '../../handler.ts';
 import type { Admission } from './admission.ts';
 import type { AccountRecord, GrantRecord, LedgerStore } from './ledger-store.ts';
@@ -44,7 +43,7 @@ export function createCredit(deps: CreditDeps) {
   const find = async (caller: LoginCaller, reference: string): Promise<string> => {
     const id = await deps.workspaceId(caller, reference);
     if (id !== undefined) return id;
-    throw new ApiError('not_found', { param: 'workspace', message: missing('workspace', reference) });
+    throw notFound('workspace', reference, 'workspace');
   };
   const balanceOf = async (workspaceId: string): Promise<NanoUsd | null> =>
     isPrepaid(workspaceId) ? await admission.balanceOf(workspaceId) : null;

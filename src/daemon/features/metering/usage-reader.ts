@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import { missing } from '../../../shared/missing-resource.ts';
+import { notFound } from '../../../shared/not-found.ts';
 import { parseTime, startOfDay, utcDay } from '../../../shared/time.ts';
 import type { Identified } from '../../handler.ts';
 import type { MeteringStore, ServedDay, Spend, UsageFilter, UsageGroup, UsageRecord } from './store.ts';
@@ -35,7 +35,7 @@ export function usageReader({ store, now }: { store: Store; now: () => number })
         record?.workspaceId === caller.workspaceId &&
         (caller.kind !== 'key' || record.keyId === caller.keyId);
       if (!record || !isOwn) {
-        throw new ApiError('not_found', { message: missing('finished request', requestId) });
+        throw notFound('finished request', requestId);
       }
       return record;
     },

@@ -1,7 +1,6 @@
-import { ApiError } from '../../../shared/errors.ts';
 import { inputFault } from '../../../shared/input-faults.ts';
-import { missing } from '../../../shared/missing-resource.ts';
 import { parseUsd } from '../../../shared/money.ts';
+import { notFound } from '../../../shared/not-found.ts';
 import { type World, within } from '../../world.ts';
 import type { Challenges, Payer } from './challenges.ts';
 import type { PaidCalls } from './paid-calls.ts';
@@ -89,6 +88,6 @@ export class CreditPurchases {
   async #find(workspaceId: string, id: string): Promise<Challenge> {
     const challenge = await this.#deps.store.find(id);
     if (challenge?.request === null && challenge.workspaceId === workspaceId) return challenge;
-    throw new ApiError('not_found', { param: 'id', message: missing('purchase', id) });
+    throw notFound('purchase', id, 'id');
   }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { peersMax } from '../../../shared/contract/peers.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
-import { missing } from '../../../shared/missing-resource.ts';
+import { notFound } from '../../../shared/not-found.ts';
 import type { Caller, LoginCaller } from '../../handler.ts';
 import { repeatedly, type World, within } from '../../world.ts';
 import type {
@@ -492,5 +492,5 @@ function hashedKey(nodeId: string, key: string): string {
 }
 
 function noSuchPeer(name: string): ApiError {
-  return new ApiError('not_found', { param: 'peer', message: missing('peer', name) });
+  return notFound('peer', name, 'peer');
 }

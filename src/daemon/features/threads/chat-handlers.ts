@@ -11,8 +11,8 @@ import {
   type RunEvent,
 } from '../../../shared/contract/chats.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { missing } from '../../../shared/missing-resource.ts';
 import { formatUsd } from '../../../shared/money.ts';
+import { notFound } from '../../../shared/not-found.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { type Caller, type Handler, implement, workspaceOf } from '../../handler.ts';
 import type { ShownThread, Threads } from './threads.ts';
@@ -58,7 +58,7 @@ export function chatHandlers({ threads, autopilotNamed }: ChatHandlersDeps): Han
     implement(listRunEvents, async ({ caller, params, query }) => {
       const { id } = await threads.get(workspaceOf(caller), params.conversationId);
       const run = await reads.runOf(id, params.run);
-      if (!run) throw new ApiError('not_found', { message: missing('run', params.run) });
+      if (!run) throw notFound('run', params.run);
       const limit = Math.min(query.limit ?? 250, 1000);
       const found = await reads.events(id, { after: 0, limit, runId: run.id });
       return { data: found.map((event) => toRunEvent(event, run)) };

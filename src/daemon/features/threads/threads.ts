@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { wellFormed } from '../../../shared/input-faults.ts';
-import { missing } from '../../../shared/missing-resource.ts';
+import { notFound } from '../../../shared/not-found.ts';
 import { credentialId, type Identified } from '../../handler.ts';
 import { type World, within } from '../../world.ts';
 import { ThreadFollowers } from './followers.ts';
@@ -79,7 +79,7 @@ export class Threads {
   /** Fails with `not_found` when the workspace has no such thread. */
   async get(workspaceId: string, id: string): Promise<ShownThread> {
     const thread = await this.#deps.store.byId(workspaceId, id);
-    if (!thread) throw noThread(id);
+    if (!thread) throw notFound('thread', id);
     return this.#shown(thread);
   }
 
@@ -92,14 +92,15 @@ export class Threads {
 
   async rename(workspaceId: string, id: string, title: string | null): Promise<ShownThread> {
     const { store } = this.#deps;
-    if (!(await store.rename(workspaceId, id, wellFormed(title, 'title'), this.#now()))) throw noThread(id);
+    if (!(await store.rename(workspaceId, id, wellFormed(title, 'title'), this.#now())))
+      throw notFound('thread', id);
     return await this.get(workspaceId, id);
   }
 
   /** Stops the current run, and deletes the thread and its contents. */
   async remove(workspaceId: string, id: string): Promise<void> {
     await this.stop(workspaceId, id);
-    if (!(await this.#deps.store.remove(workspaceId, id))) throw noThread(id);
+    if (!(await this.#deps.store.remove(workspaceId, id))) throw notFound('thread', id);
     this.#followers.wake(id);
   }
 
@@ -215,12 +216,8 @@ export class Threads {
   }
 }
 
-function noThread(id: string, param: string | null = null): ApiError {
-  return new ApiError('not_found', { param, message: missing('thread', id) });
-}
-
 function refusal(outcome: 'busy' | 'missing' | 'full', threadId: string, param: string): ApiError {
-  if (outcome === 'missing') return noThread(threadId, param);
+  if (outcome === 'missing') return notFound('thread', threadId, param);
   if (outcome === 'full') {
     const message = 'The thread is full; continue in a new one.';
     return new ApiError('context_length_exceeded', { param, message });

@@ -1,7 +1,6 @@
 import { getTrace, listTraces, type TraceView } from '../../../shared/contract/traces.ts';
-import { ApiError } from '../../../shared/errors.ts';
-import { missing } from '../../../shared/missing-resource.ts';
 import { formatUsd, noCost } from '../../../shared/money.ts';
+import { notFound } from '../../../shared/not-found.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { implement, type KeyCaller, keyOrLogin, type LoginCaller } from '../../handler.ts';
 import { type PageRequest, pageOf } from '../../replies.ts';
@@ -33,7 +32,7 @@ export const traceHandlers = ({ store, settlementDurations, isDaemonOwner }: Tra
       const record =
         (await store.find(reader.workspaceId, requestId)) ??
         (await store.findRejection(await visibleTo(reader), requestId));
-      if (!record) throw new ApiError('not_found', { message: missing('finished request', requestId) });
+      if (!record) throw notFound('finished request', requestId);
       return viewOf(record);
     }),
 

@@ -1,13 +1,13 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { wellFormed } from '../../../shared/input-faults.ts';
-import { missing } from '../../../shared/missing-resource.ts';
+import { notFound } from '../../../shared/not-found.ts';
 import { type Caller, type LoginCaller, loginOf } from '../../handler.ts';
 import type { PageRequest } from '../../replies.ts';
-import { makeCode, readCode } from './codes.ts';
 import { findUser, type PeopleDeps, type Standing } from './people.ts';
 import type { InvitationRecord, MemberRecord, RoleOutcome } from './people-store.ts';
 import { checkedSlug, slugsFor } from './slugs.ts';
 import type { WorkspaceRole } from './store.ts';
+import { generateCode, normaliseCode } from './typed-codes.ts';
 
 const invitationMs = 7 * 24 * 60 * 60 * 1000;
 /** 100 random bits, as they are valid for days. */
@@ -118,12 +118,12 @@ export function invitations(deps: PeopleDeps) {
     ): Promise<{ record: InvitationRecord; code: string }> {
       const { workspace, role: own } = await enter(deps, caller, reference, 'admin');
       checkRank(own, role);
-      const code = makeCode(invitationGroups, deps.randomBytes);
+      const code = generateCode(invitationGroups, deps.randomBytes);
       const createdAt = now();
       const record: InvitationRecord = {
         id: deps.makeId('invite'),
         workspaceId: workspace.id,
-        digest: deps.digest(readCode(code)),
+        digest: deps.digest(normaliseCode(code)),
         role,
         note: wellFormed(note, 'note') ?? '',
         createdBy: caller.userId,
@@ -147,7 +147,7 @@ export function invitations(deps: PeopleDeps) {
     async revoke(caller: LoginCaller, reference: string, invitationId: string): Promise<void> {
       const { workspace } = await enter(deps, caller, reference, 'admin');
       if (!(await store.revokeInvitation(workspace.id, invitationId, now()))) {
-        throw new ApiError('not_found', { message: missing('open invitation', invitationId) });
+        throw notFound('open invitation', invitationId);
       }
     },
 
@@ -155,7 +155,7 @@ export function invitations(deps: PeopleDeps) {
     async accept(caller: LoginCaller, code: string): Promise<Standing> {
       const { userId } = caller;
       const joined = await store.acceptInvitation({
-        digest: deps.digest(readCode(code)),
+        digest: deps.digest(normaliseCode(code)),
         userId,
         at: now(),
       });
@@ -224,11 +224,11 @@ function checkOutcome(outcome: RoleOutcome, reference: string): void {
 }
 
 function noSuchMember(reference: string): ApiError {
-  return new ApiError('not_found', { message: missing('member', reference) });
+  return notFound('member', reference);
 }
 
 function noSuchWorkspace(reference: string): ApiError {
-  return new ApiError('not_found', { message: missing('workspace', reference) });
+  return notFound('workspace', reference);
 }
 
 function slugIsTaken(): ApiError {

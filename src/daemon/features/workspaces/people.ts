@@ -1,15 +1,15 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { wellFormed } from '../../../shared/input-faults.ts';
-import { missing } from '../../../shared/missing-resource.ts';
+import { notFound } from '../../../shared/not-found.ts';
 import { makeSecret } from '../../../shared/secrets.ts';
 import type { LoginCaller } from '../../handler.ts';
 import type { PageRequest } from '../../replies.ts';
 import type { EventFeed } from '../events/index.ts';
-import { makeCode, readCode } from './codes.ts';
 import type { LoginCodeRecord, PeopleStore } from './people-store.ts';
 import { isReservedHandle, slugsFor } from './slugs.ts';
 import type { LoginRecord, UserRecord, WorkspaceRecord, WorkspaceRole, WorkspacesStore } from './store.ts';
+import { generateCode, normaliseCode } from './typed-codes.ts';
 import type { Workspaces } from './workspaces.ts';
 
 export interface PeopleDeps {
@@ -71,7 +71,7 @@ export function users(deps: PeopleDeps) {
     /** Creates a code for a user given by id, handle or `me`. Fails with `not_found`. */
     async createLoginCode(caller: LoginCaller, reference: string) {
       const user = await findUser(deps, caller, reference);
-      if (!user) throw new ApiError('not_found', { message: missing('user', reference) });
+      if (!user) throw notFound('user', reference);
       const { code, record } = newCode(deps, user.id);
       await store.insertCode(record);
       return { user, code, expiresAt: record.expiresAt };
@@ -104,7 +104,7 @@ export function sessions(deps: PeopleDeps) {
         createdAt: now(),
         revokedAt: null,
       };
-      const userId = await store.redeemCode(deps.digest(readCode(code)), login);
+      const userId = await store.redeemCode(deps.digest(normaliseCode(code)), login);
       if (userId === undefined) {
         const message = 'This code is wrong, was used before, or has expired after 15 minutes.';
         throw new ApiError('unauthenticated', { param: 'code', message });
@@ -131,7 +131,7 @@ export function sessions(deps: PeopleDeps) {
     /** Ends one of the caller's logins. Fails with `not_found`. */
     async end(caller: LoginCaller, loginId: string): Promise<void> {
       if (!(await store.revokeLogin(caller.userId, loginId, now()))) {
-        throw new ApiError('not_found', { message: missing('login', loginId) });
+        throw notFound('login', loginId);
       }
       deps.revocations.revoke(loginId);
     },
@@ -152,9 +152,14 @@ function newCode(
   { randomBytes, digest, now }: PeopleDeps,
   userId: string,
 ): { code: string; record: LoginCodeRecord } {
-  const code = makeCode(loginCodeGroups, randomBytes);
+  const code = generateCode(loginCodeGroups, randomBytes);
   const createdAt = now();
-  const record = { digest: digest(readCode(code)), userId, createdAt, expiresAt: createdAt + loginCodeMs };
+  const record = {
+    digest: digest(normaliseCode(code)),
+    userId,
+    createdAt,
+    expiresAt: createdAt + loginCodeMs,
+  };
   return { code, record: { ...record, usedAt: null } };
 }
 

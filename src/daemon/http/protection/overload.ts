@@ -2,7 +2,7 @@ import { totalmem } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Endpoint } from '../../../shared/contract/endpoint.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../../log.ts';
 
 /** One measurement of the process. */
 export interface LoadSample {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import type { NewEvent } from '../../features/events/index.ts';
 import type { UsageRecord } from '../../features/metering/index.ts';
+import type { Log } from '../../log.ts';
 import type { Storage } from '../storage.ts';
 import { agentsStore } from './agents/store.ts';
 import { autopilotsStore } from './autopilots/store.ts';
@@ -14,7 +15,6 @@ import type { CheckFindings } from './check-database.ts';
 import { decisionsStore } from './decisions/store.ts';
 import { openForReading } from './engine/connection.ts';
 import { DataMoved } from './engine/errors.ts';
-import type { StorageLog } from './engine/log.ts';
 import { readMeta } from './engine/meta.ts';
 import { migrations } from './engine/migrations/index.ts';
 import { NameTexts } from './engine/names.ts';
@@ -58,7 +58,7 @@ export interface SqliteOptions {
   folder: string;
   /** Wall clock, milliseconds since 1970. */
   now: () => number;
-  log: StorageLog;
+  log: Log;
   /** Derives the event of a settled call, which is not stored twice. */
   settledEvent: (call: UsageRecord) => NewEvent;
   /** `state()` is not writable with less free space than `lowBytes` (default 256 MiB). */
@@ -166,7 +166,7 @@ function stores(context: StoreContext, settledEvent: SqliteOptions['settledEvent
 
 interface LifecycleOptions {
   disk: ReturnType<typeof watchDisk>;
-  log: StorageLog;
+  log: Log;
   now: () => number;
   close: () => Promise<void>;
 }

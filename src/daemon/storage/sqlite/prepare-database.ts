@@ -1,10 +1,10 @@
 import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isoTime } from '../../../shared/time.ts';
+import type { Log } from '../../log.ts';
 import { type Connection, openForWriting } from './engine/connection.ts';
 import { checkHeader, createIfMissing, fsyncPath } from './engine/database-file.ts';
 import { DataNeedsRepair, isDamage } from './engine/errors.ts';
-import type { StorageLog } from './engine/log.ts';
 import { readMeta, writeMeta } from './engine/meta.ts';
 import { type Migration, migrate, needsMigration, schemaVersion } from './engine/migrate.ts';
 import { balanceProblems, balanceTotals, checkBalances } from './ledger/check-balances.ts';
@@ -14,7 +14,7 @@ interface PrepareOptions {
   file: string;
   /** Wall clock, milliseconds since 1970. */
   now: () => number;
-  log: StorageLog;
+  log: Log;
   migrations: readonly Migration[];
 }
 
@@ -105,10 +105,13 @@ function requireMasterKeys(database: Connection): void {
 
 function markOpen(database: Connection, { now, log }: PrepareOptions): void {
   const at = now();
-  const lastSeen = readMeta(database, 'last_seen') ?? 0;
+  const seenBefore = readMeta(database, 'last_seen');
+  const lastSeen = seenBefore ?? 0;
   if (at < lastSeen - 5000)
     log.warn({ now: isoTime(at), last_seen: isoTime(lastSeen) }, 'the system clock went back');
   database.transaction(() => {
+    // There is nothing to check in a new database.
+    if (seenBefore === undefined) writeMeta(database, 'checked_at', at);
     if (readMeta(database, 'clean_shutdown') !== 1) writeMeta(database, 'needs_check', 1);
     writeCheckpoint(database);
     writeMeta(database, 'clean_shutdown', 0);

@@ -1,27 +1,27 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { makeCode, readCode } from '../../../../src/daemon/features/workspaces/codes.ts';
 import { slugsFor } from '../../../../src/daemon/features/workspaces/slugs.ts';
+import { generateCode, normaliseCode } from '../../../../src/daemon/features/workspaces/typed-codes.ts';
 
 test('a code has groups of five unambiguous characters', () => {
-  const codes = Array.from({ length: 200 }, () => makeCode(2, randomBytes));
+  const codes = Array.from({ length: 200 }, () => generateCode(2, randomBytes));
   for (const code of codes) expect(code).toMatch(/^[0-9A-HJKMNP-TV-Z]{5}-[0-9A-HJKMNP-TV-Z]{5}$/);
   expect(new Set(codes).size).toBe(200);
-  expect(makeCode(4, randomBytes)).toMatch(/^(\w{5}-){3}\w{5}$/);
+  expect(generateCode(4, randomBytes)).toMatch(/^(\w{5}-){3}\w{5}$/);
 });
 
 test('a code is normalised however it was typed', () => {
   const typed = ['7K3QM-9XWZ2', '7k3qm9xwz2', ' 7K3QM 9XWZ2\n', '7k3-qm-9xwz2'];
-  expect(new Set(typed.map(readCode))).toEqual(new Set(['7K3QM9XWZ2']));
-  expect(readCode('OIL0-oil')).toBe('0110011');
+  expect(new Set(typed.map(normaliseCode))).toEqual(new Set(['7K3QM9XWZ2']));
+  expect(normaliseCode('OIL0-oil')).toBe('0110011');
 });
 
 test('normalising does not change a generated code', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 20, maxLength: 20 }), (bytes) => {
-      const code = makeCode(4, () => bytes);
-      expect(readCode(code)).toBe(code.replaceAll('-', ''));
+      const code = generateCode(4, () => bytes);
+      expect(normaliseCode(code)).toBe(code.replaceAll('-', ''));
     }),
   );
 });

@@ -1,6 +1,6 @@
 import type { MakeId } from '../../../../shared/ids.ts';
-import { isObject, type Json } from '../fault.ts';
 import { itemAsEvents } from '../formats/responses/parse-answer.ts';
+import { isObject, type Json } from '../invalid-request.ts';
 import type { Batch, InferenceEvent } from '../neutral.ts';
 import { createOutput } from '../pipeline/output-items.ts';
 import type { UpstreamAnswer } from '../upstream.ts';

@@ -1,6 +1,6 @@
-import { invalid, isObject, type Json } from '../fault.ts';
 import { readAnswer } from '../formats/responses/parse-answer.ts';
 import { isCompactionTrigger, summaryMessage } from '../formats/responses/parse-input.ts';
+import { invalid, isObject, type Json } from '../invalid-request.ts';
 import { type InputItem, isProviderSealed } from '../neutral.ts';
 import type { ModelCall } from '../pipeline/call-observer.ts';
 import { answerWhole, settleWhole } from '../pipeline/relay.ts';

@@ -1,8 +1,8 @@
 import type { CreateResponseBody } from '../../../../shared/contract/responses.ts';
 import { ApiError } from '../../../../shared/errors.ts';
 import { pictureIn } from '../../../../shared/pictures.ts';
-import { type Json, notSealedHere } from '../fault.ts';
 import { isCompactionJson } from '../formats/responses/parse-input.ts';
+import { type Json, notSealedHere } from '../invalid-request.ts';
 import type { ContentPart, Inference, InputItem } from '../neutral.ts';
 import { isProviderSealed } from '../neutral.ts';
 import type { OutputItem } from '../pipeline/output-items.ts';

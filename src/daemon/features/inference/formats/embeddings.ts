@@ -1,5 +1,5 @@
 import type { CreateEmbeddingBody } from '../../../../shared/contract/embeddings.ts';
-import { invalid, type Json } from '../fault.ts';
+import { invalid, type Json } from '../invalid-request.ts';
 import type { EmbeddingInput, Inference } from '../neutral.ts';
 import type { Settled } from '../pipeline/renderer.ts';
 import type { Vector } from '../upstream.ts';

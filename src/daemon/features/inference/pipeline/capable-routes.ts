@@ -1,7 +1,8 @@
 import type { ApiError } from '../../../../shared/errors.ts';
+import { quoted } from '../../../../shared/not-found.ts';
 import { pictureIn } from '../../../../shared/pictures.ts';
 import type { Route } from '../../routing/index.ts';
-import { invalid, isObject, quoted } from '../fault.ts';
+import { invalid, isObject } from '../invalid-request.ts';
 import { type ContentPart, type Inference, type InputItem, isMcpCall, isProviderSealed } from '../neutral.ts';
 import { choicesOf } from '../pricing/cost-bound.ts';
 

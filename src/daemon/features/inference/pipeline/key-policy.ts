@@ -3,7 +3,7 @@ import { decisionPaths } from '../../../../shared/decision-paths.ts';
 import { ApiError } from '../../../../shared/errors.ts';
 import type { Identified, KeyDefaults, KeyPolicy } from '../../../handler.ts';
 import type { RouteCaps } from '../../routing/index.ts';
-import { invalid } from '../fault.ts';
+import { invalid } from '../invalid-request.ts';
 import { uncountedFee } from '../pricing/provider-extras.ts';
 import type { ModelCall } from './call-observer.ts';
 

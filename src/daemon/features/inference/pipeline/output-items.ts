@@ -1,6 +1,6 @@
 import type { MakeId } from '../../../../shared/ids.ts';
 import { type Picture, pictureIn } from '../../../../shared/pictures.ts';
-import type { Json } from '../fault.ts';
+import type { Json } from '../invalid-request.ts';
 import type { InferenceEvent, ReasoningOrigin, ToolName } from '../neutral.ts';
 
 export type OutputPart =

@@ -1,8 +1,8 @@
-import { ApiError } from '../../../../shared/errors.ts';
+import { ApiError, asApiError } from '../../../../shared/errors.ts';
 import type { RelayReply } from '../../../handler.ts';
 import type { IdempotencySlot } from '../../idempotency/index.ts';
 import { attemptView } from '../../routing/index.ts';
-import { asApiError, type Json } from '../fault.ts';
+import type { Json } from '../invalid-request.ts';
 import { UpstreamFailure } from '../upstream.ts';
 import { cancellationError, settleReasonOf } from './cancellation.ts';
 import type { SettleReason } from './meter.ts';

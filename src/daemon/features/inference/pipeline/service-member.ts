@@ -2,7 +2,7 @@ import type { ServiceAnswer, ServiceMember } from '../../../../shared/contract/s
 import { formatUsd, type NanoUsd, parseUsd } from '../../../../shared/money.ts';
 import { costView, type UsageRecord } from '../../metering/index.ts';
 import { attemptView, type RoutePreferences } from '../../routing/index.ts';
-import { invalid } from '../fault.ts';
+import { invalid } from '../invalid-request.ts';
 
 /** The member `service` of a request: the caller's options for the gateway itself. */
 export interface ServiceOptions extends RoutePreferences {

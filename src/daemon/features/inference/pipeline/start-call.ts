@@ -1,3 +1,4 @@
+import { asApiError } from '../../../../shared/errors.ts';
 import type { MakeId } from '../../../../shared/ids.ts';
 import type { NanoUsd } from '../../../../shared/money.ts';
 import { credentialId } from '../../../handler.ts';
@@ -12,7 +13,6 @@ import {
 } from '../../metering/index.ts';
 import type { PaidCalls } from '../../payment-required/index.ts';
 import { matchesPattern, type OpenedRoute, type Route, type Router } from '../../routing/index.ts';
-import { asApiError } from '../fault.ts';
 import type { Inference, InputItem, ReasoningOrigin } from '../neutral.ts';
 import { costOn, inputTokens, noTokens } from '../pricing/cost-bound.ts';
 import {

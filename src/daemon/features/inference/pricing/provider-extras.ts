@@ -1,4 +1,5 @@
-import { isObject, type Json, quoted } from '../fault.ts';
+import { quoted } from '../../../../shared/not-found.ts';
+import { isObject, type Json } from '../invalid-request.ts';
 import type { Inference, Tool } from '../neutral.ts';
 
 /** Members whose text is counted in the parsed call, or that are never sent to a provider. */

@@ -1,7 +1,7 @@
 import { modelCallBodyLimit } from '../../../../shared/contract/model-call.ts';
 import { ApiError } from '../../../../shared/errors.ts';
 import type { MakeId } from '../../../../shared/ids.ts';
-import { invalid, isObject, type Json, quoted } from '../fault.ts';
+import { quoted } from '../../../../shared/not-found.ts';
 import {
   checkCallIds,
   isCompactionJson,
@@ -10,6 +10,7 @@ import {
   parseInput,
   parseItem,
 } from '../formats/responses/parse-input.ts';
+import { invalid, isObject, type Json } from '../invalid-request.ts';
 import type { InputItem } from '../neutral.ts';
 import type { ResponsesStore, StoredTurn } from './responses-store.ts';
 

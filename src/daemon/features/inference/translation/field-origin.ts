@@ -1,7 +1,7 @@
-import { isObject, type Json } from '../fault.ts';
 import { parseMessages } from '../formats/chat-completions/parse.ts';
 import { parseMessageItems } from '../formats/messages/parse-messages.ts';
 import { parseInput } from '../formats/responses/parse-input.ts';
+import { isObject, type Json } from '../invalid-request.ts';
 import type { Inference, InputItem, ReasoningOrigin, Tool, Wire } from '../neutral.ts';
 import { UpstreamFailure } from '../upstream.ts';
 

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
+import type { Log } from '../../../log.ts';
 import { DataNeedsRepair } from './errors.ts';
-import type { StorageLog } from './log.ts';
 import type { FromWriter, ToWriter } from './serve-writes.ts';
 import { exitWaiter } from './thread.ts';
 import type { BatchFailure, BatchResult, Commands } from './write-batch.ts';
@@ -14,7 +14,7 @@ const retryMs = 1000;
 export class Writer<C extends Commands> {
   readonly #worker: Worker;
   readonly #queue: WriteQueue;
-  readonly #log: StorageLog;
+  readonly #log: Log;
   readonly #now: () => number;
   readonly #fatalListeners: ((reason: Error) => void)[] = [];
   readonly #opened = Promise.withResolvers<void>();
@@ -29,7 +29,7 @@ export class Writer<C extends Commands> {
   #fatal: Error | undefined;
   #retry: NodeJS.Timeout | undefined;
 
-  constructor({ now, log, worker }: { now: () => number; log: StorageLog; worker: Worker }) {
+  constructor({ now, log, worker }: { now: () => number; log: Log; worker: Worker }) {
     this.#now = now;
     this.#log = log;
     this.#worker = worker;

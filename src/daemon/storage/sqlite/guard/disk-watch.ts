@@ -2,7 +2,7 @@ import { randomFillSync } from 'node:crypto';
 import { rmSync, statfsSync } from 'node:fs';
 import { open, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { StorageLog } from '../engine/log.ts';
+import type { Log } from '../../../log.ts';
 import { poll } from './poll.ts';
 
 /** The reserve is written only by a daemon that has been running for a minute, which is meant to stay. */
@@ -21,7 +21,7 @@ export type DiskLevel = 'enough' | 'low' | 'full';
 
 interface DiskWatchOptions {
   folder: string;
-  log: StorageLog;
+  log: Log;
   bounds?: Partial<DiskBounds> | undefined;
   /** Replaces the folder's file system, for tests. */
   freeBytes?: () => number;

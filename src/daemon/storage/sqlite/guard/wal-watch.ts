@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import type { StorageLog } from '../engine/log.ts';
+import type { Log } from '../../../log.ts';
 import { poll } from './poll.ts';
 
 const mebibyte = 1024 * 1024;
@@ -18,7 +18,7 @@ const defaultBounds: WalBounds = { warnBytes: 64 * mebibyte, abortBytes: 256 * m
 interface WalWatchOptions {
   /** The database. */
   file: string;
-  log: Pick<StorageLog, 'warn'>;
+  log: Pick<Log, 'warn'>;
   /** Aborts all reads if one runs longer than that; returns whether it did. */
   abortReads: (olderThanMs: number) => boolean;
   bounds?: Partial<WalBounds> | undefined;

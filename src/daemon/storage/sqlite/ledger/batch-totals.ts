@@ -2,7 +2,7 @@ import type { Connection } from '../engine/connection.ts';
 import { lastEvent } from '../engine/meta.ts';
 import { NameNumbers } from '../engine/names.ts';
 import type { BatchTotals as WritesTotals } from '../engine/write-batch.ts';
-import { CallFolder } from '../metering/fold-calls.ts';
+import { UsageTotals } from '../metering/usage-totals.ts';
 import { CheckpointWriter } from './checkpoint.ts';
 import { type EntryRow, entryFormat, LedgerChain } from './ledger-chain.ts';
 
@@ -31,7 +31,7 @@ export class BatchTotals implements WritesTotals {
   readonly #spend = new Map<string, { keyId: string; day: string; amount: number }>();
   readonly #served = new Map<string, ServedTotals>();
   readonly #statements: ReturnType<typeof totalsStatements>;
-  readonly #folder: CallFolder;
+  readonly #folder: UsageTotals;
   readonly #chain: LedgerChain;
   readonly #checkpoint: CheckpointWriter;
   #sequence: number;
@@ -39,7 +39,7 @@ export class BatchTotals implements WritesTotals {
 
   constructor(database: Connection) {
     this.names = new NameNumbers(database);
-    this.#folder = new CallFolder(database);
+    this.#folder = new UsageTotals(database);
     this.#chain = new LedgerChain(database);
     this.#checkpoint = new CheckpointWriter(database, this.#chain.tip);
     this.#statements = totalsStatements(database);

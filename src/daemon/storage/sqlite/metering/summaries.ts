@@ -13,7 +13,7 @@ import {
   summedColumns,
   summedNames,
   type UsageSums,
-} from './fold-calls.ts';
+} from './usage-totals.ts';
 
 export function servedDays(database: Connection): ServedDay[] {
   type Row = Omit<ServedDay, 'ownKey'> & { ownKey: number };

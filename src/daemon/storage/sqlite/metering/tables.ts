@@ -83,7 +83,7 @@ const sums = () => ({
   charged: integer().notNull(),
 });
 
-/** Lists calls by what they are filtered by; kinds are in `fold-calls.ts`. */
+/** Lists calls by what they are filtered by; kinds are in `usage-totals.ts`. */
 export const callIndex = sqliteTable(
   'call_index',
   {

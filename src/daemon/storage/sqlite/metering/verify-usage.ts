@@ -9,7 +9,7 @@ import {
   keySpanGroups,
   keySpans,
   summedNames,
-} from './fold-calls.ts';
+} from './usage-totals.ts';
 
 export interface UsageFindings {
   /**

@@ -1,9 +1,10 @@
-import type {
-  KeyChange,
-  PeerAttemptRecord,
-  PeerRecord,
-  PeerRecordedHealth,
-  PeerSettings,
+import {
+  type KeyChange,
+  type PeerAttemptRecord,
+  type PeerRecord,
+  type PeerRecordedHealth,
+  type PeerSettings,
+  unusedPeer,
 } from '../../../features/peers/store.ts';
 import { and, count, eq, lte, type Orm } from '../engine/orm.ts';
 import { vaultSecrets } from '../vault/tables.ts';
@@ -11,18 +12,6 @@ import { putSecret } from '../vault/writes.ts';
 import { peerAttempts, peers } from './tables.ts';
 
 type PeerKey = Pick<PeerSettings, 'workspaceId' | 'name'>;
-
-const noHealth: PeerRecordedHealth = {
-  answered: 0,
-  failed: 0,
-  latencyMs: null,
-  lastSeenAt: null,
-  benches: 0,
-  benchedUntil: null,
-  reason: null,
-  compared: 0,
-  agreed: 0,
-};
 
 export function peersWrites(orm: Orm) {
   const isPeer = ({ workspaceId, name }: PeerKey) =>
@@ -58,7 +47,7 @@ export function peersWrites(orm: Orm) {
       const secret = typeof key === 'object' ? key.name : key === 'keep' ? (before?.secret ?? null) : null;
       const health =
         before === undefined || before.url !== settings.url
-          ? noHealth
+          ? unusedPeer
           : {
               answered: before.answered,
               failed: before.failed,

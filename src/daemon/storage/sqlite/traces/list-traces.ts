@@ -1,7 +1,8 @@
 import type { TracesFilter } from '../../../features/traces/store.ts';
 import type { Connection } from '../engine/connection.ts';
 import { fixedNames, type NameTexts } from '../engine/names.ts';
-import { dayMs, foldedTo, type IndexKind, indexKinds } from '../metering/fold-calls.ts';
+import { dayMs, foldedTo, type IndexKind, indexKinds } from '../metering/usage-totals.ts';
+import { pageEnd } from './page-end.ts';
 
 /** A filter by the number of a name. */
 interface Condition {
@@ -29,7 +30,10 @@ export function listTraces(database: Connection, names: NameTexts, filter: Trace
     const workspace = names.numberOf(filter.workspaceId);
     const conditions = conditionsOf(names, filter);
     if (workspace === undefined || !conditions) return [];
-    const after = filter.after === undefined ? undefined : endOf(database, workspace, filter);
+    const after =
+      filter.after === undefined
+        ? undefined
+        : pageEnd(database, names, [filter.workspaceId, ''], filter.after);
     if (filter.after !== undefined && !after) return [];
     const { since = 0, until = Number.MAX_SAFE_INTEGER, limit } = filter;
     const range = { workspace, since, until, after, limit };
@@ -149,17 +153,4 @@ function narrowed(database: Connection, conditions: readonly Condition[], range:
     .map((by) => ({ by, calls: callsOf(by) }))
     .sort((a, b) => a.calls - b.calls);
   return { since: Math.max(since, oldest.day * dayMs), by: fewest?.by };
-}
-
-/** A rejected call comes after the finished ones of its millisecond. */
-function endOf(database: Connection, workspace: number, filter: TracesFilter): Found | undefined {
-  const { after: requestId, workspaceId } = filter;
-  return database
-    .prepare<[object], Found>(
-      `SELECT ${found} FROM calls WHERE request_id = @requestId AND workspace = @workspace
-       UNION ALL
-       SELECT 0, completed_at FROM rejections
-       WHERE request_id = @requestId AND workspace_id IN (@workspaceId, '')`,
-    )
-    .get({ requestId, workspace, workspaceId });
 }

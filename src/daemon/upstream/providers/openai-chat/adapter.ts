@@ -7,34 +7,29 @@ import { isObject, type Json } from '../../json.ts';
 import { SseJsonDecoder } from '../../sse-decoder.ts';
 import { ChatDialect, Envelope, repairFinish, repairUsage } from './decoder.ts';
 import { openAiFailure } from './failure.ts';
-import { type Flavour, type FlavourName, flavourOf } from './flavour.ts';
+import { type Quirks, quirksOf } from './quirks.ts';
 import { flattenContent } from './reasoning.ts';
 import { neutralBody, relayedBody } from './request.ts';
 import { repairCalls } from './tool-calls.ts';
 import { chatTokensIn, finishReasonOf } from './usage.ts';
 
-export interface ChatSettings extends ProviderSettings {
-  /** By default derived from the host of `baseUrl`; `generic` for unknown hosts. */
-  flavour?: FlavourName;
-}
-
 /**
  * OpenAI's chat format, as spoken by OpenAI, OpenRouter, Vercel, Mistral, DeepSeek, Groq, xAI and servers such as Ollama,
  * vLLM, llama.cpp and LM Studio. Source: OpenAI's API reference; deviations from the other providers' references.
  */
-export function chatAdapter(settings: ChatSettings): Adapter {
+export function chatAdapter(settings: ProviderSettings): Adapter {
   const { name } = settings;
-  const flavour = flavourOf(settings);
+  const quirks = quirksOf(settings);
   const url = `${settings.baseUrl}/chat/completions`;
   return {
     request(call) {
       const target = { url, headers: bearerHeaders(call.key) };
-      if (isSameWire(call)) return { ...target, body: JSON.stringify(relayedBody(call, flavour)) };
-      const body = neutralBody(call, name, flavour);
+      if (isSameWire(call)) return { ...target, body: JSON.stringify(relayedBody(call, quirks)) };
+      const body = neutralBody(call, name, quirks);
       return {
         ...target,
         body: JSON.stringify(body),
-        dropped: droppedMembers(call.inference, sentIn(body, flavour)),
+        dropped: droppedMembers(call.inference, sentIn(body, quirks)),
       };
     },
     decoder: (call) =>
@@ -49,7 +44,7 @@ export function chatAdapter(settings: ChatSettings): Adapter {
 }
 
 /** The options that a request contains. */
-function sentIn(body: Json, flavour: Flavour): Sent {
+function sentIn(body: Json, quirks: Quirks): Sent {
   return {
     temperature: body.temperature,
     topP: body.top_p,
@@ -57,10 +52,10 @@ function sentIn(body: Json, flavour: Flavour): Sent {
     presencePenalty: body.presence_penalty,
     frequencyPenalty: body.frequency_penalty,
     stop: body.stop,
-    seed: body[flavour.seedField],
+    seed: body[quirks.seedField],
     logprobs: body.logprobs,
     verbosity: body.verbosity,
-    effort: body[flavour.effort],
+    effort: body[quirks.effort],
   };
 }
 

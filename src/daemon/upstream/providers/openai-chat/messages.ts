@@ -11,7 +11,7 @@ import { shortCallId } from '../call-ids.ts';
 import { markedOutput, type Round, roundsOf } from '../conversation.ts';
 import { inlineFile } from '../inline-data.ts';
 import { unsupported } from '../provider-failures.ts';
-import type { Flavour } from './flavour.ts';
+import type { Quirks } from './quirks.ts';
 import { replayReasoning } from './reasoning.ts';
 
 interface Assistant extends Json {
@@ -24,7 +24,7 @@ interface Assistant extends Json {
 export interface Receiver {
   provider: string;
   model: string;
-  flavour: Flavour;
+  quirks: Quirks;
 }
 
 /**
@@ -75,10 +75,10 @@ class MessageWriter {
       return;
     }
     this.#endTurn();
-    const { flavour } = this.#receiver;
-    const role = item.role === 'developer' && !flavour.supportsDeveloperRole ? 'system' : item.role;
+    const { quirks } = this.#receiver;
+    const role = item.role === 'developer' && !quirks.supportsDeveloperRole ? 'system' : item.role;
     const isText = item.content.every((part) => part.type === 'text' || part.type === 'refusal');
-    const content = isText ? textOf(item.content) : item.content.map((part) => chatPart(part, flavour));
+    const content = isText ? textOf(item.content) : item.content.map((part) => chatPart(part, quirks));
     this.messages.push({ role, content });
   }
 
@@ -102,12 +102,12 @@ class MessageWriter {
 
   #addOutput(item: FunctionOutputItem): void {
     this.#endTurn();
-    const { flavour } = this.#receiver;
+    const { quirks } = this.#receiver;
     const output = markedOutput(item);
     const attachments = output.filter((part) => part.type !== 'text' && part.type !== 'refusal');
     const text = textOf(output) || (attachments.length > 0 ? 'See the next message.' : '');
     this.messages.push({ role: 'tool', tool_call_id: this.#callId(item.callId), content: text });
-    for (const part of attachments) this.#toolImages.push(chatPart(part, flavour));
+    for (const part of attachments) this.#toolImages.push(chatPart(part, quirks));
   }
 
   #addReasoning(item: ReasoningItem): void {
@@ -130,7 +130,7 @@ class MessageWriter {
       const text = message.content === null ? [] : [{ type: 'text', text: message.content }];
       message.content = [...thinking, ...text];
     }
-    if (this.#receiver.flavour.needsReasoning) message.reasoning_content ??= '';
+    if (this.#receiver.quirks.needsReasoning) message.reasoning_content ??= '';
     // Thoughts alone are not a message.
     if (message.content !== null || message.tool_calls) this.messages.push(message);
   }
@@ -142,7 +142,7 @@ class MessageWriter {
   }
 
   #callId(id: string): string {
-    return this.#receiver.flavour.needsShortCallIds ? shortCallId(id) : id;
+    return this.#receiver.quirks.needsShortCallIds ? shortCallId(id) : id;
   }
 }
 
@@ -155,7 +155,7 @@ function textOf(parts: ContentPart[]): string {
   return texts.join('\n\n');
 }
 
-function chatPart(part: ContentPart, flavour: Flavour): Json {
+function chatPart(part: ContentPart, quirks: Quirks): Json {
   if (part.type === 'text') return { type: 'text', text: part.text };
   if (part.type === 'refusal') return { type: 'text', text: part.refusal };
   if (part.type === 'image') {
@@ -164,7 +164,7 @@ function chatPart(part: ContentPart, flavour: Flavour): Json {
   }
   if (part.type === 'audio')
     return { type: 'input_audio', input_audio: { data: part.data, format: part.format } };
-  const data = part.data ?? (flavour.supportsFileUrls ? part.url : undefined);
+  const data = part.data ?? (quirks.supportsFileUrls ? part.url : undefined);
   if (data === undefined) {
     throw unsupported('The provider of this model accepts files as data, not as a URL.', 'input', part);
   }

@@ -9,30 +9,30 @@ import type { UpstreamCall } from '../../../features/inference/upstream.ts';
 import { isObject, type Json, objectOf, objectsOf } from '../../json.ts';
 import { shortCallId } from '../call-ids.ts';
 import { objectParameters } from '../tool-schema.ts';
-import { type Flavour, outputTokensField } from './flavour.ts';
 import { chatMessages } from './messages.ts';
+import { outputTokensField, type Quirks } from './quirks.ts';
 
 /**
  * The body for callers of the chat format: their own, with the model, output limit and usage in streams set, and without
  * what this provider would refuse. Fields set to undefined are not serialized.
  */
-export function relayedBody(call: UpstreamCall, flavour: Flavour): Json {
+export function relayedBody(call: UpstreamCall, quirks: Quirks): Json {
   const { body, stream } = call.inference;
   const sent: Json = { ...body, model: call.model, stream };
   // The gateway stores answers itself, and OpenAI only accepts `metadata` for answers that it stores.
   if ('store' in body) sent.store = undefined;
   if ('metadata' in body) sent.metadata = undefined;
-  limitOutput(sent, call.outputTokensMax, flavour);
-  if (!flavour.supportsStreamOptions) sent.stream_options = undefined;
+  limitOutput(sent, call.outputTokensMax, quirks);
+  if (!quirks.supportsStreamOptions) sent.stream_options = undefined;
   else if (stream) sent.stream_options = withUsage(body.stream_options);
   if (isEmptyList(body.tools)) removeTools(sent);
-  else if (body.tool_choice === 'required') sent.tool_choice = flavour.requiredToolChoice;
-  else if (!flavour.supportsAllowedTools) restrictTools(sent, body, flavour);
-  if (flavour.seedField !== 'seed' && 'seed' in body) {
-    sent[flavour.seedField] = body.seed;
+  else if (body.tool_choice === 'required') sent.tool_choice = quirks.requiredToolChoice;
+  else if (!quirks.supportsAllowedTools) restrictTools(sent, body, quirks);
+  if (quirks.seedField !== 'seed' && 'seed' in body) {
+    sent[quirks.seedField] = body.seed;
     sent.seed = undefined;
   }
-  if (Array.isArray(body.messages)) sent.messages = relayedMessages(body.messages, flavour);
+  if (Array.isArray(body.messages)) sent.messages = relayedMessages(body.messages, quirks);
   return sent;
 }
 
@@ -42,12 +42,12 @@ function removeTools(sent: Json): void {
 }
 
 /** Most servers do not know `allowed_tools`, so they get the allowed tools only. */
-function restrictTools(sent: Json, { tool_choice: choice, tools }: Json, flavour: Flavour): void {
+function restrictTools(sent: Json, { tool_choice: choice, tools }: Json, quirks: Quirks): void {
   if (!isObject(choice) || choice.type !== 'allowed_tools' || !isObject(choice.allowed_tools)) return;
   const { mode, tools: named } = choice.allowed_tools;
   const names = new Set(objectsOf(named).map(toolName));
   sent.tools = objectsOf(tools).filter((tool) => names.has(toolName(tool)));
-  sent.tool_choice = mode === 'required' ? flavour.requiredToolChoice : 'auto';
+  sent.tool_choice = mode === 'required' ? quirks.requiredToolChoice : 'auto';
   if (isEmptyList(sent.tools)) removeTools(sent);
 }
 
@@ -61,12 +61,12 @@ function isEmptyList(value: unknown): boolean {
 
 const outputFields = ['max_completion_tokens', 'max_tokens'] as const;
 
-function limitOutput(sent: Json, outputTokensMax: number | undefined, flavour: Flavour): void {
+function limitOutput(sent: Json, outputTokensMax: number | undefined, quirks: Quirks): void {
   const requested = outputFields.find((field) => sent[field] !== undefined && sent[field] !== null);
   const value = outputTokensMax ?? (requested && sent[requested]);
   if (value === undefined) return;
   for (const field of outputFields) sent[field] = undefined;
-  sent[outputTokensField(flavour, String(sent.model), requested)] = value;
+  sent[outputTokensField(quirks, String(sent.model), requested)] = value;
 }
 
 function withUsage(options: unknown): Json {
@@ -74,8 +74,8 @@ function withUsage(options: unknown): Json {
 }
 
 /** The messages without what this provider refuses; the same list if nothing changes. */
-function relayedMessages(messages: unknown[], flavour: Flavour): unknown[] {
-  return mapChanged(messages, (message) => (isObject(message) ? relayedMessage(message, flavour) : message));
+function relayedMessages(messages: unknown[], quirks: Quirks): unknown[] {
+  return mapChanged(messages, (message) => (isObject(message) ? relayedMessage(message, quirks) : message));
 }
 
 /** Maps a list; returns the same list if no element changes. */
@@ -84,11 +84,11 @@ function mapChanged(list: unknown[], change: (item: unknown) => unknown): unknow
   return mapped.every((item, at) => item === list[at]) ? list : mapped;
 }
 
-function relayedMessage(message: Json, flavour: Flavour): Json {
+function relayedMessage(message: Json, quirks: Quirks): Json {
   const { role, tool_call_id: callId } = message;
-  const changes: Json = role === 'assistant' ? assistantChanges(message, flavour) : {};
-  if (role === 'developer' && !flavour.supportsDeveloperRole) changes.role = 'system';
-  if (flavour.needsShortCallIds && typeof callId === 'string') changes.tool_call_id = shortCallId(callId);
+  const changes: Json = role === 'assistant' ? assistantChanges(message, quirks) : {};
+  if (role === 'developer' && !quirks.supportsDeveloperRole) changes.role = 'system';
+  if (quirks.needsShortCallIds && typeof callId === 'string') changes.tool_call_id = shortCallId(callId);
   return Object.keys(changes).length === 0 ? message : { ...message, ...changes };
 }
 
@@ -99,17 +99,17 @@ const emptyFields = ['refusal', 'audio', 'function_call'];
 /** Some SDKs copy an answer's members into its text part. */
 const messageFields = new Set(['role', ...answerFields, ...emptyFields, ...reasoningFields]);
 
-function assistantChanges(message: Json, flavour: Flavour): Json {
+function assistantChanges(message: Json, quirks: Quirks): Json {
   const changes: Json = {};
   for (const field of reasoningFields) {
-    if (field in message && !flavour.reasoningFields.includes(field)) changes[field] = undefined;
+    if (field in message && !quirks.reasoningFields.includes(field)) changes[field] = undefined;
   }
   for (const field of answerFields) if (field in message) changes[field] = undefined;
   for (const field of emptyFields) if (message[field] === null) changes[field] = undefined;
-  if (flavour.needsReasoning) changes.reasoning_content = message.reasoning_content ?? '';
+  if (quirks.needsReasoning) changes.reasoning_content = message.reasoning_content ?? '';
   const { content, tool_calls: calls } = message;
   if (Array.isArray(calls)) {
-    const relayed = mapChanged(calls, (call) => relayedCall(call, flavour));
+    const relayed = mapChanged(calls, (call) => relayedCall(call, quirks));
     if (relayed !== calls || calls.length === 0) changes.tool_calls = calls.length > 0 ? relayed : undefined;
   }
   if (Array.isArray(content)) {
@@ -123,11 +123,11 @@ function assistantChanges(message: Json, flavour: Flavour): Json {
 }
 
 /** Removes members added by SDKs, fills in empty arguments, which many servers fail to parse, and shortens the id. */
-function relayedCall(call: unknown, flavour: Flavour): unknown {
+function relayedCall(call: unknown, quirks: Quirks): unknown {
   if (!isObject(call)) return call;
   const called = call.function;
   const isIrregular = isObject(called) && ('parsed_arguments' in called || called.arguments === '');
-  const isRenamed = flavour.needsShortCallIds && typeof call.id === 'string';
+  const isRenamed = quirks.needsShortCallIds && typeof call.id === 'string';
   if (!isIrregular && !isRenamed) return call;
   const relayed = { ...call };
   if (isRenamed) relayed.id = shortCallId(String(call.id));
@@ -145,27 +145,27 @@ function plainPart(part: unknown): unknown {
 }
 
 /** The body for callers of another format, always streamed. */
-export function neutralBody(call: UpstreamCall, provider: string, flavour: Flavour): Json {
+export function neutralBody(call: UpstreamCall, provider: string, quirks: Quirks): Json {
   const { inference, model, outputTokensMax } = call;
-  const receiver = { provider, model, flavour };
+  const receiver = { provider, model, quirks };
   const body: Json = {
     model,
     messages: chatMessages(inference.items, inference.instructions, receiver),
     stream: true,
   };
-  if (flavour.supportsStreamOptions) body.stream_options = { include_usage: true };
+  if (quirks.supportsStreamOptions) body.stream_options = { include_usage: true };
   const limit = outputTokensMax ?? inference.outputTokensMax;
-  if (limit !== undefined) body[outputTokensField(flavour, model)] = limit;
-  addTools(body, inference, flavour);
-  addSampling(body, inference.sampling, flavour);
+  if (limit !== undefined) body[outputTokensField(quirks, model)] = limit;
+  addTools(body, inference, quirks);
+  addSampling(body, inference.sampling, quirks);
   if (inference.format !== undefined) body.response_format = responseFormat(inference.format);
   const effort = inference.reasoning?.effort;
-  if (effort !== undefined) body[flavour.effort] = flavour.effort === 'reasoning' ? { effort } : effort;
-  if (inference.verbosity !== undefined && flavour.supportsVerbosity) body.verbosity = inference.verbosity;
+  if (effort !== undefined) body[quirks.effort] = quirks.effort === 'reasoning' ? { effort } : effort;
+  if (inference.verbosity !== undefined && quirks.supportsVerbosity) body.verbosity = inference.verbosity;
   return body;
 }
 
-function addTools(body: Json, inference: Inference, flavour: Flavour): void {
+function addTools(body: Json, inference: Inference, quirks: Quirks): void {
   const { toolChoice, parallelToolCalls } = inference;
   const allowed = toolChoice?.mode === 'allowed' ? new Set(toolChoice.names) : undefined;
   const tools = inference.tools.flatMap((tool) =>
@@ -174,7 +174,7 @@ function addTools(body: Json, inference: Inference, flavour: Flavour): void {
   // Without tools, `tool_choice` is refused.
   if (tools.length === 0) return;
   body.tools = tools;
-  if (toolChoice !== undefined) body.tool_choice = chatToolChoice(toolChoice, flavour);
+  if (toolChoice !== undefined) body.tool_choice = chatToolChoice(toolChoice, quirks);
   if (parallelToolCalls !== undefined) body.parallel_tool_calls = parallelToolCalls;
 }
 
@@ -190,21 +190,21 @@ function chatTool(tool: Extract<Tool, { type: 'function' }>): Json {
   };
 }
 
-function chatToolChoice(choice: ToolChoice, flavour: Flavour): unknown {
+function chatToolChoice(choice: ToolChoice, quirks: Quirks): unknown {
   if (choice.mode === 'function') return { type: 'function', function: { name: choice.name } };
   const isRequired = choice.mode === 'required' || (choice.mode === 'allowed' && choice.required);
-  if (isRequired) return flavour.requiredToolChoice;
+  if (isRequired) return quirks.requiredToolChoice;
   return choice.mode === 'allowed' ? 'auto' : choice.mode;
 }
 
-function addSampling(body: Json, sampling: Sampling, flavour: Flavour): void {
+function addSampling(body: Json, sampling: Sampling, quirks: Quirks): void {
   body.temperature = sampling.temperature;
   body.top_p = sampling.topP;
-  if (flavour.supportsTopK) body.top_k = sampling.topK;
+  if (quirks.supportsTopK) body.top_k = sampling.topK;
   body.presence_penalty = sampling.presencePenalty;
   body.frequency_penalty = sampling.frequencyPenalty;
   body.stop = sampling.stop;
-  body[flavour.seedField] = sampling.seed;
+  body[quirks.seedField] = sampling.seed;
   if (sampling.topLogprobs !== undefined) {
     body.logprobs = true;
     body.top_logprobs = sampling.topLogprobs;

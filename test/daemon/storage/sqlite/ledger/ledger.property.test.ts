@@ -11,8 +11,8 @@ import {
   checkBalances,
 } from '../../../../../src/daemon/storage/sqlite/ledger/check-balances.ts';
 import { matchesCheckpoint } from '../../../../../src/daemon/storage/sqlite/ledger/checkpoint.ts';
-import { CallFolder } from '../../../../../src/daemon/storage/sqlite/metering/fold-calls.ts';
 import { holdFormat, settlementRow } from '../../../../../src/daemon/storage/sqlite/metering/rows.ts';
+import { UsageTotals } from '../../../../../src/daemon/storage/sqlite/metering/usage-totals.ts';
 import { UsageVerification } from '../../../../../src/daemon/storage/sqlite/metering/verify-usage.ts';
 import { meteringWrites } from '../../../../../src/daemon/storage/sqlite/metering/writes.ts';
 import { aHold, aSettlement } from '../../../../storage/records.ts';
@@ -78,7 +78,7 @@ test('after any holds and settlements, balances are the sums of their entries an
       expect(one('SELECT count(*) FROM usage')).toBe(settled);
       expect(one('SELECT coalesce(sum(requests), 0) FROM served_days')).toBe(settled);
       expect(one('SELECT coalesce(max(number), 0) FROM calls')).toBe(settled);
-      new CallFolder(database).fold(settled);
+      new UsageTotals(database).fold(settled);
       expect(one('SELECT coalesce(sum(requests), 0) FROM usage_days')).toBe(settled);
       const verifyUsage = () => new UsageVerification(database, { callsOfStep: 3 }).finish();
       expect(verifyUsage()).toMatchObject({

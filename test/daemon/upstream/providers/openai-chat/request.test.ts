@@ -2,14 +2,13 @@ import { describe, expect, test } from 'vitest';
 import type { Inference, InputItem } from '../../../../../src/daemon/features/inference/neutral.ts';
 import type { UpstreamCall } from '../../../../../src/daemon/features/inference/upstream.ts';
 import { chatAdapter } from '../../../../../src/daemon/upstream/providers/openai-chat/adapter.ts';
-import type { FlavourName } from '../../../../../src/daemon/upstream/providers/openai-chat/flavour.ts';
 import { chatFault } from '../../../../support/fake-openai-checks.ts';
 import { callOf } from '../../upstream-fixture.ts';
 
 type Json = Record<string, unknown>;
 
-function bodyFor(call: UpstreamCall, flavour: FlavourName = 'openai'): Json {
-  const adapter = chatAdapter({ name: 'p', baseUrl: 'https://p.example/v1', flavour });
+function bodyFor(call: UpstreamCall, name = 'openai'): Json {
+  const adapter = chatAdapter({ name, baseUrl: 'https://p.example/v1' });
   return JSON.parse(adapter.request(call).body);
 }
 
@@ -56,7 +55,7 @@ describe('the address of a request', () => {
     ['http://127.0.0.1:9/v1', 'openai', 'max_completion_tokens'],
     ['http://127.0.0.1:9/v1', 'constructor', 'max_tokens'],
     ['http://nas.example:11434/v1', 'mine', 'max_tokens'],
-  ])('the flavour follows from %s and the name %s', (baseUrl, name, field) => {
+  ])('the field that limits the output follows from %s and the name %s', (baseUrl, name, field) => {
     const adapter = chatAdapter({ name, baseUrl });
     const body = JSON.parse(adapter.request(callOf({}, { outputTokensMax: 99 })).body);
     expect(body[field]).toBe(99);
@@ -91,12 +90,12 @@ describe('a caller of the same format', () => {
   test.each([
     ['openai', { max_tokens: 500 }, { max_completion_tokens: 100 }],
     ['openai', { max_completion_tokens: 500 }, { max_completion_tokens: 100 }],
-    ['generic', { max_completion_tokens: 500 }, { max_completion_tokens: 100 }],
-    ['generic', {}, { max_tokens: 100 }],
+    ['another', { max_completion_tokens: 500 }, { max_completion_tokens: 100 }],
+    ['another', {}, { max_tokens: 100 }],
     ['local', { max_completion_tokens: 500 }, { max_tokens: 100 }],
     ['mistral', { max_completion_tokens: 500 }, { max_tokens: 100 }],
-  ] as const)('is limited to its budget, in the field that %s accepts: %j', (flavour, asked, sent) => {
-    const body = bodyFor({ ...relayed(asked), outputTokensMax: 100 }, flavour);
+  ] as const)('is limited to its budget, in the field that %s accepts: %j', (provider, asked, sent) => {
+    const body = bodyFor({ ...relayed(asked), outputTokensMax: 100 }, provider);
     expect({ max_tokens: body.max_tokens, max_completion_tokens: body.max_completion_tokens }).toEqual({
       max_tokens: undefined,
       max_completion_tokens: undefined,
@@ -137,15 +136,15 @@ describe('a caller of the same format', () => {
     ['openai', []],
     ['groq', ['reasoning']],
     ['deepseek', ['reasoning_content']],
-    ['generic', ['reasoning_content', 'reasoning', 'reasoning_details']],
-  ] as const)('%s gets back only the thoughts that it accepts', (flavour, kept) => {
+    ['another', ['reasoning_content', 'reasoning', 'reasoning_details']],
+  ] as const)('%s gets back only the thoughts that it accepts', (provider, kept) => {
     const thoughts = {
       reasoning_content: 'a',
       reasoning: 'b',
       reasoning_details: [{ type: 'reasoning.text' }],
     };
     const messages = [{ role: 'assistant', content: 'x', ...thoughts }];
-    const [message] = bodyFor(relayed({ messages }), flavour).messages as Json[];
+    const [message] = bodyFor(relayed({ messages }), provider).messages as Json[];
     expect(Object.keys(message ?? {}).filter((field) => field.startsWith('reasoning'))).toEqual([...kept]);
   });
 
@@ -155,7 +154,7 @@ describe('a caller of the same format', () => {
       { role: 'assistant', content: null, tool_calls: [call] },
       { role: 'tool', tool_call_id: 'c1', content: '1' },
     ];
-    const [assistant] = bodyFor(relayed({ messages }), 'generic').messages as Json[];
+    const [assistant] = bodyFor(relayed({ messages }), 'another').messages as Json[];
     expect(assistant?.tool_calls).toEqual([{ ...call, function: { name: 'f', arguments: '{}' } }]);
   });
 
@@ -173,7 +172,7 @@ describe('a caller of the same format', () => {
     const items = [user('?'), called('c1'), output('c1', '1')];
     const [, assistant] = bodyFor(translated({ items }), 'deepseek').messages as Json[];
     expect(assistant).toMatchObject({ role: 'assistant', reasoning_content: '' });
-    expect(bodyFor(relayed({ messages }), 'generic').messages).toEqual(messages);
+    expect(bodyFor(relayed({ messages }), 'another').messages).toEqual(messages);
   });
 
   test('gets empty text instead of null for empty answers', () => {
@@ -287,7 +286,7 @@ describe('a caller of another format', () => {
   test('developer messages become system messages if necessary', () => {
     const items: InputItem[] = [{ type: 'message', role: 'developer', content: text('brief') }, user('?')];
     expect(bodyFor(translated({ items })).messages).toMatchObject([{ role: 'developer' }, { role: 'user' }]);
-    expect(bodyFor(translated({ items }), 'generic').messages).toMatchObject([{ role: 'system' }, {}]);
+    expect(bodyFor(translated({ items }), 'another').messages).toMatchObject([{ role: 'system' }, {}]);
   });
 
   test('all kinds of parts', () => {
@@ -322,7 +321,7 @@ describe('a caller of another format', () => {
     });
     const turn = (item: InputItem) => {
       const items = [user('?'), item, called('c1'), output('c1', '1')];
-      return (bodyFor(translated({ items }), 'generic').messages as Json[])[1];
+      return (bodyFor(translated({ items }), 'another').messages as Json[])[1];
     };
     expect(turn(thought('p', { reasoning_content: 'hm' }))).toMatchObject({ reasoning_content: 'hm' });
     const details = [{ type: 'reasoning.encrypted', data: 'x' }];
@@ -384,7 +383,7 @@ describe('a caller of another format', () => {
     ['gpt-oss:20b', 'max_tokens'],
     ['llama-4', 'max_tokens'],
   ])('the output limit of %s is %s if the server is unknown', (model, field) => {
-    const body = bodyFor(translated({}, { model, outputTokensMax: 9 }), 'generic');
+    const body = bodyFor(translated({}, { model, outputTokensMax: 9 }), 'another');
     expect({ [field]: body[field] }).toEqual({ [field]: 9 });
   });
 

@@ -8,7 +8,7 @@ import {
   optionalText,
   requiredText,
   unsupportedPart,
-} from '../../fault.ts';
+} from '../../invalid-request.ts';
 import type {
   ContentPart,
   FunctionOutputItem,

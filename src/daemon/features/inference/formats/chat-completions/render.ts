@@ -1,7 +1,7 @@
 import type { ServiceAnswer } from '../../../../../shared/contract/service-member.ts';
 import type { Tokens } from '../../../../../shared/money.ts';
 import { chatPicture } from '../../../../../shared/pictures.ts';
-import { isObject, type Json } from '../../fault.ts';
+import { isObject, type Json } from '../../invalid-request.ts';
 import type { ContentPart, FinishReason, InputItem, ToolName } from '../../neutral.ts';
 import { type Output, pictureOf } from '../../pipeline/output-items.ts';
 import type { Settled } from '../../pipeline/renderer.ts';

@@ -1,5 +1,6 @@
 import type { CreateMessageBody } from '../../../../../shared/contract/messages.ts';
 import type { ApiError } from '../../../../../shared/errors.ts';
+import { quoted } from '../../../../../shared/not-found.ts';
 import {
   invalid,
   isObject,
@@ -7,10 +8,9 @@ import {
   notSealedHere,
   optionalFlag,
   optionalText,
-  quoted,
   requiredText,
   unsupportedPart,
-} from '../../fault.ts';
+} from '../../invalid-request.ts';
 import type { ContentPart, FunctionOutputItem, InputItem, ReasoningOrigin } from '../../neutral.ts';
 import { looksSealed } from '../../pipeline/sealing.ts';
 import { type OpenSealed, uploadOf } from '../responses/parse-input.ts';

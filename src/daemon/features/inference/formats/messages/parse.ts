@@ -1,6 +1,6 @@
 import type { CountMessageTokensBody, CreateMessageBody } from '../../../../../shared/contract/messages.ts';
 import { ApiError } from '../../../../../shared/errors.ts';
-import { invalid, isObject, type Json, requiredText } from '../../fault.ts';
+import { invalid, isObject, type Json, requiredText } from '../../invalid-request.ts';
 import type { Inference, OutputFormat, Sampling, Tool, ToolChoice } from '../../neutral.ts';
 import { parseFunction, requireTool } from '../responses/parse.ts';
 import type { OpenSealed } from '../responses/parse-input.ts';

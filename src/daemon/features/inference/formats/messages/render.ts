@@ -1,6 +1,6 @@
 import type { MakeId } from '../../../../../shared/ids.ts';
 import type { Tokens } from '../../../../../shared/money.ts';
-import { isObject, type Json } from '../../fault.ts';
+import { isObject, type Json } from '../../invalid-request.ts';
 import type { FinishReason, InputItem } from '../../neutral.ts';
 import type { Output, OutputItem } from '../../pipeline/output-items.ts';
 import type { Settled, StartedFailure } from '../../pipeline/renderer.ts';

@@ -1,6 +1,7 @@
 import type { CountMessageTokensBody } from '../../../../../shared/contract/messages.ts';
 import { ApiError } from '../../../../../shared/errors.ts';
-import { invalid, isObject, type Json, quoted } from '../../fault.ts';
+import { quoted } from '../../../../../shared/not-found.ts';
+import { invalid, isObject, type Json } from '../../invalid-request.ts';
 import type { Inference } from '../../neutral.ts';
 
 /** A body whose shape was checked. Requests that only count tokens have no limit. */

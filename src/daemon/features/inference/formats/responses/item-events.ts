@@ -1,5 +1,5 @@
 import { sseEvent } from '../../../../../shared/sse.ts';
-import type { Json } from '../../fault.ts';
+import type { Json } from '../../invalid-request.ts';
 import type { InferenceEvent } from '../../neutral.ts';
 import type { Output, OutputItem } from '../../pipeline/output-items.ts';
 import { showItem, showPart } from './render.ts';

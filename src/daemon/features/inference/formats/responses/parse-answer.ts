@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../../fault.ts';
+import { isObject, type Json } from '../../invalid-request.ts';
 import type { InferenceEvent } from '../../neutral.ts';
 import { readStream } from '../../pipeline/relay.ts';
 import type { StartedCall } from '../../pipeline/start-call.ts';

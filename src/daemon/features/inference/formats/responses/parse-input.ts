@@ -1,14 +1,14 @@
 import { ApiError } from '../../../../../shared/errors.ts';
+import { quoted } from '../../../../../shared/not-found.ts';
 import {
   invalid,
   isObject,
   type Json,
   notSealedHere,
   optionalText,
-  quoted,
   requiredText,
   unsupportedPart,
-} from '../../fault.ts';
+} from '../../invalid-request.ts';
 import type {
   ContentPart,
   FunctionCallItem,

@@ -1,5 +1,6 @@
 import type { CreateResponseBody } from '../../../../../shared/contract/responses.ts';
-import { invalid, isObject, optionalFlag, optionalText, quoted, requiredText } from '../../fault.ts';
+import { quoted } from '../../../../../shared/not-found.ts';
+import { invalid, isObject, optionalFlag, optionalText, requiredText } from '../../invalid-request.ts';
 import {
   type Inference,
   type InputItem,

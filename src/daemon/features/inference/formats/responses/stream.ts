@@ -1,5 +1,5 @@
 import { sseDone, sseEvent } from '../../../../../shared/sse.ts';
-import { isObject, type Json } from '../../fault.ts';
+import { isObject, type Json } from '../../invalid-request.ts';
 import type { Batch, RawFrame } from '../../neutral.ts';
 import type { Output } from '../../pipeline/output-items.ts';
 import type { Answering, Settled, StartedFailure, StreamRenderer } from '../../pipeline/renderer.ts';

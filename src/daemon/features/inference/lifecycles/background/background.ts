@@ -1,7 +1,8 @@
 import { ApiError } from '../../../../../shared/errors.ts';
+import { notFound } from '../../../../../shared/not-found.ts';
 import { RelayReply, StreamReply } from '../../../../handler.ts';
 import { within } from '../../../../world.ts';
-import { invalid, type Json, quoted } from '../../fault.ts';
+import { invalid, type Json } from '../../invalid-request.ts';
 import { withIds } from '../../stored/history.ts';
 import { type RespondCall, readRequest } from '../request/read-request.ts';
 import { threadCallOf } from '../request/respond.ts';
@@ -100,7 +101,7 @@ export class Background {
     if (found) return found;
     if (await responses.byId(workspaceId, id, world.now()))
       throw invalid('id', 'Only responses created with `background: true` can be cancelled.');
-    throw new ApiError('not_found', { message: `There is no response ${quoted(id)}.` });
+    throw notFound('response', id);
   }
 
   /** The events of a response after a sequence, to its end; undefined when there is no such streamed response. */

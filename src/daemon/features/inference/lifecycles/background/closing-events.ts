@@ -1,8 +1,8 @@
 import { isErrorCode } from '../../../../../shared/errors.ts';
 import { sseDone } from '../../../../../shared/sse.ts';
-import { isObject, type Json } from '../../fault.ts';
 import { EventWriter } from '../../formats/responses/item-events.ts';
 import { endResource } from '../../formats/responses/render.ts';
+import { isObject, type Json } from '../../invalid-request.ts';
 import { errorType } from '../../pipeline/renderer.ts';
 
 /** A response that failed before its answer, or whose answer is lost. */

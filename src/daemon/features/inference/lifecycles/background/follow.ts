@@ -1,6 +1,6 @@
 import { sseDone } from '../../../../../shared/sse.ts';
 import { whenAborted } from '../../../../../shared/when-aborted.ts';
-import type { Json } from '../../fault.ts';
+import type { Json } from '../../invalid-request.ts';
 import type { ResponsesStore } from '../../stored/responses-store.ts';
 import type { BackgroundResponse, BackgroundStore, EventBatch } from './background-store.ts';
 import { closingEvents, interruptedResponse } from './closing-events.ts';

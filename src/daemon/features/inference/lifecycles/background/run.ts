@@ -1,9 +1,10 @@
+import { asApiError } from '../../../../../shared/errors.ts';
 import { sseDone } from '../../../../../shared/sse.ts';
 import { whenAborted } from '../../../../../shared/when-aborted.ts';
 import type { World } from '../../../../world.ts';
 import { startCreate } from '../../compaction/start-create.ts';
-import { asApiError, type Json } from '../../fault.ts';
 import { queuedEvents } from '../../formats/responses/stream.ts';
+import type { Json } from '../../invalid-request.ts';
 import type { StartedCall } from '../../pipeline/start-call.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import type { ReadRequest, RespondCall } from '../request/read-request.ts';

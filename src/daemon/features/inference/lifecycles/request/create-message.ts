@@ -1,7 +1,6 @@
 import type { CreateMessageBody } from '../../../../../shared/contract/messages.ts';
 import { RelayReply, StreamReply } from '../../../../handler.ts';
 import type { IdempotencySlot } from '../../../idempotency/index.ts';
-import { invalid, isObject, type Json } from '../../fault.ts';
 import { type MessageHeaders, parseMessagesCall, wantsThinking } from '../../formats/messages/parse.ts';
 import {
   type DistinctId,
@@ -10,6 +9,7 @@ import {
   renderMessage,
 } from '../../formats/messages/render.ts';
 import { MessagesStream } from '../../formats/messages/stream.ts';
+import { invalid, isObject, type Json } from '../../invalid-request.ts';
 import type { ModelCall } from '../../pipeline/call-observer.ts';
 import type { Output } from '../../pipeline/output-items.ts';
 import { answerHeaders, answerWhole, readWhole, relayStream, settleWhole } from '../../pipeline/relay.ts';

@@ -1,7 +1,7 @@
 import type { RelayReply, StreamReply } from '../../../../handler.ts';
 import { startCreate } from '../../compaction/start-create.ts';
-import { invalid } from '../../fault.ts';
 import { requireInput } from '../../formats/responses/parse.ts';
+import { invalid } from '../../invalid-request.ts';
 import { defaultsOf } from '../../pipeline/key-policy.ts';
 import type { ServiceOptions } from '../../pipeline/service-member.ts';
 import type { InferenceDeps } from '../inference-deps.ts';

@@ -1,7 +1,8 @@
+import { asApiError } from '../../../../../shared/errors.ts';
 import { sseDone } from '../../../../../shared/sse.ts';
 import { StreamReply } from '../../../../handler.ts';
 import { type ThreadRun, titleOf } from '../../../threads/index.ts';
-import { asApiError, invalid, isObject } from '../../fault.ts';
+import { invalid, isObject } from '../../invalid-request.ts';
 import type { ModelCall } from '../../pipeline/call-observer.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 

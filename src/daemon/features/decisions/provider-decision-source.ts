@@ -7,12 +7,12 @@ import type { Inference } from '../inference/neutral.ts';
 import { UpstreamFailure } from '../inference/upstream.ts';
 import type { ProviderRoute, Router } from '../routing/index.ts';
 import type { Debiaser } from './debias.ts';
+import { type AskOptions, addTokens, type DecisionSource, type SourceAnswer } from './decision-source.ts';
 import type { HostBudget } from './host-budget.ts';
 import { type CallModel, type ModelQuestion, readReply } from './model-call.ts';
 import { type AskNative, batchesOf, nativeDebias, verified } from './native-answers.ts';
 import type { DecisionRequest, Option, QuestionAnswer } from './question.ts';
 import { askForProbabilities } from './samples.ts';
-import { type AskOptions, addTokens, type DecisionSource, type SourceAnswer } from './source.ts';
 import { askForLetter, lettersMax, type ModelHabits, NoTokenProbabilities } from './token-probabilities.ts';
 
 /** Calls of one decision that run at the same time at a provider. */
@@ -21,7 +21,7 @@ const concurrentMax = 8;
 const rememberMs = 10 * 60_000;
 const rememberedMax = 1000;
 
-export interface UpstreamSourceDeps {
+export interface ProviderSourceDeps {
   router: Router<ProviderRoute>;
   /** The decision endpoint of a provider; undefined if it has none that is known. */
   nativeOf: (provider: string) => AskNative | undefined;
@@ -63,7 +63,7 @@ export class ModelMemory {
 }
 
 /** A model at a provider as a source: by its decision endpoint, else by token probabilities, else by samples. */
-export function upstreamSource(deps: UpstreamSourceDeps, route: ProviderRoute): DecisionSource {
+export function providerSource(deps: ProviderSourceDeps, route: ProviderRoute): DecisionSource {
   return {
     name: route.provider,
     benchKey: `${route.account} ${route.providerModel}`,
@@ -73,7 +73,7 @@ export function upstreamSource(deps: UpstreamSourceDeps, route: ProviderRoute): 
 
 /** One decision at one route: counts what its calls use. */
 class UpstreamDecision {
-  readonly #deps: UpstreamSourceDeps;
+  readonly #deps: ProviderSourceDeps;
   readonly #route: ProviderRoute;
   readonly #signal: AbortSignal;
   readonly #limited = concurrencyLimit(concurrentMax);
@@ -81,7 +81,7 @@ class UpstreamDecision {
   /** Whether the decision endpoint calibrated all its answers. */
   #calibrated = true;
 
-  constructor(deps: UpstreamSourceDeps, route: ProviderRoute, signal: AbortSignal) {
+  constructor(deps: ProviderSourceDeps, route: ProviderRoute, signal: AbortSignal) {
     this.#deps = deps;
     this.#route = route;
     this.#signal = signal;

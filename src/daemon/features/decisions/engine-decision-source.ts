@@ -1,11 +1,11 @@
 import { noCost } from '../../../shared/money.ts';
 import { noTokens } from '../inference/index.ts';
 import type { Debiaser, OrderedAnswer } from './debias.ts';
+import { addTokens, type DecisionSource, SourceFailure } from './decision-source.ts';
 import { isDistribution, normalised } from './distribution.ts';
 import type { DecisionEngine, EngineAnswer } from './engine.ts';
 import { batchesOf, nativeDebias } from './native-answers.ts';
 import type { Option } from './question.ts';
-import { addTokens, type DecisionSource, SourceFailure } from './source.ts';
 import { lettersMax } from './token-probabilities.ts';
 
 /** Engines compute in single precision. */

@@ -1,5 +1,5 @@
-/** The subset of a pino logger that the storage uses. */
-export interface StorageLog {
+/** The part of pino's logger that is used outside `process`. */
+export interface Log {
   info(details: object, message: string): void;
   warn(details: object, message: string): void;
   error(details: object, message: string): void;

@@ -1,4 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
+import { quoted } from '../../../shared/not-found.ts';
 
 /** An `invalid_request` error; `param` is the path of the faulty member in the request body: `input[2].content`. */
 export function invalid(param: string, message: string): ApiError {
@@ -33,17 +34,4 @@ export function unsupportedPart(type: string, param: string): ApiError {
 /** For sealed text that this daemon did not seal for this workspace. */
 export function notSealedHere(param: string): ApiError {
   return invalid(param, 'This was not sealed by this gateway for this workspace, or it is damaged.');
-}
-
-/** Error messages repeat at most this much of a request. */
-const quotedCharsMax = 64;
-
-/** A value from the request for use in an error message: JSON-quoted, and shortened when long. */
-export function quoted(name: string): string {
-  return JSON.stringify(name.length > quotedCharsMax ? `${name.slice(0, quotedCharsMax)}…` : name);
-}
-
-/** Converts any error to one for the caller; an unexpected error becomes `server_error` with its cause. */
-export function asApiError(error: unknown): ApiError {
-  return error instanceof ApiError ? error : new ApiError('server_error', { cause: error });
 }

@@ -61,7 +61,7 @@ export function foldedTo(database: Connection): number {
  * Adds calls to the daily totals and to `call_index`, many at once: several B-trees per call would double the pages that a
  * settlement writes. Folding is part of a settlement's transaction, so that totals, index and `folded_to` always agree.
  */
-export class CallFolder {
+export class UsageTotals {
   readonly #database: Connection;
   readonly #statements: { run(range: object): unknown }[];
   #foldedTo: number;

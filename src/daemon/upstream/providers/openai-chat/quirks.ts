@@ -1,17 +1,5 @@
-/** A dialect of the chat format; `generic` is what most servers accept. */
-export type FlavourName =
-  | 'openai'
-  | 'openrouter'
-  | 'vercel'
-  | 'mistral'
-  | 'deepseek'
-  | 'groq'
-  | 'xai'
-  | 'local'
-  | 'generic';
-
 /** How a provider deviates from OpenAI's chat format. Source: the providers' API references. */
-export interface Flavour {
+export interface Quirks {
   /** The field that limits the output; undefined if unknown, see `outputTokensField`. */
   outputTokensField: 'max_tokens' | 'max_completion_tokens' | undefined;
   /** Whether it accepts `stream_options`; providers without it always send usage. */
@@ -37,7 +25,7 @@ export interface Flavour {
   supportsFileUrls: boolean;
 }
 
-const openai: Flavour = {
+const openai: Quirks = {
   outputTokensField: 'max_completion_tokens',
   supportsStreamOptions: true,
   supportsDeveloperRole: true,
@@ -55,7 +43,7 @@ const openai: Flavour = {
 
 const anyReasoning = ['reasoning_content', 'reasoning', 'reasoning_details'];
 
-const generic: Flavour = {
+const generic: Quirks = {
   ...openai,
   outputTokensField: undefined,
   supportsAllowedTools: false,
@@ -65,7 +53,7 @@ const generic: Flavour = {
   supportsTopK: true,
 };
 
-const aggregator: Flavour = {
+const aggregator: Quirks = {
   ...generic,
   outputTokensField: 'max_tokens',
   supportsDeveloperRole: true,
@@ -74,63 +62,68 @@ const aggregator: Flavour = {
   supportsFileUrls: true,
 };
 
-const flavours: Record<FlavourName, Flavour> = {
-  openai,
-  openrouter: aggregator,
-  vercel: aggregator,
-  mistral: {
-    ...generic,
-    outputTokensField: 'max_tokens',
-    supportsStreamOptions: false,
-    requiredToolChoice: 'any',
-    reasoningFields: [],
-    supportsTopK: false,
-    seedField: 'random_seed',
-    needsShortCallIds: true,
-  },
-  deepseek: {
-    ...generic,
-    outputTokensField: 'max_tokens',
-    reasoningFields: ['reasoning_content'],
-    needsReasoning: true,
-    supportsTopK: false,
-  },
-  groq: {
-    ...generic,
-    outputTokensField: 'max_completion_tokens',
-    reasoningFields: ['reasoning'],
-    supportsTopK: false,
-  },
-  xai: { ...generic, reasoningFields: ['reasoning_content'], supportsTopK: false },
-  // Ollama and LM Studio only support the older name, and ignore the other one.
-  local: { ...generic, outputTokensField: 'max_tokens' },
-  generic,
-};
+// Ollama and LM Studio only support the older name, and ignore the other one.
+const local: Quirks = { ...generic, outputTokensField: 'max_tokens' };
 
-/** The names of detected local servers. */
-const localNames = new Set(['ollama', 'lmstudio', 'llamacpp', 'vllm']);
+/** By the provider's name. */
+const quirksByName = new Map(
+  Object.entries<Quirks>({
+    openai,
+    openrouter: aggregator,
+    vercel: aggregator,
+    mistral: {
+      ...generic,
+      outputTokensField: 'max_tokens',
+      supportsStreamOptions: false,
+      requiredToolChoice: 'any',
+      reasoningFields: [],
+      supportsTopK: false,
+      seedField: 'random_seed',
+      needsShortCallIds: true,
+    },
+    deepseek: {
+      ...generic,
+      outputTokensField: 'max_tokens',
+      reasoningFields: ['reasoning_content'],
+      needsReasoning: true,
+      supportsTopK: false,
+    },
+    groq: {
+      ...generic,
+      outputTokensField: 'max_completion_tokens',
+      reasoningFields: ['reasoning'],
+      supportsTopK: false,
+    },
+    xai: { ...generic, reasoningFields: ['reasoning_content'], supportsTopK: false },
+    ollama: local,
+    lmstudio: local,
+    llamacpp: local,
+    vllm: local,
+  }),
+);
+
 /** Ports of Ollama and LM Studio, on any host. */
 const localPorts = new Set(['11434', '1234']);
 
-const flavourByHost: Record<string, FlavourName> = {
-  'api.openai.com': 'openai',
-  'openrouter.ai': 'openrouter',
-  'ai-gateway.vercel.sh': 'vercel',
-  'api.mistral.ai': 'mistral',
-  'codestral.mistral.ai': 'mistral',
-  'api.deepseek.com': 'deepseek',
-  'api.groq.com': 'groq',
-  'api.x.ai': 'xai',
-};
+const nameByHost = new Map(
+  Object.entries({
+    'api.openai.com': 'openai',
+    'openrouter.ai': 'openrouter',
+    'ai-gateway.vercel.sh': 'vercel',
+    'api.mistral.ai': 'mistral',
+    'codestral.mistral.ai': 'mistral',
+    'api.deepseek.com': 'deepseek',
+    'api.groq.com': 'groq',
+    'api.x.ai': 'xai',
+  }),
+);
 
-/** The named flavour, else that of the host, the port or the provider's name, else `generic`. */
-export function flavourOf(settings: { name: string; baseUrl: string; flavour?: FlavourName }): Flavour {
-  if (settings.flavour !== undefined) return flavours[settings.flavour];
-  const { hostname = '', port = '' } = URL.parse(settings.baseUrl) ?? {};
-  const byHost = Object.hasOwn(flavourByHost, hostname) ? flavourByHost[hostname] : undefined;
-  if (byHost !== undefined) return flavours[byHost];
-  if (localPorts.has(port) || localNames.has(settings.name)) return flavours.local;
-  return Object.hasOwn(flavours, settings.name) ? flavours[settings.name as FlavourName] : generic;
+/** The quirks of the host, else of the port or the provider's name; what most servers accept, if none is known. */
+export function quirksOf({ name, baseUrl }: { name: string; baseUrl: string }): Quirks {
+  const { hostname = '', port = '' } = URL.parse(baseUrl) ?? {};
+  const known = nameByHost.get(hostname);
+  if (known === undefined && localPorts.has(port)) return local;
+  return quirksByName.get(known ?? name) ?? generic;
 }
 
 /** OpenAI's reasoning models refuse `max_tokens`, which all other models accept. */
@@ -138,7 +131,7 @@ const renamedField = /(^|\/)(o\d|gpt-[5-9])/;
 
 /** The field that limits a model's output; `requested` is the one that the caller used. */
 export function outputTokensField(
-  { outputTokensField: known }: Flavour,
+  { outputTokensField: known }: Quirks,
   model: string,
   requested?: 'max_tokens' | 'max_completion_tokens',
 ): 'max_tokens' | 'max_completion_tokens' {

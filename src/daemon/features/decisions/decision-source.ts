@@ -39,8 +39,6 @@ export interface DecisionSource {
   name: string;
   /** What is skipped after a failure; sources with the same key are skipped together. */
   benchKey: string;
-  /** Its share of the whole deadline, in milliseconds; undefined for all of it. */
-  deadlineMs?: number;
   /**
    * Rejects with a `SourceFailure` or an `UpstreamFailure` if another source may answer, with an `ApiError` if the request
    * itself is at fault, and with the signal's reason when it is aborted.

@@ -15,7 +15,7 @@ const secretPaths = [
   '*.body',
 ];
 
-export type Log = ReturnType<typeof createLog>;
+export type PinoLog = ReturnType<typeof createLog>;
 
 /** A logger that writes JSON lines to stderr and a file. Bodies, headers and credentials are redacted. */
 export function createLog(level: string, file: LogFile) {
@@ -29,7 +29,7 @@ export function createLog(level: string, file: LogFile) {
 }
 
 /** A logger that writes all lines to the file only. */
-export function createFileLog(file: LogFile): Log {
+export function createFileLog(file: LogFile): PinoLog {
   return loggerTo('trace', file);
 }
 
