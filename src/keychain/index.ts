@@ -1,2 +1,2 @@
-export { type Keychain, type KeychainOptions, openKeychain } from './keychain.ts';
-export { KeychainFailure, type KeychainFault } from './keychain-failure.ts';
+export { type Keychain, openKeychain } from './keychain.ts';
+export { KeychainFailure } from './keychain-failure.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { KeyClaim } from '../../src/daemon/features/idempotency/index.ts';
+import type { KeyClaim } from '../../src/daemon/features/idempotency/store.ts';
 import { aHold, aSettlement, aUsage, dayMs, morning, type OpenStorage } from './records.ts';
 
 function aClaim(requestId: string, changes: Partial<KeyClaim> = {}): KeyClaim {

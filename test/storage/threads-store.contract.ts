@@ -4,7 +4,7 @@ import type {
   RunStart,
   ThreadRecord,
   ThreadsStore,
-} from '../../src/daemon/features/threads/index.ts';
+} from '../../src/daemon/features/threads/threads-store.ts';
 import { morning, type OpenStorage } from './records.ts';
 
 function aThread(id: string, changes: Partial<ThreadRecord> = {}): ThreadRecord {

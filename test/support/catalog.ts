@@ -1,10 +1,7 @@
-import {
-  Catalog,
-  type CatalogSettings,
-  type PriceLibrary,
-  type ProviderDescription,
-  type ProviderKind,
-} from '../../src/daemon/features/catalog/index.ts';
+import type { CatalogSettings } from '../../src/daemon/features/catalog/catalog.ts';
+import { Catalog, type ProviderDescription } from '../../src/daemon/features/catalog/index.ts';
+import type { ProviderKind } from '../../src/daemon/features/catalog/offer.ts';
+import type { PriceLibrary } from '../../src/daemon/features/catalog/price-library.ts';
 import { fakeWorld } from './fake-world.ts';
 
 export const prices = {

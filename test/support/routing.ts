@@ -1,9 +1,5 @@
-import {
-  LiveSpeed,
-  type Offer,
-  type Resolution,
-  unknownCapabilities,
-} from '../../src/daemon/features/catalog/index.ts';
+import { LiveSpeed, type Offer, type Resolution } from '../../src/daemon/features/catalog/index.ts';
+import { unknownCapabilities } from '../../src/daemon/features/catalog/model-traits.ts';
 import { Health, type ProviderRoute } from '../../src/daemon/features/routing/index.ts';
 import type { PlanRequest, Requirements } from '../../src/daemon/features/routing/judge-offer.ts';
 import { planRoutes } from '../../src/daemon/features/routing/plan-routes.ts';

@@ -1,9 +1,9 @@
 import {
   type Upstream,
   type UpstreamAnswer,
-  type UpstreamCall,
   UpstreamFailure,
 } from '../../src/daemon/features/inference/index.ts';
+import type { UpstreamCall } from '../../src/daemon/features/inference/upstream.ts';
 import type { FakeWorld } from './fake-world.ts';
 
 export type Step = 'ok' | UpstreamFailure;

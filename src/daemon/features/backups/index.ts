@@ -1,8 +1,2 @@
-export type {
-  BackupFile,
-  BackupOrder,
-  BackupProgress,
-  BackupRecord,
-  BackupStore,
-} from './backup-store.ts';
+export type { BackupFile } from './backup-store.ts';
 export { backupHandlers } from './handlers.ts';

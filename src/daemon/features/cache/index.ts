@@ -1,3 +1,3 @@
-export { type CacheSettings, cachingRouter } from './caching-router.ts';
+export { cachingRouter } from './caching-router.ts';
 export { cacheHandlers } from './handlers.ts';
-export type { CacheBounds, CachedAnswer, CacheStore } from './store.ts';
+export type { CachedAnswer, CacheStore } from './store.ts';

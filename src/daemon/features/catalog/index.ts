@@ -1,10 +1,9 @@
-export { Catalog, type CatalogSettings } from './catalog.ts';
+export { Catalog } from './catalog.ts';
 export { defaultModel } from './default-model.ts';
-export { freePrices, nanoFromDecimal, pricesFromDecimals, type WrittenPrices } from './exact-price.ts';
+export { pricesFromDecimals } from './exact-price.ts';
 export { catalogHandlers } from './handlers.ts';
-export { type ListedModel, type ListingProvider, modelListings } from './listing.ts';
-export { type LiveNumbers, type LiveReader, LiveSpeed } from './live-speed.ts';
-export { type Capabilities, type Modality, type ModelKind, unknownCapabilities } from './model-traits.ts';
-export type { ModelDetails, Offer, ProviderDescription, ProviderKind, Resolution } from './offer.ts';
-export { loadPriceLibrary, type PriceLibrary } from './price-library.ts';
+export { type ListedModel, modelListings } from './listing.ts';
+export { type LiveReader, LiveSpeed } from './live-speed.ts';
+export type { ModelKind } from './model-traits.ts';
+export type { Offer, ProviderDescription, Resolution } from './offer.ts';
 export { unknownModels } from './unknown-models.ts';

@@ -8,30 +8,15 @@ export {
   SourceFailure,
   sourceFailureOf,
 } from './decision-source.ts';
-export {
-  Decisions,
-  type DecisionsDeps,
-  isDecisionModel,
-  orAborted,
-  type PeerCall,
-  type PeerSource,
-} from './decisions.ts';
+export { Decisions, orAborted, type PeerCall, type PeerSource } from './decisions.ts';
 export { topOf } from './distribution.ts';
 export { type EmbeddedModel, eitherEngine, embeddedEngine } from './embedded-engine.ts';
-export type {
-  DecisionEngine,
-  EngineAnswer,
-  EngineName,
-  EngineQuestion,
-  EngineRequest,
-  EngineStatus,
-  Engines,
-} from './engine.ts';
+export type { DecisionEngine, EngineAnswer, EngineName, EngineRequest, Engines } from './engine.ts';
 export { engineSource } from './engine-decision-source.ts';
 export { decisionHandlers } from './handlers.ts';
 export { HostBudget } from './host-budget.ts';
 export { decisionModelEntries } from './model-entries.ts';
-export { type AskNative, type NativeAnswer, type NativeCall, verified } from './native-answers.ts';
+export { type AskNative, type NativeAnswer, verified } from './native-answers.ts';
 export { ModelMemory } from './provider-decision-source.ts';
 export {
   type DecisionRequest,

@@ -1,9 +1,3 @@
-export {
-  type EngineModel,
-  EngineModels,
-  type EngineRole,
-  libraryMissing,
-  type OpenModel,
-} from './engine-models.ts';
+export { EngineModels, type EngineRole, libraryMissing, type OpenModel } from './engine-models.ts';
 export { engineHandlers } from './handlers.ts';
-export type { ModelRunner, OptionsQuestion, RunningModel } from './model-runner.ts';
+export type { ModelRunner, RunningModel } from './model-runner.ts';

@@ -1,6 +1,5 @@
 export {
   BackendFailure,
-  type BackendFailureKind,
   type BackendInfo,
   type BackendName,
   type InvoiceRequest,
@@ -10,7 +9,7 @@ export {
   type PaymentOutcome,
   type PaymentRequest,
 } from './backend.ts';
-export type { Invoice, InvoiceNetwork, InvoiceTerms } from './bolt11.ts';
+export type { Invoice, InvoiceNetwork } from './bolt11.ts';
 export { InvalidInvoice } from './invalid-invoice.ts';
 export type { NodeKey } from './mnemonic.ts';
 

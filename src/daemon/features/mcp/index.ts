@@ -3,7 +3,7 @@ import { implement } from '../../handler.ts';
 import type { McpDeps } from './deps.ts';
 
 export type { McpDeps } from './deps.ts';
-export type { InnerCalls, Sender } from './inner-call.ts';
+export type { InnerCalls } from './inner-call.ts';
 
 /** Loads the library with the first message: it is slow to load, and most daemons never need it. */
 export function mcpHandlers(deps: McpDeps) {

@@ -1,3 +1,3 @@
 export { type AnsweredRequest, Counters } from './counters.ts';
-export { type Family, families, type Gauges, type Sample } from './families.ts';
+export { type Family, families } from './families.ts';
 export { metricsHandlers } from './handlers.ts';

@@ -3,7 +3,7 @@ export { Challenges } from './challenges.ts';
 export { CreditPurchases } from './credit-purchases.ts';
 export { creditPurchaseHandlers } from './handlers.ts';
 export { chargeChallenge } from './offer.ts';
-export { PaidCalls, type PayableCall, type PayableRequest, type RejectedCall } from './paid-calls.ts';
+export { PaidCalls, type PayableCall, type PayableRequest } from './paid-calls.ts';
 export {
   carriesPayment,
   credentialMismatch,
@@ -12,4 +12,3 @@ export {
   type RefusalReason,
 } from './proof.ts';
 export { type RateSettings, Rates } from './rates.ts';
-export type { Challenge, ChallengesStore, PaidRequest, Rate, Redemption } from './store.ts';

@@ -1,4 +1,4 @@
 export { profileHandlers } from './handlers.ts';
 export { type People, people, toReference } from './people.ts';
 export { profile } from './profile.ts';
-export type { PersonRecord, ProfileStore } from './store.ts';
+export type { PersonRecord } from './store.ts';

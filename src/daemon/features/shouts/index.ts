@@ -1,3 +1,2 @@
 export { shoutHandlers } from './handlers.ts';
 export { shouts } from './shouts.ts';
-export type { ShoutRecord, ShoutsStore } from './store.ts';

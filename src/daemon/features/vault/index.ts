@@ -7,5 +7,5 @@ export {
   type ReadPassphrase,
 } from './master-store.ts';
 export { parseMasterKey } from './sealing-scheme.ts';
-export type { MasterRecord, MasterStoreName, SealedSecret, VaultStore } from './store.ts';
-export { Vault, type VaultDeps } from './vault.ts';
+export type { MasterStoreName, SealedSecret, VaultStore } from './store.ts';
+export { Vault } from './vault.ts';

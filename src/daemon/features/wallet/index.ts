@@ -5,15 +5,6 @@ export { paymentHandlers, walletHandlers } from './handlers.ts';
 export { type Invoices, invoices } from './invoices.ts';
 export { Payments, type PayRequest } from './payments.ts';
 export type { SpendingLimits } from './spending-limits.ts';
-export type {
-  InvoiceRecord,
-  NewInvoice,
-  NewPayment,
-  PaymentRecord,
-  PaymentRefusal,
-  WalletBalance,
-  WalletRecord,
-  WalletStore,
-} from './store.ts';
+export type { InvoiceRecord, PaymentRecord, WalletRecord } from './store.ts';
 export { trustNode, withTrustedNode } from './trusted-node.ts';
 export { type Wallets, wallets } from './wallets.ts';

@@ -1,3 +1,3 @@
-export { createRecorder, type Recorder } from './recorder.ts';
-export { readRecordings, type StoredRecording } from './recording.ts';
+export { createRecorder } from './recorder.ts';
+export { readRecordings } from './recording.ts';
 export { createReplayer, recordedProviders } from './replayer.ts';

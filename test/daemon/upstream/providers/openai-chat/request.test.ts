@@ -92,7 +92,7 @@ describe('a caller of the same format', () => {
     ['openai', { max_completion_tokens: 500 }, { max_completion_tokens: 100 }],
     ['another', { max_completion_tokens: 500 }, { max_completion_tokens: 100 }],
     ['another', {}, { max_tokens: 100 }],
-    ['local', { max_completion_tokens: 500 }, { max_tokens: 100 }],
+    ['ollama', { max_completion_tokens: 500 }, { max_tokens: 100 }],
     ['mistral', { max_completion_tokens: 500 }, { max_tokens: 100 }],
   ] as const)('is limited to its budget, in the field that %s accepts: %j', (provider, asked, sent) => {
     const body = bodyFor({ ...relayed(asked), outputTokensMax: 100 }, provider);
@@ -323,14 +323,14 @@ describe('a caller of another format', () => {
       const items = [user('?'), item, called('c1'), output('c1', '1')];
       return (bodyFor(translated({ items }), 'another').messages as Json[])[1];
     };
-    expect(turn(thought('p', { reasoning_content: 'hm' }))).toMatchObject({ reasoning_content: 'hm' });
+    expect(turn(thought('another', { reasoning_content: 'hm' }))).toMatchObject({ reasoning_content: 'hm' });
     const details = [{ type: 'reasoning.encrypted', data: 'x' }];
-    expect(turn(thought('p', { reasoning_details: details }))).toMatchObject({ reasoning_details: details });
-    expect(turn(thought('p', { thinking: 'hm' }))).toMatchObject({
+    expect(turn(thought('another', { reasoning_details: details }))).toMatchObject({ reasoning_details: details });
+    expect(turn(thought('another', { thinking: 'hm' }))).toMatchObject({
       content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }],
     });
     expect(JSON.stringify(turn(thought('other', { reasoning_content: 'canary' })))).not.toContain('canary');
-    expect(JSON.stringify(turn(thought('p', { reasoning_content: 'hm' })))).not.toContain('shown');
+    expect(JSON.stringify(turn(thought('another', { reasoning_content: 'hm' })))).not.toContain('shown');
   });
 
   test('tools, choices and formats', () => {
