@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import {
-  type PeerAttemptRecord,
-  type PeerRecordedHealth,
-  type PeerSettings,
-  unusedPeer,
+import type {
+  PeerAttemptRecord,
+  PeerRecordedHealth,
+  PeerSettings,
 } from '../../src/daemon/features/peers/store.ts';
 import type { SealedSecret } from '../../src/daemon/features/vault/store.ts';
+import { unusedPeer } from '../../src/daemon/storage/sqlite/peers/writes.ts';
 import { addUsers, morning, type OpenStorage } from './records.ts';
 
 export function peersStoreContract(open: OpenStorage): void {

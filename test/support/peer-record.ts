@@ -1,4 +1,5 @@
-import { type PeerRecord, unusedPeer } from '../../src/daemon/features/peers/store.ts';
+import type { PeerRecord } from '../../src/daemon/features/peers/store.ts';
+import { unusedPeer } from '../../src/daemon/storage/sqlite/peers/writes.ts';
 
 /** A peer that was never asked. */
 export function peerRecord(changes: Partial<PeerRecord> = {}): PeerRecord {

@@ -37,19 +37,6 @@ export interface PeerRecordedHealth {
   agreed: number;
 }
 
-/** What is known of a peer that was never asked. */
-export const unusedPeer: PeerRecordedHealth = {
-  answered: 0,
-  failed: 0,
-  latencyMs: null,
-  lastSeenAt: null,
-  benches: 0,
-  benchedUntil: null,
-  reason: null,
-  compared: 0,
-  agreed: 0,
-};
-
 export type PeerRecord = PeerSettings & PeerRecordedHealth;
 
 /** One call to a peer: never the questions or answers. */

@@ -1,10 +1,9 @@
-import {
-  type KeyChange,
-  type PeerAttemptRecord,
-  type PeerRecord,
-  type PeerRecordedHealth,
-  type PeerSettings,
-  unusedPeer,
+import type {
+  KeyChange,
+  PeerAttemptRecord,
+  PeerRecord,
+  PeerRecordedHealth,
+  PeerSettings,
 } from '../../../features/peers/store.ts';
 import { and, count, eq, lte, type Orm } from '../engine/orm.ts';
 import { vaultSecrets } from '../vault/tables.ts';
@@ -12,6 +11,19 @@ import { putSecret } from '../vault/writes.ts';
 import { peerAttempts, peers } from './tables.ts';
 
 type PeerKey = Pick<PeerSettings, 'workspaceId' | 'name'>;
+
+/** What is known of a peer that was never asked. */
+export const unusedPeer: PeerRecordedHealth = {
+  answered: 0,
+  failed: 0,
+  latencyMs: null,
+  lastSeenAt: null,
+  benches: 0,
+  benchedUntil: null,
+  reason: null,
+  compared: 0,
+  agreed: 0,
+};
 
 export function peersWrites(orm: Orm) {
   const isPeer = ({ workspaceId, name }: PeerKey) =>

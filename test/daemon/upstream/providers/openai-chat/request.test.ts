@@ -325,7 +325,9 @@ describe('a caller of another format', () => {
     };
     expect(turn(thought('another', { reasoning_content: 'hm' }))).toMatchObject({ reasoning_content: 'hm' });
     const details = [{ type: 'reasoning.encrypted', data: 'x' }];
-    expect(turn(thought('another', { reasoning_details: details }))).toMatchObject({ reasoning_details: details });
+    expect(turn(thought('another', { reasoning_details: details }))).toMatchObject({
+      reasoning_details: details,
+    });
     expect(turn(thought('another', { thinking: 'hm' }))).toMatchObject({
       content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }],
     });
