@@ -30,11 +30,11 @@ const batchSizeMax: Record<Lane, number> = { money: 512, bulk: 16 };
 /** Bulk batches stay small, because the money lane waits for the batch in flight. */
 const bulkBytesMax = 1024 * 1024;
 /** A batch that grows every turn is sent after this time. */
-const gatheringMs = 2;
+const gatheringMs = 5;
 
 /**
  * Collects writes into batches (group commit): while one batch is in flight, the next one fills. A batch is sent once a
- * turn of the event loop added at most one write, or when its oldest write has waited two milliseconds: a busy loop makes
+ * turn of the event loop added at most one write, or when its oldest write has waited five milliseconds: a busy loop makes
  * few large commits instead of many small ones, and an idle loop adds only microseconds.
  */
 export class WriteQueue {
