@@ -34,7 +34,12 @@ export function rowFormat<Table extends { $inferSelect: object }, Source>() {
     const positions = new Map(Object.keys(definition).map((name, position) => [name, position]));
     return {
       names: Object.keys(definition).map(sqlName),
-      row: (source) => readers.map((read) => read(source)),
+      row: (source) => {
+        // Not by `map`: V8 treats what that returns as an array with holes, which takes twice as long to copy to a thread.
+        const row: SqlValue[] = [];
+        for (const read of readers) row.push(read(source));
+        return row;
+      },
       get: (row, name) => row[positions.get(name) as number] as never,
       with: (row, changes) => {
         const values = [...row];
