@@ -51,6 +51,7 @@ async function explainSocket({ path, message, isTaken }: SocketUnusable): Promis
 /** The members of Node's system errors that are used here. */
 interface SystemError {
   code?: string;
+  syscall?: string;
   path?: string;
   address?: string;
   port?: number;
@@ -74,7 +75,7 @@ function explainSqlite(code: string | undefined): string | undefined {
 
 /** Explains what the operating system refused; undefined for anything else. */
 async function explainRefusal(error: SystemError): Promise<string | undefined> {
-  const { code, path, address, port, hostname } = error;
+  const { code, syscall, path, address, port, hostname } = error;
   switch (code) {
     case 'EADDRINUSE': {
       if (port === undefined) return undefined;
@@ -92,6 +93,10 @@ async function explainRefusal(error: SystemError): Promise<string | undefined> {
       if (port !== undefined)
         return `This user cannot listen on port ${port}.\nChoose a port from 1024 with --port.`;
       return `This user cannot read and write ${path}.\nRun as its owner, or choose ${anotherFolder}`;
+    case 'ENOENT':
+      // Node reports this in place of EROFS for a folder whose parents it creates, too.
+      if (syscall !== 'mkdir') return undefined;
+      return `${path} cannot be created.\nChoose ${anotherFolder}`;
     case 'EROFS':
       return `${path} is on a read-only disk.\nChoose ${anotherFolder}`;
     case 'ENOSPC':

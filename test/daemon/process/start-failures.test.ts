@@ -57,6 +57,15 @@ describe('a failed start reports', () => {
     expect(stderr).toBe(`${path} is not a folder.\nChoose another folder with GATEWAY_HOME or --data.\n`);
   });
 
+  test('a data folder that cannot be created', async () => {
+    // As on a read-only disk, which a test cannot mount.
+    const error = Object.assign(new Error(), { code: 'ENOENT', syscall: 'mkdir', path: '/media/disk/data' });
+    expect(await explainFailure(error)).toEqual({
+      exit: 1,
+      text: '/media/disk/data cannot be created.\nChoose another folder with GATEWAY_HOME or --data.',
+    });
+  });
+
   test('the address of the daemon that uses the folder', async () => {
     const daemon = await startDaemon();
     onTestFinished(() => daemon.stop().then(() => {}));

@@ -7,6 +7,7 @@ import { checkHeader, createIfMissing, fsyncPath } from './engine/database-file.
 import { DataNeedsRepair, isDamage } from './engine/errors.ts';
 import { readMeta, writeMeta } from './engine/meta.ts';
 import { type Migration, migrate, needsMigration, schemaVersion } from './engine/migrate.ts';
+import { walDamage } from './engine/wal-damage.ts';
 import { balanceProblems, balanceTotals, checkBalances } from './ledger/check-balances.ts';
 import { matchesCheckpoint, writeCheckpoint } from './ledger/checkpoint.ts';
 
@@ -26,6 +27,8 @@ export function prepareDatabase(options: PrepareOptions): void {
   const { file, migrations } = options;
   createIfMissing(file, migrations);
   checkHeader(file);
+  const damage = walDamage(file);
+  if (damage !== undefined) throw new DataNeedsRepair(file, damage);
   chmodSync(file, 0o600);
   let database: Connection | undefined;
   try {

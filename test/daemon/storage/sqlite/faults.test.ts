@@ -60,6 +60,9 @@ test('a full disk refuses writes but allows reads, and writing resumes once ther
     message: expect.stringContaining('full'),
   });
   expect(storage.state()).toEqual({ writable: false, reason: 'the disk is full' });
+  await expect(storage.responses.insert(large('resp_rejected'))).rejects.toMatchObject({
+    code: 'unavailable',
+  });
   expect(await storage.metering.usage('req_1')).toBeDefined();
   expect(await storage.responses.byId('ws_1', `resp_${kept + 1}`, morning)).toBeUndefined();
 

@@ -164,6 +164,46 @@ describe('an unusable file is refused and stays unchanged:', () => {
   });
 });
 
+describe('the write-ahead log of a killed daemon', () => {
+  /** A folder like one that a daemon leaves when it is killed after three commits; returns the log. */
+  async function killed(): Promise<string> {
+    const live = newFolder();
+    const storage = await open({ folder: live });
+    for (const id of ['req_1', 'req_2', 'req_3']) await storage.metering.settle(aSettlement(id));
+    for (const name of ['gateway.db', 'gateway.db-wal']) copyFileSync(join(live, name), join(folder, name));
+    return `${file}-wal`;
+  }
+
+  function overwrite(path: string, at: number, bytes: Buffer): void {
+    const handle = openSync(path, 'r+');
+    writeSync(handle, bytes, 0, bytes.length, at);
+    closeSync(handle);
+  }
+
+  test.each([
+    ['its header', 0, Buffer.alloc(32)],
+    ['its header', 20, Buffer.from('a')],
+    ['frame 2', 32 + 4120 + 1000, Buffer.from('a')],
+    ['frame 2', 32 + 4120, Buffer.alloc(4120)],
+  ])('is refused and stays unchanged if it is damaged at %s, from byte %i', async (where, at, bytes) => {
+    const log = await killed();
+    overwrite(log, at, bytes);
+    const before = readFileSync(log);
+    const refusal = open({ folder });
+    await expect(refusal).rejects.toThrow(`its write-ahead log is damaged at ${where}. Nothing was changed.`);
+    await expect(refusal).rejects.toThrow(DataNeedsRepair);
+    expect(readFileSync(log).equals(before)).toBe(true);
+  });
+
+  test('is read up to a commit that was interrupted', async () => {
+    const log = await killed();
+    truncateSync(log, statSync(log).size - 5000);
+    const storage = await open({ folder });
+    expect(await storage.metering.usage('req_2')).toBeDefined();
+    expect(await storage.metering.usage('req_3')).toBeUndefined();
+  });
+});
+
 describe('a balance changed in the file', () => {
   const flipBit = "UPDATE accounts SET balance = balance ^ 64 WHERE id = 'provider:openai'".replace(
     'balance ^ 64',

@@ -133,7 +133,10 @@ export class Writer<C extends Commands> {
   }
 
   #batchFailed({ kind, code, message }: BatchFailure): void {
-    this.#log.error({ kind, code, reason: message }, 'a batch of writes failed');
+    // A full disk is reported once, although every retry fails.
+    if (kind !== 'full' || !this.#isFull) {
+      this.#log.error({ kind, code, reason: message }, 'a batch of writes failed');
+    }
     if (kind === 'full') this.#setFull(true);
     if (kind === 'fatal') this.#fail(new Error(`the database failed: ${code}: ${message}`));
   }
