@@ -1,7 +1,7 @@
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { ApiError } from '../../shared/errors.ts';
 import { rawAnswers } from './connection-errors.ts';
-import { addEndpoint } from './endpoint-route.ts';
+import { addEndpoints } from './endpoint-route.ts';
 import { bodyTooLarge, decompress, parseJson } from './json-body.ts';
 import { createListeners, serverUrl } from './listeners.ts';
 import { connectionsMaxFor, openFilesMax } from './protection/limits.ts';
@@ -45,7 +45,7 @@ const closeGraceMs = 250;
 export async function createServer(options: HttpServerOptions): Promise<HttpServer> {
   const context = createServerContext(options);
   const app = makeFastify(context);
-  for (const handler of options.handlers) addEndpoint(app, handler, context);
+  addEndpoints(app, options.handlers, context);
   for (const { path, methods } of hiddenMethods(options.handlers.map(({ endpoint }) => endpoint)))
     app.route({
       method: methods,
