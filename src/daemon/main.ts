@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { homedir } from 'node:os';
 import type { ConfigTools, ServeOptions } from '../shared/daemon-module.ts';
 import { type ExitCode, exitCodes } from '../shared/errors.ts';
@@ -281,6 +282,8 @@ async function checkAfterStart(
   } catch (error) {
     log.warn({ err: error }, 'prices could not be loaded');
   }
+  // Node itself writes its cache of compiled code at the exit only, and not if the daemon is killed.
+  flushCompileCache();
   if (stopped.aborted) return;
   try {
     const { ok, problems } = (await storage.checkIfDue()) ?? { ok: true };
