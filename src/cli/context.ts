@@ -55,6 +55,8 @@ export interface Context {
   /** Whether Ctrl-C was pressed in a command that had asked for the signal. */
   readonly isInterrupted: boolean;
   daemon(): Promise<DaemonModule>;
+  /** The options and arguments of the command that runs: `--name`, `<key>`. */
+  inputs: readonly string[];
   /** The exit code when nothing is thrown; 0 by default. It may be that of another program. */
   exit: number;
 }
@@ -144,6 +146,7 @@ export function createContext(options: ContextOptions): Context {
       return signal?.aborted ?? false;
     },
     daemon: options.serve,
+    inputs: [],
     exit: exitCodes.done,
   };
   return context;

@@ -72,6 +72,19 @@ export class NotTheService extends Error {
   }
 }
 
+/** A parameter of a path is empty, or a dotted segment that would lead to another path. */
+export class InvalidPathParameter extends TypeError {
+  readonly parameter: string;
+  readonly value: string;
+
+  constructor(parameter: string, value: string) {
+    super(`${JSON.stringify(value)} is not a valid ${parameter}`);
+    this.name = 'InvalidPathParameter';
+    this.parameter = parameter;
+    this.value = value;
+  }
+}
+
 export interface ClientOptions {
   /** `http://127.0.0.1:4100`; a path in it is prepended to the endpoint's path. */
   baseUrl: string;
@@ -171,7 +184,7 @@ export function pathOf(template: string, params: Record<string, unknown>): strin
     const segments = rest ? value.split('/') : [value];
     // An empty or dotted segment would change the path.
     if (segments.some((segment) => /^\.{0,2}$/.test(segment))) {
-      throw new TypeError(`"${value}" is not a valid ${name} for ${template}`);
+      throw new InvalidPathParameter(name, value);
     }
     return segments.map(encodeURIComponent).join('/');
   });

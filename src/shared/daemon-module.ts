@@ -27,7 +27,7 @@ export interface ConfigChange {
   /** Undefined to remove the setting. */
   value: string | undefined;
   /** Whether a model that is unknown here can be called after all; without it, unknown models are no fault. */
-  isKnownModel?: ((model: string) => Promise<boolean>) | undefined;
+  isKnownModel?: ((model: string) => Promise<boolean | undefined>) | undefined;
 }
 
 export interface ConfigPlace {

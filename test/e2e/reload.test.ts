@@ -186,6 +186,8 @@ describe('the default model', () => {
     expect(stderr).toContain('default_model: There is no model "openai/gpt-5-minni". Did you mean');
     expect(stderr).toContain('Nothing was written.');
     expect(await readFile(join(daemon.home, 'config.yaml'), 'utf8')).toBe(first);
+    // The running daemon knows the models of its local servers, so this is not one of them.
+    expect((await cli('config', 'set', 'default_model', 'gpt-nosuch')).code).toBe(2);
     // The daemon resolves names, so those that only it knows pass.
     expect((await cli('config', 'set', 'aliases.quick', 'echo')).code).toBe(0);
   });

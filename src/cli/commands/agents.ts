@@ -26,7 +26,7 @@ export const signUpCommand = (context: Context) =>
       const proof = await solve(context, challenge);
       const body = { name, challenge: challenge.challenge, proof };
       const made = await client.call(createAgent, { body });
-      await context.out.record(made, [id, named, secret], { pipedRow: [id, secret] });
+      await context.out.record(made, [id, named, secret], { pipedRow: [id, secret], shownOnce: secret });
       context.out.note('Save the secret now: it is not shown again. Use it as GATEWAY_KEY.');
     });
 

@@ -100,7 +100,12 @@ function autopilotFlags<A extends unknown[], O extends Record<string, unknown>>(
     .option('--handle <handle>', 'its handle: letters, digits and : _ -')
     .option('--tagline <text>', 'a one-line description')
     .option('--avatar <url>', 'the URL of an avatar image; empty for none')
-    .addOption(new Option('--visibility <visibility>', 'who clients may present it to').choices(visibilities))
+    .addOption(
+      new Option(
+        '--visibility <visibility>',
+        'a label for clients; on this host only you can find it',
+      ).choices(visibilities),
+    )
     .option('--profile <json>', 'profile fields, as a JSON object')
     .option('--policy <json>', 'policy fields, as a JSON object');
 }

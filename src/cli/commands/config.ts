@@ -4,6 +4,7 @@ import type { Client } from '../../shared/client.ts';
 import type { ConfigWarning } from '../../shared/contract/configuration.ts';
 import type { ConfigFault, ConfigPlace, ExplainedSetting } from '../../shared/daemon-module.ts';
 import { exitCodes } from '../../shared/errors.ts';
+import { ReceivedError } from '../../shared/received-error.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { localName } from '../hosts/host-file.ts';
@@ -76,7 +77,7 @@ export const setConfigCommand = (context: Context) =>
     .argument('<setting>', 'a setting such as listen.port or aliases.fast')
     .argument('<value>', 'text, a number, true or false; or a list or map as JSON or YAML')
     .option(...fileOption)
-    .option('--force', 'set a model that is not known')
+    .option('--force', 'set a model that the daemon does not know')
     .addHelpText('after', example('gateway config set aliases.fast openai/gpt-5-mini'))
     .action((name, value, { config, force }) => change(context, { name, value, file: config, force }));
 
@@ -99,11 +100,11 @@ async function change(context: Context, { name, value, file: given, force }: Cha
   const running = await runningDaemon(context);
   const place = configLocation(context, given ?? running?.file);
   const before = await tools.warnings(place);
-  const isKnownModel = force ? undefined : (model: string) => running?.knows(model) ?? Promise.resolve(false);
-  const outcome = await tools.set(place, { name, value, isKnownModel });
-  if ('faults' in outcome) throw configError(outcome.faults, 'Nothing was written.');
   const path = tools.path(place);
   const isInUse = running !== undefined && resolve(path) === running.file;
+  const knows = async (model: string) => (isInUse ? running.knows(model) : undefined);
+  const outcome = await tools.set(place, { name, value, isKnownModel: force ? undefined : knows });
+  if ('faults' in outcome) throw configError(outcome.faults, 'Nothing was written.');
   const reloaded = outcome.isChanged && isInUse ? await running.reload(name) : undefined;
   const isNew = (warning: ConfigWarning) =>
     !before.some(({ setting, model }) => setting === warning.setting && model === warning.model);
@@ -127,8 +128,8 @@ interface Reloaded {
 export interface RunningDaemon {
   /** The configuration file that it was started with. */
   file: string;
-  /** Whether it can call a model by this name. */
-  knows(model: string): Promise<boolean>;
+  /** Whether it knows a model by this name; undefined if it did not answer. */
+  knows(model: string): Promise<boolean | undefined>;
   /** Applies the file, so that the next command sees the change of the setting. */
   reload(name: string): Promise<Reloaded>;
 }
@@ -144,7 +145,7 @@ export async function runningDaemon(context: Context): Promise<RunningDaemon | u
       knows: (model) =>
         client.call(getModel, { params: { model } }).then(
           () => true,
-          () => false,
+          (error) => (error instanceof ReceivedError && error.status === 404 ? false : undefined),
         ),
       reload: (name) => reload(client, name),
     };

@@ -22,7 +22,10 @@ export const createTokenCommand = (context: Context) =>
     .action(async (name, { ability, expires }) => {
       const body = { name, abilities: ability, expires_at: expires };
       const { data } = await context.client().call(createToken, { body });
-      await context.out.record(data, [id, named, able, ends, secret], { pipedRow: [id, secret] });
+      await context.out.record(data, [id, named, able, ends, secret], {
+        pipedRow: [id, secret],
+        shownOnce: secret,
+      });
       context.out.note('Save the token now: it is not shown again.');
     });
 

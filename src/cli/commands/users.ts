@@ -59,7 +59,10 @@ const urlOption = () =>
 async function showLoginCode(context: Context, made: LoginCode, asked: string | undefined): Promise<void> {
   const url = asked === undefined ? context.host().url : hostUrl(asked);
   const shown = { ...made, link: loginLink(url, made.code) };
-  await context.out.record(shown, loginCodeColumns(context.now()), { pipedRow: [user, code, link] });
+  await context.out.record(shown, loginCodeColumns(context.now()), {
+    pipedRow: [user, code, link],
+    shownOnce: code,
+  });
   if (isLoopbackUrl(url)) {
     context.out.note('Other machines cannot use this address. Give a reachable one with --url.');
   }

@@ -25,7 +25,7 @@ export const createWalletCommand = (context: Context) =>
       await context.out.record(data, madeColumns);
       return context.out.note('You had this wallet already.');
     }
-    await context.out.record(data, [...madeColumns, words]);
+    await context.out.record(data, [...madeColumns, words], { shownOnce: words });
     context.out.note(
       'Write the twelve words down: they are not shown again, and restore the wallet elsewhere.',
     );

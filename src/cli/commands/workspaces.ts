@@ -178,7 +178,7 @@ export const inviteCommand = (context: Context) =>
     .action(async ({ role, note, workspace }) => {
       const params = { workspace: await resolveWorkspace(context, workspace) };
       const made = await context.client().call(createInvitation, { params, body: { role, note } });
-      await context.out.record(made, columns(context.now()), { pipedRow: [id, code] });
+      await context.out.record(made, columns(context.now()), { pipedRow: [id, code], shownOnce: code });
       context.out.note('One user of this host can join with it: gateway workspaces accept');
     });
 

@@ -1,4 +1,4 @@
-import { NotTheService } from '../../shared/client.ts';
+import { InvalidPathParameter, NotTheService } from '../../shared/client.ts';
 import { type ErrorCode, type ExitCode, exitCodes, failures } from '../../shared/errors.ts';
 import { ReceivedError } from '../../shared/received-error.ts';
 import type { CommandIndex, Context } from '../context.ts';
@@ -8,6 +8,7 @@ import { Unreachable } from '../hosts/send.ts';
 import { escapeControls } from '../output/escape-controls.ts';
 import { withNpx } from '../output/output.ts';
 import { CliError, CutShort } from './cli-error.ts';
+import { inCommandWords, inputFor } from './command-words.ts';
 
 /** A failure in words for the user. */
 interface Explanation {
@@ -23,6 +24,8 @@ export interface ExplainOptions {
   isLocal: boolean;
   /** Finds the command to suggest after a 404. */
   commands?: CommandIndex | undefined;
+  /** The options and arguments of the command that failed. */
+  inputs?: readonly string[] | undefined;
 }
 
 /** Explains what went wrong, where, and what to do next. An unexpected failure is reported as a bug, with its stack. */
@@ -38,6 +41,15 @@ export function explain(error: unknown, options: ExplainOptions): Explanation {
       details: [['next', unreachableAdvice[error.kind]]],
     };
   }
+  if (error instanceof InvalidPathParameter) {
+    const { value, parameter } = error;
+    const name = parameter.replaceAll('_', ' ').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+    return {
+      exit: exitCodes.usage,
+      sentence: value === '' ? `The ${name} is empty.` : `${JSON.stringify(value)} is not a valid ${name}.`,
+      details: [],
+    };
+  }
   if (error instanceof NotTheService) {
     return { exit: exitCodes.failed, sentence: error.message, details: [['next', 'Check the address.']] };
   }
@@ -51,8 +63,8 @@ export function explain(error: unknown, options: ExplainOptions): Explanation {
 
 /** Prints a failure to stderr and returns its exit code. */
 export function reportFailure(error: unknown, context: Context): ExitCode {
-  const { isLocal, commands } = { isLocal: isLocalHost(context), commands: context.commands };
-  const { exit, sentence, details } = explain(error, { isLocal, commands });
+  const { commands, inputs } = context;
+  const { exit, sentence, details } = explain(error, { isLocal: isLocalHost(context), commands, inputs });
   const { stderr } = context.io;
   const safe = stderr.isTty ? escapeControls : (text: string) => text;
   const paint = context.out.paint.stderr;
@@ -83,10 +95,17 @@ function explainReceived(error: ReceivedError, options: ExplainOptions): Explana
   if (error.requestId) details.push(['request', error.requestId]);
   const next = advice(error, options);
   if (next) details.push(['next', next]);
-  return { exit: failures[error.code].exit, sentence: error.message, details };
+  return {
+    exit: failures[error.code].exit,
+    sentence: inCommandWords(error.message, options.inputs ?? []),
+    details,
+  };
 }
 
-function advice(error: ReceivedError, { isLocal, commands }: ExplainOptions): string | undefined {
+function advice(
+  error: ReceivedError,
+  { isLocal, commands, inputs = [] }: ExplainOptions,
+): string | undefined {
   switch (error.code) {
     case 'unauthenticated':
       if (error.param === 'code') return "Ask the host's admin for a new code: gateway users login-code";
@@ -104,7 +123,7 @@ function advice(error: ReceivedError, { isLocal, commands }: ExplainOptions): st
     case 'not_an_agent':
       return 'Set GATEWAY_KEY to the key of an agent; to get one: gateway agents sign-up NAME';
     case 'not_found':
-      return notFoundAdvice(error, commands);
+      return notFoundAdvice(error, { commands, inputs });
     case 'previous_response_not_found':
       return 'List the stored responses: gateway responses list';
     case 'insufficient_balance':
@@ -131,7 +150,7 @@ function advice(error: ReceivedError, { isLocal, commands }: ExplainOptions): st
       return 'Choose another model, or leave out what its providers lack: gateway models list';
     case 'unavailable':
       // Waiting does not help when the message names a command to run.
-      if (/\bgateway (vault|wallet) /.test(error.message)) return undefined;
+      if (/\bgateway (vault|wallet|engine) /.test(error.message)) return undefined;
       break;
     case 'upstream_failed':
       // Waiting helps only where another provider failed for another reason.
@@ -148,20 +167,28 @@ function advice(error: ReceivedError, { isLocal, commands }: ExplainOptions): st
     return 'Pay from your wallet: --pay --max-sats NUMBER. Or buy credit: gateway credit buy';
   if (retry === 'after-paying')
     return "Ask the host's admin to add credit, then try again: gateway credit grant";
-  if (retry === 'no' && error.retryAfterSeconds === undefined)
-    return `Change ${error.param ?? 'the request'}, then try again.`;
+  if (retry === 'no' && error.retryAfterSeconds === undefined) return changeAdvice(error, inputs);
   const seconds = error.retryAfterSeconds;
   const wait = seconds === undefined ? 'Try again in a moment.' : `Try again in ${seconds} s.`;
   const inspection = inspections[error.code];
   return inspection ? `${wait} To see what is wrong: ${inspection}` : wait;
 }
 
-function notFoundAdvice({ param, path }: ReceivedError, commands: CommandIndex | undefined): string {
+function changeAdvice({ param }: ReceivedError, inputs: readonly string[]): string {
+  const what = param ? (inputFor(param, inputs) ?? param) : 'the request';
+  return `Change ${what}, then try again.`;
+}
+
+function notFoundAdvice(
+  error: ReceivedError,
+  { commands, inputs }: { commands: CommandIndex | undefined; inputs: readonly string[] },
+): string {
+  const { param, path } = error;
   if (param === 'x-workspace-id') return 'Switch back to your own workspace: gateway workspaces use me';
   if (param === 'code') return 'Ask the sender for a new code: gateway workspaces invite';
   if (param === 'service.thread') return 'List what exists: gateway threads list';
   const command = path && commands?.listCommand(path);
-  return command ? `List what exists: ${command}` : `Change ${param ?? 'the request'}, then try again.`;
+  return command ? `List what exists: ${command}` : changeAdvice(error, inputs);
 }
 
 /** Commands that show what is wrong, for failures that waiting may not fix. */

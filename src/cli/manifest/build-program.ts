@@ -21,7 +21,10 @@ export async function buildProgram(
     .description('A local inference gateway: one daemon and one CLI for model calls, keys, limits and money.')
     .version(version, '-V, --version', 'print the version')
     .addHelpText('after', '\nMore: gateway COMMAND --help, gateway help exit-codes')
-    .hook('preAction', (_program, command) => applyFlags(command.opts(), context));
+    .hook('preAction', (_program, command) => {
+      context.inputs = inputsOf(command);
+      return applyFlags(command.opts(), context);
+    });
   if (!entry) {
     addSummaries(program, words, context);
     return { program, takesArguments: false };
@@ -32,6 +35,11 @@ export async function buildProgram(
   if (noun) program.addCommand(noun.addCommand(command));
   else program.addCommand(command);
   return { program, takesArguments: command.registeredArguments.length > 0 };
+}
+
+function inputsOf({ options, registeredArguments }: CommandUnknownOpts): string[] {
+  const flags = options.flatMap(({ long }) => long ?? []);
+  return [...flags, ...registeredArguments.map((argument) => `<${argument.name()}>`)];
 }
 
 async function applyFlags({ json, ...flags }: CommonFlags, context: Context): Promise<void> {

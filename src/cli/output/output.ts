@@ -11,8 +11,8 @@ export interface Output {
   wantsJson(): boolean;
   isQuiet(): boolean;
   table<Row>(rows: Row[], columns: Column<Row>[], options: { empty: string }): Promise<void>;
-  /** Prints one field per line; into a pipe one row of `pipedRow`, if given. */
-  record<Row>(row: Row, columns: Column<Row>[], options?: { pipedRow?: Column<Row>[] }): Promise<void>;
+  /** Prints one field per line. */
+  record<Row>(row: Row, columns: Column<Row>[], options?: RecordOptions<Row>): Promise<void>;
   /** Prints JSON whatever the flags. */
   document(value: unknown): Promise<void>;
   /** Prints one element of a stream as a line of JSON. */
@@ -29,6 +29,13 @@ export interface Output {
   paint: { stdout: Paint; stderr: Paint };
   /** Whether a person would see a spinner or a question. */
   isInteractive(): boolean;
+}
+
+export interface RecordOptions<Row> {
+  /** The columns of the one row that a pipe gets in place of lines. */
+  pipedRow?: Column<Row>[];
+  /** A secret that cannot be shown again. It goes to stderr if `--json=FIELDS` or `--jq` leaves it out of the output. */
+  shownOnce?: Column<Row>;
 }
 
 export interface OutputFlags {
@@ -71,10 +78,11 @@ export function createOutput({ io, env, flags, hasChangedData }: OutputOptions):
   const json = async (value: unknown, fields: string[], { indented }: { indented: boolean }) => {
     const { jq } = flags();
     const wanted = fields.length > 0 ? pick(value, fields) : value;
-    if (jq === undefined) io.stdout.write(jsonText(wanted, { indented }));
-    else io.stdout.write(safe(await (await import('./jq.ts')).runJq(wanted, jq)));
+    if (jq === undefined) return jsonText(wanted, { indented });
+    return safe(await (await import('./jq.ts')).runJq(wanted, jq));
   };
-  const document = (value: unknown) => {
+  /** The JSON, or what `--json=FIELDS` and `--jq` select of it. */
+  const documentText = (value: unknown) => {
     const fields = wantedFields();
     const unknown = unknownFields(value, fields);
     const options = { indented: io.stdout.isTty };
@@ -82,9 +90,20 @@ export function createOutput({ io, env, flags, hasChangedData }: OutputOptions):
     const message = `Unknown ${unknown.length === 1 ? 'field' : 'fields'}: ${unknown.join(', ')}.`;
     const next = `Valid fields: ${fieldsOf(value).join(', ')}`;
     if (!hasChangedData()) throw new CliError(message, { exit: exitCodes.usage, next });
-    // After a change the output must not be lost: it may be the only chance to see a new key's secret.
+    // The change was made, so its result is printed anyway.
     warn(`${message} ${next}`);
     return json(value, fields, options);
+  };
+  const document = async (value: unknown, shownOnce?: { title: string; value: string }) => {
+    let text = '';
+    try {
+      text = await documentText(value);
+      io.stdout.write(text);
+    } finally {
+      if (shownOnce && !text.includes(shownOnce.value)) {
+        warn(`The output leaves out the ${shownOnce.title}, which is not shown again: ${shownOnce.value}`);
+      }
+    }
   };
 
   return {
@@ -92,7 +111,9 @@ export function createOutput({ io, env, flags, hasChangedData }: OutputOptions):
     isQuiet,
     warn,
     document: async (value) => document(value),
-    element: (value) => json(value, wantedFields(), { indented: false }),
+    async element(value) {
+      io.stdout.write(await json(value, wantedFields(), { indented: false }));
+    },
     async table(rows, columns, { empty }) {
       if (wantsJson()) return document(rows);
       const show = await import('./table.ts');
@@ -101,8 +122,13 @@ export function createOutput({ io, env, flags, hasChangedData }: OutputOptions):
       if (rows.length === 0) return warn(empty);
       io.stdout.write(show.alignedTable(rows, columns, terminal()));
     },
-    async record(row, columns, { pipedRow } = {}) {
-      if (wantsJson()) return document(row);
+    async record(row, columns, { pipedRow, shownOnce } = {}) {
+      const secret = shownOnce?.value(row);
+      if (wantsJson())
+        return document(
+          row,
+          shownOnce && secret ? { title: shownOnce.title, value: String(secret) } : undefined,
+        );
       const show = await import('./table.ts');
       if (isQuiet()) return void io.stdout.write(safe(show.essentials([row], columns)));
       if (io.stdout.isTty) return void io.stdout.write(show.alignedRecord(row, columns, terminal()));

@@ -36,7 +36,15 @@ export function duration(ms: number): string {
 export function clockTime(iso: string): string {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return iso;
-  return [date.getHours(), date.getMinutes(), date.getSeconds()]
-    .map((part) => String(part).padStart(2, '0'))
-    .join(':');
+  return [date.getHours(), date.getMinutes(), date.getSeconds()].map(twoDigits).join(':');
 }
+
+/** The local day and time of day: `2026-11-23 08:54:15`. */
+export function localTime(iso: string): string {
+  const date = new Date(iso);
+  if (Number.isNaN(date.getTime())) return iso;
+  const day = [date.getFullYear(), date.getMonth() + 1, date.getDate()].map(twoDigits).join('-');
+  return `${day} ${clockTime(iso)}`;
+}
+
+const twoDigits = (part: number) => String(part).padStart(2, '0');

@@ -59,7 +59,8 @@ function applyEvent(state: TuiState, event: EventView): void {
 
 async function loadPastCalls(state: TuiState, { client, calls }: Services): Promise<void> {
   try {
-    calls.backfill((await client.call(listTraces, { query: { limit: pastCalls } })).data);
+    const { data, has_more } = await client.call(listTraces, { query: { limit: pastCalls } });
+    calls.backfill(data, { hasMore: has_more });
   } catch {
     // A key without access to traces only sees requests from now on.
   }

@@ -17,9 +17,9 @@ export const configTools: ConfigTools = {
     setValue(fileTools.path(place), { name, value }, async (text) => {
       if (isKnownModel === undefined) return [];
       const faults: ConfigFault[] = [];
-      for (const warning of await warningsOf(place, text)) {
+      for (const { mayBeListed, ...warning } of await unknownModelsOf(place, text)) {
         const isOfChange = warning.setting === name || warning.setting.startsWith(`${name}.`);
-        if (!isOfChange || (await isKnownModel(warning.model))) continue;
+        if (!isOfChange || ((await isKnownModel(warning.model)) ?? mayBeListed)) continue;
         faults.push({
           place: warning.setting,
           message: `${warning.message} To set it all the same, add --force.`,
@@ -28,15 +28,19 @@ export const configTools: ConfigTools = {
       return faults;
     }),
 
-  warnings: (place) => warningsOf(place),
+  async warnings(place) {
+    const found = (await unknownModelsOf(place)).filter(({ mayBeListed }) => !mayBeListed);
+    return found.map(({ mayBeListed: _, ...warning }) => warning);
+  },
 };
 
-/**
- * Warnings about models of the file, or of the text in its place; none if the environment keeps a daemon from starting.
- * Names pass that may belong to a provider whose models are not known here: local servers, and upstreams that forward any
- * name.
- */
-async function warningsOf({ file, ...place }: ConfigPlace, text?: string): Promise<ConfigWarning[]> {
+interface UnknownModel extends ConfigWarning {
+  /** Whether it may belong to a provider whose models are not known here: a local server, or an upstream that forwards any name. */
+  mayBeListed: boolean;
+}
+
+/** The unknown models of the file, or of the text in its place; none if the environment keeps a daemon from starting. */
+async function unknownModelsOf({ file, ...place }: ConfigPlace, text?: string): Promise<UnknownModel[]> {
   const config = await loadConfig({ flags: { configFile: file }, ...place, text }).catch((error) => {
     if (error instanceof ConfigInvalid) return undefined;
     throw error;
@@ -52,5 +56,6 @@ async function warningsOf({ file, ...place }: ConfigPlace, text?: string): Promi
   ];
   const mayBeListed = (model: string) =>
     model.includes('/') ? unlisted.some((name) => model.startsWith(`${name}/`)) : unlisted.length > 0;
-  return (await unknownModels(catalog, config)).filter(({ model }) => !mayBeListed(model));
+  const warnings = await unknownModels(catalog, config);
+  return warnings.map((warning) => ({ ...warning, mayBeListed: mayBeListed(warning.model) }));
 }

@@ -97,6 +97,8 @@ function withValue(text: string, keys: (string | number)[], value: unknown): str
     const [from, to] = node.range;
     return text.slice(0, from) + stringify(value, { lineWidth: 0 }).trimEnd() + text.slice(to);
   }
+  // A file that says `null` has no map to add to.
+  if (isScalar(document.contents)) document.contents = null;
   document.setIn(keys, isPlain ? value : document.createNode(value));
   return written(document);
 }
@@ -111,8 +113,8 @@ function withoutKey(text: string, keys: (string | number)[]): string {
     if (around?.items?.length === 0) document.deleteIn(keys.slice(0, length));
   }
   const isEmpty = (document.contents as { items?: unknown[] } | null)?.items?.length === 0;
-  if (isEmpty) document.contents = null;
-  return written(document);
+  // Comments are kept.
+  return isEmpty ? written(document).replace(/\{ *\}\n$/, '') : written(document);
 }
 
 function written(document: Document): string {

@@ -29,6 +29,12 @@ test('sign-up solves the challenge and prints a secret that works', async () => 
   expect(me.stdout).toMatch(/^free requests\t1 of 20$/m);
 });
 
+test('a selection of the JSON does not lose the secret', async () => {
+  const { stdout, stderr } = await run(['agents', 'sign-up', 'scout', '--jq=.agent.name']);
+  expect(stdout).toBe('scout\n');
+  expect(stderr).toMatch(/the secret, which is not shown again: gwa_\w+\n/);
+});
+
 test('sign-up needs no credential', async () => {
   const { code, stdout } = await run(['agents', 'sign-up', 'scout', '--json'], { GATEWAY_KEY: 'gwk_wrong' });
   expect(code).toBe(0);

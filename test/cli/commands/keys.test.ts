@@ -45,6 +45,26 @@ describe('keys issue', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: printed });
   });
 
+  test.each([['--json=key'], ['--json=expires_at'], ['--jq=.key.id'], ['--jq=error("no")']])(
+    '%s does not lose the secret',
+    async (selection) => {
+      const { env } = await issuing();
+      const { stdout, stderr } = await runCli(['keys', 'issue', '--quiet', selection], { env });
+      expect(stdout).not.toContain(secret);
+      expect(stderr).toContain('The output leaves out the secret, which is not shown again: gwk_secret\n');
+    },
+  );
+
+  test.each([['--json'], ['--json=secret'], ['--jq=.secret']])(
+    '%s prints the secret once',
+    async (selection) => {
+      const { env } = await issuing();
+      const { stdout, stderr } = await runCli(['keys', 'issue', selection], { env });
+      expect(stdout).toContain(secret);
+      expect(stderr).not.toContain(secret);
+    },
+  );
+
   test('on a terminal shows what was issued and warns on stderr', async () => {
     const { env } = await issuing();
     const { stdout, stderr } = await runCli(['keys', 'issue'], { env: { ...env, NO_COLOR: '1' }, tty: true });

@@ -59,7 +59,7 @@ describe('respond --background', () => {
       onStdout: () => interrupt.abort(),
     });
     expect(left.code).toBe(exitCodes.interrupted);
-    expect(left.stderr).toContain('gateway responses watch');
+    expect(left.stderr).toMatch(/gateway responses watch resp_\w+\n/);
     await place.waitUntilIdle();
     const { usage } = place.ledger();
     expect(

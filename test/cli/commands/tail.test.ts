@@ -145,7 +145,26 @@ describe('tail', () => {
   test('is tab-separated in a pipe', async () => {
     const { env } = await following([finished(1)]);
     const { stdout } = await tailUntil('req_1', [], { env });
-    expect(stdout).toBe(`${at}\tcompleted\t\tsim/assistant\tsimulator\t1200\t34\t0.0001\t120\t2400\treq_1\n`);
+    expect(stdout).toBe(
+      `${at}\tcompleted\t\tsim/assistant\tsimulator\t1200\t34\t0.0001\t120\t2400\treq_1\t\t\t\t\n`,
+    );
+  });
+
+  test('has the same columns in a pipe for all requests', async () => {
+    const rejected = { status: 'rejected', error_code: 'limit_reached', message: 'Too much.', key: 'key_1' };
+    const events = [
+      finished(1, { endpoint: '/v1/responses', key: 'key_1' }),
+      { ...finished(2, { status: 'failed', error_code: 'upstream_failed' }), type: 'request.failed' },
+      { ...finished(3, rejected), type: 'request.rejected' },
+    ];
+    const { stdout } = await tailUntil('req_3', [], { env: (await following(events)).env });
+    const rows = stdout
+      .replace(/\n$/, '')
+      .split('\n')
+      .map((line) => line.split('\t'));
+    expect(rows.map((cells) => cells.length)).toEqual([15, 15, 15]);
+    expect(rows[0]?.slice(-4)).toEqual(['', '/v1/responses', 'key_1', '']);
+    expect(rows[2]?.slice(-4)).toEqual(['Too much.', '', 'key_1', '']);
   });
 
   test('prints every event as a line of JSON with --json', async () => {
@@ -194,7 +213,7 @@ describe('tail', () => {
       },
     });
     expect(stdout).toBe('{"sequence":7}\n{"sequence":8}\n');
-    expect(restarted?.calls[0]?.headers['last-event-id']).toBe('7');
+    expect(restarted?.calls.map(({ headers }) => headers['last-event-id'])).toContain('7');
     expect(stderr.match(/Connection lost/g)).toHaveLength(1);
     expect(stderr).toContain(`Reconnected to ${restarted?.url}`);
   });

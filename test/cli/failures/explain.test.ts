@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exitCodes } from '../../../src/shared/errors.ts';
 import { runCli } from '../../support/run-cli.ts';
@@ -53,6 +54,47 @@ test.each([
   const { stderr } = await runCli(['rates'], { env });
   if (next === undefined) expect(stderr).not.toContain('next');
   else expect(stderr).toContain(next);
+});
+
+test('a message of the API is in the words of the command', async () => {
+  const answer =
+    (error: { code: string; message: string; param?: string }) =>
+    (_call: unknown, response: ServerResponse) =>
+      fail(response, 400, error);
+  const { env } = await fakeDaemon({
+    'POST /v1/workspaces/me/keys': answer({
+      code: 'invalid_request',
+      message: '`limits.expires_at` must be in the future, unlike `limits.nosuch`.',
+      param: 'limits.expires_at',
+    }),
+    'POST /v1/threads': answer({
+      code: 'invalid_request',
+      message: '`title` must not be empty.',
+      param: 'title',
+    }),
+    'GET /v1/models/none': answer({
+      code: 'model_not_found',
+      message: 'There is no model "none". GET /v1/models lists the models.',
+    }),
+    'GET /v1/rates': answer({ code: 'permission', message: 'This endpoint is not available to agents.' }),
+  });
+  const stderrOf = async (...args: string[]) => (await runCli(args, { env })).stderr;
+  const expires = await stderrOf('keys', 'issue', '--expires', '1d');
+  expect(expires).toMatch(/^error: --expires must be in the future, unlike `limits.nosuch`\.\n/);
+  expect(expires).toMatch(/next +Change --expires, then try again\.\n/);
+  expect(await stderrOf('threads', 'create', '')).toMatch(/^error: <title> must not be empty\.\n/);
+  expect(await stderrOf('models', 'show', 'none')).toMatch(/^error: There is no model "none"\.\n/);
+  expect(await stderrOf('rates')).toMatch(/^error: This command is not available to agents\.\n/);
+});
+
+test('an argument that cannot be part of a path is an error of the command line', async () => {
+  const { env, calls } = await fakeDaemon({});
+  expect(await runCli(['models', 'show', ''], { env })).toMatchObject({
+    code: exitCodes.usage,
+    stderr: 'error: The model is empty.\n',
+  });
+  expect((await runCli(['usage', '..'], { env })).stderr).toBe('error: ".." is not a valid request id.\n');
+  expect(calls).toEqual([]);
 });
 
 test('the time to wait is reported', async () => {

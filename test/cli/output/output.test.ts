@@ -16,7 +16,7 @@ import {
   tabSeparatedRecord,
   tabSeparatedRows,
 } from '../../../src/cli/output/table.ts';
-import { ago, duration } from '../../../src/cli/output/time.ts';
+import { ago, duration, localTime } from '../../../src/cli/output/time.ts';
 import { cutToWidth, widthOf, wrapToWidth } from '../../../src/cli/output/width.ts';
 
 const anyText = fc.string({
@@ -141,4 +141,8 @@ test('durations, counts and dollars are formatted', () => {
   ]);
   expect([0, 999, 1234567].map(count)).toEqual(['0', '999', '1,234,567']);
   expect([dollars('0.000042'), dollars('-1'), dollars(null)]).toEqual(['$0.000042', '-$1', 'unknown']);
+});
+
+test('a local time has a day and is in the time zone of the machine', () => {
+  expect(localTime(new Date(2026, 0, 3, 8, 5, 9).toISOString())).toBe('2026-01-03 08:05:09');
 });

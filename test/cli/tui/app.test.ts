@@ -196,6 +196,15 @@ describe('traffic', () => {
     await tui.shows(/first +310 ms/);
   });
 
+  test('shows no line for what a running request does not have yet', async () => {
+    const tui = openTui({ columns: 200, now: () => at + 5000 });
+    const data = { request_id: 'req_1', model: 'sim/slow' };
+    tui.calls.apply({ ...finished(1), type: 'request.started', data });
+    tui.state.changed();
+    await tui.shows(/status +running/);
+    expect(tui.frame()).not.toMatch(/(error|reason|more like it|first|cost) +–/);
+  });
+
   test('is paused and counts new requests', async () => {
     const tui = openTui();
     tui.calls.apply(finished(1));

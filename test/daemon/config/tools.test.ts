@@ -147,6 +147,19 @@ aliases:
     await setValue(file, { name: 'aliases', value: undefined });
     expect(parse(await readFile(file, 'utf8'))).toBeNull();
   });
+
+  test.each([
+    ['nothing is left of', '# Mine.\n\nlog:\n  level: info\n'],
+    ['has only comments', '# Mine.\n'],
+    ['says null', '# Mine.\n\nnull\n'],
+  ])('a file that %s can be added to', async (_which, text) => {
+    await writeFile(file, text);
+    await setValue(file, { name: 'log.level', value: undefined });
+    expect(await setValue(file, { name: 'aliases.fast', value: 'sim/echo' })).toEqual({ isChanged: true });
+    const result = await readFile(file, 'utf8');
+    expect(parse(result)).toEqual({ aliases: { fast: 'sim/echo' } });
+    expect(result).toContain('# Mine.');
+  });
 });
 
 test('the schema accepts what the guide shows and rejects what the daemon rejects', async () => {

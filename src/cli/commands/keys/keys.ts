@@ -72,7 +72,7 @@ const actions = [
 /** Piped, it prints the id, a tab and the secret; with --quiet only the secret. */
 async function issueKeyAndShow(context: Context, input: Input<typeof issueKeyContract>): Promise<void> {
   const issued = await context.client().call(issueKey, input);
-  await context.out.record(issued, [id, name, scopes, secret], { pipedRow: [id, secret] });
+  await context.out.record(issued, [id, name, scopes, secret], { pipedRow: [id, secret], shownOnce: secret });
   context.out.note('Save the secret now: it is not shown again.');
 }
 

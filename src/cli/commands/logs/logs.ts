@@ -8,6 +8,7 @@ import { selectedHost } from '../../hosts/hosts.ts';
 import { example, wholeNumber } from '../../manifest/options.ts';
 import { escapeCell } from '../../output/escape-controls.ts';
 import type { Paint } from '../../output/style.ts';
+import { localTime } from '../../output/time.ts';
 import { readLog } from './log-files.ts';
 
 export const logsCommand = (context: Context) =>
@@ -123,9 +124,8 @@ export function lineOf({ level, time, msg, err, ...rest }: LogEntry, paint: Pain
   const details = Object.entries(rest).map(([key, value]) =>
     paint('dim', ` ${key}=${escapeCell(textOf(value))}`),
   );
-  const day = time.replace('T', ' ').replace(/\.\d+Z$|Z$/, '');
   const cause = err === undefined ? '' : `\n    ${escapeCell(textOf(err))}`;
-  return `${paint('dim', day)} ${paint(style, name.padEnd(5))} ${escapeCell(msg ?? '')}${details.join('')}${cause}\n`;
+  return `${paint('dim', localTime(time))} ${paint(style, name.padEnd(5))} ${escapeCell(msg ?? '')}${details.join('')}${cause}\n`;
 }
 
 function nameOf(level: number): string {

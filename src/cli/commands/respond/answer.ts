@@ -118,11 +118,14 @@ export interface AnswerSoFar {
   /** From the last event. */
   response: ResponseResource | undefined;
   error: object | undefined;
+  /** From the first event. */
+  responseId?: string | undefined;
 }
 
 /** Records what an event says about the whole answer. */
 export function noteEvent(event: AnswerEvent, soFar: AnswerSoFar): void {
   if (event.type === 'service:route') soFar.requestId ??= event.request_id;
+  soFar.responseId ??= event.response?.id;
   if (event.type === 'error') soFar.error = event.error;
   if (/^response\.(completed|incomplete|failed)$/.test(event.type)) soFar.response = event.response;
 }

@@ -133,7 +133,9 @@ async function respondAndShow(context: Context, flags: RespondFlags): Promise<vo
     progress.stop();
     context.exit = exitCodes.interrupted;
     if (flags.background)
-      return context.out.warn('It continues in the background: gateway responses watch ID');
+      return context.out.warn(
+        `It continues in the background: gateway responses watch ${following.responseId ?? 'ID'}`,
+      );
     return showCancelledCost(context, following.requestId);
   } finally {
     progress.stop();

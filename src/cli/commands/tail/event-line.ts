@@ -207,14 +207,14 @@ function isRepeated({ type, data }: EventView): boolean {
   return /^request\.(started|routed|progress)$/.test(type);
 }
 
-/** The last four are for rejected requests: why, what was asked for, and by whom. */
+/** The same columns for all requests; the one before the last three is why it was rejected. */
 function pipedCells({ created_at, data }: EventView): string[] {
   const request = data as Finished;
   const { status = 'unknown', error_code, model, provider, total_ms = 0, ttft_ms } = request;
   const { input_tokens = 0, output_tokens = 0, cost_usd, request_id = '', endpoint, key, address } = request;
   const cells = [created_at, status, error_code, model, provider, input_tokens, output_tokens, cost_usd];
-  const rejection = status === 'rejected' ? [reasonText(request), endpoint, key, address] : [];
-  return [...cells, ttft_ms, total_ms, request_id, ...rejection].map((cell) =>
+  const origin = [reasonText(request), endpoint, key, address];
+  return [...cells, ttft_ms, total_ms, request_id, ...origin].map((cell) =>
     tabSeparatedCell(String(cell ?? '')),
   );
 }

@@ -39,7 +39,8 @@ function listLines(state: TuiState, options: RenderOptions, height: number): str
   state.pageRows = rowsMax;
   const rows = view.rows();
   if (rows.length === 0) {
-    return [...above, ...emptyLines(view).map((line, at) => (at === 0 ? line : paint('dim', line)))];
+    const lines = emptyLines(view).flatMap((line) => wrapLine(line, width - 2).map((one) => `  ${one}`));
+    return [...above, '', ...lines.map((line) => paint('dim', line))];
   }
   const columns = screen.columns(view.tab);
   const top = view.top(rowsMax);
@@ -54,10 +55,9 @@ function listLines(state: TuiState, options: RenderOptions, height: number): str
 
 /** Shown in place of the rows if there are none. */
 function emptyLines({ screen, filter, failure, loadedAt }: ListView): string[] {
-  if (screen.load && loadedAt === undefined) return ['', '  Loading…'];
+  if (screen.load && loadedAt === undefined) return ['Loading…'];
   if (failure) return [];
-  const text = filter !== '' ? ['No matching rows.', 'Press Esc to clear the filter.'] : screen.empty;
-  return ['', ...text.map((line) => `  ${line}`)];
+  return filter !== '' ? ['No matching rows.', 'Press Esc to clear the filter.'] : screen.empty;
 }
 
 function pageLines(state: TuiState, front: OpenPage, options: RenderOptions, height: number): string[] {

@@ -4,6 +4,7 @@ import { listModels } from '../../manifest/endpoints.ts';
 import { count, dollars } from '../../output/amount.ts';
 import { alignedTable } from '../../output/table.ts';
 import { duration } from '../../output/time.ts';
+import { wrapLine } from '../../output/wrap-line.ts';
 import type { ListColumn } from '../text/list-table.ts';
 import { askModel } from './ask-model.ts';
 import { recordLines, recordPage } from './pages.ts';
@@ -24,9 +25,9 @@ export const modelsScreen: Screen<ModelEntry> = {
   copyText: ({ id }) => id,
   commandText: ({ id }) => `gateway models show ${id}`,
   json: (model) => model,
-  summary: (models) => {
+  summary: (models, _services, { width }) => {
     const available = models.filter((model) => availableProviders(model) !== '').length;
-    return [`${count(available)} of ${count(models.length)} are available. ${priceUnit}`];
+    return wrapLine(`${count(available)} of ${count(models.length)} are available. ${priceUnit}`, width);
   },
   compose: {
     label: 'ask',

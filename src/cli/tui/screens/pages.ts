@@ -21,12 +21,14 @@ export function recordPage<Row>(title: string, row: Row, { columns, more, copy }
   };
 }
 
+/** A line per member; one without a value gets none. */
 export function recordLines<Row>(
   row: Row,
   columns: Column<Row>[],
   { width, paint }: RenderOptions,
 ): string[] {
-  return alignedRecord(row, columns, { columns: width, paint }).trimEnd().split('\n');
+  const known = columns.filter(({ show, value }) => show || (value(row) ?? '') !== '');
+  return alignedRecord(row, known, { columns: width, paint }).trimEnd().split('\n');
 }
 
 export function jsonPage(title: string, value: unknown): Page {

@@ -4,6 +4,7 @@ import { getStatus, listProviderKeys } from '../../manifest/endpoints.ts';
 import { count } from '../../output/amount.ts';
 import type { Column } from '../../output/table.ts';
 import { ago, duration } from '../../output/time.ts';
+import { wrapLine } from '../../output/wrap-line.ts';
 import type { ListColumn } from '../text/list-table.ts';
 import { recordLines, recordPage } from './pages.ts';
 import type { Screen } from './screen.ts';
@@ -49,18 +50,18 @@ export const providersScreen: Screen<ProviderRow> = {
   idOf: ({ provider }) => provider.name,
   copyText: ({ provider }) => provider.name,
   json: ({ provider, ownKey }) => ({ ...provider, own_key: ownKey ?? null }),
-  summary(rows, _services, { paint }) {
+  summary(rows, _services, { paint, width }) {
     const status = rows[0]?.status;
     if (!status) return [];
     const { storage, vault } = status;
-    return [
-      [
-        `version ${status.version}`,
-        `up ${duration(status.uptime_ms)}`,
-        storage.writable ? 'storage writable' : paint('red', `storage not writable: ${storage.reason}`),
-        `vault: ${vault.state.replaceAll('_', ' ')}`,
-      ].join(' · '),
+    const facts = [
+      `version ${status.version}`,
+      `up ${duration(status.uptime_ms)}`,
+      storage.writable ? 'storage writable' : `storage not writable: ${storage.reason}`,
+      `vault: ${vault.state.replaceAll('_', ' ')}`,
     ];
+    const lines = wrapLine(facts.join(' · '), width);
+    return storage.writable ? lines : lines.map((line) => paint('red', line));
   },
   preview: (row, options) => recordLines(row, recordColumns(options.now), options),
   open: async (row, { now }) =>

@@ -145,10 +145,10 @@ function summary(
 ): string[] {
   const room = Math.min(bucketsShown, Math.max(bucketsInMinute, width - 52));
   const minutes = Math.floor(room / bucketsInMinute);
-  const { finished, failed } = calls.histogram(now(), minutes * bucketsInMinute);
+  const { finished, failed, isPartial } = calls.histogram(now(), minutes * bucketsInMinute);
   const sum = finished.reduce((total, one) => total + one, 0);
   const totals = [
-    `${count(sum)} in ${minutes} min`,
+    `${count(sum)}${isPartial ? '+' : ''} in ${minutes} min`,
     failed > 0 ? paint('red', `${count(failed)} failed`) : 'none failed',
     `${count(calls.running())} running`,
   ].join(' · ');

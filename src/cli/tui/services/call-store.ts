@@ -47,6 +47,8 @@ export class CallStore {
   readonly #calls = new Map<string, CallRow>();
   readonly #buckets: Bucket[] = [];
   #sorted: CallRow[] | undefined;
+  /** Requests that finished before this time, in milliseconds since 1970, may be missing. */
+  #isCompleteFrom = 0;
 
   /** Newest first. */
   rows(): CallRow[] {
@@ -77,8 +79,10 @@ export class CallStore {
     return true;
   }
 
-  /** Adds finished requests that the stream missed. */
-  backfill(traces: TraceView[]): void {
+  /** Adds finished requests that the stream missed, newest first; `hasMore` if there are older ones. */
+  backfill(traces: TraceView[], { hasMore }: { hasMore: boolean }): void {
+    const oldest = traces.at(-1);
+    if (hasMore && oldest) this.#isCompleteFrom = Date.parse(oldest.completed_at);
     for (const trace of traces) {
       const before = this.#calls.get(trace.request_id);
       if (before && before.status !== 'running') continue;
@@ -88,8 +92,8 @@ export class CallStore {
     }
   }
 
-  /** How many requests finished in each of the last `count` five-second buckets, newest last. */
-  histogram(now: number, count: number): { finished: number[]; failed: number } {
+  /** How many requests finished in each of the last `count` five-second buckets, newest last; `isPartial` if there were more. */
+  histogram(now: number, count: number): { finished: number[]; failed: number; isPartial: boolean } {
     const last = Math.floor(now / bucketMs);
     const finished = Array.from({ length: count }, () => 0);
     let failed = 0;
@@ -99,7 +103,7 @@ export class CallStore {
       finished[index] = bucket.finished;
       failed += bucket.failed;
     }
-    return { finished, failed };
+    return { finished, failed, isPartial: (last - count + 1) * bucketMs < this.#isCompleteFrom };
   }
 
   #keep(row: CallRow): void {

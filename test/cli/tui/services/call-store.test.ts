@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { CallStore, callsMax } from '../../../../src/cli/tui/services/call-store.ts';
+import type { TraceView } from '../../../../src/shared/contract/traces.ts';
 import { cpuMsOf } from '../../../support/cpu-time.ts';
 
 const at = Date.parse('2026-11-21T09:00:00Z');
@@ -11,6 +12,12 @@ function event(
 ) {
   const created_at = new Date(at + ms).toISOString();
   return { type, sequence: null, created_at, data: { request_id: id, ...data } };
+}
+
+function trace(request_id: string, { ms = 0 } = {}) {
+  const completed_at = new Date(at + ms).toISOString();
+  const shown = { status: 'completed', tokens: {}, timings: {}, cost: null, rejection: null };
+  return { ...shown, request_id, created_at: completed_at, completed_at } as unknown as TraceView;
 }
 
 test('a request is one row from start to end', () => {
@@ -33,7 +40,7 @@ test('duplicate events count once, and late events change nothing', () => {
   const end = event('request.failed', 'req_1', { status: 'failed', error_code: 'upstream_failed' });
   for (const one of [end, end, event('request.routed', 'req_1', { provider: 'late' })]) store.apply(one);
   expect(store.rows()).toMatchObject([{ status: 'failed', errorCode: 'upstream_failed', provider: null }]);
-  expect(store.histogram(at, 12)).toEqual({ finished: [...Array(11).fill(0), 1], failed: 1 });
+  expect(store.histogram(at, 12)).toMatchObject({ finished: [...Array(11).fill(0), 1], failed: 1 });
 });
 
 test('a rejected request is a row with its reason, and stands for others like it', () => {
@@ -67,6 +74,16 @@ test('the histogram has a bucket per five seconds, newest last', () => {
     store.apply(event('request.completed', `req_${ms}`, { ms, status: 'completed', total_ms: 1 }));
   }
   expect(store.histogram(at + 15_000, 4).finished).toEqual([2, 0, 1, 0]);
+});
+
+test('the histogram shows whether earlier requests are missing', () => {
+  const store = new CallStore();
+  store.backfill([trace('req_1', { ms: 0 })], { hasMore: true });
+  expect(store.histogram(at, 2).isPartial).toBe(true);
+  expect(store.histogram(at + 60_000, 2).isPartial).toBe(false);
+  const whole = new CallStore();
+  whole.backfill([trace('req_1', { ms: 0 })], { hasMore: false });
+  expect(whole.histogram(at, 2).isPartial).toBe(false);
 });
 
 test('a hundred thousand requests are handled quickly, and only the newest thousand are kept', async () => {

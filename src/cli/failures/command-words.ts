@@ -1,0 +1,62 @@
+/** The members of requests that commands call otherwise, as options or arguments. */
+const inputNames: Readonly<Record<string, string>> = {
+  abilities: '--ability',
+  actions: '--allow-action',
+  amountSats: '--sats',
+  body: '<text>',
+  expires_at: '--expires',
+  freePaths: '--free-path',
+  freeRequestsPerDay: '--free-per-day',
+  input: '<prompt>',
+  'limits.expires_at': '--expires',
+  'limits.max_price': '--max-price',
+  'limits.models': '--model',
+  'limits.requests_per_minute': '--rpm',
+  'limits.spend_cap': '--spend-cap',
+  'match.host': '--match-host',
+  'match.methods': '--method',
+  'match.pathPrefix': '--path',
+  maxAmountSats: '--max-sats',
+  members_may_issue_keys: '--members-may-issue-keys',
+  models: '--allow-model',
+  previous_response_id: '--previous',
+  priceSats: '--price',
+  'rateLimit.requests': '--rate',
+  'reasoning.effort': '--reasoning-effort',
+  scopes: '--scope',
+  'service.cache': '--cache',
+  'service.thread': '--thread',
+  'text.format.schema': '--json-schema',
+  'token.maxUses': '--uses',
+  'token.timeoutSeconds': '--expires',
+  'upstream.rewritePrefix': '--rewrite',
+  'upstream.url': '--upstream',
+};
+
+/** Sentences of the API for programmers, and what they are for the user of a command. */
+const sentences: readonly [api: RegExp, command: string][] = [
+  // Advice to run `gateway models` follows.
+  [/ ?GET \/v1\/models lists the models\./, ''],
+  [/^This endpoint is not available\b/, 'This command is not available'],
+];
+
+/**
+ * The input of a command that sets a member of its request: `--expires` for `limits.expires_at`. Undefined if the command
+ * has none; `inputs` are all it has.
+ */
+export function inputFor(member: string, inputs: readonly string[]): string | undefined {
+  const path = member.replace(/\[\d+\]/g, '');
+  const word = path.replaceAll('_', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return [inputNames[path], `--${word}`, `<${word}>`].find(
+    (name) => name !== undefined && inputs.includes(name),
+  );
+}
+
+/** A sentence of the API in the words of the command that made the call. */
+export function inCommandWords(sentence: string, inputs: readonly string[]): string {
+  const named = sentence.replace(
+    /`([\w.[\]]+)`/g,
+    (quoted, member: string) => inputFor(member, inputs) ?? quoted,
+  );
+  return sentences.reduce((text, [api, command]) => text.replace(api, command), named);
+}
