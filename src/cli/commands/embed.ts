@@ -6,6 +6,7 @@ import { CliError } from '../failures/cli-error.ts';
 import { createEmbedding } from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
 import { count, dollars } from '../output/amount.ts';
+import { isStdin } from '../terminal/io.ts';
 
 interface EmbedFlags {
   model?: string | undefined;
@@ -56,7 +57,7 @@ function embed(context: Context, body: CreateEmbeddingBody): Promise<EmbeddingLi
 
 /** The texts of each call. */
 async function* callsOf({ io }: Context, texts: string[]): AsyncGenerator<string[]> {
-  if (texts.length > 0) return yield texts;
+  if (texts.length > 0 && !isStdin(texts)) return yield texts;
   if (io.stdin.isTty) throw nothingToEmbed();
   let lines: string[] = [];
   let number = 0;

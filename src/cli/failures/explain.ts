@@ -143,7 +143,9 @@ function advice(
       return 'List the models: gateway models list';
     case 'no_route':
       if (/\bno key: set /.test(error.message))
-        return 'Set a key where the daemon runs, then restart it; see: gateway status';
+        return isLocal
+          ? 'Set a key where the daemon runs, then restart it; see: gateway status'
+          : "Set a key for your workspace: gateway provider-keys set PROVIDER. Or ask the host's admin for one.";
       if (error.param?.startsWith('limits.'))
         return "The key's owner can change its limits: gateway keys limits set KEY";
       if (error.retryAfterSeconds !== undefined) break;

@@ -17,7 +17,7 @@ export interface Column<Row> {
   align?: 'right';
   /** Hidden if the terminal is too narrow. */
   isSpare?: true;
-  /** Printed by `--quiet` and never truncated; defaults to the first column. */
+  /** Printed by `--quiet`, and never truncated or hidden; defaults to the first column. */
   essential?: true;
 }
 
@@ -30,7 +30,10 @@ const gap = '  ';
 const narrowest = 8;
 const narrowestText = 20;
 
-/** Aligned rows under a header. On a narrow terminal, spare columns are hidden, then the widest truncated. */
+/**
+ * Aligned rows under a header. On a narrow terminal, spare columns are hidden, then the widest truncated, but no numbers; what
+ * still does not fit is hidden from the right.
+ */
 export function alignedTable<Row>(
   rows: Row[],
   all: Column<Row>[],
@@ -39,6 +42,7 @@ export function alignedTable<Row>(
   const columns = all.map((column, at) => measured(column, rows, at));
   dropSpares(columns, room);
   shrink(columns, room);
+  dropLast(columns, room);
   const lineOf = (cells: string[], style: (column: Column<Row>) => Style | undefined) => {
     const padded = columns.map(({ column, width }, at) => {
       const cut = cutToWidth(cells[at] ?? '', width);
@@ -120,7 +124,7 @@ interface Measured<Row> {
 function measured<Row>(column: Column<Row>, rows: Row[], at: number): Measured<Row> {
   const cells = rows.map((row) => shown(column, row));
   const width = Math.max(widthOf(labelOf(column)), ...cells.map(widthOf));
-  return { column, cells, width, mayBeCut: at > 0 && !column.essential };
+  return { column, cells, width, mayBeCut: at > 0 && !column.essential && column.align !== 'right' };
 }
 
 function widthOfAll(columns: { width: number }[]): number {
@@ -130,6 +134,14 @@ function widthOfAll(columns: { width: number }[]): number {
 function dropSpares<Row>(columns: Measured<Row>[], room: number): void {
   while (widthOfAll(columns) > room) {
     const last = columns.findLastIndex(({ column }) => column.isSpare);
+    if (last < 0) return;
+    columns.splice(last, 1);
+  }
+}
+
+function dropLast<Row>(columns: Measured<Row>[], room: number): void {
+  while (widthOfAll(columns) > room) {
+    const last = columns.findLastIndex(({ column }, at) => at > 0 && !column.essential);
     if (last < 0) return;
     columns.splice(last, 1);
   }

@@ -9,6 +9,11 @@ export interface Io {
   rows(): number;
 }
 
+/** Whether arguments are a lone `-`, which stands for standard input. */
+export function isStdin(words: readonly string[]): boolean {
+  return words.length === 1 && words[0] === '-';
+}
+
 export interface Writer {
   write(text: string): unknown;
   isTty: boolean;

@@ -41,6 +41,11 @@ describe('embed', () => {
     expect(vectors[599]).toEqual(vectorsIn(last.stdout)[0]);
   });
 
+  test('reads lines for the text -', async () => {
+    const { stdout } = await embed(['-m', 'sim/embedding', '-'], 'one\ntwo');
+    expect(stdout).toBe((await embed(['-m', 'sim/embedding', 'one', 'two'])).stdout);
+  });
+
   test('prints the whole result with --json', async () => {
     const { stdout } = await embed(['-m', 'sim/embedding', 'one', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ object: 'list', service: { provider: 'simulator' } });

@@ -284,6 +284,25 @@ describe('the question', () => {
     expect((await bodyOf(['Hi', '--no-stdin'], { stdin: 'the rest of a loop' })).input).toBe('Hi');
   });
 
+  test('is the piped input where - stands for it', async () => {
+    expect((await bodyOf(['-'], { stdin: 'alone\n' })).input).toBe('alone');
+    expect((await bodyOf(['What is this?', '-f', '-'], { stdin: 'a,b\n' })).input).toEqual([
+      {
+        type: 'message',
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'What is this?' },
+          { type: 'input_text', text: 'standard input:\n\na,b\n' },
+        ],
+      },
+    ]);
+    const nothing = await runCli(['respond', '--model', 'm', 'Hi', '-f', '-'], { stdin: '' });
+    expect(nothing).toMatchObject({
+      code: exitCodes.usage,
+      stderr: expect.stringContaining('Nothing was piped in'),
+    });
+  });
+
   test('must not be empty', async () => {
     const { code, stderr } = await runCli(['respond', '--model', 'm'], { stdin: '' });
     expect(code).toBe(exitCodes.usage);

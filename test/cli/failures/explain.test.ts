@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exitCodes } from '../../../src/shared/errors.ts';
-import { runCli } from '../../support/run-cli.ts';
+import { runCli, temporaryHome } from '../../support/run-cli.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 import { fail, fakeDaemon } from '../fake-daemon.ts';
 
@@ -150,13 +150,16 @@ test.each([
 );
 
 test('after a missing provider key, the advice says where to set it', async () => {
-  const { env } = await fakeDaemon({
+  const { env, url } = await fakeDaemon({
     'GET /v1/rates': (_call, response) =>
       fail(response, 503, { code: 'no_route', message: 'No provider. openai: no key: set OPENAI_API_KEY.' }),
   });
   const { code, stderr } = await runCli(['rates'], { env });
   expect(code).toBe(exitCodes.tryLater);
   expect(stderr).toMatch(/next +Set a key where the daemon runs, then restart it; see: gateway status\n/);
+  const elsewhere = { GATEWAY_HOME: await temporaryHome(), GATEWAY_KEY: 'gwk_member' };
+  const remote = await runCli(['rates', '--host', url], { env: elsewhere });
+  expect(remote.stderr).toMatch(/next +Set a key for your workspace: gateway provider-keys set PROVIDER\./);
 });
 
 test.each([

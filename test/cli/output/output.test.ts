@@ -77,6 +77,24 @@ describe('a table', () => {
     for (const line of text.split('\n')) expect(widthOf(line)).toBeLessThanOrEqual(30);
   });
 
+  test('hides columns rather than wrapping rows or cutting numbers', () => {
+    const narrow: Column<Row>[] = [
+      { title: 'id', value: (row) => row.id },
+      { title: 'size', value: (row) => row.size * 1_000_000_000, align: 'right' },
+      { title: 'name', value: (row) => row.name },
+    ];
+    const lines = (width: number) =>
+      alignedTable(rows, narrow, { columns: width, paint: painter(false) })
+        .trimEnd()
+        .split('\n');
+    expect(lines(31)).toEqual([
+      'ID                       SIZE',
+      'key_0123456789     7000000000',
+      'key_1           1200000000000',
+    ]);
+    expect(lines(20)).toEqual(['ID', 'key_0123456789', 'key_1']);
+  });
+
   test('is tab-separated in a pipe', () => {
     const [first] = rows as [Row, Row];
     expect(tabSeparatedRows([{ ...first, name: 'a\tb' }], columns)).toBe('key_0123456789\ta\\tb\t7\n');

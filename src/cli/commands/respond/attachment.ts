@@ -29,12 +29,20 @@ const types: readonly { type: string; matches: (head: string) => boolean }[] = [
   { type: 'application/pdf', matches: (head) => head.startsWith('%PDF-') },
 ];
 
-/** Reads an image, a PDF or a text file for a model. Fails for others, and if together they are too large. */
-export function readAttachments(paths: readonly string[]): Attachment[] {
+/**
+ * Reads images, PDFs and text files for a model. Fails for others, and if together they are too large. The path `-` stands for
+ * what was piped in, if that is given.
+ */
+export function readAttachments(
+  paths: readonly string[],
+  { stdin }: { stdin?: Uint8Array } = {},
+): Attachment[] {
   let left = attachmentsMax;
-  return paths.map((path) => {
-    const bytes = readUpTo(path, left);
-    if (bytes === undefined) {
+  return paths.map((given) => {
+    const isPiped = given === '-' && stdin !== undefined;
+    const path = isPiped ? 'standard input' : given;
+    const bytes = isPiped ? stdin : readUpTo(path, left);
+    if (bytes === undefined || bytes.length > left) {
       const limit = `${paths.length > 1 ? 'the files' : path}: at most ${sizeText(attachmentsMax)} can be attached`;
       throw new CliError(`Too large: ${limit}.`, { exit: exitCodes.usage });
     }

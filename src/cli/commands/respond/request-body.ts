@@ -59,10 +59,15 @@ async function threadOf(context: Context, thread: string): Promise<string> {
 
 async function inputOf(context: Context, flags: RequestFlags): Promise<CreateResponseBody['input']> {
   const { stdin } = context.io;
-  const piped =
-    stdin.isTty || flags.stdin === false ? '' : new TextDecoder().decode(await stdin.read()).trimEnd();
-  const text = [flags.prompt, piped].filter((part) => part !== '').join('\n\n');
   const files = flags.file ?? [];
+  const piped = stdin.isTty || flags.stdin === false ? new Uint8Array() : await stdin.read();
+  if (files.includes('-') && piped.length === 0) {
+    throw new CliError('Nothing was piped in for --file -.', { exit: exitCodes.usage });
+  }
+  const prompts = files.includes('-')
+    ? [flags.prompt]
+    : [flags.prompt, new TextDecoder().decode(piped).trimEnd()];
+  const text = prompts.filter((part) => part !== '').join('\n\n');
   if (text === '' && files.length === 0) {
     throw new CliError('Nothing to ask.', {
       exit: exitCodes.usage,
@@ -70,7 +75,7 @@ async function inputOf(context: Context, flags: RequestFlags): Promise<CreateRes
     });
   }
   if (files.length === 0) return text;
-  const parts = readAttachments(files).map(({ part }) => part);
+  const parts = readAttachments(files, { stdin: piped }).map(({ part }) => part);
   const asked = text === '' ? [] : [{ type: 'input_text', text }];
   return [{ type: 'message', role: 'user', content: [...asked, ...parts] }];
 }

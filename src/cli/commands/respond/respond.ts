@@ -8,6 +8,7 @@ import { CliError } from '../../failures/cli-error.ts';
 import { createResponse } from '../../manifest/endpoints.ts';
 import { example, wholeNumber } from '../../manifest/options.ts';
 import { wrapToWidth } from '../../output/width.ts';
+import { isStdin } from '../../terminal/io.ts';
 import {
   type AnswerFlags,
   type Following,
@@ -37,7 +38,11 @@ export const respondCommand = (context: Context) =>
     .option(...plainOption)
     .option('-i, --instructions <text>', 'system instructions')
     .option('--json-schema <file>', 'a JSON schema for the answer')
-    .option('-f, --file <path>', 'an image, PDF or text file to include; can be repeated', collect)
+    .option(
+      '-f, --file <path>',
+      'an image, PDF or text file to include, or - for piped input; can be repeated',
+      collect,
+    )
     .option(...picturesOption)
     .option('--tools <file>', 'a JSON list of functions that the model may call')
     .option(
@@ -79,7 +84,9 @@ export const respondCommand = (context: Context) =>
       'after',
       example('git diff | gateway respond "Write a commit message." --model sim/assistant'),
     )
-    .action((words, options) => respondAndShow(context, { prompt: words.join(' '), ...options }));
+    .action((words, options) =>
+      respondAndShow(context, { prompt: isStdin(words) ? '' : words.join(' '), ...options }),
+    );
 
 interface RespondFlags extends RequestFlags, AnswerFlags {
   /** By default, streams if a user is watching. */

@@ -54,7 +54,7 @@ function listLines(state: TuiState, options: RenderOptions, height: number): str
 }
 
 /** Shown in place of the rows if there are none. */
-function emptyLines({ screen, filter, failure, loadedAt }: ListView): string[] {
+function emptyLines({ screen, filter, failure, loadedAt }: ListView): readonly string[] {
   if (screen.load && loadedAt === undefined) return ['Loading…'];
   if (failure) return [];
   return filter !== '' ? ['No matching rows.', 'Press Esc to clear the filter.'] : screen.empty;
