@@ -105,7 +105,7 @@ describe('the package', () => {
       /^prebuilds\/[a-z0-9]+-[a-z0-9]+\/keytar\.node$/,
     ];
     for (const path of dist.map((one) => one.slice('dist/'.length)))
-      expect(/^[a-z\d-]+(-[\w-]{8})?\.js$/.test(path) || others.some((one) => one.test(path)), path).toBe(
+      expect(/^[a-z\d-]+(-[\w-]{8})?\.c?js$/.test(path) || others.some((one) => one.test(path)), path).toBe(
         true,
       );
     for (const platform of ['darwin-arm64', 'linux-x64', 'win32-x64'])

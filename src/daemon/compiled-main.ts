@@ -1,0 +1,24 @@
+import { getCompileCacheDir } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import type { DaemonModule, ServeOptions } from '../shared/daemon-module.ts';
+import { exitCodes } from '../shared/errors.ts';
+import { runCachedScripts } from './process/cached-scripts.ts';
+
+// The entry of the built daemon. Node's own cache contains only what is compiled before a module runs, so that each start
+// would compile all functions that it calls. Scripts can be cached later, with these functions.
+const main = fileURLToPath(new URL('./daemon-main.cjs', import.meta.url));
+const scripts = runCachedScripts(main, getCompileCacheDir());
+const daemon = scripts.exports as DaemonModule;
+
+/** Later, V8 drops the code of functions that only the start calls. */
+const saveAfterMs = 10_000;
+
+export async function serve(options: ServeOptions): Promise<number> {
+  const timer = setTimeout(scripts.save, saveAfterMs).unref();
+  const exit = await daemon.serve(options);
+  clearTimeout(timer);
+  if (exit === exitCodes.done) scripts.save();
+  return exit;
+}
+
+export const { restore, loadConfigTools } = daemon;
