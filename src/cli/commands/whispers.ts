@@ -1,4 +1,5 @@
 import { Command } from '@commander-js/extra-typings';
+import type { Client } from '../../shared/client.ts';
 import type { Whisper, WhisperThread } from '../../shared/contract/whispers.ts';
 import { editDistance } from '../../shared/edit-distance.ts';
 import { exitCodes } from '../../shared/errors.ts';
@@ -32,7 +33,9 @@ export const sendWhisperCommand = (context: Context) =>
       const body = await messageText(context, text);
       const recipient = /^\d+$/.test(person) ? { recipientId: Number(person) } : { recipientHandle: person };
       const sending = context.client().call(sendWhisper, { body: { body, ...recipient } });
-      const { data } = await sending.catch((error: unknown) => explainUnknown(context, person, error));
+      const { data } = await sending.catch((error: unknown) =>
+        explainUnknownUser(context.client(), person, error),
+      );
       if (context.out.wantsJson()) return context.out.document(data);
       if (!context.io.stdout.isTty || context.out.isQuiet()) {
         return context.out.record(data, whisperColumns(context.now()), {
@@ -122,13 +125,17 @@ function listWhispersOf(
 ): Promise<Whisper[]> {
   return collectRows(limit, (page) =>
     context.client().call(listWhispers, { query: { with: person, ...page } }),
-  ).catch((error: unknown) => explainUnknown(context, person, error));
+  ).catch((error: unknown) => explainUnknownUser(context.client(), person, error));
 }
 
 /** Rethrows a failure; a 404 names the person, and similar handles among those that the caller can list. */
-async function explainUnknown(context: Context, person: string | undefined, error: unknown): Promise<never> {
+export async function explainUnknownUser(
+  client: Client,
+  person: string | undefined,
+  error: unknown,
+): Promise<never> {
   if (person === undefined || !(error instanceof ReceivedError) || error.code !== 'not_found') throw error;
-  const near = (await knownHandles(context).catch(() => [])).filter((handle) =>
+  const near = (await knownHandles(client).catch(() => [])).filter((handle) =>
     Number.isFinite(editDistance(person.toLowerCase(), handle, Math.ceil(handle.length / 3))),
   );
   throw new CliError(missing('user', person), {
@@ -142,8 +149,7 @@ async function explainUnknown(context: Context, person: string | undefined, erro
 }
 
 /** The members of the workspace, and the people who have whispered with the caller. */
-async function knownHandles(context: Context): Promise<string[]> {
-  const client = context.client();
+async function knownHandles(client: Client): Promise<string[]> {
   const [members, threads] = await Promise.all([
     client.call(listMembers, { params: { workspace: 'me' }, query: {} }),
     client.call(listWhisperThreads, { query: {} }),

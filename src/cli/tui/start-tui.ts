@@ -12,6 +12,7 @@ import { getKey } from '../manifest/endpoints.ts';
 import { formatFailure } from './format-failure.ts';
 import { keysFileName, loadBindings } from './keys/keys-file.ts';
 import { allScreens } from './screens/all-screens.ts';
+import { keyFlags } from './screens/keys.ts';
 import { ApiCallLog, loggingClient } from './services/api-call-log.ts';
 import { CallStore } from './services/call-store.ts';
 import { createFollower } from './services/follower.ts';
@@ -52,7 +53,8 @@ export async function startTui(context: Context, { plain }: TuiOptions): Promise
     services,
     bindings,
     isPlain: plain === true,
-    explain: (error) => formatFailure(error, { isLocal: host.isLocal, commands: context.commands }),
+    explain: (error) =>
+      formatFailure(error, { isLocal: host.isLocal, commands: context.commands, inputs: keyFlags }),
     copy: (text) => terminal.copy?.(text),
     quit: () => terminal.quit?.(),
     suspend: () => terminal.suspend?.(),

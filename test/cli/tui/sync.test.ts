@@ -136,7 +136,13 @@ describe('whispers', () => {
         [threadList]: () => ({ data: [threadWith(ann, 4, 'Hello you'), threadWith(bob, 3, 'Old', 0)] }),
         'GET /api/whispers': () => ({ data: messages.toReversed() }),
         'PATCH /api/whispers/read-all': () => ({}),
-        'POST /api/whispers': ({ body }) => sent.push(body),
+        'POST /api/whispers': ({ body }) => {
+          const { recipientHandle } = body as { recipientHandle: string };
+          if (!['ann', 'bob'].includes(recipientHandle))
+            throw receivedError(404, {}, '{"message":"Not found."}');
+          return sent.push(body);
+        },
+        'GET /v1/workspaces/{workspace}/members': () => ({ data: [], next: null }),
         'GET /v1/threads': () => ({
           data: [{ id: 'th_1', title: 'Trip to Rome', working: false, created_at: at, updated_at: at }],
           next: null,
@@ -157,6 +163,17 @@ describe('whispers', () => {
     stream.send('whisper.created', whisper(6, me, bob, 'My answer'), 6);
     await tui.shows(/bob +1 +you: My answer/);
     expect(tui.lines()[0]).toContain('2 unread');
+  });
+
+  test('to someone who does not exist say so', async () => {
+    const { tui } = openWhispers();
+    tui.type('gw');
+    await tui.shows(/❯ +ann/);
+    tui.type('c');
+    await tui.shows('whisper:');
+    tui.type('zoe Hello');
+    tui.type(keys.enter);
+    await tui.shows('There is no user "zoe".');
   });
 
   test('of the open conversation arrive live, and a reply goes to its person', async () => {

@@ -162,6 +162,17 @@ async function revoke(rows: readonly KeyRow[], { client }: Services): Promise<st
   return revoked.size === 1 ? `Revoked ${[...revoked][0]}.` : `Revoked ${revoked.size} keys.`;
 }
 
+/** The flags of the lines below, for errors that name them. */
+export const keyFlags = [
+  '--name',
+  '--scope',
+  '--spend-cap',
+  '--max-price',
+  '--model',
+  '--rpm',
+  '--expires',
+] as const;
+
 /** Parses a name and the flags of `gateway keys issue`: `ci --spend-cap 5/day --rpm 60`. */
 async function parseIssue(
   line: string,

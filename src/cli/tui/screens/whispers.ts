@@ -1,5 +1,6 @@
 import type { Whisper, WhisperThread } from '../../../shared/contract/whispers.ts';
 import type { SseEvent } from '../../../shared/sse.ts';
+import { explainUnknownUser } from '../../commands/whispers.ts';
 import {
   listWhispers,
   listWhisperThreads,
@@ -66,7 +67,9 @@ export const whispersScreen: Screen<WhisperThread> = {
       const [, to = '', body = ''] = /^\s*@?(\S+)\s+([\s\S]+)$/.exec(line) ?? [];
       if (body === '')
         throw new Error('Type the recipient, a space and the message: alice The build is green.');
-      await client.call(sendWhisper, { body: { recipientHandle: to, body } });
+      await client
+        .call(sendWhisper, { body: { recipientHandle: to, body } })
+        .catch((error: unknown) => explainUnknownUser(client, to, error));
       return `Sent to ${to}.`;
     },
   },
