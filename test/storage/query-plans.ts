@@ -1,29 +1,37 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import type { Connection } from '../../src/daemon/storage/sqlite/engine/connection.ts';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type Connection, openForWriting } from '../../src/daemon/storage/sqlite/engine/connection.ts';
 import { tableNames } from '../../src/daemon/storage/sqlite/engine/integrity.ts';
+import { openTemporarily } from '../daemon/storage/sqlite/temporary.ts';
+import type { OpenStorage } from './records.ts';
 
-/** Records every statement that this thread prepares until `stop`. */
-export function recordStatements(): { statements: ReadonlySet<string>; stop: () => void } {
-  const statements = new Set<string>();
+/** Reports every statement that this thread prepares, once, until the returned function is called. */
+export function recordStatements(onStatement: (sql: string) => void): () => void {
+  const seen = new Set<string>();
   const { prototype } = Database as unknown as { prototype: Connection };
   const prepare = prototype.prepare;
   prototype.prepare = function (this: Connection, sql: string) {
-    statements.add(sql);
+    if (!seen.has(sql)) onStatement(sql);
+    seen.add(sql);
     return prepare.call(this, sql);
   } as typeof prepare;
-  const stop = () => {
+  return () => {
     prototype.prepare = prepare;
   };
-  return { statements, stop };
 }
 
-interface Scan {
-  table: string;
+interface GrowingRead {
   sql: string;
+  /** A table that the statement reads from one end to the other; undefined if it sorts what it reads. */
+  table: string | undefined;
 }
 
-/** The tables that a statement reads from one end to the other, by the plan of SQLite. */
-export function scansOf(database: Connection, sql: string): Scan[] {
+/** Reads of a statement that take longer the more rows there are, by the plan of SQLite: of whole tables, and sorted ones. */
+export function growingReads(database: Connection, sql: string): GrowingRead[] {
   if (!/^\s*(SELECT|WITH|INSERT|UPDATE|DELETE|REPLACE)\b/i.test(sql)) return [];
   const tables = new Set(tableNames(database));
   const unquoted = sql.replaceAll(/'[^']*'/g, '');
@@ -34,10 +42,11 @@ export function scansOf(database: Connection, sql: string): Scan[] {
   const steps = database
     .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
     .all(...positional, ...(Object.keys(named).length > 0 ? [named] : []));
-  return steps.flatMap(({ detail }) => {
+  return steps.flatMap(({ detail }): GrowingRead[] => {
+    if (detail === 'USE TEMP B-TREE FOR ORDER BY') return [{ sql, table: undefined }];
     const [, name] = /^SCAN ("?[\w]+"?)/.exec(detail) ?? [];
     const table = name && tableOf(name.replaceAll('"', ''), sql, tables);
-    return table === undefined || !tables.has(table) ? [] : [{ table, sql }];
+    return table === undefined || !tables.has(table) ? [] : [{ sql, table }];
   });
 }
 
@@ -46,4 +55,116 @@ function tableOf(name: string, sql: string, tables: ReadonlySet<string>): string
   for (const [, table = ''] of sql.matchAll(new RegExp(`\\b(\\w+)"?\\s+(?:AS\\s+)?"?${name}\\b`, 'gi')))
     if (tables.has(table)) return table;
   return name;
+}
+
+/** Tables that may be read as a whole, and why they stay small. */
+const smallTables = {
+  decision_calibrations: 'a row per model and type of decision',
+  holds: 'a row per running call',
+  peers: 'a row per peer, all of which are in memory',
+  served_days: 'a few rows per day',
+  vault_masters: 'a row per master key that was ever used',
+  vault_secrets: 'a row per secret of the host',
+  workspaces: 'listed as a whole',
+};
+
+/** Statements that may read a table that grows, or sort, and why that takes no longer then. */
+const bounded: [sql: RegExp, reason: string][] = [
+  [/ FROM accounts (GROUP BY 1|FULL JOIN account_checkpoints)/, 'a start compares all balances'],
+  [/ ORDER BY number DESC LIMIT 1$/, 'reads one row, in the order of the table'],
+  [/ where false$/, 'reads nothing'],
+  [/FROM \(SELECT sequence, at FROM events ORDER BY sequence LIMIT @limit\)/, 'reads a page in order'],
+  [/^INSERT INTO call_index /, 'sorts the calls of one fold'],
+  [/WITH RECURSIVE tree .* SELECT created_at FROM calls/s, 'sorts the calls of the last minutes'],
+  [/ FROM rejections\s+WHERE workspace_id IN/, 'only the latest rejections of each workspace are kept'],
+  [/FROM background_responses\s+WHERE is_running = 1/, 'an index has only the running ones'],
+  [/ from "background_responses" where "background_responses"."is_running" = 1/, 'the same index'],
+  [
+    / from "idempotency_keys" where "idempotency_keys"."state" = 'running'/,
+    'an index has only the running ones',
+  ],
+  [
+    / in \(select "run_id" from "threads" where "threads"."run_id" is not null\)/,
+    'an index has only the running ones',
+  ],
+  [/ from "payments" .*"payments"."state" = 'pending'/, 'an index has only the pending ones'],
+  [/ from "paywalls" where .*"paywalls"."status" <> 'deleted'/, 'an index has only those that are served'],
+  [
+    / from "payment_challenges" .*"used_at" is null and /,
+    'an index has only those that were not used; others expire',
+  ],
+  [/ from "cached_answers" order by "cached_answers"."used_at" asc, rowid limit/, 'reads a page in order'],
+  [
+    /^select count\(\*\), coalesce\(sum\("bytes"\), 0\) from "cached_answers"$/,
+    'a start counts the cached answers',
+  ],
+  [/ from "users" order by "users"."number" asc limit/, 'reads one row, in the order of the table'],
+  [/ from "wallets" (where|inner join "accounts") /, 'a node is compared with what all wallets hold'],
+  [/ FROM response_items CROSS JOIN responses /, 'sorts the responses that contain one item'],
+  [/WITH RECURSIVE recipients /, 'sorts a row per peer'],
+  [/ from "shouts" where .* group by \+"shouts"."zone"/, 'sorts a row per zone'],
+  [/ from "members" .*order by "members"."joined_at"/, 'sorts the memberships of one user or workspace'],
+  [/FROM workspaces WHERE @workspaceId IS NULL OR id = @workspaceId/, 'lists all workspaces'],
+  [/^SELECT id, createdAt, isRunning, body ->> /, 'sorts two pages'],
+  [/from "holds" order by/, 'a start reads the holds that were left'],
+  [/^UPDATE keys SET owner_id = heir.user_id/, 'only when a user is deleted'],
+  [/"(revoked_at|deleted_at)" = \? where .*"(owner_id|created_by)" = \?/, 'only when a user is deleted'],
+  [
+    /^delete from "login_codes" where "login_codes"."user_id" = \?$/,
+    'codes are deleted once they have expired',
+  ],
+];
+
+/** The reads of growing tables that have no reason on the lists. */
+export function unexpectedReads(database: Connection, statements: Iterable<string>): GrowingRead[] {
+  return [...statements]
+    .flatMap((sql) => growingReads(database, sql))
+    .filter(
+      ({ sql, table }) =>
+        !(table !== undefined && table in smallTables) && !bounded.some(([pattern]) => pattern.test(sql)),
+    );
+}
+
+/**
+ * Runs tests of stores, and one that fails if a statement that they made a store prepare, in this thread or the writer thread,
+ * reads more the longer the history is.
+ */
+export function withBoundedReads(contracts: readonly ((open: OpenStorage) => void)[]): void {
+  const { open, newFolder, cleanUp } = openTemporarily();
+  const statements = new Set<string>();
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-statements-'));
+  const file = join(folder, 'writer');
+  writeFileSync(file, '');
+  const startWriter = () =>
+    new Worker(new URL('./recording-writer.ts', import.meta.url), { workerData: { file } });
+  let stop: (() => void) | undefined;
+
+  beforeAll(async () => {
+    // The first one runs the migrations, whose statements may read everything.
+    await open();
+    await cleanUp();
+    stop = recordStatements((sql) => statements.add(sql));
+  });
+  afterEach(cleanUp);
+  afterAll(() => {
+    stop?.();
+    rmSync(folder, { recursive: true });
+  });
+
+  for (const contract of contracts) contract(() => open({ startWriter }));
+
+  test('no statement of these stores reads a table that grows as a whole', async () => {
+    stop?.();
+    const written = readFileSync(file, 'utf8').trim().split('\n');
+    const data = newFolder();
+    await (await open({ folder: data })).close();
+    const database = openForWriting(join(data, 'gateway.db'));
+    try {
+      const all = new Set([...statements, ...written.map((line) => JSON.parse(line) as string)]);
+      expect(all.size).toBeGreaterThan(contracts.length);
+      expect(unexpectedReads(database, all)).toEqual([]);
+    } finally {
+      database.close();
+    }
+  });
 }

@@ -1,9 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { createIfMissing } from '../../src/daemon/storage/sqlite/engine/database-file.ts';
-import { writeMeta } from '../../src/daemon/storage/sqlite/engine/meta.ts';
 import { migrations } from '../../src/daemon/storage/sqlite/engine/migrations/index.ts';
 
 let empty: Buffer | undefined;
@@ -17,11 +15,7 @@ export function addEmptyDatabase(folder: string): void {
 function createEmpty(): Buffer {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-empty-'));
   const file = join(folder, 'gateway.db');
-  createIfMissing(file, migrations);
-  const database = new Database(file);
-  // A daemon checks a database that was not checked for long, in a thread of its own.
-  writeMeta(database, 'checked_at', Date.now());
-  database.close();
+  createIfMissing(file, migrations, Date.now());
   const bytes = readFileSync(file);
   rmSync(folder, { recursive: true });
   return bytes;

@@ -51,7 +51,8 @@ interface PaywallsFeatures {
 }
 
 const pruneEveryMs = 10 * 60 * 1000;
-const pruneBatch = 500;
+/** Rows deleted in one write, during which calls wait for their holds. */
+const pruneBatch = 100;
 /** Longer than a payment can be under way. */
 const unpaidKeptMs = 24 * 60 * 60 * 1000;
 
@@ -162,7 +163,8 @@ export function createPaywalls(deps: PaywallsDeps, features: PaywallsFeatures) {
         reconciler.runBackground(signal, onFailure),
         repeatedly(world, { everyMs: pruneEveryMs, signal, onFailure }, async () => {
           const now = world.now();
-          await store.prune({ expiredBefore: now - unpaidKeptMs, day: utcDay(now), limit: pruneBatch });
+          const bounds = { expiredBefore: now - unpaidKeptMs, day: utcDay(now), limit: pruneBatch };
+          while (!signal.aborted && (await store.prune(bounds)) > 0);
         }),
       ]);
     },

@@ -124,7 +124,7 @@ export interface PaywallsStore {
   takeFree(use: { paywallId: string; client: string; day: string; limit: number }): Promise<boolean>;
   /**
    * Deletes free requests of earlier days, and what was never paid of challenges that expired before a time, their
-   * invoices included.
+   * invoices included: up to `limit` of each, so that calls need not wait long. Returns how many rows were deleted.
    */
-  prune(bounds: { expiredBefore: number; day: string; limit: number }): Promise<void>;
+  prune(bounds: { expiredBefore: number; day: string; limit: number }): Promise<number>;
 }

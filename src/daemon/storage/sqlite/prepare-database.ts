@@ -24,8 +24,8 @@ interface PrepareOptions {
  * `DataNeedsRepair` and then leaves the file unchanged.
  */
 export function prepareDatabase(options: PrepareOptions): void {
-  const { file, migrations } = options;
-  createIfMissing(file, migrations);
+  const { file, migrations, now } = options;
+  createIfMissing(file, migrations, now());
   checkHeader(file);
   const damage = walDamage(file);
   if (damage !== undefined) throw new DataNeedsRepair(file, damage);

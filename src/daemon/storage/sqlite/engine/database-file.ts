@@ -10,9 +10,9 @@ const applicationId = 0x47574159;
 
 /**
  * Creates the database if it is missing. It is built under another name and renamed when complete, so that an empty or
- * truncated file always means damage, never an interrupted first start.
+ * truncated file always means damage, never an interrupted first start. `now`, milliseconds since 1970, counts as its last check.
  */
-export function createIfMissing(file: string, migrations: readonly Migration[]): void {
+export function createIfMissing(file: string, migrations: readonly Migration[], now: number): void {
   if (existsSync(file)) return;
   if (existsSync(`${file}-wal`) && statSync(`${file}-wal`).size > 0) {
     throw new DataNeedsRepair(file, 'it is missing, but its write-ahead log exists');
@@ -26,6 +26,7 @@ export function createIfMissing(file: string, migrations: readonly Migration[]):
     database.pragma(`application_id = ${applicationId}`);
     migrate(database, migrations);
     writeMeta(database, 'clean_shutdown', 1);
+    writeMeta(database, 'checked_at', now);
   } finally {
     database.close();
   }

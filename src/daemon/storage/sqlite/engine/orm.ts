@@ -24,6 +24,7 @@ export const {
   max,
   min,
   ne,
+  notExists,
   or,
   sql,
 } = core;

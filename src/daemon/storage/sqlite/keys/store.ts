@@ -1,5 +1,5 @@
 import type { KeysStore } from '../../../features/keys/store.ts';
-import { and, desc, eq, lt, or, sql } from '../engine/orm.ts';
+import { and, desc, eq, sql } from '../engine/orm.ts';
 import type { StoreContext } from '../store-context.ts';
 import { keys } from './tables.ts';
 
@@ -25,7 +25,8 @@ export function keysStore({ orm, writer }: StoreContext): KeysStore {
     list: async (workspaceId, { limit, after }) => {
       const last = after === undefined ? undefined : find(workspaceId, after);
       if (after !== undefined && !last) return [];
-      const isLater = last && or(lt(keys.createdAt, last.createdAt), olderOfSameTime(last));
+      // One comparison of both columns, so that the index leads to the page.
+      const isLater = last && sql`(${keys.createdAt}, ${keys.id}) < (${last.createdAt}, ${last.id})`;
       return orm
         .select()
         .from(keys)
@@ -40,8 +41,4 @@ export function keysStore({ orm, writer }: StoreContext): KeysStore {
       writer.write('keys.setDefaults', { workspaceId, keyId, defaults }),
     touch: (uses) => writer.write('keys.touch', uses),
   };
-}
-
-function olderOfSameTime({ createdAt, id }: { createdAt: number; id: string }) {
-  return and(eq(keys.createdAt, createdAt), lt(keys.id, id));
 }

@@ -333,10 +333,15 @@ const zero = '0'.charCodeAt(0);
 
 const betweenEntries = '],[';
 
-/** An entry as in a link, without the brackets; SQLite's JSON functions take longer. */
+const isNumber = (name: string | undefined) => name === 'amount' || name === 'created_at';
+
+/** SQL of an entry as in a link, without the brackets. SQLite's JSON functions take longer, and so would more literals. */
 const entryAsJson = entryFormat.names
-  .map((name) => (name === 'amount' || name === 'created_at' ? name : `'"', ${name}, '"'`))
-  .join(", ',', ");
+  .map((name, index, all) => {
+    const before = index === 0 ? '' : isNumber(all[index - 1]) ? ',' : '",';
+    return `'${before}${isNumber(name) ? '' : '"'}', ${name}`;
+  })
+  .join(', ');
 
 /** The id that a copy starts with. */
 function idIn(copy: string): string {

@@ -175,13 +175,13 @@ const wrongPayments = `
     OR sent <> CASE WHEN state = 'succeeded' AND payee_wallet IS NULL THEN amount + fee ELSE 0 END
     OR given <> CASE WHEN payee_wallet IS NULL OR payee_wallet = wallet_id THEN 0 ELSE amount END`;
 
-/** An invoice was paid by exactly one payment within the host, or over Lightning. */
+/** An invoice was paid by exactly one payment within the host, or over Lightning. The index of hashes is of payments that did not fail. */
 const wrongReceipts = `
   SELECT id FROM invoices i WHERE coalesce(received, 0) <>
     (SELECT coalesce(sum(amount), 0) FROM entries WHERE request_id = i.id AND kind = 'receipt'
       AND credit = '${walletAccount('')}' || i.wallet_id)
     + (SELECT coalesce(sum(amount), 0) FROM payments
-      WHERE payment_hash = i.payment_hash AND state = 'succeeded' AND backend = 'embedded')`;
+      WHERE payment_hash = i.payment_hash AND state <> 'failed' AND state = 'succeeded' AND backend = 'embedded')`;
 
 const wrongDeposits = `
   SELECT id FROM wallet_deposits d WHERE NOT EXISTS (

@@ -106,7 +106,7 @@ function keyTotals({ from, to }: Span): string[] {
     span.from >= span.to
       ? []
       : [
-          `SELECT nullif(key, 0) AS name, ${summedNames.map((name) => `${factor} * ${name} AS ${name}`).join(', ')} FROM usage_keys
+          `SELECT nullif(key, 0) AS name, ${summedNames.map((name) => `${factor === 1 ? '' : '-'}${name} AS ${name}`).join(', ')} FROM usage_keys
            WHERE workspace = @workspace AND model = coalesce(@model, 0) AND days = ${days}
              AND start >= ${span.from} AND start < ${span.to}`,
         ];

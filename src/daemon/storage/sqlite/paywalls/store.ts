@@ -1,11 +1,8 @@
 import type { PaywallsStore } from '../../../features/paywalls/store.ts';
-import { and, columnsOf, desc, eq, lt, max, ne, or, sql } from '../engine/orm.ts';
+import { and, columnsOf, desc, eq, lt, max, ne, or } from '../engine/orm.ts';
 import type { StoreContext } from '../store-context.ts';
 import { invoices } from '../wallet/tables.ts';
-import { paywallChallenges, paywalls } from './tables.ts';
-
-/** A literal, as SQLite does not use a partial index for a bound value. */
-const isServing = sql`${paywalls.status} <> 'deleted'`;
+import { isServing, paywallChallenges, paywalls } from './tables.ts';
 
 export function paywallsStore({ database, orm, writer }: StoreContext): PaywallsStore {
   /** One snapshot, so that the revision is that of the paywalls. */

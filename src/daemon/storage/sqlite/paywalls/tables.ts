@@ -5,7 +5,7 @@ import type {
   RateLimit,
   TokenTerms,
 } from '../../../features/paywalls/store.ts';
-import { integer, primaryKey, sqliteTable, text } from '../engine/orm.ts';
+import { integer, primaryKey, sql, sqliteTable, text } from '../engine/orm.ts';
 
 /** Columns of a `PaywallRecord`. */
 export const paywalls = sqliteTable('paywalls', {
@@ -34,6 +34,9 @@ export const paywalls = sqliteTable('paywalls', {
   paid: integer().notNull().default(0),
   revenue: integer().notNull().default(0),
 });
+
+/** A literal, as SQLite does not use a partial index for a bound value. */
+export const isServing = sql`${paywalls.status} <> 'deleted'`;
 
 /** Columns of a `ChallengeRecord`. */
 export const paywallChallenges = sqliteTable('paywall_challenges', {

@@ -5,9 +5,23 @@ import type {
   PaywallTerms,
 } from '../../../features/paywalls/store.ts';
 import type { Connection } from '../engine/connection.ts';
-import { and, eq, gt, inArray, isNotNull, isNull, lt, max, ne, type Orm, or, sql } from '../engine/orm.ts';
-import { invoices, payments } from '../wallet/tables.ts';
-import { paywallChallenges, paywallFreeUses, paywalls } from './tables.ts';
+import {
+  and,
+  eq,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  max,
+  ne,
+  notExists,
+  type Orm,
+  or,
+  sql,
+} from '../engine/orm.ts';
+import { hasNotFailed, invoices, payments } from '../wallet/tables.ts';
+import { isServing, paywallChallenges, paywalls } from './tables.ts';
 
 type NewPaywall = { terms: Omit<PaywallTerms, 'name'>; names: readonly string[] };
 type Replacement = { before: PaywallRecord; after: PaywallTerms };
@@ -29,7 +43,7 @@ export function paywallsWrites(database: Connection, orm: Orm) {
       .from(paywalls)
       .get()?.last ?? 0) + 1;
   const isNameTaken = (owner: number, name: string) => {
-    const isThis = and(eq(paywalls.owner, owner), eq(paywalls.name, name), ne(paywalls.status, 'deleted'));
+    const isThis = and(eq(paywalls.owner, owner), eq(paywalls.name, name), isServing);
     return orm.select({ id: paywalls.id }).from(paywalls).where(isThis).get() !== undefined;
   };
   const isRouteTaken = (terms: Pick<PaywallTerms, 'id' | 'host' | 'pathPrefix' | 'methods'>) => {
@@ -37,7 +51,7 @@ export function paywallsWrites(database: Connection, orm: Orm) {
     const samePath = and(
       host === null ? isNull(paywalls.host) : eq(paywalls.host, host),
       eq(paywalls.pathPrefix, pathPrefix),
-      ne(paywalls.status, 'deleted'),
+      isServing,
       ne(paywalls.id, id),
     );
     const others = orm.select({ methods: paywalls.methods }).from(paywalls).where(samePath).all();
@@ -48,7 +62,7 @@ export function paywallsWrites(database: Connection, orm: Orm) {
     if (mayBePrivate) return false;
     const { host: itsHost, pathPrefix: its, methods: itsMethods } = paywalls;
     const isAnothers = and(
-      ...[ne(paywalls.owner, owner), ne(paywalls.status, 'deleted')],
+      ...[ne(paywalls.owner, owner), isServing],
       host === null ? isNull(itsHost) : or(isNull(itsHost), eq(itsHost, host)),
     );
     const others = orm.select({ its, itsMethods }).from(paywalls).where(isAnothers).all();
@@ -75,8 +89,8 @@ export function paywallsWrites(database: Connection, orm: Orm) {
       // A paywall that was there before that of the other user stays.
       const isMoved = after.status !== 'deleted' && routeOf(before) !== routeOf(after);
       if (isMoved && (isRouteTaken(after) || isWithinAnothers(after))) return 'route-taken';
-      // The statistics change by themselves.
-      const { challenges: _c, paid: _p, revenue: _r, ...terms } = after as PaywallRecord;
+      // The statistics change by themselves. Setting the id, even to itself, would search all challenges for those of the paywall.
+      const { id: _, challenges: _c, paid: _p, revenue: _r, ...terms } = after as PaywallRecord;
       const [changed] = orm
         .update(paywalls)
         .set({ ...terms, revision: nextRevision() })
@@ -101,6 +115,10 @@ function tokenWrites(database: Connection, orm: Orm) {
   const takeFree = database.prepare<[FreeUse]>(
     `INSERT INTO paywall_free_uses (day, paywall_id, client, count) VALUES (@day, @paywallId, @client, 1)
       ON CONFLICT (day, paywall_id, client) DO UPDATE SET count = count + 1 WHERE count < @limit`,
+  );
+  const pruneFreeUses = database.prepare<[Pick<Bounds, 'day' | 'limit'>]>(
+    `DELETE FROM paywall_free_uses WHERE (day, paywall_id, client) IN (
+       SELECT day, paywall_id, client FROM paywall_free_uses WHERE day < @day ORDER BY day LIMIT @limit)`,
   );
   return {
     'paywalls.challenge': (challenge: Omit<ChallengeRecord, 'uses'>): boolean => {
@@ -142,26 +160,31 @@ function tokenWrites(database: Connection, orm: Orm) {
 
     'paywalls.takeFree': (use: FreeUse): boolean => takeFree.run(use).changes === 1,
 
-    'paywalls.prune': ({ expiredBefore, day, limit }: Bounds): void => {
-      orm.delete(paywallFreeUses).where(lt(paywallFreeUses.day, day)).run();
-      // What was paid stays, as do invoices whose payment may still arrive.
+    'paywalls.prune': ({ expiredBefore, day, limit }: Bounds): number => {
+      const earlier = pruneFreeUses.run({ day, limit }).changes;
+      // A payment that has not failed may still arrive.
+      const isBeingPaid = orm
+        .select({ id: payments.id })
+        .from(payments)
+        .where(and(eq(payments.paymentHash, invoices.paymentHash), hasNotFailed));
       const unpaid = orm
         .select({ id: paywallChallenges.id, invoiceId: paywallChallenges.invoiceId })
         .from(paywallChallenges)
         .innerJoin(invoices, eq(invoices.id, paywallChallenges.invoiceId))
-        .leftJoin(payments, eq(payments.paymentHash, invoices.paymentHash))
         .where(
           and(
+            // What was paid stays, and nearly all of it was used: the index is of unused challenges.
+            sql`${paywallChallenges.uses} = 0`,
             lt(paywallChallenges.expiresAt, expiredBefore),
             lt(invoices.expiresAt, expiredBefore),
             eq(invoices.state, 'open'),
             or(eq(invoices.backend, 'embedded'), isNotNull(invoices.lapsedAt)),
-            or(isNull(payments.id), eq(payments.state, 'failed')),
+            notExists(isBeingPaid),
           ),
         )
         .limit(limit)
         .all();
-      if (unpaid.length === 0) return;
+      if (unpaid.length === 0) return earlier;
       const idsOf = (key: 'id' | 'invoiceId') => unpaid.map((each) => each[key]);
       orm
         .delete(paywallChallenges)
@@ -171,6 +194,7 @@ function tokenWrites(database: Connection, orm: Orm) {
         .delete(invoices)
         .where(inArray(invoices.id, idsOf('invoiceId')))
         .run();
+      return earlier + unpaid.length;
     },
   };
 }

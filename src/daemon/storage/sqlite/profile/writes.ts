@@ -32,7 +32,11 @@ export function profileWrites(database: Connection, orm: Orm) {
           .from(users)
           .where(and(by, ne(users.id, userId)))
           .get() !== undefined;
-      if (typeof email === 'string' && isTaken(sql`lower(${users.email}) = lower(${email})`)) return 'email';
+      if (
+        typeof email === 'string' &&
+        isTaken(sql`${users.email} is not null and lower(${users.email}) = lower(${email})`)
+      )
+        return 'email';
       if (handle !== undefined && isTaken(eq(users.handle, handle))) return 'handle';
       orm
         .update(users)

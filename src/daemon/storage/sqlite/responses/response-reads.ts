@@ -26,7 +26,8 @@ export function responseReads(database: Connection): Pick<ResponsesStore, 'chain
   );
   const turn = database.prepare<[string], StoredTurn>('SELECT id, input, output FROM responses WHERE id = ?');
   const place = database.prepare<[object], { responseId: string; place: Place; position: number }>(
-    `SELECT response_id AS responseId, place, position FROM response_items JOIN responses ON id = response_id
+    // CROSS JOIN starts with the item. SQLite would start with all responses of the workspace.
+    `SELECT response_id AS responseId, place, position FROM response_items CROSS JOIN responses ON id = response_id
      WHERE item_id = @itemId AND ${visible} ORDER BY created_at DESC, id DESC LIMIT 1`,
   );
   const lists = {

@@ -1,9 +1,10 @@
 import type { InvoiceRecord, PaymentRecord, WalletStore } from '../../../features/wallet/store.ts';
-import { and, asc, columnsOf, desc, eq, gt, isNull, lt, sql } from '../engine/orm.ts';
+import { and, asc, columnsOf, desc, eq, gt, isNull, lt, type SQL, sql } from '../engine/orm.ts';
 import { walletAccount } from '../ledger/accounts.ts';
 import { accounts } from '../ledger/tables.ts';
 import type { StoreContext } from '../store-context.ts';
 import { leftOfBudget } from './budgets.ts';
+import { heldOfWallet, heldOfWallets, isPending } from './pending.ts';
 import { hasNotFailed, invoices, payments, walletNodes, wallets } from './tables.ts';
 
 const { secret: _secret, replacedAt: _replacedAt, ...walletColumns } = columnsOf(wallets);
@@ -14,9 +15,8 @@ const {
   ...invoiceColumns
 } = columnsOf(invoices);
 
-/** Literals, as SQLite does not use a partial index for a bound value. */
+/** A literal, as SQLite does not use a partial index for a bound value. */
 const isOpen = sql`${invoices.lapsedAt} is null and (${invoices.state} = 'open' or ${invoices.stillPayable} = 1)`;
-const isPending = sql`${payments.state} = 'pending'`;
 
 export function walletStore({ database, orm, writer }: StoreContext): WalletStore {
   const findWallet = (where: ReturnType<typeof eq> | undefined) =>
@@ -26,17 +26,20 @@ export function walletStore({ database, orm, writer }: StoreContext): WalletStor
 
   /** One snapshot, as a payment moves money from one to the other. */
   const balance = database.transaction((id: string) => {
-    const held = sql<number>`coalesce(sum(${payments.amount} + ${payments.feeLimit}), 0)`;
-    const ofWallet = and(eq(payments.walletId, id), isPending);
-    return {
-      available:
-        orm
-          .select()
-          .from(accounts)
-          .where(eq(accounts.id, walletAccount(id)))
-          .get()?.balance ?? 0,
-      pending: orm.select({ held }).from(payments).where(ofWallet).get()?.held ?? 0,
-    };
+    const account = eq(accounts.id, walletAccount(id));
+    const available = orm.select().from(accounts).where(account).get()?.balance ?? 0;
+    return { available, pending: heldOfWallet(orm, id) };
+  });
+
+  /** One snapshot of what is in wallets and in their pending payments. */
+  const owed = database.transaction((condition: SQL | undefined) => {
+    const found = orm
+      .select({ available: sql<number>`coalesce(sum(${accounts.balance}), 0)` })
+      .from(wallets)
+      .innerJoin(accounts, eq(accounts.id, sql`${walletAccount('')} || ${wallets.id}`))
+      .where(condition)
+      .get();
+    return (found?.available ?? 0) + heldOfWallets(orm, condition);
   });
 
   return {
@@ -54,11 +57,8 @@ export function walletStore({ database, orm, writer }: StoreContext): WalletStor
     balance: async (id) => balance(id),
     deposit: (deposit) => writer.write('wallets.deposit', deposit),
 
-    owed: async ({ backend, network }) => {
-      const ofBook = and(eq(wallets.backend, backend), eq(wallets.network, network));
-      const ids = orm.select({ id: wallets.id }).from(wallets).where(ofBook).all();
-      return ids.map(({ id }) => balance(id)).reduce((sum, each) => sum + each.available + each.pending, 0);
-    },
+    owed: async ({ backend, network }) =>
+      owed(and(eq(wallets.backend, backend), eq(wallets.network, network))),
     fund: (deposit) => writer.write('wallets.fund', deposit),
 
     trustedNode: async ({ backend, network }) =>

@@ -1,13 +1,14 @@
 import type { SealedSecret } from '../../../features/vault/store.ts';
 import type { NewInvoice, WalletRecord, WalletStore } from '../../../features/wallet/store.ts';
 import type { Connection } from '../engine/connection.ts';
-import { and, eq, gt, inArray, isNull, ne, type Orm, or, sql } from '../engine/orm.ts';
+import { and, eq, gt, isNull, ne, type Orm, or, sql } from '../engine/orm.ts';
 import { faucetAccount, lightningAccount, walletAccount } from '../ledger/accounts.ts';
 import type { BatchTotals } from '../ledger/batch-totals.ts';
 import { vaultSecrets } from '../vault/tables.ts';
 import { isCurrentMaster } from '../vault/writes.ts';
 import { walletBooking } from './booking.ts';
 import { paymentWrites } from './payment-writes.ts';
+import { heldOfWallets } from './pending.ts';
 import { invoices, payments, walletDeposits, walletNodes, wallets } from './tables.ts';
 
 export function walletWrites(database: Connection, orm: Orm, totals: BatchTotals) {
@@ -18,11 +19,8 @@ export function walletWrites(database: Connection, orm: Orm, totals: BatchTotals
     const own = orm.select().from(wallets).where(eq(wallets.id, walletId)).get();
     if (!own) throw new Error('there is no such wallet');
     const isSameBook = and(eq(wallets.backend, own.backend), eq(wallets.network, own.network));
-    const ids = orm.select({ id: wallets.id }).from(wallets).where(isSameBook);
-    const isPending = and(inArray(payments.walletId, ids), eq(payments.state, 'pending'));
-    const held = sql<number>`coalesce(sum(${payments.amount} + ${payments.feeLimit}), 0)`;
-    const pending = orm.select({ held }).from(payments).where(isPending).get()?.held ?? 0;
-    return ids.all().reduce((sum, { id }) => sum + available(id), pending);
+    const ids = orm.select({ id: wallets.id }).from(wallets).where(isSameBook).all();
+    return ids.reduce((sum, { id }) => sum + available(id), heldOfWallets(orm, isSameBook));
   };
 
   return {

@@ -29,11 +29,21 @@ const oldestFirst = 'id > @after ORDER BY id LIMIT @limit';
 const listSql = (sides: readonly string[]) =>
   `${select} WHERE w.id IN (${idsOf(sides, newestFirst)}) ORDER BY w.id DESC LIMIT @limit`;
 
-const threadsSql = `SELECT max(last) AS last, sum(unread) AS unread FROM (
-    SELECT recipient AS peer, max(id) AS last, 0 AS unread FROM whispers WHERE sender = @person GROUP BY recipient
-    UNION ALL
-    SELECT sender, max(id), sum(read_at IS NULL) FROM whispers WHERE recipient = @person GROUP BY sender
-  ) GROUP BY peer HAVING max(last) < @before ORDER BY 1 DESC LIMIT @limit`;
+/** All peers on one side, each found in the index after the one before, however many whispers are between them. */
+const peersOf = (name: string, own: string, other: string) => {
+  const next = (where: string) => `SELECT min(${other}) FROM whispers WHERE ${own} = @person ${where}`;
+  return `${name} (peer) AS (
+    ${next('')} UNION ALL SELECT (${next(`AND ${other} > peer`)}) FROM ${name} WHERE peer IS NOT NULL)`;
+};
+
+const threadsSql = `WITH RECURSIVE ${peersOf('recipients', 'sender', 'recipient')}, ${peersOf('senders', 'recipient', 'sender')},
+  threads AS (SELECT peer,
+      max(coalesce((SELECT max(id) FROM whispers WHERE sender = @person AND recipient = peer), 0),
+        coalesce((SELECT max(id) FROM whispers WHERE recipient = @person AND sender = peer), 0)) AS last
+    FROM (SELECT peer FROM recipients UNION SELECT peer FROM senders) WHERE peer IS NOT NULL),
+  page AS (SELECT peer, last FROM threads WHERE last < @before ORDER BY last DESC LIMIT @limit)
+  SELECT last, (SELECT count(*) FROM whispers WHERE recipient = @person AND sender = peer AND read_at IS NULL) AS unread
+  FROM page ORDER BY last DESC`;
 
 /** A row of `select`, with people as flat columns. */
 type Row = Omit<WhisperRecord, 'sender' | 'recipient'> & Record<string, unknown>;

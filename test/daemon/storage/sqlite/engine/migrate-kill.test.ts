@@ -21,7 +21,7 @@ afterEach(cleanUp);
 
 /** A database with many keys, so that migrating it takes a while. */
 function createFilled(file: string): void {
-  createIfMissing(file, migrations);
+  createIfMissing(file, migrations, Date.now());
   const database = new Database(file);
   database.exec("INSERT INTO workspaces (id, slug, name, created_at) VALUES ('ws_1', 'home', 'Home', 0)");
   const insert = database.prepare(

@@ -20,6 +20,7 @@ import { lateReceipts } from './0033-late-receipts.ts';
 import { peerAgreement } from './0036-peer-agreement.ts';
 import { usageKeys } from './0037-usage-keys.ts';
 import { usedChallenges } from './0038-used-challenges.ts';
+import { boundedReads } from './0039-bounded-reads.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -44,4 +45,5 @@ export const migrations: readonly Migration[] = [
   peerAgreement,
   usageKeys,
   usedChallenges,
+  boundedReads,
 ];
