@@ -6,6 +6,7 @@ import Database from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type Connection, openForWriting } from '../../src/daemon/storage/sqlite/engine/connection.ts';
 import { tableNames } from '../../src/daemon/storage/sqlite/engine/integrity.ts';
+import { createCommands } from '../../src/daemon/storage/sqlite/write-commands.ts';
 import { openTemporarily } from '../daemon/storage/sqlite/temporary.ts';
 import type { OpenStorage } from './records.ts';
 
@@ -160,6 +161,8 @@ export function withBoundedReads(contracts: readonly ((open: OpenStorage) => voi
     await (await open({ folder: data })).close();
     const database = openForWriting(join(data, 'gateway.db'));
     try {
+      // Creates the temporary tables of the writer thread.
+      await createCommands(database).loadMore();
       const all = new Set([...statements, ...written.map((line) => JSON.parse(line) as string)]);
       expect(all.size).toBeGreaterThan(contracts.length);
       expect(unexpectedReads(database, all)).toEqual([]);

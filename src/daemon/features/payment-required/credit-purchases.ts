@@ -15,7 +15,7 @@ export interface CreditPurchasesDeps {
 }
 
 const redeemBatch = 100;
-const removeBatch = 500;
+const removeBatch = 100;
 /** How long an expired invoice is kept; it cannot be paid any more. */
 const keepExpiredMs = 24 * 60 * 60 * 1000;
 
