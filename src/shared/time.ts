@@ -25,7 +25,11 @@ export function endOfDay(ms: number): number {
   return ms - (ms % dayMs) + dayMs;
 }
 
-const timeFormat = /^\d{4}-\d{2}-\d{2}(T([01]\d|2[0-3]):\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/i;
+/** A time or a UTC day, as `parseTime` reads it. */
+export const timePattern =
+  '^\\d{4}-\\d{2}-\\d{2}([Tt]([01]\\d|2[0-3]):\\d{2}(:\\d{2}(\\.\\d{1,9})?)?([Zz]|[+-]\\d{2}:\\d{2}))?$';
+
+const timeFormat = new RegExp(timePattern);
 
 /**
  * Parses `2026-11-21T08:54:15.000Z` (seconds and fractions optional, any offset) or a UTC day into milliseconds since

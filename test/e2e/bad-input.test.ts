@@ -157,7 +157,7 @@ describe.each(routes)('$path', ({ id, path, bodyWith, good }) => {
   });
 
   test('accepts 64 levels of nesting, a byte order mark and lone surrogates', async () => {
-    expect((await post(bodyWith({ metadata: { a: nested(62, 'array') } }))).answer.status).toBe(200);
+    expect((await post(bodyWith({ extra: { a: nested(62, 'array') } }))).answer.status).toBe(200);
     expect((await postText(`\ufeff${JSON.stringify(bodyWith({}))}`)).answer.status).toBe(200);
     const half = JSON.stringify(bodyWith({})).replace('Hello.', 'a\\ud800b');
     const { answer } = await postText(half);
@@ -255,6 +255,51 @@ test.each(['a\ud800b', ' ', 'a\nb'])('a thread cannot be titled %j', async (titl
   const { error } = await tell('createThread', { path: '/v1/threads', body });
   expect([error?.code, error?.param]).toEqual(['invalid_request', 'title']);
 });
+
+test.each([
+  [{ metadata: { a: 1 } }, 'metadata.a'],
+  [{ metadata: { a: 'x'.repeat(513) } }, 'metadata.a'],
+  [{ metadata: { ['k'.repeat(65)]: 'x' } }, `metadata.${'k'.repeat(64)}…`],
+  [{ metadata: Object.fromEntries(Array.from({ length: 17 }, (_, at) => [at, ''])) }, 'metadata'],
+  [{ input: undefined }, 'input'],
+  [{ input: undefined, previous_response_id: null, prompt: null }, 'input'],
+])('a response cannot be created with %j', async (more, param) => {
+  const body = JSON.stringify({ model: 'sim/echo', input: 'Hello.', ...more });
+  const { error } = await tell('createResponse', { path: '/v1/responses', body });
+  expect([error?.code, error?.param]).toEqual(['invalid_request', param]);
+});
+
+test.each([
+  [{ role: 'user' }, 400],
+  [{ role: 'user', content: null }, 400],
+  [{ role: 'system', content: null }, 400],
+  [{ role: 'assistant', content: null }, 200],
+])('the chat message %j is answered with %i', async (message, status) => {
+  const messages = [message, { role: 'user', content: 'Hello.' }];
+  const body = JSON.stringify({ model: 'sim/echo', messages });
+  const { answer, error } = await tell('createChatCompletion', { path: '/v1/chat/completions', body });
+  expect([answer.status, error?.param ?? null]).toEqual([
+    status,
+    status === 200 ? null : 'messages[0].content',
+  ]);
+});
+
+describe('credit', () => {
+  test.each([{}, { sats: 1000, usd: '1' }])('cannot be bought with %j', async (bought) => {
+    const body = JSON.stringify(bought);
+    const { error } = await tell('buyCredit', { path: '/v1/credit/purchases', body });
+    expect([error?.param, error?.message]).toEqual(['sats', 'Exactly one of `sats` and `usd` is required.']);
+  });
+});
+
+test.each(['ftp://x', 'attic.example', 'https://user:secret@attic.example', 'https://attic.example/?a=b'])(
+  'a peer cannot have the address %s',
+  async (url) => {
+    const path = '/v1/workspaces/me/peers/attic';
+    const { error } = await tell('putPeer', { method: 'PUT', path, body: JSON.stringify({ url }) });
+    expect([error?.code, error?.param]).toEqual(['invalid_request', 'url']);
+  },
+);
 
 describe('keys', () => {
   const issue = (body: unknown) =>

@@ -53,11 +53,13 @@ afterAll(async () => {
 /** The position of an error, in the syntax of `param`. */
 function placeName(error: ErrorObject, input: unknown): string | null {
   const { missingProperty, additionalProperty } = error.params as Record<string, string | undefined>;
+  // Too many of several members, of which one is required.
+  const [of] = error.keyword === 'oneOf' ? (error.schema as { required?: string[] }[]) : [];
   const keys = error.instancePath
     .split('/')
     .slice(1)
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
-  const last = missingProperty ?? additionalProperty;
+  const last = missingProperty ?? additionalProperty ?? of?.required?.[0] ?? error.propertyName;
   let name = '';
   let value = input;
   for (const key of last === undefined ? keys : [...keys, last]) {
@@ -74,7 +76,7 @@ const formats = { 'date-time': true, date: true, uri: true } as const;
 
 /** Where an input breaks its contract; empty when it does not. */
 function faultyPlaces(schema: object): (input: unknown) => (string | null)[] {
-  const check = new Ajv({ allErrors: true, strict: false, formats }).compile(schema);
+  const check = new Ajv({ allErrors: true, strict: false, verbose: true, formats }).compile(schema);
   return (input) => (check(input) ? [] : (check.errors ?? []).map((error) => placeName(error, input)));
 }
 

@@ -35,7 +35,7 @@ export const richResponses: readonly unknown[] = [
       { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'It rains.' }] },
       { role: 'user', content: 'And now?' },
     ],
-    metadata: { trace: 'abc', n: 1 },
+    metadata: { trace: 'abc', n: '1' },
     include: ['reasoning.encrypted_content'],
     reasoning: { effort: 'low', summary: 'auto' },
     max_output_tokens: 200,

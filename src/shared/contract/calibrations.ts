@@ -11,7 +11,11 @@ const Temperature = Type.Number({
 });
 const fit = {
   temperature: Temperature,
-  examples: Type.Integer({ minimum: 1, description: 'On how many labelled examples it was fitted.' }),
+  examples: Type.Integer({
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: 'On how many labelled examples it was fitted.',
+  }),
   nll_before: Type.Number({
     minimum: 0,
     description: 'Mean negative log-likelihood of the right option, in nats.',

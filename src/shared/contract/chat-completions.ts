@@ -9,8 +9,9 @@ import {
   modelCallHeaders,
   OnceHeaders,
 } from './model-call.ts';
+import { namedSchema, outputTypes, ToolName, toolChoice } from './responses.ts';
 import { ServiceAnswer, ServiceMember } from './service-member.ts';
-import { AnyObject, dollars, maybe, nullable } from './vocabulary.ts';
+import { AnyObject, dollars, ifType, maybe, nullable } from './vocabulary.ts';
 
 /** The chat-completions format. Source: the types of the OpenAI SDK. Additional members are allowed. */
 
@@ -26,6 +27,11 @@ export const ChatPart = Type.Object(
   { $id: 'ChatPart', additionalProperties: true },
 );
 
+/** What a message must be if its `role` is one of these. */
+function ifRole(roles: readonly string[], then: object) {
+  return { if: { properties: { role: { enum: roles } } }, then };
+}
+
 export const ChatToolCall = Type.Object(
   {
     id: Type.Optional(Type.String({ maxLength: 200 })),
@@ -40,18 +46,79 @@ export const ChatToolCall = Type.Object(
   { $id: 'ChatToolCall', additionalProperties: true },
 );
 
+/** A call in the history, which needs what an answer may lack. */
+const MadeToolCall = Type.Object(
+  { ...ChatToolCall.properties, id: Type.String({ maxLength: 200 }) },
+  {
+    $id: 'ChatToolCallInput',
+    allOf: [
+      {
+        if: { properties: { type: { const: 'function' } } },
+        // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+        then: { required: ['function'], properties: { function: {} } },
+      },
+      ifType(['custom'], Type.Object({ custom: Type.Object({ name: Type.String(), input: Type.String() }) })),
+    ],
+    additionalProperties: true,
+  },
+);
+
 export const ChatMessage = Type.Object(
   {
-    role: Type.String({
-      description: '`system`, `developer`, `user`, `assistant`, `tool` or `function`.',
-    }),
+    role: Type.Enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
     content: maybe(Type.Union([Type.String(), Type.Array(ChatPart)])),
     name: maybe(Type.String()),
-    tool_calls: maybe(Type.Array(ChatToolCall)),
+    tool_calls: maybe(Type.Array(MadeToolCall)),
     tool_call_id: Type.Optional(Type.String({ maxLength: 200 })),
     refusal: maybe(Type.String()),
   },
-  { $id: 'ChatMessage', additionalProperties: true },
+  {
+    $id: 'ChatMessage',
+    allOf: [
+      // Assistants may only have called tools, and the output of a tool may be empty.
+      ifRole(['system', 'developer', 'user'], {
+        required: ['content'],
+        properties: { content: { type: ['string', 'array'] } },
+      }),
+      ifRole(['tool'], Type.Object({ tool_call_id: Type.String() })),
+    ],
+    additionalProperties: true,
+  },
+);
+
+const ChatTool = Type.Object(
+  { type: Type.String({ description: '`function` or `custom`, with a member of that name.' }) },
+  {
+    $id: 'ChatTool',
+    allOf: [
+      ifType(
+        ['function'],
+        Type.Object({
+          function: Type.Object({
+            name: ToolName,
+            description: maybe(Type.String()),
+            parameters: maybe(AnyObject),
+            strict: maybe(Type.Boolean()),
+          }),
+        }),
+      ),
+      ifType(
+        ['custom'],
+        Type.Object({ custom: Type.Object({ name: ToolName, description: maybe(Type.String()) }) }),
+      ),
+    ],
+    additionalProperties: true,
+  },
+);
+
+const CalledTool = Type.Object({ name: Type.String() });
+
+const ResponseFormat = Type.Object(
+  { type: Type.Enum([...outputTypes]) },
+  {
+    ...ifType(['json_schema'], Type.Object({ json_schema: Type.Object(namedSchema) })),
+    additionalProperties: true,
+  },
 );
 
 export const CreateChatCompletionBody = Type.Object(
@@ -79,16 +146,23 @@ export const CreateChatCompletionBody = Type.Object(
     max_completion_tokens: maybe(Type.Integer({ minimum: 1 })),
     logprobs: maybe(Type.Boolean()),
     top_logprobs: maybe(Type.Integer({ minimum: 0, maximum: 20 })),
-    tools: maybe(
-      Type.Array(Type.Object({ type: Type.Optional(Type.String()) }, { additionalProperties: true })),
+    tools: maybe(Type.Array(ChatTool)),
+    tool_choice: maybe(
+      toolChoice([
+        ifType(['function'], Type.Object({ function: CalledTool })),
+        ifType(['custom'], Type.Object({ custom: CalledTool })),
+      ]),
     ),
-    tool_choice: maybe(Type.Union([Type.String(), AnyObject])),
     parallel_tool_calls: maybe(Type.Boolean()),
-    response_format: maybe(AnyObject),
+    response_format: maybe(ResponseFormat),
     reasoning_effort: maybe(Type.String()),
     verbosity: maybe(Type.String()),
     store: maybe(Type.Boolean()),
-    metadata: maybe(AnyObject),
+    metadata: maybe(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'Passed on to providers that speak this format; OpenAI’s accept strings only.',
+      }),
+    ),
     service: maybe(ServiceMember),
   },
   {

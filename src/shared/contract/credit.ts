@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import {
   Count,
+  exactlyOneOf,
   listOf,
   maybe,
   nullable,
@@ -90,20 +91,23 @@ export const buyCredit = endpoint({
   path: '/v1/credit/purchases',
   summary: 'Buy credit with a Lightning invoice.',
   description:
-    'Returns an invoice over an amount in satoshis or dollars, which can be paid within an hour. The credit is added once, as soon as the invoice is paid.',
+    'Returns an invoice over an amount in satoshis or dollars, which can be paid within an hour; exactly one of `sats` and `usd` is required. The credit is added once, as soon as the invoice is paid.',
   tag: 'Credit',
   access: buyers,
-  body: StrictObject({
-    sats: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 100_000_000, description: 'The amount to pay, in satoshis.' }),
-    ),
-    usd: Type.Optional(
-      Type.String({
-        pattern: '^(?!0+(\\.0+)?$)[0-9]{1,6}(\\.[0-9]{1,9})?$',
-        description: 'The credit to buy, in dollars; rounded up to whole satoshis.',
-      }),
-    ),
-  }),
+  body: Type.Object(
+    {
+      sats: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 100_000_000, description: 'The amount to pay, in satoshis.' }),
+      ),
+      usd: Type.Optional(
+        Type.String({
+          pattern: '^(?!0+(\\.0+)?$)[0-9]{1,6}(\\.[0-9]{1,9})?$',
+          description: 'The credit to buy, in dollars; rounded up to whole satoshis.',
+        }),
+      ),
+    },
+    { additionalProperties: false, ...exactlyOneOf('sats', 'usd') },
+  ),
   result: CreditPurchase,
   errors: ['unauthenticated', 'out_of_scope', 'invalid_request', 'rate_limited', 'unavailable'],
 });

@@ -45,6 +45,7 @@ const closed = { additionalProperties: false } as const;
 
 const Model = Type.String({
   minLength: 1,
+  maxLength: decisionLimits.modelBytes,
   description: `\`service/decide\`, \`engine\`, \`engine-flash\`, or any model of \`GET /v1/models\`; at most ${decisionLimits.modelBytes} bytes.`,
 });
 
@@ -56,6 +57,7 @@ const Instructions = Type.String({
 const Name = Type.Optional(
   Type.String({
     minLength: 1,
+    maxLength: decisionLimits.nameBytes,
     description: `Unique in the request, at most ${decisionLimits.nameBytes} bytes. Models do not see it.`,
   }),
 );
@@ -73,10 +75,17 @@ const ChoiceQuestion = Type.Object(
     instructions: Instructions,
     choices: Type.Array(
       Type.Object(
-        { value: Type.Union([Type.String({ minLength: 1 }), Type.Boolean()]), ...Described },
+        {
+          value: Type.Union([
+            Type.String({ minLength: 1, maxLength: decisionLimits.valueBytes }),
+            Type.Boolean(),
+          ]),
+          ...Described,
+        },
         closed,
       ),
       {
+        minItems: decisionLimits.choicesMin,
         description: `${decisionLimits.choicesMin} to ${decisionLimits.choices} different values; a string and a boolean with the same text differ. A value is at most ${decisionLimits.valueBytes} bytes.`,
       },
     ),
@@ -90,6 +99,7 @@ const ScoreQuestion = Type.Object(
     type: Type.Literal('score'),
     instructions: Instructions,
     levels: Type.Array(Type.Object({ label: Type.String({ minLength: 1 }), ...Described }, closed), {
+      minItems: decisionLimits.levelsMin,
       description: `${decisionLimits.levelsMin} to ${decisionLimits.levels} levels with different labels, lowest first.`,
     }),
     name: Name,
@@ -368,9 +378,6 @@ export const createDecision = endpoint({
   result: Decision,
 });
 
-const Criteria = (description: string) =>
-  Type.Record(Type.String({ minLength: 1 }), nullable(Type.String()), { description });
-
 const SystemOneQuestion = Type.Union([
   Type.Object(
     {
@@ -394,7 +401,10 @@ const SystemOneQuestion = Type.Union([
     {
       type: Type.Literal('choice'),
       instructions: Instructions,
-      criteria: Criteria('The options by id, with a description or null.'),
+      criteria: Type.Record(Type.String({ minLength: 1 }), nullable(Type.String()), {
+        minProperties: decisionLimits.choicesMin,
+        description: 'The options by id, with a description or null.',
+      }),
     },
     closed,
   ),
@@ -402,7 +412,11 @@ const SystemOneQuestion = Type.Union([
     {
       type: Type.Literal('score'),
       instructions: Instructions,
-      criteria: Type.Array(Type.String({ minLength: 1 }), { description: 'The levels, lowest first.' }),
+      criteria: Type.Array(Type.String({ minLength: 1 }), {
+        minItems: decisionLimits.levelsMin,
+        uniqueItems: true,
+        description: 'The levels, lowest first.',
+      }),
     },
     closed,
   ),

@@ -70,7 +70,12 @@ export const addEngineModel = endpoint({
   description:
     'Loads a GGUF file of the host and asks it a question; it is added if it answers. The file is used where it is, not copied.',
   body: StrictObject({
-    path: Type.String({ minLength: 1, maxLength: 4096, description: 'The absolute path of the file.' }),
+    path: Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      pattern: '^(/|[A-Za-z]:[\\\\/]|\\\\\\\\)',
+      description: 'The absolute path of the file.',
+    }),
     name: Type.Optional(nameOf(`${letters} By default from the file’s name.`)),
     as: Type.Optional(
       Type.Enum(['engine', 'engine-flash'], {

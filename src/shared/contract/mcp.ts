@@ -1,26 +1,42 @@
 import { Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { AnyObject } from './vocabulary.ts';
+import { AnyObject, StrictObject } from './vocabulary.ts';
 
 /** In bytes; enough for a long prompt. */
 const messageBytesMax = 4 * 1024 * 1024;
 
-const MessageId = Type.Union([Type.String(), Type.Integer(), Type.Null()]);
+const requestId = [
+  Type.String(),
+  Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
+];
+const RequestId = Type.Union(requestId);
+const MessageId = Type.Union([...requestId, Type.Null()]);
+
+const version = { jsonrpc: Type.Literal('2.0') };
 
 /** A client message. Source: the JSON-RPC 2.0 specification; MCP dropped batches in revision 2025-06-18. */
-export const McpMessage = Type.Object(
-  {
-    jsonrpc: Type.Literal('2.0'),
-    id: Type.Optional(MessageId),
-    method: Type.Optional(Type.String({ description: '`initialize`, `tools/list`, `tools/call`, …' })),
-    params: Type.Optional(AnyObject),
-    result: Type.Optional(AnyObject),
-    error: Type.Optional(AnyObject),
-  },
+export const McpMessage = Type.Union(
+  [
+    StrictObject({
+      ...version,
+      id: Type.Optional(RequestId),
+      method: Type.String({ description: '`initialize`, `tools/list`, `tools/call`, …' }),
+      params: Type.Optional(AnyObject),
+    }),
+    StrictObject({ ...version, id: RequestId, result: AnyObject }),
+    StrictObject({
+      ...version,
+      id: Type.Optional(RequestId),
+      error: Type.Object({
+        code: Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
+        message: Type.String(),
+      }),
+    }),
+  ],
   {
     $id: 'McpMessage',
-    additionalProperties: true,
-    description: 'A single JSON-RPC message; batches are not supported.',
+    description:
+      'A single JSON-RPC message: a request, a notification (without `id`) or a response. Batches are not supported.',
   },
 );
 

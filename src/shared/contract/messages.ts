@@ -10,6 +10,7 @@ import {
   modelCallHeaders,
   OnceHeaders,
 } from './model-call.ts';
+import { ToolName } from './responses.ts';
 import { ServiceMember } from './service-member.ts';
 import { AnyObject, Count, maybe } from './vocabulary.ts';
 
@@ -36,10 +37,26 @@ export const MessageParam = Type.Object(
 const prompt = {
   model: ModelName,
   messages: Type.Array(MessageParam, { minItems: 1 }),
-  system: maybe(Content),
+  system: maybe(
+    Type.Union([
+      Type.String(),
+      Type.Array(
+        Type.Object({ type: Type.Literal('text'), text: Type.String() }, { additionalProperties: true }),
+      ),
+    ]),
+  ),
   tools: maybe(
     Type.Array(
-      Type.Object({ type: maybe(Type.String()), name: maybe(Type.String()) }, { additionalProperties: true }),
+      Type.Object(
+        { type: maybe(Type.String()), name: maybe(Type.String()) },
+        {
+          description: 'A function has no `type` or the type `custom`; the others are run by Anthropic.',
+          if: { properties: { type: { enum: ['custom', null] } } },
+          // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+          then: Type.Object({ name: ToolName, input_schema: AnyObject }),
+          additionalProperties: true,
+        },
+      ),
     ),
   ),
   tool_choice: maybe(
@@ -71,7 +88,12 @@ const prompt = {
     Type.Object(
       {
         effort: maybe(Type.Enum(['low', 'medium', 'high', 'xhigh', 'max'])),
-        format: maybe(AnyObject),
+        format: maybe(
+          Type.Object(
+            { type: Type.Literal('json_schema'), schema: AnyObject },
+            { additionalProperties: true },
+          ),
+        ),
       },
       { additionalProperties: true },
     ),

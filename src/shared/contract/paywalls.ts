@@ -152,6 +152,7 @@ const upstreamMembers = {
 const upstreamUrl = Type.String({
   minLength: 1,
   maxLength: 2048,
+  format: 'uri',
   pattern: '^https?://[^\\s/?#@\\\\]+(/[^\\s?#\\\\]*)?$',
   description: 'An http or https URL without a query.',
 });

@@ -194,8 +194,10 @@ export const putPeer = endpoint({
       url: Type.String({
         minLength: 1,
         maxLength: 2048,
+        format: 'uri',
+        pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#@\\\\]+(/[^\\s?#\\\\]*)?$',
         description:
-          'An `https` address, with or without `/v1`. Only the owner of the host can choose addresses of private networks; `http` is for this machine, or needs `insecure_http`.',
+          'An `https` address, with or without `/v1`; no user, password, query or fragment. Only the owner of the host can choose addresses of private networks; `http` is for this machine, or needs `insecure_http`.',
       }),
       key: Type.Optional(
         nullable(

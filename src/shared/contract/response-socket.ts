@@ -3,7 +3,7 @@ import { endpoint } from './endpoint.ts';
 import { ErrorReply } from './error-reply.ts';
 import { modelCallBodyLimit, socketErrors } from './model-call.ts';
 import { ResponseEvent } from './response-events.ts';
-import { CreateResponseRequest } from './responses.ts';
+import { CreateResponseRequest, somethingToAnswer } from './responses.ts';
 import { maybe } from './vocabulary.ts';
 
 /** A client message on the socket: a create call. */
@@ -23,7 +23,11 @@ export const ResponseMessage = Type.Object(
     ),
     stream_id: maybe(Type.String({ description: 'Rejected: a socket carries one response at a time.' })),
   },
-  { additionalProperties: true, description: 'One text frame sent by the client.' },
+  {
+    ...somethingToAnswer,
+    additionalProperties: true,
+    description: 'One text frame sent by the client.',
+  },
 );
 
 /** A rejected message. Its answer never started, so it has no sequence number. */

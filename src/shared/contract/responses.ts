@@ -11,12 +11,91 @@ import {
 import { ResponseEvent } from './response-events.ts';
 import { ResponseResource } from './response-resource.ts';
 import { ServiceMember } from './service-member.ts';
-import { AnyObject, maybe } from './vocabulary.ts';
+import { AnyObject, ifType, maybe } from './vocabulary.ts';
+
+/** How a model may use tools, in the formats of OpenAI. */
+const toolModes = ['none', 'auto', 'required'] as const;
+
+/** `tool_choice`: a mode, or an object, which must follow these rules. */
+export function toolChoice(rules: readonly object[]) {
+  return Type.Union(
+    [
+      Type.Enum([...toolModes]),
+      Type.Object({ type: Type.String() }, { allOf: rules, additionalProperties: true }),
+    ],
+    { description: '`none`, `auto`, `required`, or an object that names tools.' },
+  );
+}
+
+const ThreadId = Type.String({ minLength: 1, maxLength: 64 });
+
+/** Strings that are stored with a response, and returned with it. */
+const Metadata = Type.Record(Type.String(), Type.String({ maxLength: 512 }), {
+  maxProperties: 16,
+  propertyNames: { maxLength: 64 },
+  description: 'At most 16 strings of at most 512 characters, by keys of at most 64. Returned unchanged.',
+});
+
+/** What describes answers by a JSON schema, in the formats of OpenAI. */
+export const namedSchema = {
+  name: Type.String(),
+  description: maybe(Type.String()),
+  schema: AnyObject,
+  strict: maybe(Type.Boolean()),
+};
+
+export const outputTypes = ['text', 'json_object', 'json_schema'] as const;
+
+/** `text.format`. */
+const OutputFormat = Type.Object(
+  { type: Type.Optional(Type.Enum([...outputTypes])) },
+  { ...ifType(['json_schema'], Type.Object(namedSchema)), additionalProperties: true },
+);
+
+/** A call needs something to answer. A previous response or a stored prompt may be all there is. */
+export const somethingToAnswer = {
+  anyOf: [
+    { required: ['input'] },
+    {
+      required: ['previous_response_id'],
+      properties: { previous_response_id: { type: 'string', minLength: 1 } },
+    },
+    { required: ['prompt'], properties: { prompt: { type: 'object' } } },
+  ],
+};
 
 /**
  * The Responses format. Source: the Open Responses specification, version 2026-04-24, and the types of the OpenAI SDK.
  * Additional members are allowed: clients and providers send members that are not listed here.
  */
+
+/** The name of a function or custom tool. */
+export const ToolName = Type.String({
+  pattern: '^[a-zA-Z0-9_-]{1,128}$',
+  description: '1 to 128 of the characters a-z, A-Z, 0-9, _ and -.',
+});
+
+/** What items must have by their type. An item without one is a message. */
+const itemRules = [
+  {
+    if: { properties: { type: { enum: ['message', null] } } },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+    then: {
+      required: ['role', 'content'],
+      properties: {
+        role: { enum: ['user', 'system', 'developer', 'assistant'] },
+        content: { type: ['string', 'array'] },
+      },
+    },
+  },
+  ifType(['function_call', 'custom_tool_call'], Type.Object({ call_id: Type.String(), name: Type.String() })),
+  ifType(['custom_tool_call'], Type.Object({ input: Type.String() })),
+  ifType(
+    ['function_call_output', 'custom_tool_call_output'],
+    Type.Object({ call_id: Type.String(), output: Type.Unknown() }),
+  ),
+  ifType(['compaction'], Type.Object({ encrypted_content: Type.String() })),
+];
 
 /** A part of a message or of a tool's output; `type` decides which other members apply. */
 export const InputPart = Type.Object(
@@ -73,6 +152,7 @@ export const InputItem = Type.Object(
   },
   {
     $id: 'InputItem',
+    allOf: itemRules,
     additionalProperties: true,
     description:
       'An input item; `type` decides which other members apply, and a `role` alone makes it a message.',
@@ -85,14 +165,21 @@ export const FunctionTool = Type.Object(
       description:
         '`function`, `custom` (takes text) or `namespace` (a group of both, in `tools`), which work with every provider; other types are passed to providers that support them, and dropped for others.',
     }),
-    name: Type.Optional(Type.String({ description: '1 to 128 of the characters a-z, A-Z, 0-9, _ and -.' })),
+    name: Type.Optional(Type.String({ description: 'Required for these types.' })),
     description: maybe(Type.String()),
     parameters: maybe(
       Type.Record(Type.String(), Type.Unknown(), { description: 'A JSON schema of the arguments.' }),
     ),
     strict: maybe(Type.Boolean()),
   },
-  { $id: 'Tool', additionalProperties: true },
+  {
+    $id: 'Tool',
+    allOf: [
+      ifType(['function', 'custom'], { required: ['name'], properties: { name: ToolName } }),
+      ifType(['namespace'], { required: ['name'], properties: { name: { type: 'string', minLength: 1 } } }),
+    ],
+    additionalProperties: true,
+  },
 );
 
 export const CreateResponseBody = Type.Object(
@@ -114,26 +201,18 @@ export const CreateResponseBody = Type.Object(
       }),
     ),
     tools: maybe(Type.Array(FunctionTool)),
-    tool_choice: maybe(
-      Type.Union([Type.String(), AnyObject], {
-        description: '`none`, `auto`, `required`, or an object that names tools.',
-      }),
-    ),
+    tool_choice: maybe(toolChoice([ifType(['function', 'custom'], Type.Object({ name: Type.String() }))])),
     parallel_tool_calls: maybe(Type.Boolean()),
     max_output_tokens: maybe(
       Type.Integer({ minimum: 1, description: 'Maximum number of output tokens, including reasoning.' }),
     ),
     max_tool_calls: maybe(Type.Integer({ minimum: 1 })),
-    metadata: maybe(
-      Type.Record(Type.String(), Type.Unknown(), {
-        maxProperties: 16,
-        description: 'Returned unchanged.',
-      }),
-    ),
+    metadata: maybe(Metadata),
     text: maybe(
-      Type.Record(Type.String(), Type.Unknown(), {
-        description: '`format` (`text`, `json_object` or `json_schema`) and `verbosity`.',
-      }),
+      Type.Object(
+        { format: maybe(OutputFormat), verbosity: maybe(Type.String()) },
+        { additionalProperties: true },
+      ),
     ),
     temperature: maybe(Type.Number({ minimum: 0, maximum: 2 })),
     top_p: maybe(Type.Number({ minimum: 0, maximum: 1 })),
@@ -159,7 +238,11 @@ export const CreateResponseBody = Type.Object(
         description: 'Whether to return immediately and generate the response in the background.',
       }),
     ),
-    conversation: maybe(Type.Union([Type.String(), AnyObject], { description: 'Same as `service.thread`.' })),
+    conversation: maybe(
+      Type.Union([ThreadId, Type.Object({ id: ThreadId }, { additionalProperties: true })], {
+        description: 'Same as `service.thread`.',
+      }),
+    ),
     context_management: maybe(
       Type.Array(
         Type.Object(
@@ -189,6 +272,7 @@ export const CreateResponseBody = Type.Object(
   },
   {
     $id: 'CreateResponse',
+    ...somethingToAnswer,
     additionalProperties: true,
     description: 'Additional members are passed on to providers that speak this format.',
   },
@@ -208,6 +292,7 @@ export const CreateResponseRequest = Type.Object(
   },
   {
     $id: 'CreateResponseRequest',
+    ...somethingToAnswer,
     additionalProperties: true,
     description: 'Additional members are passed on to providers that speak this format.',
   },

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { timePattern } from '../time.ts';
 import { abilityNames, endpoint } from './endpoint.ts';
 import { dataOf, RowId } from './site.ts';
 import { nullable, OneLine, StrictObject, Timestamp } from './vocabulary.ts';
@@ -58,8 +59,9 @@ export const createToken = endpoint({
     expires_at: Type.Optional(
       nullable(
         Type.String({
-          maxLength: 32,
-          description: 'Expiry, as a UTC time or a day; default: never.',
+          maxLength: 40,
+          pattern: timePattern,
+          description: 'Expiry: `2027-01-31T00:00:00+01:00`, or a UTC day, `2027-01-31`; default: never.',
         }),
       ),
     ),

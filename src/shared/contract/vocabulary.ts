@@ -1,5 +1,6 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import type { IdPrefix } from '../ids.ts';
+import { timePattern } from '../time.ts';
 import { type Access, scopeNames } from './endpoint.ts';
 
 /** Shapes shared by several domains. Source: part 1 of the field decisions. */
@@ -7,6 +8,16 @@ import { type Access, scopeNames } from './endpoint.ts';
 /** An object that has no other members. */
 export function StrictObject<P extends TProperties>(properties: P) {
   return Type.Object(properties, { additionalProperties: false });
+}
+
+/** For the options of an object: exactly one of these optional members is required. */
+export function exactlyOneOf(...members: string[]) {
+  return { oneOf: members.map((member) => ({ required: [member] })) };
+}
+
+/** For the options of an object: what it must also be if its `type` is one of these. */
+export function ifType(types: readonly string[], then: object) {
+  return { if: { properties: { type: { enum: types } }, required: ['type'] }, then };
 }
 
 /** A time: ISO 8601 in UTC, `2026-11-21T08:54:15.000Z`. */
@@ -78,7 +89,7 @@ export const finishedRequest = Type.Object({
 function timeBound(description: string) {
   return Type.Optional(
     Type.String({
-      pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,3})?)?(Z|[+-]\\d{2}:\\d{2}))?$',
+      pattern: timePattern,
       description,
     }),
   );

@@ -10,7 +10,7 @@ import {
   rowPageQuery,
   UserReference,
 } from './site.ts';
-import { nullable, StrictObject, Timestamp } from './vocabulary.ts';
+import { exactlyOneOf, nullable, Timestamp } from './vocabulary.ts';
 
 /** A message from one user to another. */
 export const Whisper = Type.Object(
@@ -71,11 +71,14 @@ export const sendWhisper = endpoint({
     'Exactly one of `recipientId` and `recipientHandle` is required; you cannot whisper to yourself.',
   tag: 'Whispers',
   access: write,
-  body: StrictObject({
-    body: PlainText('Plain text that is not blank; stored unmodified.', { maxLength: 5000 }),
-    recipientId: Type.Optional(RowId),
-    recipientHandle: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-  }),
+  body: Type.Object(
+    {
+      body: PlainText('Plain text that is not blank; stored unmodified.', { maxLength: 5000 }),
+      recipientId: Type.Optional(RowId),
+      recipientHandle: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+    },
+    { additionalProperties: false, ...exactlyOneOf('recipientId', 'recipientHandle') },
+  ),
   result: dataOf(Whisper),
   errors: [...errors, 'invalid_request'],
 });

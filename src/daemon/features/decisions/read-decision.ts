@@ -128,11 +128,7 @@ function choicesIn(
   param: string,
   nameOf = (at: number) => `${param}[${at}].value`,
 ): Option[] {
-  checkCount(
-    choices.length,
-    { least: decisionLimits.choicesMin, most: decisionLimits.choices, noun: 'choices' },
-    param,
-  );
+  checkCount(choices, { most: decisionLimits.choices, noun: 'choices' }, param);
   const seen = new Set<string | boolean>();
   return choices.map(({ value, description }, at) => {
     checkBytes(String(value), decisionLimits.valueBytes, nameOf(at));
@@ -147,11 +143,7 @@ function levelsIn(
   param: string,
   nameOf = (at: number) => `${param}[${at}].label`,
 ): Option[] {
-  checkCount(
-    levels.length,
-    { least: decisionLimits.levelsMin, most: decisionLimits.levels, noun: 'levels' },
-    param,
-  );
+  checkCount(levels, { most: decisionLimits.levels, noun: 'levels' }, param);
   const seen = new Set<string>();
   return levels.map(({ label, description }, at) => {
     if (seen.has(label)) throw fault('invalid_request', nameOf(at), 'The levels must be different.');
@@ -161,13 +153,12 @@ function levelsIn(
 }
 
 function checkCount(
-  count: number,
-  { least, most, noun }: { least: number; most: number; noun: string },
+  { length }: readonly unknown[],
+  { most, noun }: { most: number; noun: string },
   param: string,
 ): void {
-  const message = `There must be ${least} to ${most} ${noun}; there are ${count}.`;
-  if (count < least) throw fault('invalid_request', param, message);
-  if (count > most) throw fault('too_many_options', param, message);
+  if (length > most)
+    throw fault('too_many_options', param, `There must be at most ${most} ${noun}; there are ${length}.`);
 }
 
 /** The text of the messages. Images need an engine that reads them. */

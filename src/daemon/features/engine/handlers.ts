@@ -6,7 +6,7 @@ import {
   removeEngineModel,
 } from '../../../shared/contract/engine.ts';
 import { localModelsProvider } from '../../../shared/engine-library.ts';
-import { inputFault, wellFormedMembers } from '../../../shared/input-faults.ts';
+import { wellFormedMembers } from '../../../shared/input-faults.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { type Handler, implement } from '../../handler.ts';
 import { type EngineModels, libraryMissing, type OpenModel } from './engine-models.ts';
@@ -19,7 +19,6 @@ export function engineHandlers(models: EngineModels): Handler[] {
 
     implement(addEngineModel, async ({ body }) => {
       const { path, name, as: role } = wellFormedMembers(body);
-      if (!isAbsolute(path)) throw inputFault('path', 'is not an absolute path');
       return view(await models.add({ path, name, role }));
     }),
 
@@ -34,11 +33,6 @@ export function engineHandlers(models: EngineModels): Handler[] {
       return { id: name, object: 'engine_model', deleted: true };
     }),
   ];
-}
-
-/** On Windows, too. */
-function isAbsolute(path: string): boolean {
-  return path.startsWith('/') || /^([A-Za-z]:[\\/]|\\\\)/.test(path);
 }
 
 function viewOf(

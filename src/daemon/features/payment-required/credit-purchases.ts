@@ -1,4 +1,3 @@
-import { inputFault } from '../../../shared/input-faults.ts';
 import { parseUsd } from '../../../shared/money.ts';
 import { notFound } from '../../../shared/not-found.ts';
 import { type World, within } from '../../world.ts';
@@ -34,8 +33,6 @@ export class CreditPurchases {
    * invoices.
    */
   async start(payer: Payer, { usd, sats }: { usd?: string | undefined; sats?: number | undefined }) {
-    if ((usd === undefined) === (sats === undefined))
-      throw inputFault('sats', 'or `usd` is required, but not both');
     const worth = usd === undefined ? undefined : (parseUsd(usd) ?? 0);
     return await this.#deps.challenges.forCredit(payer, (rate) =>
       worth === undefined ? (sats ?? 0) * 1000 : msatFor(worth, rate),

@@ -8,12 +8,9 @@ interface UrlRules {
   problemOf: (url: URL) => string | undefined;
 }
 
-/** The address of a peer without `/v1` and without a trailing slash. Fails with `invalid_request` and `url`. */
+/** The address of a peer, whose form is valid, without `/v1` and without a trailing slash. Fails with `invalid_request` and `url`. */
 export function readPeerUrl(text: string, { insecureHttp, problemOf }: UrlRules): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) throw inputFault('url', 'must be an https address');
-  if (url.username || url.password) throw inputFault('url', 'must not contain a user or password; use `key`');
-  if (url.search || url.hash) throw inputFault('url', 'must not have a query or fragment');
+  const url = new URL(text);
   if (url.protocol === 'http:' && !insecureHttp && !isLoopback(url.hostname)) {
     throw inputFault(
       'url',

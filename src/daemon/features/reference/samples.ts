@@ -246,10 +246,11 @@ function exampleValue(schema: Schema, description: Description, depth = 0): unkn
   if (schema.default !== undefined) return schema.default;
   if (schema.enum) return schema.enum[0];
   const choice = (schema.anyOf ?? schema.oneOf ?? schema.allOf)?.[0];
-  if (choice) return exampleValue(choice, description, depth + 1);
+  if (choice && schema.type === undefined) return exampleValue(choice, description, depth + 1);
   switch ([schema.type].flat()[0]) {
     case 'object': {
-      const required = (schema.required ?? []).map((name) => {
+      const names = [...(schema.required ?? []), ...(choice?.required ?? [])];
+      const required = names.map((name) => {
         const member = schema.properties?.[name] ?? {};
         return [name, exampleValue(member, description, depth + 1)];
       });

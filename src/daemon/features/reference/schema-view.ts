@@ -12,9 +12,12 @@ export function typeOf(schema: Schema): Markup {
   }
   if (schema.const !== undefined) return html`<code>${JSON.stringify(schema.const)}</code>`;
   if (schema.enum) return joined(schema.enum.map((it) => html`<code>${JSON.stringify(it)}</code>`));
-  const choices = schema.anyOf ?? schema.oneOf;
-  if (choices) return joined(choices.map(typeOf));
-  if (schema.allOf) return joined(schema.allOf.map(typeOf), ' and ');
+  // Beside a type, they only restrict it further.
+  if (schema.type === undefined) {
+    const choices = schema.anyOf ?? schema.oneOf;
+    if (choices) return joined(choices.map(typeOf));
+    if (schema.allOf) return joined(schema.allOf.map(typeOf), ' and ');
+  }
   if (schema.prefixItems) return html`[${joined(schema.prefixItems.map(typeOf), ', ')}]`;
   if (schema.items) return html`list of ${typeOf(schema.items)}`;
   const values = valuesOf(schema);

@@ -160,9 +160,6 @@ const fieldOf = ({ recipientId }: NewWhisper) =>
 
 async function recipientOf(people: People, request: NewWhisper): Promise<PersonRecord> {
   const { recipientId, recipientHandle } = request;
-  if ((recipientId === undefined) === (recipientHandle === undefined)) {
-    throw fault('recipientId', 'Provide exactly one of `recipientId` and `recipientHandle`.');
-  }
   const found =
     recipientId === undefined
       ? await people.byHandle(recipientHandle ?? '')

@@ -40,6 +40,8 @@ export function faultsOf(errors: readonly ErrorObject[], input: unknown): Fault[
 
 function faultsOfUnion(union: ErrorObject, inside: readonly ErrorObject[], input: unknown): Fault[] {
   const branches = union.schema as Schema[];
+  const required = requiredByBranch(branches);
+  if (required !== undefined) return [alternativesFault(required, union, input)];
   const param = parameterName(union.instancePath, input);
   const fitting = branches.filter((branch) => typeFits(branch, union.data));
   const meant = fitting.filter((branch) => constantsAgree(branch, union.data));
@@ -61,6 +63,22 @@ function faultsOfUnion(union: ErrorObject, inside: readonly ErrorObject[], input
   return [
     tagFault(fitting, union, input) ?? { param, message: `${subject(param)} matches no accepted form.` },
   ];
+}
+
+/** The members of which a union requires one, if that is all that its branches are about. */
+function requiredByBranch(branches: readonly Schema[]): string[] | undefined {
+  const required = branches.flatMap((branch) => (branch.type === undefined ? (branch.required ?? []) : []));
+  return required.length === branches.length ? (required as string[]) : undefined;
+}
+
+function alternativesFault(required: readonly string[], union: ErrorObject, input: unknown): Fault {
+  const names = required.map((name) => parameterName(union.instancePath, input, name));
+  const words = inWords(
+    names.map((name) => `\`${name}\``),
+    'and',
+  );
+  const count = union.keyword === 'oneOf' ? 'Exactly one' : 'One';
+  return { param: names[0] ?? null, message: `${count} of ${words} is required.` };
 }
 
 /** If every branch requires a different constant in the same member, that member is wrong. */
@@ -111,8 +129,9 @@ function typeFits(schema: Schema, value: unknown): boolean {
 }
 
 function faultOf(error: ErrorObject, input: unknown): Fault {
-  const member = error.params.missingProperty ?? error.params.additionalProperty ?? error.params.propertyName;
-  const param = parameterName(error.instancePath, input, member as string | undefined);
+  const { missingProperty, additionalProperty, propertyName = error.propertyName } = error.params;
+  const member: string | undefined = missingProperty ?? additionalProperty ?? propertyName;
+  const param = parameterName(error.instancePath, input, member);
   return { param, message: `${subject(param)} ${predicate(error)}.` };
 }
 
@@ -203,9 +222,9 @@ function choices(values: readonly unknown[]): string {
   return texts.length === 1 ? (texts[0] as string) : `one of ${texts.join(', ')}`;
 }
 
-function inWords(parts: readonly string[]): string {
+function inWords(parts: readonly string[], conjunction: 'and' | 'or' = 'or'): string {
   if (parts.length < 2) return parts[0] ?? 'something else';
-  return `${parts.slice(0, -1).join(', ')} or ${parts.at(-1)}`;
+  return `${parts.slice(0, -1).join(', ')} ${conjunction} ${parts.at(-1)}`;
 }
 
 /** Longer names are truncated. */

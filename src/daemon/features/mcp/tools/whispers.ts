@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { StrictObject } from '../../../../shared/contract/vocabulary.ts';
 import { listWhispers, sendWhisper } from '../../../../shared/contract/whispers.ts';
 import { tool } from '../tool.ts';
 
@@ -18,7 +19,8 @@ export const sendWhisperTool = tool({
   title: 'Send a whisper',
   description:
     'Send a private plain-text message to another user of this host, on behalf of the user of this connection. Provide exactly one of `recipientHandle` and `recipientId`. It cannot be unsent.',
-  input: sendWhisper.body,
+  // Model providers reject tools whose parameters have `oneOf` at the root; the endpoint checks it.
+  input: StrictObject(sendWhisper.body.properties),
   endpoints: [sendWhisper],
   isReadOnly: false,
   run: async (body, { ask }) => ({ data: await ask.whole(sendWhisper, { body }) }),

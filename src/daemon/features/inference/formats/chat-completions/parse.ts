@@ -80,9 +80,9 @@ function parseChatCustom(tool: Json, param: string): Tool {
 }
 
 function parseChatToolChoice(body: CreateChatCompletionBody, tools: readonly Tool[]): ToolChoice | undefined {
-  const choice = body.tool_choice ?? legacyChoice(body);
-  if (choice === undefined || choice === null) return undefined;
+  const choice: unknown = body.tool_choice ?? legacyChoice(body);
   if (typeof choice === 'string') return parseToolMode(choice);
+  if (!isObject(choice)) return undefined;
   requiredText(choice.type, 'tool_choice.type');
   if (choice.type === 'function' || choice.type === 'custom') {
     const called = choice[choice.type];
@@ -97,11 +97,8 @@ function parseChatToolChoice(body: CreateChatCompletionBody, tools: readonly Too
 }
 
 /** The deprecated `function_call`, a choice among `functions`. */
-function legacyChoice({
-  function_call: choice,
-}: Record<string, unknown>): CreateChatCompletionBody['tool_choice'] {
-  if (typeof choice === 'string') return choice;
-  return isObject(choice) ? { type: 'function', function: choice } : undefined;
+function legacyChoice({ function_call: choice }: Record<string, unknown>): unknown {
+  return isObject(choice) ? { type: 'function', function: choice } : choice;
 }
 
 function allowed(choice: Record<string, unknown>): ToolChoice {

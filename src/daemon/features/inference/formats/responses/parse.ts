@@ -44,11 +44,6 @@ export function parseResponses(body: CreateResponseBody, items: InputItem[]): In
   };
 }
 
-export function requireInput(body: CreateResponseBody): void {
-  if (body.input === undefined && !body.previous_response_id && !isObject(body.prompt))
-    throw invalid('input', 'A request needs input.');
-}
-
 function samplingOf(body: CreateResponseBody): Sampling {
   const sampling: Sampling = {};
   if (typeof body.temperature === 'number') sampling.temperature = body.temperature;

@@ -2,7 +2,7 @@ import type { CreateResponseBody } from '../../../../../shared/contract/response
 import type { Identified } from '../../../../handler.ts';
 import type { IdempotencySlot } from '../../../idempotency/index.ts';
 import type { ThreadRun } from '../../../threads/index.ts';
-import { parseResponses, requireInput } from '../../formats/responses/parse.ts';
+import { parseResponses } from '../../formats/responses/parse.ts';
 import { invalid, type Json } from '../../invalid-request.ts';
 import type { Inference } from '../../neutral.ts';
 import type { ModelCall } from '../../pipeline/call-observer.ts';
@@ -43,7 +43,6 @@ export async function readRequest(
   deps: InferenceDeps,
   { body, caller, history = deps.responses, run }: Pick<RespondCall, 'body' | 'caller' | 'history' | 'run'>,
 ): Promise<ReadRequest> {
-  requireInput(body);
   const named = run ? undefined : threadIn(body);
   if (named) throw invalid(named.param, 'This call cannot run in a thread.');
   const options = parseServiceOptions(body.service);

@@ -1,6 +1,5 @@
 import type { RelayReply, StreamReply } from '../../../../handler.ts';
 import { startCreate } from '../../compaction/start-create.ts';
-import { requireInput } from '../../formats/responses/parse.ts';
 import { invalid } from '../../invalid-request.ts';
 import { defaultsOf } from '../../pipeline/key-policy.ts';
 import type { ServiceOptions } from '../../pipeline/service-member.ts';
@@ -25,7 +24,6 @@ export async function respond(deps: InferenceDeps, call: RespondCall): Promise<R
 /** The part of a call that the run of a thread records. */
 export function threadCallOf(call: RespondCall) {
   const { caller, requestId, signal, body } = call;
-  requireInput(body);
   return { caller, requestId, signal, body, endpoint: responsesEndpoint, text: firstUserText(body.input) };
 }
 

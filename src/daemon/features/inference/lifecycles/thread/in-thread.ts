@@ -14,7 +14,7 @@ export interface NamedThread {
 
 interface NamingBody {
   model: string;
-  conversation?: unknown;
+  conversation?: string | { id: string } | null;
   service?: { thread?: string | null } | null | undefined;
   previous_response_id?: string | null;
 }
@@ -28,9 +28,7 @@ export function threadIn(body: NamingBody): NamedThread | undefined {
     throw invalid('previous_response_id', 'A call continues either a thread or a response, not both.');
   if (conversation === undefined || conversation === null)
     return { id: thread ?? '', param: 'service.thread' };
-  const id = isObject(conversation) ? conversation.id : conversation;
-  if (typeof id !== 'string' || id === '' || id.length > 64)
-    throw invalid('conversation', 'This must be the id of a thread, or an object with that `id`.');
+  const id = typeof conversation === 'string' ? conversation : conversation.id;
   if (thread !== undefined && thread !== id)
     throw invalid('service.thread', '`service.thread` and `conversation` name different threads.');
   return { id, param: 'conversation' };
