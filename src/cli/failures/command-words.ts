@@ -38,6 +38,8 @@ const sentences: readonly [api: RegExp, command: string][] = [
   // Advice to run `gateway models` follows.
   [/ ?GET \/v1\/models lists the models\./, ''],
   [/^This endpoint is not available\b/, 'This command is not available'],
+  [/: call it at \/v1\/embeddings\./, '. To call it: gateway embed'],
+  [/: call it at \/v1\/responses, .*\./, '. To call it: gateway respond'],
 ];
 
 /**
@@ -55,8 +57,9 @@ export function inputFor(member: string, inputs: readonly string[]): string | un
 /** A sentence of the API in the words of the command that made the call. */
 export function inCommandWords(sentence: string, inputs: readonly string[]): string {
   const named = sentence.replace(
-    /`([\w.[\]]+)`/g,
-    (quoted, member: string) => inputFor(member, inputs) ?? quoted,
+    /`([\w.[\]]+)(: false)?`/g,
+    (quoted, member: string, isFalse: string | undefined) =>
+      inputFor(isFalse ? `no_${member}` : member, inputs) ?? quoted,
   );
   return sentences.reduce((text, [api, command]) => text.replace(api, command), named);
 }

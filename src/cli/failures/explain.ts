@@ -177,8 +177,10 @@ function advice(
 }
 
 function changeAdvice({ param }: ReceivedError, inputs: readonly string[]): string {
-  const what = param ? (inputFor(param, inputs) ?? param) : 'the request';
-  return `Change ${what}, then try again.`;
+  if (!param) return 'Change the request, then try again.';
+  // A member of what a flag takes as a whole, such as `policy.model`, is still changed with that flag.
+  const [whole = ''] = param.split(/[.[]/, 1);
+  return `Change ${inputFor(param, inputs) ?? inputFor(whole, inputs) ?? param}, then try again.`;
 }
 
 function notFoundAdvice(
@@ -186,7 +188,8 @@ function notFoundAdvice(
   { commands, inputs }: { commands: CommandIndex | undefined; inputs: readonly string[] },
 ): string {
   const { param, path } = error;
-  if (param === 'x-workspace-id') return 'Switch back to your own workspace: gateway workspaces use me';
+  if (param === 'x-workspace-id')
+    return 'Switch back to your own workspace: gateway workspaces use me, or unset GATEWAY_WORKSPACE.';
   if (param === 'code') return 'Ask the sender for a new code: gateway workspaces invite';
   if (param === 'service.thread') return 'List what exists: gateway threads list';
   const command = path && commands?.listCommand(path);

@@ -76,9 +76,18 @@ test('a message of the API is in the words of the command', async () => {
       code: 'model_not_found',
       message: 'There is no model "none". GET /v1/models lists the models.',
     }),
+    'POST /v1/responses': answer({
+      code: 'invalid_request',
+      message: 'remove `store: false`; sim/e is an embedding model: call it at /v1/embeddings.',
+    }),
+    'POST /api/autopilots': answer({ code: 'invalid_request', message: 'No.', param: 'policy.model' }),
     'GET /v1/rates': answer({ code: 'permission', message: 'This endpoint is not available to agents.' }),
   });
   const stderrOf = async (...args: string[]) => (await runCli(args, { env })).stderr;
+  expect(await stderrOf('respond', '--background', '--no-store', '-m', 'm', 'Hi')).toMatch(
+    /^error: remove --no-store; sim\/e is an embedding model\. To call it: gateway embed\n/,
+  );
+  expect(await stderrOf('autopilots', 'create', 'x', '--policy', '{}')).toMatch(/next +Change --policy, /);
   const expires = await stderrOf('keys', 'issue', '--expires', '1d');
   expect(expires).toMatch(/^error: --expires must be in the future, unlike `limits.nosuch`\.\n/);
   expect(expires).toMatch(/next +Change --expires, then try again\.\n/);
