@@ -65,7 +65,7 @@ export interface AppDeps extends AdminDeps {
   /** Seals reasoning; 32 bytes. */
   dataKey: Uint8Array;
   vault: VaultSettings;
-  /** How the Lightning back end is reached. */
+  /** How the Lightning back end is reached and followed. */
   connecting: Parameters<typeof createWallets>[0]['connecting'];
   paywalls: Config['paywalls'];
   timeouts: Config['timeouts'];

@@ -46,15 +46,23 @@ import { type World, within } from './world.ts';
 
 /** Service managers kill a process that has not stopped after 30 seconds or more. */
 const defaultDrain: DrainTimes = { patientMs: 25_000, hurriedMs: 5_000 };
+/** How often open payments and invoices are followed at the Lightning back end. */
+const defaultFollowUpMs = 5_000;
 /** A collector that does not respond must not delay the exit. */
 const telemetryFlushMs = 1_500;
 
+interface Times {
+  drain: DrainTimes;
+  followUpMs: number;
+}
+
 /** Serves until asked to stop; resolves to the exit code. A failed start is explained on stderr. */
-export async function serve(options: ServeOptions & { drain?: DrainTimes }): Promise<number> {
+export async function serve(options: ServeOptions & Partial<Times>): Promise<number> {
   try {
-    const { env, stdout, stderr, askSecret, showCall, drain = defaultDrain, ...flags } = options;
+    const { drain = defaultDrain, followUpMs = defaultFollowUpMs, ...given } = options;
+    const { env, stdout, stderr, askSecret, showCall, ...flags } = given;
     const config = await loadConfig({ flags, env, platform: process.platform, home: homedir() });
-    return await run(config, { env, stdout, stderr, askSecret, showCall, drain, flags });
+    return await run(config, { env, stdout, stderr, askSecret, showCall, drain, followUpMs, flags });
   } catch (error) {
     const { text, exit } = await explainFailure(error);
     options.stderr.write(`${text}\n`);
@@ -72,10 +80,8 @@ export async function loadConfigTools(): Promise<ConfigTools> {
   return (await import('./composition/config-tools.ts')).configTools;
 }
 
-type Environment = Pick<ServeOptions, 'env' | 'stdout' | 'stderr' | 'askSecret' | 'showCall'> & {
-  drain: DrainTimes;
-  flags: ConfigFlags;
-};
+type Environment = Pick<ServeOptions, 'env' | 'stdout' | 'stderr' | 'askSecret' | 'showCall'> &
+  Times & { flags: ConfigFlags };
 
 type App = ReturnType<typeof createApp>;
 
@@ -128,7 +134,7 @@ function isOnTerminal({ stdout, stderr }: Environment): boolean {
 
 async function runUntilStopped(config: Config, resources: Resources): Promise<void> {
   const { environment, log, logFile, storage, world, stop } = resources;
-  const { dataFolder, host, port, socketFile } = config;
+  const { dataFolder, host, port, proxies, socketFile, timeouts } = config;
   const file = dataFileIn(dataFolder);
   const startedAt = world.now();
   const makeId = idMaker(world.now, world.randomBytes);
@@ -168,9 +174,9 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
     }),
     process: { url: () => url, socket, pid: process.pid, version, dataFolder, startedAt },
     vault: vaultSettings(config, environment.env),
-    connecting: { connectTimeoutMs: config.timeouts.connectMs, proxies: config.proxies },
+    connecting: { connectTimeoutMs: timeouts.connectMs, proxies, followUpMs: environment.followUpMs },
     paywalls: config.paywalls,
-    timeouts: config.timeouts,
+    timeouts,
     isLocalHost: isLoopback(host.includes(':') ? `[${host}]` : host),
     dataKey: await dataKey(file('dataKey'), world.randomBytes),
     backupFiles: () => backupFiles(config),

@@ -20,6 +20,7 @@ describe.skipIf(noElectrum !== undefined)('a wallet over two real Lightning node
   const start = async (home?: string) => {
     const { url, user, password } = nodes.alice;
     daemon = await startDaemon({
+      followUpMs: 500,
       ...(home !== undefined && { home }),
       config: [
         'vault: {keychain: false, insecure_plain_file: true}',

@@ -44,7 +44,7 @@ const connectLnd = () => [
 /** A node with a million sats, connected by the command; the owner and Bob have wallets of it. */
 beforeAll(async () => {
   lnd = await startFakeLnd();
-  daemon = await startDaemon({ config });
+  daemon = await startDaemon({ config, followUpMs: 100 });
   bob = await addPerson(daemon, 'bob');
   // Play money, which must not become real.
   await api(daemon.login, 'POST', '/api/agents/me/wallet', {});
@@ -173,7 +173,7 @@ describe('over Lightning', () => {
     // Past failure 6: the same invoice is not paid again.
     expect((await pay(daemon.login, invoice)).status).toBe(409);
     await daemon.stop({ keep: true });
-    daemon = await startDaemon({ home: daemon.home, config: await readConfig() });
+    daemon = await startDaemon({ home: daemon.home, config: await readConfig(), followUpMs: 100 });
     expect((await paymentOf(daemon.login, paymentId)).status).toBe('pending');
     lnd.node.end(invoice, 'succeeded');
     await expect.poll(async () => (await paymentOf(daemon.login, paymentId)).status).toBe('succeeded');
@@ -194,7 +194,7 @@ describe('over Lightning', () => {
     // The next daemon has not sent it, and the node has lost its record.
     await daemon.stop({ keep: true });
     lnd.node.outgoing.delete(paymentHash);
-    daemon = await startDaemon({ home: daemon.home, config: await readConfig() });
+    daemon = await startDaemon({ home: daemon.home, config: await readConfig(), followUpMs: 100 });
     expect((await paymentOf(bob.login, paymentId)).status).toBe('pending');
     const path = `/v1/admin/payments/${paymentId}/resolve`;
     expect((await api(bob.login, 'POST', path, { outcome: 'failed' })).status).toBe(403);

@@ -22,6 +22,7 @@ const verified = async () => (await api(daemon.login, 'POST', '/v1/admin/ledger/
 beforeAll(async () => {
   phoenixd = await startFakePhoenixd();
   daemon = await startDaemon({
+    followUpMs: 100,
     config: `vault: {keychain: false, insecure_plain_file: true}
 log: {level: trace}
 payments: {usd_per_btc: "100000"}

@@ -39,6 +39,8 @@ export interface DaemonOptions {
   record?: string;
   replay?: string;
   replaySpeed?: 'real' | 'instant';
+  /** How often open payments and invoices are followed at the Lightning back end. */
+  followUpMs?: number;
   /** Answers the daemon's questions at the start. */
   askSecret?: (question: string, signal: AbortSignal) => Promise<string | undefined>;
 }
@@ -67,6 +69,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<RunningD
     replay: options.replay,
     replaySpeed: options.replaySpeed,
     askSecret: options.askSecret,
+    ...(options.followUpMs !== undefined && { followUpMs: options.followUpMs }),
     env: { GATEWAY_HOME: home, GATEWAY_PAYWALLS_PORT: '0', ...options.env },
     stdout: {
       write: (text: string) => {

@@ -28,8 +28,10 @@ interface WalletsDeps {
   world: World;
   makeId: MakeId;
   live: Pick<LiveSettings, 'lightning' | 'paymentHosts' | 'toolSpending'>;
-  /** How the Lightning back end is reached. */
-  connecting: Pick<Parameters<typeof createLightning>[0], 'connectTimeoutMs' | 'proxies'>;
+  /** How the Lightning back end is reached, and how often open payments and invoices are followed there. */
+  connecting: Pick<Parameters<typeof createLightning>[0], 'connectTimeoutMs' | 'proxies'> & {
+    followUpMs: number;
+  };
   /** 32 bytes. */
   dataKey: Uint8Array;
   isLocalHost: boolean;
@@ -43,8 +45,6 @@ interface WalletsDependencies {
 
 export type WalletsFeatures = ReturnType<typeof createWallets>;
 type PaidListener = (invoice: InvoiceRecord) => Promise<void>;
-
-const followUpEveryMs = 5_000;
 
 /** Wallets, their invoices and payments, over the Lightning back end. */
 export function createWallets(deps: WalletsDeps, { vault, events }: WalletsDependencies) {
@@ -119,7 +119,9 @@ export function createWallets(deps: WalletsDeps, { vault, events }: WalletsDepen
     async runBackground(signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void> {
       const follow = async () => {
         await followUp(signal).catch(onFailure);
-        await repeatedly(world, { everyMs: followUpEveryMs, signal, onFailure }, () => followUp(signal));
+        await repeatedly(world, { everyMs: deps.connecting.followUpMs, signal, onFailure }, () =>
+          followUp(signal),
+        );
       };
       await Promise.all([follow(), watch.keepChecking(signal, onFailure)]);
       await payments.close();
