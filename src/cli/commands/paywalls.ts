@@ -260,7 +260,12 @@ export const paywallRecord = (now: number): Column<Paywall>[] => [
     value: ({ match }) => match.methods.join(' '),
     show: ({ match }) => match.methods.join(' ') || 'all',
   },
-  { title: 'free_paths', label: 'free', value: ({ freePaths }) => freePaths.join(' ') },
+  {
+    title: 'free_paths',
+    label: 'free',
+    value: ({ freePaths }) => freePaths.join(' '),
+    show: ({ freePaths }) => freePaths.join(' ') || 'none',
+  },
   paid,
   revenue,
   proxy,

@@ -21,6 +21,8 @@ const inputNames: Readonly<Record<string, string>> = {
   models: '--allow-model',
   previous_response_id: '--previous',
   priceSats: '--price',
+  'questions.choices': '--choice',
+  'questions.levels': '--levels',
   'rateLimit.requests': '--rate',
   'reasoning.effort': '--reasoning-effort',
   scopes: '--scope',

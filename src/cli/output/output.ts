@@ -101,7 +101,7 @@ export function createOutput({ io, env, flags, hasChangedData }: OutputOptions):
       io.stdout.write(text);
     } finally {
       if (shownOnce && !text.includes(shownOnce.value)) {
-        warn(`The output leaves out the ${shownOnce.title}, which is not shown again: ${shownOnce.value}`);
+        warn(`Missing from the output, and not shown again: ${shownOnce.title} ${shownOnce.value}`);
       }
     }
   };

@@ -32,7 +32,7 @@ test('sign-up solves the challenge and prints a secret that works', async () => 
 test('a selection of the JSON does not lose the secret', async () => {
   const { stdout, stderr } = await run(['agents', 'sign-up', 'scout', '--jq=.agent.name']);
   expect(stdout).toBe('scout\n');
-  expect(stderr).toMatch(/the secret, which is not shown again: gwa_\w+\n/);
+  expect(stderr).toMatch(/not shown again: secret gwa_\w+\n/);
 });
 
 test('sign-up needs no credential', async () => {

@@ -51,7 +51,7 @@ describe('keys issue', () => {
       const { env } = await issuing();
       const { stdout, stderr } = await runCli(['keys', 'issue', '--quiet', selection], { env });
       expect(stdout).not.toContain(secret);
-      expect(stderr).toContain('The output leaves out the secret, which is not shown again: gwk_secret\n');
+      expect(stderr).toContain('Missing from the output, and not shown again: secret gwk_secret\n');
     },
   );
 
