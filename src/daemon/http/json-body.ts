@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { ApiError } from '../../shared/errors.ts';
+import { parseWithExactConstants } from '../../shared/exact-json.ts';
 import { mayBeDeep, shapeFault } from '../../shared/json-shape.ts';
 
 /** Per object. */
@@ -34,7 +35,7 @@ export function parseJson(bytes: Buffer, depthMax: number): unknown {
     if (fault !== undefined) throw new ApiError('invalid_json', { message: sentences[fault](depthMax) });
   }
   try {
-    return JSON.parse(text);
+    return parseWithExactConstants(text);
   } catch {
     // The parser's own message quotes the body, which must not be logged.
     throw new ApiError('invalid_json');

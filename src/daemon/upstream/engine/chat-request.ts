@@ -1,3 +1,4 @@
+import { parseExactly } from '../../../shared/exact-json.ts';
 import type { ChatFunctions, ChatItem, FunctionCallItem } from './llama.ts';
 import { RequestFault } from './reply.ts';
 
@@ -53,24 +54,10 @@ function textIn(content: unknown): string {
     .join('\n');
 }
 
-/** Node's JSON with the source text of numbers, which TypeScript does not describe. */
-const exactJson = JSON as unknown as {
-  parse(
-    text: string,
-    revive: (name: string, value: unknown, context: { source?: string }) => unknown,
-  ): unknown;
-  /** A value that `JSON.stringify` writes as this text. */
-  rawJSON(text: string): unknown;
-};
-
 /** The arguments of a call, of which the library writes numbers again with all their digits. */
 function parsed(text: string): unknown {
   try {
-    return exactJson.parse(text, (_name, value, { source }) =>
-      typeof value === 'number' && source !== undefined && String(value) !== source
-        ? exactJson.rawJSON(source)
-        : value,
-    );
+    return parseExactly(text);
   } catch {
     return text;
   }
