@@ -13,7 +13,7 @@ export interface CommonFlags extends OutputFlags {
   host?: string | undefined;
 }
 
-/** What a context is made from; a test hands in its own. */
+/** The parts of a context; tests pass their own. */
 interface ContextOptions {
   io: Io;
   env: Record<string, string | undefined>;

@@ -279,7 +279,7 @@ function recordBench(events: EventFeed, workspaceId: string | undefined, bench: 
   void events.record({ type: 'provider.benched', workspaceId, at, data });
 }
 
-/** What model calls are made with. */
+/** The dependencies of model calls. */
 function inferenceOf(deps: AppDeps, features: Features): InferenceDeps {
   const { storage, world, makeId, log } = deps;
   const { events } = features;

@@ -12,7 +12,7 @@ import type { ActionName } from '../shared/contract/key-limits.ts';
 import { ApiError } from '../shared/errors.ts';
 import type { NanoUsd } from '../shared/money.ts';
 
-/** Who is calling, according to the credential. */
+/** The caller, according to the credential. */
 export type Caller = AnonymousCaller | KeyCaller | LoginCaller | AgentCaller | TokenCaller;
 
 /** A caller with a workspace, for which models can be called. */

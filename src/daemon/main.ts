@@ -85,7 +85,7 @@ type Environment = Pick<ServeOptions, 'env' | 'stdout' | 'stderr' | 'askSecret' 
 
 type App = ReturnType<typeof createApp>;
 
-/** What stays open from the start to the exit. */
+/** Resources that stay open from the start to the exit. */
 interface Resources {
   environment: Environment;
   log: PinoLog;

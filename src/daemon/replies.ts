@@ -2,7 +2,7 @@ import type { Endpoint, Result } from '../shared/contract/endpoint.ts';
 import { pageSizeDefault } from '../shared/contract/vocabulary.ts';
 import { RelayReply } from './handler.ts';
 
-/** What handlers of many features answer with. */
+/** Replies of handlers in many features. */
 
 export interface PageRequest {
   limit: number;
@@ -10,7 +10,7 @@ export interface PageRequest {
   after: string | undefined;
 }
 
-/** One page of a list as the contract `listOf` has it; `read` is asked for one more item, which shows whether there is another page. */
+/** One page of a list as the contract `listOf` has it; `read` gets a limit of one more item, which shows whether there is another page. */
 export async function pageOf<Item, View>(
   { limit = pageSizeDefault, after }: { limit?: number; after?: string },
   read: (page: PageRequest) => Promise<readonly Item[]>,

@@ -7,7 +7,7 @@ export interface OutgoingRequest {
   addedHeaders?: Record<string, string>;
   body?: string | Uint8Array;
   signal?: AbortSignal;
-  /** Who is asked, for records of the call. */
+  /** The name of the provider, for records of the call. */
   provider?: string;
   /** Refuses names that resolve to addresses of private networks: for addresses that not only the owner of the host sets. */
   publicOnly?: boolean;
@@ -48,7 +48,7 @@ export type NetworkFailureKind =
   | 'idle-timeout'
   | 'total-timeout'
   | 'reset'
-  /** What came is no answer that HTTP allows here: it would come again. */
+  /** The answer is not valid HTTP; a retry would get the same. */
   | 'unreadable'
   | 'too-large'
   | 'aborted';

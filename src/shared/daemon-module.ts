@@ -13,12 +13,15 @@ export interface DaemonModule {
 
 /** Operations on the configuration that need no running daemon. */
 export interface ConfigTools {
-  path(place: ConfigPlace): string;
-  explain(place: ConfigPlace): Promise<{ settings: ExplainedSetting[]; faults: ConfigFault[] }>;
+  path(location: ConfigLocation): string;
+  explain(location: ConfigLocation): Promise<{ settings: ExplainedSetting[]; faults: ConfigFault[] }>;
   /** The faults are those the resulting file would have; with any, nothing is written. */
-  set(place: ConfigPlace, change: ConfigChange): Promise<{ faults: ConfigFault[] } | { isChanged: boolean }>;
+  set(
+    location: ConfigLocation,
+    change: ConfigChange,
+  ): Promise<{ faults: ConfigFault[] } | { isChanged: boolean }>;
   /** Problems that do not keep a daemon from starting, such as unknown models. Expects a file without faults. */
-  warnings(place: ConfigPlace): Promise<ConfigWarning[]>;
+  warnings(location: ConfigLocation): Promise<ConfigWarning[]>;
   schema(): Record<string, unknown>;
 }
 
@@ -30,7 +33,7 @@ export interface ConfigChange {
   isKnownModel?: ((model: string) => Promise<boolean | undefined>) | undefined;
 }
 
-export interface ConfigPlace {
+export interface ConfigLocation {
   /** The file, if it is not the default one. */
   file?: string;
   env: Record<string, string | undefined>;

@@ -259,7 +259,7 @@ export interface ErrorDetails {
   reportedCode?: string | undefined;
   /** Reported in place of the code's type. */
   type?: string;
-  /** What a format with an own status for it reports: see `statusOf`. */
+  /** The status in a format that has its own for it: see `statusOf`. */
   providerCondition?: ProviderCondition;
   /** Additional headers of the response. */
   headers?: Readonly<Record<string, string>>;

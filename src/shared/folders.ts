@@ -43,7 +43,7 @@ export interface DaemonFile {
   started_at: string;
 }
 
-/** What decides where the folders are. */
+/** The inputs that determine where the folders are. */
 export interface Environment {
   env: Record<string, string | undefined>;
   platform: string;

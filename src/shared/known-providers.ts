@@ -1,4 +1,4 @@
-/** What the program knows about a provider; how to call it is in `src/daemon/upstream/providers/registry.ts`. */
+/** Facts about a provider; how to call it is in `src/daemon/upstream/providers/registry.ts`. */
 export interface ProviderFacts {
   /** The variables that the provider's own SDKs read for its key; the first one that is set is used. */
   keyVariables: readonly [string, ...string[]];

@@ -12,7 +12,7 @@ export interface PaymentChallenge {
   realm: string;
   /** How to pay: `lightning`. */
   method: string;
-  /** What for: `charge` for one payment. */
+  /** The purpose: `charge` for one payment. */
   intent: string;
   request: string;
   /** When the challenge expires, as in RFC 3339. */

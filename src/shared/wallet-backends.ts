@@ -1,10 +1,10 @@
-/** What the program knows about a Lightning back end; how to talk to it is in `src/daemon/upstream/lightning`. */
+/** Facts about a Lightning back end; its adapter is in `src/daemon/upstream/lightning`. */
 export interface BackendFacts {
-  /** What the user calls it. */
+  /** Its name for users. */
   title: string;
   /** Where its API listens by default; undefined if its secret contains the address. */
   url?: string;
-  /** What its API accepts as proof that a caller may use it. */
+  /** The kind of credential that its API accepts. */
   secret: string;
 }
 

@@ -112,7 +112,7 @@ async function ended(context: Context, { id, chatId }: AutopilotRun): Promise<bo
   return done.signal.aborted;
 }
 
-/** What an event reports while the user waits; undefined for events of no interest. */
+/** The line that reports an event while the user waits; undefined for events that are not shown. */
 function describe({ type, data }: ThreadEvent): string | undefined {
   if (type === 'tool_call_started') return `Using ${escapeControls(String(data.tool))}.`;
   if (type === 'tool_call_failed') {

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { Command } from '@commander-js/extra-typings';
 import type { Client } from '../../shared/client.ts';
 import type { ConfigWarning } from '../../shared/contract/configuration.ts';
-import type { ConfigFault, ConfigPlace, ExplainedSetting } from '../../shared/daemon-module.ts';
+import type { ConfigFault, ConfigLocation, ExplainedSetting } from '../../shared/daemon-module.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { ReceivedError } from '../../shared/received-error.ts';
 import type { Context } from '../context.ts';
@@ -120,7 +120,7 @@ async function change(context: Context, { name, value, file: given, force }: Cha
 }
 
 interface Reloaded {
-  /** What became of the change. */
+  /** The effect of the change. */
   sentence: string;
   warnings?: ConfigWarning[];
 }
@@ -190,7 +190,7 @@ export const configSchemaCommand = (context: Context) =>
     });
 
 /** Locates this machine's configuration. */
-export function configLocation({ env, platform, home }: Context, file: string | undefined): ConfigPlace {
+export function configLocation({ env, platform, home }: Context, file: string | undefined): ConfigLocation {
   return { ...(file !== undefined && { file }), env, platform, home };
 }
 

@@ -19,7 +19,7 @@ export interface StoredContent {
   input: Json[];
 }
 
-/** What was asked and answered in a call. */
+/** The question and the answer of a call. */
 export type CallContent =
   | ({ source: 'response' } & StoredContent)
   | ({ source: 'log' } & LoggedBodies)
@@ -50,7 +50,7 @@ export async function storedContent(client: Client, id: string): Promise<StoredC
   return { response, input };
 }
 
-/** What was asked and answered in a finished call, from its stored response, else from the log. */
+/** The question and the answer of a finished call, from its stored response, else from the log. */
 export async function contentOfCall(
   client: Client,
   trace: Pick<TraceView, 'request_id' | 'response_id' | 'status' | 'endpoint'>,

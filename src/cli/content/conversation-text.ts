@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Paint } from '../output/style.ts';
 
-/** What one side of a conversation said, as text. */
+/** One side of a conversation, as text. */
 export interface Passage {
   role: string;
   text: string;

@@ -2,7 +2,7 @@ import type { ExitCode } from '../../shared/errors.ts';
 
 interface CliErrorOptions {
   exit: ExitCode;
-  /** What the user can do now. */
+  /** What to do next. */
   next?: string;
   cause?: unknown;
 }

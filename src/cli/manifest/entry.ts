@@ -9,7 +9,7 @@ type ModelKind = ModelEntry['service']['capabilities']['kind'] & string;
 /** Everything the program knows about a command before it loads it. */
 export interface CommandEntry {
   summary: string;
-  /** What it calls; left out for commands that call several endpoints or none. */
+  /** The endpoints that it calls; left out for commands that call several endpoints or none. */
   endpoint?: Address | readonly Address[];
   /** Members of the call's query or body that the command takes as options of the same name. */
   options?: readonly string[];

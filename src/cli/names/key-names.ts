@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { collectPages } from '../hosts/pages.ts';
 import { getKey, listKeys, listSessions } from '../manifest/endpoints.ts';
 
-/** What users read in place of the ids of keys and logins. */
+/** The names of keys and logins, by id. */
 export type KeyNames = ReadonlyMap<string, string>;
 
 const keysMax = 1000;
@@ -45,7 +45,7 @@ export function keyText(key: string | null, names: KeyNames): string {
   return key === null ? 'login' : (names.get(key) ?? key);
 }
 
-/** Who made a call: a key or login, or the address of an unknown caller. */
+/** The caller of a call: a key or login, or the address of an unknown caller. */
 export function callerText(
   { key, address }: { key: string | null; address?: string | null | undefined },
   names: KeyNames,

@@ -40,7 +40,7 @@ async function resolve(given: string, noun: string, list: () => Promise<Named[]>
   return idIn(rows, given, noun) ?? given;
 }
 
-/** What was given if it is the id or handle of a row, else the id of the row with this name; undefined if there is none. */
+/** The input itself if it is the id or handle of a row, else the id of the row with this name; undefined if there is none. */
 function idIn(rows: Named[], given: string, noun: string): string | undefined {
   if (rows.some(({ id, handle }) => id === given || handle === given)) return given;
   return uniqueId(given, noun, named(given, rows));

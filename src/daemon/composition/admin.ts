@@ -17,7 +17,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { World } from '../world.ts';
 import type { Provider } from './providers-from-config.ts';
 
-/** What only the process knows about itself. */
+/** Facts that only the process knows. */
 export interface ProcessFacts {
   /** Known once the daemon listens. */
   url: () => string;

@@ -1,5 +1,5 @@
 import type { ConfigWarning } from '../../shared/contract/configuration.ts';
-import type { ConfigFault, ConfigPlace, ConfigTools } from '../../shared/daemon-module.ts';
+import type { ConfigFault, ConfigLocation, ConfigTools } from '../../shared/daemon-module.ts';
 import { idMaker } from '../../shared/ids.ts';
 import { ConfigInvalid, loadConfig } from '../config/config.ts';
 import { setValue } from '../config/set-value.ts';
@@ -13,11 +13,11 @@ import { configuredProviders } from './providers-from-config.ts';
 export const configTools: ConfigTools = {
   ...fileTools,
 
-  set: (place, { name, value, isKnownModel }) =>
-    setValue(fileTools.path(place), { name, value }, async (text) => {
+  set: (location, { name, value, isKnownModel }) =>
+    setValue(fileTools.path(location), { name, value }, async (text) => {
       if (isKnownModel === undefined) return [];
       const faults: ConfigFault[] = [];
-      for (const { mayBeListed, ...warning } of await unknownModelsOf(place, text)) {
+      for (const { mayBeListed, ...warning } of await unknownModelsOf(location, text)) {
         const isOfChange = warning.setting === name || warning.setting.startsWith(`${name}.`);
         if (!isOfChange || ((await isKnownModel(warning.model)) ?? mayBeListed)) continue;
         faults.push({
@@ -28,8 +28,8 @@ export const configTools: ConfigTools = {
       return faults;
     }),
 
-  async warnings(place) {
-    const found = (await unknownModelsOf(place)).filter(({ mayBeListed }) => !mayBeListed);
+  async warnings(location) {
+    const found = (await unknownModelsOf(location)).filter(({ mayBeListed }) => !mayBeListed);
     return found.map(({ mayBeListed: _, ...warning }) => warning);
   },
 };
@@ -40,8 +40,11 @@ interface UnknownModel extends ConfigWarning {
 }
 
 /** The unknown models of the file, or of the text in its place; none if the environment keeps a daemon from starting. */
-async function unknownModelsOf({ file, ...place }: ConfigPlace, text?: string): Promise<UnknownModel[]> {
-  const config = await loadConfig({ flags: { configFile: file }, ...place, text }).catch((error) => {
+async function unknownModelsOf(
+  { file, ...environment }: ConfigLocation,
+  text?: string,
+): Promise<UnknownModel[]> {
+  const config = await loadConfig({ flags: { configFile: file }, ...environment, text }).catch((error) => {
     if (error instanceof ConfigInvalid) return undefined;
     throw error;
   });

@@ -130,7 +130,7 @@ async function readCertificate(path: string | undefined): Promise<string | undef
 /** The name under which the vault seals a back end's secret. */
 export const backendSecretName = (backend: ConnectedBackend) => `wallet-backend|${backend}`;
 
-/** What is wrong with a secret, as the predicate of a sentence; undefined for nothing. */
+/** The fault of a secret, as the predicate of a sentence; undefined if it is valid. */
 export function secretFault(name: ConnectedBackend, secret: string): string | undefined {
   const { parseSecret, secretForm } = lightningAdapters[name];
   if (parseSecret(Buffer.from(secret)) !== undefined) return undefined;

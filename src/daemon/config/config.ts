@@ -76,7 +76,7 @@ export interface Config {
   backgroundRunsMax: number;
   /** The response cache. */
   cache: CacheConfig;
-  /** Who may sign up as an agent, and what agents may use for free. */
+  /** Whether agents may sign up, and what they may use for free. */
   signUps: SignUpConfig;
   freeTier: FreeTierConfig;
   /** Typed decisions. */
@@ -89,7 +89,7 @@ export interface Config {
   lightning: LightningConfig;
   /** Whom wallets may pay; empty for anyone. */
   paymentHosts: string[];
-  /** What models may pay with tools, from each wallet. */
+  /** Limits on what models may pay with tools, per wallet. */
   toolSpending: { perPaymentMsat: number; perDayMsat: number };
   /** The reverse proxy of paywalls. */
   paywalls: {
@@ -179,7 +179,7 @@ export interface CacheConfig {
 export interface RecordingsConfig {
   /** Where to record. */
   record: string | undefined;
-  /** What to replay. */
+  /** The recordings to replay. */
   replay: string | undefined;
   replaySpeed: 'real' | 'instant';
 }

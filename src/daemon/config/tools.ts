@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { ConfigFault, ConfigPlace, ConfigTools } from '../../shared/daemon-module.ts';
+import type { ConfigFault, ConfigLocation, ConfigTools } from '../../shared/daemon-module.ts';
 import { foldersOf } from '../../shared/folders.ts';
 import { ConfigInvalid, loadConfig } from './config.ts';
 import { explainSettings } from './explain.ts';
@@ -7,13 +7,13 @@ import { schemaDocument } from './schema-document.ts';
 
 /** Configuration operations that need no running daemon. */
 export const configTools: Omit<ConfigTools, 'set' | 'warnings'> = {
-  path: ({ file, ...surroundings }) => file ?? usualFile(surroundings),
+  path: ({ file, ...environment }) => file ?? defaultFile(environment),
 
   /** The configuration a daemon would read now, without flags. */
-  async explain(place) {
-    const { file, env } = place;
-    const path = configTools.path(place);
-    const faults = await faultsOf(place);
+  async explain(location) {
+    const { file, env } = location;
+    const path = configTools.path(location);
+    const faults = await faultsOf(location);
     if (faults.length > 0) return { settings: [], faults };
     const text = await textOf(path);
     return { settings: explainSettings({ flags: { configFile: file }, env, text, path }), faults };
@@ -22,13 +22,13 @@ export const configTools: Omit<ConfigTools, 'set' | 'warnings'> = {
   schema: schemaDocument,
 };
 
-function usualFile(surroundings: Omit<ConfigPlace, 'file'>): string {
-  return `${foldersOf(surroundings).config}/config.yaml`;
+function defaultFile(environment: Omit<ConfigLocation, 'file'>): string {
+  return `${foldersOf(environment).config}/config.yaml`;
 }
 
-async function faultsOf({ file, ...surroundings }: ConfigPlace): Promise<ConfigFault[]> {
+async function faultsOf({ file, ...environment }: ConfigLocation): Promise<ConfigFault[]> {
   try {
-    await loadConfig({ flags: { configFile: file }, ...surroundings });
+    await loadConfig({ flags: { configFile: file }, ...environment });
     return [];
   } catch (error) {
     if (error instanceof ConfigInvalid) return error.faults;

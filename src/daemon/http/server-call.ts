@@ -36,7 +36,7 @@ export class ServerCall {
   corsOrigin: string | undefined;
   /** Why it was ended, once it was. */
   endReason: EndReason | undefined;
-  /** What keeps the daemon from stopping: a response or a handler in progress. */
+  /** Responses and handlers in progress, which a stop waits for. */
   isAnswered = false;
   isWorking = false;
   /** Whether its handler was called. */

@@ -31,7 +31,7 @@ export class BodyReader {
     this.#isAwaited = /^100-continue$/i.test(headerText(request.headers.expect));
   }
 
-  /** What was read. */
+  /** The bytes read. */
   get bytes(): Buffer | undefined {
     return this.#bytes;
   }

@@ -205,7 +205,7 @@ interface ForwardOptions {
 interface UpgradeOptions {
   target: Forwarding;
   client: ProxyClient;
-  /** What the client sent after its request. */
+  /** The bytes that the client sent after its request. */
   head: Buffer;
   onOpen(upstream: Duplex): void;
 }

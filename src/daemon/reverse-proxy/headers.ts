@@ -57,7 +57,7 @@ export function upstreamHeaders(
   ];
 }
 
-/** Who sent a request. */
+/** The sender of a request. */
 export interface ProxyClient {
   address: string;
   /** Whether a proxy on this machine forwarded it; its `X-Forwarded-*` headers are trusted then. */
@@ -65,7 +65,7 @@ export interface ProxyClient {
 }
 
 export interface UpstreamHeaderOptions {
-  /** What the paywall adds; replaces headers of the client. */
+  /** Headers that the paywall adds, in place of the client's. */
   added: Readonly<Record<string, string>>;
   host: string;
   /** This proxy, by which it recognizes a loop. */

@@ -25,7 +25,7 @@ export interface OwnAnswer {
 }
 
 export interface ReverseProxyDeps {
-  /** What to do with a request, given its headers. Never rejects. */
+  /** Decides about a request by its headers. Never rejects. */
   decide(request: {
     requestId: string;
     method: string;
@@ -160,7 +160,7 @@ export class ReverseProxy {
     requestId: string,
     readBody: () => Promise<Uint8Array | undefined>,
   ): ReturnType<ReverseProxyDeps['decide']> {
-    // Requests that came through this proxy before would go round for ever.
+    // Requests that came through this proxy before would loop forever.
     if (headerText(request.headers.via).includes(this.#via)) {
       const failure = { status: 508, message: 'This request has passed this proxy before.' };
       return { ...this.#deps.renderFailure(failure, requestId), kind: 'answer' };

@@ -106,9 +106,9 @@ function reportCall(
     parent,
   );
   const inside = trace.setSpan(parent, server);
-  usage.attempts.forEach((attempt, place) => {
+  usage.attempts.forEach((attempt, index) => {
     const answered = attempt.errorCode === null;
-    const begunAt = startedAt + (usage.trace?.startedMs[place] ?? 0);
+    const begunAt = startedAt + (usage.trace?.startedMs[index] ?? 0);
     const span = tracer.startSpan(
       `${operationOf(usage)} ${attempt.model}`,
       {

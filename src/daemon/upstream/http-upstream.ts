@@ -121,7 +121,7 @@ function acceptedType(name: string, { status, headers, body }: IncomingAnswer): 
   return type;
 }
 
-/** What a request needs that is answered by one document. */
+/** The parts of a request whose answer is one document. */
 export type DocumentOptions = Pick<HttpUpstreamOptions, 'name' | 'send' | 'timeouts'> & {
   adapter: Pick<Adapter, 'failure'>;
 };

@@ -27,7 +27,7 @@ interface Walked {
 }
 
 /** The current position and the faults found so far. */
-interface Place {
+interface Position {
   path: (string | number)[];
   faults: SchemaFault[];
   whole: string;
@@ -43,20 +43,20 @@ export function schemaFaults(schema: TSchema, value: unknown, { whole }: { whole
   return faults;
 }
 
-function walk(schema: Walked, value: unknown, place: Place): void {
+function walk(schema: Walked, value: unknown, position: Position): void {
   if (schema.anyOf) {
     const branch = meantBranch(schema.anyOf, value);
-    if (branch) walk(branch, value, place);
-    else fault(place, wrong(place, describe(schema), value));
+    if (branch) walk(branch, value, position);
+    else fault(position, wrong(position, describe(schema), value));
   } else if (schema.type === 'object' && isKindOf(schema, value)) {
-    walkObject(schema, value as Record<string, unknown>, place);
+    walkObject(schema, value as Record<string, unknown>, position);
   } else if (schema.type === 'array' && Array.isArray(value)) {
-    if (value.length < (schema.minItems ?? 0)) fault(place, `${nameOf(place)} must not be empty`);
+    if (value.length < (schema.minItems ?? 0)) fault(position, `${nameOf(position)} must not be empty`);
     value.forEach((item, at) => {
-      walk(schema.items ?? {}, item, below(place, at));
+      walk(schema.items ?? {}, item, below(position, at));
     });
   } else if (!Check(schema as TSchema, value)) {
-    fault(place, wrong(place, describe(schema), value));
+    fault(position, wrong(position, describe(schema), value));
   }
 }
 
@@ -69,38 +69,38 @@ function meantBranch(branches: readonly Walked[], value: unknown): Walked | unde
   return named ?? fitting.find(({ patternProperties }) => patternProperties) ?? fitting[0];
 }
 
-function walkObject(schema: Walked, value: Record<string, unknown>, place: Place): void {
+function walkObject(schema: Walked, value: Record<string, unknown>, position: Position): void {
   const properties = schema.properties ?? {};
   const [anyKey] = Object.values(schema.patternProperties ?? {});
   const known = Object.keys(properties);
   for (const [key, member] of Object.entries(value)) {
     const property = Object.hasOwn(properties, key) ? properties[key] : anyKey;
-    if (property) walk(property, member, below(place, key));
+    if (property) walk(property, member, below(position, key));
     else if (schema.additionalProperties === false) {
       const nearest = nearestTo(key, known);
       const hint =
         nearest === undefined ? `valid keys are ${known.join(', ')}` : `did you mean \`${nearest}\`?`;
-      place.faults.push({
-        path: [...place.path, key],
+      position.faults.push({
+        path: [...position.path, key],
         isKey: true,
         message: `unknown key \`${key}\`: ${hint}`,
       });
     }
   }
   for (const key of schema.required ?? []) {
-    if (!Object.hasOwn(value, key)) fault(place, `${nameOf(place)} needs \`${key}\``);
+    if (!Object.hasOwn(value, key)) fault(position, `${nameOf(position)} needs \`${key}\``);
   }
   if (Object.keys(value).length < (schema.minProperties ?? 0)) {
-    fault(place, `${nameOf(place)} must be ${describe(schema)}`);
+    fault(position, `${nameOf(position)} must be ${describe(schema)}`);
   }
 }
 
-function fault({ path, faults }: Place, message: string): void {
+function fault({ path, faults }: Position, message: string): void {
   faults.push({ path, isKey: false, message });
 }
 
-function below(place: Place, part: string | number): Place {
-  return { ...place, path: [...place.path, part] };
+function below(position: Position, part: string | number): Position {
+  return { ...position, path: [...position.path, part] };
 }
 
 function isKindOf({ type, const: constant }: Walked, value: unknown): boolean {
@@ -115,8 +115,8 @@ function describe({ description, anyOf }: Walked): string {
   return description ?? 'something else';
 }
 
-function wrong(place: Place, expected: string, value: unknown): string {
-  return `${nameOf(place)} must be ${expected}${expected.startsWith('text') ? quotesHint(value) : ''}`;
+function wrong(position: Position, expected: string, value: unknown): string {
+  return `${nameOf(position)} must be ${expected}${expected.startsWith('text') ? quotesHint(value) : ''}`;
 }
 
 /** YAML parses `42` as a number and `{{name}}` as a map. */
@@ -127,7 +127,7 @@ function quotesHint(value: unknown): string {
 }
 
 /** `['rules', 1, 'reply']` → `` `rules[1].reply` ``. */
-function nameOf({ path, whole }: Pick<Place, 'path' | 'whole'>): string {
+function nameOf({ path, whole }: Pick<Position, 'path' | 'whole'>): string {
   if (path.length === 0) return whole;
   const parts = path.map((part, at) =>
     typeof part === 'number' ? `[${part}]` : at === 0 ? part : `.${part}`,

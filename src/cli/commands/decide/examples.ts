@@ -15,7 +15,7 @@ export interface Example {
   right: number;
 }
 
-/** What a model answered to an example. */
+/** A model's answer to an example. */
 export interface Answered {
   model: string;
   type: Question['type'];

@@ -62,7 +62,7 @@ export function scoresOf(answers: readonly Scored[]): Scores {
   };
 }
 
-/** The confidences above which about these shares of the examples are. Examples of equal confidence cannot be told apart. */
+/** Confidence thresholds that about these shares of the examples exceed. Examples of equal confidence cannot be separated. */
 function thresholdsOf(ranked: readonly Judged[]): number[] {
   const places = coverages.map((share) => Math.max(1, Math.round(share * ranked.length)) - 1);
   const lowestEqual = (confidence: number) =>

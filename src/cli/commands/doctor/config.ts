@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { KeychainFailure, openKeychain } from '../../../keychain/index.ts';
-import type { ConfigPlace, ConfigTools } from '../../../shared/daemon-module.ts';
+import type { ConfigLocation, ConfigTools } from '../../../shared/daemon-module.ts';
 import type { Context } from '../../context.ts';
 import { type Finding, readSettings } from './finding.ts';
 
@@ -8,9 +8,9 @@ import { type Finding, readSettings } from './finding.ts';
 export async function checkConfig(context: Context): Promise<Finding[]> {
   const { env, platform, home } = context;
   const tools = await (await context.daemon()).loadConfigTools();
-  const place = { env, platform, home };
-  const { settings, faults } = await tools.explain(place);
-  const path = tools.path(place);
+  const location = { env, platform, home };
+  const { settings, faults } = await tools.explain(location);
+  const path = tools.path(location);
   if (faults.length > 0) {
     return faults.map(({ place: where, message }) => ({
       check: 'config',
@@ -23,14 +23,14 @@ export async function checkConfig(context: Context): Promise<Finding[]> {
   const found = own === 0 ? 'nothing is set' : own === 1 ? '1 setting' : `${own} settings`;
   return [
     { check: 'config', state: 'ok', message: `${path}: ${found}`, remedy: null },
-    ...(await unknownModels(tools, place)),
+    ...(await unknownModels(tools, location)),
     ...writers(context, path),
   ];
 }
 
 /** Names of models that the catalog does not have; calls with them may fail. */
-async function unknownModels(tools: ConfigTools, place: ConfigPlace): Promise<Finding[]> {
-  const warnings = await tools.warnings(place);
+async function unknownModels(tools: ConfigTools, location: ConfigLocation): Promise<Finding[]> {
+  const warnings = await tools.warnings(location);
   return warnings.map(({ setting, message }) => ({
     check: 'config',
     state: 'warning',
@@ -39,7 +39,7 @@ async function unknownModels(tools: ConfigTools, place: ConfigPlace): Promise<Fi
   }));
 }
 
-/** Who can write the file can redirect calls, and with them the provider keys. */
+/** Anyone who can write the file can redirect calls, and the provider keys with them. */
 function writers({ platform }: Context, path: string): Finding[] {
   const file = platform === 'win32' ? undefined : statSync(path, { throwIfNoEntry: false });
   if (!file || (file.mode & 0o022) === 0) return [];

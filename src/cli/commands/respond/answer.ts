@@ -7,7 +7,7 @@ import { CliError, CutShort } from '../../failures/cli-error.ts';
 import { type AnswerPrinter, answerPrinter } from '../../output/answer-text/answer-printer.ts';
 import type { Progress } from './progress.ts';
 
-/** What is known about a call so far. */
+/** The known facts about a running call. */
 export interface Following extends AnswerSoFar {
   /** The original request, if this response is a replay of it. */
   replayOf?: string | undefined;
@@ -112,7 +112,7 @@ export interface AnswerEvent {
   error?: object;
 }
 
-/** What is known about an answer so far. */
+/** The known facts about a running answer. */
 export interface AnswerSoFar {
   requestId: string | undefined;
   /** From the last event. */

@@ -22,7 +22,7 @@ export function summarizeResponse(response: ResponseResource, { requestId, tookM
   return parts.join(' · ');
 }
 
-/** What an answer cost. With the workspace's own provider key, the provider bills it, and nothing is charged here. */
+/** The cost of an answer. With the workspace's own provider key, the provider bills it, and nothing is charged here. */
 export function costText(
   { cost, own_key }: Pick<UsageView, 'cost' | 'own_key'>,
   charged: string | undefined,

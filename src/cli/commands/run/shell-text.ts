@@ -4,7 +4,7 @@ export const shells = ['posix', 'fish', 'powershell'] as const;
 
 export type Shell = (typeof shells)[number];
 
-/** How a shell writes what the settings of a tool are made of. */
+/** How a shell writes the settings of a tool. */
 interface Syntax {
   quote(text: string): string;
   set(name: string, value: string): string;

@@ -1,4 +1,4 @@
-/** What a tool is started with. */
+/** How a tool is started. */
 export interface ToolTarget {
   /** The address of the gateway, without a trailing slash. */
   url: string;
@@ -134,7 +134,7 @@ const unsupported: Readonly<Record<string, string>> = {
   cline: 'Cline runs in an editor: set its provider to OpenAI Compatible in its settings.',
 };
 
-/** What to say about a tool that is not among `tools`. */
+/** The advice for tools that are not among `tools`. */
 export function adviceFor(name: string): string {
   return (
     unsupported[name] ??

@@ -1,7 +1,7 @@
 import { knownProviders, providerFacts } from '../../../shared/known-providers.ts';
 import { proxyVariables } from '../../../shared/proxies.ts';
 
-/** What a service definition needs. */
+/** The values in a service definition. */
 export interface ServiceFacts {
   /** Absolute paths. */
   node: string;

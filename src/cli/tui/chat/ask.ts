@@ -47,7 +47,7 @@ export async function ask(context: Context, options: AskOptions): Promise<Answer
     failure = error;
   }
   if (conversation.stored !== undefined && isForgotten(failure)) {
-    // Deleted or expired: what this program knows of the conversation is sent again.
+    // Deleted or expired: the conversation is sent again from this program's memory.
     conversation.stored = undefined;
     return ask(context, options);
   }

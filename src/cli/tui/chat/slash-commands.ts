@@ -8,7 +8,7 @@ import { dollars } from '../../output/amount.ts';
 import { pathSuggestions } from './attached-files.ts';
 import type { Conversation } from './conversation.ts';
 
-/** What slash commands act on. */
+/** The state that slash commands act on. */
 interface SlashContext {
   context: Context;
   conversation: Conversation;

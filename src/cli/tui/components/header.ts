@@ -37,7 +37,7 @@ export function headerLine(state: TuiState, host: HostLabel, { width, paint }: R
   return fitPainted(parts.join(' · '), width);
 }
 
-/** What was charged, as the Usage screen shows it. */
+/** The amount charged, as the Usage screen shows it. */
 function spendingParts({ today, recent }: Spending): string[] {
   return [
     ...(today === undefined ? [] : [`${dollars(today)} today`]),

@@ -4,7 +4,7 @@ import { collectOptions, type Question, questionsOf } from '../../commands/decid
 import { createDecision } from '../../manifest/endpoints.ts';
 import type { Services } from '../services/services.ts';
 
-/** What one model made of a question. */
+/** One model's answer to a question. */
 export type Outcome =
   | { state: 'asking' }
   | { state: 'answered'; decision: Decision; answer: DecisionAnswer; at: number }

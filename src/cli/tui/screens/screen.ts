@@ -11,7 +11,7 @@ import type { RenderOptions } from '../text/render-options.ts';
 export interface Page {
   title: string;
   lines(options: RenderOptions): string[];
-  /** What `copy` copies; by default the lines. */
+  /** The text that `copy` copies; by default the lines. */
   copy?: string;
   /** Starts scrolled to its end, and stays there as it grows. */
   startsAtEnd?: true;
@@ -74,7 +74,7 @@ export interface Prompt<Row> {
   placeholder: string;
   /** Whether it acts on the selected row. */
   needsRow?: true;
-  /** What the line starts with, to be edited. */
+  /** The initial text of the line. */
   initial?(): string;
   /** Resolves to a page to open, to a question, or to a notice. */
   run(line: string, services: Services, row: Row | undefined): Promise<Page | Question | string>;

@@ -26,7 +26,7 @@ import { noPaint, type RenderOptions } from '../text/render-options.ts';
 import { recordLines, recordPage } from './pages.ts';
 import type { Page, Question, Screen } from './screen.ts';
 
-/** What came into the wallet, or went out of it. */
+/** A payment into the wallet or out of it. */
 type WalletRow =
   | { kind: 'invoice'; id: string; createdAt: string; invoice: WalletInvoice }
   | { kind: 'payment'; id: string; createdAt: string; payment: Payment };

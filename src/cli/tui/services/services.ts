@@ -5,7 +5,7 @@ import type { CallStore } from './call-store.ts';
 import type { Follow } from './follower.ts';
 import type { Spending } from './spending.ts';
 
-/** What screens use to talk to the daemon. */
+/** The services with which screens talk to the daemon. */
 export interface Services {
   client: Client;
   /** The requests of the workspace, live. */

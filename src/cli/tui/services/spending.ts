@@ -3,7 +3,7 @@ import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { listUsage as listUsageContract } from '../../../shared/contract/usage.ts';
 import { sumUsage } from '../../commands/usage.ts';
 
-/** What the workspace was charged, in dollars: one source for every screen. Unset until it is known. */
+/** The workspace's charges in dollars: one source for every screen. Unset until it is known. */
 export interface Spending {
   today?: string;
   /** In the last `daysShown` days. */

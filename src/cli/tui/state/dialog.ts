@@ -2,7 +2,7 @@ import type { LineEdit } from '../text/line-edit.ts';
 
 /** A completion of the line. */
 export interface Candidate {
-  /** What Tab completes to. */
+  /** The completion for Tab. */
   name: string;
   summary: string;
   /** Runs the candidate with the text after its name. What it starts may end later, or fail. */

@@ -25,7 +25,7 @@ const addressesPerNetwork = 4;
 export interface AgentsDeps {
   store: AgentsStore;
   settings: SignUpSettings;
-  /** What an agent used today. */
+  /** An agent's use of today. */
   usageOf: (agentId: string) => Promise<AgentUse>;
   balanceOf: (workspaceId: string) => Promise<NanoUsd>;
   /** The digest of a whole secret. */

@@ -131,7 +131,7 @@ const reservedHeaders =
 export class HttpTools {
   readonly #deps: HttpToolsDeps;
   readonly #user: ToolUser;
-  /** What is left of `maxSpendMsat`. */
+  /** The rest of `maxSpendMsat`. */
   #left: number | undefined;
   /** The payments of this run by request, so that a request whose answer was lost is not paid twice. */
   readonly #paid = new Map<string, { payment: PaymentRecord; offer: ReadOffer }>();

@@ -15,7 +15,7 @@ export interface PaymentOffer {
   proofOf(preimage: string): Record<string, string>;
 }
 
-/** What a 402 offers to be paid over Lightning, in the order of preference. Headers by their names in lower case. */
+/** The Lightning payments that a 402 offers, in order of preference. Headers by their names in lower case. */
 export function paymentOffersIn(headers: Readonly<Record<string, string>>): PaymentOffer[] {
   const challenges = headers['www-authenticate'] ?? '';
   return [

@@ -142,7 +142,7 @@ function usageOf({ usage, service }: ResponseResource): RunUsage {
   };
 }
 
-/** What the model of an autopilot is told about its role, its owner and its limits. */
+/** The instructions for an autopilot's model: its role, its owner and its limits. */
 function instructionsFor(
   { displayName, tagline, profile, policy }: AutopilotRecord,
   tools: readonly AutopilotTool[],

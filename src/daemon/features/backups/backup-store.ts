@@ -26,7 +26,7 @@ export interface BackupRecord {
   schemaVersion: number;
   /** SHA-256 of the whole file, in hex. */
   digest: string;
-  /** What opens the sealed secrets in it; not part of the backup. */
+  /** The key that decrypts the secrets in it; not part of the backup. */
   masters: readonly { keyId: string; store: string }[];
 }
 

@@ -19,7 +19,7 @@ import type { LiveNumbers, LiveReader } from './live-speed.ts';
 import type { Capabilities } from './model-traits.ts';
 import type { Offer, ProviderDescription, Resolution } from './offer.ts';
 
-/** What the host and the caller's workspace add to a model. */
+/** Settings of the host and the caller's workspace for a model. */
 export interface ModelContext {
   live: LiveReader;
   /** The providers for which the workspace has its own keys. */
@@ -50,7 +50,7 @@ export function toModelEntry(
       context_length: most(offers.map((offer) => offer.contextLength)),
       max_output_tokens: most(offers.map((offer) => offer.outputTokensMax)),
       capabilities: toCapabilitiesView(offers[0]?.capabilities),
-      providers: offers.map((offer, place) => toModelProvider(offer, measured[place] ?? null)),
+      providers: offers.map((offer, index) => toModelProvider(offer, measured[index] ?? null)),
       prices: best?.prices ? toPricesView(best.prices) : null,
       live: toLiveView(quickest(measured)),
     },

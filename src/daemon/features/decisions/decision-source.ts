@@ -37,7 +37,7 @@ export interface SourceAnswer {
 export interface DecisionSource {
   /** As `service.answered_by`: `engine`, `peer:attic`, `openai`. */
   name: string;
-  /** What is skipped after a failure; sources with the same key are skipped together. */
+  /** Identifies the source when it is skipped after a failure; sources with the same key are skipped together. */
   benchKey: string;
   /**
    * Rejects with a `SourceFailure` or an `UpstreamFailure` if another source may answer, with an `ApiError` if the request

@@ -51,7 +51,7 @@ export interface DecideCall {
 /** A decision that peers may be asked for. */
 export interface PeerCall extends Pick<DecideCall, 'caller' | 'model' | 'requestId' | 'idempotencyKey'> {
   via: readonly string[];
-  /** What is left of the whole decision, in milliseconds. */
+  /** The time left for the whole decision, in milliseconds. */
   remainingMs: () => number;
 }
 

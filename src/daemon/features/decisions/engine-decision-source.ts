@@ -30,7 +30,7 @@ export function engineSource(name: string, engine: DecisionEngine, debiaser: Deb
           const ordered = asked.map(({ question: { type, instructions, options }, order }) => ({
             type,
             instructions,
-            options: order.map((place) => options[place] as Option),
+            options: order.map((index) => options[index] as Option),
           }));
           const answers: OrderedAnswer[] = [];
           for (const batch of batchesOf(input, ordered)) {

@@ -27,7 +27,7 @@ export type EngineAnswer =
 export type EngineStatus =
   | {
       available: true;
-      /** What answers: `qwen3-4b-q4@sha256:…`. */
+      /** The model: `qwen3-4b-q4@sha256:…`. */
       identity: string;
       method: 'native' | 'token_probabilities';
     }

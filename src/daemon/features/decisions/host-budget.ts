@@ -8,11 +8,11 @@ import type { DecisionsStore } from './store.ts';
 interface HostBudgetDeps {
   store: Pick<DecisionsStore, 'spentOn' | 'spend'>;
   now: () => number;
-  /** What decisions may cost the host per UTC day, in nano-dollars; a reload changes it. */
+  /** The maximum that decisions may cost the host per UTC day, in nano-dollars; a reload changes it. */
   settings: { readonly budget: NanoUsd };
 }
 
-/** What decisions cost the host: they are free for callers, so a day's total is limited. */
+/** The cost of decisions to the host: they are free for callers, so a day's total is limited. */
 export class HostBudget {
   readonly #deps: HostBudgetDeps;
   #day = '';

@@ -32,7 +32,7 @@ export interface ProviderSourceDeps {
   memory: ModelMemory;
 }
 
-/** What was learned about models: their habits, and which of them report no token probabilities. */
+/** Learned properties of models: their habits, and which of them report no token probabilities. */
 export class ModelMemory {
   readonly #world: Pick<World, 'elapsed'>;
   readonly #habits = new Map<string, ModelHabits>();
@@ -133,7 +133,7 @@ class UpstreamDecision {
       return await debiaser.answer(questions, nativeDebias(debias, model), async (asked) => {
         const ordered = asked.map(({ question, order }) => ({
           ...question,
-          options: order.map((place) => question.options[place] as Option),
+          options: order.map((index) => question.options[index] as Option),
         }));
         const batches = batchesOf(input, ordered).map((batch) => this.#limited(() => askBatch(batch)));
         return (await Promise.all(batches)).flat();

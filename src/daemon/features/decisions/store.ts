@@ -24,7 +24,7 @@ export interface DecisionsStore {
   saveCalibration(calibration: Calibration): Promise<void>;
   /** Resolves to whether there was one. */
   removeCalibration(of: Pick<Calibration, 'model' | 'type'>): Promise<boolean>;
-  /** What decisions cost the host on a UTC day. */
+  /** The cost of decisions to the host on a UTC day. */
   spentOn(day: string): Promise<NanoUsd>;
   /** Adds to what decisions cost the host on a UTC day. */
   spend(day: string, amount: NanoUsd): Promise<void>;

@@ -13,7 +13,7 @@ const massMin = 0.5;
 /** For models that start with white space or a word before the letter. */
 const retryOutputTokens = 8;
 
-/** What is remembered of a model: whether it has to be kept from thinking, and whether it reports probabilities. */
+/** Learned properties of a model: whether thinking must be turned off, and whether it reports probabilities. */
 export interface ModelHabits {
   withoutThinking: boolean;
 }
@@ -36,7 +36,7 @@ export async function askForLetter(
   call: CallModel,
   habits: ModelHabits,
 ): Promise<OrderedAnswer> {
-  const options = order.map((place) => question.options[place] as Option);
+  const options = order.map((index) => question.options[index] as Option);
   const prompt = letterPrompt(input, question, options);
   const ask = (outputTokensMax: number, withoutThinking: boolean) =>
     call({ ...prompt, outputTokensMax, topLogprobs, ...(withoutThinking && { withoutThinking }) });

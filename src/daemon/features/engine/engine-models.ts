@@ -5,7 +5,7 @@ import type { World } from '../../world.ts';
 import { UpstreamFailure } from '../inference/upstream.ts';
 import type { ModelRunner, RunningModel } from './model-runner.ts';
 
-/** What a model answers besides its own name: decisions of the large or of the small engine. */
+/** The engine that a model serves as, besides its own name: the large or the small one. */
 export type EngineRole = 'engine' | 'engine-flash';
 
 /** A model file of this machine, as it was when it was added. */
@@ -35,7 +35,7 @@ export interface NewModel {
   role?: EngineRole | undefined;
 }
 
-/** What a check found; `problem` is a sentence, null if the model answered. */
+/** The result of a check; `problem` is a sentence, null if the model answered. */
 export interface ModelCheck {
   model: OpenModel;
   problem: string | null;

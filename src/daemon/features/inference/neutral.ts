@@ -28,7 +28,7 @@ export interface Inference {
   outputTokensMax: number | undefined;
   sampling: Sampling;
   reasoning: { effort: string | undefined; summary: string | undefined } | undefined;
-  /** What `namespace` tools have in common, by namespace. */
+  /** The common properties of `namespace` tools, by namespace. */
   namespaces?: Readonly<Record<string, string>>;
   /** Set on a call for embeddings, which has no items. */
   embedding?: EmbeddingRequest;
@@ -42,7 +42,7 @@ export interface Inference {
   untranslatable?: (inference: Inference) => ApiError | undefined;
 }
 
-/** What a call for embeddings asks for: a vector for each input. */
+/** A call for embeddings: one vector per input. */
 export interface EmbeddingRequest {
   /** At least one. */
   inputs: readonly EmbeddingInput[];

@@ -30,7 +30,7 @@ export function toKey(record: KeyRecord, now: number): Key {
   };
 }
 
-/** What the caller spent; `balance` is null for a postpaid workspace. */
+/** The caller's spending; `balance` is null for a postpaid workspace. */
 interface Money {
   spend: Spend;
   balance: NanoUsd | null;

@@ -53,7 +53,7 @@ export interface LiveKeysDeps {
   now: () => number;
 }
 
-/** What the owner can change while the key is in use. */
+/** The settings that the owner can change while the key is in use. */
 type Changeable = Pick<LiveKey, 'limits' | 'defaults'>;
 
 /** The policies of keys in use, one object per key, and the watch for their expiry. */

@@ -53,13 +53,13 @@ export interface PaymentRequest {
   signal: AbortSignal;
 }
 
-/** What a back end says about itself. */
+/** A back end's description of itself. */
 export interface BackendInfo {
   /** The public key of the node, in hexadecimal; null if it does not report it. */
   nodeId: string | null;
   /** Null if it does not report it. */
   network: LightningNetwork | null;
-  /** What it can send; null if it does not report it. */
+  /** The amount that it can send; null if it does not report it. */
   balanceMsat: number | null;
   /** Why it cannot pay or be paid now, in sentences for the owner of the host; empty if it can. */
   problems: string[];
@@ -95,7 +95,7 @@ export interface LightningBackend {
   pay(request: PaymentRequest): Promise<PaymentOutcome>;
   /** May reject: the caller counts that as pending. */
   lookUpPayment(paymentHash: string, signal: AbortSignal): Promise<PaymentOutcome>;
-  /** What was received for an invoice; undefined if nothing was yet. May reject: the caller asks again. */
+  /** The amount received for an invoice; undefined if there is none yet. May reject: the caller retries. */
   lookUpInvoice(paymentHash: string, signal: AbortSignal): Promise<{ receivedMsat: number } | undefined>;
   /**
    * Makes an invoice unpayable from outside, before it is settled within the host. Returns false if that is not certain;

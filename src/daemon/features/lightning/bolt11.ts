@@ -41,7 +41,7 @@ export interface Invoice {
   routes: RouteHop[][];
 }
 
-/** What an invoice is encoded from. */
+/** The contents of an invoice to encode. */
 export interface InvoiceTerms {
   network: InvoiceNetwork;
   amountMsat: number | null;

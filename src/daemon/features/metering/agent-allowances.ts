@@ -17,11 +17,11 @@ export interface AgentDay {
 
 export interface AllowancesStore {
   day(agentId: string, day: string): Promise<AgentDay>;
-  /** What the free calls of all agents cost on a day. */
+  /** The cost of the free calls of all agents on a day. */
   freeCost(day: string): Promise<NanoUsd>;
 }
 
-/** What agents may use for free; a reload changes the members. */
+/** The free allowances of agents; a reload changes the members. */
 export interface FreeTierSettings {
   /** Patterns of the models that are free. */
   models: readonly string[];
@@ -48,13 +48,13 @@ export interface Allowed {
   free: FreeUse | undefined;
 }
 
-/** What a running call of an agent takes from a day. */
+/** The part of a day's allowance that a running call of an agent holds. */
 export interface FreeUse {
   day: string;
   amount: NanoUsd;
 }
 
-/** What an agent used of a UTC day, including its running calls. */
+/** An agent's use on a UTC day, including its running calls. */
 export interface AgentUse extends AgentDay {
   day: string;
   resetsAt: number;
@@ -281,7 +281,7 @@ function kindOf({ endpoint }: HoldRecord): keyof typeof dailyCalls {
 }
 
 interface TakeOptions {
-  /** What the agent's credit can still pay for. */
+  /** The agent's remaining credit. */
   balance: NanoUsd;
   /** As in `HoldTerms`. */
   fit: (affordable: NanoUsd) => NanoUsd | undefined;

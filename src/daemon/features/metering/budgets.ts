@@ -104,7 +104,7 @@ export class Budgets {
     return fitting;
   }
 
-  /** What a prepaid workspace can still spend, once its balance is loaded. */
+  /** The remaining balance of a prepaid workspace, once it is loaded. */
   availableTo(workspaceId: string): NanoUsd {
     return this.#balances.get(workspaceId)?.available() ?? 0;
   }

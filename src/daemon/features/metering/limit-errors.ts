@@ -19,7 +19,7 @@ export function capReached(cap: SpendCap, state: { spent: NanoUsd; held: NanoUsd
 }
 
 interface DueDetails extends ErrorDetails {
-  /** What the balance pays for. */
+  /** The amount that the balance covers. */
   available: NanoUsd;
   /** The most that the call may cost by other limits. */
   affordable: NanoUsd;

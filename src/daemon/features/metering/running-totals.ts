@@ -17,7 +17,7 @@ export class KeyTotals {
   readonly #spend: Spend = { total: 0, day: 0, month: 0 };
   #day = '';
 
-  /** What is left of a cap; negative if it was lowered below the spending. */
+  /** The rest of a cap; negative if it was lowered below the spending. */
   available(cap: NonNullable<KeyLimits['spendCap']>, at: number): NanoUsd {
     return cap.amount - this.spentIn(cap.period, at) - this.held;
   }

@@ -28,7 +28,7 @@ export interface ChallengesDeps {
   log: { warn(details: object, message: string): void };
 }
 
-/** Who pays, and from where. */
+/** The payer and its address. */
 export interface Payer {
   caller: Identified;
   remoteAddress: string;
@@ -38,7 +38,7 @@ interface CallToPay extends Payer {
   request: PaidRequest;
   /** What an invoice may commit to; undefined if it cannot be computed for the request. */
   requestHash: string | undefined;
-  /** What has to be paid at least. */
+  /** The least amount to pay. */
   due: NanoUsd;
 }
 

@@ -21,7 +21,7 @@ const keepExpiredMs = 24 * 60 * 60 * 1000;
 /** Credit that is bought with an invoice, and all other payments that became credit without a call. */
 export class CreditPurchases {
   readonly #deps: CreditPurchasesDeps;
-  /** Who waits for a payment, by challenge. */
+  /** Callbacks that wait for a payment, by challenge. */
   readonly #waiting = new Map<string, Set<() => void>>();
 
   constructor(deps: CreditPurchasesDeps) {

@@ -30,7 +30,7 @@ const chargeNetworks: Partial<Record<InvoiceNetwork, string>> = {
   regtest: 'regtest',
 };
 
-/** What a `Payment` challenge asks for: an invoice, and the body that it is for. */
+/** The terms of a `Payment` challenge: an invoice, and the body that it is for. */
 export interface Charge {
   /** BOLT 11, in lower case. */
   invoice: string;

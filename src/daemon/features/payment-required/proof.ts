@@ -28,7 +28,7 @@ export interface LightningCredential {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** What a request presents as its payment. `x402` may claim that the invoice is paid, without a proof of its own. */
+/** The payment that a request presents. `x402` may claim that the invoice is paid, without a proof of its own. */
 export type Proof =
   | ({ scheme: 'payment' } & LightningCredential)
   | { scheme: 'x402'; payment: PaymentPayload; claims: string; preimage?: never }

@@ -123,7 +123,7 @@ export function msatFor(amount: NanoUsd, { perBitcoin }: Pick<Rate, 'perBitcoin'
   return safe(sats * msatPerSat);
 }
 
-/** What millisatoshis are worth, rounded down. */
+/** The value of millisatoshis, rounded down. */
 export function worthOf(msat: number, { perBitcoin }: Pick<Rate, 'perBitcoin'>): NanoUsd {
   return safe((BigInt(msat) * BigInt(perBitcoin)) / msatPerBitcoin);
 }

@@ -1,7 +1,7 @@
 import type { NanoUsd } from '../../../shared/money.ts';
 import type { InvoiceNetwork } from '../lightning/index.ts';
 
-/** What a bitcoin is worth, as of a time. */
+/** The price of a bitcoin at a time. */
 export interface Rate {
   /** Nano-dollars. */
   perBitcoin: NanoUsd;
@@ -41,7 +41,7 @@ export interface Challenge {
   commitment: { requestHash: string; payee: string } | null;
   /** Millisatoshis: a whole number of satoshis. */
   amount: number;
-  /** What the amount is worth. */
+  /** The value of the amount. */
   credit: NanoUsd;
   rate: Rate;
   createdAt: number;

@@ -1,7 +1,7 @@
 import type { ExportFormat } from '../../../shared/contract/paywalls.ts';
 import type { PaywallRecord } from './store.ts';
 
-/** What other proxies need to know to serve paywalls. Prefixes and host names contain no character with a meaning there. */
+/** The configuration of other proxies that serve paywalls. Prefixes and host names contain no character with a meaning there. */
 export interface ExportedPaywalls {
   paywalls: readonly PaywallRecord[];
   /** `127.0.0.1:4101`: where the embedded proxy listens, to which Caddy and nginx forward. */

@@ -12,7 +12,7 @@ const identifierVersion = Buffer.of(0, 0);
 const hashBytes = 32;
 const identifierBytes = 66;
 
-/** What a token was issued for. */
+/** The payment and paywall that a token was issued for. */
 export interface TokenGrant {
   paywallId: string;
   /** The name of the paywall. */

@@ -4,7 +4,7 @@ import { repeatedly, type World, within } from '../../world.ts';
 import { RouteTable } from './routes.ts';
 import type { PaywallRecord, PaywallsStore } from './store.ts';
 
-/** What all proxies are to serve. */
+/** The routes that all proxies should serve. */
 export interface ProxyConfig {
   revision: number;
   paywalls: readonly PaywallRecord[];

@@ -1,6 +1,6 @@
 import type { PaywallRecord } from './store.ts';
 
-/** What a route decides by. */
+/** The properties that a route is chosen by. */
 export interface RoutedRequest {
   method: string;
   /** The `Host` header, with or without a port. */

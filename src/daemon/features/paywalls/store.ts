@@ -1,6 +1,6 @@
 import type { AuthScheme, PaywallStatus } from '../../../shared/contract/paywalls.ts';
 
-/** What a payment buys. */
+/** The terms of a payment. */
 export interface TokenTerms {
   timeoutSeconds: number;
   /** Null for any number. */

@@ -25,11 +25,11 @@ export interface AskPeerDeps {
   world: Pick<World, 'elapsed' | 'sleep'>;
 }
 
-/** What a decision is sent with, whichever peer gets it. */
+/** The parts of a request that are the same for every peer. */
 export interface PeerQuestionContext {
   via: readonly string[];
   idempotencyKey: string | undefined;
-  /** What is left of the whole decision, in milliseconds. */
+  /** The time left for the whole decision, in milliseconds. */
   remainingMs: () => number;
 }
 
@@ -114,7 +114,7 @@ const sentences: Readonly<Record<string, string>> = {
   model_not_found: 'it makes no decisions with this model',
 };
 
-/** What a failed call says about the peer. A key it rejects, or credit it asks for, does not change within minutes. */
+/** What a failed call means for the peer. A key it rejects, or credit it asks for, does not change within minutes. */
 export function faultOf(error: unknown): PeerFault {
   const code = error instanceof UpstreamFailure ? (error.details.status ?? null) : null;
   const failure = error instanceof UpstreamFailure ? sourceFailureOf(error) : error;

@@ -11,7 +11,7 @@ export interface PeerAddress {
   mayBePrivate: boolean;
 }
 
-/** What a peer states about itself. */
+/** A peer's description of itself. */
 export interface PeerCard {
   /** Null for a server that is not a gateway. */
   nodeId: string | null;

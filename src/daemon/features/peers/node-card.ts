@@ -16,7 +16,7 @@ export interface NodeCardDeps {
   settings: { readonly questionsMax: number; readonly concurrentMax: number };
 }
 
-/** What this daemon states about itself to its peers. */
+/** This daemon's description of itself for its peers. */
 export function nodeCard({ nodeId, version, engines, settings, slots }: NodeCardDeps): NodeCard {
   const models = (['engine', 'engine-flash'] as const).flatMap((id) => {
     const status = engines[id].status();

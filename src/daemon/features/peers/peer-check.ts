@@ -11,7 +11,7 @@ export interface CheckOutcome {
   agreement: { compared: number; agreed: number };
 }
 
-/** What a check asks. */
+/** The question of a check. */
 export const checkRequest: DecisionRequest = {
   input: 'The sky is blue.',
   questions: [{ type: 'predicate', name: null, instructions: 'Is the sky blue?', options: yesOrNo() }],

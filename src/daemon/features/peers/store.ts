@@ -1,6 +1,6 @@
 import type { SealedSecret } from '../vault/index.ts';
 
-/** What a workspace set for a peer. */
+/** A workspace's settings for a peer. */
 export interface PeerSettings {
   workspaceId: string;
   name: string;
@@ -19,7 +19,7 @@ export interface PeerSettings {
   updatedAt: number;
 }
 
-/** What is remembered about a peer across restarts. */
+/** The health of a peer, which is kept across restarts. */
 export interface PeerRecordedHealth {
   answered: number;
   failed: number;

@@ -15,7 +15,7 @@ export interface PersonRecord {
 
 export type ProfileChanges = Partial<Pick<PersonRecord, 'name' | 'email' | 'avatar' | 'handle'>>;
 
-/** What a deleted person had, to be dropped from memory. */
+/** The data of a deleted user that must be dropped from memory. */
 export interface Removed {
   /** Ids of the revoked logins, tokens and keys. */
   credentials: string[];

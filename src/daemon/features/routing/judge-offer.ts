@@ -11,7 +11,7 @@ import type { ContentPart, Inference, InputItem } from '../inference/neutral.ts'
 import type { PriceCap, ProviderRoute, RouteCaps, RoutePreferences } from './contract.ts';
 import { type HealthReader, ownAccount } from './health.ts';
 
-/** What a request requires of a model. */
+/** The requirements of a request on a model. */
 export interface Requirements {
   embeddings: boolean;
   tools: boolean;

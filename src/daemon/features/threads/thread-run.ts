@@ -18,7 +18,7 @@ interface RunDeps {
   onWritten: (threadId: string) => void;
 }
 
-/** What a model call of a run with several of them used. */
+/** The usage of one model call of a run. */
 export interface CountedCall {
   model: string;
   provider: string | null;

@@ -103,7 +103,7 @@ function rejectionView(record: Rejection): TraceView {
   };
 }
 
-/** What an earlier version did not record is null. */
+/** Members that an earlier version did not record are null. */
 function traceView(record: UsageRecord, settledMs: number | null): TraceView {
   const { trace } = record;
   return {

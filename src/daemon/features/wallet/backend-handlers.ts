@@ -27,11 +27,11 @@ export interface BackendHandlersDeps {
   vault: Pick<Vault, 'keep' | 'forget'>;
   /** The name of a back end's secret in the vault. */
   secretName: (backend: ConnectedBackend) => string;
-  /** What is wrong with a secret: `must be …`; undefined for nothing. */
+  /** The fault of a secret: `must be …`; undefined if it is valid. */
   secretFault: (backend: ConnectedBackend, secret: string) => string | undefined;
 }
 
-/** What a back end is reached with. */
+/** The address and secret of a back end. */
 export interface BackendTerms {
   backend: ConnectedBackend;
   secret: string;

@@ -16,10 +16,10 @@ export interface BackendWatchDeps {
   log: { warn(details: object, message: string): void };
 }
 
-/** What is known of the back end without asking it. */
+/** The last known state of the back end. */
 export type KnownState = Pick<WalletBackendStatus, 'backend' | 'state' | 'problems'>;
 
-/** What a back end said; `owed` is what its wallets hold, in millisatoshis. */
+/** The answer of a back end; `owed` is what its wallets hold, in millisatoshis. */
 interface Inspection {
   state: 'ready' | 'limited' | 'unavailable';
   problems: string[];
@@ -31,7 +31,7 @@ const checkEveryMs = 60_000;
 /** How many payments that await a person are named. */
 const unresolvedMax = 5;
 
-/** Knows whether the Lightning back end works, and tells changes in the log. */
+/** Tracks whether the Lightning back end works, and logs changes. */
 export class BackendWatch {
   readonly #deps: BackendWatchDeps;
   #latest: KnownState | undefined;

@@ -27,7 +27,7 @@ interface WalletHandlersDeps {
   invoices: Invoices;
   payments: Payments;
   idempotency: Pick<Idempotency, 'once'>;
-  /** What models may pay with tools; read on each payment. */
+  /** Limits on what models may pay with tools; read on each payment. */
   settings: { readonly toolSpending: Pick<SpendingLimits, 'perPaymentMsat' | 'perDayMsat'> };
   now: () => number;
 }

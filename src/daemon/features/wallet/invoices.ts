@@ -172,7 +172,7 @@ async function issue(
   return { ...record, state: 'open', received: null, paidAt: null };
 }
 
-/** What a sealed preimage is bound to. */
+/** The context that a sealed preimage is bound to. */
 export function preimageOf(paymentHash: string): string {
   return `preimage|${paymentHash}`;
 }

@@ -73,7 +73,7 @@ const pendingBatch = 100;
 /** A payment that the back end does not know of can no longer start this long after its invoice expired. */
 export const unknownGraceMs = 60 * 60 * 1000;
 
-/** What paying an invoice would mean. */
+/** A preview of a payment. */
 export interface InvoiceQuote {
   invoice: Invoice;
   /** The BOLT 11 text in lower case. */
@@ -152,7 +152,7 @@ export class Payments {
     return (await store.payment(started.id)) ?? started;
   }
 
-  /** What paying an invoice would mean for the caller. Fails with `invalid_request` for a text that is no invoice. */
+  /** Previews the payment of an invoice by the caller. Fails with `invalid_request` for a text that is no invoice. */
   async quote(caller: Caller, text: string): Promise<InvoiceQuote> {
     const read = await readInvoice(text);
     const { invoice, expiresAt } = read;

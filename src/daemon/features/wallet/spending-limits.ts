@@ -3,7 +3,7 @@ import { startOfDay } from '../../../shared/time.ts';
 import { formatMsat } from './amounts.ts';
 import type { PaymentBudget } from './store.ts';
 
-/** What may be paid on behalf of a program that decides by itself, such as a model. Amounts in millisatoshis. */
+/** Limits on payments by a program that decides by itself, such as a model. Amounts in millisatoshis. */
 export interface SpendingLimits {
   /** The budget of a wallet that the payments count against. */
   budget: string;

@@ -21,7 +21,7 @@ export interface WalletRecord {
 export type WalletBook = Pick<WalletRecord, 'backend' | 'network'>;
 
 export interface WalletBalance {
-  /** What can be spent. */
+  /** The balance that can be spent. */
   available: number;
   /** Reserved for pending payments and their fees. */
   pending: number;
@@ -38,7 +38,7 @@ export interface InvoiceRecord {
   description: string;
   backend: BackendName;
   state: 'open' | 'paid';
-  /** What was received; null until it is paid. */
+  /** The amount received; null until it is paid. */
   received: number | null;
   createdAt: number;
   expiresAt: number;
@@ -139,7 +139,7 @@ export interface WalletStore {
     at: number;
   }): Promise<boolean>;
 
-  /** What the wallets of a back end hold, pending payments included. */
+  /** The sum of all balances at a back end, pending payments included. */
   owed(book: WalletBook): Promise<number>;
   /**
    * Adds money of the wallet's back end, of which it has `held`. Returns what no wallet holds, without a change, if that
@@ -182,7 +182,7 @@ export interface WalletStore {
    */
   receive(invoice: { id: string; received: number; at: number }): Promise<InvoiceRecord | undefined>;
 
-  /** What is left of a wallet's budget. */
+  /** The rest of a wallet's budget. */
   leftOfBudget(walletId: string, budget: PaymentBudget): Promise<number>;
   /**
    * Pays an invoice of this host: moves the amount between the wallets, marks the invoice as paid and copies its sealed

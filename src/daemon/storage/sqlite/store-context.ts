@@ -6,7 +6,7 @@ import type { Writer } from './engine/writer.ts';
 import type { LongReads } from './long-reads.ts';
 import type { WriteCommands } from './write-commands.ts';
 
-/** What a store works with. */
+/** The dependencies of a store. */
 export interface StoreContext {
   /** Reads in the main thread: point look-ups and short pages. */
   database: Connection;

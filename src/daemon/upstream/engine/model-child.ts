@@ -153,7 +153,7 @@ async function decideNow(
   signal.throwIfAborted();
   const context = await loaded.decisions();
   const asked = questions.map(({ instruction, options }, at) => {
-    const criteria = Object.fromEntries(options.map((option, place) => [place, option]));
+    const criteria = Object.fromEntries(options.map((option, index) => [index, option]));
     return [`q${at}`, { type: 'choice' as const, instruction, criteria }] as const;
   });
   const { answers, tokenUsage } = await context
@@ -165,7 +165,7 @@ async function decideNow(
     });
   return {
     probabilities: asked.map(([id, { criteria }]) =>
-      Object.keys(criteria).map((place) => answers[id]?.probabilities[place] ?? Number.NaN),
+      Object.keys(criteria).map((index) => answers[id]?.probabilities[index] ?? Number.NaN),
     ),
     inputTokens: tokenUsage.input,
     outputTokens: tokenUsage.output,

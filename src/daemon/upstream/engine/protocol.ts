@@ -12,7 +12,7 @@ export interface LoadMessage {
   memoryBytes: number;
 }
 
-/** What a process can be asked. */
+/** The requests that a process accepts. */
 export type Work = 'chat' | 'decide' | 'digest';
 
 export type ToModel = LoadMessage | { type: 'ask'; id: number; work: Work; body: unknown } | CancelMessage;
@@ -22,7 +22,7 @@ interface CancelMessage {
   id: number;
 }
 
-/** What a loaded model says about itself. */
+/** What a loaded model reports about itself. */
 export interface ModelFacts {
   architecture: string;
   /** The longest input and output together that it was trained for, in tokens. */

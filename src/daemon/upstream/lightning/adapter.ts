@@ -2,7 +2,7 @@ import type { LightningNetwork } from '../../../shared/wallet-backends.ts';
 import type { LightningBackend } from '../../features/lightning/index.ts';
 import type { World } from '../../world.ts';
 
-/** What an adapter gets for one configuration. */
+/** The dependencies of an adapter, for one configuration. */
 export interface LightningAdapterDeps {
   /** The address of its API, without a trailing slash; empty if the secret contains it. */
   url: string;
@@ -22,7 +22,7 @@ export interface LightningAdapterDeps {
 export interface LightningAdapter {
   /** The secret in the form that `create` takes; undefined if it is none. Files may contain it in binary. */
   parseSecret(given: Buffer): string | undefined;
-  /** What a secret looks like, for people: `64 hexadecimal digits`. */
+  /** A description of its secrets: `64 hexadecimal digits`. */
   secretForm: string;
   /** Returns without connecting. */
   create(deps: LightningAdapterDeps): LightningBackend;

@@ -187,7 +187,7 @@ async function send(
 
 type Sought = Pick<PaymentRequest, 'paymentHash' | 'signal'>;
 
-/** What the daemon knows of payments. */
+/** Electrum's records of payments. */
 function knowledgeOf(call: RunCommand, world: Pick<World, 'sleep'>) {
   const find = async (command: string, params: Json, signal: AbortSignal): Promise<Json | undefined> => {
     try {

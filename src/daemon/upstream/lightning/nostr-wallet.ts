@@ -11,7 +11,7 @@ import {
   signEvent,
 } from './nostr.ts';
 
-/** What a connection string contains: `nostr+walletconnect://PUBKEY?relay=…&secret=…`. */
+/** The parts of a connection string: `nostr+walletconnect://PUBKEY?relay=…&secret=…`. */
 export interface WalletConnection {
   walletKey: string;
   relay: string;
@@ -138,7 +138,7 @@ class Session {
 
   #speaksNip44 = false;
 
-  /** What the wallet supports is in its information event; wallets that say nothing know only NIP-04. */
+  /** The information event lists what the wallet supports; without a list it supports only NIP-04. */
   #encryptionOf(info: NostrEvent | undefined): Encryption {
     const { secretKey, walletKey } = this.#connection;
     const tag = info?.tags.find(([name]) => name === 'encryption')?.[1] ?? '';

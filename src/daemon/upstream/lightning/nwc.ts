@@ -130,7 +130,7 @@ function walletLink(
   };
 }
 
-/** What a connection string names; undefined if it is none. */
+/** Parses a connection string; undefined if it is not one. */
 function connectionIn(text: string): WalletConnection | undefined {
   const [, walletKey, query] = /^nostr\+?walletconnect:(?:\/\/)?([0-9a-f]{64})\?(\S+)$/i.exec(text) ?? [];
   const values = new URLSearchParams(query);

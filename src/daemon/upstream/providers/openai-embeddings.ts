@@ -46,9 +46,9 @@ function readEmbeddings(name: string, { data, usage }: Json, count: number) {
   const vectors: Vector[] = new Array(count);
   for (const [position, { index, embedding }] of entries.entries()) {
     const vector = readVector(embedding);
-    const place = countOf(index) ?? position;
-    if (!vector || place >= count || place in vectors) throw unreadable(name);
-    vectors[place] = vector;
+    const slot = countOf(index) ?? position;
+    if (!vector || slot >= count || slot in vectors) throw unreadable(name);
+    vectors[slot] = vector;
   }
   if (entries.length !== count) throw unreadable(name);
   const { prompt_tokens: prompt, total_tokens: total } = objectOf(usage) ?? {};

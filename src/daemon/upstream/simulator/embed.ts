@@ -45,12 +45,12 @@ function vectorOf(input: EmbeddingInput, length: number): Float32Array {
   const vector = new Float32Array(length);
   for (const [feature, weight] of featuresOf(input)) {
     const hash = hashOf(feature);
-    const place = (hash >>> 1) % length;
-    vector[place] = (vector[place] ?? 0) + (hash % 2 === 0 ? weight : -weight);
+    const index = (hash >>> 1) % length;
+    vector[index] = (vector[index] ?? 0) + (hash % 2 === 0 ? weight : -weight);
   }
   const norm = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
   if (norm === 0) vector[0] = 1;
-  else for (const place of vector.keys()) vector[place] = (vector[place] ?? 0) / norm;
+  else for (const index of vector.keys()) vector[index] = (vector[index] ?? 0) / norm;
   return vector;
 }
 

@@ -51,7 +51,7 @@ export interface RoutedCall {
   attempt: number;
 }
 
-/** What a running call has used so far; estimated until the provider reports it. */
+/** A running call's usage so far; estimated until the provider reports it. */
 export interface CallProgress {
   requestId: string;
   provider: string;

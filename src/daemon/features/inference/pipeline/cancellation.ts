@@ -3,7 +3,7 @@ import { CallAbortController, whenAborted } from '../../../../shared/when-aborte
 import type { Identified } from '../../../handler.ts';
 import type { CallStatus } from '../../metering/index.ts';
 
-/** What canceled a call before its answer was complete. */
+/** The reason why a call was canceled before its answer was complete. */
 export type CancelReason = 'client-left' | 'stopped' | 'draining' | 'revoked' | 'expired';
 
 /** Joins everything that can cancel a call into one signal: the client, a stop of the daemon, the end of its key. */

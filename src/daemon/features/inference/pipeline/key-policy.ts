@@ -44,7 +44,7 @@ const routingMembers = ['models', 'route', 'provider', 'providerOptions', 'plugi
 /** Service tiers at the list price or below. */
 const standardTiers = new Set(['auto', 'default', 'standard', 'standard_only', 'flex']);
 
-/** What a call must comply with. */
+/** The rules that a call must comply with. */
 export interface EnforcedPolicy {
   caps: RouteCaps;
   isPrepaid: boolean;

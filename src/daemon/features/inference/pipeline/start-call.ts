@@ -64,7 +64,7 @@ export interface CallDeps {
 const tracedRoutesMax = 8;
 
 /**
- * Plans, admits and opens a call. The hold is written while the provider is already being asked; the answer reaches the
+ * Plans, admits and opens a call. The hold is written while the request to the provider is already under way; the answer reaches the
  * client only once the hold is on disk.
  */
 export async function startCall(deps: CallDeps, call: ModelCall): Promise<StartedCall> {
@@ -221,7 +221,7 @@ function paymentRefused(): PaymentDue {
 
 interface Rejection {
   error: unknown;
-  /** What the call has to be paid with; undefined if the amount is too little for it. */
+  /** The amount to pay for the call in advance; undefined if the amount offered is too little. */
   priceWithin: (affordable: NanoUsd) => NanoUsd | undefined;
 }
 

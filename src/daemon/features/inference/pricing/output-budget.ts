@@ -74,7 +74,7 @@ export function capOutputToBudget(
 /** The output that an invoice pays for, unless the request limits it: an answer of usual length. */
 const invoicedOutputTokens = 4096;
 
-/** What a call has to be paid with in advance; undefined if `affordable` is too little for it. */
+/** The amount to pay for a call in advance; undefined if `affordable` is too little for it. */
 export function invoicedCost(
   { routes }: Pick<OutputBudget, 'routes'>,
   inference: Inference,

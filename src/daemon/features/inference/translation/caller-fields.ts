@@ -85,7 +85,7 @@ function withNames(wire: CallFormat, outputField: string) {
   };
 }
 
-/** What a caller calls the fields that a provider names. */
+/** The caller's names for the fields that a provider names. */
 class CallerFields {
   readonly #inference: Inference;
   readonly #isRelayed: boolean;

@@ -182,7 +182,7 @@ function memberNamed(object: Json, step: string): string | undefined {
   return Object.keys(object).find((name) => name === step || plain(name) === plain(step));
 }
 
-/** What several paths have in common; undefined if they differ from the first step on. */
+/** The common prefix of several paths; undefined if they differ from the first step on. */
 function commonPath(paths: readonly string[]): string | undefined {
   const [first, ...others] = paths.map((path) => path.match(/\.?\w+|\[\d+\]/g) ?? []);
   if (first === undefined) return undefined;

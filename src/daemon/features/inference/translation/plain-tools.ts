@@ -94,7 +94,7 @@ class PlainNames {
   }
 }
 
-/** What the names of a namespace's tools start with: `mcp__weather__`. */
+/** The prefix of the names of a namespace's tools: `mcp__weather__`. */
 function namespacePrefix(namespace: string): string {
   const characters = namespace.replace(/[^a-zA-Z0-9_-]/g, '_');
   return `${/^[a-zA-Z_]/.test(characters) ? '' : '_'}${characters}__`;
@@ -121,7 +121,7 @@ function plainTool(tool: Tool, names: PlainNames): Tool {
   return { ...plain, name };
 }
 
-/** Without support for grammars, the model is told of them. */
+/** Without support for grammars, the description of the tool contains them. */
 function descriptionOf({ description, grammar }: Extract<Tool, { type: 'custom' }>): string {
   const rule =
     grammar &&

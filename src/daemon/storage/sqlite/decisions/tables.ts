@@ -16,7 +16,7 @@ export const decisionCalibrations = sqliteTable(
   (table) => [primaryKey({ columns: [table.model, table.type] })],
 );
 
-/** What decisions cost the host, in nano-dollars, by UTC day. */
+/** The cost of decisions to the host, in nano-dollars, by UTC day. */
 export const decisionDays = sqliteTable('decision_days', {
   day: text().primaryKey(),
   cost: integer().notNull(),

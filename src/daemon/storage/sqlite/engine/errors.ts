@@ -26,7 +26,7 @@ export class UnsupportedSchema extends Error {
 
 /** The database is damaged or inconsistent. Nothing was changed. */
 export class DataNeedsRepair extends Error {
-  /** What is wrong, without the file name. */
+  /** The problem, without the file name. */
   readonly problem: string;
 
   constructor(file: string, problem: string, options?: { cause?: unknown }) {

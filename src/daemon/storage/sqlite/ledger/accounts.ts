@@ -21,7 +21,7 @@ export const lightningAccount = `${msatPrefix}lightning`;
 /** Bears fees beyond what was reserved for them. */
 export const hostAccount = `${msatPrefix}host`;
 
-/** What a wallet can spend. */
+/** The account with the balance of a wallet. */
 export function walletAccount(walletId: string): string {
   return `${msatPrefix}wallet:${walletId}`;
 }

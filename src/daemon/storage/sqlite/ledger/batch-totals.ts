@@ -6,7 +6,7 @@ import { UsageTotals } from '../metering/usage-totals.ts';
 import { CheckpointWriter } from './checkpoint.ts';
 import { type EntryRow, entryFormat, LedgerChain } from './ledger-chain.ts';
 
-/** What one settled call adds to the totals of its day. */
+/** The amounts that one settled call adds to the totals of its day. */
 export interface CallTotals {
   keyId: string | null;
   /** `2026-11-21` */

@@ -10,7 +10,7 @@ export interface Balances {
   totals: Record<LedgerUnit, number>;
 }
 
-/** What all entries of a kind moved from one account to another. */
+/** The sum that all entries of a kind moved from one account to another. */
 export interface EntrySum {
   kind: LedgerEntry['kind'];
   debit: string;
@@ -18,7 +18,7 @@ export interface EntrySum {
   amount: number;
 }
 
-/** So many entries are grouped at once: grouping many more takes twice as long, and all of them a temporary file. */
+/** The number of entries grouped at a time: grouping many more takes twice as long, and all of them a temporary file. */
 const groupedAtOnce = 2_000;
 
 /** Adds up the whole ledger: about half a microsecond per entry. */

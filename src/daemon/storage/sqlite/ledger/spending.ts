@@ -12,7 +12,7 @@ const keyNumbers = 'SELECT number FROM tree CROSS JOIN names ON text = tree.id';
 
 const none: Spend = { total: 0, day: 0, month: 0 };
 
-/** What a key and its descendants have spent, from the daily totals. */
+/** The spending of a key and its descendants, from the daily totals. */
 export function spendingReads(database: Connection) {
   type Period = { keyId: string; day: string; month: string };
   const spend = database.prepare<[Period], Spend>(

@@ -19,7 +19,7 @@ export interface UsageFindings {
   wrongTotals: string[];
   /** Request ids of calls that were charged something else than their entries add up to. */
   wrongCharges: string[];
-  /** What all calls were charged, nano-dollars. */
+  /** The sum of all charges, nano-dollars. */
   charged: number;
 }
 

@@ -12,7 +12,7 @@ import { peerAttempts, peers } from './tables.ts';
 
 type PeerKey = Pick<PeerSettings, 'workspaceId' | 'name'>;
 
-/** What is known of a peer that was never asked. */
+/** The health of a peer that was never asked. */
 export const unusedPeer: PeerRecordedHealth = {
   answered: 0,
   failed: 0,

@@ -11,7 +11,7 @@ import { wallets } from './tables.ts';
 
 export type Move = Pick<Parameters<(typeof entryFormat)['row']>[0], 'kind' | 'debit' | 'credit' | 'amount'>;
 
-/** What the writes of wallets have in common: balances, ledger entries and events. */
+/** Shared by the writes of wallets: balances, ledger entries and events. */
 export function walletBooking(database: Connection, orm: Orm, totals: BatchTotals) {
   const insertEntry = entryInsert(database);
   const insertEvents = eventInsert(orm, totals);
@@ -22,7 +22,7 @@ export function walletBooking(database: Connection, orm: Orm, totals: BatchTotal
   };
 
   return {
-    /** What a wallet can spend, including the changes of the running batch. */
+    /** The balance of a wallet, including the changes of the running batch. */
     available(walletId: string): number {
       const account = walletAccount(walletId);
       const stored = orm.select().from(accounts).where(eq(accounts.id, account)).get();

@@ -2,7 +2,7 @@ import type { PaymentBudget } from '../../../features/wallet/store.ts';
 import { and, eq, gte, ne, type Orm, sql } from '../engine/orm.ts';
 import { payments } from './tables.ts';
 
-/** What is left of a wallet's budget, in millisatoshis. Pending payments count with their fee limit. */
+/** The rest of a wallet's budget, in millisatoshis. Pending payments count with their fee limit. */
 export function leftOfBudget(orm: Orm, walletId: string, { name, since, max }: PaymentBudget): number {
   const spent = sql<number>`coalesce(sum(${payments.amount} + coalesce(${payments.fee}, ${payments.feeLimit})), 0)`;
   const counts = and(

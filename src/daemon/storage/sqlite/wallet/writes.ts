@@ -14,7 +14,7 @@ import { invoices, payments, walletDeposits, walletNodes, wallets } from './tabl
 export function walletWrites(database: Connection, orm: Orm, totals: BatchTotals) {
   const booking = walletBooking(database, orm, totals);
   const { available, book, invoicePaid } = booking;
-  /** What the wallets of the same back end hold, pending payments included. */
+  /** The sum of all balances at the same back end, pending payments included. */
   const owedBy = (walletId: string): number => {
     const own = orm.select().from(wallets).where(eq(wallets.id, walletId)).get();
     if (!own) throw new Error('there is no such wallet');

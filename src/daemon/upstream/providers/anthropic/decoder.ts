@@ -21,7 +21,7 @@ type Block =
   | { kind: 'redacted'; index: number; data: string }
   | { kind: 'tool'; index: number; input: Json; hasArguments: boolean };
 
-/** Who thinks: marks thoughts as this provider's and model's. */
+/** The provider and model, which mark reasoning as their own. */
 interface Origin {
   provider: string;
   model: string;

@@ -113,7 +113,7 @@ export type DistinctId = (callId: string) => string;
 
 /**
  * Some servers number the calls of each answer from the start, and clients of this format take an id that they have seen
- * for the same call. Claude Code even confuses ids that start alike, so a new one is made. `items` is the conversation.
+ * for the same call. Claude Code even confuses ids that start alike, so a new one is generated. `items` is the conversation.
  */
 export function distinctCallIds(items: readonly InputItem[], makeId: MakeId): DistinctId {
   const used = new Set(items.flatMap((item) => (item.type === 'function_call' ? [item.callId] : [])));

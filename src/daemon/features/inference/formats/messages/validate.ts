@@ -151,7 +151,7 @@ export function anthropicRefusal(inference: Inference): ApiError | undefined {
   return unknownMember(inference) ?? samplingFault(body) ?? cachingFault(body);
 }
 
-/** What requests that only count tokens can have, too. */
+/** The members that requests to count tokens can have, too. */
 const promptMembers = [
   ...['model', 'messages', 'system', 'tools', 'tool_choice', 'thinking', 'output_config', 'output_format'],
   ...['speed', 'user_profile_id', 'workspace_id', 'cache_control', 'context_management', 'compaction'],

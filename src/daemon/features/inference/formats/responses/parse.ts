@@ -86,7 +86,7 @@ function nonEmpty(value: unknown, param: string): string {
   return text;
 }
 
-/** What the tools of each namespace have in common. */
+/** The common properties of each namespace's tools. */
 function describedNamespaces(tools: unknown): Record<string, string> | undefined {
   const described = (Array.isArray(tools) ? tools.filter(isObject) : []).flatMap(
     ({ type, name, description }) =>
