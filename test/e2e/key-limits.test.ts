@@ -461,6 +461,33 @@ test('every limit that is hit is published as an event', async () => {
   expect(line).toContain(refused.body.error.request_id);
 });
 
+test('a key that spent 80 % of its cap is announced once, also after a restart', async () => {
+  const { id, secret } = await issue({ limits: { spend_cap: { usd: '0.001', period: 'total' } } });
+  for (let call = 1; call <= 3; call += 1) expect((await ask(secret)).status).toBe(200);
+  await daemon.stop({ keep: true });
+  daemon = await startDaemon({ config: config(fake.baseUrl), home: daemon.home });
+  for (let call = 4; call <= 6; call += 1) await ask(secret);
+  await asOwner('DELETE', `/v1/workspaces/me/keys/${id}`);
+  const followed = await fetch(`${daemon.url}/v1/events?after=0&type=limit.warning,key.revoked&key=${id}`, {
+    headers: { authorization: `Bearer ${daemon.login}` },
+  });
+  let text = '';
+  for await (const chunk of followed.body ?? []) {
+    text += Buffer.from(chunk).toString();
+    if (text.includes('key.revoked')) break;
+  }
+  const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, json]) => JSON.parse(json ?? ''));
+  expect(events.map(({ type }) => type)).toEqual(['limit.warning', 'key.revoked']);
+  expect(events[0].data).toEqual({
+    key: id,
+    param: 'limits.spend_cap',
+    period: 'total',
+    limit_usd: '0.001',
+    spent_usd: '0.00088',
+    resets_at: null,
+  });
+});
+
 test('limits survive a restart', async () => {
   const { secret } = await issue({
     limits: { spend_cap: { usd: '0.00026', period: 'day' }, requests_per_minute: 2 },

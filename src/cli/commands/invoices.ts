@@ -2,7 +2,7 @@ import { Command } from '@commander-js/extra-typings';
 import type { WalletInvoice } from '../../shared/contract/payments.ts';
 import type { Context } from '../context.ts';
 import { createInvoice, getInvoice, listInvoices } from '../manifest/endpoints.ts';
-import { example, wholeNumber } from '../manifest/options.ts';
+import { csvOption, example, wholeNumber } from '../manifest/options.ts';
 import { bitcoin } from '../output/amount.ts';
 import type { Style } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
@@ -49,6 +49,7 @@ export const listInvoicesCommand = (context: Context) =>
   new Command('list')
     .option('--limit <number>', 'how many, at most 200 (default: 50)', wholeNumber({ min: 1, max: 200 }))
     .option('--before <invoice-id>', 'only those created before this one')
+    .addOption(csvOption())
     .addHelpText('after', example('gateway invoice list --json=id,status,amountSats'))
     .action(async ({ limit, before }) => {
       const { data } = await context.client().call(listInvoices, { query: { limit, before_id: before } });

@@ -8,7 +8,7 @@ import type {
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
 import { getModel, listModels, refreshModels } from '../manifest/endpoints.ts';
-import { example } from '../manifest/options.ts';
+import { csvOption, example } from '../manifest/options.ts';
 import { count, dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 import { duration } from '../output/time.ts';
@@ -17,6 +17,7 @@ export const listModelsCommand = (context: Context) =>
   new Command('list')
     .option('--match <text>', 'only models whose id contains this text')
     .option('--all', 'include models without an available provider')
+    .addOption(csvOption())
     .addHelpText('after', example('gateway models list --match gpt --json=id'))
     .action((options) => listModelsAndShow(context, options));
 

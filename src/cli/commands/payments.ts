@@ -12,7 +12,7 @@ import {
   payInvoice,
   resolvePayment,
 } from '../manifest/endpoints.ts';
-import { example, wholeNumber } from '../manifest/options.ts';
+import { csvOption, example, wholeNumber } from '../manifest/options.ts';
 import { bitcoin } from '../output/amount.ts';
 import { escapeControls } from '../output/escape-controls.ts';
 import type { Style } from '../output/style.ts';
@@ -110,6 +110,7 @@ export const listPaymentsCommand = (context: Context) =>
   new Command('list')
     .option('--limit <number>', 'how many, at most 200 (default: 50)', wholeNumber({ min: 1, max: 200 }))
     .option('--before <payment>', 'only those made before this one')
+    .addOption(csvOption())
     .addHelpText('after', example('gateway payments list --json=paymentId,status'))
     .action(async ({ limit, before }) => {
       const { data } = await context.client().call(listPayments, { query: { limit, before_id: before } });

@@ -2,13 +2,14 @@ import { Command } from '@commander-js/extra-typings';
 import type { Rate, RateRow } from '../../shared/contract/rates.ts';
 import type { Context } from '../context.ts';
 import { listRates } from '../manifest/endpoints.ts';
-import { example } from '../manifest/options.ts';
+import { csvOption, example } from '../manifest/options.ts';
 import { dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 
 export const ratesCommand = (context: Context) =>
   new Command('rates')
     .option('--match <text>', 'only models whose id contains this text')
+    .addOption(csvOption())
     .addHelpText('after', example('gateway rates --match claude'))
     .action(({ match = '' }) => showRates(context, match));
 

@@ -4,7 +4,7 @@ import type { Query, Result } from '../../shared/contract/endpoint.ts';
 import type { listUsage as listUsageContract, UsageGroup, UsageView } from '../../shared/contract/usage.ts';
 import type { Context } from '../context.ts';
 import { getUsage, listUsage } from '../manifest/endpoints.ts';
-import { checkNoFilter, example, timeBound } from '../manifest/options.ts';
+import { checkNoFilter, csvOption, example, timeBound } from '../manifest/options.ts';
 import { type KeyNames, keyNamesFor, keyText } from '../names/key-names.ts';
 import { resolveFilter } from '../names/resolve.ts';
 import { count, dollars } from '../output/amount.ts';
@@ -23,6 +23,7 @@ export const usageCommand = (context: Context) =>
     .option('--model <model>', 'only calls to this model')
     .option('--since <time>', 'from this UTC day or time, like 2026-11-01', timeBound)
     .option('--until <time>', 'before this time or through this UTC day', timeBound)
+    .addOption(csvOption())
     .addHelpText('after', example('gateway usage --group-by model --since 2026-11-01'))
     .action(async (request, { groupBy, key, model, since, until }) => {
       const filter = { key, model, since, until };
@@ -40,9 +41,10 @@ async function showRequest(context: Context, requestId: string): Promise<void> {
 async function showSums(context: Context, query: Query<typeof listUsageContract>): Promise<void> {
   const sums = await sumUsage(context.client(), query);
   const names = sums.group_by === 'key' ? await keyNamesFor(context) : undefined;
-  await context.out.table(sums.data, groupColumns(sums.group_by, names), {
-    empty: 'No calls in this period.',
-  });
+  const columns = groupColumns(sums.group_by, names);
+  // A spreadsheet has no other way to find the names.
+  if (names && context.flags.csv) columns.splice(1, 0, nameColumn(names));
+  await context.out.table(sums.data, columns, { empty: 'No calls in this period.' });
   if (!context.io.stdout.isTty || context.out.wantsJson()) return;
   const { total } = sums;
   if (total.requests === 0) return;
@@ -129,6 +131,11 @@ export const groupColumns = (
   { ...amount('cost_usd', (group) => group.cost.total_usd), isSpare: true },
   amount('charged_usd', (group) => group.charged_usd),
 ];
+
+const nameColumn = (names: KeyNames): Column<UsageGroup> => ({
+  title: 'name',
+  value: ({ group }) => keyText(group, names),
+});
 
 function attemptsText({ attempts }: UsageView): string {
   return attempts.map(({ provider, status, error_code }) => `${provider} ${error_code ?? status}`).join(', ');

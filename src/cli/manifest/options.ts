@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '@commander-js/extra-typings';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { exitCodes } from '../../shared/errors.ts';
 import { CliError } from '../failures/cli-error.ts';
 
@@ -6,6 +6,10 @@ import { CliError } from '../failures/cli-error.ts';
 export function example(line: string): string {
   return `\nExample:\n  $ ${line}`;
 }
+
+/** The option of commands whose tables are worth a spreadsheet. */
+export const csvOption = () =>
+  new Option('--csv', 'print CSV with a header').conflicts(['json', 'jq', 'quiet']);
 
 /** A parser for options that take a whole number. */
 export function wholeNumber({ min, max = Number.MAX_SAFE_INTEGER }: { min: number; max?: number }) {

@@ -62,10 +62,10 @@ export async function loginsOf(client: Client): Promise<readonly Session[]> {
   }
 }
 
-/** Names for a table on a terminal; pipes and JSON contain ids. */
-export function keyNamesFor({ io, out, client }: Context): Promise<KeyNames> {
+/** Names for a table on a terminal or in a spreadsheet; pipes and JSON contain ids. */
+export function keyNamesFor({ io, out, client, flags }: Context): Promise<KeyNames> {
   const isRead = io.stdout.isTty && !out.wantsJson() && !out.isQuiet();
-  return isRead ? loadKeyNames(client()) : Promise.resolve(new Map());
+  return isRead || flags.csv ? loadKeyNames(client()) : Promise.resolve(new Map());
 }
 
 /** What the caller may list: the keys of the workspace and their own logins, or only the calling key. */

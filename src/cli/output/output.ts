@@ -42,6 +42,8 @@ export interface OutputFlags {
   /** True for all fields, or the names of the fields to print, comma-separated. */
   json?: string | true | undefined;
   jq?: string | undefined;
+  /** Prints tables as CSV; only commands with this option have it. */
+  csv?: boolean | undefined;
   quiet?: boolean | undefined;
   /** False after `--no-color`. */
   color?: boolean | undefined;
@@ -117,6 +119,7 @@ export function createOutput({ io, env, flags, hasChangedData }: OutputOptions):
     async table(rows, columns, { empty }) {
       if (wantsJson()) return document(rows);
       const show = await import('./table.ts');
+      if (flags().csv) return void io.stdout.write(safe(show.csvTable(rows, columns)));
       if (isQuiet()) return void io.stdout.write(safe(show.essentials(rows, columns)));
       if (!io.stdout.isTty) return void io.stdout.write(show.tabSeparatedRows(rows, columns));
       if (rows.length === 0) return warn(empty);

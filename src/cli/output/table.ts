@@ -1,4 +1,4 @@
-import { escapeCell, tabSeparatedCell } from './escape-controls.ts';
+import { csvCell, escapeCell, tabSeparatedCell } from './escape-controls.ts';
 import type { Paint, Style } from './style.ts';
 import { cutToWidth, widthOf, wrapToWidth } from './width.ts';
 
@@ -90,6 +90,13 @@ function labelOf<Row>({ title, label }: Column<Row>): string {
 /** One row per line, with tabs between cells and no header. */
 export function tabSeparatedRows<Row>(rows: Row[], columns: Column<Row>[]): string {
   return rows.map((row) => `${columns.map((column) => plain(column, row)).join('\t')}\n`).join('');
+}
+
+/** CSV after RFC 4180, with the columns' titles in the first line. */
+export function csvTable<Row>(rows: Row[], columns: Column<Row>[]): string {
+  const lineOf = (cells: Cell[]) => `${cells.map(csvCell).join(',')}\r\n`;
+  const lines = rows.map((row) => lineOf(columns.map((column) => column.value(row))));
+  return lineOf(columns.map(({ title }) => title)) + lines.join('');
 }
 
 /** One record as lines of title, tab and value. */

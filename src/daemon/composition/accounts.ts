@@ -3,7 +3,9 @@ import { agents as makeAgents, type SignUpSettings } from '../features/agents/in
 import type { EventFeed } from '../features/events/index.ts';
 import { authenticator, keySettings, liveKeys, keys as makeKeys, sha256 } from '../features/keys/index.ts';
 import {
+  type AdmissionDeps,
   AgentAllowances,
+  capWarningData,
   createAdmission,
   createCredit,
   type FreeTierSettings,
@@ -49,7 +51,7 @@ export function createAccounts(deps: AccountsDeps, features: AccountsFeatures) {
       events.publish({ type: 'limit.reached', workspaceId, data });
     },
   });
-  const billing = createBilling(deps, hostWorkspace);
+  const billing = createBilling(deps, { events, hostWorkspace });
   const { admission, credit } = billing;
   const keys = makeKeys({
     store: storage.keys,
@@ -95,10 +97,20 @@ interface BillingDeps {
 }
 
 /** All workspaces are prepaid, except the host's own unless configured. */
-function createBilling(deps: BillingDeps, hostWorkspace: { id: string | undefined }) {
+function createBilling(
+  deps: BillingDeps,
+  { events, hostWorkspace }: Pick<AccountsFeatures, 'events' | 'hostWorkspace'>,
+) {
   const { storage, world, makeId } = deps;
   const isPrepaid = (workspaceId: string) => deps.live.allPrepaid || workspaceId !== hostWorkspace.id;
-  const limits = { ledger: storage.ledger, clock: world };
+  const limits: AdmissionDeps['limits'] = {
+    ledger: storage.ledger,
+    clock: world,
+    onCapWarning: (warning) => {
+      const { workspaceId, at } = warning;
+      void events.record({ type: 'limit.warning', workspaceId, at, data: capWarningData(warning) });
+    },
+  };
   const allowances = new AgentAllowances({
     store: storage.agents,
     settings: deps.live.freeTier,

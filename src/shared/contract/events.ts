@@ -11,6 +11,7 @@ export const eventTypes = [
   'request.failed',
   'request.rejected',
   'limit.reached',
+  'limit.warning',
   'key.issued',
   'key.revoked',
   'provider.benched',

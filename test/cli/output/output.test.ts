@@ -13,6 +13,7 @@ import {
   alignedRecord,
   alignedTable,
   type Column,
+  csvTable,
   tabSeparatedRecord,
   tabSeparatedRows,
 } from '../../../src/cli/output/table.ts';
@@ -48,6 +49,29 @@ describe("text of others' making", () => {
 });
 
 describe('a table', () => {
+  test('as CSV has a header, quotes what needs it and lets no text become a formula', () => {
+    const cells: Column<(string | number | null)[]>[] = [
+      { title: 'name', value: ([name]) => name },
+      { title: 'cost_usd', value: ([, cost]) => cost },
+    ];
+    const rows = [
+      ['plain', '0.000042'],
+      ['with "quotes", a comma\nand a line', null],
+      ['=HYPERLINK("http://site.example")', -3],
+      ['@cmd', '-0.5'],
+    ];
+    expect(csvTable(rows, cells)).toBe(
+      [
+        'name,cost_usd',
+        'plain,0.000042',
+        '"with ""quotes"", a comma\nand a line",',
+        `"'=HYPERLINK(""http://site.example"")",-3`,
+        "'@cmd,-0.5",
+        '',
+      ].join('\r\n'),
+    );
+  });
+
   interface Row {
     id: string;
     name: string;

@@ -14,7 +14,7 @@ import { CliError } from '../../failures/cli-error.ts';
 import { readSecret } from '../../hosts/local-daemon.ts';
 import { collectPages } from '../../hosts/pages.ts';
 import { getKey, issueKey, listKeys, revokeKey, showKey } from '../../manifest/endpoints.ts';
-import { example, wholeNumber } from '../../manifest/options.ts';
+import { csvOption, example, wholeNumber } from '../../manifest/options.ts';
 import { resolveKey, resolveWorkspace } from '../../names/resolve.ts';
 import { dollars } from '../../output/amount.ts';
 import type { Column } from '../../output/table.ts';
@@ -92,6 +92,7 @@ export const listKeysCommand = (context: Context) =>
   new Command('list')
     .option('--workspace <workspace>', 'the workspace that owns the keys', 'me')
     .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1 }), 1000)
+    .addOption(csvOption())
     .addHelpText('after', example('gateway keys list --json id,name,last_used_at'))
     .action((options) => listKeysAndShow(context, options));
 

@@ -8,8 +8,8 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { collectPages } from '../../hosts/pages.ts';
 import { getTrace, listTraces } from '../../manifest/endpoints.ts';
-import { example, timeBound, wholeNumber } from '../../manifest/options.ts';
-import { callerText, type KeyNames, keyNamesFor } from '../../names/key-names.ts';
+import { csvOption, example, timeBound, wholeNumber } from '../../manifest/options.ts';
+import { callerText, type KeyNames, keyNamesFor, keyText } from '../../names/key-names.ts';
 import { resolveFilter } from '../../names/resolve.ts';
 import { count, dollars } from '../../output/amount.ts';
 import type { Style } from '../../output/style.ts';
@@ -43,6 +43,7 @@ export const listTracesCommand = (context: Context) =>
       timeBound,
     )
     .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1 }), 20)
+    .addOption(csvOption())
     .addHelpText('after', example('gateway traces list --status failed --since 2026-11-01'))
     .action(({ limit, status, model, provider, key, since, until }) =>
       showTraces(context, { limit, filter: { status, model, provider, key, since, until } }),
@@ -65,8 +66,11 @@ async function showTraces(
   const traces = await collectPages(limit, (page) =>
     context.client().call(listTraces, { query: { ...wanted, ...page } }),
   );
-  const columns = traceColumns(context.now(), await keyNamesFor(context));
-  await context.out.table(traces, columns, { empty: 'No finished requests.' });
+  const names = await keyNamesFor(context);
+  const columns = traceColumns(context.now(), names);
+  await context.out.table(traces, context.flags.csv ? [...columns, ...csvColumns(names)] : columns, {
+    empty: 'No finished requests.',
+  });
 }
 
 /** Prints a trace; on a terminal with a timeline. */
@@ -158,6 +162,16 @@ const traceColumns = (now: number, names: KeyNames): Column<TraceView>[] => [
   { title: 'attempts', value: (trace) => trace.attempts.length, align: 'right', isSpare: true },
   { title: 'endpoint', value: (trace) => trace.endpoint, isSpare: true },
   { title: 'address', value: ({ rejection }) => rejection?.address, isSpare: true },
+];
+
+/** What a spreadsheet adds up, or cannot look up. */
+const csvColumns = (names: KeyNames): Column<TraceView>[] => [
+  { title: 'input', value: ({ tokens }) => tokens.input },
+  { title: 'cached_input', value: ({ tokens }) => tokens.cached_input },
+  { title: 'cache_write', value: ({ tokens }) => tokens.cache_write },
+  { title: 'output', value: ({ tokens }) => tokens.output },
+  { title: 'reasoning', value: ({ tokens }) => tokens.reasoning },
+  { title: 'key_name', value: ({ key: id }) => keyText(id, names) },
 ];
 
 /** One finished request, or a rejected one, which has no answer to describe. */

@@ -45,7 +45,7 @@ export interface AdmissionDeps {
   /** Whether the ledger is writable. */
   state: () => { writable: boolean; reason: string | undefined };
   /** Enables limits and balances. */
-  limits?: Pick<BudgetsDeps, 'ledger' | 'clock'>;
+  limits?: Pick<BudgetsDeps, 'ledger' | 'clock' | 'onCapWarning'>;
   /** Enables agents. */
   agents?: AgentAllowances;
 }

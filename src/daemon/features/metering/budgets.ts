@@ -3,7 +3,7 @@ import type { NanoUsd } from '../../../shared/money.ts';
 import type { KeyPolicy } from '../../handler.ts';
 import type { AgentTerms } from './agent-allowances.ts';
 import type { LedgerStore } from './ledger-store.ts';
-import { balanceTooLow, capReached, rateReached } from './limit-errors.ts';
+import { balanceTooLow, type CapWarning, capReached, rateReached } from './limit-errors.ts';
 import { rateWindowMs } from './rate-window.ts';
 import { BalanceTotals, KeyTotals } from './running-totals.ts';
 import type { HoldRecord, Spend } from './store.ts';
@@ -35,11 +35,16 @@ export interface KeyUse {
   requestsLastMinute: number;
 }
 
+/** The spent share of a cap at which its owner is warned. */
+const warnedShare = 0.8;
+
 export interface BudgetsDeps {
   ledger: Pick<LedgerStore, 'keyFacts' | 'balance'>;
   clock: { now(): number; elapsed(): number };
   /** Every call whose settlement is not on disk. */
   open: ReadonlySet<OpenCall>;
+  /** Called once in each period, with the charge that reaches 80 % of a cap. */
+  onCapWarning?: (warning: CapWarning) => void;
 }
 
 /**
@@ -135,6 +140,7 @@ export class Budgets {
     if (amount === 0) return;
     if (this.#keys.size > 0) {
       for (const totals of this.#totalsOf(record, policy)) totals.charge(amount, at);
+      this.#warn(record.workspaceId, policy, { amount, at });
     }
     const balance = this.#balances.size > 0 ? this.#balances.get(record.workspaceId) : undefined;
     if (balance) balance.balance -= amount;
@@ -166,6 +172,19 @@ export class Budgets {
       spend: { total: spend.total + settling, day: spend.day + settling, month: spend.month + settling },
       requestsLastMinute: recent.length + calls.filter(({ record }) => record.createdAt > since).length,
     };
+  }
+
+  #warn(workspaceId: string, policy: KeyPolicy | undefined, charge: { amount: NanoUsd; at: number }): void {
+    const { amount, at } = charge;
+    for (let key = policy; key; key = key.parent) {
+      const cap = key.limits?.spendCap;
+      const totals = cap && this.#keys.get(key.keyId);
+      if (!totals) continue;
+      const spent = totals.spentIn(cap.period, at);
+      const warned = cap.amount * warnedShare;
+      if (spent < warned || spent - amount >= warned) continue;
+      this.#deps.onCapWarning?.({ workspaceId, keyId: key.keyId, cap, spent, at });
+    }
   }
 
   #checkRates(policy: KeyPolicy | undefined): void {

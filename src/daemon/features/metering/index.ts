@@ -1,4 +1,4 @@
-export { type Admission, createAdmission, type Hold } from './admission.ts';
+export { type Admission, type AdmissionDeps, createAdmission, type Hold } from './admission.ts';
 export {
   AgentAllowances,
   type AgentUse,
@@ -10,7 +10,7 @@ export {
 export { createCredit } from './credit.ts';
 export { creditHandlers, usageHandlers } from './handlers.ts';
 export type { LedgerStore } from './ledger-store.ts';
-export { PaymentDue } from './limit-errors.ts';
+export { capWarningData, PaymentDue } from './limit-errors.ts';
 export { recoverHolds } from './recover-holds.ts';
 export { settledEvent, settlementFor } from './settlement.ts';
 export type {

@@ -18,6 +18,28 @@ export function capReached(cap: SpendCap, state: { spent: NanoUsd; held: NanoUsd
   });
 }
 
+/** A key has spent most of its cap. */
+export interface CapWarning {
+  workspaceId: string;
+  keyId: string;
+  cap: SpendCap;
+  /** In the period of the cap. */
+  spent: NanoUsd;
+  at: number;
+}
+
+/** The data of the event `limit.warning`. */
+export function capWarningData({ keyId, cap, spent, at }: CapWarning): Record<string, unknown> {
+  return {
+    key: keyId,
+    param: 'limits.spend_cap',
+    period: cap.period,
+    limit_usd: formatUsd(cap.amount),
+    spent_usd: formatUsd(spent),
+    resets_at: cap.period === 'total' ? null : isoTime(endOf(cap.period, at)),
+  };
+}
+
 interface DueDetails extends ErrorDetails {
   /** The amount that the balance covers. */
   available: NanoUsd;
