@@ -287,6 +287,14 @@ test.each([
   expect(await faultOf(await embed({ model: 'sim/embedding', input }))).toMatchObject({ message });
 });
 
+test('unknown models are 404, and the daemon keeps running', async () => {
+  for (const model of ['nobody/has-it', 'nor/this']) {
+    const fault = await faultOf(await embed({ model, input: 'Hello.' }));
+    expect(fault).toMatchObject({ status: 404, code: 'model_not_found', param: 'model' });
+  }
+  expect((await on.daemon.fetch('/healthz')).status).toBe(200);
+});
+
 test.each([
   ['/v1/completions', '/v1/chat/completions'],
   ['/v1/images/generations', '/v1/responses'],

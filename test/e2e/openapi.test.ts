@@ -182,7 +182,8 @@ describe.each(endpoints.map((endpoint) => [endpoint.id, endpoint] as const))('%s
       if (status === good) continue;
       expect(response.description).toMatch(/^`[a-z_]+`: [A-Z].*\.$/);
       const site = status === '422' ? 'SiteInvalid' : 'SiteError';
-      const name = { site, v1: 'Error', messages: 'MessagesError' }[endpoint.surface];
+      const surface = status === '431' ? 'v1' : endpoint.surface;
+      const name = { site, v1: 'Error', messages: 'MessagesError' }[surface];
       const usual = { $ref: `#/components/schemas/${name}` };
       const { schema } = response.content['application/json'];
       expect(endpoint.ownFaults ? (schema.anyOf?.[0] ?? schema) : schema).toEqual(usual);

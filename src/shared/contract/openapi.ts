@@ -252,6 +252,8 @@ function failed(endpoint: Endpoint, names: SchemaNames): Record<string, unknown>
 }
 
 function errorSchema(surface: Surface, status: number): TSchema {
+  // Rejected while its headers arrive, when its path is not known yet.
+  if (status === failures.headers_too_large.status) return ErrorReply;
   if (surface === 'messages') return MessagesError;
   if (surface === 'v1') return ErrorReply;
   return status === 422 ? SiteInvalid : SiteError;

@@ -35,8 +35,9 @@ export function createRouter(deps: RouterDeps): Router<ProviderRoute> {
     candidates: Resolution[] | Promise<Resolution[]>,
     ownKeys: OwnKeys,
   ) => {
-    const first = await deps.catalog.resolve(name, { ownKeys });
-    const others = (await candidates).filter(({ isOneOfSeveral }) => isOneOfSeveral);
+    // Both fail for an unknown name, and neither failure may stay unhandled.
+    const [all, first] = await Promise.all([candidates, deps.catalog.resolve(name, { ownKeys })]);
+    const others = all.filter(({ isOneOfSeveral }) => isOneOfSeveral);
     const same = others.filter((one) => one.offers[0]?.providerModel === first.offers[0]?.providerModel);
     return same.length > 0 ? same : [first];
   };
