@@ -23,6 +23,18 @@ export interface ConfigTools {
   /** Problems that do not keep a daemon from starting, such as unknown models. Expects a file without faults. */
   warnings(location: ConfigLocation): Promise<ConfigWarning[]>;
   schema(): Record<string, unknown>;
+  /** Translates the configuration of a LiteLLM proxy, read from this path. */
+  importLiteLlm(text: string, path: string): ImportedConfig | { faults: ConfigFault[] };
+}
+
+/** The configuration of another program, translated. */
+export interface ImportedConfig {
+  /** The text of a configuration file. */
+  text: string;
+  /** Sentences about what was not translated. */
+  notes: string[];
+  /** The variables that hold the keys. */
+  variables: string[];
 }
 
 export interface ConfigChange {

@@ -76,6 +76,7 @@ export const commandLines: Record<string, Sample> = {
   doctor: local(line('doctor')),
   run: local(line('run', '--list')),
   'config get': local(line('config', 'get', 'cache')),
+  'config import': local(text(line('config', 'import', 'test/fixtures/litellm.yaml'))),
   'config path': local(text(line('config', 'path'))),
   'config schema': local(text(line('config', 'schema'))),
   'config set': local(line('config', 'set', 'cache.default', 'off')),

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Command } from '@commander-js/extra-typings';
 import type { Client } from '../../shared/client.ts';
@@ -188,6 +189,33 @@ export const configSchemaCommand = (context: Context) =>
       if (context.out.wantsJson()) return context.out.document(schema);
       context.io.stdout.write(`${JSON.stringify(schema, null, 2)}\n`);
     });
+
+export const importConfigCommand = (context: Context) =>
+  new Command('import')
+    .argument('<file>', 'the config.yaml of a LiteLLM proxy')
+    .addHelpText('after', example('gateway config import litellm.yaml > "$(gateway config path)"'))
+    .action(async (file) => {
+      const tools = await (await context.daemon()).loadConfigTools();
+      const imported = tools.importLiteLlm(await textOfFile(file), file);
+      if ('faults' in imported) throw configError(imported.faults, 'Nothing was imported.');
+      if (context.out.wantsJson()) return context.out.document(imported);
+      context.out.text(imported.text);
+      for (const note of imported.notes) context.out.note(note);
+      if (imported.variables.length > 0)
+        context.out.note(
+          `Keys are read from the environment of gateway serve: ${imported.variables.join(', ')}.`,
+        );
+    });
+
+async function textOfFile(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = code === 'ENOENT' ? 'there is no such file' : message;
+    throw new CliError(`${file} cannot be read: ${reason}.`, { exit: exitCodes.failed });
+  }
+}
 
 /** Locates this machine's configuration. */
 export function configLocation({ env, platform, home }: Context, file: string | undefined): ConfigLocation {

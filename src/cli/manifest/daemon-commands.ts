@@ -119,6 +119,10 @@ export const daemonCommands: Record<string, CommandEntry | NounEntry> = {
         summary: 'Print the path of the configuration file.',
         load: async () => (await import('../commands/config.ts')).configPathCommand,
       },
+      import: {
+        summary: 'Translate the configuration of a LiteLLM proxy, and print it.',
+        load: async () => (await import('../commands/config.ts')).importConfigCommand,
+      },
       schema: {
         summary: 'Print the JSON Schema of the configuration file, for editors.',
         load: async () => (await import('../commands/config.ts')).configSchemaCommand,

@@ -3,6 +3,7 @@ import type { ConfigFault, ConfigLocation, ConfigTools } from '../../shared/daem
 import { foldersOf } from '../../shared/folders.ts';
 import { ConfigInvalid, loadConfig } from './config.ts';
 import { explainSettings } from './explain.ts';
+import { importLiteLlm } from './import-litellm.ts';
 import { schemaDocument } from './schema-document.ts';
 
 /** Configuration operations that need no running daemon. */
@@ -20,6 +21,8 @@ export const configTools: Omit<ConfigTools, 'set' | 'warnings'> = {
   },
 
   schema: schemaDocument,
+
+  importLiteLlm,
 };
 
 function defaultFile(environment: Omit<ConfigLocation, 'file'>): string {

@@ -1,0 +1,326 @@
+import { stringify } from 'yaml';
+import type { ConfigFault, ImportedConfig } from '../../shared/daemon-module.ts';
+import { isKnownProvider, type KnownProvider, providerFacts } from '../../shared/known-providers.ts';
+import { readYaml } from '../yaml/read-yaml.ts';
+import type { ConfigFile } from './schema.ts';
+
+type Members = Record<string, unknown>;
+type Upstream = NonNullable<ConfigFile['upstreams']>[number];
+
+/** Providers with OpenAI's chat format: their address, and the variable that LiteLLM reads for their key. */
+const compatible: Readonly<Record<string, { baseUrl: string; keyEnv: string }>> = {
+  cerebras: { baseUrl: 'https://api.cerebras.ai/v1', keyEnv: 'CEREBRAS_API_KEY' },
+  deepseek: { baseUrl: 'https://api.deepseek.com/v1', keyEnv: 'DEEPSEEK_API_KEY' },
+  fireworks_ai: { baseUrl: 'https://api.fireworks.ai/inference/v1', keyEnv: 'FIREWORKS_AI_API_KEY' },
+  groq: { baseUrl: 'https://api.groq.com/openai/v1', keyEnv: 'GROQ_API_KEY' },
+  mistral: { baseUrl: 'https://api.mistral.ai/v1', keyEnv: 'MISTRAL_API_KEY' },
+  nvidia_nim: { baseUrl: 'https://integrate.api.nvidia.com/v1', keyEnv: 'NVIDIA_NIM_API_KEY' },
+  together_ai: { baseUrl: 'https://api.together.xyz/v1', keyEnv: 'TOGETHERAI_API_KEY' },
+  xai: { baseUrl: 'https://api.x.ai/v1', keyEnv: 'XAI_API_KEY' },
+};
+
+/** LiteLLM's names of servers that are only known by their address. */
+const byAddress = new Set([
+  'hosted_vllm',
+  'vllm',
+  'lm_studio',
+  'openai_like',
+  'custom_openai',
+  'litellm_proxy',
+]);
+
+/** LiteLLM's names of the providers that are known here. */
+const builtIn: Readonly<Record<string, KnownProvider>> = {
+  openai: 'openai',
+  anthropic: 'anthropic',
+  gemini: 'google',
+  openrouter: 'openrouter',
+  vercel_ai_gateway: 'vercel',
+};
+
+/** The addresses of a second account at a built-in provider. */
+const accounts: Partial<Record<KnownProvider, Pick<Upstream, 'base_url' | 'wire'>>> = {
+  openai: { base_url: 'https://api.openai.com/v1', wire: 'responses' },
+  anthropic: { base_url: 'https://api.anthropic.com/v1', wire: 'messages' },
+};
+
+/**
+ * Translates the configuration of a LiteLLM proxy: its models become upstreams and aliases, with weights where several share
+ * a name, and its fallbacks stay fallbacks. Keys are never copied. Notes say what has to be done by hand.
+ */
+export function importLiteLlm(text: string, path: string): ImportedConfig | { faults: ConfigFault[] } {
+  const read = readYaml(text, path);
+  if ('faults' in read) {
+    const faults = read.faults.map(({ file, line, column, message }) => ({
+      place: `${file}:${line}:${column}`,
+      message,
+    }));
+    return { faults };
+  }
+  const file = mapOf(read.value);
+  const entries = listOf(file.model_list).map(mapOf);
+  if (entries.length === 0) {
+    return {
+      faults: [{ place: path, message: 'it has no model_list: is it the configuration of a LiteLLM proxy?' }],
+    };
+  }
+  return new Import(file, entries).result();
+}
+
+class Import {
+  readonly #file: Members;
+  readonly #entries: readonly Members[];
+  readonly #upstreams = new NamedMap<Upstream>();
+  readonly #groups = new NamedMap<{ model: string; weight: number | undefined }[]>();
+  readonly #notes: string[] = [];
+  readonly #variables = new Set<string>();
+
+  constructor(file: Members, entries: readonly Members[]) {
+    this.#file = file;
+    this.#entries = entries;
+  }
+
+  result(): ImportedConfig {
+    for (const entry of this.#entries) this.#addModel(entry);
+    const aliases = this.#aliases();
+    const fallbacks = this.#fallbacks();
+    this.#noteOthers();
+    const upstreams = [...this.#upstreams.values()];
+    const config: ConfigFile = {
+      ...(upstreams.length > 0 && { upstreams }),
+      ...(Object.keys(aliases).length > 0 && { aliases }),
+      ...(Object.keys(fallbacks).length > 0 && { fallbacks }),
+    };
+    return { text: stringify(config, { lineWidth: 0 }), notes: this.#notes, variables: [...this.#variables] };
+  }
+
+  #addModel(entry: Members): void {
+    const name = textOf(entry.model_name) ?? '';
+    const params = mapOf(entry.litellm_params);
+    const model = textOf(params.model) ?? '';
+    const target = name === '' || model === '' ? undefined : this.#targetOf(model, { ...entry, ...params });
+    if (target === undefined) {
+      this.#notes.push(
+        `The model ${name || '(without a name)'} is left out: ${model || 'it has no litellm_params.model'}.`,
+      );
+      return;
+    }
+    // A wildcard forwards names as they are, which needs no alias.
+    if (name.includes('*')) return;
+    const weight = numberOf(params.weight) ?? numberOf(params.rpm ?? entry.rpm);
+    this.#groups.getOrAdd(name, () => []).push({ model: target, weight });
+  }
+
+  /** The model's name here; undefined for a provider that cannot be called. */
+  #targetOf(model: string, params: Members): string | undefined {
+    const [provider, name] = splitModel(model);
+    const baseUrl = textOf(params.api_base) ?? textOf(params.base_url);
+    const known = builtIn[provider];
+    if (known !== undefined && baseUrl === undefined) {
+      const [usual] = providerFacts[known].keyVariables;
+      const variable = this.#variableOf(params, usual);
+      if ((providerFacts[known].keyVariables as readonly string[]).includes(variable))
+        return `${known}/${name}`;
+      const account = accounts[known];
+      if (account === undefined) {
+        this.#notes.push(
+          `${model}: set providers.${known}.key_env to ${variable}; only one account of ${known} is possible.`,
+        );
+        return `${known}/${name}`;
+      }
+      return this.#onUpstream(known, { ...account, key_env: variable }, name, params);
+    }
+    if (provider === 'azure' && baseUrl !== undefined) {
+      const variable = this.#variableOf(params, 'AZURE_API_KEY');
+      const address = {
+        base_url: `${trimmed(baseUrl)}/openai/v1`,
+        headers: { 'api-key': { env: variable } },
+      };
+      return this.#onUpstream('azure', address, name, params);
+    }
+    const usual = compatible[provider];
+    if (usual !== undefined) {
+      const key_env = this.#variableOf(params, usual.keyEnv);
+      return this.#onUpstream(
+        provider.replace(/_ai$/, ''),
+        { base_url: baseUrl ?? usual.baseUrl, key_env },
+        name,
+        params,
+      );
+    }
+    if (provider === 'ollama' || provider === 'ollama_chat') {
+      if (baseUrl === undefined || /^http:\/\/(localhost|127\.0\.0\.1):11434\/?$/.test(baseUrl))
+        return `ollama/${name}`;
+      return this.#onUpstream('ollama', { base_url: `${trimmed(baseUrl)}/v1` }, name, params);
+    }
+    if (baseUrl === undefined || !(known === 'openai' || byAddress.has(provider))) return undefined;
+    const hasKey = params.api_key !== undefined;
+    const address = {
+      base_url: trimmed(baseUrl),
+      ...(hasKey && { key_env: this.#variableOf(params, 'UPSTREAM_API_KEY') }),
+    };
+    return this.#onUpstream(hostName(baseUrl), address, name, params);
+  }
+
+  #onUpstream(
+    name: string,
+    address: Omit<Upstream, 'name' | 'models'>,
+    model: string,
+    params: Members,
+  ): string {
+    const upstream = this.#upstreamAt(name.replaceAll('_', '-'), address);
+    if (model === '*') upstream.models = ['*'];
+    else if (upstream.models[0] !== '*' && !upstream.models.includes(model)) upstream.models.push(model);
+    const info = mapOf(params.model_info);
+    const input = perMillion(params.input_cost_per_token ?? info.input_cost_per_token);
+    const output = perMillion(params.output_cost_per_token ?? info.output_cost_per_token);
+    if (input !== undefined && output !== undefined) {
+      upstream.prices = { ...(upstream.prices as Record<string, never>), [model]: { input, output } };
+    }
+    return `${upstream.name}/${model}`;
+  }
+
+  /** The upstream with this address and key. Its name gets a number if another one has it. */
+  #upstreamAt(name: string, address: Omit<Upstream, 'name' | 'models'>): Upstream {
+    for (let count = 1; ; count += 1) {
+      const own = count === 1 ? name : `${name}-${count}`;
+      if (isKnownProvider(own)) continue;
+      const same = this.#upstreams.get(own);
+      if (same === undefined)
+        return this.#upstreams.getOrAdd(own, () => ({ name: own, ...address, models: [] }));
+      if (sameAddress(same, address)) return same;
+    }
+  }
+
+  /** The variable that holds the key: a key in the file is not copied. */
+  #variableOf(params: Members, usual: string): string {
+    const written = textOf(params.api_key);
+    const named = /^os\.environ\/(\w+)$/.exec(written ?? '')?.[1];
+    if (written !== undefined && named === undefined) {
+      this.#notes.push(
+        `The key of ${textOf(params.model)} is in the file and is not copied: set it as ${usual}.`,
+      );
+    }
+    this.#variables.add(named ?? usual);
+    return named ?? usual;
+  }
+
+  #aliases(): NonNullable<ConfigFile['aliases']> {
+    const aliases: NonNullable<ConfigFile['aliases']> = {};
+    for (const [name, models] of this.#groups) {
+      const [first] = models;
+      if (first === undefined || (models.length === 1 && first.model === name)) continue;
+      aliases[name] = models.length === 1 ? first.model : weightsOf(models);
+    }
+    for (const [alias, group] of Object.entries(mapOf(mapOf(this.#file.router_settings).model_group_alias))) {
+      const target = textOf(group) ?? textOf(mapOf(group).model);
+      if (target !== undefined) aliases[alias] = aliases[target] ?? target;
+    }
+    return aliases;
+  }
+
+  #fallbacks(): Record<string, string[]> {
+    const { litellm_settings: library, router_settings: router } = this.#file;
+    const rules = [...listOf(mapOf(library).fallbacks), ...listOf(mapOf(router).fallbacks)].map(mapOf);
+    const all = rules.flatMap((rule) => Object.entries(rule));
+    const named = all.map(
+      ([model, others]) => [model, listOf(others).flatMap((one) => textOf(one) ?? [])] as const,
+    );
+    return Object.fromEntries(
+      named.filter(([, others]) => others.length > 0).map(([model, others]) => [model, [...others]]),
+    );
+  }
+
+  #noteOthers(): void {
+    const read = new Set([
+      'litellm_settings.fallbacks',
+      'router_settings.fallbacks',
+      'router_settings.model_group_alias',
+    ]);
+    const left = Object.entries(this.#file)
+      .filter(([section]) => section !== 'model_list')
+      .flatMap(([section, settings]) => {
+        const names = Object.keys(mapOf(settings)).map((name) => `${section}.${name}`);
+        return names.length > 0 ? names : [section];
+      })
+      .filter((name) => !read.has(name));
+    if (left.length > 0) this.#notes.push(`Not imported: ${left.join(', ')}.`);
+  }
+}
+
+/** A map that creates what it lacks. */
+class NamedMap<Value> extends Map<string, Value> {
+  getOrAdd(key: string, make: () => Value): Value {
+    const known = this.get(key);
+    if (known !== undefined) return known;
+    const made = make();
+    this.set(key, made);
+    return made;
+  }
+}
+
+/** `groq/llama-3` → `groq`, `llama-3`. LiteLLM knows the providers of some names without one. */
+function splitModel(model: string): [provider: string, name: string] {
+  const slash = model.indexOf('/');
+  if (slash > 0) return [model.slice(0, slash), model.slice(slash + 1)];
+  if (model.startsWith('claude')) return ['anthropic', model];
+  if (model.startsWith('gemini')) return ['gemini', model];
+  return [/^(gpt|o\d|chatgpt|text-embedding)/.test(model) ? 'openai' : '', model];
+}
+
+/** Equal weights where LiteLLM has no number; scaled to at most 1000. */
+function weightsOf(models: readonly { model: string; weight: number | undefined }[]): Record<string, number> {
+  const isWeighted = models.every(({ weight }) => weight !== undefined && weight > 0);
+  const most = Math.max(...models.map(({ weight = 1 }) => weight));
+  const scale = isWeighted && most > 1000 ? 1000 / most : 1;
+  const weights: Record<string, number> = {};
+  for (const { model, weight = 1 } of models) {
+    const added = isWeighted ? Math.max(0.001, Number((weight * scale).toPrecision(4))) : 1;
+    weights[model] = Math.min(1000, (weights[model] ?? 0) + added);
+  }
+  return weights;
+}
+
+/** Dollars per million tokens, as text. */
+function perMillion(perToken: unknown): string | undefined {
+  const dollars = numberOf(perToken);
+  if (dollars === undefined || dollars < 0) return undefined;
+  return String(Number((dollars * 1e6).toFixed(9)));
+}
+
+function sameAddress(
+  one: Omit<Upstream, 'name' | 'models'>,
+  other: Omit<Upstream, 'name' | 'models'>,
+): boolean {
+  const partsOf = ({ base_url, key_env, headers }: typeof one) =>
+    JSON.stringify([base_url, key_env, headers]);
+  return partsOf(one) === partsOf(other);
+}
+
+/** `https://llm.acme.example/v1` → `llm-acme-example`. */
+function hostName(url: string): string {
+  const host = /^https?:\/\/([^/]+)/.exec(url)?.[1] ?? 'upstream';
+  return host
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 36);
+}
+
+const trimmed = (url: string) => url.replace(/\/+$/, '');
+
+function mapOf(value: unknown): Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {};
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function numberOf(value: unknown): number | undefined {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+}

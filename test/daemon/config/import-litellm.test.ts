@@ -1,0 +1,123 @@
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { checkConfigText } from '../../../src/daemon/config/check-config-text.ts';
+import { importLiteLlm } from '../../../src/daemon/config/import-litellm.ts';
+
+/** The translated settings, which are a valid configuration, and what is reported with them. */
+function imported(text: string) {
+  const result = importLiteLlm(text, 'litellm.yaml');
+  if ('faults' in result) throw new Error(JSON.stringify(result.faults));
+  expect(checkConfigText(result.text, 'config.yaml').faults).toEqual([]);
+  return { ...result, config: parse(result.text) };
+}
+
+test('models of built-in providers become aliases, without one where the name is the same', () => {
+  const { config, variables } = imported(`
+model_list:
+  - model_name: smart
+    litellm_params: { model: anthropic/claude-sonnet-4-5, api_key: os.environ/ANTHROPIC_API_KEY }
+  - model_name: openai/gpt-5
+    litellm_params: { model: openai/gpt-5, api_key: os.environ/OPENAI_API_KEY }
+  - model_name: flash
+    litellm_params: { model: gemini/gemini-2.5-flash }
+`);
+  expect(config).toEqual({
+    aliases: { smart: 'anthropic/claude-sonnet-4-5', flash: 'google/gemini-2.5-flash' },
+  });
+  expect(variables).toEqual(['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY']);
+});
+
+test('several models of one name share its calls by weight, or else by requests per minute', () => {
+  const { config } = imported(`
+model_list:
+  - model_name: gpt
+    litellm_params: { model: openai/gpt-5, api_key: os.environ/OPENAI_API_KEY, rpm: 6000 }
+  - model_name: gpt
+    litellm_params: { model: openai/gpt-5, api_key: os.environ/SECOND_KEY, rpm: 3000 }
+  - model_name: gpt
+    litellm_params:
+      model: azure/gpt5-eu
+      api_base: https://acme.openai.azure.example/
+      api_key: os.environ/AZURE_EU_KEY
+      rpm: 600
+  - model_name: llama
+    litellm_params: { model: groq/llama-3.3-70b-versatile, weight: 2 }
+  - model_name: llama
+    litellm_params:
+      model: hosted_vllm/meta/llama-3.3-70b
+      api_base: http://10.0.0.7:8000/v1
+      weight: 1
+      input_cost_per_token: 0.00000059
+      output_cost_per_token: "7.9e-07"
+`);
+  expect(config).toEqual({
+    upstreams: [
+      {
+        name: 'openai-2',
+        base_url: 'https://api.openai.com/v1',
+        wire: 'responses',
+        key_env: 'SECOND_KEY',
+        models: ['gpt-5'],
+      },
+      {
+        name: 'azure',
+        base_url: 'https://acme.openai.azure.example/openai/v1',
+        headers: { 'api-key': { env: 'AZURE_EU_KEY' } },
+        models: ['gpt5-eu'],
+      },
+      {
+        name: 'groq',
+        base_url: 'https://api.groq.com/openai/v1',
+        key_env: 'GROQ_API_KEY',
+        models: ['llama-3.3-70b-versatile'],
+      },
+      {
+        name: '10-0-0-7-8000',
+        base_url: 'http://10.0.0.7:8000/v1',
+        models: ['meta/llama-3.3-70b'],
+        prices: { 'meta/llama-3.3-70b': { input: '0.59', output: '0.79' } },
+      },
+    ],
+    aliases: {
+      gpt: { 'openai/gpt-5': 1000, 'openai-2/gpt-5': 500, 'azure/gpt5-eu': 100 },
+      llama: { 'groq/llama-3.3-70b-versatile': 2, '10-0-0-7-8000/meta/llama-3.3-70b': 1 },
+    },
+  });
+});
+
+test('fallbacks and names of groups are kept; keys are not copied, and the rest is reported', () => {
+  const { config, text, notes, variables } = imported(`
+model_list:
+  - model_name: main
+    litellm_params: { model: gpt-5, api_key: sk-written-down }
+  - model_name: other
+    litellm_params: { model: bedrock/anthropic.claude-sonnet-4-5 }
+  - model_name: "*"
+    litellm_params: { model: "groq/*" }
+litellm_settings: { fallbacks: [{ main: [spare, more] }], drop_params: true }
+router_settings: { model_group_alias: { gpt-4: main }, routing_strategy: simple-shuffle }
+general_settings: { master_key: sk-master }
+`);
+  expect(config).toEqual({
+    upstreams: [
+      { name: 'groq', base_url: 'https://api.groq.com/openai/v1', key_env: 'GROQ_API_KEY', models: ['*'] },
+    ],
+    aliases: { main: 'openai/gpt-5', 'gpt-4': 'openai/gpt-5' },
+    fallbacks: { main: ['spare', 'more'] },
+  });
+  expect(variables).toEqual(['OPENAI_API_KEY', 'GROQ_API_KEY']);
+  expect(text + notes.join()).not.toContain('sk-');
+  expect(notes).toEqual([
+    'The key of gpt-5 is in the file and is not copied: set it as OPENAI_API_KEY.',
+    'The model other is left out: bedrock/anthropic.claude-sonnet-4-5.',
+    'Not imported: litellm_settings.drop_params, router_settings.routing_strategy, general_settings.master_key.',
+  ]);
+});
+
+test.each([
+  ['model_list: [', 'litellm.yaml:1:14'],
+  ['listen: { port: 4100 }', 'litellm.yaml'],
+  ['- 1', 'litellm.yaml'],
+])('%s is not such a configuration', (text, place) => {
+  expect(importLiteLlm(text, 'litellm.yaml')).toMatchObject({ faults: [{ place }] });
+});
