@@ -34,7 +34,7 @@ import { completeCall, type ModelAnswer, parseStream } from '../support/model-cl
 const rawMark = 'RAW-BYTES-OF-A-PROVIDER';
 
 let patient: ChaosDaemon;
-/** Gives up on providers that do not start, but not on those that a busy machine delays. */
+/** Gives up on providers that do not start, but not on those that a busy machine delays by seconds. */
 let quick: ChaosDaemon;
 /** Gives up on providers that stop in the middle. */
 let stalling: ChaosDaemon;
@@ -42,7 +42,7 @@ let stalling: ChaosDaemon;
 beforeAll(async () => {
   patient = await startChaosDaemon();
   quick = await startChaosDaemon(
-    'timeouts: {headers_ms: 1500, first_event_ms: 1500, idle_ms: 1500, output_ms: 1500}',
+    'timeouts: {headers_ms: 5000, first_event_ms: 5000, idle_ms: 5000, output_ms: 5000}',
   );
   stalling = await startChaosDaemon('timeouts: {idle_ms: 250}');
 });
