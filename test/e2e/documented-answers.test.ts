@@ -8,6 +8,7 @@ import { type DaemonWithStranger, startWithStranger } from '../support/daemon-wi
 import { documentedPath, endpoints } from '../support/endpoints.ts';
 import { type ExampleCall, type ExampleIds, exampleOf, requestOf } from '../support/example-calls.ts';
 import { openSocket } from '../support/socket-client.ts';
+import { dropIdleConnections } from '../support/start-daemon.ts';
 import { type Prism, startPrism, violationsOf } from '../support/start-prism.ts';
 import { createLogin } from '../support/users.ts';
 
@@ -198,6 +199,7 @@ describe('a stream', () => {
     'of %s contains described events and its last line',
     async (_id, endpoint) => {
       const check = eventCheck(endpoint);
+      await dropIdleConnections(place.daemon);
       for (const model of ['sim/assistant', 'sim/echo']) {
         const { path, ...init } = requestOf(endpoint, exampleOf(endpoint, nothing));
         const body = { ...JSON.parse(init.body ?? '{}'), model, stream: true };
@@ -217,6 +219,7 @@ describe('a stream', () => {
     async (id) => {
       const endpoint = endpointOf(id);
       const check = eventCheck(endpoint);
+      await dropIdleConnections(place.daemon);
       const { path, ...init } = requestOf(endpoint, exampleOf(endpoint, nothing));
       const body = { ...JSON.parse(init.body ?? '{}'), model: 'sim/broken', stream: true };
       const data = await dataOf(await place.daemon.fetch(path, { json: body }));

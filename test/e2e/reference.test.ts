@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
 import { documentedPath, endpoints } from '../support/endpoints.ts';
-import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+import { dropIdleConnections, type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 
 let daemon: RunningDaemon;
 let answer: Response;
@@ -165,6 +165,7 @@ const body = (id: string) =>
   /<textarea[^>]*>(.*?)<\/textarea>/s.exec(form.exec(sectionOf(id))?.[0] ?? '')?.[1] ?? '';
 
 test.each(modelCalls)('the example of %s gets an answer', async (id) => {
+  await dropIdleConnections(daemon);
   const [, path = ''] = /data-path="([^"]*)"/.exec(sectionOf(id)) ?? [];
   const headers = { authorization: `Bearer ${daemon.login}`, 'content-type': 'application/json' };
   const answer = await fetch(daemon.url + path, { method: 'POST', headers, body: body(id) });

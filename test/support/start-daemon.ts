@@ -45,6 +45,16 @@ export interface DaemonOptions {
   askSecret?: (question: string, signal: AbortSignal) => Promise<string | undefined>;
 }
 
+/**
+ * To be called after this process was blocked for seconds: its idle connections may be closed by then, which only a
+ * call that fails shows.
+ */
+export async function dropIdleConnections({ url }: Pick<RunningDaemon, 'url'>): Promise<void> {
+  await fetch(`${url}/healthz`)
+    .then((answer) => answer.text())
+    .catch(() => {});
+}
+
 /** Starts the whole daemon in this process, on a free port and with a new data folder. */
 export async function startDaemon(options: DaemonOptions = {}): Promise<RunningDaemon> {
   const home = options.home ?? (await mkdtemp(join(tmpdir(), 'gateway-test-')));
