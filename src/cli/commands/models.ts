@@ -159,10 +159,9 @@ export const providerColumns: Column<ModelProvider>[] = [
 ];
 
 export function availableProviders(model: ModelEntry): string {
-  return model.service.providers
-    .filter((provider) => provider.available)
-    .map((provider) => provider.provider)
-    .join(' ');
+  const available = model.service.providers.filter((provider) => provider.available);
+  // An alias can stand for several models of one provider.
+  return [...new Set(available.map((provider) => provider.provider))].join(' ');
 }
 
 function abilities({ service: { capabilities } }: ModelEntry): string {

@@ -48,6 +48,21 @@ const unavailable = model('acme/secret', {
 });
 
 describe('models list', () => {
+  test('names a provider of several models of an alias once', async () => {
+    const at = (name: string) => ({
+      provider: 'openai',
+      model: name,
+      available: true,
+      reason: null,
+      prices,
+      live: null,
+    });
+    const pool = model('pool', { providers: [at('gpt-5'), at('gpt-5-mini')] });
+    const { env } = await fakeDaemon({ 'GET /v1/models': () => ({ object: 'list', data: [pool] }) });
+    const { stdout } = await runCli(['models', 'list', '--no-color'], { env, tty: true });
+    expect(stdout.match(/openai/g)).toHaveLength(1);
+  });
+
   const listing = () =>
     fakeDaemon({
       'GET /v1/models': () => ({ object: 'list', data: [model('openai/gpt-5'), unavailable] }),
