@@ -157,6 +157,7 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
   });
   let url = '';
   const socket = socketFile?.path ?? null;
+  const sealingKey = await dataKey(file('dataKey'), world.randomBytes);
   const app: App = createApp({
     live,
     log,
@@ -178,15 +179,13 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
     paywalls: config.paywalls,
     timeouts,
     isLocalHost: isLoopback(host.includes(':') ? `[${host}]` : host),
-    dataKey: await dataKey(file('dataKey'), world.randomBytes),
+    dataKey: sealingKey.key,
     backupFiles: () => backupFiles(config),
     keepListings: (listings) => writeSecretFile(file('listings'), listings),
     keepEngineModels: (models) => writeSecretFile(file('engineModels'), models),
     stop: () => stop.abort('asked'),
   });
-  await restoreModels(app, file);
-  const { isFresh, hasDefaultKey } = await bootstrapSecrets(app, file);
-  await app.recover();
+  const { isFresh, hasDefaultKey } = await prepareApp(app, { file, hasNewKey: sealingKey.isNew, resources });
 
   const server = await createServer({
     handlers: config.logsBodies ? app.handlers.map((each) => withLoggedBodies(each, log)) : app.handlers,
@@ -245,6 +244,27 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
     await removeFile(file('daemon'));
     await within(world, telemetry.close(), telemetryFlushMs);
   }
+}
+
+/** Completes what the last process left, before the first request. */
+async function prepareApp(app: App, { file, hasNewKey, resources }: Preparation) {
+  await restoreModels(app, file);
+  const secrets = await bootstrapSecrets(app, file);
+  if (hasNewKey && !secrets.isFresh) {
+    const message = `${file('dataKey')} was missing and has been created. Stored reasoning and proofs of payments cannot \
+be decrypted with the new key. If you have the old file, stop the daemon and put it back.`;
+    resources.log.warn({}, message);
+    resources.environment.stderr.write(`Warning: ${message}\n`);
+  }
+  await app.recover();
+  return secrets;
+}
+
+interface Preparation {
+  file: ReturnType<typeof dataFileIn>;
+  /** Whether the key that encrypts stored data was created by this start. */
+  hasNewKey: boolean;
+  resources: Resources;
 }
 
 /** Restores the models that providers and the embedded engine had at the last stop. */

@@ -137,6 +137,18 @@ test('a restore replaces all data and keeps the previous data aside', async () =
   database.close();
 });
 
+test('a start without the key that decrypts stored data warns of it', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'gateway-without-key-'));
+  onTestFinished(() => rm(home, { recursive: true, force: true }));
+  const first = await startDaemon({ home });
+  await first.stop({ keep: true });
+  expect(first.printed().stderr).not.toContain('data-key');
+  await rm(join(home, 'data-key'));
+  const second = await startDaemon({ home });
+  await second.stop({ keep: true });
+  expect(second.printed().stderr).toContain('data-key was missing and has been created.');
+});
+
 test('a restore into an empty folder brings the data and the configuration', async () => {
   const home = join(places, 'new-machine');
   const { code, stderr } = await cli(home, 'restore', backup, '--yes');

@@ -57,17 +57,20 @@ export async function removeFile(path: string): Promise<void> {
   await unlink(path).catch(ignoreAbsent);
 }
 
-/** Reads the key that seals reasoning, 32 bytes; creates it on the first start. */
-export async function dataKey(path: string, randomBytes: (count: number) => Uint8Array): Promise<Uint8Array> {
+/** Reads the key that encrypts reasoning and proofs of payments, 32 bytes; creates it if it does not exist. */
+export async function dataKey(
+  path: string,
+  randomBytes: (count: number) => Uint8Array,
+): Promise<{ key: Uint8Array; isNew: boolean }> {
   const kept = await readSecretFile(path);
   if (kept !== undefined) {
     const key = Buffer.from(kept, 'base64url');
     if (key.length !== 32) throw new FolderUnsafe(`${path} does not contain a 32-byte key.`);
-    return key;
+    return { key, isNew: false };
   }
   const key = randomBytes(32);
   await writeSecretFile(path, Buffer.from(key).toString('base64url'));
-  return key;
+  return { key, isNew: true };
 }
 
 function ignoreAbsent(error: NodeJS.ErrnoException): void {
