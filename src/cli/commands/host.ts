@@ -116,8 +116,9 @@ async function removeHost(
   name: string,
   { yes }: { yes?: true | undefined },
 ): Promise<void> {
-  if (!findHostEntry(readHostFile(context), name)) throw noSuchHost(name);
-  await confirm(context, `Log out of ${name} and remove it?`, { yes });
+  const entry = findHostEntry(readHostFile(context), name);
+  if (!entry) throw noSuchHost(name);
+  await confirm(context, entry.login ? `Log out of ${name} and remove it?` : `Remove ${name}?`, { yes });
   await dropLogin(context, name);
   changeHostFile(context, (file) => {
     delete file.hosts[name];

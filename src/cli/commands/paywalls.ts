@@ -179,8 +179,10 @@ export const deletePaywallCommand = (context: Context) =>
     .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway paywalls delete weather --yes'))
     .action(async (paywallId, { yes }) => {
-      await confirm(context, `Delete ${paywallId}? Tokens that were paid stop working.`, { yes });
-      const { data } = await context.client().call(deletePaywall, { params: { paywallId } });
+      const client = context.client();
+      const find = () => client.call(getPaywall, { params: { paywallId } });
+      await confirm(context, `Delete ${paywallId}? Tokens that were paid stop working.`, { yes, find });
+      const { data } = await client.call(deletePaywall, { params: { paywallId } });
       if (context.out.wantsJson()) return context.out.document(data);
       context.out.note(`Deleted ${data.name}.`);
       warnOfProxy(context, data);

@@ -1,10 +1,9 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { type Peer, type PeerAttempt, type PeerCheck, peerNamePattern } from '../../shared/contract/peers.ts';
 import { exitCodes } from '../../shared/errors.ts';
-import { missing } from '../../shared/not-found.ts';
 import { isoTime } from '../../shared/time.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../failures/cli-error.ts';
+import { noSuch } from '../failures/no-such.ts';
 import { checkPeer, deletePeer, listPeerAttempts, listPeers, putPeer } from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
 import { resolveWorkspace } from '../names/resolve.ts';
@@ -139,8 +138,9 @@ export const removePeerCommand = (context: Context) =>
     .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway peer remove attic --yes'))
     .action(async (name, { workspace, yes }) => {
-      await confirm(context, `Remove the peer ${name} and its key?`, { yes });
       const params = { workspace: await resolveWorkspace(context, workspace), peer: name };
+      const find = () => requirePeer(context, params.workspace, name);
+      await confirm(context, `Remove the peer ${name} and its key?`, { yes, find });
       const removed = await context.client().call(deletePeer, { params });
       return context.out.done(removed, `Removed the peer ${name}.`);
     });
@@ -165,10 +165,7 @@ export const listPeerAttemptsCommand = (context: Context) =>
 async function requirePeer(context: Context, workspace: string, name: string): Promise<void> {
   const { data } = await context.client().call(listPeers, { params: { workspace } });
   if (data.some((peer) => peer.name === name)) return;
-  throw new CliError(missing('peer', name), {
-    exit: exitCodes.failed,
-    next: 'List what exists: gateway peer list',
-  });
+  throw noSuch('peer', name, 'gateway peer list');
 }
 
 const statusStyles = {

@@ -1,6 +1,7 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Session } from '../../shared/contract/people.ts';
 import type { Context } from '../context.ts';
+import { noSuch } from '../failures/no-such.ts';
 import { collectPages } from '../hosts/pages.ts';
 import { deleteSession, listSessions } from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
@@ -45,7 +46,20 @@ export const revokeSessionCommand = (context: Context) =>
     .addHelpText('after', example('gateway sessions revoke key_01jd… --yes'))
     .action(async (given, { yes }) => {
       const session = await resolveSession(context, given);
-      await confirm(context, `Revoke the login ${session}? Programs that use it will be refused.`, { yes });
+      const find = () => requireSession(context, session);
+      await confirm(context, `Revoke the login ${session}? Programs that use it will be refused.`, {
+        yes,
+        find,
+      });
       const ended = await context.client().call(deleteSession, { params: { session } });
       return context.out.done(ended, `Revoked ${session}.`);
     });
+
+/** Fails if none of the caller's logins has this id; beyond the longest list that is read, the daemon decides. */
+async function requireSession(context: Context, id: string): Promise<void> {
+  const max = 1000;
+  const sessions = await collectPages(max, (query) => context.client().call(listSessions, { query }));
+  if (sessions.length < max && !sessions.some((session) => session.id === id)) {
+    throw noSuch('login', id, 'gateway sessions list');
+  }
+}

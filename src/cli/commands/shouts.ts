@@ -3,7 +3,14 @@ import type { Shout, Zone } from '../../shared/contract/shouts.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
 import { collectRows } from '../hosts/pages.ts';
-import { deleteShout, listShouts, listZones, postShout, streamShouts } from '../manifest/endpoints.ts';
+import {
+  deleteShout,
+  getShout,
+  listShouts,
+  listZones,
+  postShout,
+  streamShouts,
+} from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
 import { escapeCell, tabSeparatedCell } from '../output/escape-controls.ts';
 import type { Column } from '../output/table.ts';
@@ -47,8 +54,10 @@ export const deleteShoutCommand = (context: Context) =>
     .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway shouts delete 42 --yes'))
     .action(async (id, { yes }) => {
-      await confirm(context, `Delete shout ${id}?`, { yes });
-      const { data } = await context.client().call(deleteShout, { params: { id } });
+      const client = context.client();
+      const find = () => client.call(getShout, { params: { id } });
+      await confirm(context, `Delete shout ${id}?`, { yes, find });
+      const { data } = await client.call(deleteShout, { params: { id } });
       return context.out.done(data, `Deleted ${id}.`);
     });
 

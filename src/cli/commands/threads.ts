@@ -101,11 +101,11 @@ export const deleteThreadCommand = (context: Context) =>
     .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway threads delete th_01jd… --yes'))
     .action(async (given, { yes }) => {
+      const client = context.client();
       const id = await resolveThread(context, given);
-      await confirm(context, `Delete ${id} and all its messages? This cannot be undone.`, {
-        yes,
-      });
-      const deleted = await context.client().call(deleteThread, { params: { id } });
+      const find = () => client.call(getThread, { params: { id } });
+      await confirm(context, `Delete ${id} and all its messages? This cannot be undone.`, { yes, find });
+      const deleted = await client.call(deleteThread, { params: { id } });
       return context.out.done(deleted, `Deleted ${deleted.id}.`);
     });
 

@@ -4,6 +4,7 @@ import type { AccessToken, createToken as createTokenContract } from '../../shar
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
+import { noSuch } from '../failures/no-such.ts';
 import { createToken, listTokens, revokeToken, revokeTokens } from '../manifest/endpoints.ts';
 import { example } from '../manifest/options.ts';
 import { resolveToken } from '../names/resolve.ts';
@@ -92,16 +93,16 @@ export const revokeTokenCommand = (context: Context) =>
         return context.out.done(data, `Revoked ${data.deletedCount}.`);
       }
       const id = await resolveToken(context, given);
-      if (!yes)
-        await confirm(context, `Revoke ${id}?${await warning(context, id)} Calls with it will fail.`, {
-          yes,
-        });
+      const current = !yes && (await requireToken(context, id)).isCurrent ? ' It is the token in use.' : '';
+      await confirm(context, `Revoke ${id}?${current} Calls with it will fail.`, { yes });
       const { data } = await context.client().call(revokeToken, { params: { tokenId: id } });
       return context.out.done(data, `Revoked ${id}.`);
     });
 
-/** Warns a user who is about to revoke the token in use. */
-async function warning(context: Context, id: string): Promise<string> {
+/** One of the caller's tokens. Fails if none has this id. */
+async function requireToken(context: Context, id: string): Promise<AccessToken> {
   const { data } = await context.client().call(listTokens, {});
-  return data.some((token) => token.id === id && token.isCurrent) ? ' It is the token in use.' : '';
+  const token = data.find((each) => each.id === id);
+  if (token === undefined) throw noSuch('token', id, 'gateway tokens list');
+  return token;
 }

@@ -3,13 +3,21 @@ import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { escapeControls } from '../output/escape-controls.ts';
 
+interface Confirmation {
+  /** `--yes` was given: nothing is asked. */
+  yes?: true | undefined;
+  /** Fails where nothing has the given id; called before the question, so that the answer is not wasted. */
+  find?: () => Promise<unknown>;
+}
+
 /** Asks before a destructive action. Without a terminal, `--yes` is required. */
 export async function confirm(
   context: Context,
   question: string,
-  { yes }: { yes?: true | undefined },
+  { yes, find }: Confirmation,
 ): Promise<void> {
   if (yes) return;
+  await find?.();
   const { stdin, stderr } = context.io;
   if (!stdin.isTty || !context.out.isInteractive()) {
     throw new CliError(`${question} Confirmation is required.`, {

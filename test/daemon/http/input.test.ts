@@ -337,6 +337,13 @@ describe('the site surface', () => {
     });
   });
 
+  test('reports an empty name once', async () => {
+    const name = OneLine({ maxLength: 20, description: 'A name.' });
+    const request = { path: '/api/things', url: '/api/things', body: { name: '' } };
+    const { json } = await send({ body: Type.Object({ name }) }, request);
+    expect(json.errors).toEqual({ name: ['`name` must not be empty.'] });
+  });
+
   test('reports a body that is not an object', async () => {
     expect((await site('text')).json.errors).toEqual({ body: ['The body must be an object.'] });
   });

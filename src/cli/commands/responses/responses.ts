@@ -91,7 +91,9 @@ export const deleteResponseCommand = (context: Context) =>
     .option('--yes', 'skip the confirmation')
     .addHelpText('after', example('gateway responses delete resp_01jd… --yes'))
     .action(async (id, { yes }) => {
-      await confirm(context, `Delete ${id}? This cannot be undone.`, { yes });
-      const deleted = await context.client().call(deleteResponse, { params: { id } });
+      const client = context.client();
+      const find = () => client.call(getResponse, { params: { id }, query: {} });
+      await confirm(context, `Delete ${id}? This cannot be undone.`, { yes, find });
+      const deleted = await client.call(deleteResponse, { params: { id } });
       return context.out.done(deleted, `Deleted ${deleted.id}.`);
     });

@@ -16,7 +16,7 @@ type Schema = Record<string, unknown>;
  */
 export function faultsOf(errors: readonly ErrorObject[], input: unknown): Fault[] {
   const faults: Fault[] = [];
-  let rest = [...errors];
+  let rest = withoutRepeated(errors);
   // Keywords with subschemas report after them, so the last error is always an outermost one.
   for (let outer = rest.pop(); outer !== undefined; outer = rest.pop()) {
     if (outer.keyword === 'if' || outer.keyword === 'propertyNames') {
@@ -36,6 +36,17 @@ export function faultsOf(errors: readonly ErrorObject[], input: unknown): Fault[
     faults.unshift(...faultsOfUnion(outer, inside, input));
   }
   return faults;
+}
+
+/** Leaves out that an empty text does not match a pattern, where a fault says already that it must not be empty. */
+function withoutRepeated(errors: readonly ErrorObject[]): ErrorObject[] {
+  const tooShort = new Set(
+    errors.filter(({ keyword }) => keyword === 'minLength').map(({ instancePath }) => instancePath),
+  );
+  return errors.filter(
+    ({ keyword, data, instancePath }) =>
+      !(keyword === 'pattern' && data === '' && tooShort.has(instancePath)),
+  );
 }
 
 function faultsOfUnion(union: ErrorObject, inside: readonly ErrorObject[], input: unknown): Fault[] {
