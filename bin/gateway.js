@@ -40,7 +40,7 @@ if (parts[0] < 22 || (parts[0] === 22 && parts[1] < 19)) {
     process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'));
     process.channel.unref();
   }
-  process.getBuiltinModule('node:module').enableCompileCache();
+  enableCompileCache();
   import('../dist/cli.js').then(
     (cli) =>
       cli.main({
@@ -52,4 +52,28 @@ if (parts[0] < 22 || (parts[0] === 22 && parts[1] < 19)) {
       process.exit(1);
     },
   );
+}
+
+/**
+ * Node runs cached code without a check. Its default folder is within the temporary one, where another user could create
+ * it first: here it is one that only this user can write to. Without one, starts take longer.
+ */
+function enableCompileCache() {
+  const builtin = process.getBuiltinModule;
+  const { enableCompileCache: enable } = builtin('node:module');
+  const { env } = process;
+  // On Windows, each user has a temporary folder.
+  if (env.NODE_COMPILE_CACHE || process.platform === 'win32') return enable();
+  const { existsSync, mkdirSync, statSync } = builtin('node:fs');
+  const { join } = builtin('node:path');
+  try {
+    const caches = env.XDG_CACHE_HOME || join(builtin('node:os').homedir(), '.cache');
+    const folder = join(caches, 'gateway');
+    // Not its parents, too: a missing home folder stays missing.
+    for (const one of [caches, folder]) if (!existsSync(one)) mkdirSync(one, { mode: 0o700 });
+    const { uid, mode } = statSync(folder);
+    if (uid === process.getuid() && (mode & 0o022) === 0) enable(folder);
+  } catch {
+    // The home folder is missing or read-only.
+  }
 }
