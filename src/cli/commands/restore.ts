@@ -29,15 +29,15 @@ type Restored = Exclude<RestoreOutcome, { problem: string }>;
 
 /** Replaces this machine's data with a backup, keeping the old data. */
 async function restoreData(context: Context, file: string, { data, yes }: RestoreFlags): Promise<void> {
+  if (!existsSync(file)) {
+    throw new CliError(`The file ${file} does not exist.`, { exit: exitCodes.failed });
+  }
   const running = data === undefined ? readDaemonFile(context) : undefined;
   if (running !== undefined) {
     throw new CliError(`The daemon is running (process ${running.pid}).`, {
       exit: exitCodes.failed,
       next: `Stop it first: gateway stop${selectedHost(undefined, context).name === localName ? '' : ` --host ${localName}`}`,
     });
-  }
-  if (!existsSync(file)) {
-    throw new CliError(`The file ${file} does not exist.`, { exit: exitCodes.failed });
   }
   await confirm(context, `Replace the data with ${file}?`, { yes });
   const { restore } = await context.daemon();

@@ -70,8 +70,8 @@ function changed(
 ): { text: string } | { faults: ConfigFault[] } {
   if (value === undefined) return checked(withoutKey(text, keys), path);
   const first = checked(withValue(text, keys, readTyped(value)), path);
-  // Values that look like numbers may have to be strings, such as the price `0.59`.
-  if (!('faults' in first)) return first;
+  // Values that look like numbers may have to be strings, such as the price `0.59`. An invalid list or map is never meant as text.
+  if (!('faults' in first) || /^\s*[[{]/.test(value)) return first;
   const asText = checked(withValue(text, keys, value), path);
   return 'faults' in asText ? first : asText;
 }

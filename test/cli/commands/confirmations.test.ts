@@ -39,6 +39,12 @@ test('a token that exists is revoked only after a confirmation', async () => {
   expect((await gateway('tokens', 'revoke', id, '--yes')).code).toBe(0);
 });
 
+test('restore reports a missing file before it asks to stop the daemon', async () => {
+  expect((await gateway('restore', 'missing.db')).stderr).toBe(
+    'error: The file missing.db does not exist.\n',
+  );
+});
+
 test('removing a host mentions its login only if there is one', async () => {
   await gateway('host', 'add', 'attic', 'https://attic.example.org');
   const { stderr } = await gateway('host', 'remove', 'attic');

@@ -123,6 +123,14 @@ aliases:
     expect(await readFile(file, 'utf8')).toBe(written);
   });
 
+  test.each([
+    ['{ sim/echo: 0 }', '`aliases.pool.sim/echo` must be a weight from 0.001 to 1000'],
+    ['[]', '`aliases.pool` must not be empty'],
+  ])('%s is reported as an invalid alias of several models, not taken for a name', async (value, message) => {
+    const outcome = await setValue(file, { name: 'aliases.pool', value });
+    expect(outcome).toMatchObject({ faults: [{ message }] });
+  });
+
   test('an invalid file is not changed', async () => {
     await writeFile(file, 'listen: [');
     expect(await setValue(file, { name: 'log.level', value: 'info' })).toMatchObject({
