@@ -65,6 +65,14 @@ const ModelBody = Type.Object(
     tree: Type.Optional(Type.Union([Tree, Type.Null()])),
     strict: Type.Optional(Type.Object({ a: Type.Optional(Type.Integer()) }, { additionalProperties: false })),
     scope: Type.Optional(Type.Enum(['read', 'write'])),
+    choice: Type.Optional(
+      Type.Union([
+        Type.Union([Type.Enum(['none', 'auto']), Type.Object({ name: Type.String() })], {
+          description: 'How.',
+        }),
+        Type.Null(),
+      ]),
+    ),
     temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
   },
   { additionalProperties: true },
@@ -103,6 +111,18 @@ describe('an invalid body', () => {
       { model: 'm', max_output_tokens: '1' },
       'max_output_tokens',
       '`max_output_tokens` must be an integer or null.',
+    ],
+    [
+      'another name than those of a union',
+      { model: 'm', choice: 'any' },
+      'choice',
+      '`choice` must be one of `none`, `auto`.',
+    ],
+    [
+      'a type that a union of names and objects lacks',
+      { model: 'm', choice: 5 },
+      'choice',
+      '`choice` must be a string, an object or null.',
     ],
     [
       'a number below its bound',

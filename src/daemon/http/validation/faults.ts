@@ -124,6 +124,8 @@ function itemsFit({ items }: Schema, value: unknown): boolean {
 
 function typesOf(schema: Schema): string[] {
   if (Array.isArray(schema.anyOf)) return (schema.anyOf as Schema[]).flatMap(typesOf);
+  if (schema.type === undefined && Array.isArray(schema.enum))
+    return schema.enum.map((value) => (value === null ? 'null' : typeof value));
   return schema.type === undefined ? [] : ([schema.type].flat() as string[]);
 }
 
