@@ -31,8 +31,8 @@ Database.prototype.prepare = function explained(this: Database.Database, sql: st
     const run = (...values: unknown[]) => {
       const plan = prepare.call(this, `EXPLAIN QUERY PLAN ${sql}`);
       for (const { detail } of plan.all(...values) as { detail: string }[]) {
-        // Few are running at a time.
-        if (/USING (COVERING )?INDEX \w+_(running|working)$/.test(detail)) continue;
+        // Few are running or pending at a time.
+        if (/USING (COVERING )?INDEX \w+_(running|working|pending)$/.test(detail)) continue;
         const table = /^SCAN (\w+)/.exec(detail)?.[1] ?? '';
         if (history.has(tableOf(sql, table))) scans.add(`${detail} in ${sql.replace(/\s+/g, ' ')}`);
       }

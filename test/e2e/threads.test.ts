@@ -203,7 +203,7 @@ describe('a conversation of the OpenAI SDK', () => {
 
   test.each([
     [{ conversation: 'th_none' }, 404, 'conversation'],
-    [{ conversation: {} }, 400, 'conversation'],
+    [{ conversation: {} }, 400, 'conversation.id'],
     [{ conversation: 'th_1', previous_response_id: 'resp_1' }, 400, 'previous_response_id'],
     [{ conversation: 'th_1', service: { thread: 'th_2' } }, 400, 'service.thread'],
     [{ service: { thread: 'th_none' }, stream: true }, 404, 'service.thread'],

@@ -53,7 +53,7 @@ const MadeToolCall = Type.Object(
     $id: 'ChatToolCallInput',
     allOf: [
       {
-        if: { properties: { type: { const: 'function' } } },
+        if: { properties: { type: Type.Literal('function') } },
         // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
         then: { required: ['function'], properties: { function: {} } },
       },
