@@ -178,7 +178,8 @@ export class WriteQueue {
     this.#endLingering();
     this.#schedule();
     const next = this.#lingering[0];
-    if (next) this.#lingerTimer = setTimeout(this.#onLingerEnd, next.lingersUntil - performance.now());
+    if (next)
+      this.#lingerTimer = setTimeout(this.#onLingerEnd, Math.max(0, next.lingersUntil - performance.now()));
   };
 
   /** Moves the writes that have lingered long enough to the money lane, and forgets those that were replaced. */
