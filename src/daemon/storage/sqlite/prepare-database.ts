@@ -108,13 +108,10 @@ function requireMasterKeys(database: Connection): void {
 
 function markOpen(database: Connection, { now, log }: PrepareOptions): void {
   const at = now();
-  const seenBefore = readMeta(database, 'last_seen');
-  const lastSeen = seenBefore ?? 0;
+  const lastSeen = readMeta(database, 'last_seen') ?? 0;
   if (at < lastSeen - 5000)
     log.warn({ now: isoTime(at), last_seen: isoTime(lastSeen) }, 'the system clock went back');
   database.transaction(() => {
-    // There is nothing to check in a new database.
-    if (seenBefore === undefined) writeMeta(database, 'checked_at', at);
     if (readMeta(database, 'clean_shutdown') !== 1) writeMeta(database, 'needs_check', 1);
     writeCheckpoint(database);
     writeMeta(database, 'clean_shutdown', 0);
