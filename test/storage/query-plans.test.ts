@@ -4,7 +4,8 @@ import { type Connection, openForWriting } from '../../src/daemon/storage/sqlite
 import { longReads } from '../../src/daemon/storage/sqlite/long-reads.ts';
 import { createCommands } from '../../src/daemon/storage/sqlite/write-commands.ts';
 import { openTemporarily } from '../daemon/storage/sqlite/temporary.ts';
-import { growingReads, recordStatements, unexpectedReads } from './query-plans.ts';
+import { growingReads, unexpectedReads } from './query-plans.ts';
+import { recordStatements } from './record-statements.ts';
 import { dayMs, morning } from './records.ts';
 
 const { open, newFolder, cleanUp } = openTemporarily();

@@ -2,28 +2,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import Database from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type Connection, openForWriting } from '../../src/daemon/storage/sqlite/engine/connection.ts';
 import { tableNames } from '../../src/daemon/storage/sqlite/engine/integrity.ts';
 import { createCommands } from '../../src/daemon/storage/sqlite/write-commands.ts';
 import { openTemporarily } from '../daemon/storage/sqlite/temporary.ts';
+import { recordStatements } from './record-statements.ts';
 import type { OpenStorage } from './records.ts';
-
-/** Reports every statement that this thread prepares, once, until the returned function is called. */
-export function recordStatements(onStatement: (sql: string) => void): () => void {
-  const seen = new Set<string>();
-  const { prototype } = Database as unknown as { prototype: Connection };
-  const prepare = prototype.prepare;
-  prototype.prepare = function (this: Connection, sql: string) {
-    if (!seen.has(sql)) onStatement(sql);
-    seen.add(sql);
-    return prepare.call(this, sql);
-  } as typeof prepare;
-  return () => {
-    prototype.prepare = prepare;
-  };
-}
 
 interface GrowingRead {
   sql: string;
