@@ -108,7 +108,11 @@ function printEarlier(chat: ChatModel, { turns, isWhole }: EarlierConversation):
   if (!isWhole) chat.print('note', 'Earlier messages are not shown, but the model knows them.');
   for (const { role, text, parts = [] } of turns) {
     if (role === 'assistant') chat.printAnswer(text);
-    else chat.print('you', [text, ...parts.map(() => '[file]')].join(' '));
+    else
+      chat.print(
+        'you',
+        [text, ...parts.map(({ type }) => (type === 'input_image' ? '[image]' : '[file]'))].join(' '),
+      );
   }
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Operation } from '../../../../../src/daemon/storage/sqlite/engine/write-batch.ts';
 import { WriteQueue } from '../../../../../src/daemon/storage/sqlite/engine/write-queue.ts';
 
@@ -90,6 +90,22 @@ describe('a queue of writes', () => {
     await batch(1);
     succeed('held');
     expect(await hold).toBe('held');
+  });
+
+  test('sets no timer in the past for a write whose time ends while another one is sent', async () => {
+    const { queue, batch, succeed } = watched();
+    const times = [0, 5, 14.99, 15.03];
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => times.shift() ?? 16);
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    onTestFinished(() => {
+      clock.mockRestore();
+      timers.mockRestore();
+    });
+    const holds = ['one', 'two'].map((name) => queue.add([name, 1], { canLinger: true }));
+    await batch(1);
+    succeed('held', 'held');
+    expect(await Promise.all(holds)).toEqual(['held', 'held']);
+    expect(timers.mock.calls.map(([, ms]) => ms)).toEqual([10, 0]);
   });
 
   test('sends at most 512 writes in a batch, in order', async () => {

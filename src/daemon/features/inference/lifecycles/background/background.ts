@@ -161,7 +161,7 @@ export class Background {
 
 function tooMany(runsMax: number): ApiError {
   return new ApiError('rate_limited', {
-    message: `The maximum of ${runsMax} background responses are running; try again when one has ended.`,
+    message: `The maximum number of background responses (${runsMax}) is running; try again when one has ended.`,
     retryAfterSeconds,
   });
 }
