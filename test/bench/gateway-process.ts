@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -53,10 +54,14 @@ export async function startGateway(folder: string, core: string | undefined): Pr
   }
 }
 
-/** Nothing of the user's own set-up is used: no folders, no providers' keys. */
+/**
+ * Nothing of the user's own set-up is used: no folders, no providers' keys. Compiled code is kept from run to run, as it is by
+ * a user's daemons.
+ */
 function environment(folder: string): NodeJS.ProcessEnv {
   const { PATH, TMPDIR, SystemRoot, TEMP } = process.env;
-  return { PATH, TMPDIR, SystemRoot, TEMP, HOME: folder, GATEWAY_HOME: folder };
+  const cache = { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') };
+  return { PATH, TMPDIR, SystemRoot, TEMP, HOME: folder, GATEWAY_HOME: folder, ...cache };
 }
 
 /** The daemon writes its address once it listens. */

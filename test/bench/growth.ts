@@ -55,7 +55,9 @@ interface Gateway {
 async function start(folder: string): Promise<Gateway> {
   const log = openSync(join(folder, 'output.log'), 'a');
   const { PATH, TMPDIR } = process.env;
-  const env = { PATH, TMPDIR, HOME: folder, GATEWAY_HOME: folder };
+  // Compiled code is kept from run to run, as it is by a user's daemons.
+  const cache = join(tmpdir(), 'node-compile-cache');
+  const env = { PATH, TMPDIR, HOME: folder, GATEWAY_HOME: folder, NODE_COMPILE_CACHE: cache };
   // Left by a daemon that was killed.
   rmSync(join(folder, dataFiles.daemon), { force: true });
   const startedAt = performance.now();
