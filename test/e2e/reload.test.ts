@@ -61,7 +61,7 @@ test('the limit of background responses applies from the next one on', async () 
   const refused = await begin();
   expect([begun.status, refused.status]).toEqual([200, 429]);
   expect(await refused.json()).toMatchObject({
-    error: { message: expect.stringContaining('maximum of 1 background') },
+    error: { message: expect.stringContaining('maximum number of background responses (1) is running') },
   });
   await write(`${first}background: { max_running: 2 }\n`);
   await cli('reload');

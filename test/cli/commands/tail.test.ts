@@ -196,7 +196,7 @@ describe('tail', () => {
       { 'GET /v1/events': (_call, reply) => new Promise(() => send(reply, [finished(7)])) },
       { home },
     );
-    let restarted: Awaited<ReturnType<typeof fakeDaemon>> | undefined;
+    let restart: ReturnType<typeof fakeDaemon> | undefined;
     const ctrlC = new AbortController();
     const { stdout, stderr } = await runCli(['tail', '--json=sequence'], {
       env: first.env,
@@ -206,13 +206,15 @@ describe('tail', () => {
         if (!text.includes('7')) return;
         await first.close();
         // It comes back at another address.
-        restarted = await fakeDaemon(
+        restart = fakeDaemon(
           { 'GET /v1/events': (_call, reply) => new Promise(() => send(reply, [finished(8)])) },
           { home },
         );
       },
     });
     expect(stdout).toBe('{"sequence":7}\n{"sequence":8}\n');
+    // The event may arrive before the daemon is known to have started.
+    const restarted = await restart;
     expect(restarted?.calls.map(({ headers }) => headers['last-event-id'])).toContain('7');
     expect(stderr.match(/Connection lost/g)).toHaveLength(1);
     expect(stderr).toContain(`Reconnected to ${restarted?.url}`);

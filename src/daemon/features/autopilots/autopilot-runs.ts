@@ -254,7 +254,7 @@ function interrupted(): ApiError {
 
 function tooMany(runsMax: number): ApiError {
   return new ApiError('rate_limited', {
-    message: `The maximum of ${runsMax} autopilots are running; try again when one has ended.`,
+    message: `The maximum number of autopilots (${runsMax}) is running; try again when one has ended.`,
     retryAfterSeconds,
   });
 }
