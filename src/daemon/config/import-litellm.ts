@@ -1,10 +1,10 @@
 import { stringify } from 'yaml';
 import type { ConfigFault, ImportedConfig } from '../../shared/daemon-module.ts';
+import { isObject, type JsonObject } from '../../shared/json-object.ts';
 import { isKnownProvider, type KnownProvider, providerFacts } from '../../shared/known-providers.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
 import type { ConfigFile } from './schema.ts';
 
-type Members = Record<string, unknown>;
 type Upstream = NonNullable<ConfigFile['upstreams']>[number];
 
 /** Providers with OpenAI's chat format: their address, and the variable that LiteLLM reads for their key. */
@@ -68,14 +68,14 @@ export function importLiteLlm(text: string, path: string): ImportedConfig | { fa
 }
 
 class Import {
-  readonly #file: Members;
-  readonly #entries: readonly Members[];
-  readonly #upstreams = new NamedMap<Upstream>();
-  readonly #groups = new NamedMap<{ model: string; weight: number | undefined }[]>();
+  readonly #file: JsonObject;
+  readonly #entries: readonly JsonObject[];
+  readonly #upstreams = new Map<string, Upstream>();
+  readonly #groups = new Map<string, { model: string; weight: number | undefined }[]>();
   readonly #notes: string[] = [];
   readonly #variables = new Set<string>();
 
-  constructor(file: Members, entries: readonly Members[]) {
+  constructor(file: JsonObject, entries: readonly JsonObject[]) {
     this.#file = file;
     this.#entries = entries;
   }
@@ -94,7 +94,7 @@ class Import {
     return { text: stringify(config, { lineWidth: 0 }), notes: this.#notes, variables: [...this.#variables] };
   }
 
-  #addModel(entry: Members): void {
+  #addModel(entry: JsonObject): void {
     const name = textOf(entry.model_name) ?? '';
     const params = mapOf(entry.litellm_params);
     const model = textOf(params.model) ?? '';
@@ -108,11 +108,11 @@ class Import {
     // A wildcard forwards names as they are, which needs no alias.
     if (name.includes('*')) return;
     const weight = numberOf(params.weight) ?? numberOf(params.rpm ?? entry.rpm);
-    this.#groups.getOrAdd(name, () => []).push({ model: target, weight });
+    this.#groups.set(name, [...(this.#groups.get(name) ?? []), { model: target, weight }]);
   }
 
   /** The model's name here; undefined for a provider that cannot be called. */
-  #targetOf(model: string, params: Members): string | undefined {
+  #targetOf(model: string, params: JsonObject): string | undefined {
     const [provider, name] = splitModel(model);
     const baseUrl = textOf(params.api_base) ?? textOf(params.base_url);
     const known = builtIn[provider];
@@ -166,7 +166,7 @@ class Import {
     name: string,
     address: Omit<Upstream, 'name' | 'models'>,
     model: string,
-    params: Members,
+    params: JsonObject,
   ): string {
     const upstream = this.#upstreamAt(name.replaceAll('_', '-'), address);
     if (model === '*') upstream.models = ['*'];
@@ -186,14 +186,18 @@ class Import {
       const own = count === 1 ? name : `${name}-${count}`;
       if (isKnownProvider(own)) continue;
       const same = this.#upstreams.get(own);
-      if (same === undefined)
-        return this.#upstreams.getOrAdd(own, () => ({ name: own, ...address, models: [] }));
-      if (sameAddress(same, address)) return same;
+      if (same !== undefined) {
+        if (sameAddress(same, address)) return same;
+        continue;
+      }
+      const added: Upstream = { name: own, ...address, models: [] };
+      this.#upstreams.set(own, added);
+      return added;
     }
   }
 
   /** The variable that holds the key: a key in the file is not copied. */
-  #variableOf(params: Members, usual: string): string {
+  #variableOf(params: JsonObject, usual: string): string {
     const written = textOf(params.api_key);
     const named = /^os\.environ\/(\w+)$/.exec(written ?? '')?.[1];
     if (written !== undefined && named === undefined) {
@@ -248,17 +252,6 @@ class Import {
   }
 }
 
-/** A map that creates what it lacks. */
-class NamedMap<Value> extends Map<string, Value> {
-  getOrAdd(key: string, make: () => Value): Value {
-    const known = this.get(key);
-    if (known !== undefined) return known;
-    const made = make();
-    this.set(key, made);
-    return made;
-  }
-}
-
 /** `groq/llama-3` → `groq`, `llama-3`. LiteLLM knows the providers of some names without one. */
 function splitModel(model: string): [provider: string, name: string] {
   const slash = model.indexOf('/');
@@ -308,8 +301,8 @@ function hostName(url: string): string {
 
 const trimmed = (url: string) => url.replace(/\/+$/, '');
 
-function mapOf(value: unknown): Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {};
+function mapOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -39,6 +39,11 @@ interface OwnKeys {
 /** Returns a text of the call that decides to which model of a weighted alias it goes. */
 type Affinity = () => string;
 
+interface Alias {
+  id: string;
+  models: Resolution[];
+}
+
 interface CachedName {
   slot: ModelSlot;
   resolution: Resolution;
@@ -163,17 +168,21 @@ export class Catalog {
     return ownValue(this.#fallbacks, name) ?? ownValue(this.#fallbacks, id) ?? noNames;
   }
 
-  /** Every alias with all offers of its models; without those whose models do not exist. */
-  async aliases(options: OwnKeys = {}): Promise<{ id: string; models: Resolution[] }[]> {
-    const found: { id: string; models: Resolution[] }[] = [];
-    for (const [id, target] of Object.entries(this.#aliases)) {
-      const models = await Promise.all(
-        modelsOf(target).map((model) => this.find(model, options).catch(apiErrorOf)),
-      );
-      const existing = models.filter((model): model is Resolution => !(model instanceof ApiError));
-      if (existing.length > 0) found.push({ id, models: existing });
-    }
-    return found;
+  /** An alias with all offers of those of its models that exist; undefined if there is none. */
+  async alias(id: string, options: OwnKeys = {}): Promise<Alias | undefined> {
+    const target = ownValue(this.#aliases, id);
+    if (target === undefined) return undefined;
+    const found = await Promise.all(
+      modelsOf(target).map((model) => this.find(model, options).catch(apiErrorOf)),
+    );
+    const models = found.filter((model): model is Resolution => !(model instanceof ApiError));
+    return models.length > 0 ? { id, models } : undefined;
+  }
+
+  /** Every alias, as `alias` returns it. */
+  async aliases(options: OwnKeys = {}): Promise<Alias[]> {
+    const all = await Promise.all(Object.keys(this.#aliases).map((id) => this.alias(id, options)));
+    return all.filter((alias) => alias !== undefined);
   }
 
   /** Every model with all its offers, callable ones first. */

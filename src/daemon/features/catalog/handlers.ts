@@ -50,7 +50,7 @@ export function catalogHandlers(deps: CatalogHandlersDeps): Handler[] {
     implement(getModel, async ({ caller, headers, params }) => {
       const context = await contextOf(caller);
       const own = ownModels(context.hostCreatedAt).find(({ id }) => id === params.model);
-      const alias = (await catalog.aliases(context)).find(({ id }) => id === params.model);
+      const alias = await catalog.alias(params.model, context);
       const entry =
         own ??
         (alias
