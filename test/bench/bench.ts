@@ -1,29 +1,32 @@
 /** Measures what the gateway adds between a client and a provider; docs/performance.md explains the results. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { cases } from './cases.ts';
-import { prepareHome, type RunningGateway, startGateway } from './gateway-process.ts';
-import { type Measuring, measureCases } from './measure.ts';
+import { type MeasuredSystem, measureCases, type Warmth } from './measure.ts';
 import { type Cores, chooseCores, residentMb, stopProcess } from './processes.ts';
-import { failuresOf, median, type Report, reportText, type Start } from './report.ts';
+import { failuresOf, median, type Report, reportText, type Started, slowerCases } from './report.ts';
+import { type Program, programsIn, type Running } from './systems.ts';
 import { type Load, type Provider, startLoad, startProvider } from './workers.ts';
 
 const usage = `npm run bench -- [options]     (after npm run build)
-  --quick          under a minute; rougher figures
+  --against FOLDER measures another build as well, in the same rounds, and fails if this one takes more CPU
+  --quick          a few minutes; rougher figures
   --only IDS       only these cases: ${cases.map(({ id }) => id).join(', ')}
   --rounds N       rounds of each case (3)
-  --seconds S      measured in each round, direct and through the gateway (3)
+  --seconds S      measured in each round, of each program (3)
   --json FILE      writes every measurement to this file as well
 `;
 
 interface Options {
+  against: string | undefined;
   only: string[] | undefined;
   rounds: number;
   measuredMs: number;
   starts: number;
+  warmth: Warmth;
   jsonFile: string | undefined;
 }
 
@@ -32,7 +35,7 @@ function readOptions(args: string[]): Options | undefined {
   const flag = { type: 'boolean' } as const;
   const { values } = parseArgs({
     args,
-    options: { quick: flag, help: flag, only: text, rounds: text, seconds: text, json: text },
+    options: { quick: flag, help: flag, against: text, only: text, rounds: text, seconds: text, json: text },
   });
   if (values.help) return undefined;
   const only = values.only?.split(',');
@@ -42,69 +45,85 @@ function readOptions(args: string[]): Options | undefined {
     if (values[name] !== undefined && !(Number(values[name]) > 0))
       throw new TypeError(`--${name} takes a number above 0.`);
   }
+  const against = values.against === undefined ? undefined : resolve(values.against);
+  if (against !== undefined && !isBuilt(against)) throw new TypeError(`${against} contains no build.`);
   return {
+    against,
     only,
     rounds: Number(values.rounds ?? (values.quick ? 2 : 3)),
     measuredMs: Number(values.seconds ?? (values.quick ? 0.8 : 3)) * 1000,
     starts: values.quick ? 3 : 7,
+    warmth: values.quick ? { calls: 4_000, tokens: 100_000 } : { calls: 20_000, tokens: 500_000 },
     jsonFile: values.json,
   };
+}
+
+function isBuilt(checkout: string): boolean {
+  return existsSync(join(checkout, 'dist/daemon.js'));
 }
 
 /** Progress goes to stderr, so that a pipe gets the table alone. */
 const tell = (line: string) => process.stderr.write(`${line}\n`);
 
-interface Started {
-  firstStart: Start;
-  laterStarts: Start[];
-  gateway: RunningGateway;
-}
-
-/** The last of the starts is the gateway that is measured. */
-async function startOften(folder: string, cores: Cores, starts: number): Promise<Started> {
+/** Starts each program repeatedly, in turns; the last of its starts is the one that is measured. */
+async function startOften(programs: readonly Program[], starts: number) {
   tell('starts');
-  const figures: Start[] = [];
-  for (;;) {
-    const gateway = await startGateway(folder, cores.gateway);
-    const { listeningAfterMs, answeredAfterMs } = gateway;
-    figures.push({ listeningAfterMs, answeredAfterMs });
-    const [firstStart, ...laterStarts] = figures;
-    if (firstStart && laterStarts.length === starts) return { firstStart, laterStarts, gateway };
-    await gateway.stop();
+  const systems: Array<MeasuredSystem & { started: Started }> = [];
+  const figures = new Map<Program, Started>();
+  for (let round = 0; round <= starts; round += 1) {
+    for (const program of programs) {
+      const running = await program.start();
+      const { listeningAfterMs, answeredAfterMs } = running;
+      const start = { listeningAfterMs, answeredAfterMs };
+      const started = figures.get(program) ?? { first: start, later: [] };
+      if (round > 0) started.later.push(start);
+      figures.set(program, started);
+      if (round < starts) await running.stop();
+      else systems.push({ name: program.name, isGateway: program.isGateway, running, started });
+    }
   }
+  return systems;
 }
 
 async function measure(
   options: Options,
-  cores: Cores,
-  to: { provider: Provider; load: Load; folder: string },
+  programs: readonly Program[],
+  { provider, load }: { provider: Provider; load: Load },
 ) {
-  const { provider, load, folder } = to;
-  prepareHome(folder, provider.port);
-  const { gateway, ...starts } = await startOften(folder, cores, options.starts);
+  const systems = await startOften(programs, options.starts);
+  const memoryOf = ({ process }: Running) => residentMb(process.pid);
   try {
     await sleep(1500);
-    const idle = residentMb(gateway.process.pid);
-    const on: Measuring = { ...options, load, provider, gateway };
+    const idle = systems.map(({ running }) => memoryOf(running));
     const kinds = cases.filter(({ id }) => options.only?.includes(id) ?? true);
-    const segments = await measureCases(kinds, on, tell);
+    const segments = await measureCases(kinds, { ...options, load, provider, systems }, tell);
     await sleep(1500);
-    return { ...starts, segments, residentMb: { idle, after: residentMb(gateway.process.pid) } };
+    return {
+      systems: systems.map(({ name }) => name),
+      segments,
+      starts: Object.fromEntries(systems.map(({ name, started }) => [name, started])),
+      residentMb: Object.fromEntries(
+        systems.map(({ name, running }, at) => [
+          name,
+          { idle: idle[at] ?? Number.NaN, after: memoryOf(running) },
+        ]),
+      ),
+    };
   } finally {
-    await gateway.stop();
+    await Promise.all(systems.map(({ running }) => running.stop()));
   }
 }
 
 async function bench(options: Options): Promise<Report> {
-  const cores = chooseCores();
+  const cores: Cores = chooseCores();
   const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
   const [provider, load] = await Promise.all([startProvider(cores.others), startLoad(cores.others)]);
   try {
-    const measured = await measure(options, cores, { provider, load, folder });
-    const taken = measured.segments.flatMap(({ direct, gateway }) => [
-      direct.othersCores,
-      gateway.othersCores,
-    ]);
+    const place = { folder, providerPort: provider.port, core: cores.gateway };
+    const measured = await measure(options, programsIn(place, options.against), { provider, load });
+    const taken = measured.segments.flatMap(({ systems }) =>
+      Object.values(systems).map(({ othersCores }) => othersCores),
+    );
     return {
       at: new Date().toISOString(),
       node: process.version,
@@ -130,12 +149,14 @@ try {
   process.exit(2);
 }
 if (!options) process.stdout.write(usage);
-else if (!existsSync(new URL('../../dist/daemon.js', import.meta.url))) {
+else if (!isBuilt(join(import.meta.dirname, '../..'))) {
   tell('Nothing is built yet: npm run build');
   process.exitCode = 1;
 } else {
   const report = await bench(options);
   process.stdout.write(reportText(report));
   if (options.jsonFile) writeFileSync(options.jsonFile, `${JSON.stringify(report, undefined, 1)}\n`);
-  if (failuresOf(report) > 0) process.exitCode = 1;
+  const slower = slowerCases(report);
+  for (const title of slower) tell(`slower than the other build: ${title}`);
+  if (failuresOf(report) > 0 || slower.length > 0) process.exitCode = 1;
 }

@@ -1,54 +1,70 @@
 import type { LoadTask } from './load-task.ts';
 import { type Behaviour, modelName, requestBody, type Wire } from './wires.ts';
 
-/** One kind of load. It is put on the provider directly and on the gateway in turn. */
+/** One kind of load, applied to every program in turn. */
 export interface Case {
   id: string;
   title: string;
-  /** What the client speaks. */
+  /** The client's format. */
   wire: Wire;
-  /** What the provider behind the gateway speaks; another wire than the client's is translated. */
+  /** The format of the provider behind the gateway; the floors get the client's. */
   providerWire: Wire;
   behaviour: Behaviour;
   isStream: boolean;
   connections: number;
   perSecond?: number;
-  /** What is read off the results. */
+  /** Which figures the report shows. */
   shows: 'latency' | 'answers' | 'first-token' | 'tokens';
 }
 
 const answer = { tokens: 50, delayMs: 0 };
 const paced = { tokens: 50, delayMs: 10 };
 const unpaced = { tokens: 100, delayMs: 0 };
-const json = { behaviour: answer, isStream: false, connections: 64 };
-const flood = { behaviour: unpaced, isStream: true, connections: 16, shows: 'tokens' } as const;
+const titles: Record<Wire, string> = {
+  chat: 'chat completions',
+  responses: 'Responses',
+  messages: 'Messages',
+};
+
+const rate = (perSecond: number): Case => ({
+  id: `rate-${perSecond}`,
+  title: `JSON, chat completions, ${perSecond} requests/s`,
+  wire: 'chat',
+  providerWire: 'chat',
+  behaviour: answer,
+  isStream: false,
+  connections: 64,
+  perSecond,
+  shows: 'latency',
+});
+
+const most = (wire: Wire): Case => ({
+  id: `most-${wire}`,
+  title: `JSON, ${titles[wire]}, 64 connections`,
+  wire,
+  providerWire: wire,
+  behaviour: answer,
+  isStream: false,
+  connections: 64,
+  shows: 'answers',
+});
+
+const streams = (connections: number, wire: Wire, providerWire = wire): Case => ({
+  id: `streams-${connections}-${wire}${providerWire === wire ? '' : `-from-${providerWire}`}`,
+  title: `${connections} streams at full speed, ${titles[wire]}${providerWire === wire ? '' : ` from ${titles[providerWire]}`}`,
+  wire,
+  providerWire,
+  behaviour: unpaced,
+  isStream: true,
+  connections,
+  shows: 'tokens',
+});
+
+const wires: readonly Wire[] = ['chat', 'responses', 'messages'];
 
 export const cases: readonly Case[] = [
-  {
-    ...json,
-    id: 'rate',
-    title: 'JSON, chat completions, 500 requests/s',
-    wire: 'chat',
-    providerWire: 'chat',
-    perSecond: 500,
-    shows: 'latency',
-  },
-  {
-    ...json,
-    id: 'most-chat',
-    title: 'JSON, chat completions, 64 connections',
-    wire: 'chat',
-    providerWire: 'chat',
-    shows: 'answers',
-  },
-  {
-    ...json,
-    id: 'most-responses',
-    title: 'JSON, Responses, 64 connections',
-    wire: 'responses',
-    providerWire: 'responses',
-    shows: 'answers',
-  },
+  ...wires.map(most),
+  ...[10, 100, 500].map(rate),
   {
     id: 'paced',
     title: '50 streams, a token each 10 ms, chat completions',
@@ -59,56 +75,29 @@ export const cases: readonly Case[] = [
     connections: 50,
     shows: 'first-token',
   },
-  { ...flood, id: 'flood-chat', title: '16 streams at full speed, chat', wire: 'chat', providerWire: 'chat' },
-  {
-    ...flood,
-    id: 'flood-responses',
-    title: '16 streams at full speed, Responses',
-    wire: 'responses',
-    providerWire: 'responses',
-  },
-  {
-    ...flood,
-    id: 'flood-messages',
-    title: '16 streams at full speed, Messages',
-    wire: 'messages',
-    providerWire: 'messages',
-  },
-  {
-    ...flood,
-    id: 'flood-responses-from-chat',
-    title: '16 streams at full speed, Responses from a chat provider',
-    wire: 'responses',
-    providerWire: 'chat',
-  },
-  {
-    ...flood,
-    id: 'flood-chat-from-responses',
-    title: '16 streams at full speed, chat from a Responses provider',
-    wire: 'chat',
-    providerWire: 'responses',
-  },
+  ...wires.map((wire) => streams(16, wire)),
+  ...wires.map((wire) => streams(64, wire)),
+  streams(16, 'responses', 'chat'),
+  streams(16, 'chat', 'responses'),
 ];
 
 export interface Target {
   port: number;
   headers: Record<string, string>;
-  /** The gateway finds a provider by the first part of a model's name; the provider itself has no such part. */
   isGateway: boolean;
 }
 
 export function taskOf(
-  kind: Case,
-  target: Target,
-  time: Pick<LoadTask, 'warmupMs' | 'measuredMs'>,
+  { wire, providerWire, behaviour, isStream, connections, perSecond }: Case,
+  { port, headers, isGateway }: Target,
+  time: Pick<LoadTask, 'warmupMs' | 'measuredMs' | 'answersMax'>,
 ): LoadTask {
-  const { wire, behaviour, isStream, connections, perSecond } = kind;
   const name = modelName(behaviour);
-  const model = target.isGateway ? `mock-${kind.providerWire}/${name}` : name;
+  const model = isGateway ? `mock-${providerWire}/${name}` : name;
   return {
-    port: target.port,
+    port,
     wire,
-    headers: target.headers,
+    headers,
     body: requestBody(wire, model, { isStream }),
     connections,
     perSecond,

@@ -3,23 +3,12 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { type DaemonFile, dataFiles } from '../../src/shared/folders.ts';
 import { isGone, startNode, stopProcess } from './processes.ts';
+import type { Running } from './systems.ts';
 import { modelName, paths, requestBody } from './wires.ts';
 
-const program = fileURLToPath(new URL('../../bin/gateway.js', import.meta.url));
 const giveUpAfterMs = 60_000;
-
-export interface RunningGateway {
-  process: ChildProcess;
-  port: number;
-  headers: Record<string, string>;
-  /** From the start of the process, milliseconds. */
-  listeningAfterMs: number;
-  answeredAfterMs: number;
-  stop(): Promise<void>;
-}
 
 /** Writes the configuration of a gateway whose providers are the mock, once for each wire format. */
 export function prepareHome(folder: string, providerPort: number): void {
@@ -31,8 +20,12 @@ export function prepareHome(folder: string, providerPort: number): void {
   writeFileSync(join(folder, 'config.yaml'), `local_servers: false\nupstreams:\n${upstreams}`);
 }
 
-/** Starts the built program on that folder and waits until it has answered a model call. */
-export async function startGateway(folder: string, core: string | undefined): Promise<RunningGateway> {
+/** Starts a built program on that folder and waits until it has answered a model call. */
+export async function startGateway(
+  program: string,
+  folder: string,
+  core: string | undefined,
+): Promise<Running> {
   const log = openSync(join(folder, 'output.log'), 'a');
   const startedAt = performance.now();
   const args = ['serve', '--port', '0', '--config', join(folder, 'config.yaml')];
@@ -43,9 +36,10 @@ export async function startGateway(folder: string, core: string | undefined): Pr
     const listeningAfterMs = performance.now() - startedAt;
     const key = readFileSync(join(folder, dataFiles.defaultKey), 'utf8').trim();
     const headers = { authorization: `Bearer ${key}` };
-    await firstAnswer(url, headers);
-    const answeredAfterMs = performance.now() - startedAt;
     const port = Number(new URL(url).port);
+    const model = `mock-chat/${modelName({ tokens: 50, delayMs: 0 })}`;
+    await firstAnswer({ port, headers, model });
+    const answeredAfterMs = performance.now() - startedAt;
     const stop = () => stopProcess(child);
     return { process: child, port, headers, listeningAfterMs, answeredAfterMs, stop };
   } catch (error) {
@@ -79,13 +73,17 @@ async function written(folder: string, child: ChildProcess): Promise<DaemonFile>
   throw new Error(`the gateway did not start:\n${readFileSync(join(folder, 'output.log'), 'utf8')}`);
 }
 
-async function firstAnswer(url: string, headers: Record<string, string>): Promise<void> {
-  const model = `mock-chat/${modelName({ tokens: 50, delayMs: 0 })}`;
-  const answer = await fetch(url + paths.chat, {
+/** Asks for a chat completion; fails unless it is answered with 200. */
+export async function firstAnswer({
+  port,
+  headers,
+  model,
+}: Pick<Running, 'port' | 'headers'> & { model: string }): Promise<void> {
+  const answer = await fetch(`http://127.0.0.1:${port}${paths.chat}`, {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json' },
     body: requestBody('chat', model, { isStream: false }),
   });
   const text = await answer.text();
-  if (answer.status !== 200) throw new Error(`the gateway answered ${answer.status}: ${text}`);
+  if (answer.status !== 200) throw new Error(`the answer was ${answer.status}: ${text}`);
 }

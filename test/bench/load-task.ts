@@ -15,7 +15,9 @@ export interface LoadTask {
   /** Whether the provider stamps every token as it leaves, so that its way can be timed. */
   isStamped: boolean;
   warmupMs: number;
+  /** Ends earlier after `answersMax` answers. */
   measuredMs: number;
+  answersMax?: number;
 }
 
 /** Milliseconds. */

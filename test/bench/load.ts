@@ -12,6 +12,8 @@ import { paths } from './wires.ts';
 const spreadMs = 200;
 /** Requests that are running at the end may take this long; what is not answered then has failed. */
 const graceMs = 10_000;
+/** So that slow rates are timed to a millisecond. */
+const ticksPerSecondMin = 1000;
 
 class Run {
   readonly task: LoadTask;
@@ -33,7 +35,10 @@ class Run {
   }
 
   get isOver(): boolean {
-    return performance.now() >= this.#measureUntil;
+    return (
+      performance.now() >= this.#measureUntil ||
+      this.#served >= (this.task.answersMax ?? Number.POSITIVE_INFINITY)
+    );
   }
 
   fire(exchange: Exchange, dueAt: number, onDone: () => void): void {
@@ -84,7 +89,7 @@ async function runClosed(run: Run, exchanges: Exchange[]): Promise<void> {
   exchanges.forEach((exchange, index) => {
     setTimeout(loop, (index * spreadMs) / exchanges.length, exchange);
   });
-  await sleep(run.task.warmupMs + run.task.measuredMs);
+  while (!run.isOver) await sleep(Math.min(run.task.warmupMs + run.task.measuredMs, 50));
 }
 
 async function runOpen(run: Run, exchanges: Exchange[], perSecond: number): Promise<void> {
@@ -100,7 +105,7 @@ async function runOpen(run: Run, exchanges: Exchange[], perSecond: number): Prom
       });
     }
   };
-  const metronome = startMetronome(perSecond * 2, () => {
+  const metronome = startMetronome(Math.max(perSecond * 2, ticksPerSecondMin), () => {
     const now = performance.now();
     for (; nextDueAt <= now && !run.isOver; nextDueAt += 1000 / perSecond) waiting.push(nextDueAt);
     fireAll();

@@ -1,71 +1,119 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Case, type Target, taskOf } from './cases.ts';
-import type { RunningGateway } from './gateway-process.ts';
+import { type Case, cases, type Target, taskOf } from './cases.ts';
 import type { LoadResult } from './load-task.ts';
 import { cpuSeconds, machineCpuSeconds } from './processes.ts';
+import type { Running, SystemName } from './systems.ts';
 import type { Load, Provider } from './workers.ts';
 
 export interface Measured extends LoadResult {
-  /** Processor time of the gateway a request, milliseconds; 0 for the provider alone. */
+  /** Processor time a request, milliseconds; NaN for the provider alone. */
   cpuMsPerRequest: number;
   /** Cores taken by programs that are no part of the bench. */
   othersCores: number;
 }
 
+/** One case, measured on every system in turn. */
 export interface Round {
   caseId: string;
-  direct: Measured;
-  gateway: Measured;
+  systems: Partial<Record<SystemName, Measured>>;
+}
+
+export interface MeasuredSystem {
+  name: SystemName;
+  isGateway: boolean;
+  running: Running;
 }
 
 export interface Measuring {
   load: Load;
   provider: Provider;
-  gateway: RunningGateway;
+  systems: readonly MeasuredSystem[];
   rounds: number;
   measuredMs: number;
+  warmth: Warmth;
 }
 
-/** Runs every case, direct and through the gateway in turn; who goes first changes from round to round. */
-export async function measureCases(kinds: readonly Case[], on: Measuring, tell: (line: string) => void) {
-  const direct: Target = { port: on.provider.port, headers: {}, isGateway: false };
-  const gateway: Target = { port: on.gateway.port, headers: on.gateway.headers, isGateway: true };
+/** What each program has done in each format before it is measured. */
+export interface Warmth {
+  calls: number;
+  tokens: number;
+}
+
+/** Few calls take little CPU: slow rates are measured longer. */
+const slowFactor = 3;
+const slowBelow = 100;
+const warmupMsMax = 60_000;
+
+/** Runs every case on all systems in turn; who goes first changes from round to round. */
+export async function measureCases(
+  kinds: readonly Case[],
+  on: Measuring,
+  tell: (line: string) => void,
+): Promise<Round[]> {
+  const targets: Array<Target & { name: SystemName }> = [
+    { name: 'direct', port: on.provider.port, headers: {}, isGateway: false },
+    ...on.systems.map(({ name, isGateway, running: { port, headers } }) => ({
+      name,
+      isGateway,
+      port,
+      headers,
+    })),
+  ];
+  tell('warming up');
+  for (const target of targets) await warmUp(kinds, target, on);
   const rounds: Round[] = [];
   for (const kind of kinds) {
     tell(kind.title);
-    // The first load compiles what is hot, in the clients too.
-    for (const target of [direct, gateway]) await segment(kind, target, { ...on, measuredMs: 300 });
+    for (const target of targets) await segment(kind, target, { ...on, measuredMs: 300 });
     for (let round = 0; round < on.rounds; round += 1) {
-      const results = new Map<Target, Measured>();
-      for (const target of round % 2 === 0 ? [direct, gateway] : [gateway, direct])
-        results.set(target, await segment(kind, target, on));
-      rounds.push({
-        caseId: kind.id,
-        direct: results.get(direct) as Measured,
-        gateway: results.get(gateway) as Measured,
-      });
+      const systems: Round['systems'] = {};
+      const turn = round % targets.length;
+      for (const target of [...targets.slice(turn), ...targets.slice(0, turn)])
+        systems[target.name] = await segment(kind, target, on);
+      rounds.push({ caseId: kind.id, systems });
     }
   }
   return rounds;
 }
 
-async function segment(kind: Case, target: Target, on: Measuring): Promise<Measured> {
-  const ours = [process.pid, on.load.process.pid, on.provider.process.pid, on.gateway.process.pid];
+/** The closed loops and streams of the formats that are measured, or of chat completions. */
+async function warmUp(kinds: readonly Case[], target: Target, { load, warmth }: Measuring): Promise<void> {
+  const measured = kinds.filter(
+    ({ shows, connections }) => shows === 'answers' || (shows === 'tokens' && connections < 64),
+  );
+  const always = cases.filter(({ id }) => id === 'most-chat' || id === 'streams-16-chat');
+  for (const kind of new Set([...always, ...measured])) {
+    const answersMax = kind.isStream ? Math.ceil(warmth.tokens / kind.behaviour.tokens) : warmth.calls;
+    await load.run(taskOf(kind, target, { warmupMs: 0, measuredMs: warmupMsMax, answersMax }));
+  }
+}
+
+async function segment(
+  kind: Case,
+  target: Target & { name: SystemName },
+  { load, provider, systems, measuredMs }: Measuring,
+): Promise<Measured> {
+  const measured = systems.find(({ name }) => name === target.name)?.running.process.pid;
+  const pids = [process.pid, load.process.pid, provider.process.pid];
+  const ours = [...pids, ...systems.map(({ running }) => running.process.pid)];
   const read = () => ({
     at: performance.now(),
     machine: machineCpuSeconds(),
-    gateway: cpuSeconds(on.gateway.process.pid),
+    system: measured === undefined ? Number.NaN : cpuSeconds(measured),
     ours: ours.reduce<number>((sum, pid) => sum + cpuSeconds(pid), 0),
   });
+  const isSlow = kind.perSecond !== undefined && kind.perSecond < slowBelow;
   const before = read();
-  const result = await on.load.run(taskOf(kind, target, { warmupMs: 250, measuredMs: on.measuredMs }));
+  const result = await load.run(
+    taskOf(kind, target, { warmupMs: 250, measuredMs: isSlow ? measuredMs * slowFactor : measuredMs }),
+  );
   const after = read();
   const seconds = (after.at - before.at) / 1000;
   const others = after.machine - before.machine - (after.ours - before.ours);
   await sleep(100);
   return {
     ...result,
-    cpuMsPerRequest: target.isGateway ? ((after.gateway - before.gateway) / result.served) * 1000 : 0,
+    cpuMsPerRequest: ((after.system - before.system) / result.served) * 1000,
     othersCores: Math.max(0, others / seconds),
   };
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -52,13 +52,28 @@ export async function stopProcess(child: ChildProcess): Promise<void> {
   await killed;
 }
 
-/** CPU seconds used by a process and its threads, to a hundredth; NaN if unknown. */
+/** CPU seconds used by a process and its threads; to a hundredth where threads are not counted to the nanosecond, NaN if unknown. */
 export function cpuSeconds(pid: number | undefined): number {
+  const exact = threadSeconds(pid);
+  if (exact !== undefined) return exact;
   // The name of the program stands in brackets and may hold spaces; utime and stime are the 14th and 15th field.
   const fields = readText(`/proc/${pid}/stat`)?.split(') ').at(-1)?.split(' ');
   if (fields) return (Number(fields[11]) + Number(fields[12])) / 100;
   const parts = psField('time', pid)?.split(':').map(Number);
   return parts?.reduce((sum, part) => sum * 60 + part, 0) ?? Number.NaN;
+}
+
+/** CPU seconds of the threads that are running. */
+function threadSeconds(pid: number | undefined): number | undefined {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    return threads.reduce((sum, thread) => {
+      const text = readText(`/proc/${pid}/task/${thread}/schedstat`);
+      return text === undefined ? sum : sum + Number(text.split(' ')[0]) / 1e9;
+    }, 0);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Resident memory in MB (1,000,000 bytes); NaN if unknown. */

@@ -1,9 +1,16 @@
 import { type Case, cases } from './cases.ts';
 import type { Measured, Round } from './measure.ts';
+import type { SystemName } from './systems.ts';
 
 export interface Start {
   listeningAfterMs: number;
   answeredAfterMs: number;
+}
+
+export interface Started {
+  first: Start;
+  /** Starts on the data that the first one left. */
+  later: Start[];
 }
 
 export interface Report {
@@ -14,16 +21,19 @@ export interface Report {
   isPinned: boolean;
   rounds: number;
   measuredMs: number;
-  /** Cores taken by programs that are no part of the bench: the middle and the most of all segments. */
+  /** Cores taken by programs that are no part of the bench: the median and the maximum of all segments. */
   othersCores: { median: number; most: number };
-  firstStart: Start;
-  /** Starts on the data that the first one left. */
-  laterStarts: Start[];
-  residentMb: { idle: number; after: number };
+  /** In the order of their columns, without the provider. */
+  systems: readonly SystemName[];
+  starts: Partial<Record<SystemName, Started>>;
+  residentMb: Partial<Record<SystemName, { idle: number; after: number }>>;
   segments: Round[];
 }
 
-export function median(values: number[]): number {
+/** A build is slower than the other if a call or token takes so much more CPU, by the median of the rounds. */
+const slowerFrom = 1.05;
+
+export function median(values: readonly number[]): number {
   const sorted = values.filter(Number.isFinite).sort((a, b) => a - b);
   const middle = sorted.length >> 1;
   if (sorted.length === 0) return Number.NaN;
@@ -31,29 +41,94 @@ export function median(values: number[]): number {
   return ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
 }
 
-export function failuresOf(report: Report): number {
-  return report.segments.reduce((sum, { direct, gateway }) => sum + direct.failed + gateway.failed, 0);
+export function failuresOf({ segments }: Report): number {
+  return segments
+    .flatMap(({ systems }) => Object.values(systems))
+    .reduce((sum, { failed }) => sum + failed, 0);
 }
 
-type Row = [what: string, direct: string, gateway: string, compared: string];
+/** Titles of the cases in which this build takes more CPU than the one that it is compared with. */
+export function slowerCases(report: Report): string[] {
+  if (!report.systems.includes('against')) return [];
+  return cases
+    .filter((kind) => {
+      const cpu = figuresOf(kind, report, ({ cpuMsPerRequest }) => cpuMsPerRequest);
+      return cpu('gateway') / cpu('against') >= slowerFrom;
+    })
+    .map(({ title }) => title);
+}
 
-/** The report for people: one line a figure, medians over the rounds. */
+type Figure = (system: SystemName) => number;
+
+/** The median of a figure over the rounds of a case, by system. */
+function figuresOf(kind: Case, { segments }: Report, read: (measured: Measured) => number): Figure {
+  const rounds = segments.filter(({ caseId }) => caseId === kind.id);
+  return (system) =>
+    median(rounds.flatMap(({ systems: { [system]: measured } }) => (measured ? [read(measured)] : [])));
+}
+
+/** What the gateway is compared with, as columns. */
+const compared: ReadonlyArray<{ to: SystemName; title: string }> = [
+  { to: 'floor', title: '÷ floor' },
+  { to: 'floor-waits', title: '÷ waits' },
+  { to: 'against', title: '÷ against' },
+];
+
+/** The report for people: a line a figure, medians over the rounds. */
 export function reportText(report: Report): string {
-  const later = (read: (start: Start) => number) => number(median(report.laterStarts.map(read)), 0);
-  const rows: Row[] = [
-    ['', 'direct', 'gateway', ''],
-    ...cases.flatMap((kind) => rowsOf(kind, report.segments)),
-    ['Start with existing data, ms', '', '', ''],
-    ['  to listening', '', later((start) => start.listeningAfterMs), ''],
-    ['  to the first answered request', '', later((start) => start.answeredAfterMs), ''],
-    ['  the same, on an empty folder', '', number(report.firstStart.answeredAfterMs, 0), ''],
-    ['Resident memory, MB', '', '', ''],
-    ['  idle', '', number(report.residentMb.idle, 0), ''],
-    ['  after all loads', '', number(report.residentMb.after, 0), ''],
+  const columns: SystemName[] = ['direct', ...report.systems];
+  const ratios = compared.filter(({ to }) => report.systems.includes(to));
+  const line = (title: string, digits: number, figure: Figure): string[] => [
+    `  ${title}`,
+    ...columns.map((system) => number(figure(system), digits)),
+    ...ratios.map(({ to }) => number(figure('gateway') / figure(to), 2)),
   ];
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const lines = rows.map(([what, ...figures]) =>
-    [what.padEnd(widths[0] ?? 0), ...figures.map((figure, at) => figure.padStart(widths[at + 1] ?? 0))]
+  const startOf =
+    (read: (started: Started) => number): Figure =>
+    (system) => {
+      const started = report.starts[system];
+      return started ? read(started) : Number.NaN;
+    };
+  const residentOf =
+    (when: 'idle' | 'after'): Figure =>
+    (system) =>
+      report.residentMb[system]?.[when] ?? Number.NaN;
+  const rows: string[][] = [
+    ['', ...columns, ...ratios.map(({ title }) => title)],
+    ...cases.flatMap((kind) => {
+      if (!report.segments.some(({ caseId }) => caseId === kind.id)) return [];
+      return [
+        [kind.title],
+        ...linesOf(kind).map(({ title, digits, read }) => line(title, digits, figuresOf(kind, report, read))),
+      ];
+    }),
+    ['Start with existing data, ms'],
+    line(
+      'to listening',
+      0,
+      startOf(({ later }) => median(later.map((start) => start.listeningAfterMs))),
+    ),
+    line(
+      'to the first answered request',
+      0,
+      startOf(({ later }) => median(later.map((start) => start.answeredAfterMs))),
+    ),
+    line(
+      'the same, in an empty folder',
+      0,
+      startOf(({ first }) => first.answeredAfterMs),
+    ),
+    ['Resident memory, MB'],
+    line('idle', 0, residentOf('idle')),
+    line('after all loads', 0, residentOf('after')),
+  ];
+  const widths = columns.concat(ratios.map(({ to }) => to)).map((_, index) => {
+    const texts = rows.map((row) => row[index + 1] ?? '');
+    return Math.max(...texts.map(({ length }) => length));
+  });
+  const titleWidth = Math.max(...rows.map(([title = '']) => title.length));
+  const lines = rows.map(([title = '', ...figures]) =>
+    [title.padEnd(titleWidth), ...figures.map((figure, at) => figure.padStart(widths[at] ?? 0))]
       .join('  ')
       .trimEnd(),
   );
@@ -62,55 +137,50 @@ export function reportText(report: Report): string {
 
 function heading(report: Report): string {
   const { node, processor, cores, rounds, measuredMs, othersCores, isPinned } = report;
-  const held = isPinned
-    ? 'gateway on one core, provider and clients on another'
-    : 'processes not held to cores';
+  const pinned = isPinned
+    ? 'the measured program on one core, provider and clients on another'
+    : 'processes not pinned to cores';
   return (
-    `Node ${node}, ${processor}, ${cores} cores; ${held}; medians of ${rounds} rounds of ${measuredMs / 1000} s.\n` +
-    `Cores taken by other programs: ${number(othersCores.median, 2)} (median), ${number(othersCores.most, 2)} (most). ` +
+    `Node ${node}, ${processor}, ${cores} cores; ${pinned}; medians of ${rounds} rounds of ${measuredMs / 1000} s.\n` +
+    `Cores taken by other programs: ${number(othersCores.median, 2)} (median), ${number(othersCores.most, 2)} (maximum). ` +
     `Failed requests: ${failuresOf(report)}.`
   );
 }
 
-function rowsOf(kind: Case, segments: Round[]): Row[] {
-  const rounds = segments.filter(({ caseId }) => caseId === kind.id);
-  if (rounds.length === 0) return [];
-  const both = (read: (measured: Measured) => number) => ({
-    direct: median(rounds.map(({ direct }) => read(direct))),
-    gateway: median(rounds.map(({ gateway }) => read(gateway))),
-    added: median(rounds.map(({ direct, gateway }) => read(gateway) - read(direct))),
-  });
-  const added = (name: string, read: (measured: Measured) => number): Row => {
-    const { direct, gateway, added } = both(read);
-    return [`  ${name}`, number(direct, 2), number(gateway, 2), `${added < 0 ? '' : '+'}${number(added, 2)}`];
-  };
-  const ratio = (name: string, read: (measured: Measured) => number): Row => {
-    const { direct, gateway } = both(read);
-    return [`  ${name}`, number(direct, 0), number(gateway, 0), `× ${number(gateway / direct, 3)}`];
-  };
-  const cpu: Row = ['  CPU a request, ms', '', number(both((one) => one.cpuMsPerRequest).gateway, 3), ''];
-  const title: Row = [kind.title, '', '', ''];
-  switch (kind.shows) {
+interface Line {
+  title: string;
+  digits: number;
+  read: (measured: Measured) => number;
+}
+
+function linesOf({ shows, behaviour }: Case): Line[] {
+  const cpu: Line = { title: 'CPU a request, ms', digits: 3, read: ({ cpuMsPerRequest }) => cpuMsPerRequest };
+  switch (shows) {
     case 'latency':
       return [
-        title,
-        added('p50, ms', ({ latency }) => latency.p50),
-        added('p99, ms', ({ latency }) => latency.p99),
         cpu,
+        { title: 'p50, ms', digits: 2, read: ({ latency }) => latency.p50 },
+        { title: 'p99, ms', digits: 2, read: ({ latency }) => latency.p99 },
       ];
     case 'answers':
-      return [title, ratio('requests/s', ({ answersPerSecond }) => answersPerSecond), cpu];
+      return [cpu, { title: 'requests/s', digits: 0, read: ({ answersPerSecond }) => answersPerSecond }];
     case 'first-token':
       return [
-        title,
-        added('time to first token p50, ms', ({ firstToken }) => firstToken.p50),
-        added('time to first token p99, ms', ({ firstToken }) => firstToken.p99),
-        added('way of a token p50, ms', ({ transit }) => transit.p50),
-        added('way of a token p99, ms', ({ transit }) => transit.p99),
         cpu,
+        { title: 'time to first token p50, ms', digits: 2, read: ({ firstToken }) => firstToken.p50 },
+        { title: 'time to first token p99, ms', digits: 2, read: ({ firstToken }) => firstToken.p99 },
+        { title: 'transit of a token p50, ms', digits: 2, read: ({ transit }) => transit.p50 },
+        { title: 'transit of a token p99, ms', digits: 2, read: ({ transit }) => transit.p99 },
       ];
     case 'tokens':
-      return [title, ratio('tokens/s', ({ tokensPerSecond }) => tokensPerSecond), cpu];
+      return [
+        {
+          title: 'CPU a token, µs',
+          digits: 2,
+          read: ({ cpuMsPerRequest }) => (cpuMsPerRequest * 1000) / behaviour.tokens,
+        },
+        { title: 'tokens/s', digits: 0, read: ({ tokensPerSecond }) => tokensPerSecond },
+      ];
   }
 }
 
