@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import { createServer, type Server as NetServer, type Socket } from 'node:net';
+import { outliveConnections } from './accepted-sockets.ts';
 import { listenOnSocketFile, type SocketAccess } from './socket-file.ts';
 
 const socketFileConnections = new WeakSet<Socket>();
@@ -43,7 +44,9 @@ export function createListeners(server: Server): Listeners {
     });
   };
   const door = (onConnection: (socket: Socket) => void): NetServer => {
-    const made = createServer({ allowHalfOpen: true, noDelay: true }, onConnection);
+    const made = createServer({ allowHalfOpen: true, noDelay: true });
+    outliveConnections(made);
+    made.on('connection', onConnection);
     listeners.push(made);
     return made;
   };

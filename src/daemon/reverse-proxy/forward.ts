@@ -12,6 +12,7 @@ import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream';
 import type { Forwarding } from '../features/paywalls/index.ts';
+import { outlive } from '../http/accepted-sockets.ts';
 import {
   AddressRefused,
   type AddressRules,
@@ -130,8 +131,14 @@ export class Forwarder {
       isUpgrade: isWebSocket(request),
     });
     asked.once('upgrade', (answer, upstream, upstreamHead) => {
+      outlive(upstream);
       asked.setTimeout(0);
       upstream.setTimeout(0);
+      if (socket.destroyed) {
+        upstream.destroy();
+        resolve(undefined);
+        return;
+      }
       const headers = ['connection', 'Upgrade', 'upgrade', answer.headers.upgrade ?? 'websocket'];
       socket.write(head101(answer, [...clientHeaders(answer), ...headers]));
       if (upstreamHead.length > 0) socket.write(upstreamHead);
@@ -143,6 +150,11 @@ export class Forwarder {
     });
     asked.once('response', (answer) => {
       // Not upgraded: the response is passed on, and the connection ends with it.
+      if (socket.destroyed) {
+        answer.destroy();
+        resolve(undefined);
+        return;
+      }
       socket.write(head101(answer, [...clientHeaders(answer), 'connection', 'close']));
       pipeline(answer, socket, () => resolve(undefined));
     });

@@ -10,6 +10,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { isLoopback } from '../../shared/loopback.ts';
 import type { Forwarding } from '../features/paywalls/index.ts';
+import { outliveConnections } from '../http/accepted-sockets.ts';
 import { discardBody } from '../http/discard-body.ts';
 import { httpLimits } from '../http/protection/limits.ts';
 import type { AddressRules } from './address-guard.ts';
@@ -79,6 +80,7 @@ export class ReverseProxy {
   async #open(where: { host: string; port: number }): Promise<void> {
     const server = createServer({ keepAliveTimeout: 5_000, maxHeaderSize: 32 * 1024 });
     server.maxConnections = connectionsMax;
+    outliveConnections(server);
     const serve = (request: IncomingMessage, response: ServerResponse): void =>
       void this.#serve(request, response);
     server.on('request', serve);
@@ -134,7 +136,6 @@ export class ReverseProxy {
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const requestId = this.#deps.makeRequestId();
-    socket.on('error', () => socket.destroy());
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
     const decision = await this.#decide(request, requestId, async () => new Uint8Array());

@@ -26,7 +26,6 @@ export function serveUpgrades(server: Server, context: ServerContext): void {
       serveWithoutUpgrade(server, { request, socket, head });
       return;
     }
-    socket.on('error', () => socket.destroy());
     const call = startRequest(context, request, responseOn(socket, request));
     if (!acceptRequest(context, call)) return;
     const path = plainPath(request.url);
