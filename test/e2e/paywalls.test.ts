@@ -477,6 +477,12 @@ describe('the API of paywalls', () => {
     expect(await ask({ ...base, token: { constraints: { valid_until: '1' } } })).toMatchObject(
       invalid('token.constraints'),
     );
+    expect(await ask({ ...base, token: { constraints: { 'tier,x': 'a' } } })).toMatchObject(
+      invalid('token.constraints["tier,x"]'),
+    );
+    expect(await ask({ ...base, upstream: { url: server.url, headers: { 'a b': 'c' } } })).toMatchObject(
+      invalid('upstream.headers["a b"]'),
+    );
     expect(await ask({ ...base, unknown: 1 })).toMatchObject({ status: 422 });
   });
 

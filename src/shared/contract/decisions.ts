@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { decisionPaths } from '../decision-paths.ts';
 import { endpoint } from './endpoint.ts';
 import { idempotencyErrors, idempotencyHeaders, modelCallHeaders, OnceHeaders } from './model-call.ts';
-import { AnyObject, Count, everyone, nullable } from './vocabulary.ts';
+import { AnyObject, Count, everyone, mapOf, nullable } from './vocabulary.ts';
 
 /*
  * Typed decisions in two formats: OpenAI's Decisions API (an array of questions) and System One (a map of questions).
@@ -401,7 +401,7 @@ const SystemOneQuestion = Type.Union([
     {
       type: Type.Literal('choice'),
       instructions: Instructions,
-      criteria: Type.Record(Type.String({ minLength: 1 }), nullable(Type.String()), {
+      criteria: mapOf({ minLength: 1 }, nullable(Type.String()), {
         minProperties: decisionLimits.choicesMin,
         description: 'The options by id, with a description or null.',
       }),
@@ -428,7 +428,7 @@ export const CreateSystemOne = Type.Object(
     state: Type.Union([Type.String(), AnyObject], {
       description: `The evidence: text or a JSON object, at most ${decisionLimits.inputBytes / 1024} KiB and ${decisionLimits.stateDepth} levels deep.`,
     }),
-    questions: Type.Record(Type.String({ minLength: 1 }), SystemOneQuestion, {
+    questions: mapOf({ minLength: 1 }, SystemOneQuestion, {
       minProperties: 1,
       description: `By id of at most ${decisionLimits.nameBytes} bytes.`,
     }),

@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { idempotencyErrors, idempotencyHeaders, OnceHeaders } from './model-call.ts';
 import { dataOf, pageOf, pageQuery, RowId } from './site.ts';
-import { maybe, nullable, StrictObject, Timestamp } from './vocabulary.ts';
+import { mapOf, maybe, nullable, StrictObject, Timestamp } from './vocabulary.ts';
 import { msats } from './wallet.ts';
 
 /** Paywalls: paths of this host's reverse proxy whose requests cost Lightning payments. */
@@ -141,8 +141,8 @@ const match = optional(
 const upstreamMembers = {
   rewritePrefix: maybe(Type.String({ maxLength: 255, pattern: `^$|${pathPattern}` })),
   headers: Type.Optional(
-    Type.Record(
-      Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$" }),
+    mapOf(
+      { pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$", description: 'The name of a header.' },
       Type.String({ maxLength: 2048, pattern: '^[\\t\\u0020-\\u007e\\u00a0-\\u00ff]*$' }),
       { maxProperties: 32 },
     ),
@@ -180,9 +180,13 @@ const changeable = {
       ),
       capabilities: Type.Optional(Type.Array(Type.String(label), { maxItems: 32, uniqueItems: true })),
       constraints: Type.Optional(
-        Type.Record(Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }), Type.String(label), {
-          maxProperties: 32,
-        }),
+        mapOf(
+          { pattern: '^[a-z][a-z0-9_]{0,63}$', description: 'Small letters, digits and `_`.' },
+          Type.String(label),
+          {
+            maxProperties: 32,
+          },
+        ),
       ),
     },
     'What a payment buys.',

@@ -4,7 +4,7 @@ import { ErrorReply } from './error-reply.ts';
 import { modelCallBodyLimit, socketErrors } from './model-call.ts';
 import { ResponseEvent } from './response-events.ts';
 import { CreateResponseRequest, somethingToAnswer } from './responses.ts';
-import { maybe } from './vocabulary.ts';
+import { mapOf, maybe } from './vocabulary.ts';
 
 /** A client message on the socket: a create call. */
 export const ResponseMessage = Type.Object(
@@ -16,7 +16,7 @@ export const ResponseMessage = Type.Object(
       Type.Boolean({ description: '`false` prepares the context: nothing is generated or charged.' }),
     ),
     headers: maybe(
-      Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 65_536 }), {
+      mapOf({ maxLength: 64 }, Type.String({ maxLength: 65_536 }), {
         description:
           'Headers of this message: `payment-signature` or `payment-authorization`, to pay for it with an invoice of a rejected one.',
       }),

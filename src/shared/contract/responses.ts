@@ -11,7 +11,7 @@ import {
 import { ResponseEvent } from './response-events.ts';
 import { ResponseResource } from './response-resource.ts';
 import { ServiceMember } from './service-member.ts';
-import { AnyObject, ifType, maybe } from './vocabulary.ts';
+import { AnyObject, ifType, mapOf, maybe } from './vocabulary.ts';
 
 /** How a model may use tools, in the formats of OpenAI. */
 const toolModes = ['none', 'auto', 'required'] as const;
@@ -30,9 +30,8 @@ export function toolChoice(rules: readonly object[]) {
 const ThreadId = Type.String({ minLength: 1, maxLength: 64 });
 
 /** Strings that are stored with a response, and returned with it. */
-const Metadata = Type.Record(Type.String(), Type.String({ maxLength: 512 }), {
+const Metadata = mapOf({ maxLength: 64 }, Type.String({ maxLength: 512 }), {
   maxProperties: 16,
-  propertyNames: { maxLength: 64 },
   description: 'At most 16 strings of at most 512 characters, by keys of at most 64. Returned unchanged.',
 });
 

@@ -1,4 +1,11 @@
-import { type Static, type TProperties, type TSchema, Type } from 'typebox';
+import {
+  type Static,
+  type TObjectOptions,
+  type TProperties,
+  type TSchema,
+  type TStringOptions,
+  Type,
+} from 'typebox';
 import type { IdPrefix } from '../ids.ts';
 import { timePattern } from '../time.ts';
 import { type Access, scopeNames } from './endpoint.ts';
@@ -109,6 +116,14 @@ export function nullable<S extends TSchema>(schema: S) {
 /** An optional member; null is the same as omitting it. */
 export function maybe<S extends TSchema>(schema: S) {
   return Type.Optional(nullable(schema));
+}
+
+/**
+ * An object whose names and values are both checked. The names need a keyword of their own: a record of TypeBox ignores
+ * the lengths of its names, and accepts any value of a member whose name misses its pattern.
+ */
+export function mapOf<S extends TSchema>(names: TStringOptions, value: S, options: TObjectOptions = {}) {
+  return Type.Record(Type.String(), value, { ...options, propertyNames: names });
 }
 
 /** An object with any members. */

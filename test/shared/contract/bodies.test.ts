@@ -31,6 +31,17 @@ const refused: Record<string, object[]> = {
     { key: `sk-${'x'.repeat(600)}` },
     { key: 'sk-with a space 0123456789ab' },
   ],
+  createPaywall: [
+    { token: { constraints: { 'tier,x': 'a' } } },
+    { token: { constraints: { Tier: { a: 0 } } } },
+    { upstream: { url: 'http://a', headers: { 'a b': 'c' } } },
+    { upstream: { url: 'http://a', headers: { 'a\nb': 0 } } },
+  ].map((terms) => ({ priceSats: 1, upstream: { url: 'http://a' }, ...terms })),
+  createSystemOne: [{ '': { type: 'noul', instructions: 'Is it?' } }].map((questions) => ({
+    model: 'm',
+    state: 's',
+    questions,
+  })),
   unlockVault: [{ master_key: 'x' }, { passphrase: 'long enough', master_key: 'a'.repeat(43) }],
 };
 
@@ -47,6 +58,13 @@ const accepted: Record<string, object[]> = {
   createEmbedding: ['a', ['a'], [1], [[1]]].map((input) => ({ model: 'm', input })),
   postShout: [{ body: ' a ' }],
   putProviderKey: [{ key: `sk-${'x'.repeat(30)}` }],
+  createPaywall: [
+    {
+      priceSats: 1,
+      upstream: { url: 'http://a', headers: { 'x-a': 'b' } },
+      token: { constraints: { tier: 'silver' } },
+    },
+  ],
   unlockVault: [
     {},
     { passphrase: 'long enough' },

@@ -62,7 +62,7 @@ const request = {
   url: Type.String({ minLength: 1, maxLength: 4096, format: 'uri', description: 'An http or https URL.' }),
   method: Type.Optional(Type.Enum([...methods], { description: 'Default: `GET`.' })),
   headers: Type.Optional(
-    Type.Record(Type.String({ minLength: 1, maxLength: 100 }), Type.String({ maxLength: 8192 }), {
+    Type.Record(Type.String(), Type.String({ maxLength: 8192 }), {
       description: 'Headers to send.',
     }),
   ),
