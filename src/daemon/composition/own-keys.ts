@@ -39,12 +39,17 @@ export function createOwnKeys(deps: OwnKeysDeps): OwnKeys {
   const { storage, world, settings, workspaces, health, providers, log } = deps;
   const vault = new Vault({ store: storage.vault, world, log, ...settings });
   const use = new KeyUse({ store: storage.providerKeys, vault, world });
+  // An upstream that has the name of a known provider is another server, which must not get keys for that provider.
+  const takesKeys = (provider: string) => providers.get(provider)?.description.kind === provider;
+  const usable = (names: ReadonlySet<string>): ReadonlySet<string> =>
+    [...names].every(takesKeys) ? names : new Set([...names].filter(takesKeys));
   const keys = providerKeys({
     store: storage.providerKeys,
     vault,
     use,
     workspaces,
     world,
+    takesKeys,
     async ask(provider, key) {
       const checkKey = providers.get(provider)?.checkKey;
       if (checkKey === undefined)
@@ -56,10 +61,13 @@ export function createOwnKeys(deps: OwnKeysDeps): OwnKeys {
   return {
     vault,
     handlers: [...providerKeyHandlers(keys), ...vaultHandlers({ vault })],
-    ownKeysOf: (workspaceId) => use.providersOf(workspaceId),
+    ownKeysOf(workspaceId) {
+      const names = use.providersOf(workspaceId);
+      return names instanceof Promise ? names.then(usable) : usable(names);
+    },
     keyFor({ provider, ownKey, workspaceId }) {
       if (!ownKey) return providers.get(provider)?.key;
-      if (!isKnownProvider(provider))
+      if (!isKnownProvider(provider) || !takesKeys(provider))
         throw new Error(`workspaces cannot have their own keys for ${provider}`);
       return use.keyOf(workspaceId, provider);
     },

@@ -32,7 +32,10 @@ export function createProviderSet(
       for (const provider of configured) {
         const { name } = provider.upstream;
         const before = byName.get(name);
-        const description = { details: before?.description.details, ...provider.description };
+        // Another server under the same name has other models.
+        const isSame = before?.description.baseUrl === provider.description.baseUrl;
+        const details = isSame ? before?.description.details : undefined;
+        const description = { details, ...provider.description };
         if (before?.key !== provider.key) health.forgive(name);
         byName.set(name, { ...provider, description });
       }

@@ -1,13 +1,12 @@
 import type { ConfigFault } from '../../shared/daemon-module.ts';
 import { localModelsProvider } from '../../shared/engine-library.ts';
-import { knownProviders } from '../../shared/known-providers.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
 import { type SchemaFault, schemaFaults } from '../yaml/schema-faults.ts';
 import { headerFaults } from './headers.ts';
 import { ConfigFile } from './schema.ts';
 
-/** Provider names that are reserved: an answer could not show which provider it came from. */
-const takenNames = [...knownProviders, 'simulator', 'sim', localModelsProvider];
+/** Names of providers that have no entry in the file: an answer could not show which provider it came from. */
+const takenNames = ['simulator', 'sim', localModelsProvider];
 
 /** Parses and checks the text of a config file; every fault has its line and column. */
 export function checkConfigText(text: string, path: string): { file: ConfigFile; faults: ConfigFault[] } {
@@ -39,8 +38,9 @@ function faultsOfMeaning(file: ConfigFile): SchemaFault[] {
   return [...nameFaults(file), ...inHeaders];
 }
 
-function nameFaults({ upstreams = [] }: ConfigFile): SchemaFault[] {
-  const taken = new Set(takenNames);
+/** An upstream may have the name of a built-in provider, which it then replaces, unless both are configured. */
+function nameFaults({ providers = {}, upstreams = [] }: ConfigFile): SchemaFault[] {
+  const taken = new Set([...takenNames, ...Object.keys(providers)]);
   const faults: SchemaFault[] = [];
   for (const [at, { name }] of upstreams.entries()) {
     if (taken.has(name)) {

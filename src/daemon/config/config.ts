@@ -281,7 +281,7 @@ export async function loadConfig({
     typed: typedCommand(dataFolder, { env, platform, home }),
     marginPpm: Math.round(setting('margin_percent') * 10_000),
     allPrepaid: setting('billing.mode') === 'prepaid',
-    providers: knownProviders.map((name) => accountOf(name, file, env)),
+    providers: builtInProviders(file).map((name) => accountOf(name, file, env)),
     upstreams: setting('upstreams').map((upstream) => ({
       ...upstream,
       headers: headersOf(upstream.headers, env),
@@ -455,6 +455,12 @@ function lightningOf(
 
 function fileIn(folder: string, name: string | undefined): string | undefined {
   return name === undefined ? undefined : resolve(folder, name);
+}
+
+/** The known providers; an upstream of the same name takes the place of one. */
+function builtInProviders({ upstreams = [] }: ConfigFile): KnownProvider[] {
+  const replaced = new Set(upstreams.map(({ name }) => name));
+  return knownProviders.filter((name) => !replaced.has(name));
 }
 
 function accountOf(name: KnownProvider, file: ConfigFile, env: Sources['env']): ProviderAccount {

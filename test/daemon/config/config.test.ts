@@ -62,7 +62,11 @@ describe('the faults of a file', () => {
     ['upstreams:\n\t- name: x', /^config\.yaml:2:1: this is not YAML: /],
     ['- a', /^config\.yaml:1:1: the configuration must be a map of settings$/],
     ['margin_percent: 1\nmargin_percent: 2', /^config\.yaml:2:1: this is not YAML: /],
-    ['upstreams: [{ name: openai, base_url: "http://x", models: [m] }]', /:1:21: the name openai is taken/],
+    ['upstreams: [{ name: sim, base_url: "http://x", models: [m] }]', /:1:21: the name sim is taken/],
+    [
+      'providers: { openai: {} }\nupstreams: [{ name: openai, base_url: "http://x", models: [m] }]',
+      /:2:21: the name openai is taken/,
+    ],
     [
       'upstreams: [{ name: x, base_url: "http://x", models: [m], prices: { m: { input: "1" } } }]',
       /`upstreams\[0\]\.prices\.m` needs `output`/,

@@ -60,7 +60,13 @@ export function modelListings({ providers, replace, count, save }: ListingsDeps)
   const known = new Map<string, { baseUrl: string | undefined; models: Listing }>();
   // Suspicious lists, which are accepted when they are repeated.
   const suspicious = new Map<string, string>();
-  const apply = () => replace(new Map([...known].map(([name, { models }]) => [name, models])));
+  const apply = () => {
+    const here = addresses();
+    // A different address under the same name has different models.
+    const current = [...known].filter(([name, { baseUrl }]) => here.has(name) && here.get(name) === baseUrl);
+    replace(new Map(current.map(([name, { models }]) => [name, models])));
+  };
+  const addresses = () => new Map(providers().map(({ description: { name, baseUrl } }) => [name, baseUrl]));
 
   /** Applies one provider's list; returns why it was rejected, if so. */
   const accept = (
@@ -107,9 +113,8 @@ export function modelListings({ providers, replace, count, save }: ListingsDeps)
     restore(listings: string): void {
       const { version, providers: stored } = parse(listings);
       if (version !== formatVersion) return;
-      const here = new Map(providers().map(({ description }) => [description.name, description.baseUrl]));
+      const here = addresses();
       for (const [name, listing] of Object.entries(stored ?? {})) {
-        // A different address under the same name has different models.
         if (here.has(name) && here.get(name) === listing.baseUrl) known.set(name, listing);
       }
       if (known.size > 0) apply();

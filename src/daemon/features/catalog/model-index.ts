@@ -52,7 +52,9 @@ export function indexModels(
     for (const name of namesOf(provider, library)) add(provider, idOf(provider, name), name);
   }
   for (const provider of providers.filter(({ kind }) => isReseller(kind))) {
-    const makersOwn = [...slots.values()];
+    const makersOwn = [...slots.values()].filter(({ at }) =>
+      at.some(({ provider: { kind } }) => isMaker(kind)),
+    );
     for (const name of resoldNames(provider, library, makersOwn)) {
       // Hides hundreds of models that only a reseller without a key has.
       if (canCall(provider) || byCanonicalName.has(canonicalName(name))) add(provider, name, name);

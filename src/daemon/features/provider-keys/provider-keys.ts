@@ -15,6 +15,8 @@ export interface ProviderKeysDeps {
   use: Pick<KeyUse, 'changed' | 'keyOf' | 'providersOf'>;
   workspaces: Pick<Workspaces, 'membership'>;
   world: Pick<World, 'now'>;
+  /** Whether workspaces can have keys for a provider: not if the host replaces it by an upstream of the same name. */
+  takesKeys(provider: KnownProvider): boolean;
   /** Asks the provider whether it accepts a key. */
   ask(provider: KnownProvider, key: string): Promise<Omit<ProviderKeyCheck, 'provider'>>;
   /** Called when a workspace's key for a provider is replaced or deleted. */
@@ -61,6 +63,10 @@ export function providerKeys(deps: ProviderKeysDeps) {
     /** Fails with `permission`, `invalid_request` (not a key of that provider), or `unavailable` (the vault is sealed). */
     async put(caller: Identified, { workspace, provider, key }: NewProviderKey): Promise<ProviderKeyRecord> {
       const workspaceId = await workspaceFor(caller, workspace);
+      if (!deps.takesKeys(provider)) {
+        const message = `On this host, ${provider} is an upstream of the configuration: workspaces cannot set their own keys for it.`;
+        throw new ApiError('invalid_request', { param: 'provider', message });
+      }
       const fault = keyFormatFault(provider, key);
       if (fault !== undefined) throw new ApiError('invalid_request', { param: 'key', message: fault });
       const record = await sealAndStore(deps, { workspaceId, provider, secret: Buffer.from(key) });

@@ -130,7 +130,7 @@ function routeOf(offer: Offer, { workspaceId }: PlanRequest, { ownKey }: { ownKe
 /** Whose key pays: the host's where it has one, else the workspace's, unless the caller chooses. */
 function choosePayment(offer: Offer, request: PlanRequest): { ownKey: boolean } | string {
   const hasOwnKey = request.ownKeys?.has(offer.provider) ?? false;
-  const takesOwnKeys = isKnownProvider(offer.provider);
+  const takesOwnKeys = isKnownProvider(offer.kind);
   if (request.preferences.pay === 'mine') {
     if (hasOwnKey) return { ownKey: true };
     if (!takesOwnKeys) return 'workspaces cannot set their own keys for it';

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { ProviderKind } from '../../../../src/daemon/features/catalog/offer.ts';
 import { UpstreamFailure } from '../../../../src/daemon/features/inference/upstream.ts';
 import type { PlanRequest } from '../../../../src/daemon/features/routing/judge-offer.ts';
 import { requirementsOf } from '../../../../src/daemon/features/routing/judge-offer.ts';
@@ -87,7 +88,11 @@ describe('routes are ordered', () => {
 describe('no route', () => {
   test('lists a remedy for each provider', () => {
     const { rejection } = routing();
-    const offer = offerOf('openai', { available: false, reason: 'no key: set OPENAI_API_KEY' });
+    const offer = offerOf('openai', {
+      kind: 'openai',
+      available: false,
+      reason: 'no key: set OPENAI_API_KEY',
+    });
     const error = rejection(planOf([resolutionOf(offer)]));
     expect(error).toMatchObject({ code: 'no_route', status: 503, param: null });
     expect(error.message).toContain('set OPENAI_API_KEY');
@@ -192,10 +197,12 @@ describe('whose key pays', () => {
 
   test('how to set a key is shown only for providers that accept own keys', () => {
     const { rejection } = routing();
-    const message = (provider: string) =>
-      rejection(planOf([resolutionOf(offerOf(provider))], { preferences: { pay: 'mine' } })).message;
-    expect(message('anthropic')).toContain('gateway provider-keys set anthropic');
-    expect(message('acme')).not.toContain('provider-keys');
+    const message = (provider: string, kind: ProviderKind) =>
+      rejection(planOf([resolutionOf(offerOf(provider, { kind }))], { preferences: { pay: 'mine' } }))
+        .message;
+    expect(message('anthropic', 'anthropic')).toContain('gateway provider-keys set anthropic');
+    expect(message('acme', 'compatible')).not.toContain('provider-keys');
+    expect(message('anthropic', 'compatible')).not.toContain('provider-keys');
   });
 
   test('a workspace’s rejected key benches neither the host’s account nor another workspace', () => {
