@@ -147,8 +147,8 @@ const scripts = await build({
 });
 
 // Read by the daemon from beside itself, as in the sources.
-for (const name of ['reference-page.css', 'reference-page.js'])
-  copyFileSync(`src/daemon/http/reference-page/${name}`, `dist/${name}`);
+for (const name of ['pages.css', 'reference-page.js', 'login-page.js'])
+  copyFileSync(`src/daemon/http/pages/${name}`, `dist/${name}`);
 
 // jq and the keychain's library look for their binaries beside themselves.
 for (const platform of [

@@ -52,8 +52,8 @@ import {
   peopleHandlers,
 } from './features/workspaces/index.ts';
 import type { Caller, Handler } from './handler.ts';
+import { readPageAssets } from './http/pages/assets.ts';
 import { addressRateLimit } from './http/protection/rate-limit.ts';
-import { readReferenceAssets } from './http/reference-page/assets.ts';
 import type { CallLog } from './process/call-log.ts';
 import type { VaultSettings } from './process/master-key-stores.ts';
 
@@ -382,7 +382,7 @@ function handlersOf(
     }),
     ...adminHandlers(deps, { ...features, backendState }, describeApi),
     ...createMcpHandlers(deps, () => handlers),
-    ...referenceHandlers({ openApiDocument: describeApi, readAssets: readReferenceAssets }),
+    ...referenceHandlers({ openApiDocument: describeApi, readAssets: readPageAssets }),
   ];
   const handlers = all.map((handler) => guardOwner(handler, workspaces.requireDaemonOwner));
   return handlers;

@@ -98,7 +98,7 @@ describe('the package', () => {
     ]);
     const dist = paths.filter((path) => path.startsWith('dist/'));
     const others = [
-      /^reference-page\.css$/,
+      /^pages\.css$/,
       /^config\.schema\.json$/,
       /^third-party-licenses\.txt$/,
       /^build\/jq\.wasm$/,
@@ -117,6 +117,7 @@ describe('the package', () => {
       'reader-worker',
       'keychain-child',
       'reference-page',
+      'login-page',
     ]) {
       expect(dist).toContain(`dist/${name}.js`);
     }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
+import { version } from '../../src/shared/version.ts';
 import { documentedPath, endpoints } from '../support/endpoints.ts';
 import { dropIdleConnections, type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 
@@ -31,7 +32,21 @@ const inner = (tag: string) => new RegExp(`<${tag}>(.*?)</${tag}>`, 's').exec(pa
 const sectionOf = (id: string) =>
   unescaped(new RegExp(`<section class="operation" id="${id}".*?</section>`, 's').exec(page)?.[0] ?? '');
 
-describe('the page', () => {
+/** The pages that run a script, with the file that contains it. */
+const scripted = [
+  ['/docs', 'reference-page.js'],
+  ['/login', 'login-page.js'],
+] as const;
+
+describe.each(scripted)('%s', (path, script) => {
+  let answer: Response;
+  let page: string;
+  const inner = (tag: string) => new RegExp(`<${tag}>(.*?)</${tag}>`, 's').exec(page)?.[1] ?? '';
+  beforeAll(async () => {
+    answer = await fetch(daemon.url + path);
+    page = await answer.text();
+  });
+
   test('is HTML and needs no key', () => {
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -66,17 +81,7 @@ describe('the page', () => {
   test('has a style and a script of less than 60 KB', async () => {
     expect(inner('style').length + inner('script').length).toBeLessThan(60_000);
     // What ends a script inside of it would end the page's.
-    expect(await readFile('src/daemon/http/reference-page/reference-page.js', 'utf8')).not.toMatch(
-      /<\/script|<!--/i,
-    );
-  });
-
-  test('has unique ids, and a target for every link', () => {
-    const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
-    expect(new Set(ids).size).toBe(ids.length);
-    const targets = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
-    expect(targets.length).toBeGreaterThan(100);
-    expect(targets.filter((id) => !ids.includes(id))).toEqual([]);
+    expect(await readFile(`src/daemon/http/pages/${script}`, 'utf8')).not.toMatch(/<\/script|<!--/i);
   });
 
   test('closes every element', () => {
@@ -88,6 +93,16 @@ describe('the page', () => {
       else expect(open.pop()).toBe(tag);
     }
     expect(open).toEqual([]);
+  });
+});
+
+describe('the page', () => {
+  test('has unique ids, and a target for every link', () => {
+    const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const targets = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
+    expect(targets.length).toBeGreaterThan(100);
+    expect(targets.filter((id) => !ids.includes(id))).toEqual([]);
   });
 
   test('documents every schema, and what applies to all endpoints', () => {
@@ -202,6 +217,8 @@ test('`/` is a page that leads to it', async () => {
   const text = await home.text();
   expect([home.status, home.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
   expect(text).toContain('<a class="button" href="/docs">API reference</a>');
+  expect(text).toContain(`<h1>Gateway <small>${version}</small></h1>`);
+  expect(page).toContain(`Gateway API <small>${version}</small>`);
   expect(home.headers.get('content-security-policy')).not.toContain('script-src');
   expect(text).not.toContain('<script');
 });

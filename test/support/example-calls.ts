@@ -829,6 +829,9 @@ const samples: Record<string, Sample> = {
   getHome: {
     callers: forEveryone,
   },
+  getLoginPage: {
+    callers: forEveryone,
+  },
   getServiceStatus: { callers: forEveryone },
   getStatus: {
     callers: loginOnly,

@@ -27,7 +27,7 @@ async function bundlePrograms(): Promise<Programs> {
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   // Packages, and files that the daemon reads beside its own, are found from there.
   await symlink(resolve('node_modules'), join(folder, 'node_modules'));
-  await cp('src/daemon/http/reference-page', folder, { recursive: true });
+  await cp('src/daemon/http/pages', folder, { recursive: true });
   await build({
     input: {
       'serve-child': 'test/support/serve-child.ts',

@@ -1,7 +1,7 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import type { LoginCode, User } from '../../shared/contract/people.ts';
 import type { Context } from '../context.ts';
-import { hostUrl, isLoopbackUrl, loginLink } from '../hosts/host-address.ts';
+import { hostUrl, isLoopbackUrl, isSentInClear, loginLink, socketPathOf } from '../hosts/host-address.ts';
 import { collectPages } from '../hosts/pages.ts';
 import { addUser, createLoginCode, listUsers } from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
@@ -66,9 +66,10 @@ async function showLoginCode(context: Context, made: LoginCode, asked: string | 
   if (isLoopbackUrl(url)) {
     context.out.note('Other machines cannot use this address. Give a reachable one with --url.');
   }
-  context.out.note(
-    'The code works once: run `gateway login` and paste the link, or `gateway login URL` with the code.',
-  );
+  // The page does not work without encryption, nor on a socket.
+  const hasPage = socketPathOf(url) === undefined && !isSentInClear(url);
+  const inBrowser = hasPage ? 'open the link in a browser to create an API key, or ' : '';
+  context.out.note(`The code works once: ${inBrowser}run \`gateway login\` and paste the link.`);
 }
 
 type Shown = Column<LoginCode & { link: string }>;

@@ -148,6 +148,7 @@ export const listProviderKeys: Address<typeof providerKeysContract.listProviderK
 export const putProviderKey: Address<typeof providerKeysContract.putProviderKey> = { method: 'PUT', path: '/v1/workspaces/{workspace}/provider-keys/{provider}' };
 export const listRates: Address<typeof ratesContract.listRates> = { method: 'GET', path: '/v1/rates' };
 export const getHome: Address<typeof referenceContract.getHome> = { method: 'GET', path: '/' };
+export const getLoginPage: Address<typeof referenceContract.getLoginPage> = { method: 'GET', path: '/login' };
 export const getReference: Address<typeof referenceContract.getReference> = { method: 'GET', path: '/docs' };
 export const connectResponses: Address<typeof responseSocketContract.connectResponses> = { method: 'GET', path: '/v1/responses' };
 export const createResponse: Address<typeof responsesContract.createResponse> = { method: 'POST', path: '/v1/responses' };

@@ -48,7 +48,7 @@ export function createServerContext(options: HttpServerOptions): ServerContext {
     limits,
     hosts,
     origins,
-    guard: requestGuard({ hosts, origins, headersMax: limits.headersMax }),
+    guard: requestGuard({ hosts, origins, pages: pagesOf(options.handlers), headersMax: limits.headersMax }),
     publicRate: addressRateLimit({
       burst: limits.publicBurst,
       perSecond: limits.publicPerSecond,
@@ -74,6 +74,11 @@ export function createServerContext(options: HttpServerOptions): ServerContext {
     isDraining: false,
   };
   return context;
+}
+
+function pagesOf(handlers: readonly Handler[]): Set<string> {
+  const pages = handlers.filter(({ endpoint }) => endpoint.contentType?.startsWith('text/html'));
+  return new Set(pages.map(({ endpoint }) => endpoint.path));
 }
 
 /**

@@ -36,3 +36,21 @@ export const getHome = endpoint({
   result: Type.String(),
   errors: ['unauthenticated'],
 });
+
+/** Where the link of a login code leads: the code is in the part after `#`, which browsers do not send. */
+export const getLoginPage = endpoint({
+  id: 'getLoginPage',
+  method: 'GET',
+  path: '/login',
+  summary: 'Get the login page.',
+  description:
+    'For browsers: exchanges the code of a login link for an API key, and ends the login. Sets no cookie and stores nothing.',
+  tag: 'Daemon',
+  access: everyone,
+  contentType: 'text/html; charset=utf-8',
+  responseHeaders: {
+    'content-security-policy': 'Allows the page to run its own script and to call this daemon, nothing else.',
+  },
+  result: Type.String(),
+  errors: ['unauthenticated'],
+});

@@ -1,18 +1,20 @@
 import { createHash } from 'node:crypto';
-import { getHome, getReference } from '../../../shared/contract/reference.ts';
+import { getHome, getLoginPage, getReference } from '../../../shared/contract/reference.ts';
+import { version } from '../../../shared/version.ts';
 import { implement, RelayReply } from '../../handler.ts';
 import type { Description } from './document.ts';
 
 export interface ReferenceDeps {
   openApiDocument: () => unknown;
-  readAssets: () => Promise<{ style: string; script: string }>;
+  readAssets: () => Promise<{ style: string; referenceScript: string; loginScript: string }>;
 }
 
 /** Renders each page on its first request, as most daemons never serve them. */
 export const referenceHandlers = (deps: ReferenceDeps) => {
   const home = once(() => renderHome(deps));
+  const login = once(() => renderLogin(deps));
   const reference = once(() => renderReference(deps));
-  return [implement(getHome, home), implement(getReference, reference)];
+  return [implement(getHome, home), implement(getLoginPage, login), implement(getReference, reference)];
 };
 
 /** Renders a page once, unless that fails; every answer is a reply of its own. */
@@ -31,14 +33,22 @@ function once(render: () => Promise<RelayReply>): () => Promise<RelayReply> {
 async function renderHome({ openApiDocument, readAssets }: ReferenceDeps): Promise<RelayReply> {
   const [{ homePage }, { style }] = await Promise.all([import('./home-page.ts'), readAssets()]);
   const { info } = openApiDocument() as Description;
-  return pageReply(homePage({ ...info, style }), { style });
+  return pageReply(homePage({ title: info.title, version, style }), { style });
+}
+
+async function renderLogin({ openApiDocument, readAssets }: ReferenceDeps): Promise<RelayReply> {
+  const [{ loginPage }, assets] = await Promise.all([import('./login-page.ts'), readAssets()]);
+  const { style, loginScript: script } = assets;
+  const { info } = openApiDocument() as Description;
+  return pageReply(loginPage({ title: info.title, style, script }), { style, script });
 }
 
 async function renderReference({ openApiDocument, readAssets }: ReferenceDeps): Promise<RelayReply> {
   const [{ referencePage }, assets] = await Promise.all([import('./page.ts'), readAssets()]);
+  const { style, referenceScript: script } = assets;
   // Serialised as clients see it: schema objects have internal members.
   const description = JSON.parse(JSON.stringify(openApiDocument()));
-  return pageReply(referencePage({ description, ...assets }), assets);
+  return pageReply(referencePage({ description, version, style, script }), { style, script });
 }
 
 /** A page that may use its own style and script, and call this daemon, but nothing else. */

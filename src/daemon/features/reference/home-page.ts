@@ -7,6 +7,7 @@ export function homePage({
   style,
 }: {
   title: string;
+  /** Of the program. */
   version: string;
   style: string;
 }): string {

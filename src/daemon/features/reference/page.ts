@@ -5,6 +5,8 @@ import { membersOf, typeOf } from './schema-view.ts';
 
 export interface PageParts {
   description: Description;
+  /** Of the program. */
+  version: string;
   style: string;
   script: string;
 }
@@ -13,7 +15,7 @@ export interface PageParts {
  * Renders the reference as one page. Each endpoint and schema is a heading and a template, which the page's script renders
  * when it is opened: all of them at once would be 16,000 elements.
  */
-export function referencePage({ description, style, script }: PageParts): string {
+export function referencePage({ description, version, style, script }: PageParts): string {
   const { info, tags } = description;
   const places = placesOf(description);
   const groups = tags.map((tag) => ({
@@ -21,7 +23,7 @@ export function referencePage({ description, style, script }: PageParts): string
     places: places.filter(({ operation }) => operation.tags.includes(tag.name)),
   }));
   const body = html`<header>
-<a class="title" href="#top">${info.title} API <small>${info.version}</small></a>
+<a class="title" href="#top">${info.title} API <small>${version}</small></a>
 <input id="search" type="search" placeholder="Search ( / )" aria-label="Search endpoints and schemas" autocomplete="off" hidden>
 <button id="theme" type="button" hidden>◐</button>
 <a class="source" href="/v1/openapi.json">openapi.json</a>

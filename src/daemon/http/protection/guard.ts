@@ -47,6 +47,8 @@ export function hostNames(
 export interface GuardOptions {
   hosts: HostNames;
   origins: ReadonlySet<string>;
+  /** The paths of pages, to which other sites may link. */
+  pages: ReadonlySet<string>;
   headersMax: number;
 }
 
@@ -54,7 +56,7 @@ export interface GuardOptions {
  * Returns why a request must be rejected by its headers alone: web pages can attack through loopback, and DNS rebinding
  * to 127.0.0.1 shows only in Host.
  */
-export function requestGuard({ hosts, origins, headersMax }: GuardOptions) {
+export function requestGuard({ hosts, origins, pages, headersMax }: GuardOptions) {
   return (request: IncomingMessage): ApiError | undefined => {
     const { headers, rawHeaders } = request;
     const host = headers.host;
@@ -76,7 +78,8 @@ export function requestGuard({ hosts, origins, headersMax }: GuardOptions) {
       if (!isSameOrigin(origin, host)) return new ApiError('origin_not_allowed');
     }
     const site = headers['sec-fetch-site'];
-    if (site !== undefined && site !== 'none' && site !== 'same-origin') {
+    const isOwn = site === undefined || site === 'none' || site === 'same-origin';
+    if (!isOwn && !isLinkToPage(request, pages)) {
       return new ApiError('origin_not_allowed');
     }
     return duplicate(authorizationCount);
@@ -86,6 +89,12 @@ export function requestGuard({ hosts, origins, headersMax }: GuardOptions) {
 /** A Unix socket has no name: its clients send any local name, with or without a port. */
 function isByItsFile({ socket }: IncomingMessage, host: string): boolean {
   return isFromSocketFile(socket) && /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i.test(host);
+}
+
+/** A link that is followed in a window of its own, not in a frame: the other site sees nothing of the page. */
+function isLinkToPage({ method, url, headers }: IncomingMessage, pages: ReadonlySet<string>): boolean {
+  const isFollowed = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
+  return method === 'GET' && isFollowed && pages.has(url ?? '');
 }
 
 function duplicate(authorizationCount: number): ApiError | undefined {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { implement, RelayReply } from '../../../../src/daemon/handler.ts';
 import { hostNames } from '../../../../src/daemon/http/protection/guard.ts';
-import { aListeningServer, aServer, echo, ping, statusesIn, Wire } from '../http-fixture.ts';
+import { aListeningServer, anEndpoint, aServer, echo, ping, statusesIn, Wire } from '../http-fixture.ts';
 
 const call = async (headers: Record<string, string>, options = {}) => {
   const { server } = await aServer([ping, echo], options);
@@ -97,6 +98,23 @@ describe('a web page', () => {
   ])('is accepted with %o', async (headers) => {
     const answer = await call(headers, { allowedOrigins: ['https://app.example'] });
     expect(answer.statusCode).toBe(200);
+  });
+
+  const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+  test.each([
+    ['a link to a page', '/page', link, 200],
+    ['a link to something else', '/v1/ping', link, 403],
+    ['a form that is sent to a page', '/page', { ...link, origin: 'https://evil.example' }, 403],
+    ['a page in a frame', '/page', { ...link, 'sec-fetch-dest': 'iframe' }, 403],
+    ['a page that a script reads', '/page', { ...link, 'sec-fetch-mode': 'cors' }, 403],
+  ])('of another site: %s', async (_case, url, headers, status) => {
+    const page = implement(
+      anEndpoint({ id: 'page', method: 'GET', path: '/page', contentType: 'text/html; charset=utf-8' }),
+      async () => new RelayReply({ 'content-type': 'text/html; charset=utf-8' }, 'Hello.'),
+    );
+    const { server } = await aServer([page, ping]);
+    const answer = await server.inject({ method: 'GET', url, headers });
+    expect(answer.statusCode).toBe(status);
   });
 
   test('is rejected before its key and body are read', async () => {
