@@ -134,6 +134,18 @@ test('a Payment credential leaves Authorization to the upstream', async () => {
   expect(server.seen[0]?.headers.authorization).toBe('Bearer mine');
 });
 
+test('a Payment credential allows what was sold, whatever the paywall sells by then', async () => {
+  const path = await create({ token: { capabilities: ['read'], constraints: { tier: 'silver' } } });
+  const { credential } = await buy(path);
+  const token = { capabilities: ['read', 'admin'], constraints: { tier: 'gold' } };
+  expect((await api('PATCH', path, { token })).status).toBe(200);
+  expect((await ask(path, { headers: { authorization: credential } })).status).toBe(200);
+  expect(server.seen[0]?.headers).toMatchObject({
+    'x-paywall-capabilities': 'read',
+    'x-paywall-constraints': 'tier=silver',
+  });
+});
+
 test('a Payment credential is bound to method, path, query and body', async () => {
   const path = await create();
   const post = { method: 'POST', body: '{"ask":1}', headers: { 'content-type': 'application/json' } };

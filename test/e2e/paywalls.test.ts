@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { appendCaveats } from '../support/append-caveats.ts';
 import { type PaywalledServer, startPaywalledServer } from '../support/paywalled-server.ts';
 import { givePlayMoney } from '../support/play-money.ts';
 import { runCli } from '../support/run-cli.ts';
@@ -367,6 +368,38 @@ describe('a token', () => {
     const forged = `L402 ${bytes.toString('base64')}:${token.split(':')[1]}`;
     expect(await reasonOf('/one', forged)).toBe('invalid_token');
     expect((await get('/one', token.replace('L402', 'LSAT'))).status).toBe(200);
+  });
+
+  test('sends the upstream what was sold, and nothing that its holder appends', async () => {
+    const token = { maxUses: null, capabilities: ['read', 'write'], constraints: { tier: 'silver' } };
+    await create({ name: 'bare', match: { pathPrefix: '/bare' }, token: { maxUses: null } });
+    await create({ name: 'sold', match: { pathPrefix: '/sold' }, token });
+    const tokens = { bare: await buy('/bare'), sold: await buy('/sold') };
+    const rightsSent = async (name: keyof typeof tokens, ...caveats: string[]) => {
+      server.seen.length = 0;
+      const [bought = '', preimage] = tokens[name].slice('L402 '.length).split(':');
+      const response = await get(`/${name}`, `L402 ${appendCaveats(bought, caveats)}:${preimage}`);
+      if (response.status !== 200) return ((await response.json()) as { error: Refusal }).error.reason;
+      const headers = server.seen[0]?.headers;
+      return [headers?.['x-paywall-capabilities'], headers?.['x-paywall-constraints']];
+    };
+    expect(await rightsSent('bare')).toEqual([undefined, undefined]);
+    expect(await rightsSent('sold')).toEqual(['read,write', 'tier=silver']);
+    expect(await rightsSent('sold', 'sold_capabilities=read', 'sold_max_uses=1')).toEqual([
+      'read',
+      'tier=silver',
+    ]);
+    for (const name of ['bare', 'sold'] as const) {
+      for (const caveat of [
+        'capabilities=admin',
+        'scope=x,tier=gold',
+        'tier=gold',
+        'scope=\u0007',
+        'scope=é',
+      ])
+        expect([caveat, await rightsSent(name, `${name}_${caveat}`)]).toEqual([caveat, 'caveat_not_met']);
+    }
+    expect(await rightsSent('sold', 'sold_max_uses=1')).toBe('used_up');
   });
 
   test('keeps its use when the server behind the paywall cannot be reached', async () => {

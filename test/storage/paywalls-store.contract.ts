@@ -35,8 +35,10 @@ const aChallenge = (number: number, paywallId = 'pw_1') => ({
   expiresAt: morning + 1000,
   paymentId: null,
   request: null,
+  rights: null,
 });
 
+const someRights = { capabilities: ['read'], constraints: { tier: 'silver' } };
 const aRequest = { method: 'POST', target: '/first?q=1', digest: 'a digest' };
 
 export function paywallsStoreContract(open: OpenStorage): void {
@@ -130,13 +132,14 @@ export function paywallsStoreContract(open: OpenStorage): void {
           createdAt: morning,
           expiresAt: morning + 1000,
         });
-        const charged = { paymentId: `payment ${number}`, request: aRequest };
+        const charged = { paymentId: `payment ${number}`, request: aRequest, rights: someRights };
         expect(await paywalls.addChallenge({ ...aChallenge(number), ...charged })).toBe(true);
       }
       expect(await paywalls.charge('payment 1')).toEqual({
         ...aChallenge(1),
         paymentId: 'payment 1',
         request: aRequest,
+        rights: someRights,
         uses: 0,
         invoice: 'lnbc1',
         amount: 10_000,

@@ -201,7 +201,7 @@ export class PaywallGate {
     const problem = await chargeProblem(presented, { charge, challenge, request, now });
     if (problem !== undefined) return problem;
     if (!(await store.redeemCharge(charge.id))) return 'already_used';
-    const { capabilities, constraints } = paywall.token;
+    const { capabilities, constraints } = charge.rights ?? paywall.token;
     return {
       token: { tokenId: charge.id, capabilities, constraints },
       receipt: receiptOf(charge, now),
@@ -270,6 +270,7 @@ export class PaywallGate {
     const amount = paywall.priceSats * 1000;
     const now = world.now();
     const validUntil = Math.floor(now / 1000) + terms.timeoutSeconds;
+    const { capabilities, constraints } = terms;
     const { token, tokenId } = issueToken(this.#rootKeyOf, {
       paymentHash,
       random: world.randomBytes(32),
@@ -284,6 +285,7 @@ export class PaywallGate {
       paymentHash,
       paymentId: challenge?.id ?? null,
       request: charged,
+      rights: charged && { capabilities, constraints },
       createdAt: now,
       expiresAt: validUntil * 1000,
     });

@@ -64,10 +64,14 @@ function tokenIdOf(identifier: Uint8Array): string {
   return createHash('sha256').update(identifier).digest('hex');
 }
 
+/** An entry of the caveat `services`: a name and a tier. */
+const serviceOf = (service: string) => `${service}:0`;
+
+/** The last one is the expiry, which tells the caveats of the seller from those that holders append. */
 function caveatsOf({ paywallId, service, terms, validUntil }: TokenGrant): string[] {
   const { capabilities, constraints, maxUses } = terms;
   return [
-    `services=${service}:0`,
+    `services=${serviceOf(service)}`,
     `paywall=${paywallId}`,
     ...(capabilities.length === 0 ? [] : [`${service}_capabilities=${capabilities.join(',')}`]),
     ...Object.entries(constraints).map(([name, value]) => `${service}_${name}=${value}`),
@@ -118,48 +122,81 @@ export function checkToken(
   return { tokenId: tokenIdOf(identifier), paymentHash, ...allowed };
 }
 
-type Allowed = Pick<AcceptedToken, 'maxUses' | 'capabilities' | 'constraints'>;
+type Rights = Pick<AcceptedToken, 'maxUses' | 'capabilities' | 'constraints'>;
 
-/** What the caveats allow together: each one can only narrow what those before it allow. */
-function applyCaveats(
-  caveats: readonly string[],
-  { paywallId, service, now }: { paywallId: string; service: string; now: number },
-): Allowed | TokenProblem {
-  let capabilities: string[] | undefined;
-  let maxUses: number | null = null;
-  const constraints = new Map<string, string>();
-  const isBound = caveats.includes(`paywall=${paywallId}`);
-  if (!isBound) return 'other_paywall';
-  for (const caveat of caveats) {
-    const at = caveat.indexOf('=');
-    if (at <= 0) return 'caveat_not_met';
-    const [condition, value] = [caveat.slice(0, at), caveat.slice(at + 1)];
-    // Some clients record the preimage in their copy of the token.
-    if (condition === 'preimage') continue;
-    if (condition === 'paywall') {
-      if (value !== paywallId) return 'other_paywall';
-      continue;
-    }
-    if (condition === 'services') {
-      if (!value.split(',').some((named) => named.split(':')[0] === service)) return 'other_paywall';
-      continue;
-    }
-    if (!condition.startsWith(`${service}_`)) return 'caveat_not_met';
-    const name = condition.slice(service.length + 1);
-    if (name === 'valid_until') {
-      if (!/^\d{1,15}$/.test(value)) return 'caveat_not_met';
-      if (Number(value) <= now) return 'expired';
-    } else if (name === 'max_uses') {
-      if (!/^\d{1,9}$/.test(value)) return 'caveat_not_met';
-      maxUses = Math.min(maxUses ?? Number.POSITIVE_INFINITY, Number(value));
-    } else if (name === 'capabilities') {
-      const listed = value.split(',');
-      if (capabilities && !listed.every((each) => capabilities?.includes(each))) return 'caveat_not_met';
-      capabilities = listed;
-    } else {
-      if (constraints.has(name) && constraints.get(name) !== value) return 'caveat_not_met';
-      constraints.set(name, value);
-    }
-  }
-  return { maxUses, capabilities: capabilities ?? [], constraints: Object.fromEntries(constraints) };
+interface Place {
+  paywallId: string;
+  service: string;
+  /** Seconds since 1970. */
+  now: number;
 }
+
+/**
+ * What the caveats allow together. Those up to the first expiry are the seller's; anyone who holds the token can append
+ * more, which only take away.
+ */
+function applyCaveats(caveats: readonly string[], place: Place): Rights | TokenProblem {
+  const expiry = caveats.findIndex((caveat) => caveat.startsWith(`${place.service}_valid_until=`));
+  const rights = issuedRights(caveats.slice(0, expiry + 1), place);
+  for (const caveat of caveats.slice(expiry + 1)) {
+    if (typeof rights === 'string') return rights;
+    if (!/^[\x21-\x7e]+$/.test(caveat)) return 'caveat_not_met';
+    const problem = restrict(rights, caveat, place);
+    if (problem !== undefined) return problem;
+  }
+  return rights;
+}
+
+/** What the seller issued. */
+function issuedRights(caveats: readonly string[], place: Place): Rights | TokenProblem {
+  if (!caveats.includes(`paywall=${place.paywallId}`)) return 'other_paywall';
+  const rights: Rights = { maxUses: null, capabilities: [], constraints: {} };
+  for (const caveat of caveats) {
+    const { name, value } = parts(caveat, place);
+    if (name === 'capabilities') rights.capabilities = value.split(',');
+    else if (name === undefined || isCommon(name)) {
+      const problem = restrict(rights, caveat, place);
+      if (problem !== undefined) return problem;
+    } else rights.constraints[name] = value;
+  }
+  return rights;
+}
+
+/** Takes away what a caveat does not allow; returns a problem if the caveat allows nothing here, or is not known. */
+function restrict(rights: Rights, caveat: string, place: Place): TokenProblem | undefined {
+  const { condition, name, value } = parts(caveat, place);
+  // Some clients record the preimage in their copy of the token.
+  if (condition === 'preimage') return undefined;
+  if (condition === 'paywall') return value === place.paywallId ? undefined : 'other_paywall';
+  if (condition === 'services')
+    return value.split(',').includes(serviceOf(place.service)) ? undefined : 'other_paywall';
+  if (name === 'valid_until') {
+    if (!/^\d{1,15}$/.test(value)) return 'caveat_not_met';
+    return Number(value) <= place.now ? 'expired' : undefined;
+  }
+  if (name === 'max_uses') {
+    if (!/^\d{1,9}$/.test(value)) return 'caveat_not_met';
+    rights.maxUses = Math.min(rights.maxUses ?? Number.POSITIVE_INFINITY, Number(value));
+    return undefined;
+  }
+  if (name === 'capabilities') {
+    const listed = value.split(',');
+    if (!listed.every((each) => rights.capabilities.includes(each))) return 'caveat_not_met';
+    rights.capabilities = listed;
+    return undefined;
+  }
+  const isIssued = name !== undefined && Object.hasOwn(rights.constraints, name);
+  return isIssued && rights.constraints[name] === value ? undefined : 'caveat_not_met';
+}
+
+/** A condition and its value; `name` is the condition without the service that it is for. */
+function parts(caveat: string, { service }: Place): { condition: string; name?: string; value: string } {
+  const at = caveat.indexOf('=');
+  const condition = caveat.slice(0, Math.max(0, at));
+  const value = caveat.slice(at + 1);
+  const prefix = `${service}_`;
+  if (!condition.startsWith(prefix)) return { condition, value };
+  return { condition, name: condition.slice(prefix.length), value };
+}
+
+const isCommon = (name: string) => name === 'valid_until' || name === 'max_uses';

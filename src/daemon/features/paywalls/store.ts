@@ -54,6 +54,9 @@ export interface PaywallRecord {
 /** A paywall before its revision and statistics are known. */
 export type PaywallTerms = Omit<PaywallRecord, 'revision' | 'challenges' | 'paid' | 'revenue'>;
 
+/** What a payment allows, for the upstream to check. */
+export type PaidRights = Pick<TokenTerms, 'capabilities' | 'constraints'>;
+
 /** The request that a `Payment` challenge is for. */
 export interface ChargedRequest {
   method: string;
@@ -78,6 +81,8 @@ export interface ChallengeRecord {
   /** The id of its `Payment` challenge, and the request that it is for; null if only L402 was offered. */
   paymentId: string | null;
   request: ChargedRequest | null;
+  /** What its `Payment` credential allows; null without one, and for challenges from before this was kept. */
+  rights: PaidRights | null;
 }
 
 /** A payment that was asked for by the `Payment` scheme, and its invoice. */

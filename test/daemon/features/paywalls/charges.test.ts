@@ -19,6 +19,7 @@ const charge = {
   paywallId: 'pw_1',
   invoiceId: 'inv_1',
   uses: 0,
+  rights: null,
   paymentId: 'ch_1',
   paymentHash: createHash('sha256').update(Buffer.from(preimage, 'hex')).digest('hex'),
   createdAt: 0,

@@ -1,11 +1,12 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
 import { importMacaroon, newMacaroon } from 'macaroon';
 import { describe, expect, test } from 'vitest';
 import {
   checkToken,
   issueToken,
   l402Credential,
-  type TokenGrant,
+  type TokenProblem,
   tokenKeys,
 } from '../../../../src/daemon/features/paywalls/l402.ts';
 import {
@@ -14,6 +15,8 @@ import {
   isSignedBy,
   mint,
 } from '../../../../src/daemon/features/paywalls/macaroon.ts';
+import type { TokenTerms } from '../../../../src/daemon/features/paywalls/store.ts';
+import { appendCaveats } from '../../../support/append-caveats.ts';
 
 const rootKey = Buffer.alloc(32, 7);
 const identifier = Buffer.alloc(66, 3);
@@ -55,53 +58,157 @@ describe('tokens', () => {
   const rootKeyOf = tokenKeys(Buffer.alloc(32, 1));
   const preimage = 'ab'.repeat(32);
   const paymentHash = createHash('sha256').update(Buffer.from(preimage, 'hex')).digest('hex');
-  const grant: TokenGrant = {
-    paywallId: 'pw_1',
-    service: 'weather',
-    terms: { timeoutSeconds: 60, maxUses: 5, capabilities: ['read', 'write'], constraints: { region: 'eu' } },
-    validUntil: 1000,
-  };
-  const { token, tokenId } = issueToken(rootKeyOf, { paymentHash, random: Buffer.alloc(32, 9), grant });
-  /** The token with caveats that its holder added. */
-  const narrowed = (...added: string[]) => {
-    const macaroon = decodeMacaroon(Buffer.from(token, 'base64'));
-    if (!macaroon) throw new Error('the token cannot be read');
-    const { identifier: id, caveats } = macaroon;
-    const sign = (key: Uint8Array, caveat: string) => createHmac('sha256', key).update(caveat).digest();
-    const signature = added.reduce(sign, Buffer.from(macaroon.signature));
-    return encodeMacaroon({ identifier: id, caveats: [...caveats, ...added], signature }).toString('base64');
+  const issue = (terms: Partial<TokenTerms>) => {
+    const bare = { timeoutSeconds: 60, maxUses: 1, capabilities: [], constraints: {} };
+    const grant = { paywallId: 'pw_1', service: 'weather', terms: { ...bare, ...terms }, validUntil: 1000 };
+    return issueToken(rootKeyOf, { paymentHash, random: Buffer.alloc(32, 9), grant });
   };
   const check = (given: string, { now = 999, paywallId = 'pw_1' } = {}) =>
     checkToken(rootKeyOf, { token: given, preimage }, { paywallId, service: 'weather', now });
 
   test('are accepted until they expire, by their paywall alone', () => {
-    expect(check(token)).toEqual({
-      tokenId,
-      paymentHash,
-      maxUses: 5,
-      capabilities: ['read', 'write'],
-      constraints: { region: 'eu' },
-    });
+    const terms = { maxUses: 5, capabilities: ['read', 'write'], constraints: { region: 'eu' } };
+    const { token, tokenId } = issue(terms);
+    expect(check(token)).toEqual({ tokenId, paymentHash, ...terms });
     expect(check(token, { now: 1000 })).toBe('expired');
     expect(check(token, { paywallId: 'pw_2' })).toBe('other_paywall');
   });
 
-  test('can be narrowed by their holder, never widened', () => {
-    expect(
-      check(narrowed('weather_capabilities=read', 'weather_max_uses=2', `preimage=${preimage}`)),
-    ).toMatchObject({
-      capabilities: ['read'],
-      maxUses: 2,
+  describe('can be narrowed by their holder, never widened', () => {
+    const kinds = {
+      bare: {},
+      unlimited: { maxUses: null },
+      capable: { capabilities: ['read', 'write'] },
+      constrained: { constraints: { tier: 'silver', region: 'eu' } },
+      full: { maxUses: 5, capabilities: ['read', 'write'], constraints: { tier: 'silver' } },
+    } satisfies Record<string, Partial<TokenTerms>>;
+    type Kind = keyof typeof kinds;
+    type Expected = TokenProblem | 'unchanged' | Partial<TokenTerms>;
+    const same = 'unchanged';
+    const unmet = 'caveat_not_met';
+
+    test.each<[caveats: string[], each: Expected, except?: Partial<Record<Kind, Expected>>]>([
+      [[], same],
+      [['weather_capabilities=admin'], unmet],
+      [
+        ['weather_capabilities=read'],
+        unmet,
+        { capable: { capabilities: ['read'] }, full: { capabilities: ['read'] } },
+      ],
+      [['weather_capabilities=read,write'], unmet, { capable: same, full: same }],
+      [['weather_capabilities=read,admin'], unmet],
+      [['weather_capabilities=read,'], unmet],
+      [['weather_capabilities='], unmet],
+      [['weather_capabilities= read'], unmet],
+      [['weather_capabilities=read\r\nx-admin: 1'], unmet],
+      [['weather_capabilities=read', 'weather_capabilities=write'], unmet],
+      [['weather_valid_until=2000', 'weather_capabilities=admin'], unmet],
+      [['weather_tier=silver'], unmet, { constrained: same, full: same }],
+      [['weather_tier=gold'], unmet],
+      [['weather_tier=silver', 'weather_tier=gold'], unmet],
+      [['weather_tier=silver,tier=gold'], unmet],
+      [['weather_scope=x,tier=gold'], unmet],
+      [['weather_scope=x'], unmet],
+      [['weather_tier=silver\n'], unmet],
+      [['weather_Tier=silver'], unmet],
+      [['weather_='], unmet],
+      [['weather_constructor=x'], unmet],
+      [['weather___proto__=x'], unmet],
+      [['weather_timeout=1'], unmet],
+      [['weather_max_uses=1'], { maxUses: 1 }],
+      [['weather_max_uses=0'], { maxUses: 0 }],
+      [['weather_max_uses=9'], same, { unlimited: { maxUses: 9 } }],
+      [
+        ['weather_max_uses=2', 'weather_max_uses=9'],
+        same,
+        { unlimited: { maxUses: 2 }, full: { maxUses: 2 } },
+      ],
+      [['weather_max_uses=-1'], unmet],
+      [['weather_max_uses=1e9'], unmet],
+      [['weather_max_uses='], unmet],
+      [['weather_max_uses=null'], unmet],
+      [['weather_valid_until=2000'], same],
+      [['weather_valid_until=500'], 'expired'],
+      [['weather_valid_until=2000', 'weather_valid_until=500'], 'expired'],
+      [['weather_valid_until=soon'], unmet],
+      [['weather_valid_until='], unmet],
+      [['services=weather:0'], same],
+      [['services=other:0,weather:0'], same],
+      [['services=other:0'], 'other_paywall'],
+      [['services=weather:1'], 'other_paywall'],
+      [['services='], 'other_paywall'],
+      [['paywall=pw_1'], same],
+      [['paywall=pw_2'], 'other_paywall'],
+      [['paywall=pw_1,pw_2'], 'other_paywall'],
+      [[`preimage=${preimage}`], same],
+      [['preimage=a\u0000b'], unmet],
+      [['preimage=ü'], unmet],
+      [['other_capabilities=read'], unmet],
+      [['unknown=1'], unmet],
+      [['nonsense'], unmet],
+      [['=1'], unmet],
+      [[''], unmet],
+    ])('%j', (caveats, each, except = {}) => {
+      for (const kind of Object.keys(kinds) as Kind[]) {
+        const { token, tokenId } = issue(kinds[kind]);
+        const issued = {
+          tokenId,
+          paymentHash,
+          maxUses: 1,
+          capabilities: [],
+          constraints: {},
+          ...kinds[kind],
+        };
+        const expected = except[kind] ?? each;
+        const change = expected === same ? {} : expected;
+        expect([kind, check(appendCaveats(token, caveats))]).toEqual([
+          kind,
+          typeof change === 'string' ? change : { ...issued, ...change },
+        ]);
+      }
     });
-    expect(check(narrowed('weather_max_uses=9'))).toMatchObject({ maxUses: 5 });
-    expect(check(narrowed('weather_valid_until=2000'))).toMatchObject({ maxUses: 5 });
-    expect(check(narrowed('weather_valid_until=500'))).toBe('expired');
-    expect(check(narrowed('weather_capabilities=read,admin'))).toBe('caveat_not_met');
-    expect(check(narrowed('weather_region=us'))).toBe('caveat_not_met');
-    expect(check(narrowed('paywall=pw_2'))).toBe('other_paywall');
-    expect(check(narrowed('services=other:0'))).toBe('other_paywall');
-    for (const caveat of ['unknown=1', 'weather_valid_until=soon', 'nonsense', '=1'])
-      expect(check(narrowed(caveat))).toBe('caveat_not_met');
+
+    const name = fc.constantFrom('capabilities', 'max_uses', 'valid_until', 'tier', 'region', 'scope', '');
+    const prefix = fc.constantFrom('weather_', 'other_', '', 'services', 'paywall', 'preimage');
+    const value = fc.oneof(
+      fc.constantFrom(
+        'read',
+        'write',
+        'admin',
+        'silver',
+        'gold',
+        'eu',
+        'pw_1',
+        'weather:0',
+        '1',
+        '7',
+        '2000',
+      ),
+      fc.string({ unit: 'binary', maxLength: 8 }),
+    );
+    const caveat = fc
+      .tuple(prefix, name, fc.constantFrom('=', '=', '=', '', '=='), fc.array(value, { maxLength: 3 }))
+      .map(([first, rest, equals, values]) => first + rest + equals + values.join(','));
+
+    test.each(Object.keys(kinds) as Kind[])('a token that is %s, by any caveats', (kind) => {
+      const issued = { maxUses: 1, capabilities: [], constraints: {}, ...kinds[kind] };
+      const { token } = issue(kinds[kind]);
+      fc.assert(
+        fc.property(fc.array(caveat, { maxLength: 4 }), (caveats) => {
+          const found = check(
+            appendCaveats(
+              token,
+              caveats.map((each) => each.toWellFormed()),
+            ),
+          );
+          if (typeof found === 'string') return;
+          expect(found.constraints).toEqual(issued.constraints);
+          for (const each of found.capabilities) expect(issued.capabilities).toContain(each);
+          expect(found.maxUses ?? Infinity).toBeLessThanOrEqual(issued.maxUses ?? Infinity);
+        }),
+        { numRuns: 500 },
+      );
+    });
   });
 
   test('are read from headers of either name', () => {

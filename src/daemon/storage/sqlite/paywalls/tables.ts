@@ -1,6 +1,7 @@
 import type { AuthScheme, PaywallStatus } from '../../../../shared/contract/paywalls.ts';
 import type {
   ChargedRequest,
+  PaidRights,
   PaywallRecord,
   RateLimit,
   TokenTerms,
@@ -49,6 +50,7 @@ export const paywallChallenges = sqliteTable('paywall_challenges', {
   uses: integer().notNull().default(0),
   paymentId: text(),
   request: text({ mode: 'json' }).$type<ChargedRequest>(),
+  rights: text({ mode: 'json' }).$type<PaidRights>(),
 });
 
 /** Free requests of a client on a UTC day. */

@@ -21,6 +21,7 @@ import { peerAgreement } from './0036-peer-agreement.ts';
 import { usageKeys } from './0037-usage-keys.ts';
 import { usedChallenges } from './0038-used-challenges.ts';
 import { boundedReads } from './0039-bounded-reads.ts';
+import { chargeRights } from './0040-charge-rights.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -46,4 +47,5 @@ export const migrations: readonly Migration[] = [
   usageKeys,
   usedChallenges,
   boundedReads,
+  chargeRights,
 ];
