@@ -101,8 +101,8 @@ const modules = await build({
   input: {
     cli: 'build/cli/main.js',
     daemon: 'build/daemon/compiled-main.js',
-    'writer-worker': 'build/daemon/storage/sqlite/engine/writer-worker.js',
-    'reader-worker': 'build/daemon/storage/sqlite/engine/reader-worker.js',
+    'writer-worker': 'build/daemon/storage/sqlite/writer-worker.js',
+    'reader-worker': 'build/daemon/storage/sqlite/reader-worker.js',
     'keychain-child': 'build/keychain/keychain-child.js',
     'model-child': 'build/daemon/upstream/engine/model-child.js',
   },

@@ -1,29 +1,23 @@
-import { type BackupTask, backUp } from './backups/back-up.ts';
+import { backupReads } from './backups/reads.ts';
 import { checkPart, checkParts } from './check-database.ts';
 import type { Connection } from './engine/connection.ts';
 import { NameTexts } from './engine/names.ts';
-import { verifyLedger } from './ledger/verify-ledger.ts';
-import { servedDays, summarizeUsage } from './metering/summaries.ts';
-import { listResponses } from './responses/list-responses.ts';
-import { listRejections } from './traces/list-rejections.ts';
-import { listTraces } from './traces/list-traces.ts';
+import { ledgerReads } from './metering/ledger-reads.ts';
+import { meteringReads } from './metering/reads.ts';
+import { responsesReads } from './responses/reads.ts';
+import { tracesReads } from './traces/reads.ts';
 
 /** Reads of many rows: they run in the reader thread, each in its own snapshot. */
 export function longReads(database: Connection) {
   const names = new NameTexts(database);
   return {
-    served: () => servedDays(database),
-    summarize: (filter: Parameters<typeof summarizeUsage>[2]) => summarizeUsage(database, names, filter),
-    traces: (filter: Parameters<typeof listTraces>[2]) => listTraces(database, names, filter),
-    rejections: (filter: Parameters<typeof listRejections>[2]) => listRejections(database, names, filter),
-    responses: (page: Parameters<typeof listResponses>[1]) => listResponses(database, page),
-    /** Other reads run between its steps. */
-    verify: (_: undefined, __: undefined, onStep: () => void) => verifyLedger(database, onStep),
+    ...meteringReads(database, names),
+    ...ledgerReads(database),
+    ...tracesReads(database, names),
+    ...responsesReads(database),
     checkParts: () => checkParts(database),
     checkPart: (part: string) => checkPart(database, part),
-    /** Other reads run while a backup waits for its next pages. */
-    backup: (task: BackupTask, onProgress: Parameters<typeof backUp>[2]) =>
-      backUp(database.name, task, onProgress),
+    ...backupReads(database),
   };
 }
 

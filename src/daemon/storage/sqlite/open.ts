@@ -7,7 +7,6 @@ import type { Log } from '../../log.ts';
 import type { Storage } from '../storage.ts';
 import { agentsStore } from './agents/store.ts';
 import { autopilotsStore } from './autopilots/store.ts';
-import { backgroundStore } from './background/store.ts';
 import { finishRestore } from './backups/finish-restore.ts';
 import { backupStore } from './backups/store.ts';
 import { cacheStore } from './cache/store.ts';
@@ -20,7 +19,7 @@ import { migrations } from './engine/migrations/index.ts';
 import { NameTexts } from './engine/names.ts';
 import { createOrm } from './engine/orm.ts';
 import { Reader } from './engine/reader.ts';
-import { startThread } from './engine/thread.ts';
+import type { StoreContext } from './engine/store-context.ts';
 import { Writer } from './engine/writer.ts';
 import { eventsStore } from './events/store.ts';
 import { type DiskBounds, watchDisk } from './guard/disk-watch.ts';
@@ -29,17 +28,18 @@ import { watchMovedFiles } from './guard/moved-file-watch.ts';
 import { watchWal } from './guard/wal-watch.ts';
 import { idempotencyStore } from './idempotency/store.ts';
 import { keysStore } from './keys/store.ts';
-import { ledgerStore } from './ledger/store.ts';
 import type { LongReads } from './long-reads.ts';
+import { ledgerStore } from './metering/ledger-store.ts';
 import { meteringStore } from './metering/store.ts';
 import { challengesStore } from './payment-required/store.ts';
 import { paywallsStore } from './paywalls/store.ts';
 import { peersStore } from './peers/store.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { profileStore } from './profile/store.ts';
+import { backgroundStore } from './responses/background-store.ts';
 import { responsesStore } from './responses/store.ts';
 import { shoutsStore } from './shouts/store.ts';
-import type { StoreContext } from './store-context.ts';
+import { startThread } from './start-thread.ts';
 import { threadsStore } from './threads/store.ts';
 import { tokensStore } from './tokens/store.ts';
 import { tracesStore } from './traces/store.ts';
@@ -69,6 +69,11 @@ export interface SqliteOptions {
   startWriter?: () => Worker;
 }
 
+/** The context of the stores, with all writes and reads. */
+interface SqliteContext extends Omit<StoreContext<WriteCommands, LongReads>, 'writer'> {
+  writer: Writer<WriteCommands>;
+}
+
 /**
  * Opens `gateway.db` in the folder for this process alone, creating or migrating it as needed. Rejects with
  * `DataFolderInUse`, `UnsupportedSchema`, `DataNeedsRepair` or `DiskUnsuited`, and then leaves the file unchanged.
@@ -94,8 +99,8 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
       orm: createOrm(database),
       names: new NameTexts(database),
       writer,
-      reader: new Reader<LongReads>(file),
-      checker: new Reader<LongReads>(file, { hasLowPriority: true }),
+      reader: readerOf(file),
+      checker: readerOf(file, { hasLowPriority: true }),
     };
     const disk = watchDisk({ folder, bounds: options.disk, log });
     const watches = [
@@ -123,7 +128,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
     };
     return {
       ...stores(context, settledEvent),
-      backups: backupStore(folder, file),
+      backups: backupStore(folder, () => readerOf(file)),
       ...lifecycle(context, { disk, log, now, close }),
     };
   } catch (error) {
@@ -134,7 +139,12 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
   }
 }
 
-function stores(context: StoreContext, settledEvent: SqliteOptions['settledEvent']) {
+/** With `hasLowPriority`, reads leave the processor to other threads, where the system can do that. */
+function readerOf(file: string, { hasLowPriority = false } = {}): Reader<LongReads> {
+  return new Reader(() => startThread('reader-worker', { file, hasLowPriority }));
+}
+
+function stores(context: SqliteContext, settledEvent: SqliteOptions['settledEvent']) {
   return {
     keys: keysStore(context),
     workspaces: workspacesStore(context),
@@ -171,7 +181,10 @@ interface LifecycleOptions {
   close: () => Promise<void>;
 }
 
-function lifecycle({ database, writer, checker }: StoreContext, { disk, log, now, close }: LifecycleOptions) {
+function lifecycle(
+  { database, writer, checker }: SqliteContext,
+  { disk, log, now, close }: LifecycleOptions,
+) {
   let closed: Promise<void> | undefined;
   const check = async () => {
     const found: CheckFindings[] = [];

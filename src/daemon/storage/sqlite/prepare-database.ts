@@ -8,8 +8,8 @@ import { DataNeedsRepair, isDamage } from './engine/errors.ts';
 import { readMeta, writeMeta } from './engine/meta.ts';
 import { type Migration, migrate, needsMigration, schemaVersion } from './engine/migrate.ts';
 import { walDamage } from './engine/wal-damage.ts';
-import { balanceProblems, balanceTotals, checkBalances } from './ledger/check-balances.ts';
-import { matchesCheckpoint, writeCheckpoint } from './ledger/checkpoint.ts';
+import { balanceProblems, balanceTotals, checkBalances } from './metering/check-balances.ts';
+import { matchesCheckpoint, writeCheckpoint } from './metering/checkpoint.ts';
 
 interface PrepareOptions {
   file: string;

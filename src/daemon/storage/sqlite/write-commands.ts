@@ -1,7 +1,7 @@
 import type { Connection } from './engine/connection.ts';
 import type { CommandSource } from './engine/serve-writes.ts';
 import type { featureWrites } from './feature-writes.ts';
-import { BatchTotals } from './ledger/batch-totals.ts';
+import { BatchTotals } from './metering/batch-totals.ts';
 import { meteringWrites } from './metering/writes.ts';
 import { responseInsert } from './responses/response-insert.ts';
 

@@ -20,9 +20,7 @@ test('the death of the writer rejects pending writes and is reported', async () 
   let worker: Worker | undefined;
   const storage = await open({
     startWriter: () => {
-      worker = new Worker(
-        new URL('../../../../src/daemon/storage/sqlite/engine/writer-worker.ts', import.meta.url),
-      );
+      worker = new Worker(new URL('../../../../src/daemon/storage/sqlite/writer-worker.ts', import.meta.url));
       return worker;
     },
   });

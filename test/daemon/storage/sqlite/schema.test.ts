@@ -3,7 +3,6 @@ import { createRequire } from 'node:module';
 import Database from 'better-sqlite3';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { expect, test } from 'vitest';
-import { backgroundResponses, isRunning } from '../../../../src/daemon/storage/sqlite/background/tables.ts';
 import { migrate } from '../../../../src/daemon/storage/sqlite/engine/migrate.ts';
 import { migrations } from '../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
 import { createOrm } from '../../../../src/daemon/storage/sqlite/engine/orm.ts';
@@ -12,6 +11,10 @@ import {
   idempotencyKeys,
   isRunning as isKeyRunning,
 } from '../../../../src/daemon/storage/sqlite/idempotency/tables.ts';
+import {
+  backgroundResponses,
+  isRunning,
+} from '../../../../src/daemon/storage/sqlite/responses/background-tables.ts';
 
 const require = createRequire(import.meta.url);
 const { getTableConfig, SQLiteTable: Table } =
@@ -19,7 +22,7 @@ const { getTableConfig, SQLiteTable: Table } =
 
 const engine = new URL('../../../../src/daemon/storage/sqlite/', import.meta.url);
 const schemas: object[] = await Promise.all(
-  globSync('*/tables.ts', { cwd: engine }).map((path) => import(new URL(path, engine).href)),
+  globSync('*/{,*-}tables.ts', { cwd: engine }).map((path) => import(new URL(path, engine).href)),
 );
 
 interface Column {

@@ -1,11 +1,12 @@
 import type { AgentsStore } from '../../../features/agents/store.ts';
 import { and, eq, sql } from '../engine/orm.ts';
-import type { StoreContext } from '../store-context.ts';
+import type { StoreContext } from '../engine/store-context.ts';
 import { agentDays, agents } from './tables.ts';
+import type { AgentsWrites } from './writes.ts';
 
 const emptyDay = { freeRequests: 0, freeCost: 0, decisions: 0, others: 0 };
 
-export function agentsStore({ orm, writer }: StoreContext): AgentsStore {
+export function agentsStore({ orm, writer }: StoreContext<AgentsWrites>): AgentsStore {
   return {
     signUp: (signUp) => writer.write('agents.signUp', signUp),
     byDigest: async (digest) => orm.select().from(agents).where(eq(agents.digest, digest)).get(),

@@ -36,3 +36,5 @@ export function agentsWrites(orm: Orm) {
     },
   };
 }
+
+export type AgentsWrites = ReturnType<typeof agentsWrites>;

@@ -1,9 +1,10 @@
 import type { AutopilotsStore } from '../../../features/autopilots/store.ts';
 import { and, desc, eq, or } from '../engine/orm.ts';
-import type { StoreContext } from '../store-context.ts';
+import type { StoreContext } from '../engine/store-context.ts';
 import { autopilots } from './tables.ts';
+import type { AutopilotsWrites } from './writes.ts';
 
-export function autopilotsStore({ orm, writer }: StoreContext): AutopilotsStore {
+export function autopilotsStore({ orm, writer }: StoreContext<AutopilotsWrites>): AutopilotsStore {
   return {
     insert: (record, handles) => writer.write('autopilots.insert', { record, handles }),
     find: async (owner, reference) =>

@@ -33,3 +33,5 @@ export function autopilotsWrites(orm: Orm) {
     },
   };
 }
+
+export type AutopilotsWrites = ReturnType<typeof autopilotsWrites>;

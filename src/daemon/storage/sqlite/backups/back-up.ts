@@ -6,7 +6,7 @@ import { type Connection, openForReading } from '../engine/connection.ts';
 import { fsyncPath } from '../engine/database-file.ts';
 import { pageProblems, referenceProblems } from '../engine/integrity.ts';
 import { schemaVersion } from '../engine/migrate.ts';
-import { balanceProblems, checkBalances } from '../ledger/check-balances.ts';
+import { balanceProblems, checkBalances } from '../metering/check-balances.ts';
 import { contentDigest, filesTable, infoTable } from './content-digest.ts';
 
 export interface BackupTask extends BackupOrder {

@@ -2,19 +2,19 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isoTime } from '../../../../shared/time.ts';
 import type { BackupStore } from '../../../features/backups/backup-store.ts';
-import { Reader } from '../engine/reader.ts';
-import type { LongReads } from '../long-reads.ts';
+import type { Reader } from '../engine/reader.ts';
 import { partialFile } from './back-up.ts';
+import type { BackupReads } from './reads.ts';
 
 /** The folder of backups, in the data folder. */
 export const backupsFolder = 'backups';
 
 /** Each backup runs in its own thread, so that no other long read waits for it. */
-export function backupStore(folder: string, file: string): BackupStore {
+export function backupStore(folder: string, newReader: () => Reader<BackupReads>): BackupStore {
   return {
     async make(order, { onProgress, signal }) {
       const to = newBackupFile(folder, order.at);
-      const reader = new Reader<LongReads>(file);
+      const reader = newReader();
       const stop = () => void reader.close();
       signal.throwIfAborted();
       signal.addEventListener('abort', stop, { once: true });

@@ -1,11 +1,12 @@
 import type { CacheStore } from '../../../features/cache/store.ts';
 import { and, columnsOf, count, eq, gt, sql } from '../engine/orm.ts';
-import type { StoreContext } from '../store-context.ts';
+import type { StoreContext } from '../engine/store-context.ts';
 import { cachedAnswers } from './tables.ts';
+import type { CacheWrites } from './writes.ts';
 
 const bulk = { lane: 'bulk' } as const;
 
-export function cacheStore({ orm, writer }: StoreContext): CacheStore {
+export function cacheStore({ orm, writer }: StoreContext<CacheWrites>): CacheStore {
   const { usedAt: _, bytes, ...answer } = columnsOf(cachedAnswers);
   const { placeholder } = sql;
   // Prepared, as each call that may use the cache runs it.

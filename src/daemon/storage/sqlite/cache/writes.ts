@@ -64,3 +64,5 @@ export function cacheWrites(orm: Orm) {
     },
   };
 }
+
+export type CacheWrites = ReturnType<typeof cacheWrites>;

@@ -1,9 +1,10 @@
 import type { DecisionsStore } from '../../../features/decisions/index.ts';
 import { asc, eq } from '../engine/orm.ts';
-import type { StoreContext } from '../store-context.ts';
+import type { StoreContext } from '../engine/store-context.ts';
 import { decisionCalibrations, decisionDays } from './tables.ts';
+import type { DecisionsWrites } from './writes.ts';
 
-export function decisionsStore({ orm, writer }: StoreContext): DecisionsStore {
+export function decisionsStore({ orm, writer }: StoreContext<DecisionsWrites>): DecisionsStore {
   return {
     calibrations: async () =>
       orm

@@ -30,3 +30,5 @@ export function decisionsWrites(orm: Orm) {
     },
   };
 }
+
+export type DecisionsWrites = ReturnType<typeof decisionsWrites>;

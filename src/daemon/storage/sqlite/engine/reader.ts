@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import { ApiError } from '../../../../shared/errors.ts';
-import { exitWaiter, startThread } from './thread.ts';
+import { exitWaiter } from './exit-waiter.ts';
 
 /** `close` comes last. */
 export type ToReader = { id: number; name: string; data: unknown } | { close: true };
@@ -30,17 +30,14 @@ const idleMs = 10 * 60_000;
 
 /** Main-thread side of the reader: runs long reads in a thread that starts on demand and ends when idle. */
 export class Reader<R extends Reads> {
-  readonly #file: string;
-  readonly #hasLowPriority: boolean;
+  readonly #startThread: () => Worker;
   readonly #pending = new Map<number, PendingRead>();
   #thread: { worker: Worker; exited: () => Promise<void> } | undefined;
   #idle: NodeJS.Timeout | undefined;
   #lastId = 0;
 
-  /** With `hasLowPriority`, reads leave the processor to other threads, where the system can do that. */
-  constructor(file: string, { hasLowPriority = false } = {}) {
-    this.#file = file;
-    this.#hasLowPriority = hasLowPriority;
+  constructor(startThread: () => Worker) {
+    this.#startThread = startThread;
   }
 
   run<N extends keyof R & string>(
@@ -77,7 +74,7 @@ export class Reader<R extends Reads> {
   }
 
   #start() {
-    const worker = startThread('reader-worker', { file: this.#file, hasLowPriority: this.#hasLowPriority });
+    const worker = this.#startThread();
     const thread = { worker, exited: exitWaiter(worker) };
     const onEnd = (error: Error) => {
       if (this.#thread !== thread) return;

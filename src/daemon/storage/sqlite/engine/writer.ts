@@ -1,8 +1,8 @@
 import type { Worker } from 'node:worker_threads';
 import type { Log } from '../../../log.ts';
 import { DataNeedsRepair } from './errors.ts';
+import { exitWaiter } from './exit-waiter.ts';
 import type { FromWriter, ToWriter } from './serve-writes.ts';
-import { exitWaiter } from './thread.ts';
 import type { BatchFailure, BatchResult, Commands } from './write-batch.ts';
 import { refusedError, writerDiedError } from './write-errors.ts';
 import { type WriteOptions, WriteQueue } from './write-queue.ts';

@@ -3,10 +3,11 @@ import type { EventRecord, EventsStore, NewEvent } from '../../../features/event
 import type { UsageRecord } from '../../../features/metering/store.ts';
 import { lastEvent, readMeta } from '../engine/meta.ts';
 import { and, asc, gt, inArray, lte, sql } from '../engine/orm.ts';
+import type { StoreContext } from '../engine/store-context.ts';
 import { usageRecord } from '../metering/store.ts';
 import { calls } from '../metering/tables.ts';
-import type { StoreContext } from '../store-context.ts';
 import { events } from './tables.ts';
+import type { EventsWrites } from './writes.ts';
 
 /**
  * Events scanned before the event loop gets a turn. They have no index by workspace, which would slow down each call.
@@ -16,7 +17,7 @@ const prunedMax = 1000;
 
 /** The event of a settled call is not stored: `settledEvent` derives it from the call, which has its sequence. */
 export function eventsStore(
-  { database, orm, writer, names }: StoreContext,
+  { database, orm, writer, names }: StoreContext<EventsWrites>,
   settledEvent: (call: UsageRecord) => NewEvent,
 ): EventsStore {
   const stored = (workspaceIds: readonly string[], from: number, to: number, limit: number): EventRecord[] =>

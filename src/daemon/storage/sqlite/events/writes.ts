@@ -2,7 +2,7 @@ import type { NewEvent } from '../../../features/events/index.ts';
 import type { Connection } from '../engine/connection.ts';
 import { readMeta, writeMeta } from '../engine/meta.ts';
 import { lte, type Orm } from '../engine/orm.ts';
-import type { BatchTotals } from '../ledger/batch-totals.ts';
+import type { BatchTotals } from '../metering/batch-totals.ts';
 import { events } from './tables.ts';
 
 /**
@@ -54,3 +54,5 @@ export function eventsWrites(database: Connection, orm: Orm, totals: BatchTotals
     },
   };
 }
+
+export type EventsWrites = ReturnType<typeof eventsWrites>;

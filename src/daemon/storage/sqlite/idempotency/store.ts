@@ -1,11 +1,12 @@
 import type { IdempotencyStore } from '../../../features/idempotency/store.ts';
 import { and, eq } from '../engine/orm.ts';
-import type { StoreContext } from '../store-context.ts';
+import type { StoreContext } from '../engine/store-context.ts';
 import { isRunning, idempotencyKeys as keys } from './tables.ts';
+import type { IdempotencyWrites } from './writes.ts';
 
 const bulk = { lane: 'bulk' } as const;
 
-export function idempotencyStore({ orm, writer }: StoreContext): IdempotencyStore {
+export function idempotencyStore({ orm, writer }: StoreContext<IdempotencyWrites>): IdempotencyStore {
   const hasRunning = () =>
     orm.select({ key: keys.key }).from(keys).where(isRunning).limit(1).get() !== undefined;
   return {

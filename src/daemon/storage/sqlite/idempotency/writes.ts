@@ -72,3 +72,5 @@ export function idempotencyWrites(database: Connection, orm: Orm) {
     },
   };
 }
+
+export type IdempotencyWrites = ReturnType<typeof idempotencyWrites>;

@@ -1,9 +1,10 @@
 import type { KeysStore } from '../../../features/keys/store.ts';
 import { and, desc, eq, sql } from '../engine/orm.ts';
-import type { StoreContext } from '../store-context.ts';
+import type { StoreContext } from '../engine/store-context.ts';
 import { keys } from './tables.ts';
+import type { KeysWrites } from './writes.ts';
 
-export function keysStore({ orm, writer }: StoreContext): KeysStore {
+export function keysStore({ orm, writer }: StoreContext<KeysWrites>): KeysStore {
   const find = (workspaceId: string, keyId: string) =>
     orm
       .select()

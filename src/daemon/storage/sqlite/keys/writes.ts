@@ -45,3 +45,5 @@ export function keysWrites(database: Connection, orm: Orm) {
 function isKey({ workspaceId, keyId }: KeyRef) {
   return and(eq(keys.id, keyId), eq(keys.workspaceId, workspaceId));
 }
+
+export type KeysWrites = ReturnType<typeof keysWrites>;

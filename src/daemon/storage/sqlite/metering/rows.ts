@@ -1,8 +1,8 @@
 import type { SlotAnswer } from '../../../features/idempotency/store.ts';
 import type { HoldRecord, MeteringStore, Settlement, UsageRecord } from '../../../features/metering/store.ts';
 import { rowFormat } from '../engine/row-format.ts';
-import { type EntryRow, entryFormat } from '../ledger/ledger-chain.ts';
 import { type CallDetails, callDetails } from './call-details.ts';
+import { type EntryRow, entryFormat } from './ledger-chain.ts';
 import type { calls, holds } from './tables.ts';
 
 type RowOf<Format> = Format extends { row(source: never): infer R } ? R : never;

@@ -2,18 +2,26 @@ import type { SlotAnswer } from '../../../features/idempotency/store.ts';
 import type { CallStatus, LeftHold, MeteringStore, UsageRecord } from '../../../features/metering/store.ts';
 import type { NameTexts } from '../engine/names.ts';
 import { eq } from '../engine/orm.ts';
+import type { StoreContext } from '../engine/store-context.ts';
 import type { WriteOptions } from '../engine/write-queue.ts';
-import { spendingReads } from '../ledger/spending.ts';
-import type { StoreContext } from '../store-context.ts';
 import { mapNames, readDetails } from './call-details.ts';
+import type { MeteringReads } from './reads.ts';
 import { holdFormat, progressFormat, type SettlementWithAnswer, settlementRow } from './rows.ts';
+import { spendingReads } from './spending.ts';
 import { calls, holds } from './tables.ts';
+import type { MeteringWrites } from './writes.ts';
 
 /** A larger answer goes to the bulk lane, together with the settlement of its call. */
 const moneyLaneAnswerBytesMax = 64 * 1024;
 
 /** Holds, settlements and usage. A settlement replaces its hold if that is still queued. */
-export function meteringStore({ database, orm, writer, reader, names }: StoreContext): MeteringStore {
+export function meteringStore({
+  database,
+  orm,
+  writer,
+  reader,
+  names,
+}: StoreContext<MeteringWrites, MeteringReads>): MeteringStore {
   const { spendOfKey } = spendingReads(database);
 
   return {

@@ -3,10 +3,10 @@ import { utcDay } from '../../../../shared/time.ts';
 import type { Connection } from '../engine/connection.ts';
 import { writeMeta } from '../engine/meta.ts';
 import { insertSql } from '../engine/row-format.ts';
-import { workspaceAccount } from '../ledger/accounts.ts';
-import type { BatchTotals } from '../ledger/batch-totals.ts';
-import { entryInsert } from '../ledger/ledger-chain.ts';
+import { workspaceAccount } from './accounts.ts';
+import type { BatchTotals } from './batch-totals.ts';
 import { mapNames } from './call-details.ts';
+import { entryInsert } from './ledger-chain.ts';
 import {
   type CallRow,
   callFormat,
@@ -168,3 +168,5 @@ function cachedDay(): (ms: number) => string {
     return text;
   };
 }
+
+export type MeteringWrites = ReturnType<typeof meteringWrites>;

@@ -1,11 +1,12 @@
 import type { Challenge, ChallengesStore } from '../../../features/payment-required/store.ts';
 import { and, asc, desc, eq, gt, isNull, lte, or } from '../engine/orm.ts';
-import type { StoreContext } from '../store-context.ts';
+import type { StoreContext } from '../engine/store-context.ts';
 import { invoices } from '../wallet/tables.ts';
 import { challengeOf } from './rows.ts';
 import { paymentChallenges as challenges } from './tables.ts';
+import type { ChallengesWrites } from './writes.ts';
 
-export function challengesStore({ orm, writer }: StoreContext): ChallengesStore {
+export function challengesStore({ orm, writer }: StoreContext<ChallengesWrites>): ChallengesStore {
   const find = (where: ReturnType<typeof eq>): Challenge | undefined => {
     const row = orm.select().from(challenges).where(where).get();
     return row && challengeOf(row);

@@ -3,11 +3,11 @@ import type { Challenge, ChallengesStore, Redemption } from '../../../features/p
 import type { Connection } from '../engine/connection.ts';
 import { and, asc, eq, inArray, isNull, lt, ne, type Orm } from '../engine/orm.ts';
 import { eventInsert } from '../events/writes.ts';
-import { topUpsAccount, workspaceAccount } from '../ledger/accounts.ts';
-import type { BatchTotals } from '../ledger/batch-totals.ts';
-import { entryFormat, entryInsert } from '../ledger/ledger-chain.ts';
-import { accounts } from '../ledger/tables.ts';
-import { balanceMax } from '../ledger/writes.ts';
+import { topUpsAccount, workspaceAccount } from '../metering/accounts.ts';
+import type { BatchTotals } from '../metering/batch-totals.ts';
+import { entryFormat, entryInsert } from '../metering/ledger-chain.ts';
+import { accounts } from '../metering/ledger-tables.ts';
+import { balanceMax } from '../metering/ledger-writes.ts';
 import { invoices } from '../wallet/tables.ts';
 import { rowOf } from './rows.ts';
 import { paymentChallenges as challenges } from './tables.ts';
@@ -72,3 +72,5 @@ export function challengesWrites(database: Connection, orm: Orm, totals: BatchTo
     },
   };
 }
+
+export type ChallengesWrites = ReturnType<typeof challengesWrites>;

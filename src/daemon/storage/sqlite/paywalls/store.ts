@@ -1,10 +1,11 @@
 import type { PaywallsStore } from '../../../features/paywalls/store.ts';
 import { and, columnsOf, desc, eq, lt, max, ne, or } from '../engine/orm.ts';
-import type { StoreContext } from '../store-context.ts';
+import type { StoreContext } from '../engine/store-context.ts';
 import { invoices } from '../wallet/tables.ts';
 import { isServing, paywallChallenges, paywalls } from './tables.ts';
+import type { PaywallsWrites } from './writes.ts';
 
-export function paywallsStore({ database, orm, writer }: StoreContext): PaywallsStore {
+export function paywallsStore({ database, orm, writer }: StoreContext<PaywallsWrites>): PaywallsStore {
   /** One snapshot, so that the revision is that of the paywalls. */
   const serving = database.transaction(() => ({
     revision:

@@ -198,3 +198,5 @@ function tokenWrites(database: Connection, orm: Orm) {
     },
   };
 }
+
+export type PaywallsWrites = ReturnType<typeof paywallsWrites>;

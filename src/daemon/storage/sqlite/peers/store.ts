@@ -1,9 +1,10 @@
 import type { PeersStore } from '../../../features/peers/store.ts';
 import { and, asc, columnsOf, desc, eq } from '../engine/orm.ts';
-import type { StoreContext } from '../store-context.ts';
+import type { StoreContext } from '../engine/store-context.ts';
 import { peerAttempts, peers } from './tables.ts';
+import type { PeersWrites } from './writes.ts';
 
-export function peersStore({ orm, writer }: StoreContext): PeersStore {
+export function peersStore({ orm, writer }: StoreContext<PeersWrites>): PeersStore {
   const { secret: _, ...columns } = columnsOf(peers);
   const { id: __, ...attemptColumns } = columnsOf(peerAttempts);
   return {

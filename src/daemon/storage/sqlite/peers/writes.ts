@@ -104,3 +104,5 @@ export function peersWrites(orm: Orm) {
       saveHealth(peer, health),
   };
 }
+
+export type PeersWrites = ReturnType<typeof peersWrites>;

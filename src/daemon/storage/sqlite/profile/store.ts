@@ -1,9 +1,10 @@
 import type { ProfileStore } from '../../../features/profile/store.ts';
 import { and, eq, isNull, type SQL, sql } from '../engine/orm.ts';
-import type { StoreContext } from '../store-context.ts';
+import type { StoreContext } from '../engine/store-context.ts';
 import { users } from '../workspaces/tables.ts';
+import type { ProfileWrites } from './writes.ts';
 
-export function profileStore({ orm, writer }: StoreContext): ProfileStore {
+export function profileStore({ orm, writer }: StoreContext<ProfileWrites>): ProfileStore {
   const { number, handle, name, avatar, email, createdAt } = users;
   const updatedAt = sql<number>`coalesce(${users.updatedAt}, ${createdAt})`;
   const find = async (isMeant: SQL) =>

@@ -128,3 +128,5 @@ function anonymize(orm: Orm, { userId, at }: Removal): void {
     .where(eq(users.id, userId))
     .run();
 }
+
+export type ProfileWrites = ReturnType<typeof profileWrites>;

@@ -31,3 +31,5 @@ function itemsOf(list: string): { itemId: string; position: number }[] {
     return typeof itemId === 'string' ? [{ itemId, position }] : [];
   });
 }
+
+export type ResponseInsert = ReturnType<typeof responseInsert>;

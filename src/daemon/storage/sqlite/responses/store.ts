@@ -1,12 +1,20 @@
 import type { ResponsesStore } from '../../../features/inference/stored/responses-store.ts';
 import { and, eq, gt } from '../engine/orm.ts';
-import type { StoreContext } from '../store-context.ts';
+import type { StoreContext } from '../engine/store-context.ts';
+import type { ResponsesReads } from './reads.ts';
+import type { ResponseInsert } from './response-insert.ts';
 import { responseReads } from './response-reads.ts';
 import { responses } from './tables.ts';
+import type { ResponsesWrites } from './writes.ts';
 
 const bulk = { lane: 'bulk' } as const;
 
-export function responsesStore({ database, orm, writer, reader }: StoreContext): ResponsesStore {
+export function responsesStore({
+  database,
+  orm,
+  writer,
+  reader,
+}: StoreContext<ResponsesWrites & ResponseInsert, ResponsesReads>): ResponsesStore {
   return {
     ...responseReads(database),
     insert: (record) => {

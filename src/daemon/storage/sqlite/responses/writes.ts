@@ -1,5 +1,5 @@
-import { backgroundResponses, responseEvents } from '../background/tables.ts';
 import { and, eq, inArray, lte, type Orm, sql } from '../engine/orm.ts';
+import { backgroundResponses, responseEvents } from './background-tables.ts';
 import { responseItems, responses } from './tables.ts';
 
 /** Bytes deleted in one write: freeing pages takes time, during which calls wait for their holds. */
@@ -50,3 +50,5 @@ export function responsesWrites(orm: Orm) {
     },
   };
 }
+
+export type ResponsesWrites = ReturnType<typeof responsesWrites>;

@@ -1,10 +1,11 @@
 import type { ShoutsStore } from '../../../features/shouts/store.ts';
 import { and, asc, count, desc, eq, gt, gte, lt, max, sql } from '../engine/orm.ts';
-import type { StoreContext } from '../store-context.ts';
+import type { StoreContext } from '../engine/store-context.ts';
 import { users } from '../workspaces/tables.ts';
 import { shouts } from './tables.ts';
+import type { ShoutsWrites } from './writes.ts';
 
-export function shoutsStore({ orm, writer }: StoreContext): ShoutsStore {
+export function shoutsStore({ orm, writer }: StoreContext<ShoutsWrites>): ShoutsStore {
   const { id, body, zone, createdAt, updatedAt } = shouts;
   const { number, handle, name, avatar } = users;
   const records = () =>

@@ -15,3 +15,5 @@ export function shoutsWrites(orm: Orm) {
         .run().changes > 0,
   };
 }
+
+export type ShoutsWrites = ReturnType<typeof shoutsWrites>;

@@ -1,14 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MessageRecord, ThreadsStore } from '../../../features/threads/threads-store.ts';
 import { and, asc, columnsOf, desc, eq, gt, gte, inArray, isNotNull, lt, type Orm } from '../engine/orm.ts';
-import type { StoreContext } from '../store-context.ts';
+import type { StoreContext } from '../engine/store-context.ts';
 import { threadEvents, threadMessages, threadRuns, threads } from './tables.ts';
+import type { ThreadsWrites } from './writes.ts';
 
 const bulk = { lane: 'bulk' } as const;
 /** Messages read before the event loop gets a turn, as reads run in the main thread. */
 const messagesPerTurn = 64;
 
-export function threadsStore({ orm, writer }: StoreContext): ThreadsStore {
+export function threadsStore({ orm, writer }: StoreContext<ThreadsWrites>): ThreadsStore {
   const { lastEvent: _, ...thread } = columnsOf(threads);
   return {
     ...runReads(orm),

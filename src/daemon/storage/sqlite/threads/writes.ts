@@ -143,3 +143,5 @@ function appendEvent(orm: Orm, event: NewRunEvent, context: EventContext): void 
     .where(and(eq(threadEvents.threadId, threadId), isOld))
     .run();
 }
+
+export type ThreadsWrites = ReturnType<typeof threadsWrites>;

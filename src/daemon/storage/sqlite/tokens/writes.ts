@@ -30,3 +30,5 @@ export function tokensWrites(orm: Orm) {
     },
   };
 }
+
+export type TokensWrites = ReturnType<typeof tokensWrites>;

@@ -1,12 +1,19 @@
 import type { Rejection, TracesStore } from '../../../features/traces/store.ts';
 import { and, eq, inArray } from '../engine/orm.ts';
+import type { StoreContext } from '../engine/store-context.ts';
 import { usageRecord } from '../metering/store.ts';
 import { calls } from '../metering/tables.ts';
-import type { StoreContext } from '../store-context.ts';
+import type { TracesReads } from './reads.ts';
 import { rejections } from './tables.ts';
+import type { TracesWrites } from './writes.ts';
 
 /** Reads the usage of finished calls. Pages are found in the reader thread, as a filter may scan many calls. */
-export function tracesStore({ orm, reader, writer, names }: StoreContext): TracesStore {
+export function tracesStore({
+  orm,
+  reader,
+  writer,
+  names,
+}: StoreContext<TracesWrites, TracesReads>): TracesStore {
   return {
     find: async (workspaceId, requestId) => {
       const row = orm.select().from(calls).where(eq(calls.requestId, requestId)).get();

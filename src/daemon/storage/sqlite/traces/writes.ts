@@ -2,7 +2,7 @@ import type { NewEvent } from '../../../features/events/index.ts';
 import type { Rejection } from '../../../features/traces/store.ts';
 import { desc, eq, inArray, type Orm } from '../engine/orm.ts';
 import { eventInsert } from '../events/writes.ts';
-import type { BatchTotals } from '../ledger/batch-totals.ts';
+import type { BatchTotals } from '../metering/batch-totals.ts';
 import { rejections } from './tables.ts';
 
 /** Deleted at most with each new row, so that no write takes long. */
@@ -36,3 +36,5 @@ export function tracesWrites(orm: Orm, totals: BatchTotals) {
     },
   };
 }
+
+export type TracesWrites = ReturnType<typeof tracesWrites>;

@@ -1,8 +1,9 @@
 import type { ProviderKeysStore } from '../../../features/provider-keys/store.ts';
 import type { VaultStore } from '../../../features/vault/store.ts';
 import { asc, count, eq } from '../engine/orm.ts';
-import type { StoreContext } from '../store-context.ts';
+import type { StoreContext } from '../engine/store-context.ts';
 import { providerKeys, vaultMasters, vaultSecrets } from './tables.ts';
+import type { ProviderKeysWrites, VaultWrites } from './writes.ts';
 
 const masterColumns = {
   kid: vaultMasters.kid,
@@ -12,7 +13,7 @@ const masterColumns = {
   createdAt: vaultMasters.createdAt,
 };
 
-export function vaultStore({ orm, writer }: StoreContext): VaultStore {
+export function vaultStore({ orm, writer }: StoreContext<VaultWrites>): VaultStore {
   const inState = (state: 'current' | 'retired') =>
     orm.select(masterColumns).from(vaultMasters).where(eq(vaultMasters.state, state));
   return {
@@ -29,7 +30,7 @@ export function vaultStore({ orm, writer }: StoreContext): VaultStore {
   };
 }
 
-export function providerKeysStore({ orm, writer }: StoreContext): ProviderKeysStore {
+export function providerKeysStore({ orm, writer }: StoreContext<ProviderKeysWrites>): ProviderKeysStore {
   const columns = {
     workspaceId: providerKeys.workspaceId,
     provider: providerKeys.provider,

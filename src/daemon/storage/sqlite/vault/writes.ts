@@ -104,3 +104,7 @@ export function providerKeysWrites(orm: Orm) {
     },
   };
 }
+
+export type VaultWrites = ReturnType<typeof vaultWrites>;
+
+export type ProviderKeysWrites = ReturnType<typeof providerKeysWrites>;

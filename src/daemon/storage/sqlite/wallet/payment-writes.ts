@@ -5,7 +5,7 @@ import type {
   Settlement,
 } from '../../../features/wallet/store.ts';
 import { and, eq, gt, type Orm } from '../engine/orm.ts';
-import { hostAccount, inFlightAccount, lightningAccount, walletAccount } from '../ledger/accounts.ts';
+import { hostAccount, inFlightAccount, lightningAccount, walletAccount } from '../metering/accounts.ts';
 import type { Move, WalletBooking } from './booking.ts';
 import { leftOfBudget } from './budgets.ts';
 import { hasNotFailed, invoices, payments, wallets } from './tables.ts';
@@ -128,3 +128,5 @@ function settlementMoves({ walletId, state, amount, feeLimit, fee }: PaymentReco
     { kind: 'payment_excess', debit: hostAccount, credit: lightningAccount, amount: (fee ?? 0) - charged },
   ];
 }
+
+export type PaymentWrites = ReturnType<typeof paymentWrites>;

@@ -1,11 +1,12 @@
 import type { InvoiceRecord, PaymentRecord, WalletStore } from '../../../features/wallet/store.ts';
 import { and, asc, columnsOf, desc, eq, gt, isNull, lt, type SQL, sql } from '../engine/orm.ts';
-import { walletAccount } from '../ledger/accounts.ts';
-import { accounts } from '../ledger/tables.ts';
-import type { StoreContext } from '../store-context.ts';
+import type { StoreContext } from '../engine/store-context.ts';
+import { walletAccount } from '../metering/accounts.ts';
+import { accounts } from '../metering/ledger-tables.ts';
 import { leftOfBudget } from './budgets.ts';
 import { heldOfWallet, heldOfWallets, isPending } from './pending.ts';
 import { hasNotFailed, invoices, payments, walletNodes, wallets } from './tables.ts';
+import type { WalletWrites } from './writes.ts';
 
 const { secret: _secret, replacedAt: _replacedAt, ...walletColumns } = columnsOf(wallets);
 const {
@@ -18,7 +19,7 @@ const {
 /** A literal, as SQLite does not use a partial index for a bound value. */
 const isOpen = sql`${invoices.lapsedAt} is null and (${invoices.state} = 'open' or ${invoices.stillPayable} = 1)`;
 
-export function walletStore({ database, orm, writer }: StoreContext): WalletStore {
+export function walletStore({ database, orm, writer }: StoreContext<WalletWrites>): WalletStore {
   const findWallet = (where: ReturnType<typeof eq> | undefined) =>
     orm.select(walletColumns).from(wallets).where(where).get();
   const findInvoice = (where: ReturnType<typeof eq>): InvoiceRecord | undefined =>

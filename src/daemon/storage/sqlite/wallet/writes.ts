@@ -2,8 +2,8 @@ import type { SealedSecret } from '../../../features/vault/store.ts';
 import type { NewInvoice, WalletRecord, WalletStore } from '../../../features/wallet/store.ts';
 import type { Connection } from '../engine/connection.ts';
 import { and, eq, gt, isNull, ne, type Orm, or, sql } from '../engine/orm.ts';
-import { faucetAccount, lightningAccount, walletAccount } from '../ledger/accounts.ts';
-import type { BatchTotals } from '../ledger/batch-totals.ts';
+import { faucetAccount, lightningAccount, walletAccount } from '../metering/accounts.ts';
+import type { BatchTotals } from '../metering/batch-totals.ts';
 import { vaultSecrets } from '../vault/tables.ts';
 import { isCurrentMaster } from '../vault/writes.ts';
 import { walletBooking } from './booking.ts';
@@ -142,3 +142,5 @@ function isAwaited(orm: Orm, walletId: string, at: number): boolean {
     orm.select({ one: sql`1` }).from(payments).where(isPending).limit(1).get() !== undefined
   );
 }
+
+export type WalletWrites = ReturnType<typeof walletWrites>;

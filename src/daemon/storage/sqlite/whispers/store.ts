@@ -4,7 +4,8 @@ import type {
   WhispersOf,
   WhispersStore,
 } from '../../../features/whispers/store.ts';
-import type { StoreContext } from '../store-context.ts';
+import type { StoreContext } from '../engine/store-context.ts';
+import type { WhispersWrites } from './writes.ts';
 
 const personMembers = ['number', 'handle', 'name', 'avatar'] as const;
 
@@ -49,7 +50,7 @@ const threadsSql = `WITH RECURSIVE ${peersOf('recipients', 'sender', 'recipient'
 type Row = Omit<WhisperRecord, 'sender' | 'recipient'> & Record<string, unknown>;
 
 /** Plain SQL, because Drizzle cannot express a union of limited index scans as a subquery of IN. */
-export function whispersStore({ database, writer }: StoreContext): WhispersStore {
+export function whispersStore({ database, writer }: StoreContext<WhispersWrites>): WhispersStore {
   const found = database.prepare<[number], Row>(`${select} WHERE w.id = ?`);
   const lists = {
     all: database.prepare<object, Row>(listSql(all)),

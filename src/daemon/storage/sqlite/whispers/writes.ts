@@ -27,3 +27,5 @@ export function whispersWrites(orm: Orm) {
     },
   };
 }
+
+export type WhispersWrites = ReturnType<typeof whispersWrites>;

@@ -86,3 +86,5 @@ export function revokeInvitations(orm: Orm, { workspaceId, userId, at, roles }: 
 function isOpen(at: number) {
   return and(isNull(invitations.acceptedAt), isNull(invitations.revokedAt), gt(invitations.expiresAt, at));
 }
+
+export type InvitationWrites = ReturnType<typeof invitationWrites>;

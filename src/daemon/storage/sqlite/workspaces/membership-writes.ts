@@ -117,3 +117,5 @@ function firstOwner(orm: Orm, workspaceId: string, except = ''): string | undefi
     .limit(1)
     .get()?.userId;
 }
+
+export type MembershipWrites = ReturnType<typeof membershipWrites>;

@@ -1,10 +1,16 @@
 import type { PeopleStore } from '../../../features/workspaces/people-store.ts';
 import { and, asc, desc, eq, gt, isNull, lt } from '../engine/orm.ts';
-import type { StoreContext } from '../store-context.ts';
+import type { StoreContext } from '../engine/store-context.ts';
+import type { InvitationWrites } from './invitation-writes.ts';
+import type { MembershipWrites } from './membership-writes.ts';
 import { invitations, logins, members, userColumns, users, workspaces } from './tables.ts';
+import type { UserWrites } from './user-writes.ts';
 
 /** Ids sort by time, so pages are ordered by id. */
-export function peopleStore({ orm, writer }: StoreContext): PeopleStore {
+export function peopleStore({
+  orm,
+  writer,
+}: StoreContext<UserWrites & MembershipWrites & InvitationWrites>): PeopleStore {
   const memberships = () =>
     orm
       .select({ user: userColumns, role: members.role, joinedAt: members.joinedAt })

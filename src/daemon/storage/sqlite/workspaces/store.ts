@@ -1,9 +1,10 @@
 import type { WorkspacesStore } from '../../../features/workspaces/store.ts';
 import { and, asc, eq } from '../engine/orm.ts';
-import type { StoreContext } from '../store-context.ts';
+import type { StoreContext } from '../engine/store-context.ts';
 import { logins, members, userColumns, users, workspaces } from './tables.ts';
+import type { WorkspacesWrites } from './workspace-writes.ts';
 
-export function workspacesStore({ orm, writer }: StoreContext): WorkspacesStore {
+export function workspacesStore({ orm, writer }: StoreContext<WorkspacesWrites>): WorkspacesStore {
   const homeOf = (userId: string) =>
     orm
       .select({ workspace: workspaces })

@@ -56,3 +56,5 @@ export function userWrites(orm: Orm) {
         .run().changes > 0,
   };
 }
+
+export type UserWrites = ReturnType<typeof userWrites>;

@@ -38,3 +38,5 @@ export function workspacesWrites(orm: Orm) {
     },
   };
 }
+
+export type WorkspacesWrites = ReturnType<typeof workspacesWrites>;

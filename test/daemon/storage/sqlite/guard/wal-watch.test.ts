@@ -7,6 +7,7 @@ import { Reader } from '../../../../../src/daemon/storage/sqlite/engine/reader.t
 import { watchWal } from '../../../../../src/daemon/storage/sqlite/guard/wal-watch.ts';
 import type { LongReads } from '../../../../../src/daemon/storage/sqlite/long-reads.ts';
 import { prepareDatabase } from '../../../../../src/daemon/storage/sqlite/prepare-database.ts';
+import { startThread } from '../../../../../src/daemon/storage/sqlite/start-thread.ts';
 import { morning } from '../../../../storage/records.ts';
 import { openTemporarily, recordingLog } from '../temporary.ts';
 
@@ -49,7 +50,7 @@ test('an aborted read fails with a retryable error, and the next one succeeds', 
       SELECT max(n) AS day, 'key' AS caller, 0 AS own_key, 'paid' AS tier, 1 AS requests, 0 AS input_tokens,
         0 AS output_tokens FROM many`);
   database.close();
-  const reader = new Reader<LongReads>(file);
+  const reader = new Reader<LongReads>(() => startThread('reader-worker', { file, hasLowPriority: false }));
   onTestFinished(() => reader.close());
 
   expect(reader.abortOlderThan(0)).toBe(false);

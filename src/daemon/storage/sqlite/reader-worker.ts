@@ -1,8 +1,8 @@
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { longReads } from '../long-reads.ts';
-import { openForReading } from './connection.ts';
-import type { FromReader, Reads, ToReader } from './reader.ts';
+import { openForReading } from './engine/connection.ts';
+import type { FromReader, Reads, ToReader } from './engine/reader.ts';
+import { longReads } from './long-reads.ts';
 
 if (parentPort) {
   const port = parentPort;

@@ -5,12 +5,12 @@ import type { LedgerEntry } from '../../../../../src/daemon/features/metering/st
 import { migrate } from '../../../../../src/daemon/storage/sqlite/engine/migrate.ts';
 import { migrations } from '../../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
 import { batchRunner, type Operation } from '../../../../../src/daemon/storage/sqlite/engine/write-batch.ts';
-import { BatchTotals } from '../../../../../src/daemon/storage/sqlite/ledger/batch-totals.ts';
+import { BatchTotals } from '../../../../../src/daemon/storage/sqlite/metering/batch-totals.ts';
 import {
   balanceProblems,
   checkBalances,
-} from '../../../../../src/daemon/storage/sqlite/ledger/check-balances.ts';
-import { matchesCheckpoint } from '../../../../../src/daemon/storage/sqlite/ledger/checkpoint.ts';
+} from '../../../../../src/daemon/storage/sqlite/metering/check-balances.ts';
+import { matchesCheckpoint } from '../../../../../src/daemon/storage/sqlite/metering/checkpoint.ts';
 import { holdFormat, settlementRow } from '../../../../../src/daemon/storage/sqlite/metering/rows.ts';
 import { UsageTotals } from '../../../../../src/daemon/storage/sqlite/metering/usage-totals.ts';
 import { UsageVerification } from '../../../../../src/daemon/storage/sqlite/metering/verify-usage.ts';

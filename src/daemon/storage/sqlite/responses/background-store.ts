@@ -1,11 +1,12 @@
 import type { BackgroundStore } from '../../../features/inference/lifecycles/background/background-store.ts';
 import { and, eq, gt, sql } from '../engine/orm.ts';
-import type { StoreContext } from '../store-context.ts';
-import { backgroundResponses, isRunning, responseEvents } from './tables.ts';
+import type { StoreContext } from '../engine/store-context.ts';
+import { backgroundResponses, isRunning, responseEvents } from './background-tables.ts';
+import type { BackgroundWrites } from './background-writes.ts';
 
 const bulk = { lane: 'bulk' } as const;
 
-export function backgroundStore({ orm, writer }: StoreContext): BackgroundStore {
+export function backgroundStore({ orm, writer }: StoreContext<BackgroundWrites>): BackgroundStore {
   const { lastSequence, text } = responseEvents;
   // Prepared, as each turn of a streamed replay runs it.
   const nextBatch = orm

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { createCommands } from '../write-commands.ts';
-import { serveWrites } from './serve-writes.ts';
+import { serveWrites } from './engine/serve-writes.ts';
+import { createCommands } from './write-commands.ts';
 
 if (parentPort) serveWrites(parentPort, { createCommands });

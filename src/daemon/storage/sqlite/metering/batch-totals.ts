@@ -2,9 +2,9 @@ import type { Connection } from '../engine/connection.ts';
 import { lastEvent } from '../engine/meta.ts';
 import { NameNumbers } from '../engine/names.ts';
 import type { BatchTotals as WritesTotals } from '../engine/write-batch.ts';
-import { UsageTotals } from '../metering/usage-totals.ts';
 import { CheckpointWriter } from './checkpoint.ts';
 import { type EntryRow, entryFormat, LedgerChain } from './ledger-chain.ts';
+import { UsageTotals } from './usage-totals.ts';
 
 /** The amounts that one settled call adds to the totals of its day. */
 export interface CallTotals {

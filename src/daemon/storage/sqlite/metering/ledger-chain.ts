@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Connection } from '../engine/connection.ts';
 import { insertSql, rowFormat } from '../engine/row-format.ts';
 import type { EntrySum } from './check-balances.ts';
-import type { entries } from './tables.ts';
+import type { entries } from './ledger-tables.ts';
 
 type EntryRecord = typeof entries.$inferSelect;
 

@@ -1,11 +1,17 @@
 import { ApiError } from '../../../../shared/errors.ts';
 import type { AccountRecord, LedgerStore } from '../../../features/metering/ledger-store.ts';
 import type { Connection } from '../engine/connection.ts';
-import type { StoreContext } from '../store-context.ts';
+import type { StoreContext } from '../engine/store-context.ts';
 import { workspaceAccount } from './accounts.ts';
+import type { LedgerReads } from './ledger-reads.ts';
+import type { LedgerWrites } from './ledger-writes.ts';
 import { spendingReads } from './spending.ts';
 
-export function ledgerStore({ database, writer, checker }: StoreContext): LedgerStore {
+export function ledgerStore({
+  database,
+  writer,
+  checker,
+}: StoreContext<LedgerWrites, LedgerReads>): LedgerStore {
   const { keyFacts } = spendingReads(database);
   const read = creditReads(database);
   const readBalance = database.transaction((workspaceId: string, except: readonly string[]) => {

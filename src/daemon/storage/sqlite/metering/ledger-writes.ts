@@ -4,7 +4,7 @@ import { eq, type Orm } from '../engine/orm.ts';
 import { grantsAccount, workspaceAccount } from './accounts.ts';
 import type { BatchTotals } from './batch-totals.ts';
 import { entryFormat, entryInsert } from './ledger-chain.ts';
-import { accounts, creditGrants } from './tables.ts';
+import { accounts, creditGrants } from './ledger-tables.ts';
 
 /** Four million dollars in nano-dollars, well below the largest safe integer. */
 export const balanceMax = 4_000_000_000_000_000;
@@ -37,3 +37,5 @@ export function ledgerWrites(database: Connection, orm: Orm, totals: BatchTotals
 function isSameGrant(a: GrantRecord, b: GrantRecord): boolean {
   return a.workspaceId === b.workspaceId && a.amount === b.amount;
 }
+
+export type LedgerWrites = ReturnType<typeof ledgerWrites>;

@@ -4,15 +4,15 @@ import type { Connection } from '../../../../../src/daemon/storage/sqlite/engine
 import { migrate } from '../../../../../src/daemon/storage/sqlite/engine/migrate.ts';
 import { migrations } from '../../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
 import { batchRunner } from '../../../../../src/daemon/storage/sqlite/engine/write-batch.ts';
-import { BatchTotals } from '../../../../../src/daemon/storage/sqlite/ledger/batch-totals.ts';
+import { BatchTotals } from '../../../../../src/daemon/storage/sqlite/metering/batch-totals.ts';
 import {
   balanceProblems,
   checkBalances,
   type EntrySum,
   sumEntries,
-} from '../../../../../src/daemon/storage/sqlite/ledger/check-balances.ts';
-import { matchesCheckpoint } from '../../../../../src/daemon/storage/sqlite/ledger/checkpoint.ts';
-import { verifyChain } from '../../../../../src/daemon/storage/sqlite/ledger/ledger-chain.ts';
+} from '../../../../../src/daemon/storage/sqlite/metering/check-balances.ts';
+import { matchesCheckpoint } from '../../../../../src/daemon/storage/sqlite/metering/checkpoint.ts';
+import { verifyChain } from '../../../../../src/daemon/storage/sqlite/metering/ledger-chain.ts';
 import { settlementRow } from '../../../../../src/daemon/storage/sqlite/metering/rows.ts';
 import { meteringWrites } from '../../../../../src/daemon/storage/sqlite/metering/writes.ts';
 import { aSettlement } from '../../../../storage/records.ts';

@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LedgerFindings } from '../../../features/metering/ledger-store.ts';
 import type { Connection } from '../engine/connection.ts';
-import { type UsageFindings, UsageVerification } from '../metering/verify-usage.ts';
 import {
   faucetAccount,
   grantsAccount,
@@ -16,6 +15,7 @@ import {
 import { checkBalances, type EntrySum, sumEntries } from './check-balances.ts';
 import { type ChainFindings, ChainVerification } from './ledger-chain.ts';
 import { wrongSpending } from './spending.ts';
+import { type UsageFindings, UsageVerification } from './verify-usage.ts';
 
 /** How many problems of one kind are listed; the rest is counted. */
 const listedMax = 20;

@@ -7,9 +7,9 @@ import {
 } from '../../../../../src/daemon/storage/sqlite/engine/connection.ts';
 import { migrations } from '../../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
 import { batchRunner } from '../../../../../src/daemon/storage/sqlite/engine/write-batch.ts';
-import { BatchTotals } from '../../../../../src/daemon/storage/sqlite/ledger/batch-totals.ts';
-import { verifyLedger } from '../../../../../src/daemon/storage/sqlite/ledger/verify-ledger.ts';
+import { BatchTotals } from '../../../../../src/daemon/storage/sqlite/metering/batch-totals.ts';
 import { settlementRow } from '../../../../../src/daemon/storage/sqlite/metering/rows.ts';
+import { verifyLedger } from '../../../../../src/daemon/storage/sqlite/metering/verify-ledger.ts';
 import { meteringWrites } from '../../../../../src/daemon/storage/sqlite/metering/writes.ts';
 import { prepareDatabase } from '../../../../../src/daemon/storage/sqlite/prepare-database.ts';
 import { aSettlement, morning } from '../../../../storage/records.ts';

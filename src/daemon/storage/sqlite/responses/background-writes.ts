@@ -5,8 +5,8 @@ import type {
 } from '../../../features/inference/lifecycles/background/background-store.ts';
 import type { Connection } from '../engine/connection.ts';
 import { and, eq, type Orm } from '../engine/orm.ts';
-import { responseInsert } from '../responses/response-insert.ts';
-import { backgroundResponses, isRunning, responseEvents } from './tables.ts';
+import { backgroundResponses, isRunning, responseEvents } from './background-tables.ts';
+import { responseInsert } from './response-insert.ts';
 
 /** Rows deleted in one write: freeing pages takes time, during which calls wait for their holds. */
 const batchesMax = 32;
@@ -44,3 +44,5 @@ export function backgroundWrites(database: Connection, orm: Orm) {
       dropEvents.run({ at }).changes || dropRows.run({ at, limit }).changes,
   };
 }
+
+export type BackgroundWrites = ReturnType<typeof backgroundWrites>;
