@@ -1,4 +1,4 @@
-import { html, htmlDocument, Markup } from './markup.ts';
+import { html, htmlDocument } from './markup.ts';
 
 interface LoginPageParts {
   title: string;
@@ -37,7 +37,6 @@ export function loginPage({ title, style, script }: LoginPageParts): string {
 <p id="left-open" class="problem" hidden>The login of this page could not be ended. See: <code>gateway sessions list</code></p>
 <p><a href="/docs">API reference</a></p>
 </div>
-</main>
-<script>${new Markup(script)}</script>`;
-  return htmlDocument({ title: `Log in to ${title}`, style, bodyClass: 'home', body });
+</main>`;
+  return htmlDocument({ title: `Log in to ${title}`, style, script, bodyClass: 'home', body });
 }

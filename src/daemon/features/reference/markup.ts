@@ -58,13 +58,14 @@ export function inline(text: string): Markup {
 interface DocumentParts {
   title: string;
   style: string;
+  script?: string;
   /** Of the body element. */
   bodyClass?: 'home';
   body: Markup;
 }
 
 /** A whole page, which needs nothing from other hosts. */
-export function htmlDocument({ title, style, bodyClass, body }: DocumentParts): string {
+export function htmlDocument({ title, style, script, bodyClass, body }: DocumentParts): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -76,7 +77,11 @@ export function htmlDocument({ title, style, bodyClass, body }: DocumentParts): 
 <style>${new Markup(style)}</style>
 </head>
 <body${bodyClass && html` class="${bodyClass}"`}>
-${body}
+${body}${
+  script !== undefined &&
+  html`
+<script>${new Markup(script)}</script>`
+}
 </body>
 </html>
 `.text;

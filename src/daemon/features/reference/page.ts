@@ -1,5 +1,5 @@
 import { type Description, type Place, placesOf } from './document.ts';
-import { html, htmlDocument, inline, Markup, prose } from './markup.ts';
+import { html, htmlDocument, inline, type Markup, prose } from './markup.ts';
 import { operationView } from './operation-view.ts';
 import { membersOf, typeOf } from './schema-view.ts';
 
@@ -38,9 +38,8 @@ ${groups.map(
     html`<section class="group"><h2>${name}</h2><p>${inline(says)}</p>${own.map((it) => operationView(it, description))}</section>`,
 )}
 ${schemasView(description)}
-</main>
-<script>${new Markup(script)}</script>`;
-  return htmlDocument({ title: `${info.title} API`, style, body });
+</main>`;
+  return htmlDocument({ title: `${info.title} API`, style, script, body });
 }
 
 function navGroup(name: string, places: Place[]): Markup {
