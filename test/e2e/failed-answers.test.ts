@@ -1,10 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import { answers, cutAfter, eventsOf, insertsAfter, says, words } from '../support/chaos-behaviours.ts';
-import { chaosForThisFile } from '../support/chaos-daemon.ts';
+import {
+  answers,
+  bytesOf,
+  cutAfter,
+  cutAt,
+  eventsOf,
+  insertsAfter,
+  neverEnds,
+  says,
+  words,
+} from '../support/chaos-behaviours.ts';
+import { allFormatPairs, chaosForThisFile, nanoUsdPerToken } from '../support/chaos-daemon.ts';
 import type { Behaviour } from '../support/chaos-upstream.ts';
 import { eventually } from '../support/eventually.ts';
 import { responsesDocument } from '../support/fake-openai-responses.ts';
-import { callModel, completeCall, type OpenAiWire } from '../support/model-client.ts';
+import { bodyOf, callModel, completeCall, type OpenAiWire } from '../support/model-client.ts';
 import { checkResponse } from '../support/responses-check.ts';
 
 /** Providers that fail in the middle of an answer, and what the caller and later readers see of it. */
@@ -81,11 +91,9 @@ describe('a whole answer', () => {
     },
   );
 
-  test('that breaks off after its first output is failed, with what was generated', async () => {
+  test('that breaks off after its first output is failed, with what was generated, if no other provider is left', async () => {
     const model = on.chaos.addModel('chat', cutAfter(afterOutput, 'reset'));
-    const fallback = on.chaos.addModel('spare', answers({ text: 'From the spare.' }));
-    const more = { store: true, service: { fallbacks: [fallback] } };
-    const { status, json } = await create({ model, more });
+    const { status, json } = await create({ model, more: { store: true } });
     expect(status).toBe(200);
     expect(json).toMatchObject({
       status: 'failed',
@@ -95,7 +103,6 @@ describe('a whole answer', () => {
     });
     checkResponse(json);
     expect((await read(json.id)).body).toEqual(json);
-    expect(on.chaos.callsOf(fallback.slice('spare/'.length))).toEqual([]);
   });
 
   test('is replayed to a retry with the same Idempotency-Key', async () => {
@@ -125,6 +132,47 @@ describe('a whole answer', () => {
       expect(text).toContain('From the spare.');
     },
   );
+
+  test.each(allFormatPairs)(
+    'comes from the next provider wherever it breaks off, and only that one is charged: $name',
+    async ({ wire, upstream }) => {
+      const body = bodyOf({ wire: upstream, model: 'any', stream: wire !== upstream });
+      const { length } = bytesOf({ wire: upstream, body, stream: wire !== upstream } as never);
+      const cuts = Array.from({ length: 8 }, (_, at) => Math.round((at * length * 0.9) / 7));
+      const usage = { input: 3, output: 4 };
+      const one = async (cut: number) => {
+        const model = on.chaos.addModel(upstream, cutAt(cut, cut % 2 === 0 ? 'reset' : 'close'));
+        const fallback = on.chaos.addModel('spare', answers({ text: 'From the spare.', usage }));
+        const more = { service: { fallbacks: [fallback] } };
+        const answer = await completeCall(on.daemon, { wire, model, stream: false, more });
+        expect([cut, answer.status]).toEqual([cut, 200]);
+        expect(answer.text).toContain('From the spare.');
+        expect(answer.text).not.toContain(words.slice(0, 9));
+        expect(await on.waitForUsage(fallback)).toMatchObject({
+          status: 'completed',
+          ...usage,
+          charged: usage.input * nanoUsdPerToken.input + usage.output * nanoUsdPerToken.output,
+          attempts: [
+            { provider: upstream, errorCode: expect.stringMatching(/^(network|broken_answer)$/) },
+            { provider: 'spare', status: 200, errorCode: null },
+          ],
+        });
+      };
+      await Promise.all(cuts.map(one));
+    },
+  );
+
+  test('that is cut for its length is not read ahead for ever', async () => {
+    const model = on.chaos.addModel('chat', neverEnds());
+    const fallback = on.chaos.addModel('spare', answers());
+    const more = { max_output_tokens: 100, service: { fallbacks: [fallback] } };
+    const { json } = await create({ model, more });
+    expect(json).toMatchObject({
+      status: 'incomplete',
+      incomplete_details: { reason: 'max_output_tokens' },
+      service: { attempts: [{ provider: 'chat', error_code: null }] },
+    });
+  });
 
   test('in the chat format, which has no failed answers, is an error with the attempts', async () => {
     const model = on.chaos.addModel('responses', cutAfter(afterOutput, 'close'));

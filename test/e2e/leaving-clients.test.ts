@@ -34,9 +34,12 @@ const allBut =
 
 describe.each(allFormatPairs)('a client that disconnects: $name', ({ wire, upstream }) => {
   /** Disconnects a client; returns its usage row and the text it received. */
-  const leave = async (behaviour: Behaviour, options: { stream: boolean; after?: string }) => {
+  const leave = async (
+    behaviour: Behaviour,
+    options: { stream: boolean; after?: string; more?: Record<string, unknown> },
+  ) => {
     const { model, name } = addModel(upstream, behaviour);
-    const answer = callModel(chaotic.daemon, { wire, model, stream: options.stream });
+    const answer = callModel(chaotic.daemon, { wire, model, ...options });
     const call = await eventually('the provider is asked', () => chaotic.chaos.callsOf(name)[0]);
     if (options.after !== undefined) await answer.receives(options.after);
     answer.disconnect();
@@ -71,11 +74,15 @@ describe.each(allFormatPairs)('a client that disconnects: $name', ({ wire, upstr
     expect(row?.charged).toBe(price(row?.input, row?.output));
   });
 
-  test('in the middle of a whole answer pays for the prompt', async () => {
-    const { row } = await leave(stallsAfter(8), { stream: false });
-    expect(row?.charged).toBe(price(row?.input, row?.output));
-    expect(row?.charged).toBeGreaterThan(0);
-  });
+  test.each([[[]], [['spare/other']]])(
+    'in the middle of a whole answer pays for the prompt, with fallbacks %j',
+    async (fallbacks) => {
+      const { row } = await leave(stallsAfter(8), { stream: false, more: { service: { fallbacks } } });
+      expect(row?.charged).toBe(price(row?.input, row?.output));
+      expect(row?.charged).toBeGreaterThan(0);
+      expect(row?.attempts.map(({ provider }) => provider)).toEqual([upstream]);
+    },
+  );
 
   test('before usage is reported pays for the prompt and the whole text', async () => {
     const { row, delivered } = await leave(allBut(upstream === 'responses' ? 1 : 2), {

@@ -2,7 +2,7 @@ import type { CacheMode } from '../../../shared/contract/key-defaults.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
 import type { Offer } from '../catalog/index.ts';
 import type { Inference } from '../inference/neutral.ts';
-import type { UpstreamAnswer, UpstreamFailure } from '../inference/upstream.ts';
+import type { StreamAnswer, UpstreamAnswer, UpstreamFailure } from '../inference/upstream.ts';
 import type { Target } from './health.ts';
 
 /** One way to get a call answered. */
@@ -100,6 +100,11 @@ export interface RouteOpenRequest<R extends Route = Route> {
   attempts: Attempt[];
   /** Called before each attempt; the first is 1. */
   onAttempt: (route: R, attempt: number) => void;
+  /**
+   * Set for a call whose caller gets nothing before the end of the answer. While another route is left, the answer is read
+   * by this function, which rejects with the UpstreamFailure if it breaks off; then the next route is tried.
+   */
+  readAhead?: (answer: StreamAnswer, route: R) => Promise<StreamAnswer>;
 }
 
 /** A route that has started to answer. */

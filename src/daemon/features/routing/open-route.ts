@@ -47,12 +47,13 @@ export async function openRoute(
     if (route !== repeated) deps.retries.earn(route.provider);
     const startedAt = deps.world.elapsed();
     request.onAttempt(route, attempts.length + 1);
+    let started: OpenedRoute<ProviderRoute>;
     try {
       const answer = await tryRoute(deps, request, route, startedAt - openedAt);
       const ms = deps.world.elapsed() - startedAt;
       const attempt = toAttempt(route, 200, null, ms);
       attempts.push(attempt);
-      return opened(deps, route, answer, attempt);
+      started = opened(deps, route, answer, attempt);
     } catch (error) {
       const ms = deps.world.elapsed() - startedAt;
       if (signal.aborted) {
@@ -79,9 +80,34 @@ export async function openRoute(
         waiting.push(route);
       }
       failed.push({ attempt, failure: error });
+      continue;
     }
+    const isLast = waiting.length === 0 || failed.length === attemptsMax - 1;
+    const failure = isLast ? undefined : await readToEnd(started, request);
+    const attempt = attempts.at(-1);
+    if (failure === undefined || attempt === undefined) return started;
+    deps.onFailure?.(route.provider, failure);
+    failed.push({ attempt, failure });
   }
   throw allRoutesFailed(request.inference.model, failed, attempts);
+}
+
+/** Reads an answer that the caller gets whole. Returns why it broke off, if it did. */
+async function readToEnd(
+  started: OpenedRoute<ProviderRoute>,
+  { readAhead, signal }: RouteOpenRequest<ProviderRoute>,
+): Promise<UpstreamFailure | undefined> {
+  const { answer, route, ended } = started;
+  if (readAhead === undefined || answer.kind !== 'stream') return undefined;
+  try {
+    started.answer = await readAhead(answer, route);
+    return undefined;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof UpstreamFailure)) throw error;
+    ended({ failure: error });
+    return error;
+  }
 }
 
 /**

@@ -79,6 +79,36 @@ describe('a call continues with the next provider', () => {
     ]);
   });
 
+  test('after an answer that breaks off while it is read ahead, if another route is left', async () => {
+    const { open, health } = setUp({ a: ['ok'], b: ['ok'], c: ['ok'], d: ['ok'] });
+    const read: string[] = [];
+    const readAhead: RouteOpenRequest<ProviderRoute>['readAhead'] = (_answer, { provider }) => {
+      read.push(provider);
+      return Promise.reject(fails('broken'));
+    };
+    const opened = await open({ readAhead });
+    // The third attempt is the last one, whose answer is left to the caller.
+    expect([read, opened.route.provider]).toEqual([['a', 'b'], 'c']);
+    expect(opened.attempts.map(({ status, errorCode }) => [status, errorCode])).toEqual([
+      [200, 'broken_answer'],
+      [200, 'broken_answer'],
+      [200, null],
+    ]);
+    expect(health.standing(opened.route).state).toBe('ready');
+  });
+
+  test('but not once the client has left', async () => {
+    const { open } = setUp({ a: ['ok'], b: ['ok'] });
+    const leaving = new AbortController();
+    const attempts: Attempt[] = [];
+    const readAhead = () => {
+      leaving.abort('left');
+      return Promise.reject(fails('network'));
+    };
+    await expect(open({ readAhead, signal: leaving.signal, attempts })).rejects.toBe('left');
+    expect(attempts.map(({ provider }) => provider)).toEqual(['a']);
+  });
+
   test('after a workspace’s key that is not available, unless only such keys are left', async () => {
     const { open, routes, calls } = setUp({ a: ['ok'], b: ['ok'] });
     const [own, hosts] = [{ ...(routes[0] as ProviderRoute), ownKey: true }, routes[1] as ProviderRoute];

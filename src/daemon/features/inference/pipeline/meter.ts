@@ -70,7 +70,7 @@ export class Meter {
   /** What the provider's format could not express. */
   dropped: readonly Dropped[] = [];
   #route: Route | undefined;
-  #output: Output | undefined;
+  #output: Pick<Output, 'characters'> | undefined;
   #hasFinished = false;
   #reported: Tokens | undefined;
   #reportedPrompt: PromptTokens | undefined;
@@ -96,12 +96,24 @@ export class Meter {
   }
 
   /** To be called when a provider has started to answer; before that, nothing is charged. */
-  answerStarted(route: Route, output: Output): void {
+  answerStarted(route: Route, output: Pick<Output, 'characters'>): void {
+    if (route !== this.#route) this.#ttftMs = Math.round(this.#sinceStart());
     this.#route = route;
     this.#output = output;
-    this.#ttftMs = Math.round(this.#sinceStart());
     const nanoUsdPerMillion = route.offer.prices?.output ?? 0;
     this.#charactersPerCent = (charactersPerTokenMin * progressEveryNanoUsd * 1e6) / nanoUsdPerMillion;
+  }
+
+  /** To be called when an answer of which nothing was delivered is given up: nothing of it is charged. */
+  answerDiscarded(): void {
+    this.#route = undefined;
+    this.#output = undefined;
+    this.#reported = undefined;
+    this.#reportedPrompt = undefined;
+    this.#ttftMs = null;
+    this.#hasFinished = false;
+    this.finish = 'stop';
+    this.#progressCharacters = 0;
   }
 
   /** Charges the prompt of a call that was canceled before the answer: the provider may have worked on it. */

@@ -27,6 +27,7 @@ import { capableRoutes } from './capable-routes.ts';
 import { checkAction, defaultsOf, enforceKeyPolicy, policyOf } from './key-policy.ts';
 import { Meter } from './meter.ts';
 import { createOutput, type Output } from './output-items.ts';
+import { readAhead } from './read-ahead.ts';
 import type { Sealer } from './sealing.ts';
 
 /** A call that a provider has started to answer. */
@@ -85,6 +86,7 @@ export async function startCall(deps: CallDeps, call: ModelCall): Promise<Starte
         const routed = { call, model: route.offer.model, provider: route.provider, attempt };
         for (const observer of observersOf(deps, call)) observer.onRouted?.(routed);
       },
+      ...(!inference.stream && { readAhead: (answer, route) => readAhead(answer, route, meter) }),
     });
     const { route, answer, ended } = await withHold(opening, meter, inference);
     const output = createOutput(deps.makeId, sealFor(deps.sealer, call.caller.workspaceId));
