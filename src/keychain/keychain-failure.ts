@@ -56,7 +56,7 @@ const signs: readonly [RegExp, KeychainFault][] = [
     'no-session',
   ],
   [/not provided by any \.service|ServiceUnknown|NameHasNoOwner|StartServiceByName|Spawn\./i, 'no-service'],
-  [/does not exist at path.*collection|no such collection/i, 'no-keyring'],
+  [/does not exist at path.{0,100}collection|no such collection/i, 'no-keyring'],
   [/locked collection|is locked|user interaction is not allowed|-25308/i, 'locked'],
   [/timed? ?out|timeout was reached|did not receive a reply/i, 'timed-out'],
   [/denied|not permitted|cancell?ed|dismissed|passphrase you entered|not authori[sz]ed/i, 'denied'],

@@ -1,6 +1,7 @@
 import type { Endpoint, Input, Result } from './contract/endpoint.ts';
 import { receivedError } from './received-error.ts';
 import { type SseEvent, SseReader } from './sse.ts';
+import { trimEnd } from './trim-text.ts';
 
 /**
  * The typed HTTP client. It knows contracts but no transport: `send` is injected, so a Unix socket, a remote host and a
@@ -101,7 +102,7 @@ export interface ClientOptions {
 export const answerBytesMax = 64 * 1024 * 1024;
 
 export function createClient({ baseUrl, token, workspace, send, onHeaders }: ClientOptions): Client {
-  const base = baseUrl.replace(/\/+$/, '');
+  const base = trimEnd(baseUrl, '/');
   let asked: Promise<string | undefined> | undefined;
   const bearer = () => {
     if (typeof token !== 'function') return token;

@@ -1,3 +1,5 @@
+import { trimEnd } from './trim-text.ts';
+
 /**
  * Money is an integer number of nano-dollars (10⁻⁹ USD) internally and a decimal string of dollars on the wire. A safe
  * integer holds nine million dollars, more than any call or local account reaches; this is asserted.
@@ -198,7 +200,7 @@ export function formatUsd(amount: NanoUsd): string {
   const sign = amount < 0 ? '-' : '';
   const nano = BigInt(Math.abs(amount));
   const whole = nano / NANO_PER_USD;
-  const fraction = (nano % NANO_PER_USD).toString().padStart(9, '0').replace(/0+$/, '');
+  const fraction = trimEnd((nano % NANO_PER_USD).toString().padStart(9, '0'), '0');
   return `${sign}${whole}${fraction && `.${fraction}`}`;
 }
 

@@ -10,8 +10,11 @@ export function notFound(noun: string, name: string, param?: string): ApiError {
  * Undefined if the path has no parameters. The last parameter is taken for what is missing.
  */
 export function missingResource(template: string, params: Record<string, unknown>): string | undefined {
-  const [, segment = '', name = ''] = /([\w-]*)\/\{(\w+)[^{]*$/.exec(template) ?? [];
-  if (name === '') return undefined;
+  const steps = template.split('/');
+  const last = steps.findLastIndex((step) => step.startsWith('{'));
+  const [, name] = /^\{(\w+)/.exec(steps[last] ?? '') ?? [];
+  if (name === undefined) return undefined;
+  const segment = steps[last - 1] ?? '';
   const noun = name === 'id' ? segment.replace(/s$/, '') : name.replace(/(Id|_id)$/, '');
   return missing(noun, String(params[name]));
 }

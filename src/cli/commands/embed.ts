@@ -1,6 +1,7 @@
 import { Command } from '@commander-js/extra-typings';
 import type { CreateEmbeddingBody, EmbeddingList } from '../../shared/contract/embeddings.ts';
 import { exitCodes } from '../../shared/errors.ts';
+import { trimEnd } from '../../shared/trim-text.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { createEmbedding } from '../manifest/endpoints.ts';
@@ -45,7 +46,7 @@ async function embedAndShow(context: Context, texts: string[], flags: EmbedFlags
   }
   if (last === undefined) throw nothingToEmbed();
   const sum = costs.reduce((total, each) => total + Number(each), 0);
-  const cost = costs.includes(null) ? null : sum.toFixed(9).replace(/\.?0+$/, '');
+  const cost = costs.includes(null) ? null : trimEnd(trimEnd(sum.toFixed(9), '0'), '.');
   const { service } = last;
   const used = tokens === 1 ? '1 token' : `${count(tokens)} tokens`;
   context.out.note(`${service.model} via ${service.provider} · ${used} · ${dollars(cost)}`);

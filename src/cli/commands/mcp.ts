@@ -2,6 +2,7 @@ import { Command } from '@commander-js/extra-typings';
 import type { ClientAnswer, ClientRequest } from '../../shared/client.ts';
 import { receivedError } from '../../shared/received-error.ts';
 import { SseReader } from '../../shared/sse.ts';
+import { trimEnd } from '../../shared/trim-text.ts';
 import type { Context } from '../context.ts';
 import { explain } from '../failures/explain.ts';
 import type { Host } from '../hosts/hosts.ts';
@@ -156,7 +157,7 @@ function requestFor(
 ): ClientRequest {
   return {
     method: 'POST',
-    url: `${baseUrl.replace(/\/+$/, '')}/mcp`,
+    url: `${trimEnd(baseUrl, '/')}/mcp`,
     headers: {
       ...headers,
       accept: 'application/json, text/event-stream',

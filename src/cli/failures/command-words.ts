@@ -41,7 +41,7 @@ const sentences: readonly [api: RegExp, command: string][] = [
   [/ ?GET \/v1\/models lists the models\./, ''],
   [/^This endpoint is not available\b/, 'This command is not available'],
   [/: call it at \/v1\/embeddings\./, '. To call it: gateway embed'],
-  [/: call it at \/v1\/responses, .*\./, '. To call it: gateway respond'],
+  [/: call it at \/v1\/responses, .{0,80}\./, '. To call it: gateway respond'],
 ];
 
 /**

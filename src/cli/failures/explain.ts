@@ -156,9 +156,9 @@ function advice(
       break;
     case 'upstream_failed':
       // Waiting helps only where another provider failed for another reason.
-      if (/^[^;]+ rejected the API key: [^;]+$/.test(error.message))
+      if (isAboutOneProvider(error.message, ' rejected the API key: '))
         return "Replace the key where the daemon runs, then restart it. A workspace's own key: gateway provider-keys set";
-      if (/^[^;]+ out of credit: [^;]+$/.test(error.message)) return undefined;
+      if (isAboutOneProvider(error.message, ' out of credit: ')) return undefined;
       break;
     default:
   }
@@ -194,6 +194,11 @@ function notFoundAdvice(
   if (param === 'service.thread') return 'List what exists: gateway threads list';
   const command = path && commands?.listCommand(path);
   return command ? `List what exists: ${command}` : changeAdvice(error, inputs);
+}
+
+/** Sentences about several providers are separated by semicolons. */
+function isAboutOneProvider(message: string, sentence: string): boolean {
+  return message.includes(sentence) && !message.includes(';');
 }
 
 /** Commands that show what is wrong, for failures that waiting may not fix. */

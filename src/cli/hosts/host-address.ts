@@ -1,5 +1,6 @@
 import { exitCodes } from '../../shared/errors.ts';
 import { isLoopback } from '../../shared/loopback.ts';
+import { trimEnd } from '../../shared/trim-text.ts';
 import { CliError } from '../failures/cli-error.ts';
 
 /**
@@ -17,7 +18,7 @@ export function hostUrl(name: string): string {
   const url = URL.parse(hasScheme ? name : `http://${name}`);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash) throw invalid;
   if (!hasScheme && !isLoopback(url.hostname)) url.protocol = 'https:';
-  return url.href.replace(/\/+$/, '');
+  return trimEnd(url.href, '/');
 }
 
 /** Whether a key sent to this address is unencrypted on the network. */
@@ -51,7 +52,7 @@ export function socketAddress(path: string): string {
 
 /** A login code and its host in one line to paste: `https://gateway.example.org/login#7K3QM-9XWZ2`. */
 export function loginLink(url: string, code: string): string {
-  return `${url.replace(/\/+$/, '')}/login#${code}`;
+  return `${trimEnd(url, '/')}/login#${code}`;
 }
 
 /** Splits a link into host and code; any other text is a code. */

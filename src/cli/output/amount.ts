@@ -1,3 +1,6 @@
+import { groupDigits } from '../../shared/group-digits.ts';
+import { trimEnd } from '../../shared/trim-text.ts';
+
 /** Formats an amount as `$0.000123`; an unknown amount is `unknown`, never 0. */
 export function dollars(usd: string | null | undefined): string {
   if (usd === null || usd === undefined) return 'unknown';
@@ -6,7 +9,7 @@ export function dollars(usd: string | null | undefined): string {
 
 /** `1234567` → `1,234,567`. */
 export function count(number: number): string {
-  return String(number).replace(/\B(?=(\d{3})+(?!\d))/g, ',');
+  return groupDigits(String(number));
 }
 
 /** Like `count`, but `12.3k` and `4.5M` from 10,000 on. */
@@ -25,14 +28,13 @@ export function briefDollars(usd: string | null | undefined): string {
   if (amount === 0) return '$0';
   if (amount < smallestShown) return '<$0.00001';
   const decimals = Math.max(2, Math.min(6, 2 - Math.floor(Math.log10(amount))));
-  return `$${amount.toFixed(decimals).replace(/(\.\d\d\d*?)0+$/, '$1')}`;
+  const [whole = '', fraction = ''] = amount.toFixed(decimals).split('.');
+  return `$${whole}.${trimEnd(fraction, '0').padEnd(2, '0')}`;
 }
 
 /** `1500250` → `1,500.25 sats`: millisatoshis as satoshis. */
 export function bitcoin(msats: number): string {
-  const fraction = String(msats % 1000)
-    .padStart(3, '0')
-    .replace(/0+$/, '');
+  const fraction = trimEnd(String(msats % 1000).padStart(3, '0'), '0');
   const sats = `${count(Math.floor(msats / 1000))}${fraction && `.${fraction}`}`;
   return `${sats} ${sats === '1' ? 'sat' : 'sats'}`;
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { MakeId } from '../../shared/ids.ts';
 import type { Prices } from '../../shared/money.ts';
+import { trimEnd } from '../../shared/trim-text.ts';
 import {
   type Config,
   ConfigInvalid,
@@ -87,7 +88,7 @@ function knownProvider(account: ProviderAccount, given: ProviderDeps): Provider 
 function configuredProvider(upstream: ConfiguredUpstream, given: ProviderDeps): Provider {
   const { name, key, key_env: keyEnv, headers } = upstream;
   const deps = withHeaders(headers, given);
-  const baseUrl = upstream.base_url.replace(/\/+$/, '');
+  const baseUrl = trimEnd(upstream.base_url, '/');
   const wire = upstream.wire ?? 'chat';
   const api = wire === 'messages' ? anthropic : openAi;
   const adapter = api.adapter({ name, baseUrl }, wire);

@@ -4,6 +4,7 @@ import { foldersOf } from '../../shared/folders.ts';
 import { type KnownProvider, knownProviders, providerFacts } from '../../shared/known-providers.ts';
 import { parseUsd } from '../../shared/money.ts';
 import { type Proxies, proxiesIn } from '../../shared/proxies.ts';
+import { trimEnd } from '../../shared/trim-text.ts';
 import type { LightningNetwork, WalletBackend } from '../../shared/wallet-backends.ts';
 import { type ConfiguredHeaders, headersOf } from './headers.ts';
 import { isLogLevel, logLevels } from './log-levels.ts';
@@ -444,7 +445,7 @@ function lightningOf(
   const secretVariable = setting('wallet.secret_env');
   return {
     backend: setting('wallet.backend'),
-    url: wallet?.url?.replace(/\/+$/, ''),
+    url: wallet?.url && trimEnd(wallet.url, '/'),
     certificateFile: fileIn(folder, wallet?.certificate_file),
     network: setting('wallet.network'),
     secretVariable,
@@ -469,7 +470,7 @@ function accountOf(name: KnownProvider, file: ConfigFile, env: Sources['env']): 
   const found = names.find((candidate) => env[candidate]?.trim());
   return {
     name,
-    baseUrl: settings?.base_url?.replace(/\/+$/, ''),
+    baseUrl: settings?.base_url && trimEnd(settings.base_url, '/'),
     key: found === undefined ? undefined : env[found]?.trim(),
     keyName: names[0] as string,
     headers: headersOf(settings?.headers, env),

@@ -2,6 +2,7 @@ import { stringify } from 'yaml';
 import type { ConfigFault, ImportedConfig } from '../../shared/daemon-module.ts';
 import { isObject, type JsonObject } from '../../shared/json-object.ts';
 import { isKnownProvider, type KnownProvider, providerFacts } from '../../shared/known-providers.ts';
+import { trimEnd } from '../../shared/trim-text.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
 import type { ConfigFile } from './schema.ts';
 
@@ -299,7 +300,7 @@ function hostName(url: string): string {
     .slice(0, 36);
 }
 
-const trimmed = (url: string) => url.replace(/\/+$/, '');
+const trimmed = (url: string) => trimEnd(url, '/');
 
 function mapOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};

@@ -1,4 +1,5 @@
 import type { ConfigFault } from '../../shared/daemon-module.ts';
+import { trimEnd } from '../../shared/trim-text.ts';
 import type { ConfigFile } from './schema.ts';
 
 /** The OTLP endpoint for spans, over HTTP. */
@@ -52,7 +53,7 @@ function delayOf(text = ''): number {
 }
 
 function withPath(endpoint: string): string {
-  const bare = endpoint.replace(/\/+$/, '');
+  const bare = trimEnd(endpoint, '/');
   return bare.endsWith(tracesPath) ? bare : bare + tracesPath;
 }
 
@@ -60,8 +61,8 @@ function withPath(endpoint: string): string {
 function pairsOf(text: string | undefined): Record<string, string> {
   const pairs: Record<string, string> = {};
   for (const part of text?.split(',') ?? []) {
-    const [, name, value] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(part) ?? [];
-    if (name !== undefined && value !== undefined) pairs[name] = decoded(value);
+    const [name = '', ...value] = part.split('=').map((text) => text.trim());
+    if (name !== '' && !/\s/.test(name) && value.length > 0) pairs[name] = decoded(value.join('='));
   }
   return pairs;
 }

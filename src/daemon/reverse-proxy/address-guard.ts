@@ -59,7 +59,7 @@ function listOf(networks: readonly [string, number][]): BlockList {
 function embeddedIpv4(address: string): string | undefined {
   if (isIP(address) !== 6) return undefined;
   // The URL parser writes every form of an address in one way.
-  const text = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1);
+  const text = new URL(`http://[${withoutZone(address)}]`).hostname.slice(1, -1);
   const groups = ipv6Groups(text).map((group) => Number.parseInt(group, 16));
   const from = (high: number, low: number) => [high >> 8, high & 255, low >> 8, low & 255].join('.');
   const [a, b, c] = groups;
@@ -70,9 +70,14 @@ function embeddedIpv4(address: string): string | undefined {
   return a === 0x2002 ? from(b ?? 0, c ?? 0) : undefined;
 }
 
+/** `fe80::1%eth0` → `fe80::1`. */
+function withoutZone(address: string): string {
+  return address.split('%', 1)[0] ?? '';
+}
+
 /** How far an IP address reaches. */
 export function reachOf(address: string): Reach {
-  const plain = address.replace(/%.*$/, '');
+  const plain = withoutZone(address);
   const inner = embeddedIpv4(plain);
   if (inner !== undefined) return reachOf(inner);
   const family = isIP(plain) === 6 ? 'ipv6' : 'ipv4';

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { trimEnd } from '../../shared/trim-text.ts';
 import type { CaddyRoute } from '../features/paywalls/export.ts';
 import { NetworkFailure, type World } from '../world.ts';
 
@@ -22,7 +23,7 @@ export async function applyToCaddy(
   route: CaddyRoute | undefined,
   { id, send }: { id: string; send: World['send'] },
 ): Promise<void> {
-  const base = admin.replace(/\/+$/, '');
+  const base = trimEnd(admin, '/');
   const byId = `${base}/id/${id}`;
   const ask = async (method: 'GET' | 'PUT' | 'PATCH' | 'DELETE', url: string, body?: object) => {
     const json = body === undefined ? undefined : JSON.stringify(body);

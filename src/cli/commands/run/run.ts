@@ -2,6 +2,7 @@ import { Command, Option } from '@commander-js/extra-typings';
 import type { LimitsChange } from '../../../shared/contract/key-limits.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { ReceivedError } from '../../../shared/received-error.ts';
+import { trimEnd } from '../../../shared/trim-text.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { collectPages } from '../../hosts/pages.ts';
@@ -117,7 +118,7 @@ async function prepare(
 /** The address for programs that know no Unix sockets. */
 function addressOf(context: Context): string {
   const { url } = context.host();
-  if (/^https?:/.test(url)) return url.replace(/\/+$/, '');
+  if (/^https?:/.test(url)) return trimEnd(url, '/');
   throw new CliError('Tools cannot connect to a Unix socket.', {
     exit: exitCodes.usage,
     next: 'Give the address with its port: --host 127.0.0.1:4100',

@@ -57,8 +57,7 @@ export class MarkdownText implements AnswerText {
 
   /** The whole lines of a long block of code that has not ended; the source keeps its fence and the last line. */
   #finishedCode(): string[] {
-    const [, fence, body = ''] =
-      /^( {0,3}(?:`{3,}|~{3,})[^\n]*\n)([\s\S]*\n)[^\n]*$/.exec(this.#source) ?? [];
+    const [, fence, body = ''] = /^( {0,3}(?:`{3}|~{3})[^\n]*\n)([\s\S]*\n)[^\n]*$/.exec(this.#source) ?? [];
     const [token, ...others] = lexer(this.#source);
     if (fence === undefined || token?.type !== 'code' || others.length > 0) return [];
     const isClosed = /\n {0,3}(`{3,}|~{3,}) *\n*$/.test(this.#source);

@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { trimEnd } from '../../../shared/trim-text.ts';
 import { type Attachment, readAttachments } from '../../commands/respond/attachment.ts';
 
 /** `@notes.md` or `@"my notes.md"`, after a blank or at the start. */
@@ -14,7 +15,7 @@ const suggestionsMax = 6;
 export function mentionedFiles(text: string, home: string): Attachment[] {
   const paths = [...text.matchAll(mention)].flatMap(([, quoted, word]) => {
     // A sentence may go on after the name.
-    const names = quoted === undefined ? [word ?? '', (word ?? '').replace(/[.,;:!?)]+$/, '')] : [quoted];
+    const names = quoted === undefined ? [word ?? '', trimEnd(word ?? '', '.,;:!?)')] : [quoted];
     const found = names.map((name) => inHome(name, home)).find(isFile);
     const isMeantAsPath = quoted !== undefined || /^(\.{1,2}|~)\//.test(word ?? '');
     return found ?? (isMeantAsPath ? inHome(names.at(-1) ?? '', home) : []);
@@ -29,7 +30,7 @@ export function attachedFile(path: string, home: string): Attachment[] {
 
 /** Completes the path after `/attach` or `@` at the end of a prompt. */
 export function pathSuggestions(text: string, home: string): { line: string; summary: string }[] {
-  const command = /^(\/attach +)(.*)$/.exec(text);
+  const command = /^(\/attach +)((?:[^ \n].*)?)$/.exec(text);
   if (command) {
     const [, before = '', part = ''] = command;
     return pathsLike(part, home).map((path) => ({ line: before + path, summary: path }));

@@ -1,3 +1,4 @@
+import { trimEnd } from '../../../shared/trim-text.ts';
 import type { CommandIndex } from '../../context.ts';
 import { socketPathOf } from '../../hosts/host-address.ts';
 import type { LoggedCall } from '../services/api-call-log.ts';
@@ -18,7 +19,7 @@ export function asCurl({ method, path, body }: LoggedCall, { baseUrl, workspace 
   if (method !== 'GET') words.push('-X', method);
   const socket = socketPathOf(baseUrl);
   if (socket !== undefined) words.push('--unix-socket', shellWord(socket));
-  const base = socket === undefined ? baseUrl.replace(/\/+$/, '') : 'http://localhost';
+  const base = socket === undefined ? trimEnd(baseUrl, '/') : 'http://localhost';
   words.push(shellWord(base + path));
   words.push('-H', '"authorization: Bearer $GATEWAY_KEY"');
   if (workspace !== undefined) words.push('-H', shellWord(`x-workspace-id: ${workspace}`));

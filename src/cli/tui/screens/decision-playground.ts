@@ -140,7 +140,7 @@ function isAboutQuestions(error: unknown): boolean {
 
 /** Parses a question with the flags of `gateway decide`: `Which team? --choice billing,tech`. */
 export function parseQuestion(line: string): Question {
-  const [instructions = '', ...rest] = line.trim().split(/(?:^|\s+)--([a-z-]+)(?:\s+|$)/);
+  const [instructions = '', ...rest] = line.trim().split(/(?:^|\s)--([a-z-]+)(?:\s|$)/);
   const flags: { choice?: string[]; levels?: string[] } = {};
   for (let at = 0; at < rest.length; at += 2) {
     const name = rest[at];

@@ -117,9 +117,8 @@ function lineEnd({ text, cursor }: LineEdit): number {
   return end < 0 ? text.length : end;
 }
 
-function wordBefore({ text, cursor }: LineEdit): number {
-  const found = /[\p{L}\p{N}]+[^\p{L}\p{N}]*$/u.exec(text.slice(0, cursor));
-  return found ? found.index : 0;
+function wordBefore(edit: LineEdit): number {
+  return lastBefore(edit, /[\p{L}\p{N}]+/gu);
 }
 
 function wordAfter({ text, cursor }: LineEdit): number {
@@ -127,9 +126,13 @@ function wordAfter({ text, cursor }: LineEdit): number {
   return found ? cursor + found[0].length : text.length;
 }
 
-function blankBefore({ text, cursor }: LineEdit): number {
-  const found = /\S+\s*$/.exec(text.slice(0, cursor));
-  return found ? found.index : 0;
+function blankBefore(edit: LineEdit): number {
+  return lastBefore(edit, /\S+/g);
+}
+
+/** Where the last match before the cursor starts. */
+function lastBefore({ text, cursor }: LineEdit, words: RegExp): number {
+  return [...text.slice(0, cursor).matchAll(words)].at(-1)?.index ?? 0;
 }
 
 function transpose(edit: LineEdit): LineEdit {

@@ -1,4 +1,5 @@
 import { decisionSamplesMax } from '../../../shared/contract/decisions.ts';
+import { trimEnd } from '../../../shared/trim-text.ts';
 import { isObject, type Json } from '../inference/index.ts';
 import { SourceFailure } from './decision-source.ts';
 import { mean, normalised, topOf } from './distribution.ts';
@@ -131,7 +132,7 @@ function readSample(question: Question, { text, refused, order }: Drawn): Sample
     if (byOption.some((value) => value > 0))
       return { probabilities: normalised(byOption), isVote: false, first };
   }
-  const named = keys.indexOf(text.trim().replace(/[.)"'*]+$/, ''));
+  const named = keys.indexOf(trimEnd(text.trim(), '.)"\'*'));
   const place = order[named];
   if (place === undefined) return undefined;
   byOption[place] = 1;

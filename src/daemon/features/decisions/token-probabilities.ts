@@ -1,3 +1,4 @@
+import { trimEnd } from '../../../shared/trim-text.ts';
 import type { OrderedAnswer, OrderedQuestion } from './debias.ts';
 import { normalised } from './distribution.ts';
 import type { CallModel, ModelReply, TokenPosition } from './model-call.ts';
@@ -92,5 +93,5 @@ function letterPlace(token: string): number {
 
 /** Without white space, also as tokenizers write it, and marks around a letter. */
 function plain(token: string): string {
-  return token.replace(/^[\s\u2581\u0120\u010a*_"'`([]+|[\s*_"'`)\].:,]+$/g, '');
+  return trimEnd(token.replace(/^[\s\u2581\u0120\u010a*_"'`([]+/, ''), ' \t\r\n*_"\'`)].:,');
 }

@@ -1,6 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { inputFault } from '../../../shared/input-faults.ts';
 import { notFound } from '../../../shared/not-found.ts';
+import { trimBoth } from '../../../shared/trim-text.ts';
 import type { World } from '../../world.ts';
 import { UpstreamFailure } from '../inference/upstream.ts';
 import type { ModelRunner, RunningModel } from './model-runner.ts';
@@ -205,10 +206,8 @@ function nameOf(path: string): string {
   const name = file
     .replace(/\.gguf$/i, '')
     .toLowerCase()
-    .replace(/[^a-z0-9._-]+/g, '-')
-    .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '')
-    .slice(0, 64);
-  return name || 'model';
+    .replace(/[^a-z0-9._-]+/g, '-');
+  return trimBoth(name, '._-').slice(0, 64) || 'model';
 }
 
 /** A failure of a model, which names it first. */

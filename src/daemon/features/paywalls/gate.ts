@@ -3,6 +3,7 @@ import { ApiError, failures } from '../../../shared/errors.ts';
 import { subscriberNetwork } from '../../../shared/network-address.ts';
 import { formatChallenge, type PaymentChallenge } from '../../../shared/payment-scheme.ts';
 import { isoTime, utcDay } from '../../../shared/time.ts';
+import { trimEnd } from '../../../shared/trim-text.ts';
 import type { World } from '../../world.ts';
 import {
   type ChargeProblem,
@@ -312,7 +313,7 @@ export class PaywallGate {
   ): Forwarding {
     const { url, rewritePrefix, timeoutMs } = paywall.upstream;
     const base = new URL(url);
-    const basePath = base.pathname.replace(/\/+$/, '');
+    const basePath = trimEnd(base.pathname, '/');
     const prefix = paywall.pathPrefix === '/' ? '' : paywall.pathPrefix;
     const replaced = rewritePrefix === null ? undefined : rewritePrefix.replace(/\/$/, '');
     const rewritten = replaced === undefined ? path : replaced + path.slice(prefix.length);

@@ -96,7 +96,7 @@ export interface L402Credential {
 
 /** The credential in an `Authorization` header; undefined for another scheme, `malformed` if it cannot be read. */
 export function l402Credential(authorization: string): L402Credential | 'malformed' | undefined {
-  const [, scheme, rest = ''] = /^\s*([A-Za-z0-9]+)\s+(.*)$/.exec(authorization) ?? [];
+  const [, scheme, rest = ''] = /^\s*([A-Za-z0-9]+)\s+(.*)/s.exec(authorization) ?? [];
   if (scheme === undefined || !/^(L402|LSAT)$/i.test(scheme)) return undefined;
   const [, token, preimage] = /^([A-Za-z0-9+/_-]+={0,2}):([0-9a-fA-F]{64})\s*$/.exec(rest) ?? [];
   return token === undefined || preimage === undefined ? 'malformed' : { token, preimage };

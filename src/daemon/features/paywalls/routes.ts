@@ -92,7 +92,7 @@ export function normalizePath(path: string): string | undefined {
   }
   if (!isPlain(decoded)) return undefined;
   // Some servers drop what follows a semicolon before they resolve dots.
-  const isDotted = decoded.split('/').some((each) => /^\.{1,2}$/.test(each.replace(/;.*$/, '')));
+  const isDotted = decoded.split('/').some((each) => /^\.{1,2}(;|$)/.test(each));
   if (isDotted) return undefined;
   return path.replace(/\/{2,}/g, '/').replace(/%[0-7][0-9a-fA-F]/g, (escaped) => {
     const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16));

@@ -1,5 +1,6 @@
 import { inputFault } from '../../../shared/input-faults.ts';
 import { isLoopback } from '../../../shared/loopback.ts';
+import { trimEnd } from '../../../shared/trim-text.ts';
 
 interface UrlRules {
   /** Whether plain HTTP to another machine is allowed. */
@@ -19,5 +20,5 @@ export function readPeerUrl(text: string, { insecureHttp, problemOf }: UrlRules)
   }
   const problem = problemOf(url);
   if (problem !== undefined) throw inputFault('url', problem);
-  return `${url.origin}${url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '')}`;
+  return `${url.origin}${trimEnd(url.pathname, '/').replace(/\/v1$/, '')}`;
 }

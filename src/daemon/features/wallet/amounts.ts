@@ -1,8 +1,11 @@
+import { groupDigits } from '../../../shared/group-digits.ts';
+import { trimEnd } from '../../../shared/trim-text.ts';
+
 /** Satoshis with thousands separators: `1,500 sats`; millisatoshis where they matter. */
 export function formatMsat(msat: number): string {
   const [whole = '', fraction] = (msat / 1000).toFixed(3).split('.');
-  const decimals = fraction?.replace(/0+$/, '');
-  const digits = `${whole.replace(/\B(?=(\d{3})+(?!\d))/g, ',')}${decimals ? `.${decimals}` : ''}`;
+  const decimals = fraction && trimEnd(fraction, '0');
+  const digits = `${groupDigits(whole)}${decimals ? `.${decimals}` : ''}`;
   return `${digits} ${digits === '1' ? 'sat' : 'sats'}`;
 }
 

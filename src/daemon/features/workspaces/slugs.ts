@@ -11,7 +11,7 @@ export function slugsFor(name: string, randomBytes: (count: number) => Uint8Arra
     .replace(/\p{Mark}/gu, '')
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, slugCharsMax)
-    .replace(/^-+|-+$/g, '');
+    .replace(/^-|-$/g, '');
   const base = plain === '' ? 'workspace' : plain;
   const ending = (chars: number) => Array.from(randomBytes(chars), (byte) => alphabet[byte & 31]).join('');
   const candidates = [base, `${base}-${ending(4)}`, `${base.slice(0, 30)}-${ending(16)}`];

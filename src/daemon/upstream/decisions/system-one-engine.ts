@@ -1,3 +1,4 @@
+import { trimEnd } from '../../../shared/trim-text.ts';
 import type { DecisionEngine, DecisionRequest, EngineName } from '../../features/decisions/index.ts';
 import { UpstreamFailure } from '../../features/inference/upstream.ts';
 import type { World } from '../../world.ts';
@@ -59,7 +60,7 @@ export function systemOneEngine(
 
 /** The path is optional: `http://127.0.0.1:11434` means its `/v1/systemone`. */
 export function systemOneUrl(url: string): string {
-  const base = url.replace(/\/+$/, '');
+  const base = trimEnd(url, '/');
   if (base.endsWith('/systemone')) return base;
   return base.endsWith('/v1') ? `${base}/systemone` : `${base}/v1/systemone`;
 }

@@ -16,7 +16,7 @@ const descriptionMax = 128;
 /** phoenixd (https://phoenix.acinq.co/server/api): forms in, JSON out, whole satoshis, no idempotency. */
 export const phoenixd: LightningAdapter = {
   secretForm: 'the http-password of its phoenix.conf',
-  parseSecret: (given) => /^(?:[\s\S]*^http-password=)?(\S{8,200})\s*$/m.exec(given.toString('utf8'))?.[1],
+  parseSecret: (given) => secretIn(given.toString('utf8')),
   create(deps) {
     const call = caller(deps);
     const lookUpPayment = async (paymentHash: string, signal: AbortSignal): Promise<PaymentOutcome> =>
@@ -107,6 +107,14 @@ function caller({ url, secret, send }: LightningAdapterDeps) {
       ...(form && { body: new URLSearchParams(form).toString() }),
     });
   };
+}
+
+/** The password itself, or a `phoenix.conf` with it. */
+function secretIn(given: string): string | undefined {
+  const setting = 'http-password=';
+  const lines = given.split('\n').map((line) => line.trimEnd());
+  const named = lines.filter((line) => line.startsWith(setting)).map((line) => line.slice(setting.length));
+  return [...named.reverse(), ...lines].find((line) => /^\S{8,200}$/.test(line));
 }
 
 async function expectJson(answer: Promise<NodeAnswer>): Promise<Json> {

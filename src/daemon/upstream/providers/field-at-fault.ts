@@ -69,7 +69,7 @@ const googleFields: FieldNames = [
 /** The field in a Gemini error: in its details, or in the message: `… at 'contents[0].parts[0]'`. */
 export function googleField(error: Json, message: string): FieldAtFault {
   const violations = listOf(error.details).flatMap((detail) => listOf(objectOf(detail)?.fieldViolations));
-  const named = violations.map((violation) => textOf(objectOf(violation)?.field));
+  const named = violations.map((violation) => textOf(objectOf(violation)?.field)?.slice(0, 300));
   const text = message.slice(0, 1_000);
   const quoted = /\bat '([\w.[\]]+)'/.exec(text)?.[1];
   const prefixed = /\b(?:GenerateContent|BatchEmbedContents)Request\.([\w.[\]]+)/.exec(text)?.[1];

@@ -46,7 +46,7 @@ const typesByExtension: Record<string, string> = {
 
 /** The MIME type for the extension of a file name or URL path. */
 export function typeByName(name: string | undefined): string | undefined {
-  const extension = /\.([a-z0-9]+)(?:[?#].*)?$/i.exec(name ?? '')?.[1]?.toLowerCase();
+  const extension = /\.([a-z0-9]+)(?=[?#]|$)/i.exec(name ?? '')?.[1]?.toLowerCase();
   return ownValue(typesByExtension, extension);
 }
 

@@ -10,7 +10,7 @@ const keys = /\b(?:(?:sk|rk|pk|gsk|xai|pplx|hf)[-_]|AIza|AQ\.|Bearer )[\w.*-]{6,
 const accounts = new RegExp(
   [
     /\b(?:org-|proj_|acct_|cus_)[\w-]{6,}/,
-    /\b(?:organization|project|account|user|team)[-_ /]+(?=[A-Za-z_-]*\d)[\w-]{6,}/,
+    /\b(?:organization|project|account|user|team)[-_ /]{1,8}(?=[A-Za-z_-]{0,64}\d)[\w-]{6,}/,
     /\b[Pp]rojects?[ /]+\d{6,}/,
     /\b[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}\b/,
     /[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}/,
@@ -21,15 +21,15 @@ const accounts = new RegExp(
   'g',
 );
 /** Python's validators add the value that they refuse. */
-const inputValue = /\binput(?:_value)?=.*$/;
+const inputValue = /\binput(?:_value)?=.*/s;
 
 /** Quotations in quotation marks; an unterminated one extends to the end. They never fail, so as not to be retried. */
 const quotations: readonly (readonly [RegExp, string, string])[] = [
-  [/"((?:[^"\\]|\\.)*)(?:"|\\?$)/g, '"', '"'],
+  [/"((?:[^"\\]|\\.)*)(?:"|\\?$)/gs, '"', '"'],
   [/`([^`]*)(?:`|$)/g, '`', '`'],
   [/“([^”]*)(?:”|$)/g, '“', '”'],
   // An apostrophe within a word is none.
-  [/(?<![\w'])'((?:[^'\\]|\\.|'(?=\w))*)(?:'|\\?$)/g, "'", "'"],
+  [/(?<![\w'])'((?:[^'\\]|\\.|'(?=\w))*)(?:'|\\?$)/gs, "'", "'"],
 ];
 
 /**
@@ -62,7 +62,7 @@ export function unquotedStart(message: string): string {
 /** The API error code for a refused request, from the provider's message. */
 export function callerErrorCode(message: string): CallerErrorCode {
   const text = message.slice(0, readCharsMax);
-  if (/prompt is too long|context (window|length|limit)|input token count .*exceeds/i.test(text))
+  if (/prompt is too long|context (window|length|limit)|input token count .{0,60}exceeds/i.test(text))
     return 'context_length_exceeded';
   return /not supported|unsupported|not support|not enabled/i.test(text)
     ? 'unsupported_value'

@@ -70,7 +70,8 @@ export class FieldOrigins {
     const { wire } = this.#inference;
     const isOutput = isObject(value) && Object.keys(value).some((member) => outputMembers.has(member));
     if (isOutput && wire !== 'embeddings') return outputPaths[wire].exec(path)?.[0] ?? path;
-    return path.replace(/(?:\.(?!(?:content|output)$)\w+)+$/, '');
+    const from = path.indexOf('.', path.lastIndexOf(']') + 1);
+    return from < 0 || /\.(?:content|output)$/.test(path) ? path : path.slice(0, from);
   }
 
   /** A tool, and its member if the path names one. */
@@ -104,7 +105,7 @@ export class FieldOrigins {
 }
 
 /** An item or message, the list that it is in, a part of it, and members of either. */
-const relayedPath = /^((input|messages)(?:\[\d+\]|\.\d+))(\.content(?:\[\d+\]|\.\d+))?(.*)$/;
+const relayedPath = /^((input|messages)(?:\[\d+\]|\.\d+))(\.content(?:\[\d+\]|\.\d+))?(.*)/s;
 
 /** Members of the outputs of tools, in the formats of providers and in our own. */
 const outputMembers = new Set(['tool_use_id', 'tool_call_id', 'functionResponse', 'response', 'output']);

@@ -82,14 +82,14 @@ function repeated(reader: PatternReader, generator: Generator): Generator {
 
 function quantifier(reader: PatternReader): { min: number; max: number } | undefined {
   const rest = reader.chars.slice(reader.at, reader.at + 24).join('');
-  const match = /^(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/.exec(rest);
+  const match = /^(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??/.exec(rest);
   if (!match) return undefined;
   reader.at += match[0].length;
   const [, sign, least, comma, most] = match;
   if (sign === '?') return { min: 0, max: 1 };
   if (sign !== undefined) return { min: sign === '+' ? 1 : 0, max: Number.POSITIVE_INFINITY };
   const min = Number(least);
-  if (comma === '') return { min, max: min };
+  if (comma === undefined) return { min, max: min };
   return { min, max: most === '' ? Number.POSITIVE_INFINITY : Number(most) };
 }
 

@@ -1,3 +1,5 @@
+import { trimEnd } from '../../../../shared/trim-text.ts';
+
 /** Only the start of a long prompt is searched. */
 const searchedCharsMax = 4000;
 
@@ -43,7 +45,7 @@ export function promptValues(prompt: string): PromptValues {
   const numbers = [...text.matchAll(/(?<![\w.=:-])-?\d{1,15}(?:\.\d{1,9})?(?![\w-]|\.\d)/g)].map(([match]) =>
     Number(match),
   );
-  const quotations = [...text.matchAll(/"([^"\n]{1,200})"|“([^”\n]{1,200})”/g)].map(
+  const quotations = [...text.matchAll(/"([^"\n]{1,200})"|“([^“”\n]{1,200})”/g)].map(
     ([, plain, curly]) => plain ?? curly ?? '',
   );
   const lower = text.toLowerCase();
@@ -91,7 +93,7 @@ export function promptValues(prompt: string): PromptValues {
 function assignedIn(text: string, name: string): string | undefined {
   const pattern = `(?<![\\p{L}\\p{N}_])${nameAsWritten(name)}\\s{0,3}[:=]\\s{0,3}(?:"([^"\\n]*)"|'([^'\\n]*)'|([^\\s,;]+))`;
   const match = new RegExp(pattern, 'iu').exec(text);
-  return match ? (match[1] ?? match[2] ?? match[3]?.replace(/[.!?)\]}]+$/, '')) : undefined;
+  return match ? (match[1] ?? match[2] ?? trimEnd(match[3] ?? '', '.!?)]}')) : undefined;
 }
 
 /** The number in `5 days`, for a property `days`. */
@@ -118,7 +120,7 @@ function placeIn(text: string): string | undefined {
 
 /** Words with a digit or sign; plain words match too many patterns by chance. */
 function specialWords(text: string): string[] {
-  const words = text.split(/\s+/).map((word) => word.replace(/^[“"'(<[{]+|[.,;:!?)\]}>"'”]+$/g, ''));
+  const words = text.split(/\s+/).map((word) => trimEnd(word.replace(/^[“"'(<[{]+/, ''), '.,;:!?)]}>"\'”'));
   return words.filter((word) => /\p{L}[^\p{L}\s]|\d/u.test(word)).slice(0, 100);
 }
 
