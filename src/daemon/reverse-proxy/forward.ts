@@ -5,14 +5,13 @@ import {
   type IncomingMessage,
   type RequestOptions,
   type ServerResponse,
-  STATUS_CODES,
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { isIP } from 'node:net';
-import type { Duplex } from 'node:stream';
+import { isIP, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
+import { pipeline as pipelineEnd } from 'node:stream/promises';
 import type { Forwarding } from '../features/paywalls/index.ts';
-import { outlive } from '../http/accepted-sockets.ts';
+import type { WebSocketOffer } from '../http/sockets/upgrade-offers.ts';
 import {
   AddressRefused,
   type AddressRules,
@@ -24,13 +23,13 @@ import {
 import { contentLength, isBodyless } from './body-reader.ts';
 import {
   clientHeaders,
-  headerText,
   type ProxyClient,
   type RawHeaders,
   type UpstreamHeaderOptions,
   upstreamHeaders,
   withReceipt,
 } from './headers.ts';
+import { answerOf, type BegunAnswer, cutStalled, UpstreamTimeout } from './upstream-answer.ts';
 
 /** Why there is no response of the upstream. */
 export interface ForwardFailure {
@@ -59,110 +58,84 @@ export class Forwarder {
     this.#deps = deps;
   }
 
-  /** Resolves to an error if the upstream did not start to respond; nothing was written to the client then. */
+  /**
+   * Resolves when the response ended, or to an error if it did not begin; nothing was written to the client then. Whatever
+   * is thrown while a request is forwarded ends up here.
+   */
   async forward(
     request: IncomingMessage,
     response: ServerResponse,
-    { target, client, body }: ForwardOptions,
+    options: ForwardOptions,
   ): Promise<ForwardFailure | undefined> {
-    const { promise, resolve } = Promise.withResolvers<ForwardFailure | undefined>();
+    try {
+      await this.#exchange(request, response, options);
+      return undefined;
+    } catch (error) {
+      const { headersSent: hasBegun, destroyed: isClosed } = response;
+      // A client that leaves during its response ends it prematurely.
+      const hasClientLeft = hasBegun ? codeOf(error) === 'ERR_STREAM_PREMATURE_CLOSE' : isClosed;
+      if (!hasClientLeft) this.#warn(options.target, error);
+      if (hasNotArrived(error)) await this.giveBack(options.target);
+      if (!hasBegun && !isClosed) return failureOf(error);
+      response.destroy();
+      return undefined;
+    }
+  }
+
+  /** Gives back what a request used up that did not reach its upstream. */
+  async giveBack(target: Forwarding): Promise<void> {
+    await target
+      .giveBack()
+      .catch((error: unknown) =>
+        this.#deps.log.warn({ err: error }, 'the use of a token could not be given back'),
+      );
+  }
+
+  async #exchange(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { target, client, body, offer }: ForwardOptions,
+  ): Promise<void> {
     const known = body ?? (isBodyless(request) ? new Uint8Array() : undefined);
     const bodyBytes = known === undefined ? (contentLength(request) ?? 'streamed') : known.byteLength;
     const hasNone = bodyBytes === 0 && /^(GET|HEAD)$/.test(request.method ?? '');
-    const connect = (isRetry: boolean): void => {
+    const connect = async (isRetry: boolean): Promise<[ClientRequest, BegunAnswer]> => {
       const asked = this.#request(request, {
         target,
         client,
         bodyBytes: hasNone ? null : bodyBytes,
-        isUpgrade: false,
-      });
-      const failWith = failure(target, this.#deps.log, resolve);
-      asked.once('response', (answer) => {
-        asked.setTimeout(0);
-        const location = locationFor(answer.headers.location, target);
-        response.writeHead(
-          answer.statusCode ?? 502,
-          answer.statusMessage,
-          withReceipt(withLocation(clientHeaders(answer), location), {
-            status: answer.statusCode,
-            receipt: target.receipt,
-          }),
-        );
-        // Streams start before their first byte.
-        response.flushHeaders();
-        pipeline(answer, response, () => resolve(undefined));
-      });
-      asked.once('timeout', () => asked.destroy(new UpstreamTimeout()));
-      asked.on('error', (error) => {
-        if (response.headersSent || response.destroyed) {
-          response.destroy();
-          resolve(undefined);
-          return;
-        }
-        // The upstream closed an idle connection while the request was sent on it.
-        const wasStale = asked.reusedSocket && 'code' in error && error.code === 'ECONNRESET';
-        if (wasStale && known !== undefined && !isRetry) return connect(true);
-        failWith(error);
+        isUpgrade: offer !== undefined,
       });
       response.once('close', () => {
         if (!response.writableFinished) asked.destroy();
       });
-      if (known !== undefined) asked.end(known);
-      else request.pipe(asked);
+      try {
+        if (known === undefined) request.pipe(asked);
+        else asked.end(known);
+        return [asked, await answerOf(asked, target.timeoutMs)];
+      } catch (error) {
+        // The upstream closed an idle connection while the request was sent on it.
+        const wasStale = asked.reusedSocket && codeOf(error) === 'ECONNRESET';
+        if (!wasStale || known === undefined || isRetry || response.destroyed) throw error;
+        return await connect(true);
+      }
     };
-    connect(false);
-    return await promise;
+    const [asked, begun] = await connect(false);
+    try {
+      if (begun.upgraded) connectBoth(begun.upgraded, { answer: begun.answer, response, target, offer });
+      else await relay(begun.answer, response, target);
+    } catch (error) {
+      asked.destroy();
+      begun.upgraded?.socket.destroy();
+      // It is no longer the response's.
+      if (begun.upgraded && response.headersSent) offer?.socket.destroy();
+      throw error;
+    }
   }
 
-  /**
-   * Forwards an upgrade to a WebSocket and connects both sides until one of them closes. Other upgrades, such as to
-   * HTTP/2, would let requests pass that no one paid for: they are forwarded as ordinary requests.
-   */
-  async upgrade(
-    request: IncomingMessage,
-    socket: Duplex,
-    { target, client, head, onOpen }: UpgradeOptions,
-  ): Promise<ForwardFailure | undefined> {
-    const { promise, resolve } = Promise.withResolvers<ForwardFailure | undefined>();
-    const asked = this.#request(request, {
-      target,
-      client,
-      bodyBytes: null,
-      isUpgrade: isWebSocket(request),
-    });
-    asked.once('upgrade', (answer, upstream, upstreamHead) => {
-      outlive(upstream);
-      asked.setTimeout(0);
-      upstream.setTimeout(0);
-      if (socket.destroyed) {
-        upstream.destroy();
-        resolve(undefined);
-        return;
-      }
-      const headers = ['connection', 'Upgrade', 'upgrade', answer.headers.upgrade ?? 'websocket'];
-      socket.write(head101(answer, [...clientHeaders(answer), ...headers]));
-      if (upstreamHead.length > 0) socket.write(upstreamHead);
-      if (head.length > 0) upstream.write(head);
-      onOpen(upstream);
-      pipeline(socket, upstream, () => upstream.destroy());
-      pipeline(upstream, socket, () => socket.destroy());
-      resolve(undefined);
-    });
-    asked.once('response', (answer) => {
-      // Not upgraded: the response is passed on, and the connection ends with it.
-      if (socket.destroyed) {
-        answer.destroy();
-        resolve(undefined);
-        return;
-      }
-      socket.write(head101(answer, [...clientHeaders(answer), 'connection', 'close']));
-      pipeline(answer, socket, () => resolve(undefined));
-    });
-    asked.once('timeout', () => asked.destroy(new UpstreamTimeout()));
-    asked.on('error', failure(target, this.#deps.log, resolve));
-    socket.once('close', () => asked.destroy());
-    asked.end();
-    return await promise;
+  #warn({ url }: Forwarding, error: unknown): void {
+    const details = { upstream: url.origin, reason: messageOf(error) };
+    this.#deps.log.warn(details, 'an upstream of a paywall failed');
   }
 
   close(): void {
@@ -195,7 +168,7 @@ export class Forwarder {
         ? false
         : this.#agents[mayBePrivate ? 'private' : 'public'][isSecure ? 'https' : 'http'],
     };
-    const asked = isSecure ? httpsRequest(options) : httpRequest(options);
+    const asked = createRequest(isSecure, options);
     // Addresses are not looked up, so they are checked here, and again for each request.
     const problem = isIP(host) ? addressProblem(host, { port, mayBePrivate, rules }) : undefined;
     if (problem !== undefined) asked.destroy(new AddressRefused(problem));
@@ -212,21 +185,77 @@ interface ForwardOptions {
   client: ProxyClient;
   /** The body, if it was read already. */
   body: Uint8Array | undefined;
+  /** Set if the client asks for a WebSocket. */
+  offer: SocketOffer | undefined;
 }
 
-interface UpgradeOptions {
+interface SocketOffer extends Pick<WebSocketOffer, 'socket' | 'head'> {
+  onOpen(upstream: Socket): void;
+}
+
+type UpgradedConnection = NonNullable<BegunAnswer['upgraded']>;
+
+interface Connecting {
+  answer: IncomingMessage;
+  response: ServerResponse;
   target: Forwarding;
-  client: ProxyClient;
-  /** The bytes that the client sent after its request. */
-  head: Buffer;
-  onOpen(upstream: Duplex): void;
+  offer: SocketOffer | undefined;
 }
 
-function isWebSocket({ headers }: IncomingMessage): boolean {
-  return /(^|,)\s*websocket\s*(,|$)/i.test(headerText(headers.upgrade));
+/** Passes a response on until it ends, or its client stops reading. */
+async function relay(answer: IncomingMessage, response: ServerResponse, target: Forwarding): Promise<void> {
+  const location = locationFor(answer.headers.location, target);
+  const { statusCode: status = 0 } = answer;
+  if (status < 200) throw new InvalidAnswer(`its status is ${status}`);
+  const headers = withReceipt(withLocation(clientHeaders(answer), location), {
+    status,
+    receipt: target.receipt,
+  });
+  begin(response, answer, headers);
+  response.setTimeout(target.timeoutMs, () => {
+    if ((response.socket?.writableLength ?? 0) > 0) response.destroy();
+  });
+  await pipelineEnd(answer, response);
 }
 
-class UpstreamTimeout extends Error {}
+/** Connects both sides of a WebSocket until one of them closes, or stops reading. */
+function connectBoth(
+  { socket: upstream, head: upstreamHead }: UpgradedConnection,
+  { answer, response, target, offer }: Connecting,
+): void {
+  if (offer === undefined || answer.headers.upgrade?.toLowerCase() !== 'websocket') {
+    throw new InvalidAnswer('it switched to another protocol');
+  }
+  const { socket: client, head, onOpen } = offer;
+  onOpen(upstream);
+  begin(response, answer, [...clientHeaders(answer), 'connection', 'Upgrade', 'upgrade', 'websocket']);
+  response.detachSocket(client);
+  if (upstreamHead.length > 0) client.write(upstreamHead);
+  if (head.length > 0) upstream.write(head);
+  for (const socket of [client, upstream]) cutStalled(socket, target.timeoutMs);
+  pipeline(client, upstream, () => upstream.destroy());
+  pipeline(upstream, client, () => client.destroy());
+}
+
+/** Writes the head of a response immediately, as streams start before their first byte. */
+function begin(
+  response: ServerResponse,
+  { statusCode = 0, statusMessage }: IncomingMessage,
+  headers: RawHeaders,
+): void {
+  try {
+    response.writeHead(statusCode, statusMessage, headers);
+  } catch (error) {
+    throw new InvalidAnswer(`its head cannot be passed on: ${messageOf(error)}`);
+  }
+  response.flushHeaders();
+}
+
+/** The upstream responded with what is not HTTP, or was not asked for. */
+class InvalidAnswer extends Error {}
+
+/** The request was refused here, before anything was sent. */
+class NeverSent extends Error {}
 
 /** Errors before a connection is open: the upstream cannot have seen the request. */
 const neverConnected = new Set([
@@ -243,38 +272,40 @@ const neverConnected = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ]);
 
-/** Explains a failed request to the client, without the upstream's address, and to the log. */
-function failure(
-  target: Forwarding,
-  log: ForwarderDeps['log'],
-  resolve: (failure: ForwardFailure) => void,
-): (error: Error & { code?: string }) => void {
-  return (error) => {
-    const isRefused = error instanceof AddressRefused;
-    const hasNotArrived = isRefused || neverConnected.has(error.code ?? '');
-    log.warn(
-      { upstream: target.url.origin, reason: error.message || error.code },
-      'an upstream of a paywall failed',
-    );
-    const isLate = error instanceof UpstreamTimeout;
-    const what = isLate
+/** Creates a request, which fails for what cannot be sent, such as an invalid header. */
+function createRequest(isSecure: boolean, options: RequestOptions): ClientRequest {
+  try {
+    return isSecure ? httpsRequest(options) : httpRequest(options);
+  } catch (error) {
+    throw new NeverSent(messageOf(error));
+  }
+}
+
+/** Whether the upstream cannot have seen the request, so that its payment is still valid. */
+function hasNotArrived(error: unknown): boolean {
+  return error instanceof AddressRefused || error instanceof NeverSent || neverConnected.has(codeOf(error));
+}
+
+/** What the client is shown: without the upstream's address. */
+function failureOf(error: unknown): ForwardFailure {
+  const isInvalid = error instanceof InvalidAnswer || codeOf(error).startsWith('HPE_');
+  const what = hasNotArrived(error)
+    ? 'cannot be reached; the payment is still valid'
+    : error instanceof UpstreamTimeout
       ? 'did not respond in time'
-      : hasNotArrived
-        ? 'cannot be reached; the payment is still valid'
+      : isInvalid
+        ? 'sent an invalid response'
         : 'broke off before it responded';
-    const answer: ForwardFailure = {
-      status: isLate ? 504 : 502,
-      message: `The server behind this paywall ${what}.`,
-    };
-    if (!hasNotArrived) return resolve(answer);
-    target.giveBack().then(
-      () => resolve(answer),
-      (reason: unknown) => {
-        log.warn({ err: reason }, 'the use of a token could not be given back');
-        resolve(answer);
-      },
-    );
-  };
+  const status = error instanceof UpstreamTimeout ? 504 : 502;
+  return { status, message: `The server behind this paywall ${what}.` };
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message || codeOf(error) : String(error);
 }
 
 /** A redirect within the upstream, as clients reach it; others are left as they are. Redirects are never followed. */
@@ -291,10 +322,4 @@ function withLocation(headers: RawHeaders, location: string | undefined): RawHea
   return headers.map((text, at) =>
     headers[at - 1]?.toLowerCase() === 'location' && at % 2 === 1 ? location : text,
   );
-}
-
-function head101({ statusCode = 502, statusMessage }: IncomingMessage, headers: RawHeaders): string {
-  const lines = [`HTTP/1.1 ${statusCode} ${statusMessage || STATUS_CODES[statusCode]}`];
-  for (let at = 0; at + 1 < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`);
-  return `${lines.join('\r\n')}\r\n\r\n`;
 }

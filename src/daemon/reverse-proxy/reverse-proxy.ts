@@ -6,13 +6,13 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
+import type { AddressInfo, Socket } from 'node:net';
 import { isLoopback } from '../../shared/loopback.ts';
 import type { Forwarding } from '../features/paywalls/index.ts';
 import { outliveConnections } from '../http/accepted-sockets.ts';
 import { discardBody } from '../http/discard-body.ts';
 import { httpLimits } from '../http/protection/limits.ts';
+import { acceptWebSockets, type WebSocketOffer } from '../http/sockets/upgrade-offers.ts';
 import type { AddressRules } from './address-guard.ts';
 import { BodyReader } from './body-reader.ts';
 import { Forwarder } from './forward.ts';
@@ -52,7 +52,7 @@ export class ReverseProxy {
   readonly #deps: ReverseProxyDeps;
   readonly #forwarder: Forwarder;
   readonly #via: string;
-  readonly #sockets = new Set<Duplex>();
+  readonly #sockets = new Set<Socket>();
   #server: Server | undefined;
   #listening: Promise<void> | undefined;
 
@@ -79,19 +79,22 @@ export class ReverseProxy {
 
   async #open(where: { host: string; port: number }): Promise<void> {
     const server = createServer({ keepAliveTimeout: 5_000, maxHeaderSize: 32 * 1024 });
+    server.maxHeadersCount = 0;
     server.maxConnections = connectionsMax;
     outliveConnections(server);
     const serve = (request: IncomingMessage, response: ServerResponse): void =>
-      void this.#serve(request, response);
+      this.#serve(request, response);
     server.on('request', serve);
     server.on('checkContinue', serve);
     server.on('checkExpectation', serve);
-    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      void this.#upgrade(request, socket, head);
+    acceptWebSockets(server, (offer) => {
+      this.#track(offer.socket);
+      this.#serve(offer.request, offer.response, offer);
     });
-    server.on('connect', (_request, socket) =>
-      socket.end('HTTP/1.1 405 Method Not Allowed\r\nconnection: close\r\n\r\n'),
-    );
+    server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+      socket.write('HTTP/1.1 405 Method Not Allowed\r\nconnection: close\r\n\r\n');
+      socket.destroySoon();
+    });
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     server.once('error', reject);
     server.listen(where, resolve);
@@ -116,12 +119,28 @@ export class ReverseProxy {
     this.#server = undefined;
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  /** Serves a request. Nothing that it leads to reaches other requests: what was not expected is a 502 and in the log. */
+  #serve(request: IncomingMessage, response: ServerResponse, offer?: WebSocketOffer): void {
     const requestId = this.#deps.makeRequestId();
+    this.#respond(request, response, { requestId, offer })
+      .catch((error: unknown) => {
+        this.#deps.log.warn({ err: error }, 'a request to a paywall failed');
+        if (response.headersSent) throw error;
+        const failure = { status: 502, message: 'This request could not be forwarded.' };
+        answer(request, response, this.#deps.renderFailure(failure, requestId));
+      })
+      .catch(() => request.socket.destroy());
+  }
+
+  async #respond(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { requestId, offer }: { requestId: string; offer: WebSocketOffer | undefined },
+  ): Promise<void> {
     const body = new BodyReader(request, response);
     const decision = await this.#decide(request, requestId, () => body.read());
     if (response.destroyed) {
-      if (decision.kind === 'forward') await this.#giveBack(decision);
+      if (decision.kind === 'forward') await this.#forwarder.giveBack(decision);
       return;
     }
     if (decision.kind === 'answer') return answer(request, response, decision);
@@ -130,30 +149,15 @@ export class ReverseProxy {
       target: decision,
       client: clientOf(request),
       body: body.bytes,
+      offer: offer && { ...offer, onOpen: (upstream) => this.#track(upstream) },
     });
     if (failure) answer(request, response, this.#deps.renderFailure(failure, requestId));
   }
 
-  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const requestId = this.#deps.makeRequestId();
+  /** Remembers a connection that left the HTTP server, which would close it at its end. */
+  #track(socket: Socket): void {
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
-    const decision = await this.#decide(request, requestId, async () => new Uint8Array());
-    if (socket.destroyed) {
-      if (decision.kind === 'forward') await this.#giveBack(decision);
-      return;
-    }
-    if (decision.kind === 'answer') return answerRaw(socket, decision);
-    const failure = await this.#forwarder.upgrade(request, socket, {
-      target: decision,
-      client: clientOf(request),
-      head,
-      onOpen: (upstream) => {
-        this.#sockets.add(upstream);
-        upstream.once('close', () => this.#sockets.delete(upstream));
-      },
-    });
-    if (failure && !socket.destroyed) answerRaw(socket, this.#deps.renderFailure(failure, requestId));
   }
 
   async #decide(
@@ -176,14 +180,6 @@ export class ReverseProxy {
       readBody,
     });
   }
-
-  async #giveBack(target: Forwarding): Promise<void> {
-    await target
-      .giveBack()
-      .catch((error: unknown) =>
-        this.#deps.log.warn({ err: error }, 'the use of a token could not be given back'),
-      );
-  }
 }
 
 function addressOf(request: IncomingMessage): string {
@@ -203,17 +199,9 @@ function answer(
   response: ServerResponse,
   { status, headers, body }: OwnAnswer,
 ): void {
-  response.writeHead(status, [...headers.flat(), 'content-length', String(Buffer.byteLength(body))]);
+  const length = String(Buffer.byteLength(body));
+  // The phrase replaces the upstream's, which may be why this answer is sent.
+  response.writeHead(status, STATUS_CODES[status], [...headers.flat(), 'content-length', length]);
   response.end(request.method === 'HEAD' ? undefined : body);
   discardBody(request, httpLimits);
-}
-
-function answerRaw(socket: Duplex, { status, headers, body }: OwnAnswer): void {
-  const lines = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    ...headers.map(([name, value]) => `${name}: ${value}`),
-    `content-length: ${Buffer.byteLength(body)}`,
-    'connection: close',
-  ];
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
 }

@@ -1,5 +1,4 @@
-import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { WebSocketServer } from 'ws';
 import type { Endpoint, SocketShape } from '../../../shared/contract/endpoint.ts';
 import { ApiError } from '../../../shared/errors.ts';
@@ -10,26 +9,18 @@ import { acceptRequest, startRequest } from '../request-lifecycle.ts';
 import type { ServerCall } from '../server-call.ts';
 import type { ServerContext } from '../server-context.ts';
 import { OpenSocket } from './open-socket.ts';
+import { acceptWebSockets, type WebSocketOffer } from './upgrade-offers.ts';
 
 /** Opens WebSockets for the endpoints that have one. A rejected handshake gets a normal HTTP error. */
 export function serveUpgrades(server: Server, context: ServerContext): void {
   const listeners = new Map(
     [...context.socketAt].map(([path, handler]) => [path, socketDoor(handler, context)] as const),
   );
-  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    // Writing now would end up inside a response in progress.
-    if ((socket as Socket & { _httpMessage?: unknown })._httpMessage) {
-      socket.destroy();
-      return;
-    }
-    if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
-      serveWithoutUpgrade(server, { request, socket, head });
-      return;
-    }
-    const call = startRequest(context, request, responseOn(socket, request));
+  acceptWebSockets(server, ({ request, response, socket, head }) => {
+    const call = startRequest(context, request, response);
     if (!acceptRequest(context, call)) return;
     const path = plainPath(request.url);
-    const door = request.method === 'GET' ? listeners.get(path) : undefined;
+    const door = listeners.get(path);
     if (door) door(call, { socket, head });
     else void refuse(context, call, path);
   });
@@ -41,20 +32,7 @@ function plainPath(url = ''): string {
   return path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
 }
 
-/** The HTTP response to an upgrade request. The connection closes after it, as the client expects frames. */
-function responseOn(socket: Socket, request: IncomingMessage): ServerResponse {
-  const response = new ServerResponse(request);
-  response.shouldKeepAlive = false;
-  response.assignSocket(socket);
-  response.once('finish', () => socket.destroySoon());
-  return response;
-}
-
-interface Connection {
-  socket: Socket;
-  /** Bytes received after the handshake. */
-  head: Buffer;
-}
+type Connection = Pick<WebSocketOffer, 'socket' | 'head'>;
 
 /** Opens the sockets of one endpoint: admission, handshake, and the feature that responds. */
 function socketDoor({ endpoint, handle }: Handler, context: ServerContext) {
@@ -144,30 +122,4 @@ async function refuse(context: ServerContext, call: ServerCall, path: string): P
   } catch (error) {
     context.responder.fail(call, error);
   }
-}
-
-interface Offer {
-  request: IncomingMessage;
-  socket: Socket;
-  /** Bytes received after the headers. */
-  head: Buffer;
-}
-
-/**
- * Serves a request as if it had not offered another protocol, which may be ignored (RFC 9110, 7.8): some clients offer
- * HTTP/2 with every request. Node has stopped parsing HTTP by now, so the connection is handed over again with the same
- * headers except the offer.
- */
-function serveWithoutUpgrade(server: Server, { request, socket, head }: Offer): void {
-  const { method, url, httpVersion, rawHeaders } = request;
-  const lines = [`${method} ${url} HTTP/${httpVersion}`];
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] as string;
-    const value = rawHeaders[i + 1] as string;
-    if (/^(upgrade|http2-settings)$/i.test(name)) continue;
-    if (!/^connection$/i.test(name)) lines.push(`${name}: ${value}`);
-    else if (/\bclose\b/i.test(value)) lines.push('connection: close');
-  }
-  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
-  server.emit('connection', socket);
 }

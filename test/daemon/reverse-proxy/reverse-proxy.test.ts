@@ -1,0 +1,99 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Forwarding } from '../../../src/daemon/features/paywalls/index.ts';
+import { ReverseProxy, type ReverseProxyDeps } from '../../../src/daemon/reverse-proxy/reverse-proxy.ts';
+import { startRawServer, wholeAnswer } from '../../support/raw-server.ts';
+import { Wire } from '../http/http-fixture.ts';
+
+type Faults = Partial<Forwarding> & Partial<Pick<ReverseProxyDeps, 'decide' | 'renderFailure'>>;
+
+/** A proxy that forwards everything to a server that redirects, and what it logs. */
+async function aProxy({ decide, renderFailure, ...faults }: Faults = {}) {
+  const logged: { message: string; text: string }[] = [];
+  let given = 0;
+  const upstream = await startRawServer((socket) =>
+    socket.write(wholeAnswer('there', { status: '302 Found', headers: ['location: /elsewhere'] })),
+  );
+  const proxy = new ReverseProxy({
+    decide:
+      decide ??
+      (async () => ({
+        kind: 'forward',
+        url: new URL(upstream.url),
+        headers: {},
+        timeoutMs: 5_000,
+        mayBePrivate: true,
+        clientPath: (path) => path,
+        giveBack: async () => {
+          given += 1;
+        },
+        ...faults,
+      })),
+    renderFailure: renderFailure ?? (({ status, message }) => ({ status, headers: [], body: message })),
+    rules: { allowed: () => [], ownPorts: () => [] },
+    makeRequestId: () => 'req_1',
+    instance: 'test',
+    log: {
+      warn: (details, message) => {
+        const { err, ...rest } = details as { err?: Error };
+        logged.push({ message, text: `${err?.message ?? ''}${JSON.stringify(rest)}` });
+      },
+    },
+  });
+  await proxy.listen({ host: '127.0.0.1', port: 0 });
+  onTestFinished(() => proxy.drain(0));
+  return { port: proxy.address?.port ?? 0, logged, upstream, given: () => given };
+}
+
+const webSocket = `connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n`;
+const requests: [string, string][] = [
+  ['an ordinary request', 'GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'],
+  ['a WebSocket', `GET / HTTP/1.1\r\nhost: x\r\n${webSocket}\r\n`],
+];
+
+const broken = () => {
+  throw new Error('broken');
+};
+
+describe.each(requests)('%s', (_what, request) => {
+  const ask = (port: number) => new Wire(port).send(request).all();
+
+  test('is forwarded', async () => {
+    const { port, logged } = await aProxy();
+    expect(await ask(port)).toMatch(/^HTTP\/1\.1 302 Found\r\n.*there/s);
+    expect(logged).toEqual([]);
+  });
+
+  test.each([
+    ['an invalid name', { 'not a name': 'x' }, 'not a name'],
+    ['a name with a control character', { 'x\ny': 'x' }, 'x'],
+    ['a control character', { 'x-a': 'secret\u0001' }, 'x-a'],
+    ['a line break', { 'x-a': 'secret\r\nx-b: c' }, 'x-a'],
+    ['a character beyond Latin-1', { 'x-a': 'secret ☂' }, 'x-a'],
+  ])('with a header with %s gets 502 and keeps its payment', async (_how, headers, named) => {
+    const { port, logged, upstream, given } = await aProxy({ headers: headers as Record<string, string> });
+    expect(await ask(port)).toMatch(/^HTTP\/1\.1 502 Bad Gateway\r\n.*the payment is still valid/s);
+    expect(logged).toMatchObject([{ message: 'an upstream of a paywall failed' }]);
+    expect(logged[0]?.text).toContain(named);
+    expect(logged[0]?.text).not.toContain('secret');
+    expect([given(), upstream.connections]).toEqual([1, 0]);
+  });
+
+  test.each<[string, Faults]>([
+    ['deciding', { decide: broken }],
+    ['deciding later', { decide: async () => broken() }],
+    ['reading its address', { url: undefined as unknown as URL }],
+    ['rewriting its redirect', { clientPath: broken }],
+    ['giving back its use', { headers: { 'not a name': 'x' }, giveBack: broken }],
+  ])('gets 502 when %s fails, which is logged', async (_how, faults) => {
+    const { port, logged } = await aProxy(faults);
+    expect(await ask(port)).toMatch(/^HTTP\/1\.1 502 /);
+    expect(logged).not.toEqual([]);
+    expect(await ask(port)).toMatch(/^HTTP\/1\.1 502 /);
+  });
+
+  test('is closed when even its failure cannot be rendered', async () => {
+    const { port, logged } = await aProxy({ decide: broken, renderFailure: broken });
+    expect(await ask(port)).toBe('');
+    expect(logged).toMatchObject([{ text: expect.stringContaining('broken') }]);
+  });
+});
