@@ -1,3 +1,4 @@
+import { RecentMap } from '../../shared/recent-map.ts';
 /** The parent span from a `traceparent` header. */
 export interface ParentSpan {
   traceId: string;
@@ -19,13 +20,11 @@ const parentsMax = 4096;
 
 /** The parents of requests in progress. Entries of calls that never settle are evicted by later ones. */
 export class Parents {
-  readonly #parents = new Map<string, ParentSpan>();
+  readonly #parents = new RecentMap<string, ParentSpan>(parentsMax);
 
   note(requestId: string, header: string | string[]): void {
     const parent = typeof header === 'string' ? parseTraceParent(header) : undefined;
     if (parent === undefined) return;
-    const [oldest] = this.#parents.keys();
-    if (oldest !== undefined && this.#parents.size >= parentsMax) this.#parents.delete(oldest);
     this.#parents.set(requestId, parent);
   }
 

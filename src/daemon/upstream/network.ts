@@ -4,6 +4,7 @@ import type { Dispatcher } from 'undici';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { isLoopback } from '../../shared/loopback.ts';
+import { RecentMap } from '../../shared/recent-map.ts';
 import type { IncomingAnswer, OutgoingRequest, World } from '../world.ts';
 import { Exchange } from './exchange.ts';
 import { networkFailure } from './network-failures.ts';
@@ -53,7 +54,7 @@ export function createNetwork(settings: NetworkSettings = {}): Network {
   const directPublic =
     publicLookup && new Agent({ ...options, connect: { ...options.connect, lookup: publicLookup } });
   const throughProxy = proxied?.(options);
-  const targets = new Map<string, Target>();
+  const targets = new RecentMap<string, Target>(knownTargetsMax);
 
   const targetOf = (url: string): Target => {
     const known = targets.get(url);
@@ -61,7 +62,6 @@ export function createNetwork(settings: NetworkSettings = {}): Network {
     const { origin, host, hostname, path } = parseUrl(url);
     const dispatcher = throughProxy === undefined || isLoopback(hostname) ? direct : throughProxy;
     const target = { origin, host, path, dispatcher };
-    if (targets.size >= knownTargetsMax) targets.clear();
     targets.set(url, target);
     return target;
   };

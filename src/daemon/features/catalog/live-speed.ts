@@ -1,3 +1,4 @@
+import { RecentMap } from '../../../shared/recent-map.ts';
 import type { World } from '../../world.ts';
 
 /** Measurements of one model at one provider over the last hour; null where there are none. */
@@ -27,7 +28,7 @@ const bucketCount = 20 * bucketsPerOctave;
 /** Uptime and speed per provider and model over the last hour, in bounded memory and constant time per record. */
 export class LiveSpeed implements LiveReader {
   readonly #elapsed: () => number;
-  readonly #pairs = new Map<string, Slice[]>();
+  readonly #pairs = new RecentMap<string, Slice[]>(pairsMax);
 
   constructor(world: Pick<World, 'elapsed'>) {
     this.#elapsed = () => world.elapsed();
@@ -80,8 +81,6 @@ export class LiveSpeed implements LiveReader {
     const key = keyOf(provider, model);
     let slices = this.#pairs.get(key);
     if (slices === undefined) {
-      const [first] = this.#pairs.keys();
-      if (first !== undefined && this.#pairs.size >= pairsMax) this.#pairs.delete(first);
       slices = [];
       this.#pairs.set(key, slices);
     }

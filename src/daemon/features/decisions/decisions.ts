@@ -5,6 +5,7 @@ import {
 } from '../../../shared/contract/decisions.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
+import { RecentMap } from '../../../shared/recent-map.ts';
 import type { Caller } from '../../handler.ts';
 import { timeLimit, type World } from '../../world.ts';
 import type { ProviderRoute } from '../routing/index.ts';
@@ -79,7 +80,7 @@ export interface DecisionsDeps extends ProviderSourceDeps, UpstreamRoutesDeps {
 /** Answers decisions from the first source that can. */
 export class Decisions {
   readonly #deps: DecisionsDeps;
-  readonly #benches = new Map<string, { until: number; outcome: string }>();
+  readonly #benches = new RecentMap<string, { until: number; outcome: string }>(benchesMax);
 
   constructor(deps: DecisionsDeps) {
     this.#deps = deps;
@@ -175,8 +176,6 @@ export class Decisions {
   }
 
   #bench(key: string, { benchMs = 0, outcome }: SourceFailure): void {
-    const [oldest] = this.#benches.keys();
-    if (oldest !== undefined && this.#benches.size >= benchesMax) this.#benches.delete(oldest);
     this.#benches.set(key, { until: this.#deps.world.elapsed() + benchMs, outcome });
   }
 

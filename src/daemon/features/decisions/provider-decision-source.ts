@@ -1,5 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { type Cost, costOf, noCost, type Tokens } from '../../../shared/money.ts';
+import { RecentMap } from '../../../shared/recent-map.ts';
 import type { World } from '../../world.ts';
 import type { Offer } from '../catalog/index.ts';
 import { type Json, noTokens } from '../inference/index.ts';
@@ -35,8 +36,8 @@ export interface ProviderSourceDeps {
 /** Learned properties of models: their habits, and which of them report no token probabilities. */
 export class ModelMemory {
   readonly #world: Pick<World, 'elapsed'>;
-  readonly #habits = new Map<string, ModelHabits>();
-  readonly #withoutProbabilities = new Map<string, number>();
+  readonly #habits = new RecentMap<string, ModelHabits>(rememberedMax);
+  readonly #withoutProbabilities = new RecentMap<string, number>(rememberedMax);
 
   constructor(world: Pick<World, 'elapsed'>) {
     this.#world = world;
@@ -45,7 +46,6 @@ export class ModelMemory {
   habitsOf(key: string): ModelHabits {
     let habits = this.#habits.get(key);
     if (habits === undefined) {
-      if (this.#habits.size >= rememberedMax) this.#habits.clear();
       habits = { withoutThinking: false };
       this.#habits.set(key, habits);
     }
@@ -57,7 +57,6 @@ export class ModelMemory {
   }
 
   noteWithoutProbabilities(key: string): void {
-    if (this.#withoutProbabilities.size >= rememberedMax) this.#withoutProbabilities.clear();
     this.#withoutProbabilities.set(key, this.#world.elapsed() + rememberMs);
   }
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { ApiError } from '../../../shared/errors.ts';
+import { RecentMap } from '../../../shared/recent-map.ts';
 import { parseSecret } from '../../../shared/secrets.ts';
 import {
   type AgentCaller,
@@ -53,16 +54,16 @@ export function authenticator(deps: AuthenticatorDeps) {
   const callers = callerCache(callersMax);
   // Of known callers only, by the `Authorization` header, as checking and hashing a secret takes longer than all else that
   // identifies its caller.
-  const digests = new RecentMap<string>(headersMax);
+  const digests = new RecentMap<string, string>(headersMax);
   const lookups = new Map<string, Promise<Caller>>();
   const uses = credentialUses(deps);
   const revocations = revocationSignals();
   const acting = actingLogins(revocations.signalOf);
   // By the id of a key or login.
-  const names = new RecentMap<string>(callersMax);
+  const names = new RecentMap<string, string>(callersMax);
   const live = deps.live ?? liveKeys({ store: deps.keysStore, now });
   const admit = admission(deps, uses.note);
-  const findDeps = { ...deps, live, noteName: (id: string, name: string) => names.add(id, name) };
+  const findDeps = { ...deps, live, noteName: (id: string, name: string) => names.set(id, name) };
 
   const lookUp = async (kind: CredentialKind, key: string): Promise<Caller> => {
     const find = finders[kind];
@@ -102,7 +103,7 @@ export function authenticator(deps: AuthenticatorDeps) {
       const key = digest(secret);
       const known = callers.get(key);
       if (known) {
-        digests.add(header, key);
+        digests.set(header, key);
         return admit(known);
       }
       const pending = lookups.get(key);
@@ -185,30 +186,15 @@ function holderOf(caller: Authenticated): string {
   return caller.kind === 'key' ? caller.ownerId : caller.userId;
 }
 
-/** A map of limited size, from which the oldest entry is evicted. */
-class RecentMap<Value> extends Map<string, Value> {
-  readonly #sizeMax: number;
-
-  constructor(sizeMax: number) {
-    super();
-    this.#sizeMax = sizeMax;
-  }
-
-  add(key: string, value: Value): void {
-    if (this.size >= this.#sizeMax) this.delete(this.keys().next().value ?? '');
-    this.set(key, value);
-  }
-}
-
 /** Callers by the digest of their secret. */
 function callerCache(callersMax: number) {
-  const callers = new RecentMap<Authenticated>(callersMax);
+  const callers = new RecentMap<string, Authenticated>(callersMax);
   let generation = 0;
   return {
     /** Increases with each removal. */
     generation: () => generation,
     get: (key: string) => callers.get(key),
-    add: (key: string, caller: Authenticated) => callers.add(key, caller),
+    add: (key: string, caller: Authenticated) => callers.set(key, caller),
     remove(matches: (caller: Authenticated) => boolean): void {
       generation += 1;
       for (const [key, caller] of callers) if (matches(caller)) callers.delete(key);
@@ -346,7 +332,7 @@ function membershipId(workspaceId: string, userId: string): string {
 
 /** Logins acting in workspaces other than their own; what runs there ends with the login or the membership. */
 function actingLogins(signalOf: (id: string) => AbortSignal) {
-  const acting = new Map<string, LoginCaller>();
+  const acting = new RecentMap<string, LoginCaller>(actingMax);
   return {
     of(caller: LoginCaller, workspaceId: string): LoginCaller {
       const key = `${caller.loginId} ${workspaceId}`;
@@ -354,7 +340,6 @@ function actingLogins(signalOf: (id: string) => AbortSignal) {
       if (known) return known;
       const ends = [signalOf(caller.loginId), signalOf(membershipId(workspaceId, caller.userId))];
       const login = { ...caller, workspaceId, revoked: AbortSignal.any(ends) };
-      if (acting.size >= actingMax) acting.clear();
       acting.set(key, login);
       return login;
     },

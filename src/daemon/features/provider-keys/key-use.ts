@@ -1,3 +1,4 @@
+import { RecentMap } from '../../../shared/recent-map.ts';
 import { repeatedly, type World } from '../../world.ts';
 import type { Vault } from '../vault/index.ts';
 import type { ProviderKeysStore } from './store.ts';
@@ -17,7 +18,7 @@ export class KeyUse {
   readonly #vault: Pick<Vault, 'open'>;
   readonly #world: Pick<World, 'elapsed' | 'sleep'>;
   readonly #opened: OpenedKeys;
-  readonly #providers = new Map<string, ReadonlySet<string>>();
+  readonly #providers = new RecentMap<string, ReadonlySet<string>>(workspacesKept);
   /** Counts changes, so that an older read is not cached after one. */
   #changes = 0;
 
@@ -42,7 +43,6 @@ export class KeyUse {
     const records = await this.#store.list(workspaceId);
     const providers = records.length === 0 ? none : new Set<string>(records.map(({ provider }) => provider));
     if (changes !== this.#changes) return providers;
-    if (this.#providers.size >= workspacesKept) this.#providers.clear();
     this.#providers.set(workspaceId, providers);
     return providers;
   }

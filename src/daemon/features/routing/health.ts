@@ -1,3 +1,4 @@
+import { RecentMap } from '../../../shared/recent-map.ts';
 import type { World } from '../../world.ts';
 import type { UpstreamFailure, UpstreamFailureKind } from '../inference/upstream.ts';
 
@@ -64,9 +65,9 @@ const probe: Standing = { state: 'probe' };
 export class Health implements HealthReader {
   readonly #elapsed: () => number;
   readonly #onBench: ((bench: Bench) => void) | undefined;
-  readonly #accounts = new Map<string, TimedBench>();
-  readonly #models = new Map<string, TimedBench>();
-  readonly #breakers = new Map<string, Breaker & { target: Target }>();
+  readonly #accounts = new RecentMap<string, TimedBench>(entriesMax);
+  readonly #models = new RecentMap<string, TimedBench>(entriesMax);
+  readonly #breakers = new RecentMap<string, Breaker & { target: Target }>(entriesMax);
 
   constructor(world: Pick<World, 'elapsed'>, options: { onBench?: (bench: Bench) => void } = {}) {
     this.#elapsed = () => world.elapsed();
@@ -114,7 +115,7 @@ export class Health implements HealthReader {
         : { key: modelKey(target), entries: this.#models };
     const until = now + benchMs(reason, failure.details.retryAfterSeconds);
     const isNew = (entries.get(key)?.until ?? 0) <= now;
-    store(entries, key, { reason, until, target });
+    entries.set(key, { reason, until, target });
     if (isNew) this.#report(target, reason, until - now);
   }
 
@@ -150,7 +151,7 @@ export class Health implements HealthReader {
       breaker.nextProbeAt = now + probeMs;
       this.#report(target, 'failing', probeMs);
     }
-    store(this.#breakers, key, breaker);
+    this.#breakers.set(key, breaker);
   }
 
   #report(target: Target, reason: BenchReason, retryAfterMs: number): void {
@@ -185,12 +186,6 @@ function toBench(target: Target, reason: BenchReason, retryAfterMs: number): Ben
   const isAccount = reason === 'authentication' || reason === 'billing';
   const { account, provider, providerModel } = target;
   return { account, provider, providerModel: isAccount ? undefined : providerModel, reason, retryAfterMs };
-}
-
-function store<T>(entries: Map<string, T>, key: string, entry: T): void {
-  const [oldest] = entries.keys();
-  if (oldest !== undefined && entries.size >= entriesMax && !entries.has(key)) entries.delete(oldest);
-  entries.set(key, entry);
 }
 
 /** Rate limits apply per account and model; a model fails for every account alike. */

@@ -1,6 +1,7 @@
 import { defaultZone, type Shout } from '../../../shared/contract/shouts.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
+import { RecentMap } from '../../../shared/recent-map.ts';
 import { isoTime, parseTime } from '../../../shared/time.ts';
 import type { Caller } from '../../handler.ts';
 import type { World } from '../../world.ts';
@@ -113,7 +114,7 @@ export function toShout(record: ShoutRecord): Shout {
 
 /** Limits each person to `perMinute`. `take` returns 0, or the seconds to wait. */
 function rateLimit({ perMinute, elapsed }: { perMinute: number; elapsed: () => number }) {
-  const taken = new Map<number, number[]>();
+  const taken = new RecentMap<number, number[]>(trackedMax);
   return {
     take(person: number): number {
       const at = elapsed();
@@ -122,7 +123,6 @@ function rateLimit({ perMinute, elapsed }: { perMinute: number; elapsed: () => n
       // Deleted first, so that the map is ordered by last use.
       taken.delete(person);
       taken.set(person, oldest === undefined ? [...recent, at] : recent);
-      if (taken.size > trackedMax) taken.delete(taken.keys().next().value ?? 0);
       return oldest === undefined ? 0 : Math.max(1, Math.ceil((oldest + windowMs - at) / 1000));
     },
   };

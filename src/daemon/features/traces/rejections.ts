@@ -1,4 +1,5 @@
 import { ApiError, failures } from '../../../shared/errors.ts';
+import { RecentMap } from '../../../shared/recent-map.ts';
 import { credentialId } from '../../handler.ts';
 import { repeatedly, type World } from '../../world.ts';
 import { type EventFeed, hostEvents, type NewEvent } from '../events/index.ts';
@@ -51,7 +52,7 @@ export interface RejectionsDeps {
 export class Rejections implements CallObserver {
   readonly #deps: RejectionsDeps;
   readonly #windows = new Map<string | null, Window>();
-  readonly #reported = new Set<string>();
+  readonly #reported = new RecentMap<string, true>(reportedMax);
 
   constructor(deps: RejectionsDeps) {
     this.#deps = deps;
@@ -60,8 +61,7 @@ export class Rejections implements CallObserver {
   /** A call was rejected in the pipeline. Its request fails later, if it has one. */
   onRejected({ call, error, ms }: RejectedCall): void {
     const { caller, requestId, endpoint, inference } = call;
-    if (this.#reported.size >= reportedMax) this.#reported.clear();
-    this.#reported.add(requestId);
+    this.#reported.set(requestId, true);
     const isApiError = error instanceof ApiError;
     const completedAt = this.#deps.world.now();
     this.#take({

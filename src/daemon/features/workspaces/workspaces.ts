@@ -1,4 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
+import { RecentMap } from '../../../shared/recent-map.ts';
 import type { Caller, Handler, KeyCaller, LoginCaller } from '../../handler.ts';
 import type { WorkspaceRole, WorkspacesStore } from './store.ts';
 
@@ -14,7 +15,7 @@ const rolesMax = 1000;
 
 /** Caches the roles of members. */
 function roleCache(store: Pick<WorkspacesStore, 'role'>) {
-  const roles = new Map<string, WorkspaceRole>();
+  const roles = new RecentMap<string, WorkspaceRole>(rolesMax);
   // Counts changes, so that a role read before a change is not cached after it.
   let changes = 0;
   return {
@@ -26,7 +27,6 @@ function roleCache(store: Pick<WorkspacesStore, 'role'>) {
       const role = await store.role(workspaceId, userId);
       // Only members are cached, so that new ones have access immediately.
       if (role && changes === changesBefore) {
-        if (roles.size >= rolesMax) roles.clear();
         roles.set(key, role);
       }
       return role;

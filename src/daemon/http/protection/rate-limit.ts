@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { ApiError } from '../../../shared/errors.ts';
 import { subscriberNetwork } from '../../../shared/network-address.ts';
+import { RecentMap } from '../../../shared/recent-map.ts';
 
 export interface RateLimitOptions {
   burst: number;
@@ -13,7 +14,7 @@ export interface RateLimitOptions {
 
 /** A token bucket per address. `take` returns 0, or the seconds until the next token. */
 export function addressRateLimit({ burst, perSecond, elapsed, addressesMax = 10_000 }: RateLimitOptions) {
-  const buckets = new Map<string, { tokens: number; atMs: number }>();
+  const buckets = new RecentMap<string, { tokens: number; atMs: number }>(addressesMax);
   return {
     take(address: string): number {
       const key = subscriberNetwork(address);
@@ -24,7 +25,6 @@ export function addressRateLimit({ burst, perSecond, elapsed, addressesMax = 10_
       // Deleted first, so that the order of the map is the order of last use.
       buckets.delete(key);
       buckets.set(key, { tokens: taken ? tokens - 1 : tokens, atMs: nowMs });
-      if (buckets.size > addressesMax) buckets.delete(buckets.keys().next().value as string);
       return taken ? 0 : Math.max(1, Math.ceil((1 - tokens) / perSecond));
     },
     /** Returns a token whose request turned out not to count. */

@@ -1,3 +1,4 @@
+import { RecentMap } from '../../../shared/recent-map.ts';
 import type { DecisionRequest, NativeAnswer } from '../../features/decisions/index.ts';
 import { UpstreamFailure } from '../../features/inference/upstream.ts';
 import type { World } from '../../world.ts';
@@ -92,14 +93,13 @@ export function decisionEndpoints(
   { send, elapsed }: Pick<World, 'send' | 'elapsed'>,
   endpoints: readonly DecisionEndpoint[],
 ) {
-  const absentUntil = new Map<string, number>();
+  const absentUntil = new RecentMap<string, number>(absentMax);
   return async (question: DecisionQuestion, signal: AbortSignal): Promise<NativeAnswer | undefined> => {
     for (const endpoint of endpoints) {
       const key = `${endpoint.url} ${question.model}`;
       if ((absentUntil.get(key) ?? 0) > elapsed()) continue;
       const answer = await sendDecision(send, endpoint, question, signal);
       if (answer !== undefined) return answer;
-      if (absentUntil.size >= absentMax) absentUntil.clear();
       absentUntil.set(key, elapsed() + absentMs);
     }
     return undefined;

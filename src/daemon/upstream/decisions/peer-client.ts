@@ -1,5 +1,6 @@
 import { decisionLimits } from '../../../shared/contract/decisions.ts';
 import { decisionPaths } from '../../../shared/decision-paths.ts';
+import { RecentMap } from '../../../shared/recent-map.ts';
 import { UpstreamFailure } from '../../features/inference/upstream.ts';
 import type { PeerAddress, PeerCard, PeerClient } from '../../features/peers/index.ts';
 import type { World } from '../../world.ts';
@@ -20,7 +21,7 @@ const serversMax = 1000;
 /** Calls peers: gateways by their card and their decision endpoint, other servers by what they have of it. */
 export function peerClient(world: Pick<World, 'send'>): PeerClient {
   /** Servers that answered with the second endpoint, which is then tried first. */
-  const usesSystemOne = new Set<string>();
+  const usesSystemOne = new RecentMap<string, true>(serversMax);
   const get = async ({ name, url, key, mayBePrivate }: PeerAddress, path: string, signal: AbortSignal) => {
     const { status, headers, body } = await world.send({
       method: 'GET',
@@ -82,8 +83,7 @@ export function peerClient(world: Pick<World, 'send'>): PeerClient {
       for (const endpoint of endpoints) {
         const answer = await sendDecision(send, endpoint, { model, key, request }, signal);
         if (answer === undefined) continue;
-        if (usesSystemOne.size >= serversMax) usesSystemOne.clear();
-        if (endpoint === server) usesSystemOne.add(url);
+        if (endpoint === server) usesSystemOne.set(url, true);
         return answer;
       }
       throw noDecisions(name);

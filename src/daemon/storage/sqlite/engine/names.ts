@@ -1,3 +1,4 @@
+import { RecentMap } from '../../../../shared/recent-map.ts';
 import type { Connection } from './connection.ts';
 
 /** Names kept in memory; after that many, they are looked up again. */
@@ -65,7 +66,7 @@ export class NameNumbers {
 export class NameTexts {
   readonly #read: (number: number) => string | undefined;
   readonly #find: (text: string) => number | undefined;
-  readonly #known = new Map<number, string>();
+  readonly #known = new RecentMap<number, string>(cachedMax);
 
   constructor(database: Connection) {
     const read = database.prepare<[number], string>('SELECT text FROM names WHERE number = ?').pluck();
@@ -84,7 +85,6 @@ export class NameTexts {
     if (known !== undefined) return known;
     const text = this.#read(number);
     if (text === undefined) throw new Error(`there is no name ${number}`);
-    if (this.#known.size >= cachedMax) this.#known.clear();
     this.#known.set(number, text);
     return text;
   }
