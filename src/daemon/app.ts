@@ -54,6 +54,7 @@ import {
 import type { Caller, Handler } from './handler.ts';
 import { readPageAssets } from './http/pages/assets.ts';
 import { addressRateLimit } from './http/protection/rate-limit.ts';
+import type { Log } from './log.ts';
 import type { CallLog } from './process/call-log.ts';
 import type { VaultSettings } from './process/master-key-stores.ts';
 
@@ -71,7 +72,7 @@ export interface AppDeps extends AdminDeps {
   timeouts: Config['timeouts'];
   /** Whether only this machine reaches the host. */
   isLocalHost: boolean;
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
   /** Gets finished and rejected calls. */
   callLog: CallLog;
   /** Stores the model lists that providers returned, for the next start. */

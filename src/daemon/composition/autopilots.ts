@@ -14,6 +14,7 @@ import { chatHandlers, type Threads } from '../features/threads/index.ts';
 import type { Payments } from '../features/wallet/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
 import { type Handler, keyOrLogin, RelayReply } from '../handler.ts';
+import type { Log } from '../log.ts';
 import { portOf } from '../reverse-proxy/address-guard.ts';
 import { RequestFailed, sendGuarded } from '../reverse-proxy/guarded-request.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -30,7 +31,7 @@ interface AutopilotsDeps {
     readonly backgroundRunsMax: number;
   };
   process: { url: () => string };
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 interface AutopilotsFeatures {

@@ -26,6 +26,7 @@ import type { Counters } from '../features/metrics/index.ts';
 import { nodeCard, nodeIdOf, Peers, peerHandlers } from '../features/peers/index.ts';
 import type { ProviderRoute, Router } from '../features/routing/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
+import type { Log } from '../log.ts';
 import { peerAddressProblem, portOf } from '../reverse-proxy/address-guard.ts';
 import type { Storage } from '../storage/storage.ts';
 import { peerClient } from '../upstream/decisions/peer-client.ts';
@@ -42,7 +43,7 @@ interface DecisionsDeps {
   /** 32 bytes. */
   dataKey: Uint8Array;
   process: { url: () => string };
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
   telemetry: { counters: Pick<Counters, 'compared'> };
 }
 

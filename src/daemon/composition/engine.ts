@@ -10,6 +10,7 @@ import {
   libraryMissing,
   type OpenModel,
 } from '../features/engine/index.ts';
+import type { Log } from '../log.ts';
 import { localUpstream } from '../upstream/engine/local-upstream.ts';
 import { type LocalModel, modelProcesses } from '../upstream/engine/model-processes.ts';
 import type { World } from '../world.ts';
@@ -20,7 +21,7 @@ interface EngineDeps {
   live: Pick<LiveSettings, 'engine'>;
   timeouts: Config['timeouts'];
   process: { dataFolder: string };
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
   /** Stores the models for the next start. */
   keepEngineModels: (text: string) => Promise<void>;
 }

@@ -1,6 +1,7 @@
 import { Idempotency } from '../features/idempotency/index.ts';
 import { Background, type InferenceDeps } from '../features/inference/index.ts';
 import { createDataSealer } from '../features/vault/index.ts';
+import type { Log } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
 import { repeatedly, type World } from '../world.ts';
 
@@ -12,7 +13,7 @@ interface ModelCallsDeps {
   world: World;
   /** Seals stored answers with secrets; 32 bytes. */
   dataKey: Uint8Array;
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 export type ModelCalls = ReturnType<typeof modelCalls>;

@@ -5,6 +5,7 @@ import { type Health, ownAccount } from '../features/routing/index.ts';
 import { Vault, vaultHandlers } from '../features/vault/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
 import type { Handler } from '../handler.ts';
+import type { Log } from '../log.ts';
 import type { VaultSettings } from '../process/master-key-stores.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { World } from '../world.ts';
@@ -17,7 +18,7 @@ interface OwnKeysDeps {
   workspaces: Pick<Workspaces, 'membership'>;
   health: Pick<Health, 'forgive'>;
   providers: ReadonlyMap<string, Provider>;
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 export interface OwnKeys {

@@ -10,6 +10,7 @@ import {
   Rates,
 } from '../features/payment-required/index.ts';
 import { addressRateLimit } from '../http/protection/rate-limit.ts';
+import type { Log } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
 import { repeatedly, type World } from '../world.ts';
 import type { WalletsFeatures } from './wallets.ts';
@@ -25,7 +26,7 @@ interface PaymentsDeps {
   /** 32 bytes. */
   dataKey: Uint8Array;
   isLocalHost: boolean;
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 interface PaymentsFeatures {

@@ -21,6 +21,7 @@ import type { Invoices, Wallets } from '../features/wallet/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
 import { type Caller, type Handler, keyOrLogin } from '../handler.ts';
 import { addressRateLimit } from '../http/protection/rate-limit.ts';
+import type { Log } from '../log.ts';
 import { type AddressRules, portOf, upstreamProblem } from '../reverse-proxy/address-guard.ts';
 import { applyToCaddy } from '../reverse-proxy/caddy-target.ts';
 import { nginxTarget } from '../reverse-proxy/nginx-target.ts';
@@ -40,7 +41,7 @@ interface PaywallsDeps {
   process: { url: () => string };
   /** 32 bytes. */
   dataKey: Uint8Array;
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 interface PaywallsFeatures {

@@ -19,6 +19,7 @@ import {
   withTrustedNode,
 } from '../features/wallet/index.ts';
 import type { Handler } from '../handler.ts';
+import type { Log } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
 import { repeatedly, type World } from '../world.ts';
 import { backendSecretName, createLightning, secretFault } from './lightning.ts';
@@ -35,7 +36,7 @@ interface WalletsDeps {
   /** 32 bytes. */
   dataKey: Uint8Array;
   isLocalHost: boolean;
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 interface WalletsDependencies {

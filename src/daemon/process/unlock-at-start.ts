@@ -1,5 +1,6 @@
 import { ApiError } from '../../shared/errors.ts';
 import type { Vault } from '../features/vault/index.ts';
+import type { Log } from '../log.ts';
 
 /** Prompts in the terminal that started the daemon; undefined for no input, or once the signal is aborted. */
 export type AskSecret = (question: string, signal: AbortSignal) => Promise<string | undefined>;
@@ -9,7 +10,7 @@ interface UnlockDeps {
   /** Undefined without a terminal. */
   ask: AskSecret | undefined;
   stderr: { write(text: string): unknown };
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 const attemptsMax = 3;

@@ -12,6 +12,7 @@ import { pipeline } from 'node:stream';
 import { pipeline as pipelineEnd } from 'node:stream/promises';
 import type { Forwarding } from '../features/paywalls/index.ts';
 import type { WebSocketOffer } from '../http/sockets/upgrade-offers.ts';
+import type { Log } from '../log.ts';
 import {
   AddressRefused,
   type AddressRules,
@@ -41,7 +42,7 @@ interface ForwarderDeps {
   rules: AddressRules;
   /** This proxy in `Via` headers: `1.1 gateway-…`. */
   via: string;
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 const agentOptions = { keepAlive: true, timeout: 4_000, maxFreeSockets: 64 } as const;

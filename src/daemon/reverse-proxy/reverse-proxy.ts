@@ -13,6 +13,7 @@ import { outliveConnections } from '../http/accepted-sockets.ts';
 import { discardBody } from '../http/discard-body.ts';
 import { httpLimits } from '../http/protection/limits.ts';
 import { acceptWebSockets, type WebSocketOffer } from '../http/sockets/upgrade-offers.ts';
+import type { Log } from '../log.ts';
 import type { AddressRules } from './address-guard.ts';
 import { BodyReader } from './body-reader.ts';
 import { Forwarder } from './forward.ts';
@@ -42,7 +43,7 @@ export interface ReverseProxyDeps {
   makeRequestId(): string;
   /** Tells this proxy from others in `Via` headers. */
   instance: string;
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 const connectionsMax = 4096;

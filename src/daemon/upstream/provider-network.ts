@@ -5,6 +5,7 @@ import {
   type ConfiguredUpstream,
   type ProviderAccount,
 } from '../config/config.ts';
+import type { Log } from '../log.ts';
 import { publicLookup } from '../reverse-proxy/address-guard.ts';
 import type { World } from '../world.ts';
 import { createNetwork, type Network, type NetworkSettings } from './network.ts';
@@ -21,7 +22,7 @@ export interface ProviderNetwork {
 
 interface ProviderNetworkDeps {
   elapsed: () => number;
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
   stderr: { write(text: string): unknown };
 }
 

@@ -8,6 +8,7 @@ import type { JsonObject } from '../../../shared/json-object.ts';
 import { notFound } from '../../../shared/not-found.ts';
 import { responseText } from '../../../shared/response-text.ts';
 import { actingUser, type Caller, type Identified, workspaceOf } from '../../handler.ts';
+import type { Log } from '../../log.ts';
 import { type World, within } from '../../world.ts';
 import { type RunRecord, type ThreadRun, type Threads, titleOf } from '../threads/index.ts';
 import type { Autopilots } from './autopilots.ts';
@@ -35,7 +36,7 @@ export interface AutopilotRunsDeps extends HttpToolsDeps {
     /** The most runs at the same time. */
     readonly backgroundRunsMax: number;
   };
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 /** A run, and the text of its answer; null until it has completed. */

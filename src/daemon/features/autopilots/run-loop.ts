@@ -4,6 +4,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { type JsonObject, parseObject } from '../../../shared/json-object.ts';
 import { parseUsd } from '../../../shared/money.ts';
+import type { Log } from '../../log.ts';
 import type { RunUsage, ThreadRun } from '../threads/index.ts';
 import { functionTools, type HttpTools, toolsOf } from './http-tools.ts';
 import type { AutopilotRecord } from './store.ts';
@@ -20,7 +21,7 @@ export interface RunLoopDeps {
   run: Pick<ThreadRun, 'count' | 'note'>;
   /** Aborted when the run is to end. */
   signal: AbortSignal;
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 /** Model calls of one run. In the last one, no tool can be called. */

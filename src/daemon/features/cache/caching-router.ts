@@ -1,4 +1,5 @@
 import type { CacheMode } from '../../../shared/contract/key-defaults.ts';
+import type { Log } from '../../log.ts';
 import type { World } from '../../world.ts';
 import { fingerprintOf } from '../idempotency/index.ts';
 import type { Inference } from '../inference/neutral.ts';
@@ -25,7 +26,7 @@ export interface CacheDeps {
   store: CacheStore;
   world: Pick<World, 'now'>;
   settings: CacheSettings;
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 const free = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0 };

@@ -1,6 +1,7 @@
 import { idempotencyKeyCharactersMax } from '../../../shared/contract/model-call.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { type Caller, RelayReply, type StreamReply } from '../../handler.ts';
+import type { Log } from '../../log.ts';
 import { repeatedly, type World, within } from '../../world.ts';
 import type { DataSealer } from '../vault/index.ts';
 import { fingerprintOf } from './fingerprint.ts';
@@ -54,7 +55,7 @@ export interface IdempotencyDeps {
   store: IdempotencyStore;
   sealer: DataSealer;
   world: Pick<World, 'now' | 'sleep'>;
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import type { Log } from '../../log.ts';
 import type { World } from '../../world.ts';
 import type { InnerCalls } from './inner-call.ts';
 
@@ -9,5 +10,5 @@ export interface McpDeps {
   parse(bytes: Uint8Array): unknown;
   /** The first fault in a tool's arguments, as a sentence; undefined if they are valid. */
   faultIn(schema: TSchema, value: unknown): string | undefined;
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }

@@ -1,6 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
 import { credentialId, type Identified } from '../../handler.ts';
+import type { Log } from '../../log.ts';
 import type { World } from '../../world.ts';
 import { type LightningBackend, loadBolt11 } from '../lightning/index.ts';
 import type { Invoices, WalletRecord } from '../wallet/index.ts';
@@ -25,7 +26,7 @@ export interface ChallengesDeps {
   /** Keys the ids of challenges. */
   secret: Uint8Array;
   world: Pick<World, 'now'>;
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 /** The payer and its address. */

@@ -1,5 +1,6 @@
 import { isObject } from '../../../shared/json-object.ts';
 import { type NanoUsd, parseUsd } from '../../../shared/money.ts';
+import type { Log } from '../../log.ts';
 import type { World } from '../../world.ts';
 import type { Rate } from './store.ts';
 
@@ -19,7 +20,7 @@ export interface RatesDeps {
   /** Play money has a rate even if none is configured. */
   isPlayMoney: () => boolean;
   world: Pick<World, 'now' | 'send'>;
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 /** The rate of play money: a satoshi is a tenth of a cent. */

@@ -4,6 +4,7 @@ import { subscriberNetwork } from '../../../shared/network-address.ts';
 import { formatChallenge, type PaymentChallenge } from '../../../shared/payment-scheme.ts';
 import { isoTime, utcDay } from '../../../shared/time.ts';
 import { trimEnd } from '../../../shared/trim-text.ts';
+import type { Log } from '../../log.ts';
 import type { World } from '../../world.ts';
 import {
   type ChargeProblem,
@@ -103,7 +104,7 @@ export interface GateDeps {
   /** 32 bytes. */
   dataKey: Uint8Array;
   world: Pick<World, 'now' | 'randomBytes'>;
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 /** Invoices cost work, so unpaid ones are limited per address. */

@@ -1,5 +1,6 @@
 import type { PaywallProxy } from '../../../shared/contract/paywalls.ts';
 import { isoTime } from '../../../shared/time.ts';
+import type { Log } from '../../log.ts';
 import { repeatedly, type World, within } from '../../world.ts';
 import { RouteTable } from './routes.ts';
 import type { PaywallRecord, PaywallsStore } from './store.ts';
@@ -28,7 +29,7 @@ export interface ReconcilerDeps {
   store: Pick<PaywallsStore, 'serving'>;
   targets: readonly ProxyTarget[];
   world: Pick<World, 'now' | 'sleep'>;
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 /** How long a change waits for the proxies before it is answered. */

@@ -1,9 +1,10 @@
+import type { Log } from '../../log.ts';
 import { NetworkFailure, type World } from '../../world.ts';
 import type { UpstreamFailure } from '../inference/upstream.ts';
 
 interface LoggerDeps {
   world: Pick<World, 'elapsed'>;
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 /** A repeated failure of a provider is logged once in this time. */

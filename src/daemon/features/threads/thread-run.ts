@@ -1,5 +1,6 @@
 import { failures, isErrorCode } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
+import type { Log } from '../../log.ts';
 import type { UsageRecord } from '../metering/index.ts';
 import type { NewMessage, NewRunEvent, RunEnd, RunRecord, RunUsage, ThreadsStore } from './threads-store.ts';
 
@@ -13,7 +14,7 @@ interface RunDeps {
   store: Pick<ThreadsStore, 'endRun' | 'noteEvent' | 'conversation'>;
   makeId: MakeId;
   now: () => number;
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
   /** Called after each write that followers should read. */
   onWritten: (threadId: string) => void;
 }

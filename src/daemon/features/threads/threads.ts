@@ -3,6 +3,7 @@ import type { MakeId } from '../../../shared/ids.ts';
 import { wellFormed } from '../../../shared/input-faults.ts';
 import { notFound } from '../../../shared/not-found.ts';
 import { credentialId, type Identified } from '../../handler.ts';
+import type { Log } from '../../log.ts';
 import { type World, within } from '../../world.ts';
 import { ThreadFollowers } from './followers.ts';
 import { ThreadRun } from './thread-run.ts';
@@ -12,7 +13,7 @@ export interface ThreadsDeps {
   store: ThreadsStore;
   world: Pick<World, 'now' | 'sleep'>;
   makeId: MakeId;
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
   /** Limits of one thread; 10,000 messages and 32 Mi characters of JSON by default. */
   bounds?: { messagesMax: number; charactersMax: number };
 }

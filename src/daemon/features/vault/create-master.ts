@@ -1,3 +1,4 @@
+import type { Log } from '../../log.ts';
 import type { World } from '../../world.ts';
 import { MasterStoreFailure, type MasterStores, type ReadPassphrase } from './master-store.ts';
 import { wrapByPassphrase } from './passphrase.ts';
@@ -10,7 +11,7 @@ export interface MasterDeps {
   /** Reads the passphrase file, if one is configured. */
   readPassphrase?: ReadPassphrase | undefined;
   world: Pick<World, 'now' | 'randomBytes'>;
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 interface NewMasterOptions {

@@ -1,6 +1,7 @@
 import type { WalletBackendStatus } from '../../../shared/contract/wallet-backend.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { backendFacts, type ConnectedBackend } from '../../../shared/wallet-backends.ts';
+import type { Log } from '../../log.ts';
 import { repeatedly, type World } from '../../world.ts';
 import { BackendFailure, type BackendInfo, type LightningBackend } from '../lightning/index.ts';
 import { formatMsat } from './amounts.ts';
@@ -13,7 +14,7 @@ export interface BackendWatchDeps {
   secretSource: () => Promise<WalletBackendStatus['secret']>;
   store: Pick<WalletStore, 'owed' | 'overduePayments'>;
   world: Pick<World, 'sleep' | 'now'>;
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 /** The last known state of the back end. */

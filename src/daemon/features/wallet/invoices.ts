@@ -2,6 +2,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
 import type { Caller } from '../../handler.ts';
+import type { Log } from '../../log.ts';
 import type { World } from '../../world.ts';
 import { BackendFailure, type LightningBackend, loadBolt11 } from '../lightning/index.ts';
 import type { DataSealer } from '../vault/index.ts';
@@ -20,7 +21,7 @@ export interface InvoicesDeps {
   world: Pick<World, 'now'>;
   /** Called once a wallet's events are on disk. */
   announce: (wallet: Pick<WalletRecord, 'workspaceId'>) => void;
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 const defaultExpirySeconds = 3600;

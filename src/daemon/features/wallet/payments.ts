@@ -3,6 +3,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
 import type { Caller } from '../../handler.ts';
+import type { Log } from '../../log.ts';
 import { type World, within } from '../../world.ts';
 import {
   BackendFailure,
@@ -47,7 +48,7 @@ export interface PaymentsDeps {
   onPaid?: (invoice: InvoiceRecord) => Promise<void>;
   makeId: MakeId;
   world: Pick<World, 'now' | 'sleep'>;
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 export interface PayRequest {

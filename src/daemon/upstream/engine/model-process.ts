@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { UpstreamFailure } from '../../features/inference/upstream.ts';
+import type { Log } from '../../log.ts';
 import type { IncomingAnswer, OutgoingRequest } from '../../world.ts';
 import { Exchange } from '../exchange.ts';
 import { parseObject } from '../json.ts';
@@ -23,7 +24,7 @@ export interface ModelProcessDeps {
   /** The library's main module as a file URL; undefined if it is not installed. */
   library: () => string | undefined;
   settings: EngineSettings;
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 /** A model's file. */

@@ -2,6 +2,7 @@ import { asApiError } from '../../../../shared/errors.ts';
 import type { MakeId } from '../../../../shared/ids.ts';
 import type { NanoUsd } from '../../../../shared/money.ts';
 import { credentialId } from '../../../handler.ts';
+import type { Log } from '../../../log.ts';
 import type { World } from '../../../world.ts';
 import {
   type Admission,
@@ -58,7 +59,7 @@ export interface CallDeps {
   paidCalls?: Pick<PaidCalls, 'offer' | 'accept'>;
   /** Observers of all calls. */
   observers: readonly CallObserver[];
-  log: { warn(details: object, message: string): void };
+  log: Pick<Log, 'warn'>;
 }
 
 /** Routes of a plan that a trace includes. */
