@@ -121,7 +121,7 @@ export const commandLines: Record<string, Sample> = {
   usage: line('usage'),
   'traces list': line('traces', 'list'),
   'traces show': about(['traces', 'show'], aRequest),
-  'keys issue': line('keys', 'issue', '--name', 'swept'),
+  'keys issue': line('keys', 'issue', '--name', 'swept', '--rpm', '60'),
   'keys list': line('keys', 'list'),
   'keys show': about(['keys', 'show'], aKey),
   'keys limits': about(['keys', 'limits', 'set'], aKey, '--rpm', '5'),

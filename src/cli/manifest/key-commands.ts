@@ -23,7 +23,7 @@ export const keyCommands: Record<string, CommandEntry | NounEntry> = {
             ({ id, name, status }) => (status === 'active' ? { value: id, meaning: name } : undefined),
           ),
         },
-        load: async () => (await import('../commands/keys/keys.ts')).listKeysCommand,
+        load: async () => (await import('../commands/keys/list-keys.ts')).listKeysCommand,
       },
       show: {
         summary: 'Show a key and how much of its limits is used.',

@@ -28,15 +28,28 @@ export function namesOf(
   ]);
 }
 
+/** The name of a key in a list of keys, with the end of its id if another active key has the same name. */
+export function listedName(
+  { id, name, status }: Pick<Key, 'id' | 'name' | 'status'>,
+  keys: readonly Pick<Key, 'id' | 'name' | 'status'>[],
+): string {
+  const hasTwin = keys.some((key) => key.id !== id && key.name === name && key.status === 'active');
+  return status === 'active' && name !== '' && hasTwin ? withEndOfId({ id, name }) : name;
+}
+
+function withEndOfId({ id, name }: { id: string; name: string }): string {
+  return `${name} (…${id.slice(-4)})`;
+}
+
 /** The id of each row, and its name: with the end of the id if another row has the same name. */
 function distinctNames(
   rows: readonly { id: string; name: string }[],
 ): (readonly [id: string, name: string])[] {
   const uses = new Map<string, number>();
   for (const { name } of rows) uses.set(name, (uses.get(name) ?? 0) + 1);
-  return rows.map(({ id, name }) => [
-    id,
-    name !== '' && (uses.get(name) ?? 0) > 1 ? `${name} (…${id.slice(-4)})` : name || id,
+  return rows.map((row) => [
+    row.id,
+    row.name !== '' && (uses.get(row.name) ?? 0) > 1 ? withEndOfId(row) : row.name || row.id,
   ]);
 }
 

@@ -46,10 +46,12 @@ function idIn(rows: Named[], given: string, noun: string): string | undefined {
   return uniqueId(given, noun, named(given, rows));
 }
 
-/** The rows with this name; if there are none, in any letter case. */
-function named<Row extends { name: string | null }>(given: string, rows: Row[]): Row[] {
+/** The rows with this name; if there are none, in any letter case, or the one that lists show by the end of its id. */
+function named<Row extends { id: string; name: string | null }>(given: string, rows: Row[]): Row[] {
   const exact = rows.filter(({ name }) => name === given);
   if (exact.length > 0) return exact;
+  const shown = rows.filter(({ id, name }) => given === `${name} (…${id.slice(-4)})`);
+  if (shown.length > 0) return shown;
   return rows.filter(({ name }) => name?.toLowerCase() === given.toLowerCase());
 }
 

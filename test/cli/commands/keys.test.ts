@@ -67,9 +67,54 @@ describe('keys issue', () => {
 
   test('on a terminal shows what was issued and warns on stderr', async () => {
     const { env } = await issuing();
-    const { stdout, stderr } = await runCli(['keys', 'issue'], { env: { ...env, NO_COLOR: '1' }, tty: true });
+    const { stdout, stderr } = await runCli(['keys', 'issue', '--rpm', '60'], {
+      env: { ...env, NO_COLOR: '1' },
+      tty: true,
+    });
     expect(stdout).toMatch(/^id +key_1\nname +ci\nscopes +responses\nsecret +gwk_secret\n$/);
     expect(stderr).toContain('not shown again');
+  });
+
+  test.each([
+    ['', undefined],
+    ['5/day', { spend_cap: { usd: '5', period: 'day' } }],
+  ])('without limits asks once on a terminal: %j', async (typed, limits) => {
+    const { env, calls } = await issuing();
+    const { code, stderr } = await runCli(['keys', 'issue', '--name', 'ci'], {
+      env,
+      tty: true,
+      typed: [typed],
+    });
+    expect(code).toBe(0);
+    expect(stderr).toContain('Spending limit, like 5/day, 20/month or 100/total (Enter: no limit): ');
+    expect(calls.map(({ body }) => body)).toEqual([{ name: 'ci', ...(limits && { limits }) }]);
+  });
+
+  test.each([
+    ['no amount', ['soon'], exitCodes.usage, 'like 5/day, 20/month or 100/total. No key was issued.'],
+    ['Ctrl-D', [], exitCodes.failed, 'Cancelled; no key was issued.'],
+  ])('issues none if the answer is %s', async (_case, typed, exit, message) => {
+    const { env, calls } = await issuing();
+    const { code, stderr } = await runCli(['keys', 'issue'], { env, tty: true, typed });
+    expect({ code, calls }).toEqual({ code: exit, calls: [] });
+    expect(stderr).toContain(message);
+  });
+
+  test.each([
+    ['with a limit', ['--expires', '30d'], { tty: true }],
+    ['with --quiet', ['--quiet'], { tty: true }],
+    ['with --json', ['--json'], { tty: true }],
+    ['in $(…)', [], { tty: { stdout: false, stderr: true } }],
+    ['in CI', [], { tty: true, env: { CI: 'true' } }],
+    ['with piped input', [], { tty: true, stdin: '' }],
+  ])('does not ask %s', async (_case, flags, options) => {
+    const { env, calls } = await issuing();
+    const { code, stderr } = await runCli(['keys', 'issue', ...flags], {
+      ...options,
+      env: { ...env, ...('env' in options && options.env) },
+    });
+    expect([code, calls.length]).toEqual([0, 1]);
+    expect(stderr).not.toContain('Spending limit');
   });
 
   test('sends the given name and scopes', async () => {
@@ -125,9 +170,44 @@ describe('keys list', () => {
       columns: 160,
       now: () => Date.parse('2026-11-21T09:00:00Z'),
     });
-    expect(stdout).toMatch(/^ID +NAME +STATUS /);
+    expect(stdout).toMatch(/^NAME +STATUS +USED +LIMITS +LAST USED /);
     expect(stdout).toContain('$5 per day, 60 requests per minute');
-    expect(stdout).toMatch(/1 day ago +never\n$/);
+    expect(stdout).toMatch(/ 1 day ago\n$/);
+  });
+
+  const used = { spend_usd: { total: '9', day: '4.5', month: '7' }, requests_last_minute: 0 };
+  const noLimits = { ...keyRecord.limits, spend_cap: null, requests_per_minute: null };
+  /** Several keys, with the use of each. */
+  const listed = (all: Key[]) =>
+    fakeDaemon({
+      [`GET ${keys}`]: () => ({ object: 'list', data: all, has_more: false, next: null }),
+      ...Object.fromEntries(all.map((key) => [`GET ${keys}/${key.id}`, () => ({ ...key, used })])),
+    });
+  const lines = async (all: Key[], columns: number) => {
+    const { env } = await listed(all);
+    const { stdout } = await runCli(['keys', 'list', '--no-color'], { env, tty: true, columns });
+    return stdout.trimEnd().split('\n');
+  };
+
+  test('shows what was used and the limits on 80 columns, and scopes only where they differ', async () => {
+    const other: Key = { ...keyRecord, id: 'key_2', name: 'app', limits: noLimits };
+    const [titles, first, second] = await lines([keyRecord, other], 80);
+    expect(titles).toMatch(/^NAME +STATUS +USED +LIMITS +LAST USED/);
+    expect(first).toMatch(/^ci +active +\$4\.5 of \$5 today +\$5 per day/);
+    expect(second).toMatch(/^app +active +\$7 this month +none +never/);
+    const scoped: Key = { ...other, scopes: ['responses', 'keys'] };
+    expect((await lines([keyRecord, other], 200))[0]).not.toContain('SCOPES');
+    expect((await lines([keyRecord, scoped], 200))[0]).toMatch(/ SCOPES$/);
+  });
+
+  test('lists active keys that share a name with the end of their ids, and commands accept that name', async () => {
+    const twins = ['key_1aaaa', 'key_2bbbb'].map((id): Key => ({ ...keyRecord, id }));
+    const revoked: Key = { ...keyRecord, id: 'key_3cccc', status: 'revoked' };
+    const names = (await lines([...twins, revoked], 80)).slice(1).map((line) => line.split('  ')[0]);
+    expect(names).toEqual(['ci (…aaaa)', 'ci (…bbbb)', 'ci']);
+    const { env, calls } = await listed([...twins, revoked]);
+    expect((await runCli(['keys', 'show', 'ci (…bbbb)'], { env })).code).toBe(0);
+    expect(calls.at(-1)?.path).toBe(`${keys}/key_2bbbb`);
   });
 
   test('makes control characters in a name visible', async () => {

@@ -360,6 +360,40 @@ describe('keys', () => {
     expect(JSON.stringify(tui.log.rows())).not.toContain('gwk_secret');
   });
 
+  test('without limits are issued only after a confirmation', async () => {
+    const issued: unknown[] = [];
+    const tui = openTui({
+      answers: {
+        [keyList]: () => page([key('key_old')]),
+        'POST /v1/workspaces/{workspace}/keys': ({ body }) => {
+          issued.push(body);
+          return { key: key('key_ci'), secret: 'gwk_secret' };
+        },
+      },
+    });
+    tui.type('gk');
+    await tui.shows('old');
+    // A second Enter must not confirm it.
+    tui.type('cci\r');
+    await tui.shows('Issue the key ci without limits?');
+    tui.type('\r');
+    await tui.shows(/❯ .*old/);
+    expect(issued).toEqual([]);
+    tui.type('c--name ci\r');
+    await tui.shows('Issue the key ci without limits?');
+    tui.type('y');
+    await tui.shows('gwk_secret');
+    expect(issued).toEqual([{ name: 'ci' }]);
+  });
+
+  test('that share a name are listed with the end of their ids', async () => {
+    const tui = openTui({
+      answers: { [keyList]: () => page(['key_1aaaa', 'key_2bbbb'].map((id) => key(id, { name: 'ci' }))) },
+    });
+    tui.type('gk');
+    await tui.shows(/ci \(…aaaa\) .*\n.*ci \(…bbbb\) /);
+  });
+
   test('that are marked are revoked together, after a confirmation with Cancel as its default', async () => {
     const revoked: unknown[] = [];
     const tui = openTui({

@@ -1,27 +1,21 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import { type Input, type Result, scopeNames } from '../../../shared/contract/endpoint.ts';
-import type { ActionName } from '../../../shared/contract/key-limits.ts';
-import type {
-  issueKey as issueKeyContract,
-  Key,
-  KeyView,
-  KeyWithUse,
-} from '../../../shared/contract/keys.ts';
+import type { ActionName, LimitsChange } from '../../../shared/contract/key-limits.ts';
+import type { issueKey as issueKeyContract, KeyView, KeyWithUse } from '../../../shared/contract/keys.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { dataFiles } from '../../../shared/folders.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { readSecret } from '../../hosts/local-daemon.ts';
-import { collectPages } from '../../hosts/pages.ts';
-import { getKey, issueKey, listKeys, revokeKey, showKey } from '../../manifest/endpoints.ts';
-import { csvOption, example, wholeNumber } from '../../manifest/options.ts';
+import { getKey, issueKey, revokeKey, showKey } from '../../manifest/endpoints.ts';
+import { example } from '../../manifest/options.ts';
 import { resolveKey, resolveWorkspace } from '../../names/resolve.ts';
 import { dollars } from '../../output/amount.ts';
 import type { Column } from '../../output/table.ts';
 import { ago } from '../../output/time.ts';
 import { confirm } from '../../terminal/prompts.ts';
 import { defaultFlags, defaultsChange, defaultsText } from './defaults.ts';
-import { limitFlags, limitsChange, limitsText } from './limits.ts';
+import { limitFlags, limitsChange, limitsText, spendCap } from './limits.ts';
 
 export const issueKeyCommand = (context: Context) =>
   defaultFlags(
@@ -49,7 +43,7 @@ export const issueKeyCommand = (context: Context) =>
     .action(
       async ({ workspace, name, scope: scopes, allowModel: models, allowAction: actions, ...flags }) => {
         const change = limitsChange(flags, context.now());
-        const limits = Object.keys(change).length > 0 ? change : undefined;
+        const limits = Object.keys(change).length > 0 ? change : await askForLimit(context);
         const wanted = defaultsChange(flags);
         const defaults = Object.keys(wanted).length > 0 ? wanted : undefined;
         return issueKeyAndShow(context, {
@@ -58,6 +52,22 @@ export const issueKeyCommand = (context: Context) =>
         });
       },
     );
+
+/** Asks once for a spending limit, where a person issues a key without any limit; a script is not asked. */
+async function askForLimit(context: Context): Promise<LimitsChange | undefined> {
+  const { io, out } = context;
+  const isWatched = io.stdin.isTty && io.stdout.isTty && out.isInteractive();
+  if (!isWatched || out.wantsJson() || out.isQuiet()) return undefined;
+  io.stderr.write('Spending limit, like 5/day, 20/month or 100/total (Enter: no limit): ');
+  const typed = (await io.stdin.readLine())?.trim();
+  if (typed === undefined) throw new CliError('Cancelled; no key was issued.', { exit: exitCodes.failed });
+  if (typed === '') return undefined;
+  try {
+    return { spend_cap: spendCap(typed) };
+  } catch (cause) {
+    throw new CliError(`${(cause as Error).message} No key was issued.`, { exit: exitCodes.usage, cause });
+  }
+}
 
 /** Repeated here because loading the contract would load its schemas. */
 const actions = [
@@ -87,43 +97,6 @@ const secret: Issued = {
   style: () => 'bold',
   essential: true,
 };
-
-export const listKeysCommand = (context: Context) =>
-  new Command('list')
-    .option('--workspace <workspace>', 'the workspace that owns the keys', 'me')
-    .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1 }), 1000)
-    .addOption(csvOption())
-    .addHelpText('after', example('gateway keys list --json id,name,last_used_at'))
-    .action((options) => listKeysAndShow(context, options));
-
-async function listKeysAndShow(
-  context: Context,
-  { workspace: given, limit }: { workspace: string; limit: number },
-): Promise<void> {
-  const params = { workspace: await resolveWorkspace(context, given) };
-  const keys = await collectPages(limit, (query) => context.client().call(listKeys, { params, query }));
-  await context.out.table(keys, keyColumns(context.now()), { empty: 'No keys yet: gateway keys issue' });
-}
-
-const keyColumns = (now: number): Column<Key>[] => [
-  { title: 'id', value: (key) => key.id },
-  { title: 'name', value: (key) => key.name },
-  {
-    title: 'status',
-    value: (key) => key.status,
-    style: (key) => (key.status === 'active' ? 'green' : 'dim'),
-  },
-  { title: 'secret', value: (key) => key.hint, isSpare: true },
-  { title: 'scopes', value: (key) => key.scopes.join(' '), isSpare: true },
-  { title: 'limits', value: (key) => limitsText(key.limits), isSpare: true },
-  {
-    title: 'created',
-    value: (key) => key.created_at,
-    show: (key) => ago(key.created_at, now),
-    isSpare: true,
-  },
-  { title: 'last used', value: (key) => key.last_used_at, show: (key) => ago(key.last_used_at, now) },
-];
 
 export const showKeyCommand = (context: Context) =>
   new Command('show')
@@ -173,20 +146,20 @@ export const keyRecord = (now: number): Column<KeyWithUse>[] => [
       title: `spend_${period}_usd`,
       value: (key) => key.used.spend_usd[period],
       show: (key) => spendText(key, period),
-      style: (key) => styleOf(spendShare(key, period)),
+      style: (key) => styleOfShare(spendShare(key, period)),
     }),
   ),
   {
     title: 'requests_last_minute',
     value: (key) => key.used.requests_last_minute,
     show: (key) => requestsText(key),
-    style: (key) => styleOf(requestsShare(key)),
+    style: (key) => styleOfShare(requestsShare(key)),
   },
   { title: 'created_at', value: (key) => key.created_at, show: (key) => ago(key.created_at, now) },
   { title: 'last_used_at', value: (key) => key.last_used_at, show: (key) => ago(key.last_used_at, now) },
 ];
 
-type Period = 'day' | 'month' | 'total';
+export type Period = 'day' | 'month' | 'total';
 
 /** The used share of a spending limit, 1 when used up; undefined without that limit. */
 export function spendShare({ limits, used }: KeyWithUse, period: Period): number | undefined {
@@ -223,7 +196,7 @@ export function bar(share: number): string {
   return '█'.repeat(full) + '░'.repeat(barWidth - full);
 }
 
-function styleOf(share: number | undefined): 'red' | 'yellow' | undefined {
+export function styleOfShare(share: number | undefined): 'red' | 'yellow' | undefined {
   if (share === undefined || share < 0.8) return undefined;
   return share >= 1 ? 'red' : 'yellow';
 }

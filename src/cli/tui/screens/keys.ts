@@ -4,26 +4,29 @@ import type { LimitsChange } from '../../../shared/contract/key-limits.ts';
 import type { Key, KeyWithUse } from '../../../shared/contract/keys.ts';
 import { keyRecord, requestsShare, spendShare } from '../../commands/keys/keys.ts';
 import { limitFlags, limitsChange, limitsText } from '../../commands/keys/limits.ts';
+import { usesOf } from '../../commands/keys/list-keys.ts';
 import { collectPages } from '../../hosts/pages.ts';
 import { issueKey, listKeys, revokeKey, setLimits, showKey } from '../../manifest/endpoints.ts';
-import { loginsOf, namesOf } from '../../names/key-names.ts';
+import { listedName, loginsOf, namesOf } from '../../names/key-names.ts';
+import { escapeControls } from '../../output/escape-controls.ts';
 import { ago } from '../../output/time.ts';
+import { wrapLine } from '../../output/wrap-line.ts';
 import type { Services } from '../services/services.ts';
 import { gauge } from '../text/charts.ts';
 import type { ListColumn } from '../text/list-table.ts';
 import { recordLines, recordPage } from './pages.ts';
-import type { Page, Screen } from './screen.ts';
+import type { Page, Question, Screen } from './screen.ts';
 
-/** A key; with its usage if it has limits that fill up. */
+/** A key; with its use if it has limits that fill up. */
 interface KeyRow {
   key: Key;
+  /** Its name, told apart from other keys of the same name. */
+  name: string;
   withUse: KeyWithUse | undefined;
 }
 
 const workspace = 'me';
 const keysMax = 500;
-/** The usage of a key takes one call each. */
-const usesMax = 40;
 
 /** The API keys of the workspace: issue, limit, revoke. */
 export const keysScreen: Screen<KeyRow> = {
@@ -45,9 +48,9 @@ export const keysScreen: Screen<KeyRow> = {
     withUse
       ? recordLines(withUse, keyRecord(options.now), options)
       : [key.id, key.name, key.status, key.hint, key.scopes.join(' ')],
-  async open({ key }, { client, now }) {
+  async open({ key, name }, { client, now }) {
     const shown = await client.call(showKey, { params: { workspace, key: key.id } });
-    return recordPage(key.name || key.id, shown, { columns: keyRecord(now()), copy: key.id });
+    return recordPage(name || key.id, shown, { columns: keyRecord(now()), copy: key.id });
   },
   remove: { question: revokeQuestion, verb: 'Revoke', run: revoke },
   compose: {
@@ -63,13 +66,13 @@ export const keysScreen: Screen<KeyRow> = {
       if (!row) return 'No key is selected.';
       const body = await parseLimits(line, now());
       const limits = await client.call(setLimits, { params: { workspace, key: row.key.id }, body });
-      return `${row.key.name}: ${limitsText(limits) || 'no limits'}.`;
+      return `${row.name || row.key.id}: ${limitsText(limits) || 'no limits'}.`;
     },
   },
 };
 
 const columns: ListColumn<KeyRow>[] = [
-  { title: 'name', width: 12, grows: true, text: ({ key }) => key.name },
+  { title: 'name', width: 12, grows: true, text: ({ name }) => name },
   {
     title: 'status',
     width: 8,
@@ -112,22 +115,40 @@ async function load({ client, keyNames }: Services): Promise<KeyRow[]> {
     client.call(listKeys, { params: { workspace }, query }),
   );
   for (const [id, name] of namesOf(keys, logins)) keyNames.set(id, name);
-  const limited = keys
-    .filter(({ status, limits }) => status === 'active' && (limits.spend_cap || limits.requests_per_minute))
-    .slice(0, usesMax);
-  const shown = await Promise.all(
-    limited.map(({ id }) => client.call(showKey, { params: { workspace, key: id } }).catch(() => undefined)),
-  );
-  const uses = new Map(shown.flatMap((one) => (one ? [[one.id, one] as const] : [])));
+  const limited = keys.filter(({ limits }) => limits.spend_cap || limits.requests_per_minute);
+  const uses = await usesOf(client, workspace, limited);
   // Active keys first.
   return keys
-    .map((key) => ({ key, withUse: uses.get(key.id) }))
+    .map((key) => ({ key, name: listedName(key, keys), withUse: uses.get(key.id) }))
     .sort((one, other) => Number(other.key.status === 'active') - Number(one.key.status === 'active'));
 }
 
-/** The secret is shown once, on a page of its own. */
-async function issue(line: string, { client, now }: Services): Promise<Page> {
+/** Asks before a key without limits is issued: its line may have been meant for something else. */
+async function issue(line: string, { client, now }: Services): Promise<Page | Question> {
   const body = await parseIssue(line, now());
+  if (body.limits) return issueAndShow(body, client);
+  const named = body.name === undefined ? 'a key' : `the key ${body.name}`;
+  return {
+    page: {
+      title: 'issue a key without limits',
+      lines: ({ width }) =>
+        [
+          `This issues ${named} without a spending limit, an expiry or other limits.`,
+          'Esc goes back. With limits: ci --spend-cap 5/day --rpm 60 --expires 30d',
+        ].flatMap((text) => wrapLine(escapeControls(text), width)),
+    },
+    question: `Issue ${named} without limits?`,
+    verb: 'Issue',
+    progress: 'Issuing…',
+    run: () => issueAndShow(body, client),
+  };
+}
+
+/** The secret is shown once, on a page of its own. */
+async function issueAndShow(
+  body: Awaited<ReturnType<typeof parseIssue>>,
+  client: Services['client'],
+): Promise<Page> {
   const { key, secret } = await client.call(issueKey, { params: { workspace }, body });
   return {
     title: `issued ${key.name || key.id}`,
@@ -147,7 +168,7 @@ async function issue(line: string, { client, now }: Services): Promise<Page> {
 function revokeQuestion(rows: KeyRow[]): string {
   const [first] = rows;
   const effect = 'Calls with revoked keys, and with keys they issued, fail immediately.';
-  if (rows.length === 1 && first) return `Revoke ${first.key.name} (${first.key.id})? ${effect}`;
+  if (rows.length === 1 && first) return `Revoke ${first.name} (${first.key.id})? ${effect}`;
   return `Revoke ${rows.length} keys? ${effect}`;
 }
 
