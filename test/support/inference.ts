@@ -1,4 +1,4 @@
-import type { ContentPart, Inference, InputItem } from '../../src/daemon/features/inference/neutral.ts';
+import type { ContentPart, Inference, InputItem } from '../../src/daemon/features/upstreams/neutral.ts';
 
 /** What a user says, with whatever else belongs to it. */
 export function user(text: string, ...more: ContentPart[]): InputItem {

@@ -3,7 +3,7 @@ import {
   type UpstreamAnswer,
   UpstreamFailure,
 } from '../../src/daemon/features/inference/index.ts';
-import type { UpstreamCall } from '../../src/daemon/features/inference/upstream.ts';
+import type { UpstreamCall } from '../../src/daemon/features/upstreams/upstream.ts';
 import type { FakeWorld } from './fake-world.ts';
 
 export type Step = 'ok' | UpstreamFailure;

@@ -1,5 +1,5 @@
-import type { Inference, InferenceEvent } from '../../src/daemon/features/inference/neutral.ts';
-import type { UpstreamCall } from '../../src/daemon/features/inference/upstream.ts';
+import type { Inference, InferenceEvent } from '../../src/daemon/features/upstreams/neutral.ts';
+import type { UpstreamCall } from '../../src/daemon/features/upstreams/upstream.ts';
 import type { Adapter, Decoder } from '../../src/daemon/upstream/adapter.ts';
 import { inferenceOf } from './inference.ts';
 

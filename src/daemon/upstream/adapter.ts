@@ -1,7 +1,7 @@
 import type { Tokens } from '../../shared/money.ts';
 import type { ListedModel } from '../features/catalog/index.ts';
-import type { Batch, EmbeddingInput, FinishReason, Wire } from '../features/inference/neutral.ts';
-import type { Dropped, UpstreamCall, UpstreamFailure, Vector } from '../features/inference/upstream.ts';
+import type { Batch, EmbeddingInput, FinishReason, Wire } from '../features/upstreams/neutral.ts';
+import type { Dropped, UpstreamCall, UpstreamFailure, Vector } from '../features/upstreams/upstream.ts';
 import type { Json } from './json.ts';
 
 /** The name and address of one HTTP provider. */

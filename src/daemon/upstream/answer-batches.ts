@@ -1,6 +1,6 @@
 import { SseTooLong } from '../../shared/sse.ts';
-import type { Batch, InferenceEvent, RawFrame } from '../features/inference/neutral.ts';
-import { UpstreamFailure } from '../features/inference/upstream.ts';
+import type { Batch, InferenceEvent, RawFrame } from '../features/upstreams/neutral.ts';
+import { UpstreamFailure } from '../features/upstreams/upstream.ts';
 import { type IncomingBody, NetworkFailure } from '../world.ts';
 import type { Decoder } from './adapter.ts';
 import { isObject } from './json.ts';

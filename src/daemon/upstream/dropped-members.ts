@@ -1,6 +1,6 @@
 import { pictureIn } from '../../shared/pictures.ts';
-import type { CallFormat, Inference } from '../features/inference/neutral.ts';
-import type { Dropped } from '../features/inference/upstream.ts';
+import type { CallFormat, Inference } from '../features/upstreams/neutral.ts';
+import type { Dropped } from '../features/upstreams/upstream.ts';
 import { isObject, type Json, objectsOf } from './json.ts';
 
 /** Options of a call that not every format or model has. */

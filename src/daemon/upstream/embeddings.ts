@@ -1,11 +1,11 @@
-import type { EmbeddingInput } from '../features/inference/neutral.ts';
+import type { EmbeddingInput } from '../features/upstreams/neutral.ts';
 import {
   type EmbeddingAnswer,
   type Upstream,
   type UpstreamCall,
   UpstreamFailure,
   type Vector,
-} from '../features/inference/upstream.ts';
+} from '../features/upstreams/upstream.ts';
 import type { EmbeddingsAdapter } from './adapter.ts';
 import { type DocumentOptions, fetchDocument } from './http-upstream.ts';
 

@@ -1,4 +1,4 @@
-import type { Batch, Inference } from '../features/inference/neutral.ts';
+import type { Batch, Inference } from '../features/upstreams/neutral.ts';
 import {
   type JsonAnswer,
   type StreamAnswer,
@@ -6,7 +6,7 @@ import {
   type UpstreamAnswer,
   type UpstreamCall,
   UpstreamFailure,
-} from '../features/inference/upstream.ts';
+} from '../features/upstreams/upstream.ts';
 import type { IncomingAnswer, World } from '../world.ts';
 import type { Adapter, ProviderRequest } from './adapter.ts';
 import { AnswerBatches } from './answer-batches.ts';

@@ -1,5 +1,5 @@
 import type { ListedModel } from '../features/catalog/index.ts';
-import { UpstreamFailure } from '../features/inference/upstream.ts';
+import { UpstreamFailure } from '../features/upstreams/upstream.ts';
 import type { IncomingAnswer, World } from '../world.ts';
 import type { ProviderApi, ProviderSettings } from './adapter.ts';
 import { isObject, type Json, parseObject } from './json.ts';

@@ -1,4 +1,4 @@
-import { UpstreamFailure, type UpstreamFailureKind } from '../features/inference/upstream.ts';
+import { UpstreamFailure, type UpstreamFailureKind } from '../features/upstreams/upstream.ts';
 import { NetworkFailure, type NetworkFailureKind } from '../world.ts';
 
 const kindByCode: Record<string, NetworkFailureKind> = {

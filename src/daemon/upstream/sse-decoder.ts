@@ -1,6 +1,6 @@
 import { SseReader } from '../../shared/sse.ts';
-import type { Batch } from '../features/inference/neutral.ts';
-import { UpstreamFailure } from '../features/inference/upstream.ts';
+import type { Batch } from '../features/upstreams/neutral.ts';
+import { UpstreamFailure } from '../features/upstreams/upstream.ts';
 import type { Decoder } from './adapter.ts';
 import { isObject, isTooDeep } from './json.ts';
 

@@ -1,4 +1,4 @@
-import type { Batch, InferenceEvent } from '../features/inference/neutral.ts';
+import type { Batch, InferenceEvent } from '../features/upstreams/neutral.ts';
 import type { Dialect } from './sse-decoder.ts';
 
 /**

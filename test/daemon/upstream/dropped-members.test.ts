@@ -4,9 +4,9 @@ import { parseChat } from '../../../src/daemon/features/inference/formats/chat-c
 import { parseMessagesCall } from '../../../src/daemon/features/inference/formats/messages/parse.ts';
 import { parseResponses } from '../../../src/daemon/features/inference/formats/responses/parse.ts';
 import { parseInput } from '../../../src/daemon/features/inference/formats/responses/parse-input.ts';
-import type { Inference, Wire } from '../../../src/daemon/features/inference/neutral.ts';
 import { untranslatable } from '../../../src/daemon/features/inference/pipeline/capable-routes.ts';
 import { withPlainTools } from '../../../src/daemon/features/inference/translation/plain-tools.ts';
+import type { Inference, Wire } from '../../../src/daemon/features/upstreams/neutral.ts';
 import type { Adapter } from '../../../src/daemon/upstream/adapter.ts';
 import { droppedMembers, members } from '../../../src/daemon/upstream/dropped-members.ts';
 import { anthropicAdapter } from '../../../src/daemon/upstream/providers/anthropic/index.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { InferenceEvent } from '../../../src/daemon/features/inference/neutral.ts';
+import type { InferenceEvent } from '../../../src/daemon/features/upstreams/neutral.ts';
 import { StopSequences } from '../../../src/daemon/upstream/stop-sequences.ts';
 import { summary } from './upstream-fixture.ts';
 

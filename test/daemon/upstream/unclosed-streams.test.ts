@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { UpstreamCall } from '../../../src/daemon/features/inference/upstream.ts';
+import type { UpstreamCall } from '../../../src/daemon/features/upstreams/upstream.ts';
 import type { Adapter, ProviderSettings } from '../../../src/daemon/upstream/adapter.ts';
 import { httpUpstream } from '../../../src/daemon/upstream/http-upstream.ts';
 import { createNetwork } from '../../../src/daemon/upstream/network.ts';

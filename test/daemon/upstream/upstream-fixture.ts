@@ -3,8 +3,8 @@ import type {
   Inference,
   InferenceEvent,
   RawFrame,
-} from '../../../src/daemon/features/inference/neutral.ts';
-import type { UpstreamAnswer, UpstreamCall } from '../../../src/daemon/features/inference/upstream.ts';
+} from '../../../src/daemon/features/upstreams/neutral.ts';
+import type { UpstreamAnswer, UpstreamCall } from '../../../src/daemon/features/upstreams/upstream.ts';
 import type { Decoder } from '../../../src/daemon/upstream/adapter.ts';
 import { inferenceOf, user } from '../../support/inference.ts';
 

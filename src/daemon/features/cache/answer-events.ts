@@ -1,5 +1,5 @@
-import type { Batch, InferenceEvent } from '../inference/neutral.ts';
-import type { Dropped, StreamAnswer } from '../inference/upstream.ts';
+import type { Batch, InferenceEvent } from '../upstreams/neutral.ts';
+import type { Dropped, StreamAnswer } from '../upstreams/upstream.ts';
 
 /** Longer answers are not stored, in characters of their text. */
 const charactersMax = 1024 * 1024;

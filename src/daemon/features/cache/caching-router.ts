@@ -2,7 +2,6 @@ import type { CacheMode } from '../../../shared/contract/key-defaults.ts';
 import type { Log } from '../../log.ts';
 import type { World } from '../../world.ts';
 import { fingerprintOf } from '../idempotency/index.ts';
-import type { Inference } from '../inference/neutral.ts';
 import type {
   CachedRoute,
   OpenedRoute,
@@ -12,6 +11,7 @@ import type {
   RoutePlanRequest,
   Router,
 } from '../routing/index.ts';
+import type { Inference } from '../upstreams/neutral.ts';
 import { recordAnswer, replayAnswer } from './answer-events.ts';
 import type { CacheBounds, CachedAnswer, CacheStore } from './store.ts';
 

@@ -1,6 +1,6 @@
 import type { KnownProvider } from '../../../shared/known-providers.ts';
 import type { Prices } from '../../../shared/money.ts';
-import type { Wire } from '../inference/neutral.ts';
+import type { Wire } from '../upstreams/neutral.ts';
 import type { Capabilities } from './model-traits.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { DecisionService } from '../../../shared/contract/decisions.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Cost, Tokens } from '../../../shared/money.ts';
-import { UpstreamFailure } from '../inference/upstream.ts';
+import { UpstreamFailure } from '../upstreams/upstream.ts';
 import type { Debias, DecisionRequest, Method, QuestionAnswer } from './question.ts';
 
 /** How to answer, as the caller chose. */

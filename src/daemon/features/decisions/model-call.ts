@@ -1,6 +1,6 @@
 import type { Tokens } from '../../../shared/money.ts';
 import { isObject, type Json } from '../inference/index.ts';
-import type { UpstreamAnswer } from '../inference/upstream.ts';
+import type { UpstreamAnswer } from '../upstreams/upstream.ts';
 
 /** A short chat completion, without the model's name. */
 export interface ModelQuestion {

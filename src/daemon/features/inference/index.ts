@@ -1,8 +1,9 @@
+export type { Batch, Inference, InputItem, Wire } from '../upstreams/neutral.ts';
+export { type Upstream, type UpstreamAnswer, UpstreamFailure } from '../upstreams/upstream.ts';
 export { inferenceHandlers } from './handlers.ts';
 export { isObject, type Json } from './invalid-request.ts';
 export { Background } from './lifecycles/background/background.ts';
 export type { InferenceDeps } from './lifecycles/inference-deps.ts';
-export type { Batch, Inference, InputItem, Wire } from './neutral.ts';
 export { callEvents } from './pipeline/call-events.ts';
 export type { CallObserver, RejectedCall } from './pipeline/call-observer.ts';
 export { capsOf, checkAction, policyOf } from './pipeline/key-policy.ts';
@@ -11,4 +12,3 @@ export { createSealer } from './pipeline/sealing.ts';
 export { noTokens } from './pricing/cost-bound.ts';
 export type { ResponsesStore } from './stored/responses-store.ts';
 export { translatingUpstreams } from './translation/translating-upstreams.ts';
-export { type Upstream, type UpstreamAnswer, UpstreamFailure } from './upstream.ts';

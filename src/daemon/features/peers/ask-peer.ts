@@ -9,7 +9,7 @@ import {
   sourceFailureOf,
   verified,
 } from '../decisions/index.ts';
-import { UpstreamFailure } from '../inference/upstream.ts';
+import { UpstreamFailure } from '../upstreams/upstream.ts';
 import type { PeerAddress, PeerClient } from './client.ts';
 import type { PeerFault, PeerState } from './peer-state.ts';
 

@@ -1,4 +1,4 @@
-import type { Inference } from '../inference/neutral.ts';
+import type { Inference } from '../upstreams/neutral.ts';
 
 /** Characters of a message that are enough to tell conversations apart. */
 const charsMax = 4_096;

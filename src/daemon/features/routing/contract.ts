@@ -1,8 +1,8 @@
 import type { CacheMode } from '../../../shared/contract/key-defaults.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
 import type { Offer } from '../catalog/index.ts';
-import type { Inference } from '../inference/neutral.ts';
-import type { StreamAnswer, UpstreamAnswer, UpstreamFailure } from '../inference/upstream.ts';
+import type { Inference } from '../upstreams/neutral.ts';
+import type { StreamAnswer, UpstreamAnswer, UpstreamFailure } from '../upstreams/upstream.ts';
 import type { Target } from './health.ts';
 
 /** One way to get a call answered. */

@@ -1,6 +1,6 @@
 import { RecentMap } from '../../../shared/recent-map.ts';
 import type { World } from '../../world.ts';
-import type { UpstreamFailure, UpstreamFailureKind } from '../inference/upstream.ts';
+import type { UpstreamFailure, UpstreamFailureKind } from '../upstreams/upstream.ts';
 
 /** An account at a provider and one model there, whose health is tracked. */
 export interface Target {

@@ -7,7 +7,7 @@ import {
   withMargin,
 } from '../../../shared/money.ts';
 import type { Offer, Resolution } from '../catalog/index.ts';
-import type { ContentPart, Inference, InputItem } from '../inference/neutral.ts';
+import type { ContentPart, Inference, InputItem } from '../upstreams/neutral.ts';
 import type { PriceCap, ProviderRoute, RouteCaps, RoutePreferences } from './contract.ts';
 import { type HealthReader, ownAccount } from './health.ts';
 

@@ -1,8 +1,8 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { NetworkFailure, type World } from '../../world.ts';
 import type { LiveSpeed } from '../catalog/index.ts';
-import type { CallFormat, Wire } from '../inference/neutral.ts';
-import { type Upstream, type UpstreamAnswer, UpstreamFailure } from '../inference/upstream.ts';
+import type { CallFormat, Wire } from '../upstreams/neutral.ts';
+import { type Upstream, type UpstreamAnswer, UpstreamFailure } from '../upstreams/upstream.ts';
 import type { Attempt, InputCountRequest, OpenedRoute, ProviderRoute, RouteOpenRequest } from './contract.ts';
 import type { Health } from './health.ts';
 import { isSimulated } from './judge-offer.ts';

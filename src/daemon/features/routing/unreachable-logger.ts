@@ -1,6 +1,6 @@
 import type { Log } from '../../log.ts';
 import { NetworkFailure, type World } from '../../world.ts';
-import type { UpstreamFailure } from '../inference/upstream.ts';
+import type { UpstreamFailure } from '../upstreams/upstream.ts';
 
 interface LoggerDeps {
   world: Pick<World, 'elapsed'>;

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { NetworkFailure } from '../../world.ts';
-import type { UpstreamFailure, UpstreamFailureKind } from '../inference/upstream.ts';
+import type { UpstreamFailure, UpstreamFailureKind } from '../upstreams/upstream.ts';
 import { type Attempt, attemptView } from './contract.ts';
 
 /** An attempt that failed at the provider, and how. */

@@ -1,6 +1,6 @@
 import { RecentMap } from '../../../shared/recent-map.ts';
 import type { DecisionRequest, NativeAnswer } from '../../features/decisions/index.ts';
-import { UpstreamFailure } from '../../features/inference/upstream.ts';
+import { UpstreamFailure } from '../../features/upstreams/upstream.ts';
 import type { World } from '../../world.ts';
 import { type Json, parseObject } from '../json.ts';
 import { upstreamFailureOf } from '../network-failures.ts';

@@ -1,8 +1,8 @@
 import { decisionLimits } from '../../../shared/contract/decisions.ts';
 import { decisionPaths } from '../../../shared/decision-paths.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
-import { UpstreamFailure } from '../../features/inference/upstream.ts';
 import type { PeerAddress, PeerCard, PeerClient } from '../../features/peers/index.ts';
+import { UpstreamFailure } from '../../features/upstreams/upstream.ts';
 import type { World } from '../../world.ts';
 import { countOf, type Json, objectOf, objectsOf, parseObject, textOf } from '../json.ts';
 import { upstreamFailureOf } from '../network-failures.ts';

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { UpstreamFailure } from '../../features/inference/upstream.ts';
+import { UpstreamFailure } from '../../features/upstreams/upstream.ts';
 import type { Log } from '../../log.ts';
 import type { IncomingAnswer, OutgoingRequest } from '../../world.ts';
 import { Exchange } from '../exchange.ts';

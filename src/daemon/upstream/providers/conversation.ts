@@ -6,8 +6,8 @@ import type {
   InputItem,
   MessageItem,
   ReasoningItem,
-} from '../../features/inference/neutral.ts';
-import { UpstreamFailure } from '../../features/inference/upstream.ts';
+} from '../../features/upstreams/neutral.ts';
+import { UpstreamFailure } from '../../features/upstreams/upstream.ts';
 import { type Json, parseObject } from '../json.ts';
 
 export interface UserTurn {

@@ -1,4 +1,4 @@
-import { UpstreamFailure, type Vector } from '../../features/inference/upstream.ts';
+import { UpstreamFailure, type Vector } from '../../features/upstreams/upstream.ts';
 import type { EmbeddingsAdapter, ProviderSettings } from '../adapter.ts';
 import { countOf, type Json, objectOf, objectsOf } from '../json.ts';
 import { bearerHeaders } from './openai-chat/adapter.ts';

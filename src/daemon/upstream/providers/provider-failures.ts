@@ -1,9 +1,9 @@
-import type { ContentPart, Inference } from '../../features/inference/neutral.ts';
+import type { ContentPart, Inference } from '../../features/upstreams/neutral.ts';
 import {
   UpstreamFailure,
   type UpstreamFailureDetails,
   type UpstreamFailureKind,
-} from '../../features/inference/upstream.ts';
+} from '../../features/upstreams/upstream.ts';
 import type { FieldAtFault } from './field-at-fault.ts';
 import { callerErrorCode, sanitizeProviderMessage } from './sanitize-provider-message.ts';
 

@@ -1,4 +1,4 @@
-import type { CallerErrorCode } from '../../features/inference/upstream.ts';
+import type { CallerErrorCode } from '../../features/upstreams/upstream.ts';
 
 /** The longest message that is shown to a caller. */
 const shownCharsMax = 300;

@@ -1,6 +1,6 @@
 import type { Tokens } from '../../../shared/money.ts';
-import type { FinishReason } from '../../features/inference/neutral.ts';
-import type { UpstreamFailure } from '../../features/inference/upstream.ts';
+import type { FinishReason } from '../../features/upstreams/neutral.ts';
+import type { UpstreamFailure } from '../../features/upstreams/upstream.ts';
 
 /** The content of an answer. Parts are sent in the order of these members. */
 export interface Content {

@@ -1,4 +1,4 @@
-import type { Inference } from '../../features/inference/neutral.ts';
+import type { Inference } from '../../features/upstreams/neutral.ts';
 import type { Content } from './answer.ts';
 import type { Conversation, ToolResult } from './conversation.ts';
 import { joinWords, plural, quote } from './format-text.ts';

@@ -1,5 +1,5 @@
-import type { Inference } from '../../features/inference/neutral.ts';
-import { UpstreamFailure } from '../../features/inference/upstream.ts';
+import type { Inference } from '../../features/upstreams/neutral.ts';
+import { UpstreamFailure } from '../../features/upstreams/upstream.ts';
 import { type Answer, type Content, immediately } from './answer.ts';
 import { assistantContent } from './assistant.ts';
 import type { Conversation } from './conversation.ts';

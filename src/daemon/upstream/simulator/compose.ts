@@ -3,8 +3,8 @@ import type {
   InferenceEvent,
   ReasoningOrigin,
   StartedItem,
-} from '../../features/inference/neutral.ts';
-import type { UpstreamFailure } from '../../features/inference/upstream.ts';
+} from '../../features/upstreams/neutral.ts';
+import type { UpstreamFailure } from '../../features/upstreams/upstream.ts';
 import type { Answer, Content, PlannedCall } from './answer.ts';
 import { takeWords, type Word } from './tokens.ts';
 

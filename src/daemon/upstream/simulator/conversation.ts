@@ -1,4 +1,4 @@
-import type { ContentPart, Inference, InputItem, Tool } from '../../features/inference/neutral.ts';
+import type { ContentPart, Inference, InputItem, Tool } from '../../features/upstreams/neutral.ts';
 import { countTokens } from './tokens.ts';
 
 /** An offered function; `schemaParam` is the path of its parameters in the request. */

@@ -1,5 +1,5 @@
 import type { AskNative, NativeAnswer, Option, Question } from '../../features/decisions/index.ts';
-import { UpstreamFailure } from '../../features/inference/upstream.ts';
+import { UpstreamFailure } from '../../features/upstreams/upstream.ts';
 import type { World } from '../../world.ts';
 import { behaviourOf, limitedRetryAfterSeconds, simulatorId, slowPace } from './models.ts';
 

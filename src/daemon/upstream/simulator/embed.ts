@@ -1,5 +1,5 @@
-import type { EmbeddingInput, EmbeddingRequest } from '../../features/inference/neutral.ts';
-import { type EmbeddingAnswer, UpstreamFailure } from '../../features/inference/upstream.ts';
+import type { EmbeddingInput, EmbeddingRequest } from '../../features/upstreams/neutral.ts';
+import { type EmbeddingAnswer, UpstreamFailure } from '../../features/upstreams/upstream.ts';
 import { embeddingContextLength, embeddingModel } from './models.ts';
 import { countTokens } from './tokens.ts';
 

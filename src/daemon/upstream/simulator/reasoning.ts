@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { Inference, InputItem, ReasoningOrigin } from '../../features/inference/neutral.ts';
+import type { Inference, InputItem, ReasoningOrigin } from '../../features/upstreams/neutral.ts';
 import type { Conversation } from './conversation.ts';
 import { plural } from './format-text.ts';
 

@@ -1,5 +1,5 @@
-import type { CallFormat, Inference } from '../../features/inference/neutral.ts';
-import { UpstreamFailure } from '../../features/inference/upstream.ts';
+import type { CallFormat, Inference } from '../../features/upstreams/neutral.ts';
+import { UpstreamFailure } from '../../features/upstreams/upstream.ts';
 import type { Conversation, FunctionTool } from './conversation.ts';
 import { TooLarge } from './instance/generator-state.ts';
 import { Unsatisfiable } from './instance/merge-schemas.ts';

@@ -1,5 +1,5 @@
-import type { Batch, InferenceEvent } from '../../features/inference/neutral.ts';
-import { type Upstream, type UpstreamCall, UpstreamFailure } from '../../features/inference/upstream.ts';
+import type { Batch, InferenceEvent } from '../../features/upstreams/neutral.ts';
+import { type Upstream, type UpstreamCall, UpstreamFailure } from '../../features/upstreams/upstream.ts';
 import type { World } from '../../world.ts';
 import { droppedMembers, type Sent } from '../dropped-members.ts';
 import { type Answer, immediately, type Pace } from './answer.ts';

@@ -1,5 +1,5 @@
-import type { Inference, InputItem } from '../../features/inference/neutral.ts';
-import { UpstreamFailure } from '../../features/inference/upstream.ts';
+import type { Inference, InputItem } from '../../features/upstreams/neutral.ts';
+import { UpstreamFailure } from '../../features/upstreams/upstream.ts';
 import type { PlannedCall } from './answer.ts';
 import type { Conversation, FunctionTool } from './conversation.ts';
 import { argumentsFor } from './schema-values.ts';

@@ -4,12 +4,12 @@ import {
   type CacheStore,
   cachingRouter,
 } from '../../../../src/daemon/features/cache/index.ts';
-import type { Inference, InferenceEvent } from '../../../../src/daemon/features/inference/neutral.ts';
 import type {
   ProviderRoute,
   RoutePreferences,
   Router,
 } from '../../../../src/daemon/features/routing/index.ts';
+import type { Inference, InferenceEvent } from '../../../../src/daemon/features/upstreams/neutral.ts';
 import { fakeWorld } from '../../../support/fake-world.ts';
 import { inferenceOf } from '../../../support/inference.ts';
 import { offerOf, routeOf } from '../../../support/routing.ts';

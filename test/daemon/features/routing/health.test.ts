@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import type { Target } from '../../../../src/daemon/features/routing/health.ts';
+import { type Bench, Health } from '../../../../src/daemon/features/routing/index.ts';
 import {
   UpstreamFailure,
   type UpstreamFailureKind,
-} from '../../../../src/daemon/features/inference/upstream.ts';
-import type { Target } from '../../../../src/daemon/features/routing/health.ts';
-import { type Bench, Health } from '../../../../src/daemon/features/routing/index.ts';
+} from '../../../../src/daemon/features/upstreams/upstream.ts';
 import { fakeWorld } from '../../../support/fake-world.ts';
 
 const target: Target = { account: 'openai', provider: 'openai', providerModel: 'gpt-5' };

@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { LiveSpeed } from '../../../../src/daemon/features/catalog/index.ts';
 import {
-  type Upstream,
-  type UpstreamCall,
-  UpstreamFailure,
-  type UpstreamFailureKind,
-} from '../../../../src/daemon/features/inference/upstream.ts';
-import {
   type Attempt,
   Health,
   type ProviderRoute,
@@ -14,6 +8,12 @@ import {
 } from '../../../../src/daemon/features/routing/index.ts';
 import { type OpenDeps, openRoute } from '../../../../src/daemon/features/routing/open-route.ts';
 import { RetryBudget } from '../../../../src/daemon/features/routing/retry-budget.ts';
+import {
+  type Upstream,
+  type UpstreamCall,
+  UpstreamFailure,
+  type UpstreamFailureKind,
+} from '../../../../src/daemon/features/upstreams/upstream.ts';
 import { NetworkFailure } from '../../../../src/daemon/world.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
 import { failureOf } from '../../../support/failure-of.ts';

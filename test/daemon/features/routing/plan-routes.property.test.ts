@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Offer } from '../../../../src/daemon/features/catalog/index.ts';
-import { UpstreamFailure } from '../../../../src/daemon/features/inference/upstream.ts';
 import type { ProviderRoute } from '../../../../src/daemon/features/routing/index.ts';
+import { UpstreamFailure } from '../../../../src/daemon/features/upstreams/upstream.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
 import { pricesFor, withMargin } from '../../../../src/shared/money.ts';
 import {

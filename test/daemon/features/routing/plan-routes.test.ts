@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { ProviderKind } from '../../../../src/daemon/features/catalog/offer.ts';
-import { UpstreamFailure } from '../../../../src/daemon/features/inference/upstream.ts';
 import type { PlanRequest } from '../../../../src/daemon/features/routing/judge-offer.ts';
 import { requirementsOf } from '../../../../src/daemon/features/routing/judge-offer.ts';
 import { matchesPattern } from '../../../../src/daemon/features/routing/plan-routes.ts';
+import { UpstreamFailure } from '../../../../src/daemon/features/upstreams/upstream.ts';
 import { inferenceOf } from '../../../support/inference.ts';
 import {
   dollars,

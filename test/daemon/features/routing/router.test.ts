@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { Catalog, LiveSpeed } from '../../../../src/daemon/features/catalog/index.ts';
-import type { UpstreamCall } from '../../../../src/daemon/features/inference/upstream.ts';
 import {
   createRouter,
   Health,
   type RoutePreferences,
 } from '../../../../src/daemon/features/routing/index.ts';
+import type { UpstreamCall } from '../../../../src/daemon/features/upstreams/upstream.ts';
 import { failureOf } from '../../../support/failure-of.ts';
 import { fakeWorld } from '../../../support/fake-world.ts';
 import { inferenceOf } from '../../../support/inference.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { UpstreamFailure } from '../../../../src/daemon/features/inference/upstream.ts';
 import { unreachableLogger } from '../../../../src/daemon/features/routing/index.ts';
+import { UpstreamFailure } from '../../../../src/daemon/features/upstreams/upstream.ts';
 import { NetworkFailure } from '../../../../src/daemon/world.ts';
 import { fakeWorld } from '../../../support/fake-world.ts';
 

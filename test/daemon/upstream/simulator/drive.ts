@@ -5,8 +5,8 @@ import type {
   InputItem,
   ReasoningOrigin,
   Tool,
-} from '../../../../src/daemon/features/inference/neutral.ts';
-import type { Upstream } from '../../../../src/daemon/features/inference/upstream.ts';
+} from '../../../../src/daemon/features/upstreams/neutral.ts';
+import type { Upstream } from '../../../../src/daemon/features/upstreams/upstream.ts';
 import { parseSimulatorScript } from '../../../../src/daemon/upstream/simulator/script/parse-script.ts';
 import type { SimulatorScript } from '../../../../src/daemon/upstream/simulator/script/script-file.ts';
 import { simulator } from '../../../../src/daemon/upstream/simulator/simulator.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Batch } from '../../../../src/daemon/features/inference/neutral.ts';
-import { UpstreamFailure } from '../../../../src/daemon/features/inference/upstream.ts';
+import type { Batch } from '../../../../src/daemon/features/upstreams/neutral.ts';
+import { UpstreamFailure } from '../../../../src/daemon/features/upstreams/upstream.ts';
 import { simulatorModels } from '../../../../src/daemon/upstream/simulator/models.ts';
 import { simulator } from '../../../../src/daemon/upstream/simulator/simulator.ts';
 import { fakeWorld, settled } from '../../../support/fake-world.ts';

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import type { InputItem, ToolChoice } from '../../../../src/daemon/features/inference/neutral.ts';
+import type { InputItem, ToolChoice } from '../../../../src/daemon/features/upstreams/neutral.ts';
 import { user } from '../../../support/inference.ts';
 import { called, getAnswer, result, said, startSimulator, tool } from './drive.ts';
 

@@ -1,7 +1,7 @@
+import { type InputItem, isProviderSealed } from '../../upstreams/neutral.ts';
 import { readAnswer } from '../formats/responses/parse-answer.ts';
 import { isCompactionTrigger, summaryMessage } from '../formats/responses/parse-input.ts';
 import { invalid, isObject, type Json } from '../invalid-request.ts';
-import { type InputItem, isProviderSealed } from '../neutral.ts';
 import type { ModelCall } from '../pipeline/call-observer.ts';
 import { answerWhole, settleWhole } from '../pipeline/relay.ts';
 import type { CallDeps, StartedCall } from '../pipeline/start-call.ts';

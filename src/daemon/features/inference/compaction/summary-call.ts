@@ -1,10 +1,10 @@
 import type { CreateResponseBody } from '../../../../shared/contract/responses.ts';
 import { ApiError } from '../../../../shared/errors.ts';
 import { pictureIn } from '../../../../shared/pictures.ts';
+import type { ContentPart, Inference, InputItem } from '../../upstreams/neutral.ts';
+import { isProviderSealed } from '../../upstreams/neutral.ts';
 import { isCompactionJson } from '../formats/responses/parse-input.ts';
 import { type Json, notSealedHere } from '../invalid-request.ts';
-import type { ContentPart, Inference, InputItem } from '../neutral.ts';
-import { isProviderSealed } from '../neutral.ts';
 import type { OutputItem } from '../pipeline/output-items.ts';
 import type { CallDeps } from '../pipeline/start-call.ts';
 

@@ -2,8 +2,14 @@ import type { ApiError } from '../../../../shared/errors.ts';
 import { quoted } from '../../../../shared/not-found.ts';
 import { pictureIn } from '../../../../shared/pictures.ts';
 import type { Route } from '../../routing/index.ts';
+import {
+  type ContentPart,
+  type Inference,
+  type InputItem,
+  isMcpCall,
+  isProviderSealed,
+} from '../../upstreams/neutral.ts';
 import { invalid, isObject } from '../invalid-request.ts';
-import { type ContentPart, type Inference, type InputItem, isMcpCall, isProviderSealed } from '../neutral.ts';
 import { choicesOf } from '../pricing/cost-bound.ts';
 
 const formatNames = {

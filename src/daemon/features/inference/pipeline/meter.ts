@@ -10,9 +10,9 @@ import {
   type UsageRecord,
 } from '../../metering/index.ts';
 import type { Attempt, Route } from '../../routing/index.ts';
-import type { FinishReason, InferenceEvent } from '../neutral.ts';
+import type { FinishReason, InferenceEvent } from '../../upstreams/neutral.ts';
+import type { Dropped } from '../../upstreams/upstream.ts';
 import { estimateTokens, noTokens, tokensMax } from '../pricing/cost-bound.ts';
-import type { Dropped } from '../upstream.ts';
 import type { CallObserver, CallProgress } from './call-observer.ts';
 import type { Output } from './output-items.ts';
 import type { Settled } from './renderer.ts';

@@ -14,7 +14,7 @@ import {
 } from '../../metering/index.ts';
 import type { PaidCalls } from '../../payment-required/index.ts';
 import { matchesPattern, type OpenedRoute, type Route, type Router } from '../../routing/index.ts';
-import type { Inference, InputItem, ReasoningOrigin } from '../neutral.ts';
+import type { Inference, InputItem, ReasoningOrigin } from '../../upstreams/neutral.ts';
 import { costOn, inputTokens, noTokens } from '../pricing/cost-bound.ts';
 import {
   capOutputToBudget,

@@ -9,7 +9,7 @@ import {
 import { pictureIn } from '../../../../shared/pictures.ts';
 import type { Offer } from '../../catalog/index.ts';
 import type { Route } from '../../routing/index.ts';
-import type { ContentPart, EmbeddingInput, Inference } from '../neutral.ts';
+import type { ContentPart, EmbeddingInput, Inference } from '../../upstreams/neutral.ts';
 import { countedTools, readsBeyondRequest, unparsedInputBytes } from './provider-extras.ts';
 
 /** An image of eight tiles on the most expensive tiled model: 2,833 tokens, and 5,667 per tile. */

@@ -1,6 +1,6 @@
 import { type NanoUsd, outputTokensPaidBy } from '../../../../shared/money.ts';
 import type { Route } from '../../routing/index.ts';
-import type { Inference } from '../neutral.ts';
+import type { Inference } from '../../upstreams/neutral.ts';
 import {
   applicablePriceTiers,
   choicesOf,

@@ -1,5 +1,5 @@
-import type { CallFormat, Inference } from '../neutral.ts';
-import { type UpstreamCall, UpstreamFailure } from '../upstream.ts';
+import type { CallFormat, Inference } from '../../upstreams/neutral.ts';
+import { type UpstreamCall, UpstreamFailure } from '../../upstreams/upstream.ts';
 import { FieldOrigins } from './field-origin.ts';
 
 /** A request and the format in which a provider got it. */

@@ -9,8 +9,8 @@ import {
   type ToolChoice,
   type ToolName,
   toolKey,
-} from '../neutral.ts';
-import type { UpstreamAnswer } from '../upstream.ts';
+} from '../../upstreams/neutral.ts';
+import type { UpstreamAnswer } from '../../upstreams/upstream.ts';
 import { argumentsOf, CustomInputReader, inputSchema } from './custom-input.ts';
 
 /** A call whose tools are all functions without a namespace, as every provider has them. */

@@ -1,5 +1,10 @@
-import type { Inference } from '../neutral.ts';
-import { type Upstream, type UpstreamAnswer, type UpstreamCall, UpstreamFailure } from '../upstream.ts';
+import type { Inference } from '../../upstreams/neutral.ts';
+import {
+  type Upstream,
+  type UpstreamAnswer,
+  type UpstreamCall,
+  UpstreamFailure,
+} from '../../upstreams/upstream.ts';
 import { callerNames, withCallerFields } from './caller-fields.ts';
 import { withPlainTools } from './plain-tools.ts';
 

@@ -5,8 +5,8 @@ import type {
   InferenceEvent,
   RawFrame,
   StartedItem,
-} from '../../../features/inference/neutral.ts';
-import { UpstreamFailure } from '../../../features/inference/upstream.ts';
+} from '../../../features/upstreams/neutral.ts';
+import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import type { Decoder } from '../../adapter.ts';
 import { countOf, type Json, objectOf, objectsOf, textOf } from '../../json.ts';
 import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';

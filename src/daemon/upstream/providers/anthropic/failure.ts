@@ -1,5 +1,5 @@
 import { ownValue } from '../../../../shared/json-object.ts';
-import type { UpstreamFailure, UpstreamFailureKind } from '../../../features/inference/upstream.ts';
+import type { UpstreamFailure, UpstreamFailureKind } from '../../../features/upstreams/upstream.ts';
 import { type Json, objectOf, parseObject, textOf } from '../../json.ts';
 import { isHtmlRefusal } from '../../response-body.ts';
 import { anthropicField } from '../field-at-fault.ts';

@@ -1,4 +1,4 @@
-import type { UpstreamCall } from '../../../features/inference/upstream.ts';
+import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import type { Adapter, ProviderApi, ProviderSettings } from '../../adapter.ts';
 import { droppedMembers, type Sent } from '../../dropped-members.ts';
 import { countOf, type Json, objectOf } from '../../json.ts';

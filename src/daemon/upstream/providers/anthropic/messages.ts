@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ContentPart, FunctionOutputItem, ReasoningItem } from '../../../features/inference/neutral.ts';
+import type { ContentPart, FunctionOutputItem, ReasoningItem } from '../../../features/upstreams/neutral.ts';
 import { type Json, objectOf } from '../../json.ts';
 import { type AssistantTurn, argumentsObject, isBlank, type Turn, type UserTurn } from '../conversation.ts';
 import { type InlineData, inlineFile, inlineText, parseDataUrl } from '../inline-data.ts';

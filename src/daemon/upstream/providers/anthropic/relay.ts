@@ -1,5 +1,5 @@
-import type { InputItem, ReasoningItem } from '../../../features/inference/neutral.ts';
-import type { Dropped, UpstreamCall } from '../../../features/inference/upstream.ts';
+import type { InputItem, ReasoningItem } from '../../../features/upstreams/neutral.ts';
+import type { Dropped, UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json, listOf, objectOf } from '../../json.ts';
 import { isThought, ToolUseIds, thoughtBlock } from './messages.ts';
 

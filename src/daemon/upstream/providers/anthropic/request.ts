@@ -1,5 +1,5 @@
-import type { Inference, ReasoningItem } from '../../../features/inference/neutral.ts';
-import type { UpstreamCall } from '../../../features/inference/upstream.ts';
+import type { Inference, ReasoningItem } from '../../../features/upstreams/neutral.ts';
+import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import type { Json } from '../../json.ts';
 import { conversationOf, endWithUser, isBlank } from '../conversation.ts';
 import { refuseImageOutput, unsupported } from '../provider-failures.ts';

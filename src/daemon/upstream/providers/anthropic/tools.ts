@@ -1,4 +1,4 @@
-import type { Inference, Tool, ToolChoice } from '../../../features/inference/neutral.ts';
+import type { Inference, Tool, ToolChoice } from '../../../features/upstreams/neutral.ts';
 import { type Json, objectOf } from '../../json.ts';
 import type { ModelTraits } from './models.ts';
 import { canBeStrict, inputSchema, type StrictBudget, strictSchema } from './structured-output.ts';

@@ -3,7 +3,7 @@ import type {
   FunctionOutputItem,
   InputItem,
   ReasoningItem,
-} from '../../../features/inference/neutral.ts';
+} from '../../../features/upstreams/neutral.ts';
 import { type Json, objectOf, textOf } from '../../json.ts';
 import { type AssistantTurn, argumentsObject, isBlank, type Turn, type UserTurn } from '../conversation.ts';
 import { type InlineData, inlineFile, parseDataUrl, typeByName } from '../inline-data.ts';

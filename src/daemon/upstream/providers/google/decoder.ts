@@ -6,8 +6,8 @@ import type {
   FinishReason,
   InferenceEvent,
   StartedItem,
-} from '../../../features/inference/neutral.ts';
-import { UpstreamFailure } from '../../../features/inference/upstream.ts';
+} from '../../../features/upstreams/neutral.ts';
+import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import type { Decoder } from '../../adapter.ts';
 import { countOf, type Json, listOf, objectOf, parseObject, textOf } from '../../json.ts';
 import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';

@@ -1,4 +1,4 @@
-import { UpstreamFailure, type UpstreamFailureKind } from '../../../features/inference/upstream.ts';
+import { UpstreamFailure, type UpstreamFailureKind } from '../../../features/upstreams/upstream.ts';
 import { countOf, type Json, listOf, objectOf, parseObject, textOf } from '../../json.ts';
 import { isHtmlRefusal } from '../../response-body.ts';
 import { googleField } from '../field-at-fault.ts';

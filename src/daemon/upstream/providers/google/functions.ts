@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Inference, Tool, ToolChoice } from '../../../features/inference/neutral.ts';
+import type { Inference, Tool, ToolChoice } from '../../../features/upstreams/neutral.ts';
 import type { Json } from '../../json.ts';
 import { hasNoParameters, modernSchema, objectParameters } from '../tool-schema.ts';
 

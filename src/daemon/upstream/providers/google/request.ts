@@ -1,7 +1,7 @@
 import { ownValue } from '../../../../shared/json-object.ts';
 import { pictureIn } from '../../../../shared/pictures.ts';
-import type { Inference, InputItem, ReasoningItem } from '../../../features/inference/neutral.ts';
-import type { UpstreamCall } from '../../../features/inference/upstream.ts';
+import type { Inference, InputItem, ReasoningItem } from '../../../features/upstreams/neutral.ts';
+import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import type { Json } from '../../json.ts';
 import { conversationOf, endWithUser, isBlank } from '../conversation.ts';
 import { unsupported } from '../provider-failures.ts';

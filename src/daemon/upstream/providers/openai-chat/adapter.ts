@@ -1,6 +1,6 @@
 import type { Tokens } from '../../../../shared/money.ts';
-import type { Batch, FinishReason } from '../../../features/inference/neutral.ts';
-import { type UpstreamCall, UpstreamFailure } from '../../../features/inference/upstream.ts';
+import type { Batch, FinishReason } from '../../../features/upstreams/neutral.ts';
+import { type UpstreamCall, UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import type { Adapter, ProviderSettings } from '../../adapter.ts';
 import { droppedMembers, type Sent } from '../../dropped-members.ts';
 import { isObject, type Json } from '../../json.ts';

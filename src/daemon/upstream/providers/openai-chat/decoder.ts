@@ -1,6 +1,6 @@
 import { pictureInChat, pictureItem } from '../../../../shared/pictures.ts';
-import type { Batch, FinishReason, InferenceEvent } from '../../../features/inference/neutral.ts';
-import { UpstreamFailure } from '../../../features/inference/upstream.ts';
+import type { Batch, FinishReason, InferenceEvent } from '../../../features/upstreams/neutral.ts';
+import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json } from '../../json.ts';
 import type { Dialect } from '../../sse-decoder.ts';
 import { unnamedCall } from '../provider-failures.ts';

@@ -2,7 +2,7 @@ import {
   UpstreamFailure,
   type UpstreamFailureDetails,
   type UpstreamFailureKind,
-} from '../../../features/inference/upstream.ts';
+} from '../../../features/upstreams/upstream.ts';
 import { isObject, listOf, objectsOf, parseObject, textOf } from '../../json.ts';
 import { isHtmlRefusal } from '../../response-body.ts';
 import { explanationOf, retryAfterSeconds } from '../provider-failures.ts';

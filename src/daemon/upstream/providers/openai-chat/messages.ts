@@ -5,7 +5,7 @@ import type {
   InputItem,
   MessageItem,
   ReasoningItem,
-} from '../../../features/inference/neutral.ts';
+} from '../../../features/upstreams/neutral.ts';
 import type { Json } from '../../json.ts';
 import { shortCallId } from '../call-ids.ts';
 import { markedOutput, type Round, roundsOf } from '../conversation.ts';

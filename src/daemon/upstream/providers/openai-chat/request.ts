@@ -4,8 +4,8 @@ import type {
   Sampling,
   Tool,
   ToolChoice,
-} from '../../../features/inference/neutral.ts';
-import type { UpstreamCall } from '../../../features/inference/upstream.ts';
+} from '../../../features/upstreams/neutral.ts';
+import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json, objectOf, objectsOf } from '../../json.ts';
 import { shortCallId } from '../call-ids.ts';
 import { objectParameters } from '../tool-schema.ts';

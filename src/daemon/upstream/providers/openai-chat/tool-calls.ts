@@ -1,4 +1,4 @@
-import type { InferenceEvent } from '../../../features/inference/neutral.ts';
+import type { InferenceEvent } from '../../../features/upstreams/neutral.ts';
 import { isObject, type Json } from '../../json.ts';
 import { CallIds, newCallId } from '../call-ids.ts';
 

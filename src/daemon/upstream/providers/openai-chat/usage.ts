@@ -1,5 +1,5 @@
 import type { MediaTokens, Tokens } from '../../../../shared/money.ts';
-import type { FinishReason } from '../../../features/inference/neutral.ts';
+import type { FinishReason } from '../../../features/upstreams/neutral.ts';
 import type { Json } from '../../json.ts';
 import { isObject } from '../../json.ts';
 

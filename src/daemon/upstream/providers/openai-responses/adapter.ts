@@ -1,4 +1,4 @@
-import type { UpstreamCall } from '../../../features/inference/upstream.ts';
+import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import type { Adapter, ProviderSettings } from '../../adapter.ts';
 import { droppedMembers, type Sent } from '../../dropped-members.ts';
 import type { Json } from '../../json.ts';

@@ -1,6 +1,6 @@
 import type { Tokens, ToolUses } from '../../../../shared/money.ts';
-import type { FinishReason } from '../../../features/inference/neutral.ts';
-import { UpstreamFailure } from '../../../features/inference/upstream.ts';
+import type { FinishReason } from '../../../features/upstreams/neutral.ts';
+import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import type { Adapter } from '../../adapter.ts';
 import { countOf, isObject, type Json } from '../../json.ts';
 import { CallIds } from '../call-ids.ts';

@@ -1,5 +1,5 @@
-import type { Batch, InferenceEvent } from '../../../features/inference/neutral.ts';
-import { UpstreamFailure } from '../../../features/inference/upstream.ts';
+import type { Batch, InferenceEvent } from '../../../features/upstreams/neutral.ts';
+import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json } from '../../json.ts';
 import type { Dialect } from '../../sse-decoder.ts';
 import { openAiStreamFailure } from '../openai-chat/failure.ts';

@@ -1,4 +1,4 @@
-import type { InferenceEvent, StartedItem } from '../../../features/inference/neutral.ts';
+import type { InferenceEvent, StartedItem } from '../../../features/upstreams/neutral.ts';
 import { type Json, objectsOf } from '../../json.ts';
 import { CallIds } from '../call-ids.ts';
 import { unnamedCall } from '../provider-failures.ts';

@@ -8,8 +8,8 @@ import type {
   ReasoningItem,
   Tool,
   ToolChoice,
-} from '../../../features/inference/neutral.ts';
-import type { UpstreamCall } from '../../../features/inference/upstream.ts';
+} from '../../../features/upstreams/neutral.ts';
+import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json } from '../../json.ts';
 import { markedOutput } from '../conversation.ts';
 import { refuseImageOutput } from '../provider-failures.ts';

@@ -1,5 +1,5 @@
 import type { Tokens } from '../../../../shared/money.ts';
-import { UpstreamFailure, type UpstreamFailureKind } from '../../../features/inference/upstream.ts';
+import { UpstreamFailure, type UpstreamFailureKind } from '../../../features/upstreams/upstream.ts';
 import type { Answer, Content, Pace, PlannedCall, PlannedFailure } from '../answer.ts';
 import type { Conversation } from '../conversation.ts';
 import { planCall } from '../tool-choice.ts';

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Offer } from '../../../../../src/daemon/features/catalog/index.ts';
-import type { Inference } from '../../../../../src/daemon/features/inference/neutral.ts';
 import { noTokens } from '../../../../../src/daemon/features/inference/pricing/cost-bound.ts';
 import {
   capOutputToBudget,
   uncappedBudget,
 } from '../../../../../src/daemon/features/inference/pricing/output-budget.ts';
+import type { Inference } from '../../../../../src/daemon/features/upstreams/neutral.ts';
 import { costOf, outputTokensPaidBy, type Prices } from '../../../../../src/shared/money.ts';
 import { inferenceOf } from '../../../../support/inference.ts';
 import { offerOf, routeOf } from '../../../../support/routing.ts';

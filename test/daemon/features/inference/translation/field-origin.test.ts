@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseInput } from '../../../../../src/daemon/features/inference/formats/responses/parse-input.ts';
-import type { InputItem } from '../../../../../src/daemon/features/inference/neutral.ts';
 import { FieldOrigins } from '../../../../../src/daemon/features/inference/translation/field-origin.ts';
+import type { InputItem } from '../../../../../src/daemon/features/upstreams/neutral.ts';
 import { chatAdapter } from '../../../../../src/daemon/upstream/providers/openai-chat/adapter.ts';
 import { upstreamCall } from '../../../../support/upstream-call.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Batch, InferenceEvent, Tool } from '../../../../../src/daemon/features/inference/neutral.ts';
 import { withPlainTools } from '../../../../../src/daemon/features/inference/translation/plain-tools.ts';
-import type { UpstreamAnswer } from '../../../../../src/daemon/features/inference/upstream.ts';
+import type { Batch, InferenceEvent, Tool } from '../../../../../src/daemon/features/upstreams/neutral.ts';
+import type { UpstreamAnswer } from '../../../../../src/daemon/features/upstreams/upstream.ts';
 import { inferenceOf } from '../../../../support/inference.ts';
 
 type Named = { name: string; namespace?: string };

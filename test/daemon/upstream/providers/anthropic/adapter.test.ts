@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Inference } from '../../../../../src/daemon/features/inference/neutral.ts';
-import type { UpstreamFailure } from '../../../../../src/daemon/features/inference/upstream.ts';
+import type { Inference } from '../../../../../src/daemon/features/upstreams/neutral.ts';
+import type { UpstreamFailure } from '../../../../../src/daemon/features/upstreams/upstream.ts';
 import { anthropicAdapter } from '../../../../../src/daemon/upstream/providers/anthropic/index.ts';
 import { type FakeAnthropicOptions, startFakeAnthropic } from '../../../../support/fake-anthropic.ts';
 import { user } from '../../../../support/inference.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Inference } from '../../../../../src/daemon/features/inference/neutral.ts';
-import type { UpstreamCall } from '../../../../../src/daemon/features/inference/upstream.ts';
+import type { Inference } from '../../../../../src/daemon/features/upstreams/neutral.ts';
+import type { UpstreamCall } from '../../../../../src/daemon/features/upstreams/upstream.ts';
 import { anthropicAdapter } from '../../../../../src/daemon/upstream/providers/anthropic/index.ts';
 import { functionTool, upstreamCall } from '../../../../support/upstream-call.ts';
 

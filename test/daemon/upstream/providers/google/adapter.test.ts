@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Inference } from '../../../../../src/daemon/features/inference/neutral.ts';
-import type { UpstreamFailure } from '../../../../../src/daemon/features/inference/upstream.ts';
+import type { Inference } from '../../../../../src/daemon/features/upstreams/neutral.ts';
+import type { UpstreamFailure } from '../../../../../src/daemon/features/upstreams/upstream.ts';
 import { googleAdapter } from '../../../../../src/daemon/upstream/providers/google/index.ts';
 import { type FakeGeminiOptions, startFakeGemini } from '../../../../support/fake-gemini.ts';
 import type { GeminiRefusal } from '../../../../support/fake-gemini-rules.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { ContentPart, Inference } from '../../../../../src/daemon/features/inference/neutral.ts';
-import type { UpstreamCall } from '../../../../../src/daemon/features/inference/upstream.ts';
+import type { ContentPart, Inference } from '../../../../../src/daemon/features/upstreams/neutral.ts';
+import type { UpstreamCall } from '../../../../../src/daemon/features/upstreams/upstream.ts';
 import { googleAdapter } from '../../../../../src/daemon/upstream/providers/google/index.ts';
 import { user } from '../../../../support/inference.ts';
 import { answered, assistant, called, upstreamCall } from '../../../../support/upstream-call.ts';

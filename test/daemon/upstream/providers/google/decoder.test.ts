@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { UpstreamFailure } from '../../../../../src/daemon/features/inference/upstream.ts';
+import { UpstreamFailure } from '../../../../../src/daemon/features/upstreams/upstream.ts';
 import { googleAdapter } from '../../../../../src/daemon/upstream/providers/google/index.ts';
 import { decode, summarize, upstreamCall } from '../../../../support/upstream-call.ts';
 

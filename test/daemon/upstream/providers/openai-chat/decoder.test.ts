@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { InferenceEvent } from '../../../../../src/daemon/features/inference/neutral.ts';
+import type { InferenceEvent } from '../../../../../src/daemon/features/upstreams/neutral.ts';
 import { chatAdapter } from '../../../../../src/daemon/upstream/providers/openai-chat/adapter.ts';
 import { chatChunks } from '../../../../support/fake-openai-chat.ts';
 import { callOf, chunkOf, decode, sse, summary } from '../../upstream-fixture.ts';

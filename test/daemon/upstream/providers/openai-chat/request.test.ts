@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Inference, InputItem } from '../../../../../src/daemon/features/inference/neutral.ts';
-import type { UpstreamCall } from '../../../../../src/daemon/features/inference/upstream.ts';
+import type { Inference, InputItem } from '../../../../../src/daemon/features/upstreams/neutral.ts';
+import type { UpstreamCall } from '../../../../../src/daemon/features/upstreams/upstream.ts';
 import { chatAdapter } from '../../../../../src/daemon/upstream/providers/openai-chat/adapter.ts';
 import { chatFault } from '../../../../support/fake-openai-checks.ts';
 import { callOf } from '../../upstream-fixture.ts';

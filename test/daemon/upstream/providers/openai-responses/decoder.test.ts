@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Inference, InferenceEvent } from '../../../../../src/daemon/features/inference/neutral.ts';
-import type { UpstreamCall } from '../../../../../src/daemon/features/inference/upstream.ts';
+import type { Inference, InferenceEvent } from '../../../../../src/daemon/features/upstreams/neutral.ts';
+import type { UpstreamCall } from '../../../../../src/daemon/features/upstreams/upstream.ts';
 import { responsesAdapter } from '../../../../../src/daemon/upstream/providers/openai-responses/adapter.ts';
 import {
   responsesDocument,

@@ -1,14 +1,5 @@
 import type { CreateChatCompletionBody } from '../../../../../shared/contract/chat-completions.ts';
 import { pictureInChat, pictureItem } from '../../../../../shared/pictures.ts';
-import {
-  invalid,
-  isObject,
-  type Json,
-  notSealedHere,
-  optionalText,
-  requiredText,
-  unsupportedPart,
-} from '../../invalid-request.ts';
 import type {
   ContentPart,
   FunctionOutputItem,
@@ -18,7 +9,16 @@ import type {
   Sampling,
   Tool,
   ToolChoice,
-} from '../../neutral.ts';
+} from '../../../upstreams/neutral.ts';
+import {
+  invalid,
+  isObject,
+  type Json,
+  notSealedHere,
+  optionalText,
+  requiredText,
+  unsupportedPart,
+} from '../../invalid-request.ts';
 import { looksSealed } from '../../pipeline/sealing.ts';
 import {
   parseCustom,

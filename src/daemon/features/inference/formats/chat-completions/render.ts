@@ -1,8 +1,8 @@
 import type { ServiceAnswer } from '../../../../../shared/contract/service-member.ts';
 import type { Tokens } from '../../../../../shared/money.ts';
 import { chatPicture } from '../../../../../shared/pictures.ts';
+import type { ContentPart, FinishReason, InputItem, ToolName } from '../../../upstreams/neutral.ts';
 import { isObject, type Json } from '../../invalid-request.ts';
-import type { ContentPart, FinishReason, InputItem, ToolName } from '../../neutral.ts';
 import { type Output, pictureOf } from '../../pipeline/output-items.ts';
 import type { Settled } from '../../pipeline/renderer.ts';
 import { sealedFormat } from './parse.ts';

@@ -1,7 +1,7 @@
 import { chatPicture } from '../../../../../shared/pictures.ts';
 import { sseDone, sseEvent } from '../../../../../shared/sse.ts';
+import type { Batch, InferenceEvent, RawFrame, ToolName } from '../../../upstreams/neutral.ts';
 import { isObject, type Json } from '../../invalid-request.ts';
-import type { Batch, InferenceEvent, RawFrame, ToolName } from '../../neutral.ts';
 import { type Output, pictureOf } from '../../pipeline/output-items.ts';
 import type { Settled, StartedFailure, StreamRenderer } from '../../pipeline/renderer.ts';
 import { sealedFormat } from './parse.ts';

@@ -1,6 +1,12 @@
 import type { CreateMessageBody } from '../../../../../shared/contract/messages.ts';
 import type { ApiError } from '../../../../../shared/errors.ts';
 import { quoted } from '../../../../../shared/not-found.ts';
+import type {
+  ContentPart,
+  FunctionOutputItem,
+  InputItem,
+  ReasoningOrigin,
+} from '../../../upstreams/neutral.ts';
 import {
   invalid,
   isObject,
@@ -11,7 +17,6 @@ import {
   requiredText,
   unsupportedPart,
 } from '../../invalid-request.ts';
-import type { ContentPart, FunctionOutputItem, InputItem, ReasoningOrigin } from '../../neutral.ts';
 import { looksSealed } from '../../pipeline/sealing.ts';
 import { type OpenSealed, uploadOf } from '../responses/parse-input.ts';
 

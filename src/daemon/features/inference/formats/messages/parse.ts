@@ -1,7 +1,7 @@
 import type { CountMessageTokensBody, CreateMessageBody } from '../../../../../shared/contract/messages.ts';
 import { ApiError } from '../../../../../shared/errors.ts';
+import type { Inference, OutputFormat, Sampling, Tool, ToolChoice } from '../../../upstreams/neutral.ts';
 import { invalid, isObject, type Json, requiredText } from '../../invalid-request.ts';
-import type { Inference, OutputFormat, Sampling, Tool, ToolChoice } from '../../neutral.ts';
 import { parseFunction, requireTool } from '../responses/parse.ts';
 import type { OpenSealed } from '../responses/parse-input.ts';
 import { parseMessageItems, textOfBlocks } from './parse-messages.ts';

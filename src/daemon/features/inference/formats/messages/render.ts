@@ -1,7 +1,7 @@
 import type { MakeId } from '../../../../../shared/ids.ts';
 import type { Tokens } from '../../../../../shared/money.ts';
+import type { FinishReason, InputItem } from '../../../upstreams/neutral.ts';
 import { isObject, type Json } from '../../invalid-request.ts';
-import type { FinishReason, InputItem } from '../../neutral.ts';
 import type { Output, OutputItem } from '../../pipeline/output-items.ts';
 import type { Settled, StartedFailure } from '../../pipeline/renderer.ts';
 import { unsigned } from './parse-messages.ts';

@@ -1,8 +1,8 @@
 import { messagePing } from '../../../../../shared/contract/messages.ts';
 import type { Tokens } from '../../../../../shared/money.ts';
 import { sseEvent } from '../../../../../shared/sse.ts';
+import type { Batch, InferenceEvent, RawFrame, StartedItem } from '../../../upstreams/neutral.ts';
 import type { Json } from '../../invalid-request.ts';
-import type { Batch, InferenceEvent, RawFrame, StartedItem } from '../../neutral.ts';
 import type { Output } from '../../pipeline/output-items.ts';
 import type { Settled, StartedFailure, StreamRenderer } from '../../pipeline/renderer.ts';
 import { unsigned } from './parse-messages.ts';

@@ -1,6 +1,6 @@
 import { sseEvent } from '../../../../../shared/sse.ts';
+import type { InferenceEvent } from '../../../upstreams/neutral.ts';
 import type { Json } from '../../invalid-request.ts';
-import type { InferenceEvent } from '../../neutral.ts';
 import type { Output, OutputItem } from '../../pipeline/output-items.ts';
 import { showItem, showPart } from './render.ts';
 

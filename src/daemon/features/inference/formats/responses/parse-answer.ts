@@ -1,5 +1,5 @@
+import type { InferenceEvent } from '../../../upstreams/neutral.ts';
 import { isObject, type Json } from '../../invalid-request.ts';
-import type { InferenceEvent } from '../../neutral.ts';
 import { readStream } from '../../pipeline/relay.ts';
 import type { StartedCall } from '../../pipeline/start-call.ts';
 

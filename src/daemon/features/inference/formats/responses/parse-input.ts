@@ -1,14 +1,5 @@
 import { ApiError } from '../../../../../shared/errors.ts';
 import { quoted } from '../../../../../shared/not-found.ts';
-import {
-  invalid,
-  isObject,
-  type Json,
-  notSealedHere,
-  optionalText,
-  requiredText,
-  unsupportedPart,
-} from '../../invalid-request.ts';
 import type {
   ContentPart,
   FunctionCallItem,
@@ -19,7 +10,16 @@ import type {
   ReasoningItem,
   ReasoningOrigin,
   Upload,
-} from '../../neutral.ts';
+} from '../../../upstreams/neutral.ts';
+import {
+  invalid,
+  isObject,
+  type Json,
+  notSealedHere,
+  optionalText,
+  requiredText,
+  unsupportedPart,
+} from '../../invalid-request.ts';
 import { looksLikeSummary, looksSealed } from '../../pipeline/sealing.ts';
 
 /** Opens sealed reasoning; undefined when it was not sealed for this workspace. */

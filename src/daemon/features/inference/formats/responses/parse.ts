@@ -1,6 +1,5 @@
 import type { CreateResponseBody } from '../../../../../shared/contract/responses.ts';
 import { quoted } from '../../../../../shared/not-found.ts';
-import { invalid, isObject, optionalFlag, optionalText, requiredText } from '../../invalid-request.ts';
 import {
   type Inference,
   type InputItem,
@@ -10,7 +9,8 @@ import {
   type ToolChoice,
   type ToolName,
   toolKey,
-} from '../../neutral.ts';
+} from '../../../upstreams/neutral.ts';
+import { invalid, isObject, optionalFlag, optionalText, requiredText } from '../../invalid-request.ts';
 
 /** Members for the gateway, never sent to a provider. */
 const gatewayMembers = new Set([

@@ -2,8 +2,8 @@ import type { CreateResponseBody } from '../../../../../shared/contract/response
 import type { ServiceAnswer } from '../../../../../shared/contract/service-member.ts';
 import type { Tokens } from '../../../../../shared/money.ts';
 import { unixSeconds } from '../../../../../shared/time.ts';
+import type { ContentPart, InputItem, ReasoningOrigin, ToolName } from '../../../upstreams/neutral.ts';
 import { isObject, type Json } from '../../invalid-request.ts';
-import type { ContentPart, InputItem, ReasoningOrigin, ToolName } from '../../neutral.ts';
 import type { OutputItem, OutputPart } from '../../pipeline/output-items.ts';
 import type { Settled } from '../../pipeline/renderer.ts';
 

@@ -1,6 +1,6 @@
 import { sseDone, sseEvent } from '../../../../../shared/sse.ts';
+import type { Batch, RawFrame } from '../../../upstreams/neutral.ts';
 import { isObject, type Json } from '../../invalid-request.ts';
-import type { Batch, RawFrame } from '../../neutral.ts';
 import type { Output } from '../../pipeline/output-items.ts';
 import type { Answering, Settled, StartedFailure, StreamRenderer } from '../../pipeline/renderer.ts';
 import { EventWriter, ItemEvents } from './item-events.ts';

@@ -1,12 +1,12 @@
 import type { CreateResponseBody } from '../../../../../shared/contract/responses.ts';
 import { unixSeconds } from '../../../../../shared/time.ts';
 import { RelayReply } from '../../../../handler.ts';
+import type { InputItem, MessageItem } from '../../../upstreams/neutral.ts';
 import { sealedSummaryItem, summaryCall, summaryIn } from '../../compaction/summary-call.ts';
 import { readAnswer } from '../../formats/responses/parse-answer.ts';
 import { isCompactionTrigger } from '../../formats/responses/parse-input.ts';
 import { showInputPart, showUsage } from '../../formats/responses/render.ts';
 import { invalid, type Json } from '../../invalid-request.ts';
-import type { InputItem, MessageItem } from '../../neutral.ts';
 import type { ModelCall } from '../../pipeline/call-observer.ts';
 import { answerHeaders, answerWhole, settleWhole } from '../../pipeline/relay.ts';
 import { startCall } from '../../pipeline/start-call.ts';

@@ -2,9 +2,9 @@ import type { CreateResponseBody } from '../../../../../shared/contract/response
 import type { Identified } from '../../../../handler.ts';
 import type { IdempotencySlot } from '../../../idempotency/index.ts';
 import type { ThreadRun } from '../../../threads/index.ts';
+import type { Inference } from '../../../upstreams/neutral.ts';
 import { parseResponses } from '../../formats/responses/parse.ts';
 import { invalid, type Json } from '../../invalid-request.ts';
-import type { Inference } from '../../neutral.ts';
 import type { ModelCall } from '../../pipeline/call-observer.ts';
 import { defaultsOf } from '../../pipeline/key-policy.ts';
 import { parseServiceOptions, type ServiceOptions } from '../../pipeline/service-member.ts';

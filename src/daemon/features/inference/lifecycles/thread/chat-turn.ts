@@ -1,9 +1,9 @@
 import type { ThreadRun } from '../../../threads/index.ts';
+import type { Inference } from '../../../upstreams/neutral.ts';
 import { parseMessages } from '../../formats/chat-completions/parse.ts';
 import { renderMessages } from '../../formats/chat-completions/render.ts';
 import { showInputItems, showOutput } from '../../formats/responses/render.ts';
 import { isObject, type Json } from '../../invalid-request.ts';
-import type { Inference } from '../../neutral.ts';
 import type { StartedCall } from '../../pipeline/start-call.ts';
 import { parseEarlier, withIds } from '../../stored/history.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
