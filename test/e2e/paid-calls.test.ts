@@ -390,6 +390,35 @@ describe('a payment is refused', () => {
     expect(nobody.status).toBe(401);
   });
 
+  test('a challenge without its preimage is no credential: it reads nothing and creates no invoice', async () => {
+    const payer = await newPayer();
+    const body = request();
+    const { challenge } = offersIn((await callModel(daemon, { key: payer.key, body })).headers);
+    const json = { sats: 5 };
+    const bought = await askDaemon(daemon, 'POST', '/v1/credit/purchases', { as: payer.login, json });
+    // Whoever pays for somebody's credit does not get to call as them.
+    const { preimage } = await payer.payInvoice({ invoice: bought.body.invoice });
+    const invoices = async () =>
+      (await askDaemon(daemon, 'GET', '/api/payments/invoices?limit=200', { as: daemon.login })).body.data;
+    const before = await invoices();
+    for (const guess of [
+      { challenge, payload: { preimage: zeros } },
+      { challenge, payload: { preimage: `${zeros.slice(1)}1` } },
+      { challenge, payload: {} },
+      { challenge: { ...challenge, id: bought.body.id }, payload: { preimage } },
+      { challenge, payload: { preimage } },
+      { challenge: { ...challenge, id: 'unknown' }, payload: { preimage: zeros } },
+    ]) {
+      const authorization = `Payment ${toBase64Url(JSON.stringify(guess))}`;
+      for (const path of ['/v1/responses', '/v1/chat/completions', '/v1/messages', '/v1/embeddings']) {
+        const answer = await callModel(daemon, { body, path, headers: { authorization } });
+        expect(answer.status).toBe(401);
+        expect(JSON.stringify(answer.body)).not.toMatch(/balance|invoice|lnbc/);
+      }
+    }
+    expect(await invoices()).toEqual(before);
+  });
+
   test('unknown_challenge', async () => {
     const { key } = await newPayer();
     const body = request();

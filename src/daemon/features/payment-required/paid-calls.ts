@@ -143,7 +143,9 @@ export class PaidCalls {
   async issuedTo(authorization: string): Promise<{ workspaceId: string; id: string } | undefined> {
     const proof = proofIn({ authorization });
     const challenge = proof && (await this.#challengeOf(proof));
-    return challenge && { workspaceId: challenge.workspaceId, id: challenge.credentialId };
+    // Only the preimage is a secret, and whoever pays for somebody's credit does not get to call as them.
+    if (!challenge?.request || !isPreimage(proof?.preimage, challenge)) return undefined;
+    return { workspaceId: challenge.workspaceId, id: challenge.credentialId };
   }
 
   async #challengeOf(proof: Proof): Promise<Challenge | undefined> {
@@ -195,9 +197,7 @@ function refusalOf(
 ): RefusalReason | undefined {
   const mismatch = termsMismatch(proof, challenge);
   if (mismatch) return mismatch;
-  if (proof.preimage !== undefined && sha256(Buffer.from(proof.preimage, 'hex')) !== challenge.paymentHash) {
-    return 'invalid_preimage';
-  }
+  if (proof.preimage !== undefined && !isPreimage(proof.preimage, challenge)) return 'invalid_preimage';
   const { request: issuedFor, usedAt, expiresAt } = challenge;
   if (!issuedFor) return 'unknown_challenge';
   const isSame = (['method', 'path', 'digest'] as const).every((name) => issuedFor[name] === request[name]);
@@ -207,6 +207,10 @@ function refusalOf(
     return 'request_mismatch';
   if (usedAt !== null) return 'already_used';
   return expiresAt <= now ? 'expired' : undefined;
+}
+
+function isPreimage(preimage: string | undefined, { paymentHash }: Challenge): boolean {
+  return preimage !== undefined && sha256(Buffer.from(preimage, 'hex')) === paymentHash;
 }
 
 const noOffer = { headers: { 'cache-control': 'no-store' }, pay: { methods: ['credit'] } };
