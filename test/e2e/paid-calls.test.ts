@@ -234,6 +234,53 @@ describe('a retry with the proof', () => {
     expect(elsewhere.status).toBe(401);
   });
 
+  test('with an Idempotency-Key is repeated with the same proof, and gets the stored answer and receipt', async () => {
+    const payer = await newPayer();
+    const once = { 'idempotency-key': `paid-${people}` };
+    const body = request();
+    const { challenge, required, preimage } = await paidOffer(payer, body);
+    const standIn = formatCredential({ challenge, payload: { preimage } });
+    const asked = provider.requests.length;
+    const headers = { ...once, ...byCredential(challenge, preimage) };
+    const [first, ...twins] = await Promise.all(
+      Array.from({ length: 5 }, () => callModel(daemon, { key: payer.key, body, headers })),
+    );
+    const balance = await balanceOf(payer.key);
+    const repeated = [
+      ...twins,
+      await callModel(daemon, { key: payer.key, body, headers }),
+      await callModel(daemon, { body, headers: { ...once, authorization: standIn } }),
+      await callModel(daemon, { key: payer.key, body, headers: { ...once, ...byX402(required) } }),
+      await callModel(daemon, { key: payer.key, body, headers: once }),
+    ];
+    for (const again of repeated) {
+      expect(again).toMatchObject({ status: 200, body: first?.body });
+      expect(receiptOf(again.headers)).toMatchObject({ challengeId: challenge.id });
+    }
+    expect(
+      repeated.filter(({ headers: sent }) => sent.get('idempotent-replayed') !== 'true').length,
+    ).toBeLessThan(2);
+    expect(provider.requests).toHaveLength(asked + 1);
+    expect(await balanceOf(payer.key)).toBe(balance);
+  });
+
+  test('is not used up by a call that its Idempotency-Key refuses', async () => {
+    const payer = await newPayer();
+    const body = request();
+    const { challenge, preimage } = await paidOffer(payer, body);
+    const proof = byCredential(challenge, preimage);
+    const ask = (key: string) =>
+      callModel(daemon, { key: payer.key, body, headers: { ...proof, 'idempotency-key': key } });
+    const taken = { 'idempotency-key': 'taken' };
+    await callModel(daemon, { key: payer.key, body: request({ model: 'sim/echo' }), headers: taken });
+    expect(await ask('taken')).toMatchObject({
+      status: 409,
+      body: { error: { code: 'idempotency_conflict' } },
+    });
+    expect(await ask('not valid')).toMatchObject({ status: 400 });
+    expect(await ask('free')).toMatchObject({ status: 200 });
+  });
+
   test('by x402 is answered with the settlement, and what is left of the payment is credit', async () => {
     const payer = await newPayer();
     const body = request();

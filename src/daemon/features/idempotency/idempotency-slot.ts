@@ -10,15 +10,21 @@ const answerBytesMax = 16 * 1024 * 1024;
  */
 export class IdempotencySlot {
   readonly #claim: Pick<KeyClaim, 'scope' | 'key'>;
+  #headers: Record<string, string> = {};
   #recorded: { reply: RelayReply; answer: StoredAnswer } | undefined;
 
   constructor({ scope, key }: Pick<KeyClaim, 'scope' | 'key'>) {
     this.#claim = { scope, key };
   }
 
+  /** The answer will be sent with these headers, too: the receipt of a payment. */
+  addHeaders(headers: Record<string, string>): void {
+    this.#headers = { ...this.#headers, ...headers };
+  }
+
   /** Returns the answer to write with the settlement; undefined if it is too long to store. */
   record(reply: RelayReply): SlotAnswer | undefined {
-    const answer = storedAnswer(reply);
+    const answer = storedAnswer(reply.withHeaders(this.#headers));
     if (answer.body.length > answerBytesMax) return undefined;
     this.#recorded = { reply, answer };
     return { ...this.#claim, ...answer };
@@ -26,7 +32,7 @@ export class IdempotencySlot {
 
   /** Returns the answer and whether to store it: `done` if the settlement has stored it. */
   decide(reply: RelayReply): { answer: StoredAnswer; state: 'done' | 'to-store' | 'too-long' } {
-    if (this.#recorded?.reply === reply) return { answer: this.#recorded.answer, state: 'done' };
+    if (this.#recorded?.reply.body === reply.body) return { answer: this.#recorded.answer, state: 'done' };
     const answer = storedAnswer(reply);
     return { answer, state: answer.body.length > answerBytesMax ? 'too-long' : 'to-store' };
   }

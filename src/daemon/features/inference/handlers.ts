@@ -1,11 +1,19 @@
 import { createChatCompletion } from '../../../shared/contract/chat-completions.ts';
 import { compactResponse } from '../../../shared/contract/compaction.ts';
 import { createEmbedding } from '../../../shared/contract/embeddings.ts';
+import type { Endpoint } from '../../../shared/contract/endpoint.ts';
 import { countMessageTokens, createMessage } from '../../../shared/contract/messages.ts';
 import { connectResponses } from '../../../shared/contract/response-socket.ts';
 import { createResponse } from '../../../shared/contract/responses.ts';
-import { type Call, type Handler, identified, implement } from '../../handler.ts';
-import type { Idempotency, OnceCall } from '../idempotency/index.ts';
+import {
+  type Handler,
+  type Identified,
+  identified,
+  implement,
+  type RelayReply,
+  type StreamReply,
+} from '../../handler.ts';
+import type { Idempotency, IdempotencySlot, OnceCall } from '../idempotency/index.ts';
 import type { PayableRequest } from '../payment-required/index.ts';
 import type { Background } from './lifecycles/background/background.ts';
 import type { InferenceDeps } from './lifecycles/inference-deps.ts';
@@ -18,18 +26,24 @@ import { withDefaultModel, withStoreDefault } from './lifecycles/request/read-re
 import { respond } from './lifecycles/request/respond.ts';
 import { responseSockets } from './lifecycles/socket/socket-session.ts';
 import { storedResponseHandlers, wantsStrictEvents } from './stored-response-handlers.ts';
-import { withPayments } from './with-payments.ts';
+import { type Payable, type Receivable, withPayment } from './with-payment.ts';
 
 export interface InferenceFeatures {
   background: Background;
   idempotency: Pick<Idempotency, 'once'>;
 }
 
-type ResponseCall = Call<typeof createResponse>;
-type ChatCall = Call<typeof createChatCompletion>;
-type MessageCall = Call<typeof createMessage>;
-type EmbeddingCall = Call<typeof createEmbedding>;
-type CompactCall = Call<typeof compactResponse>;
+type ModelCall = Payable & Pick<OnceCall, 'body' | 'signal'>;
+
+/** A call whose payment was accepted, if it carries one. */
+interface RunningCall {
+  caller: Identified;
+  requestId: string;
+  /** Outlives the client if the call has an Idempotency-Key. */
+  signal: AbortSignal;
+  slot: IdempotencySlot | undefined;
+  request: PayableRequest;
+}
 
 export function inferenceHandlers(
   deps: InferenceDeps,
@@ -37,58 +51,45 @@ export function inferenceHandlers(
 ): Handler[] {
   const openSocket = responseSockets(deps);
   const { paidCalls } = deps;
+  /**
+   * Answers a call once for its Idempotency-Key. Its payment is accepted after that, as a repeated call carries the proof
+   * that the first one used.
+   */
+  const answer = <R extends (RelayReply | StreamReply) & Receivable<R>>(
+    call: ModelCall,
+    endpoint: Endpoint,
+    respond: (running: RunningCall) => Promise<R>,
+  ): Promise<R | RelayReply> => {
+    const { caller, requestId, headers, body, signal: given } = call;
+    const isStreamed = endpoint.stream !== undefined && (body as { stream?: unknown }).stream === true;
+    return idempotency.once(
+      { caller, requestId, headers, body, signal: given, endpoint, isStreamed },
+      (signal, slot) =>
+        withPayment(paidCalls, { endpoint, call, slot }, (request) =>
+          respond({ caller: identified(caller), requestId, signal, slot, request }),
+        ),
+    );
+  };
   return [
-    implement(
-      createResponse,
-      withPayments(paidCalls, createResponse, (call: ResponseCall, request) =>
-        idempotency.once(
-          onceOf(call, createResponse, { isStreamed: call.body.stream === true, request }),
-          (signal, slot) => {
-            const { requestId, headers } = call;
-            const caller = identified(call.caller);
-            const body = withStoreDefault(deps, caller, withDefaultModel(deps, call.body));
-            const strictEvents = wantsStrictEvents(headers);
-            const respondCall = { caller, requestId, signal, body, strictEvents, slot, request };
-            return body.background === true ? background.start(respondCall) : respond(deps, respondCall);
-          },
-        ),
-      ),
+    implement(createResponse, (call) =>
+      answer(call, createResponse, (running) => {
+        const body = withStoreDefault(deps, running.caller, withDefaultModel(deps, call.body));
+        const respondCall = { ...running, body, strictEvents: wantsStrictEvents(call.headers) };
+        return body.background === true ? background.start(respondCall) : respond(deps, respondCall);
+      }),
     ),
 
-    implement(
-      createChatCompletion,
-      withPayments(paidCalls, createChatCompletion, (call: ChatCall, request) =>
-        idempotency.once(
-          onceOf(call, createChatCompletion, { isStreamed: call.body.stream === true, request }),
-          (signal, slot) => {
-            const { caller, body, requestId } = call;
-            return complete(deps, { caller: identified(caller), requestId, signal, body, slot, request });
-          },
-        ),
-      ),
+    implement(createChatCompletion, (call) =>
+      answer(call, createChatCompletion, (running) => complete(deps, { ...running, body: call.body })),
     ),
 
-    implement(
-      createEmbedding,
-      withPayments(paidCalls, createEmbedding, (call: EmbeddingCall, request) =>
-        idempotency.once(onceOf(call, createEmbedding, { isStreamed: false, request }), (signal, slot) => {
-          const { caller, body, requestId } = call;
-          return embed(deps, { caller: identified(caller), requestId, signal, body, slot, request });
-        }),
-      ),
+    implement(createEmbedding, (call) =>
+      answer(call, createEmbedding, (running) => embed(deps, { ...running, body: call.body })),
     ),
 
-    implement(
-      createMessage,
-      withPayments(paidCalls, createMessage, (call: MessageCall, request) =>
-        idempotency.once(
-          onceOf(call, createMessage, { isStreamed: call.body.stream === true, request }),
-          (signal, slot) => {
-            const { body, headers, requestId } = call;
-            const caller = identified(call.caller);
-            return createMessageReply(deps, { caller, requestId, signal, body, headers, slot, request });
-          },
-        ),
+    implement(createMessage, (call) =>
+      answer(call, createMessage, (running) =>
+        createMessageReply(deps, { ...running, body: call.body, headers: call.headers }),
       ),
     ),
 
@@ -98,9 +99,8 @@ export function inferenceHandlers(
 
     implement(connectResponses, async ({ signal }) => openSocket({ signal })),
 
-    implement(
-      compactResponse,
-      withPayments(paidCalls, compactResponse, (call: CompactCall, request) => {
+    implement(compactResponse, (call) =>
+      withPayment(paidCalls, { endpoint: compactResponse, call }, (request) => {
         const { caller, requestId, signal, body } = call;
         return compact(deps, { caller: identified(caller), requestId, signal, body, request });
       }),
@@ -108,21 +108,4 @@ export function inferenceHandlers(
 
     ...storedResponseHandlers(deps, background),
   ];
-}
-
-type ModelEndpoint =
-  | typeof createResponse
-  | typeof createChatCompletion
-  | typeof createMessage
-  | typeof createEmbedding;
-
-function onceOf<E extends ModelEndpoint>(
-  call: Call<E>,
-  endpoint: E,
-  { isStreamed, request: { refused } }: { isStreamed: boolean; request: PayableRequest },
-): OnceCall {
-  const { caller, requestId, body, signal } = call;
-  // An answer is not replayed for a payment that is refused.
-  const headers = refused ? {} : call.headers;
-  return { caller, requestId, headers, body, signal, endpoint, isStreamed };
 }

@@ -101,6 +101,18 @@ describe('an answer that is stored with its settlement', () => {
     expect((await idempotency.once(call(), never)).headers).toMatchObject({ 'idempotent-replayed': 'true' });
   });
 
+  test('has the receipt of a payment, also if nothing is written after the settlement', async () => {
+    const { idempotency, warnings, call } = make(['finish']);
+    const receipt = { 'payment-receipt': 'paid' };
+    await idempotency.once(call(), async (_signal, slot) => {
+      slot?.addHeaders(receipt);
+      const reply = new RelayReply({ a: '1' }, 'made');
+      expect(slot?.record(reply)?.headers).toEqual({ a: '1', ...receipt });
+      return reply.withHeaders(receipt);
+    });
+    expect(warnings).toEqual([]);
+  });
+
   test('is replaced by the returned one if that differs', async () => {
     const { idempotency, rows, call } = make();
     const given = new RelayReply({ a: '1' }, 'made, and not stored');

@@ -171,7 +171,7 @@ interface StoredReply {
 
 /**
  * Settles a whole answer. With a slot for an Idempotency-Key, the reply is rendered and stored in the same transaction,
- * and returned as `reply`; the same object must then be sent.
+ * and returned as `reply`; its body must then be sent.
  */
 export async function settleWhole(
   { meter }: StartedCall,

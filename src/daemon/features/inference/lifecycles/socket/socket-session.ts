@@ -11,7 +11,7 @@ import { checkAction, enforceKeyPolicy, policyOf } from '../../pipeline/key-poli
 import { inputTokens, noTokens } from '../../pricing/cost-bound.ts';
 import { withIds } from '../../stored/history.ts';
 import type { StoredTurn } from '../../stored/responses-store.ts';
-import { pay } from '../../with-payments.ts';
+import { pay } from '../../with-payment.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import {
   type RespondCall,

@@ -1,6 +1,5 @@
-import type { Endpoint } from '../../../shared/contract/endpoint.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import type { Call } from '../../handler.ts';
+import type { IdempotencySlot } from '../idempotency/index.ts';
 import {
   carriesPayment,
   type PaidCalls,
@@ -9,26 +8,26 @@ import {
 } from '../payment-required/index.ts';
 
 /** An answer that can carry a receipt. */
-interface Receivable<R> {
+export interface Receivable<R> {
   withHeaders(headers: Record<string, string>): R;
 }
 
-type Payable = Pick<Call<Endpoint>, 'caller' | 'requestId' | (keyof PayableRequest & keyof Call<Endpoint>)>;
+/** A call as its handler gets it. */
+export type Payable = Pick<PayableCall, 'caller' | 'requestId'> & PayableRequest;
 
-/** Answers calls of an endpoint, and accepts the payments that they carry. Costs nothing for those without one. */
-export function withPayments<C extends Payable, R extends Receivable<R>>(
+/** Accepts the payment that a call carries, and makes the call. Costs nothing for one without. */
+export function withPayment<R extends Receivable<R>>(
   paidCalls: Pick<PaidCalls, 'accept'> | undefined,
-  endpoint: PayableCall['endpoint'],
-  respond: (call: C, request: PayableRequest) => Promise<R>,
-): (call: C) => Promise<R> {
-  if (!paidCalls) return (call) => respond(call, call);
-  return (call) => {
-    if (!carriesPayment(call.headers)) return respond(call, call);
-    const { caller, requestId } = call;
-    return pay(paidCalls, { caller, requestId, endpoint, request: call }, (request) =>
-      respond(call, request),
-    );
-  };
+  {
+    endpoint,
+    call,
+    slot,
+  }: { call: Payable; slot?: IdempotencySlot | undefined } & Pick<PayableCall, 'endpoint'>,
+  respond: (request: PayableRequest) => Promise<R>,
+): Promise<R> {
+  if (!paidCalls || !carriesPayment(call.headers)) return respond(call);
+  const { caller, requestId } = call;
+  return pay(paidCalls, { caller, requestId, endpoint, request: call, slot }, respond);
 }
 
 /**
@@ -37,7 +36,7 @@ export function withPayments<C extends Payable, R extends Receivable<R>>(
  */
 export async function pay<R extends Receivable<R>>(
   paidCalls: Pick<PaidCalls, 'accept'>,
-  call: PayableCall,
+  { slot, ...call }: PayableCall & { slot?: IdempotencySlot | undefined },
   respond: (request: PayableRequest) => Promise<R>,
 ): Promise<R> {
   const { request } = call;
@@ -46,6 +45,7 @@ export async function pay<R extends Receivable<R>>(
     await respond({ ...requestOf(request), refused: accepted.refused });
     throw new ApiError('payment_refused', { extra: { reason: accepted.refused } });
   }
+  slot?.addHeaders(accepted.headers);
   const reply = await respond(request).catch((error: unknown) => {
     throw error instanceof ApiError ? keptAsCredit(error, accepted.creditedUsd) : error;
   });
