@@ -11,14 +11,14 @@ const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
  */
 const together = {
   command: [
-    /\/build\/cli\/(program|context)\.js$/,
-    /\/build\/cli\/(manifest\/[\w-]+|terminal\/process-context)\.js$/,
-    /\/build\/cli\/failures\/cli-error\.js$/,
-    /\/build\/cli\/hosts\/(hosts|host-file|host-address|local-daemon|send|pages)\.js$/,
-    /\/build\/cli\/output\/(output|escape-controls|style|time)\.js$/,
+    /\/src\/cli\/(program|context)\.ts$/,
+    /\/src\/cli\/(manifest\/[\w-]+|terminal\/process-context)\.ts$/,
+    /\/src\/cli\/failures\/cli-error\.ts$/,
+    /\/src\/cli\/hosts\/(hosts|host-file|host-address|local-daemon|send|pages)\.ts$/,
+    /\/src\/cli\/output\/(output|escape-controls|style|time)\.ts$/,
     /\/(commander|extra-typings)\//,
   ],
-  common: [/\/build\/shared\/(errors|client|received-error|sse|folders|proxies|loopback)\.js$/],
+  common: [/\/src\/shared\/(errors|client|received-error|sse|folders|proxies|loopback)\.ts$/],
 };
 
 /** To import a module of Node’s own is to make all that it exports, with some a second HTTP client: it is asked for instead. */
@@ -58,12 +58,12 @@ const ascii = {
 const drizzle = {
   name: 'drizzle',
   transform(code, id) {
-    if (!id.endsWith('/storage/sqlite/engine/orm.js')) return;
+    if (!id.endsWith('/storage/sqlite/engine/orm.ts')) return;
     const imports = code.replace(
-      /^const (\w+) = require\('(drizzle-orm[^']*)'\);$/gm,
+      /^const (\w+) = require\('(drizzle-orm[^']*)'\) as .*;$/gm,
       "import * as $1 from '$2';",
     );
-    if (imports === code) throw new Error('orm.js does not load Drizzle as expected');
+    if (imports === code) throw new Error('orm.ts does not load Drizzle as expected');
     return imports;
   },
 };
@@ -72,11 +72,11 @@ const drizzle = {
 const compiledBodies = {
   name: 'compiled-bodies',
   async transform(_code, id) {
-    if (!id.endsWith('/http/validation/compiled-bodies.js')) return;
-    const { ajvOptions } = await import('./build/daemon/http/validation/input-check.js');
-    const { standalone } = await import('./build/shared/contract/schema.js');
-    const { createResponse } = await import('./build/shared/contract/responses.js');
-    const { createChatCompletion } = await import('./build/shared/contract/chat-completions.js');
+    if (!id.endsWith('/http/validation/compiled-bodies.ts')) return;
+    const { ajvOptions } = await import('./src/daemon/http/validation/input-check.ts');
+    const { standalone } = await import('./src/shared/contract/schema.ts');
+    const { createResponse } = await import('./src/shared/contract/responses.ts');
+    const { createChatCompletion } = await import('./src/shared/contract/chat-completions.ts');
     const code = { source: true, esm: true };
     const ajv = new Ajv({ ...ajvOptions({ coerce: false, all: false }), code });
     const endpoints = [createResponse, createChatCompletion];
@@ -99,12 +99,12 @@ const common = {
 const modules = await build({
   ...common,
   input: {
-    cli: 'build/cli/main.js',
-    daemon: 'build/daemon/compiled-main.js',
-    'writer-worker': 'build/daemon/storage/sqlite/writer-worker.js',
-    'reader-worker': 'build/daemon/storage/sqlite/reader-worker.js',
-    'keychain-child': 'build/keychain/keychain-child.js',
-    'model-child': 'build/daemon/upstream/engine/model-child.js',
+    cli: 'src/cli/main.ts',
+    daemon: 'src/daemon/compiled-main.ts',
+    'writer-worker': 'src/daemon/storage/sqlite/writer-worker.ts',
+    'reader-worker': 'src/daemon/storage/sqlite/reader-worker.ts',
+    'keychain-child': 'src/keychain/keychain-child.ts',
+    'model-child': 'src/daemon/upstream/engine/model-child.ts',
   },
   plugins: [drizzle],
   preserveEntrySignatures: 'allow-extension',
@@ -131,7 +131,7 @@ const modules = await build({
 // The daemon consists of scripts, which start faster than modules: compiled-main.ts says why.
 const scripts = await build({
   ...common,
-  input: { 'daemon-main': 'build/daemon/main.js' },
+  input: { 'daemon-main': 'src/daemon/main.ts' },
   plugins: [drizzle, compiledBodies],
   output: {
     dir: 'dist',
@@ -186,5 +186,5 @@ function licenses() {
 }
 writeFileSync('dist/third-party-licenses.txt', licenses());
 
-const { schemaDocument } = await import('./build/daemon/config/schema-document.js');
+const { schemaDocument } = await import('./src/daemon/config/schema-document.ts');
 writeFileSync('dist/config.schema.json', `${JSON.stringify(schemaDocument(), null, 2)}\n`);

@@ -4,10 +4,11 @@
 var parts = process.versions.node.split('.').map(Number);
 if (parts[0] < 22 || (parts[0] === 22 && parts[1] < 19)) {
   Promise.all([import('node:child_process'), import('node:url')]).then((modules) => {
-    var own = process.platform === 'win32' ? 'node.exe' : 'node';
-    var paths = ['../node_modules/node/bin/' + own, './gateway.js'].map((path) =>
-      modules[1].fileURLToPath(new URL(path, import.meta.url)),
-    );
+    var own =
+      process.platform === 'win32'
+        ? '../own-node/node_modules/node-win-' + process.arch + '/bin/node.exe'
+        : '../node_modules/.bin/node';
+    var paths = [own, './gateway.js'].map((path) => modules[1].fileURLToPath(new URL(path, import.meta.url)));
     // The channel tells the child when this process is gone, even if it was killed.
     var child = modules[0].spawn(paths[0], paths.slice(1).concat(process.argv.slice(2)), {
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],

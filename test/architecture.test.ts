@@ -181,16 +181,31 @@ test('lint rejects the global clock, timers, network, process and console in fea
   for (const name of names) expect(stdout).toContain(`the global variable ${name}.`);
 });
 
-test('the decision record explains every library', async () => {
-  const { dependencies } = JSON.parse(await readFile('package.json', 'utf8'));
+/** The packages that the build bundles, as a pattern of their folders. */
+async function bundledPackages(): Promise<string> {
   const { forbidden } = JSON.parse(await readFile('.dependency-cruiser.json', 'utf8')) as {
     forbidden: { name: string; to: { pathNot?: string } }[];
   };
-  const { pathNot = '' } = forbidden.find(({ name }) => name === 'no-development-packages')?.to ?? {};
-  const bundled = /\((.*)\)/.exec(pathNot)?.[1]?.replace('[^/]+', 'api').split('|') ?? [];
+  return forbidden.find(({ name }) => name === 'no-development-packages')?.to.pathNot ?? '';
+}
+
+test('the decision record explains every library', async () => {
+  const { dependencies } = JSON.parse(await readFile('package.json', 'utf8'));
+  const bundled =
+    /\((.*)\)/
+      .exec(await bundledPackages())?.[1]
+      ?.replace('[^/]+', 'api')
+      .split('|') ?? [];
   expect(bundled.length).toBeGreaterThan(10);
   const page = await readFile('docs/decisions/2026-11-21-libraries.md', 'utf8');
   expect([...Object.keys(dependencies), ...bundled].filter((name) => !page.includes(name))).toEqual([]);
+});
+
+test('npm ci installs only what the program is built of; what tests need is in test/package.json', async () => {
+  const { devDependencies } = JSON.parse(await readFile('package.json', 'utf8'));
+  const bundled = new RegExp(await bundledPackages());
+  const others = Object.keys(devDependencies).filter((name) => !bundled.test(`node_modules/${name}/`));
+  expect(others).toEqual(['rolldown']);
 });
 
 describe('the map in docs/architecture.md', () => {

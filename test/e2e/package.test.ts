@@ -40,6 +40,16 @@ afterAll(async () => {
   await installed.remove();
 });
 
+/** The packages that an installation brings: path in the lock file, and entry. */
+async function broughtPackages() {
+  const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as {
+    packages: Record<string, { dev?: true; optional?: true; hasInstallScript?: true; link?: true }>;
+  };
+  return Object.entries(packages).filter(
+    ([path, { dev, link }]) => path.startsWith('node_modules/') && !dev && !link,
+  );
+}
+
 /** The size of a folder's own files, without the packages in it. */
 async function sizeOf(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -53,7 +63,12 @@ test.skipIf(process.platform === 'win32')('npx finds the command of the clone', 
   expect(await realpath('node_modules/.bin/gateway')).toBe(await realpath('bin/gateway.js'));
 });
 
-test.skipIf(process.platform === 'win32')("an old Node hands over to the clone's own", async () => {
+// The clone has none where the machine's Node is new enough.
+const ownNode = 'node_modules/.bin/node';
+const missingNode = existsSync(ownNode)
+  ? ''
+  : " (skipped: the clone has no Node of its own; an old npm's Node installs it)";
+test.skipIf(missingNode)(`an old Node hands over to the clone's own${missingNode}`, async () => {
   const disguise = join(home, 'old-node.cjs');
   const old = "{ ...process.versions, node: '20.20.2' }";
   await writeFile(disguise, `Object.defineProperty(process, 'versions', { value: ${old} });`);
@@ -77,7 +92,7 @@ test.skipIf(process.platform === 'win32')("an old Node hands over to the clone's
   });
 });
 
-// The first npx in a clone makes npm set the clone up once more, which would build for half a minute before each first start.
+// The first npx in a clone makes npm set the clone up once more, which would delay the first start by a build.
 test.skipIf(process.platform === 'win32')('npx does not rebuild what npm ci has built', async () => {
   const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
   const builtAt = async () => (await stat('dist/cli.js')).mtimeMs;
@@ -126,12 +141,8 @@ describe('the package', () => {
   test('is as small as the README claims', async () => {
     const readme = await readFile('README.md', 'utf8');
     const [, sizeMax, countMax] = /less\s+than ([\d.]+) MB[^.]*fewer\s+than (\d+) others/s.exec(readme) ?? [];
-    const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as {
-      packages: Record<string, { dev?: true }>;
-    };
-    const others = Object.entries(packages).filter(([path, { dev }]) => path !== '' && !dev);
     expect(installed.packedSize).toBeLessThan(Number(sizeMax) * 1e6);
-    expect(others.length).toBeLessThan(Number(countMax));
+    expect((await broughtPackages()).length).toBeLessThan(Number(countMax));
   });
 
   // npm warns about each of them when the package is installed globally.
@@ -139,18 +150,12 @@ describe('the package', () => {
     const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
     for (const name of ['preinstall', 'install', 'postinstall', 'prepare'])
       expect(scripts[name]).toBe(undefined);
-    const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as {
-      packages: Record<string, { dev?: true; hasInstallScript?: true }>;
-    };
-    const installed = Object.entries(packages).filter(([path, { dev }]) => path !== '' && !dev);
-    expect(installed.filter(([, { hasInstallScript }]) => hasInstallScript)).toEqual([]);
+    const brought = await broughtPackages();
+    expect(brought.filter(([, { hasInstallScript }]) => hasInstallScript)).toEqual([]);
   });
 
   test('takes less than 50 MB with its dependencies', async () => {
-    const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as {
-      packages: Record<string, { dev?: true; optional?: true }>;
-    };
-    const folders = Object.entries(packages).filter(([path, { dev, optional }]) => path && !dev && !optional);
+    const folders = (await broughtPackages()).filter(([, { optional }]) => !optional);
     const sizes = await Promise.all(folders.map(([path]) => sizeOf(path)));
     const own = installed.files.reduce((sum, { size }) => sum + size, 0);
     expect(sizes.reduce((sum, size) => sum + size, own)).toBeLessThan(50e6);
