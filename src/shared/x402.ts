@@ -4,6 +4,15 @@
  */
 
 import { isObject, type JsonObject, parseObject } from './json-object.ts';
+import type { LightningNetwork } from './wallet-backends.ts';
+
+/** The first 32 digits of the hash of each chain's first block, as CAIP-2 names chains. */
+export const chains: Readonly<Record<LightningNetwork, string>> = {
+  bitcoin: '000000000019d6689c085ae165831e93',
+  testnet: '000000000933ea01ad0ee984209779ba',
+  signet: '00000008819873e925422c1ff0f99f7c',
+  regtest: '0f9188f13cb7b2c71f2a335e3a4fc328',
+};
 
 /** What a seller accepts. `amount` is in the atomic units of `asset`: millisatoshis for Lightning. */
 export interface PaymentRequirements {

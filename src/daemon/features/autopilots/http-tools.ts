@@ -3,11 +3,16 @@ import { type Static, Type } from 'typebox';
 import type { AutopilotPolicy, AutopilotTool } from '../../../shared/contract/autopilots.ts';
 import { standalone } from '../../../shared/contract/schema.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import {
+  offerMismatch,
+  type PaymentOffer,
+  paymentOffersIn,
+  proofOf,
+} from '../../../shared/payment-offers.ts';
 import type { Caller, Identified } from '../../handler.ts';
 import { InvalidInvoice, type Invoice, loadBolt11 } from '../lightning/index.ts';
 import type { PaymentRecord, PayRequest, SpendingLimits } from '../wallet/index.ts';
 import { allowsUrl, defaultPortOf } from './allowed-hosts.ts';
-import { type PaymentOffer, paymentOffersIn } from './payment-offers.ts';
 import type { AutopilotRecord } from './store.ts';
 
 /** A request to an address that someone else chose, such as a model. */
@@ -190,7 +195,7 @@ export class HttpTools {
       throw new ApiError('conflict', { message });
     }
     const preimage = this.#deps.preimage(payment);
-    return preimage === null ? undefined : { preimage, headers: paid.offer.proofOf(preimage) };
+    return preimage === null ? undefined : { preimage, headers: proofOf(paid.offer, preimage) };
   }
 
   async #pay(
@@ -316,12 +321,12 @@ function allowedUrl({ l402AllowedHosts: hosts = [] }: AutopilotPolicy, text: str
 
 type ReadOffer = PaymentOffer & { amount: number; description: string | null };
 
-/** The offers whose invoices have an amount. */
+/** The offers whose invoices have an amount and are what the offer says. */
 async function readOffers({ headers }: WebAnswer): Promise<ReadOffer[]> {
   const { decodeInvoice } = await loadBolt11();
   return paymentOffersIn(headers).flatMap((offer) => {
     const invoice = decoded(decodeInvoice, offer.invoice);
-    if (!invoice || invoice.amountMsat === null) return [];
+    if (!invoice || invoice.amountMsat === null || offerMismatch(offer, invoice)) return [];
     return [{ ...offer, amount: invoice.amountMsat, description: invoice.description }];
   });
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { formatUsd } from '../../../shared/money.ts';
 import { formatChallenge, type PaymentChallenge } from '../../../shared/payment-scheme.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { formatX402, type PaymentRequirements } from '../../../shared/x402.ts';
+import { chains, formatX402, type PaymentRequirements } from '../../../shared/x402.ts';
 import type { InvoiceNetwork } from '../lightning/index.ts';
 import { canonicalBase64Url, canonicalJson, challengeId } from './challenge-id.ts';
 import type { Challenge, PaidRequest } from './store.ts';
@@ -14,14 +14,6 @@ export const callExpirySeconds = 600;
 const callRealm = 'gateway';
 /** Clients that know the parameter `header` keep their key in `Authorization`. */
 const credentialHeader = 'Payment-Authorization';
-
-/** The first 32 digits of the hash of each chain's first block, as CAIP-2 names chains. */
-const chains: Record<InvoiceNetwork, string> = {
-  bitcoin: '000000000019d6689c085ae165831e93',
-  testnet: '000000000933ea01ad0ee984209779ba',
-  signet: '00000008819873e925422c1ff0f99f7c',
-  regtest: '0f9188f13cb7b2c71f2a335e3a4fc328',
-};
 
 /** Networks whose name in a Lightning charge is another one; absent for those that the charge cannot name. */
 const chargeNetworks: Partial<Record<InvoiceNetwork, string>> = {

@@ -9,13 +9,9 @@ import {
   type TokenProblem,
   tokenKeys,
 } from '../../../../src/daemon/features/paywalls/l402.ts';
-import {
-  decodeMacaroon,
-  encodeMacaroon,
-  isSignedBy,
-  mint,
-} from '../../../../src/daemon/features/paywalls/macaroon.ts';
+import { isSignedBy, mint } from '../../../../src/daemon/features/paywalls/macaroon.ts';
 import type { TokenTerms } from '../../../../src/daemon/features/paywalls/store.ts';
+import { decodeMacaroon, encodeMacaroon } from '../../../../src/shared/macaroon.ts';
 import { appendCaveats } from '../../../support/append-caveats.ts';
 
 const rootKey = Buffer.alloc(32, 7);
