@@ -8,10 +8,10 @@ import { trimEnd } from './trim-text.ts';
  * test differ in one function.
  */
 export interface ClientRequest {
-  method: Endpoint['method'];
+  method: string;
   url: string;
   headers: Record<string, string>;
-  body?: string;
+  body?: string | Uint8Array;
   signal?: AbortSignal;
 }
 

@@ -102,11 +102,15 @@ export function offerMismatch({ terms }: PaymentOffer, invoice: InvoiceFacts): s
   return different && names[different];
 }
 
-/** When an L402 token expires by its own account, in milliseconds since 1970; undefined if it does not say. */
-export function tokenExpiry(token: string): number | undefined {
+/** What an L402 token says about itself; each is infinite if it does not say. */
+export function tokenBounds(token: string): { expiresAt: number; uses: number } {
   const caveats = decodeMacaroon(Buffer.from(token, 'base64'))?.caveats ?? [];
-  const seconds = caveats.flatMap((caveat) => /_valid_until=(\d{1,12})$/.exec(caveat)?.[1] ?? []);
-  return seconds.length === 0 ? undefined : Math.min(...seconds.map(Number)) * 1000;
+  const lowest = (pattern: RegExp) =>
+    Math.min(...caveats.map((caveat) => Number(pattern.exec(caveat)?.[1] ?? Number.POSITIVE_INFINITY)));
+  return {
+    expiresAt: lowest(/_valid_until=(\d{1,12})$/) * 1000,
+    uses: lowest(/_max_uses=(\d{1,12})$/),
+  };
 }
 
 /** `token` is the newer name of `macaroon`. */

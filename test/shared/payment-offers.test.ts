@@ -7,7 +7,7 @@ import {
   type PaymentOffer,
   paymentOffersIn,
   proofOf,
-  tokenExpiry,
+  tokenBounds,
 } from '../../src/shared/payment-offers.ts';
 import { formatChallenge, parseCredential, toBase64Url } from '../../src/shared/payment-scheme.ts';
 import { chains, formatX402, parsePaymentPayload } from '../../src/shared/x402.ts';
@@ -147,11 +147,14 @@ describe('an invoice', () => {
   test('cannot be compared with a token of another form', () => {
     const opaque = offerIn({ 'www-authenticate': `L402 token="opaque", invoice="${invoice}"` });
     expect(offerMismatch(opaque, facts)).toBeUndefined();
-    expect(tokenExpiry('opaque')).toBeUndefined();
+    expect(tokenBounds('opaque')).toEqual(unbounded);
   });
 });
 
-test('a token expires at the earliest time among its caveats', () => {
-  expect(tokenExpiry(tokenWith(['services=a:0']))).toBeUndefined();
-  expect(tokenExpiry(tokenWith(['a_valid_until=2000', 'a_valid_until=1000']))).toBe(1_000_000);
+const unbounded = { expiresAt: Number.POSITIVE_INFINITY, uses: Number.POSITIVE_INFINITY };
+
+test('a token is bounded by the strictest of its caveats', () => {
+  expect(tokenBounds(tokenWith(['services=a:0']))).toEqual(unbounded);
+  const caveats = ['a_valid_until=2000', 'a_max_uses=3', 'a_valid_until=1000', 'a_max_uses=1'];
+  expect(tokenBounds(tokenWith(caveats))).toEqual({ expiresAt: 1_000_000, uses: 1 });
 });

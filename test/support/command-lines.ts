@@ -233,6 +233,9 @@ export const commandLines: Record<string, Sample> = {
   pay: {
     make: async (get) => ({ args: ['pay', await invoiceOf(get, '.paymentRequest'), '--max-sats', '10'] }),
   },
+  fetch: local(
+    text({ make: async (get) => ({ args: ['fetch', `${await get(['status'], '.url')}/healthz`] }) }),
+  ),
   'payments list': line('payments', 'list'),
   'payments show': {
     make: async (get) => {

@@ -39,10 +39,12 @@ export async function runCli(args: string[], options: RunOptions = {}): Promise<
   const result: RunResult = { code: -1, stdout: '', stderr: '' };
   const { typed = [], tty = false, stdin } = options;
   const isTty = { stdout: tty === true, stderr: tty === true, ...(typeof tty === 'object' && tty) };
-  const write = (name: 'stdout' | 'stderr', answer?: (text: string) => void) => (text: string) => {
-    result[name] += text;
-    answer?.(text);
-  };
+  const write =
+    (name: 'stdout' | 'stderr', answer?: (text: string) => void) => (data: string | Uint8Array) => {
+      const text = typeof data === 'string' ? data : Buffer.from(data).toString('latin1');
+      result[name] += text;
+      answer?.(text);
+    };
   const context = createContext({
     io: {
       stdout: { write: write('stdout', options.onStdout), isTty: isTty.stdout },

@@ -70,11 +70,12 @@ async function approve(context: Context, invoice: string, maxSats: number | unde
   }
   const { data } = await context.client().call(decodeInvoice, { body: { invoice } });
   if (data.problem !== null) throw new CliError(data.problem, { exit: exitCodes.pay });
-  stderr.write(escapeControls(summary(data)));
+  stderr.write(escapeControls(quoteLines(data)));
   await confirm(context, `Pay ${bitcoin(data.amountMsats ?? 0)}?`, {});
 }
 
-function summary(quote: Quote): string {
+/** A line per fact. */
+export function quoteLines(quote: Quote): string {
   return quoteFacts(quote)
     .map(([label, text]) => `${label.padEnd(9)}${text}\n`)
     .join('');

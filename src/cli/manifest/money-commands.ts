@@ -87,6 +87,10 @@ export const moneyCommands: Record<string, CommandEntry | NounEntry> = {
     endpoint: endpoints.payInvoice,
     load: async () => (await import('../commands/payments.ts')).payCommand,
   },
+  fetch: {
+    summary: 'Request a URL, and pay for it if the server asks.',
+    load: async () => (await import('../commands/fetch/fetch.ts')).fetchCommand,
+  },
   payments: {
     summary: 'View payments from your wallet, and resolve pending ones.',
     alone: 'list',

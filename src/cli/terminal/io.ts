@@ -15,7 +15,7 @@ export function isStdin(words: readonly string[]): boolean {
 }
 
 export interface Writer {
-  write(text: string): unknown;
+  write(data: string | Uint8Array): unknown;
   isTty: boolean;
 }
 

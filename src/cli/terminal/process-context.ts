@@ -59,7 +59,7 @@ function writerFor(stream: NodeJS.WriteStream): Io['stdout'] {
       process.exit(exitCodes.failed);
     });
   }
-  return { write: (text) => stream.write(text), isTty: stream.isTTY === true };
+  return { write: (data) => stream.write(data), isTty: stream.isTTY === true };
 }
 
 async function readLine(): Promise<string | undefined> {

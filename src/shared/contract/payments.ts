@@ -162,6 +162,11 @@ export const decodeInvoice = endpoint({
       createdAt: Timestamp,
       expiresAt: Timestamp,
       problem: nullable(Type.String({ description: 'Why your wallet cannot pay it now; null if it can.' })),
+      paymentId: nullable(
+        Type.String({
+          description: 'Your payment of it that is pending or succeeded: `pay_…`; null without one.',
+        }),
+      ),
     }),
   ),
   errors: [...errors, 'invalid_request'],

@@ -80,7 +80,7 @@ export function paymentHandlers(deps: WalletHandlersDeps): Handler[] {
       }),
     ),
     implement(decodeInvoice, async ({ caller, body }) => {
-      const { invoice, expiresAt, feeLimit, problem } = await payments.quote(caller, body.invoice);
+      const { invoice, expiresAt, feeLimit, problem, paymentId } = await payments.quote(caller, body.invoice);
       const { amountMsat, description, descriptionHash, payee, network, paymentHash, timestamp } = invoice;
       return {
         data: {
@@ -95,6 +95,7 @@ export function paymentHandlers(deps: WalletHandlersDeps): Handler[] {
           createdAt: isoTime(timestamp * 1000),
           expiresAt: isoTime(expiresAt),
           problem: problem?.message ?? null,
+          paymentId,
         },
       };
     }),

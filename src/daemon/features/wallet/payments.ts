@@ -84,10 +84,15 @@ export interface InvoiceQuote {
   feeLimit: number | null;
   /** Why the caller cannot pay it now. */
   problem: ApiError | undefined;
+  /** The caller's payment of it that is pending or succeeded. */
+  paymentId: string | null;
 }
 
 /** A quote without a problem. */
-type Payable = Omit<InvoiceQuote, 'problem' | 'feeLimit'> & { amount: number; isInternal: boolean };
+type Payable = Omit<InvoiceQuote, 'problem' | 'feeLimit' | 'paymentId'> & {
+  amount: number;
+  isInternal: boolean;
+};
 
 /** Payments from wallets. All of them, of people, agents and tools, go through `pay`. */
 export class Payments {
@@ -162,7 +167,9 @@ export class Payments {
     const { amountMsat, paymentHash } = invoice;
     const isInternal = isSettledInternally(await this.#deps.store.invoiceByHash(paymentHash), backend);
     const feeLimit = amountMsat === null ? null : isInternal ? 0 : feeLimitAt(backend, amountMsat);
-    const quote = { invoice, text: read.text, expiresAt, feeLimit, problem: undefined };
+    const earlier = wallet && (await this.#deps.store.paymentByHash(paymentHash));
+    const paymentId = earlier?.walletId === wallet?.id ? (earlier?.id ?? null) : null;
+    const quote = { invoice, text: read.text, expiresAt, feeLimit, problem: undefined, paymentId };
     try {
       const { amount } = await this.#payable(
         wallet ?? (await this.#deps.wallets.required(caller)),
