@@ -105,12 +105,10 @@ export async function metered(
     await admission.settle(hold, settlementFor(usage));
     for (const observer of observers) observer.onSettled?.(usage, elapsedMs());
   };
-  try {
-    const decided = await run();
-    await settle(decided, null);
-    return decided;
-  } catch (error) {
+  const decided = await run().catch(async (error: unknown) => {
     await settle(undefined, error instanceof ApiError ? error.code : 'server_error').catch(() => {});
     throw error;
-  }
+  });
+  await settle(decided, null);
+  return decided;
 }

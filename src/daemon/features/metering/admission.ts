@@ -24,8 +24,8 @@ export interface Admission {
    */
   hold(record: HoldRecord, terms?: HoldTerms): Promise<Hold>;
   /**
-   * Ends a hold exactly once; resolves to its event's sequence when the settlement is on disk. A settlement that could not
-   * be written is retried after the next successful hold.
+   * Ends a hold; resolves to its event's sequence when the settlement is on disk. A settlement that could not be written
+   * is retried after the next successful hold, so a second one of the same hold is a TypeError.
    */
   settle(hold: Hold, settlement: Settlement): Promise<number>;
   /** The number of calls that are admitted and not settled. */
@@ -135,6 +135,7 @@ export function createAdmission({ store, state, limits, agents }: AdmissionDeps)
     },
     settle(hold, settlement) {
       const call = hold as Call;
+      if (call.charged) return Promise.reject(new TypeError('a hold is settled once'));
       const { charged, completedAt, cost } = settlement.usage;
       end(call);
       // Also after a hold that could not be written: the settlement counts the call and its cost.

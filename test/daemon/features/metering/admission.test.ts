@@ -35,6 +35,18 @@ describe('a settlement that cannot be written', () => {
     expect(tried).toEqual(['req_1', 'req_1']);
   });
 
+  test('is written once, whoever settles the hold again', async () => {
+    let isFull = true;
+    const { admission, tried } = admissionOver(() => (isFull ? full() : Promise.resolve(1)));
+    const hold = await admission.hold(record('req_1'));
+    await admission.settle(hold, settlement('req_1')).catch(() => {});
+    await expect(admission.settle(hold, settlement('req_1'))).rejects.toThrow(TypeError);
+    isFull = false;
+    await (await admission.hold(record('req_2'))).committed;
+    await expect(admission.settle(hold, settlement('req_1'))).rejects.toThrow(TypeError);
+    expect(tried).toEqual(['req_1', 'req_1']);
+  });
+
   test('is not retried when that cannot help', async () => {
     const { admission, tried } = admissionOver(() => Promise.reject(new Error('a fault')));
     const hold = await admission.hold(record('req_1'));
