@@ -32,8 +32,8 @@ async function bundlePrograms(): Promise<Programs> {
     input: {
       'serve-child': 'test/support/serve-child.ts',
       'cli-program': 'test/support/cli-program.ts',
-      'writer-worker': 'src/daemon/storage/sqlite/engine/writer-worker.ts',
-      'reader-worker': 'src/daemon/storage/sqlite/engine/reader-worker.ts',
+      'writer-worker': 'src/daemon/storage/sqlite/writer-worker.ts',
+      'reader-worker': 'src/daemon/storage/sqlite/reader-worker.ts',
       'keychain-child': 'src/keychain/keychain-child.ts',
       'model-child': 'src/daemon/upstream/engine/model-child.ts',
     },
