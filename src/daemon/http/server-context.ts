@@ -2,6 +2,7 @@ import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import type { Handler } from '../handler.ts';
 import { type HostNames, hostNames, requestGuard } from './protection/guard.ts';
 import { type HttpLimits, httpLimits } from './protection/limits.ts';
+import { type AllowedOrigins, allowedOrigins } from './protection/origins.ts';
 import { Overload } from './protection/overload.ts';
 import {
   type AddressRateLimit,
@@ -20,7 +21,7 @@ export interface ServerContext {
   options: HttpServerOptions;
   limits: HttpLimits;
   hosts: HostNames;
-  origins: ReadonlySet<string>;
+  origins: AllowedOrigins;
   guard: ReturnType<typeof requestGuard>;
   publicRate: AddressRateLimit;
   publicStreams: PublicStreams;
@@ -42,7 +43,7 @@ export interface ServerContext {
 export function createServerContext(options: HttpServerOptions): ServerContext {
   const limits = { ...httpLimits, ...options.limits };
   const hosts = hostNames(options.allowedHosts ?? [], options.publicUrl);
-  const origins = new Set(options.allowedOrigins ?? []);
+  const origins = allowedOrigins(options.allowedOrigins ?? []);
   const context: ServerContext = {
     options,
     limits,
