@@ -251,6 +251,37 @@ describe('the credit of an agent', () => {
   });
 });
 
+describe('credit for 500 tokens of output', () => {
+  const messages = [{ role: 'user', content: 'Hello.' }];
+  const json = (path: string, body: object) => ({ path, body });
+  const inEachFormat = (most: number | undefined) => [
+    json('/v1/responses', { input: 'Hello.', max_output_tokens: most }),
+    json('/v1/chat/completions', { messages, max_tokens: most }),
+    json('/v1/chat/completions', { messages, max_completion_tokens: most }),
+    ...(most === undefined ? [] : [json('/v1/messages', { messages, max_tokens: most })]),
+  ];
+  test.each([
+    ['an answer without a maximum, which is shortened', undefined, 200, undefined],
+    ['an answer of at most 300 tokens', 300, 200, undefined],
+    ['an answer of at most 4000 tokens', 4000, 402, 'agent_balance_too_low'],
+  ])('%s', async (_what, most, status, code) => {
+    provider.always({ text: 'Hello.', usage: { input: 10, output: 5 } });
+    for (const { path, body } of inEachFormat(most)) {
+      const { id, secret } = await signUpAgent(daemon);
+      await grant(id, '0.005');
+      const answer = await fetch(daemon.url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
+        body: JSON.stringify({ model: other, ...body }),
+      });
+      const { error } = (await answer.json()) as Json;
+      // Errors in Anthropic's format have no codes.
+      const expected = code && path === '/v1/messages' ? 'billing_error' : code;
+      expect([path, answer.status, error?.code ?? error?.type]).toEqual([path, status, expected]);
+    }
+  });
+});
+
 describe('an agent', () => {
   test('sees its own usage and responses only', async () => {
     const [ann, ben] = [await signUpAgent(daemon), await signUpAgent(daemon)];

@@ -33,11 +33,16 @@ export interface FreeTierSettings {
   inputTokens: number;
 }
 
+/** Returns the amount to hold within the affordable one, or undefined if that is too little for the call or its whole output. */
+export type Fit = (affordable: NanoUsd, output: { isWhole: boolean }) => NanoUsd | undefined;
+
 /** The conditions of an agent's call. */
 export interface AgentTerms {
   agentId: string;
   /** Why the call is not part of the free tier, as a sentence; undefined if it is. */
   outsideFreeTier: string | undefined;
+  /** Whether the caller set a maximum for the output. The agent's credit must cover that; without one, it may be shortened. */
+  hasMaximum: boolean;
 }
 
 /** A call that an agent may make. */
@@ -233,7 +238,7 @@ export class AgentAllowances {
     const poolLeft = Math.max(0, this.#poolLeft());
     const affordable = Math.min(left, poolLeft);
     // Credit pays for the whole output rather than that the free tier shortens it.
-    const shortened = () => (options.balance > affordable ? undefined : options.fit(affordable));
+    const shortened = () => (options.balance > affordable ? undefined : options.fit(affordable, { isWhole: false }));
     const fitting = amount <= affordable ? amount : shortened();
     if (fitting !== undefined && fitting <= affordable) return fitting;
     const code: ErrorCode = poolLeft < left ? 'agent_free_tier_full' : 'agent_free_budget_used';
@@ -283,6 +288,5 @@ function kindOf({ endpoint }: HoldRecord): keyof typeof dailyCalls {
 interface TakeOptions {
   /** The agent's remaining credit. */
   balance: NanoUsd;
-  /** As in `HoldTerms`. */
-  fit: (affordable: NanoUsd) => NanoUsd | undefined;
+  fit: Fit;
 }

@@ -136,7 +136,7 @@ class Host {
       const hold = await this.#admission.hold(record, {
         policy: undefined,
         isPrepaid: true,
-        agent: { agentId, outsideFreeTier: undefined },
+        agent: { agentId, outsideFreeTier: undefined, hasMaximum: false },
         fit: (affordable) => {
           if (affordable < amount / 4) return undefined;
           reserved = affordable;
@@ -282,7 +282,7 @@ function admissionOf(usedForFree: number, day = async () => nothingUsed) {
     admission.hold(aHold('req_1', { keyId: `agt_${agent}`, workspaceId: `ws_${agent}`, amount }), {
       policy: undefined,
       isPrepaid: true,
-      agent: { agentId: `agt_${agent}`, outsideFreeTier: undefined },
+      agent: { agentId: `agt_${agent}`, outsideFreeTier: undefined, hasMaximum: false },
       fit: (affordable) => affordable,
     });
   return { admission, agents, settled, hold };

@@ -182,10 +182,11 @@ async function admit(deps: CallDeps, call: ModelCall, startedAt: number) {
             { routes, inputTokensMax: input.most },
             deps.settings.freeTier,
           ),
+          hasMaximum: inference.outputTokensMax !== undefined,
         },
       }),
-      fit(affordable) {
-        const capped = capOutputToBudget(budget, inference, { ...bound, affordable });
+      fit(affordable, { isWhole }) {
+        const capped = capOutputToBudget(budget, inference, { ...bound, affordable, isWhole });
         budget = capped ?? budget;
         return capped?.amount;
       },
