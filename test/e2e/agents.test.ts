@@ -202,15 +202,19 @@ describe('the free tier', () => {
     const host = await startDaemon({ config, env: { FAKE_KEY: 'sk-fake' } });
     provider.always({ text: 'Hello.', usage: { input: 10, output: 300 } });
     const codes = new Set<string | undefined>();
+    const stateFor = async (secret: string) =>
+      (await viewAgent(host, secret)).free_tier.shared_pool.state as string;
     for (let each = 0; each < 4; each += 1) {
       const { secret } = await signUpAgent(host);
       for (let turn = 0; turn < 5; turn += 1) {
-        codes.add(await codeOf(ask(secret, { model: free, max_output_tokens: 300 }, host)));
+        const code = await codeOf(ask(secret, { model: free, max_output_tokens: 300 }, host));
+        codes.add(code);
+        if (code !== 'agent_free_budget_used')
+          expect([code, await stateFor(secret)]).toEqual([code, code === undefined ? 'open' : 'full']);
       }
-      const { free_tier } = await viewAgent(host, secret);
-      if (free_tier.shared_pool.state === 'full') break;
     }
     expect(codes).toContain('agent_free_tier_full');
+    expect(await stateFor((await signUpAgent(host)).secret)).toBe('full');
     await host.stop();
   });
 

@@ -98,7 +98,8 @@ interface AllowancesDeps {
 export class AgentAllowances {
   readonly #deps: AllowancesDeps;
   readonly #agents = new Map<string, Agent>();
-  #pool = { day: '', spent: 0, held: 0 };
+  /** `isFull` once a call was refused for it, until another one is admitted or money returns: a rest that pays for no call stays. */
+  #pool = { day: '', spent: 0, held: 0, isFull: false };
   #today = '';
   #loading: Promise<unknown> = Promise.resolve();
 
@@ -135,6 +136,8 @@ export class AgentAllowances {
     const kind = kindOf(record);
     if (totals[kind] >= dailyCalls[kind] && !isLifting(balance)) throw this.#dailyLimit(kind);
     const free = this.#freeAmount(record, totals, terms, options);
+    if (free instanceof ApiError) this.#pool.isFull ||= free.code === 'agent_free_tier_full';
+    else if (free > 0) this.#pool.isFull = false;
     if (free instanceof ApiError && balance <= 0) throw this.#withOffer(free, agentId, balance);
     totals[kind] += 1;
     agent.open += 1;
@@ -172,6 +175,7 @@ export class AgentAllowances {
     if (this.#pool.day === free.day) {
       this.#pool.held -= free.amount;
       this.#pool.spent += spent;
+      if (spent < free.amount) this.#pool.isFull = false;
     }
   }
 
@@ -184,7 +188,7 @@ export class AgentAllowances {
   async use(agentId: string): Promise<AgentUse> {
     while (!this.isReady(agentId)) await this.load(agentId);
     const { held, ...day } = (this.#agents.get(agentId) as Agent).totals;
-    const isPoolFull = this.#poolLeft() <= 0;
+    const isPoolFull = this.#pool.isFull || this.#poolLeft() <= 0;
     return { ...day, freeCost: day.freeCost + held, resetsAt: this.#resetsAt(), isPoolFull };
   }
 
@@ -204,7 +208,7 @@ export class AgentAllowances {
     const day = this.#day();
     if (this.#pool.day !== day) {
       const spent = await this.#deps.store.freeCost(day);
-      this.#pool = { day, spent, held: 0 };
+      this.#pool = { day, spent, held: 0, isFull: false };
     }
     const known = this.#agents.get(agentId);
     if (known?.totals.day === day) return;
@@ -238,7 +242,8 @@ export class AgentAllowances {
     const poolLeft = Math.max(0, this.#poolLeft());
     const affordable = Math.min(left, poolLeft);
     // Credit pays for the whole output rather than that the free tier shortens it.
-    const shortened = () => (options.balance > affordable ? undefined : options.fit(affordable, { isWhole: false }));
+    const shortened = () =>
+      options.balance > affordable ? undefined : options.fit(affordable, { isWhole: false });
     const fitting = amount <= affordable ? amount : shortened();
     if (fitting !== undefined && fitting <= affordable) return fitting;
     const code: ErrorCode = poolLeft < left ? 'agent_free_tier_full' : 'agent_free_budget_used';
