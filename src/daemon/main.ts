@@ -102,7 +102,7 @@ interface Resources {
 async function run(config: Config, environment: Environment): Promise<ExitCode> {
   await prepareDataFolder(config.dataFolder);
   const logFile = openLogFile({ folder: config.dataFolder });
-  const log = createLog(config.logLevel, logFile);
+  const log = createLog(config.logLevel, { stderr: environment.stderr, file: logFile });
   const network = await createProviderNetwork(config, { elapsed, log, stderr: environment.stderr });
   const world = worldOfProcess(network.send);
   const storage = await openSqliteStorage({ folder: config.dataFolder, now: world.now, log, settledEvent });
