@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import type { LastingStreams, Writer } from './io.ts';
 
-/** Text that a reader has not taken yet is kept up to this length, in UTF-16 code units; more is dropped. */
+/** What a reader has not taken yet is kept up to this length; more is dropped. */
 const waitingMax = 1024 * 1024;
 /** How long the end of the process waits for a reader. */
 const closeMs = 1_000;
@@ -35,10 +35,10 @@ function writerOf(stream: Stream): Writer {
   if (stream instanceof Socket) {
     // Node lets writes to a terminal block, which Ctrl-S or a stalled connection can make last for hours.
     if (isTty) (stream as Terminal)._handle?.setBlocking?.(false);
-    return { isTty, write: (text) => isWritable(stream) && stream.write(text) };
+    return { isTty, write: (data) => isWritable(stream) && stream.write(data) };
   }
   // A file or device. Node's stream for it ends with the first error, but a full disk may have space later.
-  return { isTty, write: (text) => writeAll(stream.fd, text) };
+  return { isTty, write: (data) => writeAll(stream.fd, data) };
 }
 
 type Terminal = Socket & { _handle?: { setBlocking?(isBlocking: boolean): void } };
@@ -47,9 +47,9 @@ function isWritable(stream: Socket): boolean {
   return stream.writable && stream.writableLength < waitingMax;
 }
 
-function writeAll(file: number, text: string): void {
+function writeAll(file: number, data: string | Uint8Array): void {
   try {
-    let rest = Buffer.from(text);
+    let rest = typeof data === 'string' ? Buffer.from(data) : data;
     while (rest.length > 0) rest = rest.subarray(writeSync(file, rest));
   } catch {
     // The next write tries again.
