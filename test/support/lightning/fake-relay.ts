@@ -16,6 +16,8 @@ export interface FakeRelay {
   events: NostrEvent[];
   /** Closes all connections but the first, which is the wallet's. */
   disconnect(): void;
+  /** Sends a text to all connections but the wallet's. */
+  broadcast(text: string): void;
   close(): Promise<void>;
 }
 
@@ -52,11 +54,20 @@ export async function startFakeRelay(): Promise<FakeRelay> {
   const disconnect = () => {
     for (const socket of [...server.clients].slice(1)) socket.terminate();
   };
+  const broadcast = (text: string) => {
+    for (const socket of [...server.clients].slice(1)) socket.send(text);
+  };
   const close = async () => {
     for (const socket of server.clients) socket.terminate();
     await new Promise((resolve) => server.close(resolve));
   };
-  return { url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, events, disconnect, close };
+  return {
+    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    events,
+    disconnect,
+    broadcast,
+    close,
+  };
 }
 
 function matches({ kinds, authors, since, ...others }: Filter, event: NostrEvent): boolean {

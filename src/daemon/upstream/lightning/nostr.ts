@@ -28,14 +28,20 @@ export function signEvent(
   return { ...event, id, pubkey, sig: hex(schnorr.sign(Buffer.from(id, 'hex'), secretKey)) };
 }
 
-/** Whether the author signed this event. */
+/** Whether a value is an event that its author signed. What they signed may still have any form. */
 export function isAuthentic(event: NostrEvent): boolean {
+  if (!hasForm(event)) return false;
   try {
     const bytes = (text: string) => Buffer.from(text, 'hex');
     return idOf(event) === event.id && schnorr.verify(bytes(event.sig), bytes(event.id), bytes(event.pubkey));
   } catch {
     return false;
   }
+}
+
+function hasForm({ kind, tags, content }: Record<keyof NostrEvent, unknown>): boolean {
+  const isTag = (tag: unknown) => Array.isArray(tag) && tag.every((part) => typeof part === 'string');
+  return typeof kind === 'number' && typeof content === 'string' && Array.isArray(tags) && tags.every(isTag);
 }
 
 function idOf({ pubkey, created_at, kind, tags, content }: Omit<NostrEvent, 'id' | 'sig'>): string {

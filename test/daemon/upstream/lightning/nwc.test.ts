@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { decodeInvoice } from '../../../../src/daemon/features/lightning/bolt11.ts';
-import { nip04, nip44, publicKeyOf } from '../../../../src/daemon/upstream/lightning/nostr.ts';
+import { nip04, nip44, publicKeyOf, signEvent } from '../../../../src/daemon/upstream/lightning/nostr.ts';
 import { nwc } from '../../../../src/daemon/upstream/lightning/nwc.ts';
 import { startAlbyWalletService } from '../../../support/lightning/alby-wallet-service.ts';
-import { type FakeNwcOptions, startFakeNwc } from '../../../support/lightning/fake-nwc.ts';
+import { type FakeNwcOptions, startFakeNwc, walletSecret } from '../../../support/lightning/fake-nwc.ts';
 import { fakeRig } from '../../../support/lightning/rig.ts';
 import { lightningBackendContract, requestFor } from './lightning-backend.contract.ts';
 
@@ -51,6 +51,36 @@ describe('Nostr Wallet Connect', () => {
         ),
       )
       .toBe('ready');
+  });
+
+  test('ignores messages of the relay that are no events, and malformed events that the wallet signed', async () => {
+    const rig = await startRig();
+    const backend = rig.start();
+    await backend.prepare(never);
+    const event = (part: object) =>
+      signEvent({ kind: 23195, created_at: 1, tags: [], content: '', ...part } as never, walletSecret);
+    const malformed = [
+      ...[null, 5, 'e', {}, [null], [['e'], 5], [[null]], [[]]].map((tags) => event({ tags })),
+      ...[null, 5, {}, []].map((content) => event({ content, tags: [['e', 'x']] })),
+      ...[null, {}, '23195', 13194].map((kind) => event({ kind })),
+      ...[null, 5, [], {}],
+    ];
+    for (const each of malformed)
+      for (const subject of ['info', 'answers', null])
+        rig.relay.broadcast(JSON.stringify(['EVENT', subject, each]));
+    for (const text of [
+      '',
+      'null',
+      '{}',
+      '[',
+      '[]',
+      '["EVENT"]',
+      '["OK"]',
+      '["OK",null,false,null]',
+      '["EOSE"]',
+    ])
+      rig.relay.broadcast(text);
+    await expect(backend.prepare(never)).resolves.not.toThrow();
   });
 
   test('ends requests, so that a wallet does not carry them out later', async () => {
