@@ -98,7 +98,7 @@ function serveEndpoint(handler: Handler, context: ServerContext): ServedEndpoint
           call.rawBody = undefined;
           const streamed = context.responder.succeed(call, value, () => serialiser(reply));
           if (streamed === undefined) finish();
-          else streamed.then(finish);
+          else streamed.then(finish, finish);
         },
         (error) => {
           context.responder.fail(call, error);

@@ -58,7 +58,9 @@ export async function sendGuarded(
       ...(content && { 'content-length': content.byteLength }),
     };
     const asked = (url.protocol === 'https:' ? sendHttps : sendHttp)(url, options);
-    asked.on('response', (answer) => void readAnswer(answer, bytesMax).then(resolve, reject));
+    asked.on('response', (answer) => {
+      readAnswer(answer, bytesMax).then(resolve, reject);
+    });
     // An upgrade would leave the request without an end.
     asked.on('upgrade', (_answer, socket) => {
       socket.destroy();

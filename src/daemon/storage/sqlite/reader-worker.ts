@@ -12,7 +12,7 @@ if (parentPort) {
     setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
   const database = openForReading(file);
   const reads: Reads = longReads(database);
-  port.on('message', async (message: ToReader) => {
+  const handle = async (message: ToReader): Promise<void> => {
     if ('close' in message) {
       database.close();
       // Ends only this thread, even while a backup waits for its next pages.
@@ -28,5 +28,7 @@ if (parentPort) {
       answer = { id, problem: error instanceof Error ? error.message : String(error) };
     }
     port.postMessage(answer);
-  });
+  };
+  // What it rejects with ends this thread; the daemon starts another one for the next read.
+  port.on('message', (message: ToReader) => void handle(message));
 }
