@@ -17,7 +17,7 @@ export interface ChildDaemon {
   signal(name: NodeJS.Signals): void;
   /** Resolves to the exit code, or to the signal that killed it. */
   ended: Promise<number | NodeJS.Signals>;
-  /** Kills it if it still runs, and removes its folder. Rejects if it streamed an event that breaks its schema. */
+  /** Kills it if it still runs, and removes its folder. Rejects if it streamed an event that breaks its schema, or had a fault. */
   remove(): Promise<void>;
 }
 
@@ -82,6 +82,8 @@ export async function startChildDaemon(options: ChildOptions = {}): Promise<Chil
       const found = await readFile(violations, 'utf8').catch(() => '');
       await rm(home, { recursive: true, force: true });
       if (found !== '') throw new Error(`events that break their schemas:\n${found}`);
+      const faults = out.stderr.split('\n').filter((line) => line.includes('an unexpected fault'));
+      if (faults.length > 0) throw new Error(`faults that nothing handled:\n${faults.join('\n')}`);
     },
   };
 }

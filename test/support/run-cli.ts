@@ -45,14 +45,10 @@ export async function runCli(args: string[], options: RunOptions = {}): Promise<
       result[name] += text;
       answer?.(text);
     };
-  const streams = {
-    stdout: { write: write('stdout', options.onStdout), isTty: isTty.stdout },
-    stderr: { write: write('stderr', options.onStderr), isTty: isTty.stderr },
-  };
   const context = createContext({
     io: {
-      ...streams,
-      lasting: () => ({ ...streams, close: async () => {} }),
+      stdout: { write: write('stdout', options.onStdout), isTty: isTty.stdout },
+      stderr: { write: write('stderr', options.onStderr), isTty: isTty.stderr },
       stdin: {
         isTty: stdin === undefined,
         read: async () => encoded(stdin ?? ''),

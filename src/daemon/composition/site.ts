@@ -10,6 +10,7 @@ import { tokenHandlers, tokens } from '../features/tokens/index.ts';
 import { whisperHandlers, whispers } from '../features/whispers/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
 import type { Handler } from '../handler.ts';
+import type { Log } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { World } from '../world.ts';
 
@@ -17,6 +18,7 @@ interface SiteDeps {
   storage: Storage;
   world: World;
   makeId: MakeId;
+  log: Pick<Log, 'warn'>;
 }
 
 interface SiteFeatures {
@@ -29,7 +31,7 @@ interface SiteFeatures {
 }
 
 /** The features of the site API. */
-export function createSite({ storage, world, makeId }: SiteDeps, features: SiteFeatures) {
+export function createSite({ storage, world, makeId, log }: SiteDeps, features: SiteFeatures) {
   const { authentication, workspaces, events } = features;
   const now = () => world.now();
   const people = makePeople({ store: storage.profile });
@@ -59,7 +61,11 @@ export function createSite({ storage, world, makeId }: SiteDeps, features: SiteF
     store: storage.whispers,
     people,
     feed,
-    onCreated: ({ userId }, id) => void publishCreated(userId, id),
+    onCreated: ({ userId }, id) => {
+      publishCreated(userId, id).catch((error: unknown) =>
+        log.warn({ err: error }, 'a new whisper could not be announced'),
+      );
+    },
     now,
   });
   const handlers: Handler[] = [

@@ -15,10 +15,9 @@ const url = Type.String({
   description: 'an address that starts with http:// or https://',
 });
 const origin = Type.String({
-  pattern:
-    '^(null|file://|https?://[^\\s/?#@*]+/?|(?!https?:)[A-Za-z][A-Za-z\\d+.-]*://([^\\s/?#@*]+/?|\\*))$',
+  pattern: '^https?://[^\\s/]+(/\\S*)?$',
   maxLength: 500,
-  description: 'an origin like https://app.example, app://name or vscode-webview://*, or "null"',
+  description: 'an origin like https://app.example',
 });
 const publicUrl = Type.String({
   pattern: '^https?://[^\\s/?#@]+/?$',

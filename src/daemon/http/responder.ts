@@ -107,14 +107,14 @@ export class Responder {
     const { response } = call;
     const head = { ...eventStreamHeaders, ...reply.headers };
     const writeHead = () => response.writeHead(200, this.#headers(call, head));
-    if (call.request.method === 'HEAD') {
-      writeHead();
-      response.end();
-      await reply.chunks[Symbol.asyncIterator]().return?.();
-      return;
-    }
     this.streamsOpen += 1;
     try {
+      if (call.request.method === 'HEAD') {
+        writeHead();
+        response.end();
+        await reply.chunks[Symbol.asyncIterator]().return?.();
+        return;
+      }
       await writeEventStream(response, reply, {
         limits: this.#options.limits,
         startImmediately: call.endpoint?.stream?.always === true,

@@ -1,8 +1,8 @@
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import type { Handler } from '../handler.ts';
+import { describeFailure } from './error-reply.ts';
 import { type HostNames, hostNames, requestGuard } from './protection/guard.ts';
 import { type HttpLimits, httpLimits } from './protection/limits.ts';
-import { type AllowedOrigins, allowedOrigins } from './protection/origins.ts';
 import { Overload } from './protection/overload.ts';
 import {
   type AddressRateLimit,
@@ -21,7 +21,7 @@ export interface ServerContext {
   options: HttpServerOptions;
   limits: HttpLimits;
   hosts: HostNames;
-  origins: AllowedOrigins;
+  origins: ReadonlySet<string>;
   guard: ReturnType<typeof requestGuard>;
   publicRate: AddressRateLimit;
   publicStreams: PublicStreams;
@@ -40,10 +40,11 @@ export interface ServerContext {
   isDraining: boolean;
 }
 
-export function createServerContext(options: HttpServerOptions): ServerContext {
+export function createServerContext(given: HttpServerOptions): ServerContext {
+  const options = withSafeReports(given);
   const limits = { ...httpLimits, ...options.limits };
   const hosts = hostNames(options.allowedHosts ?? [], options.publicUrl);
-  const origins = allowedOrigins(options.allowedOrigins ?? []);
+  const origins = new Set(options.allowedOrigins ?? []);
   const context: ServerContext = {
     options,
     limits,
@@ -75,6 +76,23 @@ export function createServerContext(options: HttpServerOptions): ServerContext {
     isDraining: false,
   };
   return context;
+}
+
+/** A request whose report fails goes on as if it had not. */
+function withSafeReports(options: HttpServerOptions): HttpServerOptions {
+  const safe = <A extends unknown[]>(report: ((...args: A) => void) | undefined) => {
+    if (report === undefined) return undefined;
+    return (...args: A): void => {
+      try {
+        report(...args);
+      } catch (error) {
+        options.log.error({ failure: describeFailure(error) }, 'a request could not be reported');
+      }
+    };
+  };
+  const { onFinish, onFailure, onParent } = options;
+  const reports = { onFinish: safe(onFinish), onFailure: safe(onFailure), onParent: safe(onParent) };
+  return { ...options, ...reports };
 }
 
 function pagesOf(handlers: readonly Handler[]): Set<string> {

@@ -69,7 +69,7 @@ export interface HttpServerOptions {
   allowedHosts?: readonly string[];
   /** The address that clients use behind a reverse proxy, whose host name is accepted, too; read on each request. */
   publicUrl?: () => string | undefined;
-  /** Origins whose pages may call: `https://app.example`, `app://name`, `vscode-webview://*`, `null`. Without any, no CORS header is sent. */
+  /** Origins whose pages may call: `https://app.example`. Without any, no CORS header is sent. */
   allowedOrigins?: readonly string[];
   limits?: Partial<HttpLimits>;
   /** Whether new work is rejected under overload; default true. */
@@ -78,9 +78,9 @@ export interface HttpServerOptions {
   isDiskFull?: () => boolean;
   /** Replaces the default overload detection. */
   overload?: Overload;
-  onFinish?: (finished: FinishedRequest) => void;
+  onFinish?: ((finished: FinishedRequest) => void) | undefined;
   /** Called at most once per request and per message, before `onFinish`. */
-  onFailure?: (failed: FailedRequest) => void;
+  onFailure?: ((failed: FailedRequest) => void) | undefined;
   /** Called with the `traceparent` header of each request that has one. */
   onParent?: ((requestId: string, header: string | string[]) => void) | undefined;
   /** For tests: an undeclared error code becomes a 500. */

@@ -25,6 +25,19 @@ const head = (port: number, ...headers: string[]) =>
   [`POST /v1/echo?key=hidden HTTP/1.1`, `host: localhost:${port}`, ...headers, '', ''].join('\r\n');
 const json = 'content-type: application/json';
 
+test('a report that fails does not affect its request, and is logged', async () => {
+  const broken = () => {
+    throw new Error('broken');
+  };
+  const reports = { onFinish: broken, onFailure: broken, onParent: broken };
+  const { port, logged, server } = await aListeningServer([echo], reports);
+  const headers = [json, 'traceparent: x', 'content-length: 1', 'connection: close'];
+  const received = await new Wire(port).send(`${head(port, ...headers)}{`).all();
+  expect(received).toMatch(/^HTTP\/1\.1 400 .*invalid_json/s);
+  await eventually('it has ended', () => server.running().requests === 0);
+  expect(logged.map(({ message }) => message)).toEqual(Array(3).fill('a request could not be reported'));
+});
+
 describe('a failed request is reported once', () => {
   test.each<[string, string[], string, [string, number]]>([
     ['with a wrong key', ['authorization: Bearer wrong'], '', ['unauthenticated', 401]],

@@ -8,7 +8,6 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { example, wholeNumber } from '../../manifest/options.ts';
 import { count } from '../../output/amount.ts';
-import type { Writer } from '../../terminal/io.ts';
 import { callLine } from '../tail/event-line.ts';
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -45,20 +44,18 @@ export const serveCommand = (context: Context) =>
       }
       refuseEmpty({ host, socket, data, config, simulate, record, replay });
       const { serve } = await context.daemon();
-      const { env, io, out } = context;
-      const { stdout, stderr, close } = io.lasting();
+      const { env, io } = context;
       const recordings = { record, replay, replaySpeed };
       const place = { port, host, socket, dataFolder: data, configFile: config };
       const options = { ...place, simulate, ...recordings, logLevel };
       context.exit = (await serve({
         ...options,
         env,
-        stdout,
-        stderr,
+        stdout: io.stdout,
+        stderr: io.stderr,
         askSecret: askerOf(context),
-        showCall: stdout.isTty && !out.isQuiet() ? callPrinter(stdout, context) : undefined,
+        showCall: io.stdout.isTty && !context.out.isQuiet() ? callPrinter(context) : undefined,
       })) as typeof context.exit;
-      await close(context.exit);
     });
 
 /** An empty value, such as an unset shell variable, would mean all addresses or the current folder. */
@@ -98,21 +95,21 @@ const secondMs = 1000;
 const linesPerSecondMax = 20;
 
 /** Prints a line per finished or rejected call; more than a person can read are counted. */
-function callPrinter(stdout: Writer, { io, out, sleep }: Context): (call: EventView) => void {
+function callPrinter({ io, out, sleep }: Context): (call: EventView) => void {
   let printed = 0;
   let skipped = new Map<string, number>();
   const startSecond = async (): Promise<void> => {
     await sleep(secondMs);
     printed = 0;
     if (skipped.size === 0) return;
-    stdout.write(out.paint.stdout('dim', `${summaryOf(skipped)}\n`));
+    io.stdout.write(out.paint.stdout('dim', `${summaryOf(skipped)}\n`));
     skipped = new Map();
   };
   return (call) => {
     if (printed === 0 && skipped.size === 0) void startSecond();
     if (printed < linesPerSecondMax) {
       printed += 1;
-      stdout.write(callLine(call, { columns: io.columns(), paint: out.paint.stdout }));
+      io.stdout.write(callLine(call, { columns: io.columns(), paint: out.paint.stdout }));
       return;
     }
     const { error_code, status, more } = call.data;

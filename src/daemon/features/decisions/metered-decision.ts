@@ -51,9 +51,7 @@ export async function metered(
       policy: policyOf(caller),
       isPrepaid: isPrepaid(caller.workspaceId),
       fit: () => 0,
-      ...(caller.kind === 'agent' && {
-        agent: { agentId: caller.agentId, outsideFreeTier: undefined, hasMaximum: false },
-      }),
+      ...(caller.kind === 'agent' && { agent: { agentId: caller.agentId, outsideFreeTier: undefined } }),
     },
   );
   const elapsedMs = () => Math.round(world.elapsed() - startedAt);

@@ -33,16 +33,11 @@ export interface FreeTierSettings {
   inputTokens: number;
 }
 
-/** Returns the amount to hold within the affordable one, or undefined if that is too little for the call or its whole output. */
-export type Fit = (affordable: NanoUsd, output: { isWhole: boolean }) => NanoUsd | undefined;
-
 /** The conditions of an agent's call. */
 export interface AgentTerms {
   agentId: string;
   /** Why the call is not part of the free tier, as a sentence; undefined if it is. */
   outsideFreeTier: string | undefined;
-  /** Whether the caller set a maximum for the output. The agent's credit must cover that; without one, it may be shortened. */
-  hasMaximum: boolean;
 }
 
 /** A call that an agent may make. */
@@ -98,8 +93,7 @@ interface AllowancesDeps {
 export class AgentAllowances {
   readonly #deps: AllowancesDeps;
   readonly #agents = new Map<string, Agent>();
-  /** `isFull` once a call was refused for it, until another one is admitted or money returns: a rest that pays for no call stays. */
-  #pool = { day: '', spent: 0, held: 0, isFull: false };
+  #pool = { day: '', spent: 0, held: 0 };
   #today = '';
   #loading: Promise<unknown> = Promise.resolve();
 
@@ -136,8 +130,6 @@ export class AgentAllowances {
     const kind = kindOf(record);
     if (totals[kind] >= dailyCalls[kind] && !isLifting(balance)) throw this.#dailyLimit(kind);
     const free = this.#freeAmount(record, totals, terms, options);
-    if (free instanceof ApiError) this.#pool.isFull ||= free.code === 'agent_free_tier_full';
-    else if (free > 0) this.#pool.isFull = false;
     if (free instanceof ApiError && balance <= 0) throw this.#withOffer(free, agentId, balance);
     totals[kind] += 1;
     agent.open += 1;
@@ -175,7 +167,6 @@ export class AgentAllowances {
     if (this.#pool.day === free.day) {
       this.#pool.held -= free.amount;
       this.#pool.spent += spent;
-      if (spent < free.amount) this.#pool.isFull = false;
     }
   }
 
@@ -188,7 +179,7 @@ export class AgentAllowances {
   async use(agentId: string): Promise<AgentUse> {
     while (!this.isReady(agentId)) await this.load(agentId);
     const { held, ...day } = (this.#agents.get(agentId) as Agent).totals;
-    const isPoolFull = this.#pool.isFull || this.#poolLeft() <= 0;
+    const isPoolFull = this.#poolLeft() <= 0;
     return { ...day, freeCost: day.freeCost + held, resetsAt: this.#resetsAt(), isPoolFull };
   }
 
@@ -208,7 +199,7 @@ export class AgentAllowances {
     const day = this.#day();
     if (this.#pool.day !== day) {
       const spent = await this.#deps.store.freeCost(day);
-      this.#pool = { day, spent, held: 0, isFull: false };
+      this.#pool = { day, spent, held: 0 };
     }
     const known = this.#agents.get(agentId);
     if (known?.totals.day === day) return;
@@ -242,8 +233,7 @@ export class AgentAllowances {
     const poolLeft = Math.max(0, this.#poolLeft());
     const affordable = Math.min(left, poolLeft);
     // Credit pays for the whole output rather than that the free tier shortens it.
-    const shortened = () =>
-      options.balance > affordable ? undefined : options.fit(affordable, { isWhole: false });
+    const shortened = () => (options.balance > affordable ? undefined : options.fit(affordable));
     const fitting = amount <= affordable ? amount : shortened();
     if (fitting !== undefined && fitting <= affordable) return fitting;
     const code: ErrorCode = poolLeft < left ? 'agent_free_tier_full' : 'agent_free_budget_used';
@@ -293,5 +283,6 @@ function kindOf({ endpoint }: HoldRecord): keyof typeof dailyCalls {
 interface TakeOptions {
   /** The agent's remaining credit. */
   balance: NanoUsd;
-  fit: Fit;
+  /** As in `HoldTerms`. */
+  fit: (affordable: NanoUsd) => NanoUsd | undefined;
 }

@@ -107,20 +107,25 @@ export class OpenSocket {
     if (!call.isWorking) void this.#work();
   }
 
+  /** Never rejects. */
   async #work(): Promise<void> {
     const { context, call, webSocket } = this.#options;
     call.isWorking = true;
-    for (let frame = this.#waiting.shift(); frame; frame = this.#waiting.shift()) {
-      this.#waitingBytes -= frame.bytes.length;
-      await this.#answer(frame, context.options.makeRequestId());
-      if (webSocket.readyState !== webSocket.OPEN) break;
+    try {
+      for (let frame = this.#waiting.shift(); frame; frame = this.#waiting.shift()) {
+        this.#waitingBytes -= frame.bytes.length;
+        await this.#answer(frame, context.options.makeRequestId());
+        if (webSocket.readyState !== webSocket.OPEN) break;
+      }
+    } catch (error) {
+      context.options.log.error({ failure: describeFailure(error) }, 'a socket failed unexpectedly');
+      webSocket.terminate();
     }
     call.isWorking = false;
     if (this.#ending) this.#close(this.#ending);
     context.running.release(call);
   }
 
-  /** Never rejects. */
   async #answer(frame: Frame, requestId: string): Promise<void> {
     const { context, call, endpoint, reply } = this.#options;
     const startedAtMs = performance.now();

@@ -182,11 +182,10 @@ async function admit(deps: CallDeps, call: ModelCall, startedAt: number) {
             { routes, inputTokensMax: input.most },
             deps.settings.freeTier,
           ),
-          hasMaximum: inference.outputTokensMax !== undefined,
         },
       }),
-      fit(affordable, { isWhole }) {
-        const capped = capOutputToBudget(budget, inference, { ...bound, affordable, isWhole });
+      fit(affordable) {
+        const capped = capOutputToBudget(budget, inference, { ...bound, affordable });
         budget = capped ?? budget;
         return capped?.amount;
       },

@@ -226,7 +226,13 @@ export class WriteQueue {
     if (lane === 'money') this.#removeReplaceable(batch);
     this.#inFlight = batch;
     this.#oldestAt = performance.now();
-    this.#send(batch.map(({ operation }) => operation));
+    try {
+      this.#send(batch.map(({ operation }) => operation));
+    } catch (error) {
+      // It contains what cannot be passed to a thread. Without an end of this batch, no other one would follow.
+      const message = error instanceof Error ? error.message : String(error);
+      this.completeBatch({ failure: { kind: 'failed', code: undefined, message } });
+    }
   }
 
   #removeReplaceable(batch: readonly Pending[]): void {

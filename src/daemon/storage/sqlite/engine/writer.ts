@@ -36,7 +36,14 @@ export class Writer<C extends Commands> {
     this.#exited = exitWaiter(worker);
     this.#queue = new WriteQueue((batch) => this.#post({ batch }));
     this.#opened.promise.catch(() => {});
-    this.#worker.on('message', (message: FromWriter) => this.#receive(message));
+    this.#worker.on('message', (message: FromWriter) => {
+      try {
+        this.#receive(message);
+      } catch (error) {
+        // It is not known any more which writes were committed.
+        this.#fail(error instanceof Error ? error : new Error(String(error)));
+      }
+    });
     this.#worker.on('error', (error) => this.#fail(error));
     this.#worker.on('exit', () => {
       if (!this.#mayExit) this.#fail(new Error('the writer thread ended'));

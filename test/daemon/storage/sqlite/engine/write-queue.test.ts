@@ -42,6 +42,19 @@ describe('a queue of writes', () => {
     expect(await later).toBe('C');
   });
 
+  test('rejects a batch that cannot be sent, and goes on with the next one', async () => {
+    const sent: Operation[][] = [];
+    const queue = new WriteQueue((operations) => {
+      if (operations.some(([, data]) => data === 'unsendable')) throw new Error('it could not be cloned');
+      sent.push(operations);
+      queue.completeBatch({ results: operations.map(() => 'done'), failed: [] });
+    });
+    await expect(queue.add(['a', 'unsendable'])).rejects.toThrow('Cannot write');
+    expect(await queue.add(['b', 1])).toBe('done');
+    await queue.drained();
+    expect(sent).toEqual([[['b', 1]]]);
+  });
+
   test('keeps a lingering write for the next one, which replaces it', async () => {
     const { queue, batch, names, succeed } = watched({ lingerMs: 60_000 });
     const hold = queue.add(['hold', 1], { canLinger: true, replaceableAs: 'call' });
