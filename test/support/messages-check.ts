@@ -26,7 +26,7 @@ const Usage = z.strictObject({
 });
 const DeltaUsage = z.strictObject({ ...counts, input_tokens: count.nullable() });
 
-const Text = z.strictObject({ type: z.literal('text'), text, citations: z.array(z.unknown()).nullish() });
+const Text = z.strictObject({ type: z.literal('text'), text, citations: z.array(z.unknown()).optional() });
 const Thinking = z.strictObject({ type: z.literal('thinking'), thinking: text, signature: text });
 const Redacted = z.strictObject({ type: z.literal('redacted_thinking'), data: text.min(1) });
 const ToolUse = z.strictObject({

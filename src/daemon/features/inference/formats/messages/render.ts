@@ -152,8 +152,9 @@ function blocksOf(
 /** This format has no paragraphs in thoughts. */
 export const paragraphGap = '\n\n';
 
+/** Without `citations`: clients that check answers accept a list or nothing. */
 export function textBlock(text: string): Json {
-  return { type: 'text', text, citations: null };
+  return { type: 'text', text };
 }
 
 /** Thoughts that can only be sent back: sealed, without a text that the caller may see. */
