@@ -29,7 +29,9 @@ const upload = (part: Json) => [{ role: 'user', content: [part] }];
 
 /** A text of the input that the provider must get. */
 const sentMark = ({ input }: Json) =>
-  /file-1|dGhlaXJz|local_shell_call/.exec(JSON.stringify(input) ?? '')?.[0] ?? '[';
+  /file-1|dGhlaXJz|local_shell_call|critic/.exec(JSON.stringify(input) ?? '')?.[0] ?? '[';
+
+const weather = { type: 'function', name: 'weather', parameters: { type: 'object', properties: {} } };
 
 const refusedElsewhere: [string, Json, string][] = [
   ['a stored prompt', { prompt: { id: 'pmpt_1' }, input: undefined }, 'prompt'],
@@ -44,6 +46,10 @@ const refusedElsewhere: [string, Json, string][] = [
     { input: upload({ type: 'input_image', file_id: 'file-1' }) },
     'input[0].content[0].file_id',
   ],
+  ['a new role', { input: [message, { role: 'critic', content: 'No.' }] }, 'input[1].role'],
+  ['a new kind of part', { input: upload({ type: 'hologram', id: 'file-1' }) }, 'input[0].content[0].type'],
+  ['a new form of answers', { text: { format: { type: 'grammar', grammar: 'a' } } }, 'text.format.type'],
+  ['a new choice of tools', { tools: [weather], tool_choice: 'sometimes' }, 'tool_choice'],
   ['an unknown item', { input: [message, { type: 'local_shell_call', call_id: 'c' }] }, 'input[1].type'],
   [
     'a forced search',
@@ -94,6 +100,27 @@ const refusedInChat: [string, Json, string][] = [
     'an uploaded file',
     { messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }] },
     'messages[0].content[0].file.file_id',
+  ],
+  [
+    'a new role',
+    {
+      messages: [
+        { role: 'user', content: 'Hi.' },
+        { role: 'critic', content: 'No.' },
+      ],
+    },
+    'messages[1].role',
+  ],
+  [
+    'a new kind of part',
+    { messages: [{ role: 'user', content: [{ type: 'hologram', id: 1 }] }] },
+    'messages[0].content[0].type',
+  ],
+  ['a new form of answers', { response_format: { type: 'grammar', grammar: 'a' } }, 'response_format.type'],
+  [
+    'a new choice of tools',
+    { tools: [{ type: 'function', function: { name: 'weather' } }], tool_choice: 'sometimes' },
+    'tool_choice',
   ],
 ];
 

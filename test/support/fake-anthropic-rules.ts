@@ -52,7 +52,7 @@ function check({ headers, body }: ReceivedRequest, sign: (thinking: string) => s
   must(headers['content-type']?.startsWith('application/json'), 'content-type must be application/json');
   for (const field of Object.keys(body)) must(fields.has(field), `${field}: Extra inputs are not permitted`);
   must(typeof body.model === 'string', 'model: Field required');
-  must(Number.isInteger(body.max_tokens) && Number(body.max_tokens) > 0, 'max_tokens: Field required');
+  must(Number.isInteger(body.max_tokens) && Number(body.max_tokens) >= 0, 'max_tokens: Field required');
   checkSystem(body.system);
   checkTools(body);
   checkThinking(body, headers['anthropic-beta']);
@@ -139,7 +139,7 @@ function checkSampling(body: Json): void {
 
 function checkFormat({ output_config: config, model }: Json): void {
   const format = (config as Json | undefined)?.format as Json | undefined;
-  if (!format) return;
+  if (format?.type !== 'json_schema') return;
   must(
     !/claude-3|-4-[01]\b|-4-2025/.test(String(model)),
     'output_config.format: not supported on this model',

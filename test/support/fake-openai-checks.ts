@@ -23,6 +23,10 @@ const messageFields = new Set(
   'role content name refusal tool_calls tool_call_id function_call audio annotations'.split(' '),
 );
 
+/** A role and a type of parts that only a newer version of the API has. */
+const newRole = 'critic';
+const newPart = 'hologram';
+
 class Refusal extends Error {
   readonly error: FakeError;
 
@@ -160,7 +164,7 @@ function checkMessages(messages: unknown[], { takesThoughts }: { takesThoughts: 
     if (unknown)
       throw new Refusal(`${at}.${unknown}`, `Unknown parameter: '${at}.${unknown}'.`, 'unknown_parameter');
     const { role } = message;
-    if (!['system', 'developer', 'user', 'assistant', 'tool', 'function'].includes(String(role))) {
+    if (!['system', 'developer', 'user', 'assistant', 'tool', 'function', newRole].includes(String(role))) {
       throw new Refusal(`${at}.role`, `Invalid value: '${String(role)}'.`, 'invalid_value');
     }
     if (role === 'tool') {
@@ -194,7 +198,7 @@ function checkContent({ role, content, tool_calls: calls }: Json, at: string): v
   }
   const types =
     role === 'user'
-      ? ['text', 'image_url', 'file', 'input_audio']
+      ? ['text', 'image_url', 'file', 'input_audio', newPart]
       : role === 'assistant'
         ? ['text', 'refusal']
         : ['text'];
@@ -247,7 +251,7 @@ function checkParts({ role, content }: Json, at: string): void {
   const types =
     role === 'assistant'
       ? ['output_text', 'refusal']
-      : ['input_text', 'input_image', 'input_file', 'input_audio'];
+      : ['input_text', 'input_image', 'input_file', 'input_audio', newPart];
   for (const part of content) {
     if (!isJson(part) || !types.includes(String(part.type))) {
       throw new Refusal(`${at}.content`, 'Invalid value for a content part.', 'invalid_value');

@@ -1,5 +1,4 @@
-import { pictureIn } from '../../shared/pictures.ts';
-import type { CallFormat, Inference } from '../features/upstreams/neutral.ts';
+import type { CallFormat, Inference, OpaqueItem } from '../features/upstreams/neutral.ts';
 import type { Dropped } from '../features/upstreams/upstream.ts';
 import { isObject, type Json, objectsOf } from './json.ts';
 
@@ -103,10 +102,14 @@ const droppedMax = 32;
 const nameCharactersMax = 64;
 
 /**
- * What a request to a provider with another format leaves out of the caller's. `sent` is what it contains; `pictures`:
- * whether it contains pictures of earlier answers.
+ * What a request to a provider with another format leaves out of the caller's. `sent` is what it contains; `sends` tells
+ * which opaque items it contains.
  */
-export function droppedMembers(inference: Inference, sent: Sent, { pictures = false } = {}): Dropped[] {
+export function droppedMembers(
+  inference: Inference,
+  sent: Sent,
+  sends: (item: OpaqueItem) => boolean = () => false,
+): Dropped[] {
   const { wire, body } = inference;
   const nested = nestedMembersOf[wire](body, sent);
   const dropped = [
@@ -120,8 +123,7 @@ export function droppedMembers(inference: Inference, sent: Sent, { pictures = fa
     if (type === 'opaque' && 'json' in tool) dropped.push(typed(tool.param ?? 'tools', tool.json));
   }
   for (const item of inference.items) {
-    if (item.type !== 'opaque' || (pictures && pictureIn(item.json))) continue;
-    dropped.push(typed(item.param ?? 'input', item.json));
+    if (item.type === 'opaque' && !sends(item)) dropped.push(typed(item.param ?? 'input', item.json));
   }
   return dropped.slice(0, droppedMax);
 }
@@ -180,11 +182,12 @@ function nestedMembers({ text, reasoning, include, tool_choice: choice }: Json, 
   return left;
 }
 
-/** The effort of a Messages body. */
+/** The members of `output_config`. */
 function messagesMembers({ output_config: config }: Json, sent: Sent): string[] {
-  const { effort } = isObject(config) ? config : {};
-  const isLeft = !asksForNothing('effort', effort) && sent.effort === undefined;
-  return isLeft ? ['output_config.effort'] : [];
+  return Object.entries(isObject(config) ? config : {}).flatMap(([name, value]) => {
+    const isSent = name === 'format' || (name === 'effort' && sent.effort !== undefined);
+    return isSent || asksForNothing(name, value) ? [] : [`output_config.${name}`];
+  });
 }
 
 /** Names of participants, which only this format has, and modalities that other formats lack. */

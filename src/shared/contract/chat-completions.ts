@@ -9,11 +9,14 @@ import {
   modelCallHeaders,
   OnceHeaders,
 } from './model-call.ts';
-import { namedSchema, outputTypes, ToolName, toolChoice } from './responses.ts';
+import { namedSchema, OutputType, ToolName, toolChoice } from './responses.ts';
 import { ServiceAnswer, ServiceMember } from './service-member.ts';
 import { AnyObject, dollars, ifType, maybe, nullable } from './vocabulary.ts';
 
-/** The chat-completions format. Source: the types of the OpenAI SDK. Additional members are allowed. */
+/**
+ * The chat-completions format. Source: the types of the OpenAI SDK. Additional members and values are allowed; those that the
+ * gateway does not know go to providers with this format.
+ */
 
 export const ChatPart = Type.Object(
   {
@@ -65,7 +68,9 @@ const MadeToolCall = Type.Object(
 
 export const ChatMessage = Type.Object(
   {
-    role: Type.Enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
+    role: Type.String({
+      description: '`system`, `developer`, `user`, `assistant`, `tool`, or the earlier `function`.',
+    }),
     content: maybe(Type.Union([Type.String(), Type.Array(ChatPart)])),
     name: maybe(Type.String()),
     tool_calls: maybe(Type.Array(MadeToolCall)),
@@ -114,7 +119,7 @@ const ChatTool = Type.Object(
 const CalledTool = Type.Object({ name: Type.String() });
 
 const ResponseFormat = Type.Object(
-  { type: Type.Enum([...outputTypes]) },
+  { type: OutputType },
   {
     ...ifType(['json_schema'], Type.Object({ json_schema: Type.Object(namedSchema) })),
     additionalProperties: true,

@@ -12,9 +12,12 @@ import {
 } from './model-call.ts';
 import { ToolName } from './responses.ts';
 import { ServiceMember } from './service-member.ts';
-import { AnyObject, Count, maybe } from './vocabulary.ts';
+import { AnyObject, Count, ifType, maybe } from './vocabulary.ts';
 
-/** The Messages format. Source: Anthropic's API reference and the types of its SDK. Additional members are allowed. */
+/**
+ * The Messages format. Source: Anthropic's API reference and the types of its SDK. Additional members are allowed, and so are
+ * additional values, which go to providers with this format; only what the gateway itself reads is checked.
+ */
 
 export const MessageBlock = Type.Object(
   {
@@ -29,7 +32,7 @@ export const MessageBlock = Type.Object(
 const Content = Type.Union([Type.String(), Type.Array(MessageBlock)]);
 
 export const MessageParam = Type.Object(
-  { role: Type.Enum(['user', 'assistant', 'system']), content: Content },
+  { role: Type.String({ description: '`user`, `assistant` or `system`.' }), content: Content },
   { $id: 'MessageParam', additionalProperties: true },
 );
 
@@ -41,7 +44,10 @@ const prompt = {
     Type.Union([
       Type.String(),
       Type.Array(
-        Type.Object({ type: Type.Literal('text'), text: Type.String() }, { additionalProperties: true }),
+        Type.Object(
+          { type: Type.String({ description: '`text`.' }), text: Type.Optional(Type.String()) },
+          { ...ifType(['text'], Type.Object({ text: Type.String() })), additionalProperties: true },
+        ),
       ),
     ]),
   ),
@@ -62,7 +68,7 @@ const prompt = {
   tool_choice: maybe(
     Type.Object(
       {
-        type: Type.Enum(['auto', 'any', 'tool', 'none']),
+        type: Type.String({ description: '`auto`, `any`, `tool` or `none`.' }),
         name: maybe(Type.String()),
         disable_parallel_tool_use: maybe(Type.Boolean()),
       },
@@ -72,14 +78,14 @@ const prompt = {
   thinking: maybe(
     Type.Object(
       {
-        type: Type.Enum(['enabled', 'adaptive', 'between_tools', 'disabled']),
+        type: Type.String({ description: '`enabled`, `adaptive`, `between_tools` or `disabled`.' }),
         budget_tokens: maybe(
           Type.Integer({
             minimum: 1024,
             description: 'Required by `enabled`, and less than `max_tokens`; absent otherwise.',
           }),
         ),
-        display: maybe(Type.Enum(['summarized', 'omitted'])),
+        display: maybe(Type.String({ description: '`summarized` or `omitted`.' })),
       },
       { additionalProperties: true },
     ),
@@ -87,11 +93,14 @@ const prompt = {
   output_config: maybe(
     Type.Object(
       {
-        effort: maybe(Type.Enum(['low', 'medium', 'high', 'xhigh', 'max'])),
+        effort: maybe(Type.String({ description: '`low`, `medium`, `high`, `xhigh` or `max`.' })),
         format: maybe(
           Type.Object(
-            { type: Type.Literal('json_schema'), schema: AnyObject },
-            { additionalProperties: true },
+            { type: Type.String({ description: '`json_schema`.' }), schema: Type.Optional(AnyObject) },
+            {
+              ...ifType(['json_schema'], Type.Object({ schema: AnyObject })),
+              additionalProperties: true,
+            },
           ),
         ),
       },
@@ -116,7 +125,7 @@ export const CreateMessageBody = Type.Object(
   {
     $id: 'CreateMessage',
     additionalProperties: true,
-    description: 'Additional members are passed on to providers that speak this format.',
+    description: 'Additional members and values are passed on to providers that speak this format.',
   },
 );
 

@@ -13,16 +13,10 @@ import { ResponseResource } from './response-resource.ts';
 import { ServiceMember } from './service-member.ts';
 import { AnyObject, ifType, mapOf, maybe } from './vocabulary.ts';
 
-/** How a model may use tools, in the formats of OpenAI. */
-const toolModes = ['none', 'auto', 'required'] as const;
-
 /** `tool_choice`: a mode, or an object, which must follow these rules. */
 export function toolChoice(rules: readonly object[]) {
   return Type.Union(
-    [
-      Type.Enum([...toolModes]),
-      Type.Object({ type: Type.String() }, { allOf: rules, additionalProperties: true }),
-    ],
+    [Type.String(), Type.Object({ type: Type.String() }, { allOf: rules, additionalProperties: true })],
     { description: '`none`, `auto`, `required`, or an object that names tools.' },
   );
 }
@@ -43,11 +37,11 @@ export const namedSchema = {
   strict: maybe(Type.Boolean()),
 };
 
-export const outputTypes = ['text', 'json_object', 'json_schema'] as const;
+export const OutputType = Type.String({ description: '`text`, `json_object` or `json_schema`.' });
 
 /** `text.format`. */
 const OutputFormat = Type.Object(
-  { type: Type.Optional(Type.Enum([...outputTypes])) },
+  { type: Type.Optional(OutputType) },
   { ...ifType(['json_schema'], Type.Object(namedSchema)), additionalProperties: true },
 );
 
@@ -65,7 +59,8 @@ export const somethingToAnswer = {
 
 /**
  * The Responses format. Source: the Open Responses specification, version 2026-04-24, and the types of the OpenAI SDK.
- * Additional members are allowed: clients and providers send members that are not listed here.
+ * Additional members and values are allowed: clients and providers send some that are not listed here. Those that the gateway
+ * does not know go to providers with this format.
  */
 
 /** The name of a function or custom tool. */
@@ -82,7 +77,7 @@ const itemRules = [
     then: {
       required: ['role', 'content'],
       properties: {
-        role: { enum: ['user', 'system', 'developer', 'assistant'] },
+        role: { type: 'string' },
         content: { type: ['string', 'array'] },
       },
     },
@@ -259,9 +254,9 @@ export const CreateResponseBody = Type.Object(
     ),
     prompt: maybe(AnyObject),
     truncation: maybe(
-      Type.Enum(['auto', 'disabled'], {
+      Type.String({
         description:
-          '`auto` needs a provider that truncates, unless the input certainly fits; the gateway itself never truncates.',
+          '`auto` or `disabled`. `auto` needs a provider that truncates, unless the input certainly fits; the gateway itself never truncates.',
       }),
     ),
     service_tier: maybe(Type.String()),

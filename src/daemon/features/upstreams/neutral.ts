@@ -26,6 +26,8 @@ export interface Inference {
   verbosity: 'low' | 'medium' | 'high' | undefined;
   /** The caller's limit on output tokens. */
   outputTokensMax: number | undefined;
+  /** Set when the caller wants no answer: the call only fills the prompt cache of a provider with the same format. */
+  wantsNoAnswer?: true;
   sampling: Sampling;
   reasoning: { effort: string | undefined; summary: string | undefined } | undefined;
   /** The common properties of `namespace` tools, by namespace. */
@@ -69,12 +71,16 @@ export interface Sampling {
 
 export type InputItem = MessageItem | FunctionCallItem | FunctionOutputItem | ReasoningItem | OpaqueItem;
 
-/** An item that only providers with the caller's format may understand. It is not sent to other providers. */
+/** An item that only providers of its own format may understand. It is not sent to other providers. */
 export interface OpaqueItem {
   type: 'opaque';
+  /** The format of `json`. */
+  wire: Wire;
   json: Record<string, unknown>;
   /** Its path in the request. */
   param?: string;
+  /** The path of the value that is unknown here; the item's type by default. */
+  unknown?: string;
   /**
    * Set when the item holds a part of the conversation that its provider sealed, so that it must not be left out. The
    * value is its path in the request.

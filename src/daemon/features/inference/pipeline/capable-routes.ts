@@ -8,6 +8,7 @@ import {
   type InputItem,
   isMcpCall,
   isProviderSealed,
+  type Wire,
 } from '../../upstreams/neutral.ts';
 import { invalid, isObject } from '../invalid-request.ts';
 import { choicesOf } from '../pricing/cost-bound.ts';
@@ -26,13 +27,13 @@ const formatNames = {
 const dispensableItems = new Set([
   ...['web_search_call', 'file_search_call', 'code_interpreter_call', 'image_generation_call'],
   ...['mcp_list_tools', 'tool_search_call', 'tool_search_output', 'additional_tools'],
-  ...['server_tool_use', 'mcp_tool_use', 'tool_reference'],
+  ...['server_tool_use', 'mcp_tool_use'],
 ]);
 
 /** The routes that support what the call requests. Fails with the member to remove when none does. */
 export function capableRoutes(routes: Route[], inference: Inference, inputTokensMax: number): Route[] {
   if (inference.embedding) return routes;
-  const untranslated = (route: Route) => route.offer.wires?.some((wire) => wire === inference.wire) ?? false;
+  const untranslated = (route: Route) => speaksFormat(route, inference);
   const fault = routes.every(untranslated) ? undefined : untranslatable(inference);
   const capable = routes.filter(
     (route) => untranslated(route) || (!fault && fitsUntruncated(inference, route, inputTokensMax)),
@@ -41,7 +42,13 @@ export function capableRoutes(routes: Route[], inference: Inference, inputTokens
   const upload = uploadIn(inference);
   if (upload !== undefined && new Set(capable.map(({ provider }) => provider)).size > 1)
     throw uploadNeedsProvider(upload);
-  return capable;
+  const filling = inference.wantsNoAnswer ? capable.filter(untranslated) : [];
+  return filling.length > 0 ? filling : capable;
+}
+
+/** Whether a route's provider speaks the caller's format. */
+export function speaksFormat({ offer }: Pick<Route, 'offer'>, { wire }: Inference): boolean {
+  return offer.wires?.some((each) => each === wire) ?? false;
 }
 
 /**
@@ -73,15 +80,33 @@ export function untranslatable(inference: Inference): ApiError | undefined {
     if (Array.isArray(body.modalities) && body.modalities.includes('audio'))
       return invalid('modalities', `${only} may answer with audio. Remove it, or choose such a model.`);
   }
-  if (isObject(body.tool_choice) && (toolChoice === undefined || allowsNone(toolChoice)))
-    return invalid('tool_choice', `${only} may have this tool. Remove it, or choose such a model.`);
+  const { tool_choice: choice } = body;
+  if (choice !== undefined && choice !== null && (toolChoice === undefined || allowsNone(toolChoice)))
+    return invalid('tool_choice', `${only} may understand this choice. Remove it, or choose such a model.`);
+  const format = unknownFormat(inference);
+  if (format !== undefined)
+    return invalid(format, `${only} may answer in this form. Remove it, or choose such a model.`);
   const item = items.find(isIndispensable);
   if (item?.type !== 'opaque') return undefined;
-  return invalid(
-    `${item.param ?? 'input'}.type`,
-    `${only} may understand items of type ${quoted(String(item.json.type))}. Remove it, or choose such a model.`,
-  );
+  const { param = 'input', unknown = `${param}.type`, json } = item;
+  const what = item.unknown === undefined ? `items of type ${quoted(String(json.type))}` : 'this value';
+  return invalid(unknown, `${only} may understand ${what}. Remove it, or choose such a model.`);
 }
+
+/** The path of an unknown form of answers. */
+function unknownFormat({ wire, body, format }: Inference): string | undefined {
+  if (format !== undefined || wire === 'embeddings') return undefined;
+  const path = formatPaths[wire];
+  const written = path.reduce<unknown>((value, name) => (isObject(value) ? value[name] : undefined), body);
+  if (!isObject(written) || written.type === undefined || written.type === 'text') return undefined;
+  return [...path, 'type'].join('.');
+}
+
+const formatPaths: Readonly<Record<Wire, readonly string[]>> = {
+  responses: ['text', 'format'],
+  chat: ['response_format'],
+  messages: ['output_config', 'format'],
+};
 
 function allowsNone(choice: NonNullable<Inference['toolChoice']>): boolean {
   return choice.mode === 'allowed' && choice.required && choice.names.length === 0;
@@ -90,7 +115,8 @@ function allowsNone(choice: NonNullable<Inference['toolChoice']>): boolean {
 function isIndispensable(item: InputItem): boolean {
   if (item.type !== 'opaque' || isMcpCall(item)) return false;
   const type = String(item.json.type);
-  if (dispensableItems.has(type) || type.endsWith('_tool_result')) return false;
+  const isDispensable = dispensableItems.has(type) || type.endsWith('_tool_result');
+  if (isDispensable && item.unknown === undefined) return false;
   return pictureIn(item.json) === undefined;
 }
 
@@ -121,7 +147,7 @@ function uploadNeedsProvider(param: string): ApiError {
 
 /** Whether an input that may be truncated certainly needs no truncation, which only some providers do. */
 function fitsUntruncated({ body }: Inference, { offer }: Route, inputTokensMax: number): boolean {
-  if (body.truncation !== 'auto') return true;
+  if ((body.truncation ?? 'disabled') === 'disabled') return true;
   const { contextLength } = offer;
   return contextLength !== null && contextLength !== undefined && inputTokensMax <= contextLength;
 }

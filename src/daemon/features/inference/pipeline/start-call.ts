@@ -14,7 +14,7 @@ import {
 } from '../../metering/index.ts';
 import type { PaidCalls } from '../../payment-required/index.ts';
 import { matchesPattern, type OpenedRoute, type Route, type Router } from '../../routing/index.ts';
-import type { Inference, InputItem, ReasoningOrigin } from '../../upstreams/neutral.ts';
+import type { Batch, Inference, InputItem, ReasoningOrigin } from '../../upstreams/neutral.ts';
 import { costOn, inputTokens, noTokens } from '../pricing/cost-bound.ts';
 import {
   capOutputToBudget,
@@ -24,7 +24,7 @@ import {
 } from '../pricing/output-budget.ts';
 import { type CallObserver, type ModelCall, observersOf } from './call-observer.ts';
 import { type CancelReason, cancellationError, settleReasonOf, watchCancellation } from './cancellation.ts';
-import { capableRoutes } from './capable-routes.ts';
+import { capableRoutes, speaksFormat } from './capable-routes.ts';
 import { checkAction, defaultsOf, enforceKeyPolicy, policyOf } from './key-policy.ts';
 import { Meter } from './meter.ts';
 import { createOutput, type Output } from './output-items.ts';
@@ -75,20 +75,22 @@ export async function startCall(deps: CallDeps, call: ModelCall): Promise<Starte
   const { abort, canceled, release } = watchCancellation(call);
   let asked: Route | undefined;
   try {
-    const opening = deps.router.open({
-      routes: budget.routes,
-      inference,
-      outputTokensMaxFor: budget.outputTokensOn,
-      signal: abort.signal,
-      attempts: meter.attempts,
-      onAttempt(route, attempt) {
-        asked = route;
-        meter.attemptStarted();
-        const routed = { call, model: route.offer.model, provider: route.provider, attempt };
-        for (const observer of observersOf(deps, call)) observer.onRouted?.(routed);
-      },
-      ...(!inference.stream && { readAhead: (answer, route) => readAhead(answer, route, meter) }),
-    });
+    const opening =
+      openedWithoutAnswer(budget.routes, inference) ??
+      deps.router.open({
+        routes: budget.routes,
+        inference,
+        outputTokensMaxFor: budget.outputTokensOn,
+        signal: abort.signal,
+        attempts: meter.attempts,
+        onAttempt(route, attempt) {
+          asked = route;
+          meter.attemptStarted();
+          const routed = { call, model: route.offer.model, provider: route.provider, attempt };
+          for (const observer of observersOf(deps, call)) observer.onRouted?.(routed);
+        },
+        ...(!inference.stream && { readAhead: (answer, route) => readAhead(answer, route, meter) }),
+      });
     const { route, answer, ended } = await withHold(opening, meter, inference);
     const output = createOutput(deps.makeId, sealFor(deps.sealer, call.caller.workspaceId));
     meter.answerStarted(route, output);
@@ -104,6 +106,22 @@ export async function startCall(deps: CallDeps, call: ModelCall): Promise<Starte
     await meter.settle(settleReasonOf(reason, failure.code)).catch(() => {});
     throw failure;
   }
+}
+
+/** An empty answer, for a call that wants none and whose providers would generate one; undefined for other calls. */
+function openedWithoutAnswer(
+  [route]: readonly Route[],
+  inference: Inference,
+): Promise<OpenedRoute> | undefined {
+  if (!inference.wantsNoAnswer || route === undefined || speaksFormat(route, inference)) return undefined;
+  async function* batches(): AsyncGenerator<Batch> {
+    const events: Batch['events'] = [
+      { type: 'usage', tokens: noTokens },
+      { type: 'finished', reason: 'max_output_tokens' },
+    ];
+    yield { events, frames: undefined };
+  }
+  return Promise.resolve({ answer: { kind: 'stream', batches: batches() }, route, ended: () => {} });
 }
 
 /**

@@ -10,10 +10,9 @@ type RelayedCall = Pick<UpstreamCall, 'inference' | 'model'> & Partial<Pick<Upst
  * `dropped`: what of the caller's `thinking` could not be kept.
  */
 export function relayedMessagesBody(call: RelayedCall, provider: string): { body: Json; dropped: Dropped[] } {
-  const { body, stream } = call.inference;
+  const { body, stream, wantsNoAnswer } = call.inference;
   const sent: Json = { ...relayedPrompt(call, provider), stream };
-  // 0 fills the prompt cache without an answer.
-  if (call.outputTokensMax !== undefined && body.max_tokens !== 0) {
+  if (call.outputTokensMax !== undefined && !wantsNoAnswer) {
     if (call.outputTokensMax < Number(body.max_tokens)) fitThinking(sent, call.outputTokensMax);
     sent.max_tokens = call.outputTokensMax;
   }

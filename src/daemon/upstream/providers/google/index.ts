@@ -1,3 +1,4 @@
+import { pictureIn } from '../../../../shared/pictures.ts';
 import type { ModelKind } from '../../../features/catalog/index.ts';
 import type { Adapter, ProviderApi, ProviderSettings } from '../../adapter.ts';
 import { droppedMembers, type Sent } from '../../dropped-members.ts';
@@ -54,7 +55,7 @@ export function googleAdapter(
           ...(call.key !== undefined && keyHeaders(call.key)),
         },
         body: JSON.stringify(body),
-        dropped: droppedMembers(call.inference, sentIn(body), { pictures: true }),
+        dropped: droppedMembers(call.inference, sentIn(body), ({ json }) => pictureIn(json) !== undefined),
       };
     },
     decoder: ({ model, inference }) =>

@@ -25,7 +25,7 @@ export function responsesAdapter(settings: ProviderSettings): Adapter {
       return {
         ...target,
         body: JSON.stringify(body),
-        dropped: droppedMembers(call.inference, sentIn(call, body)),
+        dropped: droppedMembers(call.inference, sentIn(call, body), ({ wire }) => wire === 'responses'),
       };
     },
     decoder: (call) => new SseJsonDecoder(name, dialectFor(call, name), { hasFrames: isSameWire(call) }),
@@ -44,7 +44,7 @@ function sentIn({ inference }: UpstreamCall, body: Json): Sent {
     stop: inference.sampling.stop,
     logprobs: inference.sampling.topLogprobs,
     verbosity: inference.verbosity,
-    effort: inference.reasoning?.effort,
+    effort: inference.reasoning?.effort ?? inference.reasoning?.summary,
   };
 }
 

@@ -147,7 +147,7 @@ function inputItem(item: InputItem, receiver: Receiver): Json[] {
     case 'reasoning':
       return reasoning(item, receiver);
     case 'opaque':
-      return [item.json];
+      return item.wire === 'responses' ? [item.json] : [];
   }
 }
 

@@ -33,7 +33,7 @@ describe('a request of the same format', () => {
     thought('p'),
     { type: 'function_call', callId: 'c1', name: 'f', arguments: '{}', id: 'fc_ours' },
     { type: 'function_call_output', callId: 'c1', output: text('1') },
-    { type: 'opaque', json: { type: 'web_search_call', id: 'ws_1' } },
+    { type: 'opaque', wire: 'responses', json: { type: 'web_search_call', id: 'ws_1' } },
   ];
 
   test('sends the resolved history without gateway ids or state', () => {

@@ -27,7 +27,7 @@ import {
   parseToolMode,
   requireTool,
 } from '../responses/parse.ts';
-import { type OpenSealed, uploadOf } from '../responses/parse-input.ts';
+import { type OpenSealed, unknownPart, uploadOf } from '../responses/parse-input.ts';
 
 /** Chat-completions body → neutral call. */
 export function parseChat(body: CreateChatCompletionBody, open: OpenSealed): Inference {
@@ -111,10 +111,9 @@ function allowed(choice: Record<string, unknown>): ToolChoice {
 }
 
 function parseResponseFormat(format: unknown): OutputFormat | undefined {
-  if (!isObject(format) || format.type === 'text') return undefined;
+  if (!isObject(format)) return undefined;
   if (format.type === 'json_object') return { type: 'json_object' };
-  if (format.type !== 'json_schema')
-    throw invalid('response_format.type', 'This must be text, json_object or json_schema.');
+  if (format.type !== 'json_schema') return undefined;
   const param = 'response_format.json_schema';
   if (!isObject(format.json_schema)) throw invalid(param, 'This must be an object.');
   return parseJsonSchema(format.json_schema, param);
@@ -138,13 +137,27 @@ function samplingOf(body: CreateChatCompletionBody): Sampling {
 /** `format` of `reasoning_details` entries that this gateway sealed. */
 export const sealedFormat = 'gateway-sealed-v1';
 
-/** Chat messages → neutral items. A tool message becomes a tool output; each tool call becomes an item. */
+const partTypes = new Set([
+  ...['text', 'refusal', 'image_url', 'input_audio', 'file'],
+  // Some providers put reasoning into the content of assistant messages; it is not part of the message.
+  ...['thinking', 'reasoning'],
+]);
+
+/**
+ * Chat messages → neutral items. A tool message becomes a tool output; each tool call becomes an item. Messages of unknown
+ * roles or with unknown parts become opaque.
+ */
 export function parseMessages(messages: readonly Json[], open: OpenSealed): InputItem[] {
   const items: InputItem[] = [];
   const calls = new Map<unknown, 'custom' | 'opaque'>();
   let legacyCalls = 0;
   messages.forEach((message, index) => {
     const param = `messages[${index}]`;
+    const unknown = unknownPart(message.content, `${param}.content`, partTypes);
+    if (unknown !== undefined) {
+      items.push({ type: 'opaque', wire: 'chat', json: message, param, unknown });
+      return;
+    }
     switch (message.role) {
       case 'user':
       case 'system':
@@ -162,7 +175,7 @@ export function parseMessages(messages: readonly Json[], open: OpenSealed): Inpu
       case 'tool': {
         const callId = requiredText(message.tool_call_id, `${param}.tool_call_id`);
         const kind = calls.get(callId);
-        if (kind === 'opaque') items.push({ type: 'opaque', json: message, param });
+        if (kind === 'opaque') items.push({ type: 'opaque', wire: 'chat', json: message, param });
         else
           items.push({ ...toolOutput(callId, message, param), ...(kind === 'custom' && { custom: true }) });
         break;
@@ -171,7 +184,8 @@ export function parseMessages(messages: readonly Json[], open: OpenSealed): Inpu
         items.push(toolOutput(`legacy_${legacyCalls - 1}`, message, param));
         break;
       default:
-        throw invalid(`${param}.role`, 'This must be system, developer, user, assistant or tool.');
+        requiredText(message.role, `${param}.role`);
+        items.push({ type: 'opaque', wire: 'chat', json: message, param, unknown: `${param}.role` });
     }
   });
   return items;
@@ -201,7 +215,7 @@ function parseAssistant(message: Json, param: string, options: AssistantOptions)
   if (content.length > 0) items.push({ type: 'message', role: 'assistant', content });
   for (const image of Array.isArray(message.images) ? message.images : []) {
     const picture = pictureInChat(image);
-    if (picture) items.push({ type: 'opaque', json: pictureItem(picture) });
+    if (picture) items.push({ type: 'opaque', wire: 'responses', json: pictureItem(picture) });
   }
   const calls = message.tool_calls ?? [];
   if (!Array.isArray(calls)) throw invalid(`${param}.tool_calls`, 'This must be a list.');
@@ -214,7 +228,7 @@ function parseAssistant(message: Json, param: string, options: AssistantOptions)
       items.push(customCall(callId, call.custom, `${at}.custom`));
     } else if (typeof call.type === 'string' && call.type !== 'function') {
       known.set(callId, 'opaque');
-      items.push({ type: 'opaque', json: call, param: at });
+      items.push({ type: 'opaque', wire: 'chat', json: call, param: at });
     } else items.push(functionCall(callId, call.function, `${at}.function`));
   });
   if (isObject(message.function_call))
@@ -294,7 +308,6 @@ function parsePart(part: unknown, param: string): ContentPart[] {
       return [parseAudio(part.input_audio, `${param}.input_audio`)];
     case 'file':
       return [parseFile(part.file, `${param}.file`)];
-    // Some providers put reasoning into the content of assistant messages; it is not part of the message.
     case 'thinking':
     case 'reasoning':
       return [];

@@ -1,10 +1,9 @@
 import type { CreateMessageBody } from '../../../../../shared/contract/messages.ts';
-import type { ApiError } from '../../../../../shared/errors.ts';
-import { quoted } from '../../../../../shared/not-found.ts';
 import type {
   ContentPart,
   FunctionOutputItem,
   InputItem,
+  OpaqueItem,
   ReasoningOrigin,
 } from '../../../upstreams/neutral.ts';
 import {
@@ -15,7 +14,6 @@ import {
   optionalFlag,
   optionalText,
   requiredText,
-  unsupportedPart,
 } from '../../invalid-request.ts';
 import { looksSealed } from '../../pipeline/sealing.ts';
 import { type OpenSealed, uploadOf } from '../responses/parse-input.ts';
@@ -25,8 +23,8 @@ export const unsigned = 'unsigned';
 const nowhere: ReasoningOrigin = { provider: '', model: '', payload: undefined };
 
 /**
- * Messages → neutral items, in the order of the blocks. Blocks of tools that Anthropic runs, and of unknown types,
- * become opaque. Calls and results were matched before.
+ * Messages → neutral items, in the order of the blocks. Blocks of tools that Anthropic runs, and what is unknown here, become
+ * opaque. Calls and results were matched before.
  */
 export function parseMessageItems(messages: readonly MessageParam[], open: OpenSealed): InputItem[] {
   const reader = new MessagesReader(open);
@@ -46,7 +44,13 @@ class MessagesReader {
     this.#open = open;
   }
 
-  add({ role, content }: MessageParam, param: string): void {
+  add(message: MessageParam, param: string): void {
+    const { content } = message;
+    const role = roles.find((known) => known === message.role);
+    if (role === undefined) {
+      this.items.push({ ...opaque(message, param), unknown: `${param}.role` });
+      return;
+    }
     if (typeof content === 'string') {
       if (content !== '') this.#content.push({ type: 'text', text: content });
     } else {
@@ -56,10 +60,10 @@ class MessagesReader {
     this.#endMessage(role);
   }
 
-  #addBlock(block: Json, role: MessageParam['role'], param: string): void {
-    const part = contentPart(block, param);
-    if (part !== undefined) {
-      this.#content.push(part);
+  #addBlock(block: Json, role: Role, param: string): void {
+    const parts = contentParts(block, param);
+    if (parts !== undefined) {
+      this.#content.push(...parts);
       return;
     }
     this.#endMessage(role);
@@ -81,12 +85,11 @@ class MessagesReader {
         this.#addThought('', requiredText(block.data, `${param}.data`), `${param}.data`);
         break;
       default:
-        requiredText(block.type, `${param}.type`);
-        this.items.push({ type: 'opaque', json: block, param });
+        this.items.push(unknownBlock(block, param));
     }
   }
 
-  #endMessage(role: MessageParam['role']): void {
+  #endMessage(role: Role): void {
     if (this.#content.length === 0) return;
     this.items.push({ type: 'message', role, content: this.#content });
     this.#content = [];
@@ -107,11 +110,11 @@ class MessagesReader {
 
   #addResult(block: Json, param: string): void {
     const callId = requiredText(block.tool_use_id, `${param}.tool_use_id`);
-    const { output, references } = resultContent(block.content, `${param}.content`);
+    const { output, unknown } = resultContent(block.content, `${param}.content`);
     const isError = optionalFlag(block.is_error, `${param}.is_error`);
     const item: FunctionOutputItem = { type: 'function_call_output', callId, output };
     if (isError) item.isError = true;
-    this.items.push(item, ...references);
+    this.items.push(item, ...unknown);
   }
 
   /** Thoughts that a provider signed itself are of use to providers of the same format only. */
@@ -123,23 +126,45 @@ class MessagesReader {
   }
 }
 
+const roles = ['user', 'assistant', 'system'] as const;
+type Role = (typeof roles)[number];
+
+function opaque(json: Json, param: string): OpaqueItem {
+  return { type: 'opaque', wire: 'messages', json, param };
+}
+
+/** A block of an unknown type, or with a source of an unknown type. */
+export function unknownBlock(block: Json, param: string): OpaqueItem {
+  requiredText(block.type, `${param}.type`);
+  const hasSource = (block.type === 'image' || block.type === 'document') && isObject(block.source);
+  return { ...opaque(block, param), ...(hasSource && { unknown: `${param}.source.type` }) };
+}
+
 /** A block that can be part of a message or of a tool's result; undefined for other types. */
-function contentPart(block: Json, param: string): ContentPart | undefined {
+function contentParts(block: Json, param: string): ContentPart[] | undefined {
   switch (block.type) {
     case 'text':
-      return { type: 'text', text: requiredText(block.text, `${param}.text`) };
-    case 'image':
-      return imagePart(block.source, `${param}.source`);
+      return [{ type: 'text', text: requiredText(block.text, `${param}.text`) }];
+    case 'image': {
+      const part = imagePart(block.source, `${param}.source`);
+      return part && [part];
+    }
     case 'document':
-      return documentPart(block, param);
+      return documentParts(block, param);
     case 'search_result':
-      return { type: 'text', text: searchResultText(block, param) };
+      return searchResultParts(block, param);
+    case 'tool_reference': {
+      // Its tool was deferred, which only Anthropic does: others get all tools from the start.
+      const name = requiredText(block.tool_name, `${param}.tool_name`);
+      return [{ type: 'text', text: `The tool ${name} is available now.` }];
+    }
     default:
       return undefined;
   }
 }
 
-function imagePart(source: unknown, param: string): ContentPart {
+/** Undefined for a source of an unknown type. */
+function imagePart(source: unknown, param: string): ContentPart | undefined {
   if (!isObject(source)) throw invalid(param, 'This must be an object.');
   switch (source.type) {
     case 'base64': {
@@ -151,11 +176,13 @@ function imagePart(source: unknown, param: string): ContentPart {
     case 'file':
       return { type: 'image', url: '', ...uploaded(source, param) };
     default:
-      throw unsupportedSource(source, param);
+      requiredText(source.type, `${param}.type`);
+      return undefined;
   }
 }
 
-function documentPart(block: Json, blockParam: string): ContentPart {
+/** Undefined for a source of an unknown type, and for unknown content. */
+function documentParts(block: Json, blockParam: string): ContentPart[] | undefined {
   const { source } = block;
   const param = `${blockParam}.source`;
   if (!isObject(source)) throw invalid(param, 'This must be an object.');
@@ -168,32 +195,50 @@ function documentPart(block: Json, blockParam: string): ContentPart {
       // Some providers know a file by the end of its name.
       const name =
         type === 'application/pdf' && !/\.pdf$/i.test(title ?? '') ? `${title ?? 'document'}.pdf` : title;
-      return { type: 'file', ...(name !== undefined && { filename: name }), data };
+      return [{ type: 'file', ...(name !== undefined && { filename: name }), data }];
     }
     case 'url':
-      return { type: 'file', ...named, url: httpUrl(source.url, `${param}.url`) };
+      return [{ type: 'file', ...named, url: httpUrl(source.url, `${param}.url`) }];
     case 'file':
-      return { type: 'file', ...named, ...uploaded(source, param) };
+      return [{ type: 'file', ...named, ...uploaded(source, param) }];
     case 'text':
-      return { type: 'text', text: titled(title, requiredText(source.data, `${param}.data`)) };
-    case 'content': {
-      const { content } = source;
-      const texts = typeof content === 'string' ? [content] : textOfBlocks(content, `${param}.content`);
-      return { type: 'text', text: titled(title, texts.join('\n\n')) };
-    }
+      return titled(title, [{ type: 'text', text: requiredText(source.data, `${param}.data`) }]);
+    case 'content':
+      return titled(title, nestedParts(source.content, `${param}.content`));
     default:
-      throw unsupportedSource(source, param);
+      requiredText(source.type, `${param}.type`);
+      return undefined;
   }
 }
 
-function searchResultText(block: Json, param: string): string {
+function searchResultParts(block: Json, param: string): ContentPart[] | undefined {
   const title = requiredText(block.title, `${param}.title`);
   const source = requiredText(block.source, `${param}.source`);
-  return titled(`${title} (${source})`, textOfBlocks(block.content, `${param}.content`).join('\n\n'));
+  return titled(`${title} (${source})`, nestedParts(block.content, `${param}.content`));
 }
 
-function titled(title: string | undefined, text: string): string {
-  return title === undefined ? text : `${title}\n\n${text}`;
+/** Text or blocks within a block, with one part for texts that follow one another; undefined if a block is unknown. */
+function nestedParts(content: unknown, param: string): ContentPart[] | undefined {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  const parts: ContentPart[] = [];
+  for (const [index, block] of blocksIn(content, param).entries()) {
+    const inner = contentParts(block, `${param}[${index}]`);
+    if (inner === undefined) return undefined;
+    for (const part of inner) {
+      const last = parts.at(-1);
+      if (last?.type === 'text' && part.type === 'text') last.text += `\n\n${part.text}`;
+      else parts.push(part);
+    }
+  }
+  return parts;
+}
+
+/** The title goes into the first text, if the content starts with one. */
+function titled(title: string | undefined, parts: ContentPart[] | undefined): ContentPart[] | undefined {
+  if (title === undefined || parts === undefined) return parts;
+  const [first, ...others] = parts;
+  if (first?.type !== 'text') return [{ type: 'text', text: title }, ...parts];
+  return [{ type: 'text', text: `${title}\n\n${first.text}` }, ...others];
 }
 
 function uploaded(source: Json, param: string) {
@@ -208,34 +253,25 @@ function httpUrl(value: unknown, param: string): string {
   return url;
 }
 
-function unsupportedSource({ type }: Json, param: string): ApiError {
-  return invalid(`${param}.type`, `Sources of type ${quoted(String(type))} are not supported.`);
-}
-
-/** Content of a tool's result; blocks with another meaning, such as references to tools, are kept as opaque items. */
-function resultContent(content: unknown, param: string): { output: ContentPart[]; references: InputItem[] } {
-  if (content === undefined || content === null || content === '') return { output: [], references: [] };
-  if (typeof content === 'string') return { output: [{ type: 'text', text: content }], references: [] };
-  if (!Array.isArray(content)) throw invalid(param, 'This must be a string or a list of content blocks.');
+/** Content of a tool's result; unknown blocks are kept as opaque items. */
+function resultContent(content: unknown, param: string): { output: ContentPart[]; unknown: InputItem[] } {
+  if (content === undefined || content === null || content === '') return { output: [], unknown: [] };
+  if (typeof content === 'string') return { output: [{ type: 'text', text: content }], unknown: [] };
   const output: ContentPart[] = [];
-  const references: InputItem[] = [];
-  content.forEach((block, index) => {
+  const unknown: InputItem[] = [];
+  for (const [index, block] of blocksIn(content, param).entries()) {
     const at = `${param}[${index}]`;
-    if (!isObject(block)) throw invalid(at, 'A content block must be an object.');
-    const part = contentPart(block, at);
-    if (part) output.push(part);
-    else references.push({ type: 'opaque', json: block, param: at });
-  });
-  return { output, references };
+    const parts = contentParts(block, at);
+    if (parts) output.push(...parts);
+    else unknown.push(unknownBlock(block, at));
+  }
+  return { output, unknown };
 }
 
-/** The texts of a list of text blocks. */
-export function textOfBlocks(blocks: unknown, param: string): string[] {
-  if (!Array.isArray(blocks)) throw invalid(param, 'This must be a list of content blocks.');
-  return blocks.map((block, index) => {
-    const at = `${param}[${index}]`;
-    if (!isObject(block)) throw invalid(at, 'A content block must be an object.');
-    if (block.type !== 'text') throw unsupportedPart(requiredText(block.type, `${at}.type`), at);
-    return requiredText(block.text, `${at}.text`);
+function blocksIn(content: unknown, param: string): Json[] {
+  if (!Array.isArray(content)) throw invalid(param, 'This must be a string or a list of content blocks.');
+  content.forEach((block, index) => {
+    if (!isObject(block)) throw invalid(`${param}[${index}]`, 'A content block must be an object.');
   });
+  return content as Json[];
 }

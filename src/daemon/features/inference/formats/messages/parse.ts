@@ -1,10 +1,17 @@
 import type { CountMessageTokensBody, CreateMessageBody } from '../../../../../shared/contract/messages.ts';
 import { ApiError } from '../../../../../shared/errors.ts';
-import type { Inference, OutputFormat, Sampling, Tool, ToolChoice } from '../../../upstreams/neutral.ts';
+import type {
+  Inference,
+  InputItem,
+  OutputFormat,
+  Sampling,
+  Tool,
+  ToolChoice,
+} from '../../../upstreams/neutral.ts';
 import { invalid, isObject, type Json, requiredText } from '../../invalid-request.ts';
 import { parseFunction, requireTool } from '../responses/parse.ts';
 import type { OpenSealed } from '../responses/parse-input.ts';
-import { parseMessageItems, textOfBlocks } from './parse-messages.ts';
+import { parseMessageItems, unknownBlock } from './parse-messages.ts';
 import { anthropicRefusal, type MessagesBody, validateMessages } from './validate.ts';
 
 /** The headers of a request. */
@@ -22,8 +29,9 @@ export function parseMessagesCall(
   return {
     ...parsed,
     stream: body.stream === true,
-    // 0 fills Anthropic's prompt cache; elsewhere it would be refused.
     outputTokensMax: Math.max(1, body.max_tokens),
+    // 0 fills Anthropic's prompt cache; elsewhere it would be refused.
+    ...(body.max_tokens === 0 && { wantsNoAnswer: true }),
     sampling: samplingOf(body),
   };
 }
@@ -50,7 +58,7 @@ export function parsePrompt(body: MessagesBody, headers: MessageHeaders, open: O
     wire: 'messages',
     model: body.model,
     stream: false,
-    items: parseMessageItems(body.messages, open),
+    items: [...unknownInSystem(body.system), ...parseMessageItems(body.messages, open)],
     instructions: systemText(body.system),
     tools,
     toolChoice: parseMessageToolChoice(body.tool_choice, tools),
@@ -78,8 +86,17 @@ function relayedHeaders(headers: MessageHeaders): Record<string, string> | undef
 
 function systemText(system: CreateMessageBody['system']): string | undefined {
   if (typeof system === 'string') return system === '' ? undefined : system;
-  const texts = textOfBlocks(system ?? [], 'system').filter((text) => text !== '');
+  const texts = (system ?? []).flatMap(({ type, text }, index) =>
+    type === 'text' ? requiredText(text, `system[${index}].text`) || [] : [],
+  );
   return texts.length > 0 ? texts.join('\n\n') : undefined;
+}
+
+function unknownInSystem(system: CreateMessageBody['system']): InputItem[] {
+  if (typeof system === 'string') return [];
+  return (system ?? []).flatMap((block, index) =>
+    block.type === 'text' ? [] : [unknownBlock(block, `system[${index}]`)],
+  );
 }
 
 /** Functions have no type or the type `custom`; the others are defined, and most of them run, by Anthropic. */
@@ -110,6 +127,8 @@ function parseMessageToolChoice(
       if (tools.some((tool) => tool.type === 'opaque' && tool.json.name === name)) return undefined;
       return { mode: 'function', ...requireTool({ name }, tools, 'tool_choice.name') };
     }
+    default:
+      return undefined;
   }
 }
 
@@ -121,7 +140,7 @@ function parseOutputFormat(
   if (format === undefined || format === null) return undefined;
   const param = 'output_config.format';
   if (!isObject(format)) throw invalid(param, 'This must be an object.');
-  if (format.type !== 'json_schema') throw invalid(`${param}.type`, 'This must be json_schema.');
+  if (format.type !== 'json_schema') return undefined;
   if (!isObject(format.schema)) throw invalid(`${param}.schema`, 'This must be a JSON schema.');
   return {
     type: 'json_schema',

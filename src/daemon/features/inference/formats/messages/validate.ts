@@ -23,13 +23,17 @@ export function validateMessages(body: MessagesBody, betas: string): void {
 /** With it, the budget covers all thoughts of a turn, of which `max_tokens` limits only the next part. */
 const interleavedThinkingBeta = 'interleaved-thinking';
 
+/** Without those with a budget. Others may have one. */
+const knownThinking = new Set(['adaptive', 'between_tools', 'disabled']);
+
 function validateThinking(body: MessagesBody, betas: string): void {
   const { thinking, max_tokens: maxTokens, tool_choice: toolChoice } = body;
   if (!thinking) return;
   const budget = thinking.budget_tokens ?? undefined;
   const param = 'thinking.budget_tokens';
   if (thinking.type !== 'enabled') {
-    if (budget !== undefined) throw invalid(param, 'A budget needs `thinking.type` to be enabled.');
+    if (budget !== undefined && knownThinking.has(thinking.type))
+      throw invalid(param, 'A budget needs `thinking.type` to be enabled.');
   } else if (budget === undefined) throw invalid(param, 'This is required.');
   else if (maxTokens !== undefined && budget >= maxTokens && !betas.includes(interleavedThinkingBeta))
     throw invalid(param, `This must be less than \`max_tokens\`, which is ${maxTokens}.`);
@@ -44,8 +48,10 @@ function thinks({ thinking }: MessagesBody): boolean {
   return thinking?.type === 'enabled' || thinking?.type === 'adaptive';
 }
 
+const knownChoices = new Set(['auto', 'any', 'tool']);
+
 function validateToolChoice({ tool_choice: choice, tools }: MessagesBody): void {
-  if (!choice || choice.type === 'none' || (tools && tools.length > 0)) return;
+  if (!choice || !knownChoices.has(choice.type) || (tools && tools.length > 0)) return;
   throw invalid('tool_choice', 'This needs `tools` to choose from.');
 }
 
@@ -54,7 +60,7 @@ type Messages = MessagesBody['messages'];
 function validateContents(messages: Messages): void {
   for (const [index, { role, content }] of messages.entries()) {
     // Some clients send system messages without content, which have no effect.
-    if (role === 'system') continue;
+    if (!isTurn(role)) continue;
     const param = `messages[${index}].content`;
     const isFinalAnswer = role === 'assistant' && index === messages.length - 1;
     if (content.length === 0 && !isFinalAnswer)
@@ -257,11 +263,15 @@ function validateResults({ blocks }: Turn, before: Turn | undefined): void {
   }
 }
 
+function isTurn(role: string): boolean {
+  return role === 'user' || role === 'assistant';
+}
+
 function turnsOf(messages: Messages): Turn[] {
   const turns: Turn[] = [];
   for (const [index, { role, content }] of messages.entries()) {
     // A system message can be anywhere after a user's.
-    if (role === 'system') continue;
+    if (!isTurn(role)) continue;
     const param = `messages[${index}]`;
     const blocks = Array.isArray(content)
       ? content.map((block, at) => ({ block: block as Json, param: `${param}.content[${at}]` }))

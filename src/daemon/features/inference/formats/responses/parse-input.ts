@@ -28,7 +28,11 @@ export type OpenSealed = (sealed: string) => ReasoningOrigin | undefined;
 /** Opens a sealed summary; undefined when it was not sealed for this workspace. */
 export type OpenSummary = (sealed: string) => string | undefined;
 
-const roles = new Set(['user', 'system', 'developer', 'assistant']);
+const roles = ['user', 'system', 'developer', 'assistant'] as const;
+const partTypes = new Set([
+  ...['input_text', 'output_text', 'text', 'summary_text', 'reasoning_text', 'refusal'],
+  ...['input_image', 'input_file', 'input_audio'],
+]);
 
 /** The `input` of a create call; a string is one user message. */
 export function parseInput(
@@ -49,11 +53,17 @@ export interface ItemContext {
   openSummary: OpenSummary;
 }
 
-/** One item in the Responses format. Items of unknown types become opaque. */
+/** One item in the Responses format. Items of unknown types, roles or parts become opaque. */
 export function parseItem(item: unknown, { param, open, openSummary }: ItemContext): InputItem {
   if (!isObject(item)) throw invalid(param, 'An input item must be an object.');
   const id = optionalText(item.id, `${param}.id`);
   const withId = id === undefined ? {} : { id };
+  const unknown = unknownIn(item, param);
+  if (unknown !== undefined) {
+    // The id is the gateway's.
+    const { id: _id, ...json } = item;
+    return { type: 'opaque', wire: 'responses', json, param, unknown };
+  }
   switch (item.type) {
     case undefined:
     case null:
@@ -82,8 +92,26 @@ export function parseItem(item: unknown, { param, open, openSummary }: ItemConte
       return parseCompaction(item, param, openSummary);
     default:
       requiredText(item.type, `${param}.type`);
-      return { type: 'opaque', json: item, param };
+      return { type: 'opaque', wire: 'responses', json: item, param };
   }
+}
+
+/** The path of an unknown role, or of the type of an unknown part, in an item of a known type. */
+function unknownIn({ type = 'message', role, content, output }: Json, param: string): string | undefined {
+  const isMessage = type === 'message' || type === null;
+  if (isMessage && typeof role === 'string' && !roles.some((known) => known === role)) return `${param}.role`;
+  const isOutput = type === 'function_call_output' || type === 'custom_tool_call_output';
+  const [name, parts] = isMessage ? ['content', content] : isOutput ? ['output', output] : ['', undefined];
+  return unknownPart(parts, `${param}.${name}`, partTypes);
+}
+
+/** The path of the type of the first part whose type is not known. */
+export function unknownPart(parts: unknown, param: string, known: ReadonlySet<string>): string | undefined {
+  if (!Array.isArray(parts)) return undefined;
+  const at = parts.findIndex(
+    (part) => isObject(part) && typeof part.type === 'string' && !known.has(part.type),
+  );
+  return at < 0 ? undefined : `${param}[${at}].type`;
 }
 
 function parseCall(item: Json, param: string): Omit<FunctionCallItem, 'arguments'> {
@@ -106,11 +134,11 @@ function parseOutput(item: Json, param: string): FunctionOutputItem {
 }
 
 function parseMessage(item: Json, param: string): Extract<InputItem, { type: 'message' }> {
-  if (typeof item.role !== 'string' || !roles.has(item.role))
+  const role = roles.find((known) => known === item.role);
+  if (role === undefined)
     throw invalid(`${param}.role`, 'This must be user, system, developer or assistant.');
   if (item.content === undefined || item.content === null)
     throw invalid(`${param}.content`, 'A message needs content.');
-  const role = item.role as 'user' | 'system' | 'developer' | 'assistant';
   const content = parseContent(item.content, `${param}.content`);
   const phase = optionalText(item.phase, `${param}.phase`);
   return { type: 'message', role, content, ...(phase !== undefined && { phase }) };
@@ -140,7 +168,7 @@ function parseReasoning(item: Json, param: string, open: OpenSealed): ReasoningI
   const origin = open(sealed);
   if (origin !== undefined) return { type: 'reasoning', summary, origin };
   if (looksSealed(sealed)) throw notSealedHere(sealedParam);
-  return { type: 'opaque', json: item, param, mustReach: sealedParam };
+  return { type: 'opaque', wire: 'responses', json: item, param, mustReach: sealedParam };
 }
 
 /** Fails with `unknown_call_id` when a tool output has no earlier call. `newFrom` is the index of the request's first own item. */
@@ -244,7 +272,7 @@ function parseCompaction(item: Json, param: string, open: OpenSummary): InputIte
   const summary = open(sealed);
   if (summary !== undefined) return summaryMessage(summary);
   if (looksLikeSummary(sealed)) throw notSealedHere(sealedParam);
-  return { type: 'opaque', json: item, param, mustReach: sealedParam };
+  return { type: 'opaque', wire: 'responses', json: item, param, mustReach: sealedParam };
 }
 
 /** A summary as the model that continues the conversation reads it. */

@@ -153,9 +153,9 @@ export function parseToolChoice(choice: unknown, tools: readonly Tool[]): ToolCh
   return undefined;
 }
 
-export function parseToolMode(choice: string): ToolChoice {
-  if (choice === 'none' || choice === 'auto' || choice === 'required') return { mode: choice };
-  throw invalid('tool_choice', 'This must be none, auto, required, or an object that names a tool.');
+/** Undefined for an unknown mode. */
+export function parseToolMode(choice: string): ToolChoice | undefined {
+  return choice === 'none' || choice === 'auto' || choice === 'required' ? { mode: choice } : undefined;
 }
 
 /** Returns the name of a tool. Fails with `invalid_request` when `tools` has no such tool. */
@@ -196,15 +196,12 @@ function parseAllowed(choice: Record<string, unknown>, tools: readonly Tool[]): 
   return { mode: 'allowed', names, required: choice.mode === 'required' };
 }
 
-/** `text.format` of the Responses format. */
+/** `text.format` of the Responses format; undefined for text and for an unknown type. */
 function parseFormat(format: unknown, param: string): OutputFormat | undefined {
   if (format === undefined || format === null) return undefined;
   if (!isObject(format)) throw invalid(param, 'This must be an object.');
-  if (format.type === 'text' || format.type === undefined) return undefined;
   if (format.type === 'json_object') return { type: 'json_object' };
-  if (format.type !== 'json_schema')
-    throw invalid(`${param}.type`, 'This must be text, json_object or json_schema.');
-  return parseJsonSchema(format, param);
+  return format.type === 'json_schema' ? parseJsonSchema(format, param) : undefined;
 }
 
 /** A named schema for structured output. */

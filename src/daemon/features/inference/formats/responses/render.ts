@@ -123,12 +123,17 @@ export function showResponse(
   });
 }
 
-/** Neutral items in the Responses format, as stored in threads. `seal` encrypts provider-specific reasoning. */
+/**
+ * Neutral items in the Responses format, as stored in threads, without those that only another format has. `seal` encrypts
+ * provider-specific reasoning.
+ */
 export function showInputItems(
   items: readonly InputItem[],
   seal: (origin: ReasoningOrigin) => string,
 ): Json[] {
-  return items.map((item) => showInputItem(item, seal));
+  return items
+    .filter((item) => item.type !== 'opaque' || item.wire === 'responses')
+    .map((item) => showInputItem(item, seal));
 }
 
 function showInputItem(item: InputItem, seal: (origin: ReasoningOrigin) => string): Json {
