@@ -152,6 +152,7 @@ const isOnce = ({ id }: Endpoint) =>
     'createInvoice',
     'payInvoice',
     'decodeInvoice',
+    'requestInvoice',
     'createPaywall',
     'updatePaywall',
     'fundWallet',

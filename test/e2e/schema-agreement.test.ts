@@ -36,7 +36,7 @@ const reasons: readonly RegExp[] = [
   /balance exceed|at most \$4,000,000|not your address|whisper yourself|is `archived`/,
   /`key` must be given again|with http, others|private network|is not allowed|`default_model`/,
   // Texts with a checksum, and files.
-  /bech32|BIP 39|The phrase has|checksum|GGUF|`secret` must be|A key for \w+ (starts|has|is)/,
+  /is not a Lightning invoice|BIP 39|The phrase has|checksum|GGUF|`secret` must be|A key for \w+ (starts|has|is)/,
   // What the chosen model or provider supports.
   /providers? (of|with)|is a chat model|simulator's vectors|needs a model|are not supported|Extra inputs/,
   // Rules between members, and on the order of messages.

@@ -406,6 +406,33 @@ describe('the commands', () => {
     expect(await balanceOf(daemon.login)).toBe(before - 40);
   });
 
+  test('pay what a BIP 21 URI contains, over the amount that it states, and nothing else', async () => {
+    const { paymentRequest } = await invoiceOf(bob.login, 30);
+    const before = await balanceOf(daemon.login);
+    const refused: [destination: string, sentence: string][] = [
+      [
+        `bitcoin:bcrt1q?amount=0.00000031&lightning=${paymentRequest}`,
+        'states another amount than its invoice',
+      ],
+      ['bitcoin:bcrt1q?amount=0.0000003', 'has no Lightning invoice'],
+      ['four words of text', '<destination> is not a Lightning invoice'],
+      ['me@localhost', 'which is a private address'],
+    ];
+    for (const [destination, sentence] of refused) {
+      const { code, stderr } = await cli(daemon.login, ['pay', destination, '--max-sats', '100']);
+      expect({ destination, code, stderr }).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(sentence),
+      });
+    }
+    const other = await cli(daemon.login, ['pay', paymentRequest, '--sats', '31', '--max-sats', '100']);
+    expect(other.stderr).toContain('--sats differs from the invoice, which asks for 30 sats');
+    expect(await balanceOf(daemon.login)).toBe(before);
+    const uri = `BITCOIN:BCRT1Q?AMOUNT=0.0000003&LIGHTNING=${paymentRequest.toUpperCase()}`;
+    expect(await cli(daemon.login, ['pay', uri, '--max-sats', '30'])).toMatchObject({ code: 0 });
+    expect(await balanceOf(daemon.login)).toBe(before - 30);
+  });
+
   test('import a wallet from a pipe, and show its balance', async () => {
     const { login } = await addPerson(daemon, 'dan');
     const stdin = `${'legal winner thank year wave sausage worth useful legal winner thank yellow'}\n`;

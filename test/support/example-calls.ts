@@ -677,6 +677,10 @@ const samples: Record<string, Sample> = {
     callers: { ...site, agent: ok },
     example: ({ paymentRequest = 'lnbcrt1somethingelse' }) => ({ body: { invoice: paymentRequest } }),
   },
+  requestInvoice: {
+    callers: { ...site, agent: ok },
+    example: ({ paymentRequest = 'lnbcrt1somethingelse' }) => ({ body: { destination: paymentRequest } }),
+  },
   listPayments: {
     callers: { ...site, agent: ok },
     example: () => ({ query: { limit: '5' } }),

@@ -1,6 +1,10 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import type { Result } from '../../shared/contract/endpoint.ts';
-import type { decodeInvoice as decodeInvoiceContract, Payment } from '../../shared/contract/payments.ts';
+import type {
+  decodeInvoice as decodeInvoiceContract,
+  Payment,
+  requestInvoice as requestInvoiceContract,
+} from '../../shared/contract/payments.ts';
 import type { resolvePayment as resolvePaymentContract } from '../../shared/contract/wallet-backend.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
@@ -10,6 +14,7 @@ import {
   getPayment,
   listPayments,
   payInvoice,
+  requestInvoice,
   resolvePayment,
 } from '../manifest/endpoints.ts';
 import { csvOption, example, wholeNumber } from '../manifest/options.ts';
@@ -22,8 +27,13 @@ import { confirm } from '../terminal/prompts.ts';
 
 export const payCommand = (context: Context) =>
   new Command('pay')
-    .argument('<invoice>', 'a Lightning invoice: lnbc…')
+    .argument(
+      '<destination>',
+      'a Lightning invoice (lnbc…), a Lightning address, an LNURL, or a bitcoin: URI with one of them',
+    )
     .option('--max-sats <number>', 'pay without asking, up to this amount', wholeNumber({ min: 1 }))
+    .option('--sats <number>', 'the amount, for an address or LNURL', wholeNumber({ min: 1 }))
+    .option('--comment <text>', 'a message for the payee, for an address or LNURL that takes one')
     .option('--payee <name>', 'whom you pay, for your records and the host’s list of allowed payees')
     .option(
       '--timeout <seconds>',
@@ -31,13 +41,15 @@ export const payCommand = (context: Context) =>
       wholeNumber({ min: 1, max: 120 }),
     )
     .addHelpText('after', example('gateway pay lnbc15u1… --max-sats 2000'))
-    .action(async (invoice, { maxSats, payee, timeout }) => {
-      await approve(context, invoice, maxSats);
+    .action(async (destination, { maxSats, sats, comment, payee, timeout }) => {
+      const asked = await askInvoice(context, { destination, sats, comment });
+      const host = payee ?? asked.payee?.replace(/^.*@/, '').replace(/:\d+$/, '');
+      await approve(context, asked, maxSats);
       const { data } = await context.client().call(payInvoice, {
         headers: {},
         body: {
-          invoice,
-          ...(payee !== undefined && { host: payee }),
+          invoice: asked.invoice,
+          ...(host !== undefined && { host }),
           ...(maxSats !== undefined && { maxAmountSats: maxSats }),
           ...(timeout !== undefined && { timeoutMs: timeout * 1000 }),
         },
@@ -54,12 +66,43 @@ export const payCommand = (context: Context) =>
           `The result is not known yet; do not pay again. See: gateway payments show ${payment.paymentId}`,
         );
       }
+      if (payment.status === 'succeeded' && asked.thanks) context.out.note(`From the payee: ${asked.thanks}`);
     });
+
+type Asked = Result<typeof requestInvoiceContract>['data'] & { invoice: string };
+
+/** The invoice that a destination is or leads to. */
+async function askInvoice(
+  context: Context,
+  {
+    destination,
+    sats,
+    comment,
+  }: { destination: string; sats: number | undefined; comment: string | undefined },
+): Promise<Asked> {
+  const { data } = await context.client().call(requestInvoice, {
+    body: {
+      destination,
+      ...(sats !== undefined && { amountSats: sats }),
+      ...(comment !== undefined && { comment }),
+    },
+  });
+  const { invoice, payee, minMsats, maxMsats } = data;
+  if (invoice !== null) return { ...data, invoice };
+  throw new CliError(`${payee} leaves the amount to you.`, {
+    exit: exitCodes.usage,
+    next: `Give one from ${bitcoin(minMsats ?? 0)} to ${bitcoin(maxMsats ?? 0)}: --sats 1000`,
+  });
+}
 
 export type Quote = Result<typeof decodeInvoiceContract>['data'];
 
 /** Shows what is to be paid, and asks unless a maximum was given. */
-async function approve(context: Context, invoice: string, maxSats: number | undefined): Promise<void> {
+async function approve(
+  context: Context,
+  { invoice, payee, description }: Asked,
+  maxSats: number | undefined,
+): Promise<void> {
   if (maxSats !== undefined) return;
   const { stdin, stderr } = context.io;
   if (!stdin.isTty || !context.out.isInteractive()) {
@@ -70,15 +113,15 @@ async function approve(context: Context, invoice: string, maxSats: number | unde
   }
   const { data } = await context.client().call(decodeInvoice, { body: { invoice } });
   if (data.problem !== null) throw new CliError(data.problem, { exit: exitCodes.pay });
-  stderr.write(escapeControls(quoteLines(data)));
+  const quote = { ...data, description: data.description ?? description };
+  stderr.write(escapeControls(quoteLines(quote, payee)));
   await confirm(context, `Pay ${bitcoin(data.amountMsats ?? 0)}?`, {});
 }
 
-/** A line per fact. */
-export function quoteLines(quote: Quote): string {
-  return quoteFacts(quote)
-    .map(([label, text]) => `${label.padEnd(9)}${text}\n`)
-    .join('');
+/** A line per fact; `address` is the Lightning address or LNURL host that issued the invoice. */
+export function quoteLines(quote: Quote, address: string | null = null): string {
+  const to: [string, string][] = address === null ? [] : [['to', address]];
+  return [...to, ...quoteFacts(quote)].map(([label, text]) => `${label.padEnd(9)}${text}\n`).join('');
 }
 
 /** What the payer of an invoice should know, with a label each. */

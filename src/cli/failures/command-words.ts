@@ -8,6 +8,7 @@ const inputNames: Readonly<Record<string, string>> = {
   freePaths: '--free-path',
   freeRequestsPerDay: '--free-per-day',
   input: '<prompt>',
+  invoice: '<destination>',
   'limits.expires_at': '--expires',
   'limits.max_price': '--max-price',
   'limits.models': '--model',

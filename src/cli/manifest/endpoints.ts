@@ -118,6 +118,7 @@ export const getPayment: Address<typeof paymentsContract.getPayment> = { method:
 export const listInvoices: Address<typeof paymentsContract.listInvoices> = { method: 'GET', path: '/api/payments/invoices' };
 export const listPayments: Address<typeof paymentsContract.listPayments> = { method: 'GET', path: '/api/payments' };
 export const payInvoice: Address<typeof paymentsContract.payInvoice> = { method: 'POST', path: '/api/payments/pay' };
+export const requestInvoice: Address<typeof paymentsContract.requestInvoice> = { method: 'POST', path: '/api/payments/request' };
 export const createPaywall: Address<typeof paywallsContract.createPaywall> = { method: 'POST', path: '/api/l402/paywalls' };
 export const deletePaywall: Address<typeof paywallsContract.deletePaywall> = { method: 'DELETE', path: '/api/l402/paywalls/{paywallId}' };
 export const exportPaywalls: Address<typeof paywallsContract.exportPaywalls> = { method: 'GET', path: '/api/l402/paywalls/export' };

@@ -83,7 +83,7 @@ export const moneyCommands: Record<string, CommandEntry | NounEntry> = {
     },
   },
   pay: {
-    summary: 'Pay a Lightning invoice from your wallet.',
+    summary: 'Pay a Lightning invoice, address or LNURL from your wallet.',
     endpoint: endpoints.payInvoice,
     load: async () => (await import('../commands/payments.ts')).payCommand,
   },

@@ -20,6 +20,7 @@ import {
 } from '../features/wallet/index.ts';
 import type { Handler } from '../handler.ts';
 import type { Log } from '../log.ts';
+import { peerAddressProblem, portOf } from '../reverse-proxy/address-guard.ts';
 import type { Storage } from '../storage/storage.ts';
 import { repeatedly, type World } from '../world.ts';
 import { backendSecretName, createLightning, secretFault } from './lightning.ts';
@@ -36,6 +37,8 @@ interface WalletsDeps {
   /** 32 bytes. */
   dataKey: Uint8Array;
   isLocalHost: boolean;
+  /** The daemon's own address. */
+  process: { url: () => string };
   log: Pick<Log, 'warn'>;
 }
 
@@ -95,6 +98,8 @@ export function createWallets(deps: WalletsDeps, { vault, events }: WalletsDepen
     connectOnce: (terms: BackendTerms) =>
       withTrustedNode(lightning.connectOnce(terms), { store: unchanging, world }),
   };
+  const isPublic = (url: URL) =>
+    peerAddressProblem(url, { mayBePrivate: false }, portOf(new URL(deps.process.url()))) === undefined;
   const owners = { ...ofNode, watch, wallets, payments, vault, secretName: backendSecretName, secretFault };
   return {
     wallets,
@@ -109,6 +114,7 @@ export function createWallets(deps: WalletsDeps, { vault, events }: WalletsDepen
         invoices,
         payments,
         idempotency,
+        lnurlPay: { isPublic, world },
         settings: deps.live,
         now: () => world.now(),
       };

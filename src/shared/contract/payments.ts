@@ -172,6 +172,45 @@ export const decodeInvoice = endpoint({
   errors: [...errors, 'invalid_request'],
 });
 
+export const requestInvoice = endpoint({
+  id: 'requestInvoice',
+  method: 'POST',
+  path: '/api/payments/request',
+  summary: 'Get the invoice of a Lightning address or LNURL.',
+  description:
+    'Asks the service of a Lightning address or LNURL for an invoice over an amount, and checks it. Without an amount, the answer says which ones the service takes. Private addresses are refused. Nothing is paid.',
+  tag: 'Payments',
+  access,
+  body: StrictObject({
+    destination: Type.String({
+      minLength: 1,
+      maxLength: 8192,
+      description:
+        'A Lightning address (`name@example.com`), an LNURL (`lnurl1…`, `lnurlp://…`), a `bitcoin:` URI with a `lightning` parameter, or an invoice.',
+    }),
+    amountSats: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 90_000_000_000, description: 'The amount to pay, in satoshis.' }),
+    ),
+    comment: Type.Optional(Type.String({ maxLength: 2000, description: 'A message for the payee.' })),
+  }),
+  result: dataOf(
+    Type.Object({
+      invoice: nullable(
+        Type.String({ description: 'The invoice as BOLT 11 text; null until `amountSats` is given.' }),
+      ),
+      payee: nullable(
+        Type.String({ description: 'The Lightning address, or the host of the LNURL; null for an invoice.' }),
+      ),
+      description: nullable(Type.String({ description: 'What the service says that is paid for.' })),
+      minMsats: nullable(msats('The least that the service takes, in millisatoshis.')),
+      maxMsats: nullable(msats('The most that it takes.')),
+      commentMax: Type.Integer({ minimum: 0, description: 'The longest comment that it takes; 0 for none.' }),
+      thanks: nullable(Type.String({ description: 'What it says to those who have paid.' })),
+    }),
+  ),
+  errors: [...errors, 'invalid_request', 'upstream_failed'],
+});
+
 export const listPayments = endpoint({
   id: 'listPayments',
   method: 'GET',

@@ -16,3 +16,4 @@ export type { NodeKey } from './mnemonic.ts';
 /** Loaded on first use, as the libraries for curves and phrases take long to load, and most daemons never need them. */
 export const loadBolt11 = () => import('./bolt11.ts');
 export const loadMnemonic = () => import('./mnemonic.ts');
+export const loadLnurl = () => import('./lnurl.ts');

@@ -7,6 +7,7 @@ import {
   listPayments,
   type Payment,
   payInvoice,
+  requestInvoice,
   type WalletInvoice,
 } from '../../../shared/contract/payments.ts';
 import { pageSizeMax } from '../../../shared/contract/site.ts';
@@ -16,7 +17,9 @@ import { isoTime } from '../../../shared/time.ts';
 import { type Handler, implement } from '../../handler.ts';
 import { withSecret } from '../../replies.ts';
 import { type Idempotency, onceSealed } from '../idempotency/index.ts';
+import { invoiceFor } from './invoice-requests.ts';
 import type { Invoices } from './invoices.ts';
+import type { LnurlPayDeps } from './lnurl-pay.ts';
 import type { Payments } from './payments.ts';
 import type { SpendingLimits } from './spending-limits.ts';
 import type { InvoiceRecord, PaymentRecord, WalletRecord } from './store.ts';
@@ -27,6 +30,7 @@ interface WalletHandlersDeps {
   invoices: Invoices;
   payments: Payments;
   idempotency: Pick<Idempotency, 'once'>;
+  lnurlPay: LnurlPayDeps;
   /** Limits on what models may pay with tools; read on each payment. */
   settings: { readonly toolSpending: Pick<SpendingLimits, 'perPaymentMsat' | 'perDayMsat'> };
   now: () => number;
@@ -96,6 +100,20 @@ export function paymentHandlers(deps: WalletHandlersDeps): Handler[] {
           expiresAt: isoTime(expiresAt),
           problem: problem?.message ?? null,
           paymentId,
+        },
+      };
+    }),
+    implement(requestInvoice, async ({ body }) => {
+      const { invoice, payee, service, thanks } = await invoiceFor(deps.lnurlPay, body);
+      return {
+        data: {
+          invoice,
+          payee,
+          description: service?.description ?? null,
+          minMsats: service?.min ?? null,
+          maxMsats: service?.max ?? null,
+          commentMax: service?.commentMax ?? 0,
+          thanks,
         },
       };
     }),

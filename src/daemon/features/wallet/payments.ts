@@ -16,6 +16,7 @@ import {
 import type { DataSealer } from '../vault/index.ts';
 import { feeLimitFor } from './amounts.ts';
 import { toApiError } from './backend-error.ts';
+import { isInvoice } from './destinations.ts';
 import { preimageOf } from './invoices.ts';
 import { insufficient, overBudget, recorded, taken } from './payment-refusals.ts';
 import {
@@ -468,14 +469,16 @@ type ReadInvoice = Pick<InvoiceQuote, 'invoice' | 'text' | 'expiresAt'>;
 
 async function readInvoice(given: string): Promise<ReadInvoice> {
   const { decodeInvoice } = await loadBolt11();
-  const text = given
-    .trim()
-    .replace(/^lightning:/i, '')
-    .toLowerCase();
+  const text = given.trim().replace(/^lightning:/i, '');
+  if (!isInvoice(text)) throw inputFault('invoice', 'is not a Lightning invoice');
   try {
     // Mixed case is invalid, which lower-casing would hide.
-    const invoice = decodeInvoice(given.trim().replace(/^lightning:/i, ''));
-    return { invoice, text, expiresAt: (invoice.timestamp + invoice.expirySeconds) * 1000 };
+    const invoice = decodeInvoice(text);
+    return {
+      invoice,
+      text: text.toLowerCase(),
+      expiresAt: (invoice.timestamp + invoice.expirySeconds) * 1000,
+    };
   } catch (error) {
     if (error instanceof InvalidInvoice) throw inputFault('invoice', error.message);
     throw error;

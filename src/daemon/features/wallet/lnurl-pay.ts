@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto';
+import { ApiError } from '../../../shared/errors.ts';
+import { inputFault } from '../../../shared/input-faults.ts';
+import { isObject, type JsonObject, parseObject } from '../../../shared/json-object.ts';
+import type { World } from '../../world.ts';
+import { InvalidInvoice, type Invoice, loadBolt11 } from '../lightning/index.ts';
+import { formatMsat } from './amounts.ts';
+
+export interface LnurlPayDeps {
+  /** Whether the address in a URL, if it is not a name, may be requested. */
+  isPublic: (url: URL) => boolean;
+  world: Pick<World, 'send'>;
+}
+
+/** What a service asks for, before it issues an invoice. */
+export interface PayService {
+  callback: URL;
+  /** Millisatoshis. */
+  min: number;
+  max: number;
+  /** The text whose hash its invoices contain. */
+  metadata: string;
+  description: string;
+  /** The longest comment that it takes, in characters. */
+  commentMax: number;
+}
+
+export interface ServiceInvoice {
+  /** BOLT 11. */
+  invoice: string;
+  /** What it says to those who have paid. */
+  thanks: string | null;
+}
+
+const timeoutMs = 10_000;
+/** Descriptions may contain a picture. */
+const bytesMax = 512 * 1024;
+const redirectsMax = 3;
+const textMax = 500;
+
+/** Asks the service of an LNURL or Lightning address what it takes. Source: LUD-06, LUD-12. */
+export async function askService(deps: LnurlPayDeps, url: URL): Promise<PayService> {
+  const { found, at } = await ask(deps, url);
+  const { tag, callback, minSendable, maxSendable, metadata, commentAllowed } = found;
+  if (tag !== 'payRequest') throw inputFault('destination', 'is an LNURL for something else than a payment');
+  const address = typeof callback === 'string' ? URL.parse(callback) : null;
+  const description = typeof metadata === 'string' ? descriptionIn(metadata) : undefined;
+  if (!address || !isAmount(minSendable) || !isAmount(maxSendable) || description === undefined)
+    throw failed(at, 'gave an answer that is not valid');
+  return {
+    callback: address,
+    min: minSendable,
+    max: maxSendable,
+    metadata: metadata as string,
+    description,
+    commentMax: isAmount(commentAllowed) ? commentAllowed : 0,
+  };
+}
+
+/**
+ * Has a service issue an invoice. Fails with `upstream_failed` if the invoice has another amount, or the hash of another
+ * description.
+ */
+export async function requestInvoice(
+  deps: LnurlPayDeps,
+  { callback, min, max, metadata, commentMax }: PayService,
+  { amountMsat, comment }: { amountMsat: number; comment: string | undefined },
+): Promise<ServiceInvoice> {
+  if (amountMsat < min || amountMsat > max)
+    throw inputFault('amountSats', `must be from ${formatMsat(min)} to ${formatMsat(max)} there`);
+  if (comment !== undefined && [...comment].length > commentMax) {
+    const most = commentMax === 0 ? 'is not taken there' : `must have at most ${commentMax} characters there`;
+    throw inputFault('comment', most);
+  }
+  const url = new URL(callback);
+  url.searchParams.set('amount', String(amountMsat));
+  if (comment !== undefined) url.searchParams.set('comment', comment);
+  const { found, at } = await ask(deps, url);
+  const { pr: invoice, successAction } = found;
+  const decoded = typeof invoice === 'string' ? await decoded11(invoice) : undefined;
+  if (typeof invoice !== 'string' || !decoded) throw failed(at, 'issued no valid invoice');
+  if (decoded.amountMsat !== amountMsat) throw failed(at, 'issued an invoice over another amount');
+  const hash = createHash('sha256').update(metadata).digest('hex');
+  // Newer services give the description itself.
+  if (decoded.descriptionHash !== null && decoded.descriptionHash !== hash)
+    throw failed(at, 'issued an invoice for something else');
+  return { invoice, thanks: isObject(successAction) ? thanksIn(successAction) : null };
+}
+
+/** Requests a URL, and those that it redirects to. */
+async function ask(deps: LnurlPayDeps, first: URL): Promise<{ found: JsonObject; at: URL }> {
+  let url = first;
+  for (let redirects = 0; redirects <= redirectsMax; redirects += 1) {
+    requireAllowed(deps, url);
+    const { status, headers, body } = await send(deps, url);
+    if (status >= 300 && status < 400 && headers.location !== undefined) {
+      body.cancel();
+      url = URL.parse(headers.location, url.href) ?? url;
+      continue;
+    }
+    const found = parseObject(Buffer.from(await body.bytes(bytesMax).catch(() => [])).toString());
+    if (found?.status === 'ERROR')
+      throw failed(url, `refused: ${textOf(found.reason) ?? 'without a reason'}`);
+    if (status !== 200 || !found) throw failed(url, `answered with status ${status}`);
+    return { found, at: url };
+  }
+  throw failed(url, 'redirects too often');
+}
+
+function requireAllowed({ isPublic }: LnurlPayDeps, url: URL): void {
+  const isEncrypted =
+    url.protocol === 'https:' || (url.protocol === 'http:' && url.hostname.endsWith('.onion'));
+  if (!isEncrypted || url.username || url.password)
+    throw inputFault('destination', 'leads to an address that is not encrypted');
+  if (!isPublic(url)) throw inputFault('destination', `leads to ${url.host}, which is a private address`);
+}
+
+async function send({ world }: LnurlPayDeps, url: URL) {
+  try {
+    return await world.send({
+      method: 'GET',
+      url: url.href,
+      headers: { accept: 'application/json', 'user-agent': 'gateway' },
+      publicOnly: true,
+      headersTimeoutMs: timeoutMs,
+      totalTimeoutMs: timeoutMs,
+    });
+  } catch (error) {
+    throw failed(url, 'cannot be reached', error);
+  }
+}
+
+function failed(url: URL, what: string, cause?: unknown): ApiError {
+  return new ApiError('upstream_failed', { param: 'destination', message: `${url.host} ${what}.`, cause });
+}
+
+/** The short description in the metadata of a service. */
+function descriptionIn(metadata: string): string | undefined {
+  try {
+    const entries: unknown = JSON.parse(metadata);
+    const list = Array.isArray(entries) ? entries : [];
+    const entry = list.find((each) => Array.isArray(each) && each[0] === 'text/plain');
+    return textOf(entry?.[1]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The message or link for those who have paid. Source: LUD-09. */
+function thanksIn({ tag, message, description, url }: JsonObject): string | null {
+  if (tag === 'message') return textOf(message) ?? null;
+  if (tag === 'url') return [textOf(description), textOf(url)].filter(Boolean).join(' ') || null;
+  return null;
+}
+
+async function decoded11(invoice: string): Promise<Invoice | undefined> {
+  const { decodeInvoice } = await loadBolt11();
+  try {
+    return decodeInvoice(invoice);
+  } catch (error) {
+    if (error instanceof InvalidInvoice) return undefined;
+    throw error;
+  }
+}
+
+function isAmount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 1;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value.slice(0, textMax).toWellFormed() : undefined;
+}
