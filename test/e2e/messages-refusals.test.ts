@@ -84,6 +84,7 @@ const refused: [string, Json, RegExp][] = [
     { messages: [results(text('Hi.'), text(''))] },
     /^messages\.0\.content\.1\.text: .*white space/,
   ],
+  ['a blank stop sequence', { stop_sequences: ['END', '\n'] }, /^stop_sequences\.1: .*white space/],
   ['a blank system prompt', { system: [text(' ')] }, /^system\.0\.text: .*white space/],
   [
     'a blank block in a result',

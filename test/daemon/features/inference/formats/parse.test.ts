@@ -194,6 +194,11 @@ describe('chat messages', () => {
     expect(asked('none')).toEqual({ mode: 'none' });
   });
 
+  test('with an empty list of stop sequences have none', () => {
+    const sampling = (stop: unknown) => parse([{ role: 'user', content: 'x' }], { stop }).sampling;
+    expect([[], null, 'END', ['\n']].map(sampling)).toEqual([{}, {}, { stop: ['END'] }, { stop: ['\n'] }]);
+  });
+
   test('with reasoning sealed here are opened, and providers never get the sealed text', () => {
     const details = [{ type: 'reasoning.encrypted', data: 'gws1.x', format: 'gateway-sealed-v1' }];
     const messages = [{ role: 'assistant', content: 'a', reasoning_details: details }];
@@ -227,6 +232,8 @@ describe('chat messages', () => {
     [{ tool_choice: { type: ['function'] } }, 'tool_choice.type'],
     [{ tool_choice: { type: 'function', function: { name: 'g' } } }, 'tool_choice.function.name'],
     [{ response_format: { type: 'json_schema' } }, 'response_format.json_schema'],
+    [{ stop: '' }, 'stop'],
+    [{ stop: ['\n', ''] }, 'stop[1]'],
   ])('%j is refused at %s', (members, param) => {
     expect(() => parse([{ role: 'user', content: 'x' }], members)).toThrow(
       expect.objectContaining({ code: 'invalid_request', param }),

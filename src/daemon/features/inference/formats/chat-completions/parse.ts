@@ -128,10 +128,18 @@ function samplingOf(body: CreateChatCompletionBody): Sampling {
   const { top_k: topK } = body as Record<string, unknown>;
   if (typeof topK === 'number') sampling.topK = topK;
   if (typeof body.seed === 'number') sampling.seed = body.seed;
-  if (typeof body.stop === 'string') sampling.stop = [body.stop];
-  else if (Array.isArray(body.stop)) sampling.stop = body.stop;
+  const stop = stopOf(body.stop);
+  if (stop.length > 0) sampling.stop = stop;
   if (body.logprobs === true) sampling.topLogprobs = body.top_logprobs ?? 0;
   return sampling;
+}
+
+function stopOf(stop: CreateChatCompletionBody['stop']): string[] {
+  const isList = Array.isArray(stop);
+  const texts = isList ? stop : typeof stop === 'string' ? [stop] : [];
+  const empty = texts.indexOf('');
+  if (empty >= 0) throw invalid(isList ? `stop[${empty}]` : 'stop', 'A stop sequence must not be empty.');
+  return texts;
 }
 
 /** `format` of `reasoning_details` entries that this gateway sealed. */

@@ -5,7 +5,10 @@ import type { Inference } from '../../../upstreams/neutral.ts';
 import { invalid, isObject, type Json } from '../../invalid-request.ts';
 
 /** A body whose shape was checked. Requests that only count tokens have no limit. */
-export type MessagesBody = CountMessageTokensBody & { max_tokens?: number };
+export type MessagesBody = CountMessageTokensBody & {
+  max_tokens?: number;
+  stop_sequences?: string[] | null;
+};
 
 /**
  * Refuses what Anthropic's API refuses, so that a request is valid for every provider or for none. Throws `invalid_request`,
@@ -15,6 +18,7 @@ export type MessagesBody = CountMessageTokensBody & { max_tokens?: number };
 export function validateMessages(body: MessagesBody, betas: string): void {
   validateThinking(body, betas);
   validateToolChoice(body);
+  validateStopSequences(body);
   if (Array.isArray(body.system)) validateTexts(body.system, 'system');
   validateContents(body.messages);
   validateToolResults(body.messages);
@@ -53,6 +57,12 @@ const knownChoices = new Set(['auto', 'any', 'tool']);
 function validateToolChoice({ tool_choice: choice, tools }: MessagesBody): void {
   if (!choice || !knownChoices.has(choice.type) || (tools && tools.length > 0)) return;
   throw invalid('tool_choice', 'This needs `tools` to choose from.');
+}
+
+function validateStopSequences({ stop_sequences: sequences }: MessagesBody): void {
+  const blank = sequences?.findIndex(isBlank) ?? -1;
+  if (blank < 0) return;
+  throw invalid(`stop_sequences[${blank}]`, 'A stop sequence must contain more than white space.');
 }
 
 type Messages = MessagesBody['messages'];
