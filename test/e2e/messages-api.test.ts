@@ -234,7 +234,8 @@ describe('errors', () => {
       headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
       body: JSON.stringify({ model: 'sim/echo', input: 'Hello.' }),
     });
-    expect([inOpenAiFormat.status, inOpenAiFormat.headers.get('x-should-retry')]).toEqual([403, null]);
+    expect([inOpenAiFormat.status, inOpenAiFormat.headers.get('x-should-retry')]).toEqual([403, 'true']);
+    expect(Number(inOpenAiFormat.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 });
 

@@ -23,7 +23,7 @@ export function errorAnswer(error: ApiError, context: ErrorContext): ErrorAnswer
     'x-content-type-options': 'nosniff',
   };
   if (error.retryAfter !== undefined) headers['retry-after'] = error.retryAfter;
-  const shouldRetry = shouldRetryOf(error, status, context.surface);
+  const shouldRetry = shouldRetryOf(error, status);
   if (shouldRetry !== undefined) headers['x-should-retry'] = shouldRetry;
   if (status === 401) headers['www-authenticate'] = 'Bearer';
   Object.assign(headers, error.headers);
@@ -31,14 +31,14 @@ export function errorAnswer(error: ApiError, context: ErrorContext): ErrorAnswer
 }
 
 /**
- * Client libraries retry some statuses on their own. This stops them where a retry cannot succeed, and has Anthropic's retry
- * a key's rate limit, which has the status of other limits.
+ * Client libraries retry some statuses on their own. This stops them where a retry cannot succeed, and has them retry a key's
+ * rate limit, which has the status of other limits.
  */
-function shouldRetryOf(error: ApiError, status: number, surface: Surface): 'true' | 'false' | undefined {
+function shouldRetryOf(error: ApiError, status: number): 'true' | 'false' | undefined {
   const isRetryable = failures[error.code].retry === 'after-waiting' || error.retryAfterSeconds !== undefined;
   if (!isRetryable) return 'false';
   const isRetriedAnyway = status === 408 || status === 409 || status === 429 || status >= 500;
-  return surface === 'messages' && !isRetriedAnyway ? 'true' : undefined;
+  return isRetriedAnyway ? undefined : 'true';
 }
 
 function errorBody(error: ApiError, status: number, context: ErrorContext): unknown {

@@ -68,7 +68,7 @@ const commonHeaders = {
   'retry-after': { description: 'Seconds to wait before retrying.', schema: { type: 'integer', minimum: 0 } },
   'x-should-retry': {
     description:
-      '`false` if retrying the same request will not help. In Anthropic’s format, `true` with a status that clients would not retry on their own.',
+      '`false` if retrying the same request will not help; `true` with a status that clients would not retry on their own.',
     schema: { type: 'string', enum: ['true', 'false'] },
   },
   'www-authenticate': { description: 'The scheme to use.', schema: { type: 'string', const: 'Bearer' } },
