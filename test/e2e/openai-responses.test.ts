@@ -237,3 +237,67 @@ test('models are listed', async () => {
   for await (const { id } of client.models.list()) ids.push(id);
   expect(ids).toEqual(expect.arrayContaining(['sim/assistant', 'openai/gpt-5-mini']));
 });
+
+describe('input tokens are counted', () => {
+  const prompt = { instructions: 'Be brief.', input: 'How many tokens is this?', tools };
+  const count = async (body: object) => {
+    const { data, response } = await client.responses.inputTokens.count(body).withResponse();
+    expect(data.object).toBe('response.input_tokens');
+    return { tokens: data.input_tokens, estimated: response.headers.get('x-service-estimated') };
+  };
+
+  test('by OpenAI, with the response that is continued', async () => {
+    const model = backends.script('openai', { text: 'Four.' });
+    const first = await client.responses.create({ model, input: 'Two and two?' });
+    const sent = { ...prompt, previous_response_id: first.id, temperature: 0.5, max_output_tokens: 20 };
+    expect(await count({ model, ...sent })).toEqual({ tokens: 4242, estimated: null });
+    const request = backends.openai.requests.at(-1);
+    expect(request?.path).toBe('/v1/responses/input_tokens');
+    expect(request?.body).toEqual({
+      model: model.replace('openai/', ''),
+      instructions: prompt.instructions,
+      tools: JSON.parse(JSON.stringify(tools)),
+      input: [
+        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Two and two?' }] },
+        expect.objectContaining({ role: 'assistant' }),
+        { type: 'message', role: 'user', content: [{ type: 'input_text', text: prompt.input }] },
+      ],
+    });
+  });
+
+  test('by the simulator, as in its answer', async () => {
+    const { usage } = await client.responses.create({ model: 'sim/echo', ...prompt });
+    expect(await count({ model: 'sim/echo', ...prompt })).toEqual({
+      tokens: usage?.input_tokens,
+      estimated: null,
+    });
+  });
+
+  test.each(['anthropic', 'google'] as const)('by an estimate for %s', async (backend) => {
+    const model = backends.script(backend);
+    expect(await count({ model, ...prompt })).toEqual({ tokens: expect.any(Number), estimated: 'true' });
+    expect(backends[backend].requests).toEqual([]);
+  });
+
+  test('also without input', async () => {
+    expect((await count({ model: 'sim/echo', instructions: 'Be brief.' })).tokens).toBeGreaterThan(0);
+  });
+
+  test.each([
+    [{ model: 'sim/none', input: 'Hello' }, 404, 'model_not_found', 'model'],
+    [{ input: 'Hello' }, 400, 'invalid_request', 'model'],
+    [{ model: 'sim/echo', input: 5 }, 400, 'invalid_request', 'input'],
+    [
+      { model: 'sim/echo', previous_response_id: 'resp_none' },
+      404,
+      'previous_response_not_found',
+      'previous_response_id',
+    ],
+  ])('or %j fails like the call', async (body, status, code, param) => {
+    await expect(client.responses.inputTokens.count(body as object)).rejects.toMatchObject({
+      status,
+      code,
+      param,
+    });
+  });
+});

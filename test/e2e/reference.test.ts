@@ -118,6 +118,7 @@ const modelCalls = [
   'createChatCompletion',
   'createMessage',
   'countMessageTokens',
+  'countInputTokens',
   'createEmbedding',
   'compactResponse',
 ];

@@ -160,6 +160,10 @@ const samples: Record<string, Sample> = {
       body: { model: 'sim/echo', max_tokens: 64, messages: [{ role: 'user', content: 'Hello.' }] },
     }),
   },
+  countInputTokens: {
+    callers: modelCall,
+    example: () => ({ body: hello }),
+  },
   countMessageTokens: {
     callers: modelCall,
     example: () => ({ body: { model: 'sim/echo', messages: [{ role: 'user', content: 'Hello.' }] } }),

@@ -19,6 +19,12 @@ const responsesFields = new Set(
     'service_tier conversation prompt context_management moderation user client_metadata'
   ).split(' '),
 );
+const countFields = new Set(
+  (
+    'model input instructions previous_response_id conversation tools tool_choice parallel_tool_calls reasoning text ' +
+    'truncation personality'
+  ).split(' '),
+);
 const messageFields = new Set(
   'role content name refusal tool_calls tool_call_id function_call audio annotations'.split(' '),
 );
@@ -89,6 +95,15 @@ export function responsesFault(body: Json): FakeError | undefined {
     if (Array.isArray(body.input)) checkInput(body.input);
     else if (typeof body.input !== 'string')
       throw new Refusal('input', "Missing required parameter: 'input'.");
+  });
+}
+
+/** Why OpenAI would not count the input of a Responses body; undefined if it would. */
+export function countFault(body: Json): FakeError | undefined {
+  return faultOf(() => {
+    checkFields(body, countFields);
+    checkModel(body);
+    if (Array.isArray(body.input)) checkInput(body.input);
   });
 }
 

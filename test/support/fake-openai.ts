@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { chatChunks, chatDocument } from './fake-openai-chat.ts';
-import { chatFault, responsesFault } from './fake-openai-checks.ts';
+import { chatFault, countFault, responsesFault } from './fake-openai-checks.ts';
 import { embeddingDocument, embeddingFault } from './fake-openai-embeddings.ts';
 import { responsesDocument, responsesEvents } from './fake-openai-responses.ts';
 import type { FakeAnswer, FakeError, FakeRequest } from './fake-openai-script.ts';
@@ -120,6 +120,7 @@ class Fake implements FakeOpenAi {
     const check = {
       '/v1/chat/completions': chatFault,
       '/v1/responses': responsesFault,
+      '/v1/responses/input_tokens': countFault,
       '/v1/embeddings': embeddingFault,
     }[path];
     if (!check || method !== 'POST') return { status: 404, message: `Invalid URL (${method} ${path})` };
@@ -152,6 +153,8 @@ class Fake implements FakeOpenAi {
     if (answer.raw) {
       const { status = 200, headers = { 'content-type': 'application/json' }, body: bytes } = answer.raw;
       response.writeHead(status, headers).end(bytes);
+    } else if (request.path === '/v1/responses/input_tokens') {
+      sendJson(response, { object: 'response.input_tokens', input_tokens: 4242 });
     } else if (request.path === '/v1/embeddings') {
       sendJson(response, embeddingDocument(answer, body));
     } else if (body.stream !== true) {

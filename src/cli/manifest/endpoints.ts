@@ -18,6 +18,7 @@ import type * as decisionsContract from '../../shared/contract/decisions.ts';
 import type * as embeddingsContract from '../../shared/contract/embeddings.ts';
 import type * as engineContract from '../../shared/contract/engine.ts';
 import type * as eventsContract from '../../shared/contract/events.ts';
+import type * as inputTokensContract from '../../shared/contract/input-tokens.ts';
 import type * as keyDefaultsContract from '../../shared/contract/key-defaults.ts';
 import type * as keyLimitsContract from '../../shared/contract/key-limits.ts';
 import type * as keysContract from '../../shared/contract/keys.ts';
@@ -96,6 +97,7 @@ export const checkEngineModel: Address<typeof engineContract.checkEngineModel> =
 export const listEngineModels: Address<typeof engineContract.listEngineModels> = { method: 'GET', path: '/v1/admin/engine/models' };
 export const removeEngineModel: Address<typeof engineContract.removeEngineModel> = { method: 'DELETE', path: '/v1/admin/engine/models/{name}' };
 export const streamEvents: Address<typeof eventsContract.streamEvents> = { method: 'GET', path: '/v1/events' };
+export const countInputTokens: Address<typeof inputTokensContract.countInputTokens> = { method: 'POST', path: '/v1/responses/input_tokens' };
 export const setKeyDefaults: Address<typeof keyDefaultsContract.setKeyDefaults> = { method: 'PUT', path: '/v1/workspaces/{workspace}/keys/{key}/defaults' };
 export const getLimits: Address<typeof keyLimitsContract.getLimits> = { method: 'GET', path: '/v1/workspaces/{workspace}/keys/{key}/limits' };
 export const setLimits: Address<typeof keyLimitsContract.setLimits> = { method: 'PUT', path: '/v1/workspaces/{workspace}/keys/{key}/limits' };

@@ -197,9 +197,11 @@ function byWire(
   const usual = upstreamFor(first);
   if (others.length === 0) return usual;
   const special = new Map(others.map((wire) => [wire, upstreamFor(wire)]));
+  const upstreamOf = (wire: Wire | undefined) => (wire && special.get(wire)) ?? usual;
   return {
     name,
-    open: (call, signal) => ((call.wire && special.get(call.wire)) ?? usual).open(call, signal),
+    open: (call, signal) => upstreamOf(call.wire).open(call, signal),
+    countInput: async (call, signal) => upstreamOf(call.wire).countInput?.(call, signal),
   };
 }
 

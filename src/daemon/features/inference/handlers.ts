@@ -2,6 +2,7 @@ import { createChatCompletion } from '../../../shared/contract/chat-completions.
 import { compactResponse } from '../../../shared/contract/compaction.ts';
 import { createEmbedding } from '../../../shared/contract/embeddings.ts';
 import type { Endpoint } from '../../../shared/contract/endpoint.ts';
+import { countInputTokens } from '../../../shared/contract/input-tokens.ts';
 import { countMessageTokens, createMessage } from '../../../shared/contract/messages.ts';
 import { connectResponses } from '../../../shared/contract/response-socket.ts';
 import { createResponse } from '../../../shared/contract/responses.ts';
@@ -19,7 +20,7 @@ import type { Background } from './lifecycles/background/background.ts';
 import type { InferenceDeps } from './lifecycles/inference-deps.ts';
 import { compact } from './lifecycles/request/compact.ts';
 import { complete } from './lifecycles/request/complete.ts';
-import { countMessageTokensReply } from './lifecycles/request/count-message-tokens.ts';
+import { countInputTokensReply, countMessageTokensReply } from './lifecycles/request/count-input.ts';
 import { createMessageReply } from './lifecycles/request/create-message.ts';
 import { embed } from './lifecycles/request/embed.ts';
 import { withDefaultModel, withStoreDefault } from './lifecycles/request/read-request.ts';
@@ -95,6 +96,10 @@ export function inferenceHandlers(
 
     implement(countMessageTokens, async ({ caller, signal, body, headers }) =>
       countMessageTokensReply(deps, { caller: identified(caller), signal, body, headers }),
+    ),
+
+    implement(countInputTokens, async ({ caller, signal, body }) =>
+      countInputTokensReply(deps, { caller: identified(caller), signal, body }),
     ),
 
     implement(connectResponses, async ({ signal }) => openSocket({ signal })),

@@ -14,6 +14,7 @@ const knownBodies: Record<string, unknown> = {
   },
   countMessageTokens: { model: 'sim/assistant', messages: [{ role: 'user', content: 'Hello!' }] },
   createResponse: { model: 'sim/assistant', input: 'Hello!' },
+  countInputTokens: { model: 'sim/assistant', input: 'Hello!' },
   createChatCompletion: { model: 'sim/assistant', messages: [{ role: 'user', content: 'Hello!' }] },
   createEmbedding: { model: 'sim/embedding', input: ['First text', 'Second text'] },
   compactResponse: { model: 'sim/assistant', input: 'A long conversation …' },

@@ -1,14 +1,14 @@
 import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import type { Adapter, ProviderSettings } from '../../adapter.ts';
 import { droppedMembers, type Sent } from '../../dropped-members.ts';
-import type { Json } from '../../json.ts';
+import { countOf, type Json } from '../../json.ts';
 import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';
 import { stoppingAt } from '../../stop-sequences.ts';
 import { bearerHeaders } from '../openai-chat/adapter.ts';
 import { openAiFailure } from '../openai-chat/failure.ts';
 import { readResponsesAnswer } from './answer.ts';
 import { ResponsesDialect, responseAsBatch } from './decoder.ts';
-import { neutralResponsesBody, relayedResponsesBody } from './request.ts';
+import { neutralResponsesBody, relayedPrompt, relayedResponsesBody } from './request.ts';
 
 /**
  * The Responses format. Nothing is stored at the provider: the gateway keeps the history and sends it with each call.
@@ -32,6 +32,15 @@ export function responsesAdapter(settings: ProviderSettings): Adapter {
     wholeAnswer: (call) => isSameWire(call) && !call.inference.stream,
     readAnswer: (json) => readResponsesAnswer(json, name),
     documentAsBatch: (json, call) => responseAsBatch(json, dialectFor(call, name)),
+    countRequest: (call) =>
+      isSameWire(call)
+        ? {
+            url: `${url}/input_tokens`,
+            headers: bearerHeaders(call.key),
+            body: JSON.stringify(relayedPrompt(call, name)),
+          }
+        : undefined,
+    readCount: ({ input_tokens: count }) => countOf(count),
     failure: (status, headers, body) => openAiFailure(name, status, headers, body),
   };
 }
@@ -55,6 +64,6 @@ function dialectFor({ inference, model }: UpstreamCall, name: string): Dialect {
   return stop === undefined ? dialect : stoppingAt(stop, dialect);
 }
 
-function isSameWire(call: UpstreamCall): boolean {
-  return call.inference.wire === 'responses';
+function isSameWire({ inference }: Pick<UpstreamCall, 'inference'>): boolean {
+  return inference.wire === 'responses';
 }

@@ -38,6 +38,30 @@ export function relayedResponsesBody(call: UpstreamCall, provider: string): Json
   return sent;
 }
 
+/** What concerns the input of a call. Source: OpenAI's API reference, "Get input token counts". */
+const promptMembers = [
+  ...[
+    'instructions',
+    'tools',
+    'tool_choice',
+    'parallel_tool_calls',
+    'reasoning',
+    'text',
+    'truncation',
+    'personality',
+  ],
+];
+
+/** The body that has the input of such a call counted. Other members would be refused. */
+export function relayedPrompt(
+  { inference, model }: Pick<UpstreamCall, 'inference' | 'model'>,
+  provider: string,
+): Json {
+  const sent: Json = { model, input: responsesInput(inference.items, { provider, model }) };
+  for (const member of promptMembers) if (member in inference.body) sent[member] = inference.body[member];
+  return sent;
+}
+
 /** OpenAI refuses lower limits, with which clients of other formats try whether a model is there. Source: BerriAI/litellm#31451. */
 const outputTokensMin = 16;
 
