@@ -295,5 +295,17 @@ test('an agent has a wallet of its own, next to those of users', async () => {
   });
   expect(paid).toMatchObject({ status: 200, body: { data: { payment: { status: 'succeeded' } } } });
   expect((await call('GET', '/api/agents/me/balance', secret)).body.data).toMatchObject({ balanceSats: 100 });
+
+  // However an agent asks for invoices, it has twenty at a time that are not paid.
+  const ask = (each: number) =>
+    each % 2 === 0
+      ? call('POST', '/api/payments/invoice', secret, { amountSats: 1 })
+      : call('POST', '/v1/credit/purchases', secret, { sats: 1 });
+  const asked = await Promise.all(Array.from({ length: 40 }, (_, each) => ask(each)));
+  expect(asked.filter(({ status }) => status === 200)).toHaveLength(20);
+  expect(asked.filter(({ status }) => status === 429)).toHaveLength(20);
+  const [bought] = asked.filter(({ status, body }) => status === 200 && body.object === 'credit_purchase');
+  await call('POST', '/api/payments/pay', host.login, { invoice: bought?.body.invoice });
+  expect([(await ask(0)).status, (await ask(1)).status]).toEqual([200, 429]);
   await host.stop();
 });

@@ -1,4 +1,5 @@
 import type { MakeId } from '../../shared/ids.ts';
+import { subscriberNetwork } from '../../shared/network-address.ts';
 import { utcDay } from '../../shared/time.ts';
 import type { Config } from '../config/config.ts';
 import type { EventFeed } from '../features/events/index.ts';
@@ -124,9 +125,10 @@ export function createPaywalls(deps: PaywallsDeps, features: PaywallsFeatures) {
     table: () => reconciler.table,
     headersOf: (paywall) => paywalls.headersOf(paywall),
     createLimit: (limit) => addressRateLimit({ ...limit, elapsed: () => world.elapsed() }),
-    async issueInvoice({ ownerId, amountSats, description, expirySeconds }) {
+    async issueInvoice({ ownerId, address, ...terms }) {
       const wallet = await features.wallets.ofUser(ownerId);
-      return wallet && (await features.invoices.issue(wallet, { amountSats, description, expirySeconds }));
+      const requester = { kind: 'address', id: subscriberNetwork(address) } as const;
+      return wallet && (await features.invoices.issue(wallet, { ...terms, requester }));
     },
   });
   const proxy = new ReverseProxy({

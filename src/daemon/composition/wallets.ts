@@ -10,11 +10,13 @@ import {
   backendHandlers,
   embeddedBackend,
   type InvoiceRecord,
+  lapseGraceMs,
   invoices as makeInvoices,
   wallets as makeWallets,
   Payments,
   paymentHandlers,
   trustNode,
+  UnpaidInvoices,
   walletHandlers,
   withTrustedNode,
 } from '../features/wallet/index.ts';
@@ -74,13 +76,15 @@ export function createWallets(deps: WalletsDeps, { vault, events }: WalletsDepen
     isLocalHost: deps.isLocalHost,
   });
   const paidListeners: PaidListener[] = [];
+  const unpaid = new UnpaidInvoices({ world, graceMs: lapseGraceMs });
   const onPaid = async (invoice: InvoiceRecord): Promise<void> => {
+    unpaid.paid(invoice);
     const failed = (err: unknown) =>
       log.warn({ err, invoice: invoice.id }, 'a paid invoice could not be credited yet');
     await Promise.all(paidListeners.map((listener) => listener(invoice).catch(failed)));
   };
   const announce = ({ workspaceId }: { workspaceId: string }) => events.announce({ workspaceId });
-  const both = { store, wallets, backend, sealer, announce, onPaid, makeId, world, log };
+  const both = { store, wallets, backend, sealer, unpaid, announce, onPaid, makeId, world, log };
   const invoices = makeInvoices(both);
   const payments = new Payments({ ...both, settings: deps.live });
 

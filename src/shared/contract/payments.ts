@@ -120,7 +120,8 @@ export const createInvoice = endpoint({
   method: 'POST',
   path: '/api/payments/invoice',
   summary: 'Create a Lightning invoice for your wallet.',
-  description: 'It expires after an hour. The event `invoice.paid` reports its payment.',
+  description:
+    'It expires after an hour. The event `invoice.paid` reports its payment. An agent can have 20 unpaid invoices at a time.',
   tag: 'Payments',
   access,
   headers: OnceHeaders,
@@ -137,7 +138,7 @@ export const createInvoice = endpoint({
     ),
   }),
   result: dataOf(Type.Object({ invoice: WalletInvoice })),
-  errors: [...errors, 'invalid_request', ...idempotencyErrors, 'unavailable'],
+  errors: [...errors, 'invalid_request', ...idempotencyErrors, 'rate_limited', 'unavailable'],
 });
 
 export const decodeInvoice = endpoint({

@@ -4,7 +4,7 @@ import { credentialId, type Identified } from '../../handler.ts';
 import type { Log } from '../../log.ts';
 import type { World } from '../../world.ts';
 import { type LightningBackend, loadBolt11 } from '../lightning/index.ts';
-import type { Invoices, WalletRecord } from '../wallet/index.ts';
+import { type Invoices, requesterOf, type WalletRecord } from '../wallet/index.ts';
 import { callExpirySeconds, canCommit, newChallengeId } from './offer.ts';
 import { msatFor, type Rates, worthOf } from './rates.ts';
 import type { Challenge, ChallengesStore, PaidRequest, Rate } from './store.ts';
@@ -116,10 +116,12 @@ export class Challenges {
     const { caller, request, expirySeconds, description } = terms;
     const requestHash = canCommit(backend().network) ? terms.requestHash : undefined;
     const amount = terms.amount(rate);
-    const asked = { amountSats: amount / 1000, description, expirySeconds };
+    const requester = requesterOf(caller);
+    const asked = { amountSats: amount / 1000, description, expirySeconds, ...(requester && { requester }) };
     const record = await invoices
       .issue(wallet, { ...asked, ...(requestHash !== undefined && { descriptionHash: requestHash }) })
       .catch((error: unknown) => {
+        if (error instanceof ApiError && error.code === 'rate_limited') throw error;
         log.warn({ err: error }, 'an invoice for credit or a call could not be issued');
         if (error instanceof ApiError) throw error;
         throw new ApiError('unavailable', { message: 'This host could not issue an invoice.', cause: error });

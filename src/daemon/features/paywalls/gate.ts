@@ -91,12 +91,17 @@ export interface GateDeps {
     'addChallenge' | 'challenge' | 'charge' | 'redeemCharge' | 'use' | 'giveBack' | 'takeFree'
   >;
   table: () => RouteTable;
-  /** Issues an invoice for the wallet of a user; undefined without a wallet. Fails while the vault is closed. */
+  /**
+   * Issues an invoice for the wallet of a user; undefined without a wallet. Fails while the vault is closed, and with
+   * `rate_limited` for a client with too many that are not paid.
+   */
   issueInvoice: (request: {
     ownerId: string;
     amountSats: number;
     description: string;
     expirySeconds: number;
+    /** The client's. */
+    address: string;
   }) => Promise<PaywallInvoice | undefined>;
   /** The headers that the seller added, decrypted. */
   headersOf: (paywall: PaywallRecord) => Record<string, string>;
@@ -258,7 +263,9 @@ export class PaywallGate {
       amountSats: paywall.priceSats,
       description: `Paywall ${name}`,
       expirySeconds: Math.min(invoiceExpirySeconds, terms.timeoutSeconds),
+      address: request.address,
     }).catch((error: unknown) => {
+      if (error instanceof ApiError && error.code === 'rate_limited') throw error;
       // The reason is the seller's: a sealed vault, or a node that is down.
       log.warn({ err: error, paywall: paywallId }, 'an invoice of a paywall could not be issued');
       throw new ApiError('unavailable', { message: 'This service cannot be paid right now.' });

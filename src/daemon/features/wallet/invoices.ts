@@ -8,6 +8,7 @@ import { BackendFailure, type LightningBackend, loadBolt11 } from '../lightning/
 import type { DataSealer } from '../vault/index.ts';
 import { toApiError } from './backend-error.ts';
 import type { InvoiceRecord, ItemPage, WalletRecord, WalletStore } from './store.ts';
+import { type Requester, requesterOf, type UnpaidInvoices } from './unpaid-invoices.ts';
 import type { Wallets } from './wallets.ts';
 
 export interface InvoicesDeps {
@@ -15,6 +16,7 @@ export interface InvoicesDeps {
   wallets: Pick<Wallets, 'of' | 'required'>;
   backend: () => LightningBackend;
   sealer: DataSealer;
+  unpaid: Pick<UnpaidInvoices, 'within'>;
   /** Called once an invoice was paid over Lightning, and that is on disk. */
   onPaid?: (invoice: InvoiceRecord) => Promise<void>;
   makeId: MakeId;
@@ -33,7 +35,10 @@ const descriptionBytesMax = 600;
 export function invoices(deps: InvoicesDeps) {
   const { store } = deps;
   return {
-    /** Fails with `invalid_request` without a wallet, and with `unavailable` if the back end cannot issue an invoice. */
+    /**
+     * Fails with `invalid_request` without a wallet, with `rate_limited` for an agent with too many unpaid invoices, and
+     * with `unavailable` if the back end cannot issue one.
+     */
     async create(
       caller: Caller,
       { amountSats, description = '' }: { amountSats: number; description?: string | undefined },
@@ -41,7 +46,9 @@ export function invoices(deps: InvoicesDeps) {
       wellFormed(description, 'description');
       if (Buffer.byteLength(description) > descriptionBytesMax)
         throw inputFault('description', 'is too long');
-      return await issue(deps, await deps.wallets.required(caller), { amountSats, description });
+      const requester = requesterOf(caller);
+      const wallet = await deps.wallets.required(caller);
+      return await issue(deps, wallet, { amountSats, description, ...(requester && { requester }) });
     },
 
     /** The millisatoshis that were received for an invoice; undefined if it is not paid. Asks the back end if necessary. */
@@ -54,7 +61,10 @@ export function invoices(deps: InvoicesDeps) {
       return (await store.invoice(invoice.id))?.received ?? undefined;
     },
 
-    /** An invoice for a wallet, such as that of a seller. Fails with `unavailable` if the back end cannot issue one. */
+    /**
+     * An invoice for a wallet, such as that of a seller. Fails with `rate_limited` if its requester has too many that are
+     * not paid, and with `unavailable` if the back end cannot issue one.
+     */
     issue: (wallet: WalletRecord, terms: InvoiceTerms): Promise<InvoiceRecord> => issue(deps, wallet, terms),
 
     async list(caller: Caller, page: ItemPage): Promise<InvoiceRecord[]> {
@@ -90,7 +100,7 @@ export type Invoices = ReturnType<typeof invoices>;
 
 const pageSize = 100;
 /** A payment may be under way when its invoice expires. */
-const lapseGraceMs = 60 * 60 * 1000;
+export const lapseGraceMs = 60 * 60 * 1000;
 
 async function collectOne(
   { store, world, log, announce, onPaid }: InvoicesDeps,
@@ -123,10 +133,21 @@ export interface InvoiceTerms {
   descriptionHash?: string;
   /** Default: an hour. */
   expirySeconds?: number;
+  /** Set if it is for someone without an account. */
+  requester?: Requester;
+}
+
+function issue(
+  deps: InvoicesDeps,
+  wallet: WalletRecord,
+  { requester, ...terms }: InvoiceTerms,
+): Promise<InvoiceRecord> {
+  const make = () => issueNow(deps, wallet, terms);
+  return requester ? deps.unpaid.within(requester, make) : make();
 }
 
 /** Has the back end issue an invoice, checks it, and stores it with its sealed preimage. */
-async function issue(
+async function issueNow(
   { store, backend: current, sealer, makeId, world }: InvoicesDeps,
   wallet: WalletRecord,
   { amountSats, description, descriptionHash, expirySeconds = defaultExpirySeconds }: InvoiceTerms,
