@@ -60,6 +60,16 @@ export function threadsStoreContract(open: OpenStorage): void {
       return threads;
     };
 
+    test('are created up to a number in a workspace', async () => {
+      const threads = await withThread();
+      const ids = ['th_2', 'th_3', 'th_4'];
+      expect(await Promise.all(ids.map((id) => threads.create(aThread(id), 3)))).toEqual([true, true, false]);
+      expect(await threads.create(aThread('th_5', { workspaceId: 'ws_2' }), 3)).toBe(true);
+      expect(await threads.create(aThread('th_6'))).toBe(true);
+      expect(await threads.remove('ws_1', 'th_2')).toBe(true);
+      expect(await threads.create(aThread('th_7'), 3)).toBe(false);
+    });
+
     test('are read by their own workspace alone, newest first', async () => {
       const threads = await withThread();
       await threads.create(aThread('th_2', { title: 'Snow' }));

@@ -151,7 +151,7 @@ export const createChat = endpoint({
     ),
   }),
   result: dataOf(Chat),
-  errors: ofOne,
+  errors: [...ofOne, 'conflict'],
 });
 
 export const getChat = endpoint({

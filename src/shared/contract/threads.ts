@@ -85,13 +85,13 @@ export const createThread = endpoint({
     'A conversation stored until it is deleted. A model call that names it, by `service.thread` in OpenAI’s formats or by',
     "`conversation` in the Responses format, is a run of it: the thread's content is the context, and the new input and the",
     'answer are appended when the run completes. A failed or cancelled run appends nothing. Only one run at a time: a',
-    'second one returns 409 `conflict`. Keys need the scope `threads`.',
+    'second one returns 409 `conflict`, as does the thousandth and first thread of an agent. Keys need the scope `threads`.',
   ].join(' '),
   tag,
   access: writers,
   body: StrictObject({ title: Type.Optional(nullable(ThreadTitle)) }),
   result: OneThread,
-  errors: refusals,
+  errors: [...refusals, 'conflict'],
 });
 
 export const listThreads = endpoint({

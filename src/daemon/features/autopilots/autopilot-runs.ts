@@ -87,7 +87,6 @@ export class AutopilotRuns {
       throw new ApiError('conflict', { message: 'The autopilot has no model: set `policy.model`.' });
     }
     const caller = modelCaller(call.caller);
-    const { workspaceId } = caller;
     const { backgroundRunsMax } = this.#deps.settings;
     if (this.#taken >= backgroundRunsMax) throw tooMany(backgroundRunsMax);
     const input = itemsOf(request.input);
@@ -97,7 +96,7 @@ export class AutopilotRuns {
     this.#taken += 1;
     let run: ThreadRun;
     try {
-      const threadId = request.chatId ?? (await threads.create(workspaceId, title, id)).id;
+      const threadId = request.chatId ?? (await threads.create(caller, title, id)).id;
       run = await threads.start({
         caller,
         requestId,

@@ -36,7 +36,7 @@ export function chatHandlers({ threads, autopilotNamed }: ChatHandlersDeps): Han
     implement(createChat, async ({ caller, body }) => {
       const { title = null, autopilot } = body ?? {};
       const autopilotId = autopilot === undefined ? null : await autopilotNamed(caller, autopilot);
-      return { data: toChat(await threads.create(workspaceOf(caller), title, autopilotId)) };
+      return { data: toChat(await threads.create(caller, title, autopilotId)) };
     }),
     implement(getChat, async ({ caller, params }) => {
       return { data: toChat(await threads.get(workspaceOf(caller), params.conversationId)) };

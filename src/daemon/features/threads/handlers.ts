@@ -19,8 +19,7 @@ import { toEvent, toMessage, toThread } from './views.ts';
 export function threadHandlers(threads: Threads): Handler[] {
   return [
     implement(createThread, async ({ caller, body }) => {
-      const { workspaceId } = identified(caller);
-      return { thread: toThread(await threads.create(workspaceId, body?.title ?? null)) };
+      return { thread: toThread(await threads.create(identified(caller), body?.title ?? null)) };
     }),
     implement(listThreads, async ({ caller, query }) => {
       const { workspaceId } = identified(caller);

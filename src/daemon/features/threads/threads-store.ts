@@ -102,7 +102,8 @@ export interface RunEnd {
 }
 
 export interface ThreadsStore {
-  create(thread: ThreadRecord): Promise<void>;
+  /** Returns false without a change if the workspace has `max` threads. */
+  create(thread: ThreadRecord, max?: number): Promise<boolean>;
   /** A thread of this workspace. */
   byId(workspaceId: string, id: string): Promise<ThreadRecord | undefined>;
   /** Newest first. */

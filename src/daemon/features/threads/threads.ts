@@ -2,7 +2,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { wellFormed } from '../../../shared/input-faults.ts';
 import { notFound } from '../../../shared/not-found.ts';
-import { credentialId, type Identified } from '../../handler.ts';
+import { type Caller, credentialId, type Identified, workspaceOf } from '../../handler.ts';
 import type { Log } from '../../log.ts';
 import { type World, within } from '../../world.ts';
 import { ThreadFollowers } from './followers.ts';
@@ -18,6 +18,7 @@ export interface ThreadsDeps {
   bounds?: { messagesMax: number; charactersMax: number };
 }
 
+const agentThreadsMax = 1000;
 const boundsDefault = { messagesMax: 10_000, charactersMax: 32 * 1024 * 1024 };
 /** A stopped run ends immediately, unless its client does not read the stream. */
 const stopWithinMs = 10_000;
@@ -55,8 +56,9 @@ export class Threads {
     this.#followers = new ThreadFollowers(deps.store);
   }
 
+  /** A new thread of the caller's workspace. Fails with `conflict` for an agent that has too many. */
   async create(
-    workspaceId: string,
+    caller: Caller,
     title: string | null,
     autopilotId: string | null = null,
   ): Promise<ShownThread> {
@@ -65,7 +67,7 @@ export class Threads {
     const counts = { messages: 0, characters: 0 };
     const thread = {
       id: makeId('th'),
-      workspaceId,
+      workspaceId: workspaceOf(caller),
       title: wellFormed(title, 'title'),
       runId: null,
       ...counts,
@@ -73,8 +75,12 @@ export class Threads {
       updatedAt: at,
       autopilotId,
     };
-    await store.create(thread);
-    return this.#shown(thread);
+    // Agents sign up by themselves, and threads cost nothing.
+    if (await store.create(thread, caller.kind === 'agent' ? agentThreadsMax : undefined))
+      return this.#shown(thread);
+    throw new ApiError('conflict', {
+      message: `An agent can have ${agentThreadsMax} threads. Delete some first.`,
+    });
   }
 
   /** Fails with `not_found` when the workspace has no such thread. */

@@ -14,7 +14,7 @@ export function threadsStore({ orm, writer }: StoreContext<ThreadsWrites>): Thre
   return {
     ...runReads(orm),
     ...messageReads(orm),
-    create: (record) => writer.write('threads.create', record, bulk),
+    create: (thread, max) => writer.write('threads.create', { thread, max }, bulk),
     byId: async (workspaceId, id) =>
       orm
         .select(thread)

@@ -6,6 +6,7 @@ import { threadEvents, threadMessages, threadRuns, threads } from './tables.ts';
 const runsKept = 1_000;
 const eventsKept = 4_000;
 
+type NewThread = { thread: ThreadRecord; max: number | undefined };
 type Renaming = { workspaceId: string; id: string; title: string | null; at: number };
 
 interface EventContext {
@@ -19,11 +20,17 @@ export function threadsWrites(orm: Orm) {
     and(eq(threads.id, id), eq(threads.workspaceId, workspaceId));
   return {
     ...runWrites(orm),
-    'threads.create': (thread: ThreadRecord): void => {
+    'threads.create': ({ thread, max }: NewThread): boolean => {
+      if (max !== undefined) {
+        const ofWorkspace = eq(threads.workspaceId, thread.workspaceId);
+        if (orm.select({ id: threads.id }).from(threads).where(ofWorkspace).limit(max).all().length >= max)
+          return false;
+      }
       orm
         .insert(threads)
         .values({ ...thread, lastEvent: 0 })
         .run();
+      return true;
     },
     'threads.rename': ({ workspaceId, id, title, at: updatedAt }: Renaming): boolean =>
       orm.update(threads).set({ title, updatedAt }).where(threadOf(workspaceId, id)).run().changes === 1,
