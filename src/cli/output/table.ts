@@ -1,6 +1,7 @@
 import { csvCell, escapeCell, tabSeparatedCell } from './escape-controls.ts';
 import type { Paint, Style } from './style.ts';
 import { cutToWidth, widthOf, wrapToWidth } from './width.ts';
+import { wrapLine } from './wrap-line.ts';
 
 export type Cell = string | number | boolean | null | undefined;
 
@@ -24,6 +25,11 @@ export interface Column<Row> {
 interface Terminal {
   columns: number;
   paint: Paint;
+}
+
+interface RecordTerminal extends Terminal {
+  /** Where a longer line would be cut. In a terminal's scrollback, long words stay whole, so that they can be copied. */
+  breaksWords?: true;
 }
 
 const gap = '  ';
@@ -67,16 +73,17 @@ export function alignedTable<Row>(
 export function alignedRecord<Row>(
   row: Row,
   columns: Column<Row>[],
-  { columns: room, paint }: Terminal,
+  { columns: room, paint, breaksWords }: RecordTerminal,
 ): string {
   const width = Math.max(...columns.map((column) => widthOf(labelOf(column))));
   const indent = ' '.repeat(width) + gap;
-  const textRoom = Math.max(narrowestText, room - indent.length);
+  const textRoom = Math.max(breaksWords ? 1 : narrowestText, room - indent.length);
   return columns
     .map((column) => {
       const label = labelOf(column);
       const style = column.style?.(row);
-      const lines = wrapToWidth(shown(column, row), textRoom).map((line) => paint(style, line));
+      const wrap = breaksWords ? wrapLine : wrapToWidth;
+      const lines = wrap(shown(column, row), textRoom).map((line) => paint(style, line));
       return `${paint('dim', label.padEnd(width))}${gap}${lines.join(`\n${indent}`)}\n`;
     })
     .join('');

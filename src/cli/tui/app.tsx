@@ -63,7 +63,7 @@ function panesOf(state: TuiState, options: RenderOptions, layout: Layout): Pane[
       width: main,
       lines: () => mainLines(state, at(inner), bodyRows).map((line) => ' '.repeat(margin) + line),
     },
-    { width: preview, lines: () => previewLines(state, at(preview)) },
+    { width: preview, lines: () => previewLines(state, at(preview), bodyRows) },
   ];
   return panes.filter(({ width }) => width > 0).map(({ width, lines }) => ({ width, lines: lines() }));
 }

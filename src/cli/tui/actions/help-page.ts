@@ -44,8 +44,20 @@ const screenCommands: CommandName[] = [
   'raw',
 ];
 
+/** What commands do on a page, where that differs. */
+const onPage: Partial<Record<CommandName, string>> = {
+  filter: 'search the page',
+  open: 'show or fold the system prompt',
+  mark: 'page down',
+  'next-tab': 'open the next row',
+  'previous-tab': 'open the previous row',
+  down: 'one line down',
+  up: 'one line up',
+};
+
 function descriptionOf(state: TuiState, name: CommandName): string {
   const { screen } = state.view;
+  if (state.pages.front && Object.hasOwn(onPage, name)) return onPage[name] ?? commands[name];
   if (name === 'compose') return screen.compose?.label ?? commands.compose;
   if (name === 'edit') return screen.edit?.label ?? commands.edit;
   if (name === 'reply') return state.reply()?.label ?? commands.reply;

@@ -48,7 +48,7 @@ function runOnScreen(state: TuiState, index: number, rest: string): Promise<void
     );
   }
   state.show(index);
-  return runPrompt(state, screen.compose, rest.slice(verb.length).trim());
+  return runPrompt(state, screen.compose, rest.slice(verb.length).trim(), state.activeRow());
 }
 
 function filterEntry(state: TuiState): Entry {
@@ -77,7 +77,8 @@ function commandEntries(state: TuiState, run: (command: CommandName) => void): E
       summary: commands[name],
       run: (rest) => {
         const { compose } = state.view.screen;
-        if (name === 'compose' && compose && rest !== '') return runPrompt(state, compose, rest);
+        if (name === 'compose' && compose && rest !== '')
+          return runPrompt(state, compose, rest, state.activeRow());
         run(name);
       },
     }));

@@ -4,13 +4,13 @@ import { lineDialog } from '../state/dialog.ts';
 import type { TuiState } from '../state/tui-state.ts';
 import { editOf } from '../text/line-edit.ts';
 
-/** Opens a page once it is fetched, unless the user has moved on by then. */
+/** Opens what a row shows once it is fetched, unless the user has moved on by then. */
 export function openFetched(state: TuiState, row: unknown, fetch: () => Promise<Page>): void {
   const { view, pages } = state;
   const { front } = pages;
   state.attempt(async () => {
     const page = await fetch();
-    if (state.view === view && pages.front === front) state.openPage(page, row);
+    if (state.view === view && pages.front === front) state.openPage(page, row, { isOfRow: true });
   });
 }
 
@@ -78,20 +78,28 @@ export function openPrompt(state: TuiState, prompt: Prompt<unknown> | undefined)
     return;
   }
   state.dialog = lineDialog({
-    label: prompt.label,
+    label: (row !== undefined && prompt.labelFor?.(row)) || prompt.label,
     placeholder: prompt.placeholder,
-    edit: editOf(prompt.initial?.() ?? ''),
-    submit: (text) => runPrompt(state, prompt, text),
+    edit: editOf(prompt.initial?.(row) ?? ''),
+    submit: (text) => runPrompt(state, prompt, text, row),
   });
 }
 
-/** Runs a prompt with its line, and shows its result. */
-export async function runPrompt(state: TuiState, prompt: Prompt<unknown>, text: string): Promise<void> {
-  const row = state.activeRow();
+/** Runs a prompt with its line and the row that was active when it was opened, and shows its result. */
+export async function runPrompt(
+  state: TuiState,
+  prompt: Prompt<unknown>,
+  text: string,
+  row: unknown,
+): Promise<void> {
+  const { front } = state.pages;
   const result = await prompt.run(text, state.options.services, row);
-  if (typeof result === 'string') state.notice = result;
-  else if ('question' in result) ask(state, result);
-  else state.openPage(result, row);
+  if (typeof result === 'string') {
+    state.notice = result;
+    if (front) front.isMoved = false;
+  } else if ('question' in result) ask(state, result);
+  // What was created is not the row that was selected.
+  else state.openPage(result, prompt.needsRow ? row : undefined);
   state.reloadPageSoon();
   void state.reload();
 }
@@ -107,7 +115,8 @@ function ask(state: TuiState, { page, question, verb, progress, run }: Question)
       const result = await run();
       const isShown = state.pages.front === opened;
       close();
-      if (isShown) state.openPage(result);
+      if (typeof result === 'string') state.notify(result);
+      else if (isShown) state.openPage(result);
       else state.notify(`${result.title}.`);
     } catch (error) {
       close();
@@ -133,7 +142,7 @@ export function confirmRemoval(state: TuiState): void {
   const { view } = state;
   const { remove } = view.screen;
   const { front } = state.pages;
-  const rows = front ? [front.row] : view.targets();
+  const rows = front ? [front.row].filter((row) => row !== undefined) : view.targets();
   if (!remove || rows.length === 0) {
     state.notice = 'There is nothing to remove here.';
     return;

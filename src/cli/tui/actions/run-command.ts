@@ -1,9 +1,10 @@
 import type { CommandName } from '../keys/bindings.ts';
 import { lineDialog } from '../state/dialog.ts';
-import type { Pane, TuiState } from '../state/tui-state.ts';
+import { listCommands, type Pane, type TuiState } from '../state/tui-state.ts';
 import { editOf } from '../text/line-edit.ts';
 import { findConversation, openConversation, openNextUnread } from './conversation-actions.ts';
 import { helpPage } from './help-page.ts';
+import { openNeighbour, openSearch, seekNext, toggleFolds } from './page-actions.ts';
 import { paletteDialog } from './palette.ts';
 import {
   browse,
@@ -19,6 +20,8 @@ import {
 export function runCommand(state: TuiState, command: CommandName): void {
   const screen = /^screen-(\d+)$/.exec(command);
   if (screen) state.show(Number(screen[1]) - 1);
+  else if (state.pages.front && listCommands.has(command))
+    state.notice = 'That works in the list: press Esc first.';
   else actions[command]?.(state);
 }
 
@@ -29,14 +32,14 @@ const actions: Partial<Record<CommandName, Action>> = {
   palette: (state) => {
     state.dialog = paletteDialog(state, (command) => runCommand(state, command));
   },
-  filter: openFilter,
+  filter: (state) => (state.pages.front ? openSearch(state, state.pages.front) : openFilter(state)),
   down: (state) => scroll(state, 1),
   up: (state) => scroll(state, -1),
   'page-down': (state) => scroll(state, state.pageRows),
   'page-up': (state) => scroll(state, -state.pageRows),
   top: (state) => scroll(state, Number.NEGATIVE_INFINITY),
   bottom: (state) => scroll(state, Number.POSITIVE_INFINITY),
-  open: openRow,
+  open: (state) => (state.pages.front ? toggleFolds(state, state.pages.front) : openRow(state)),
   back: goBack,
   go: (state) => {
     state.isGoing = true;
@@ -48,6 +51,8 @@ const actions: Partial<Record<CommandName, Action>> = {
   'previous-pane': (state) => changePane(state, -1),
   'next-tab': (state) => changeTab(state, 1),
   'previous-tab': (state) => changeTab(state, -1),
+  'next-match': (state) => seekNext(state, 1),
+  'previous-match': (state) => seekNext(state, -1),
   'zoom-in': (state) => {
     state.isZoomed = true;
   },
@@ -64,6 +69,8 @@ const actions: Partial<Record<CommandName, Action>> = {
   },
   pause: (state) => state.view.togglePause(),
   mark: (state) => {
+    // The key scrolls pages, as in pagers.
+    if (state.pages.front) return scroll(state, state.pageRows);
     state.view.toggleMark();
     state.view.move(1);
   },
@@ -83,6 +90,7 @@ function scroll(state: TuiState, by: number): void {
   if (front) {
     // The end of the page is only known when it is rendered.
     front.top = Math.max(0, front.top + Math.max(-1e6, Math.min(1e6, by)));
+    front.isMoved = true;
     if (by < 0) front.isAtEnd = false;
   } else if (state.pane === 'screens') {
     state.show(Math.max(0, Math.min(state.views.length - 1, state.current + Math.sign(by))));
@@ -92,9 +100,16 @@ function scroll(state: TuiState, by: number): void {
   } else state.view.move(by);
 }
 
-/** Undoes one step: a page, another pane, the zoom, the marks, the filter. Never quits. */
+/** Undoes one step: a search, a page, another pane, the zoom, the marks, the filter. Never quits. */
 function goBack(state: TuiState): void {
   const { view } = state;
+  const { front } = state.pages;
+  if (front?.search) {
+    front.search = undefined;
+    // What was found may be in a fold.
+    front.isUnfolded = true;
+    return;
+  }
   if (state.pages.pop()) return;
   if (state.pane !== 'list') state.pane = 'list';
   else if (state.isZoomed) state.isZoomed = false;
@@ -109,8 +124,12 @@ function changePane(state: TuiState, by: number): void {
   state.pane = panes[(at + by + panes.length) % panes.length] ?? 'list';
 }
 
-function changeTab(state: TuiState, by: number): void {
+function changeTab(state: TuiState, by: 1 | -1): void {
   const { view } = state;
+  if (state.pages.front) {
+    openNeighbour(state, by);
+    return;
+  }
   const { tabs } = view.screen;
   if (tabs) {
     view.setTab((view.tab + by + tabs.length) % tabs.length);

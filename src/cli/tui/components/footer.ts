@@ -1,9 +1,10 @@
 import { escapeCell } from '../../output/escape-controls.ts';
-import { paintedWidth, widthOf } from '../../output/width.ts';
+import { cutToWidth, paintedWidth, widthOf } from '../../output/width.ts';
 import { wrapLine } from '../../output/wrap-line.ts';
 import { type CommandName, keysOf } from '../keys/bindings.ts';
 import { keyLabel } from '../keys/key-name.ts';
 import type { LineDialog } from '../state/dialog.ts';
+import type { OpenPage } from '../state/page-stack.ts';
 import type { TuiState } from '../state/tui-state.ts';
 import { fitCell, fitPainted } from '../text/cells.ts';
 import type { RenderOptions } from '../text/render-options.ts';
@@ -15,6 +16,13 @@ const labels: Partial<Record<CommandName, string>> = {
   browse: 'reference',
   'next-tab': 'next tab',
   palette: 'command',
+};
+
+const pageLabels: Partial<Record<CommandName, string>> = {
+  filter: 'search',
+  'next-tab': 'next row',
+  'next-match': 'next',
+  'previous-match': 'previous',
 };
 
 type Hint = [key: string, label: string];
@@ -47,7 +55,7 @@ function hintsOf(state: TuiState): Hint[] {
   }
   if (state.isGoing) return [['Esc', 'cancel']];
   const names: CommandName[] = pages.front
-    ? ['back', 'reply', 'copy', 'help', 'quit']
+    ? pageHints(pages.front)
     : [...view.screen.footer, 'go', 'palette', 'help', 'quit'];
   return names
     .filter((name) => state.isAvailable(name))
@@ -57,8 +65,16 @@ function hintsOf(state: TuiState): Hint[] {
     });
 }
 
+function pageHints({ search, isOfRow }: OpenPage): CommandName[] {
+  const steps: CommandName[] = search ? ['next-match', 'previous-match'] : isOfRow ? ['next-tab'] : [];
+  return ['back', 'open', 'filter', ...steps, 'reply', 'copy', 'help', 'quit'];
+}
+
 function labelOf(state: TuiState, name: CommandName): string {
   const { screen } = state.view;
+  const { front } = state.pages;
+  if (front && name === 'open') return front.isUnfolded ? 'fold' : 'unfold';
+  if (front && Object.hasOwn(pageLabels, name)) return pageLabels[name] ?? name;
   if (name === 'remove' && screen.remove) return screen.remove.verb.toLowerCase();
   if (name === 'compose' && screen.compose) return screen.compose.label;
   if (name === 'edit' && screen.edit) return screen.edit.label;
@@ -75,8 +91,8 @@ interface StatusLines {
 
 const candidatesMax = 6;
 const candidateWidthMax = 40;
-const noticeLinesMax = 3;
-const errorLinesMax = 4;
+const noticeLinesMax = 6;
+const errorLinesMax = 6;
 
 /** The lines above the key hints: a notice, a confirmation or an input line. The last line is always there. */
 export function statusLines(state: TuiState, options: RenderOptions): StatusLines {
@@ -132,7 +148,9 @@ function inputLines(dialog: LineDialog, options: RenderOptions): StatusLines {
   const above = candidateLines(dialog, options);
   const error = dialog.error ? wrapLine(`! ${escapeCell(dialog.error)}`, width) : [];
   above.push(...error.slice(0, errorLinesMax).map((line) => fitPainted(paint('red', line), width)));
-  const label = dialog.label.length > 1 ? `${dialog.label}: ` : dialog.label;
+  // A label may name a row, and so contain what others wrote.
+  const name = cutToWidth(escapeCell(dialog.label), Math.floor(width / 2));
+  const label = name.length > 1 ? `${name}: ` : name;
   if (dialog.isBusy) return { lines: [...above, fitPainted(`${label}…`, width)], cursor: undefined };
   const { text, cursor } = dialog.edit;
   const room = width - widthOf(label) - 1;

@@ -4,8 +4,10 @@ import type { Paint } from '../../output/style.ts';
 import { paintedWidth } from '../../output/width.ts';
 import { screenDigit } from '../keys/bindings.ts';
 import { daysShown, type Spending } from '../services/spending.ts';
+import type { OpenPage } from '../state/page-stack.ts';
 import type { TuiState } from '../state/tui-state.ts';
 import { fitPainted } from '../text/cells.ts';
+import { linesWith } from '../text/find-in-lines.ts';
 import type { RenderOptions } from '../text/render-options.ts';
 
 export interface HostLabel {
@@ -104,9 +106,20 @@ export function titleLine(
   return fitPainted(line + rest.join(''), width);
 }
 
+/** What is searched for on a page, and which match is shown. */
+function searchParts({ search, rendered }: OpenPage): string[] {
+  if (!search || search.text === '') return [];
+  const matches = linesWith(rendered?.lines ?? [], search.text);
+  const at = matches.indexOf(search.line ?? -1);
+  return [`/${escapeCell(search.text)} ${at < 0 ? 'not found' : `${at + 1} of ${matches.length}`}`];
+}
+
 function titleParts({ view, pages: { front } }: TuiState, paint: Paint): string[] {
   const { screen } = view;
-  if (front) return [`${paint('bold', screen.title)} › ${escapeCell(front.page.title)}`];
+  if (front) {
+    const title = `${paint('bold', screen.title)} › ${escapeCell(front.page.title)}`;
+    return [title, ...searchParts(front).map((part) => paint('bold', part))];
+  }
   const parts = [paint('bold', screen.title)];
   if (screen.tabs) {
     parts.push(

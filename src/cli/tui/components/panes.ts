@@ -2,9 +2,10 @@ import { escapeControls } from '../../output/escape-controls.ts';
 import { wrapLine } from '../../output/wrap-line.ts';
 import { screenDigit } from '../keys/bindings.ts';
 import type { ListView } from '../state/list-view.ts';
-import type { OpenPage } from '../state/page-stack.ts';
+import type { OpenPage, RenderedPage } from '../state/page-stack.ts';
 import type { TuiState } from '../state/tui-state.ts';
 import { fitCell, fitPainted } from '../text/cells.ts';
+import { linesWith, nextMatch, withMatches } from '../text/find-in-lines.ts';
 import { listRows, titleRow } from '../text/list-table.ts';
 import type { RenderOptions } from '../text/render-options.ts';
 
@@ -61,29 +62,54 @@ function emptyLines({ screen, filter, failure, loadedAt }: ListView): readonly s
 }
 
 function pageLines(state: TuiState, front: OpenPage, options: RenderOptions, height: number): string[] {
-  const lines = renderedLines(front, { ...options, height });
+  const { lines, turns } = renderedPage(front, { ...options, height });
   state.pageRows = Math.max(1, height - 1);
   const topMax = Math.max(0, lines.length - height);
-  if (front.isAtEnd) front.top = topMax;
+  seekMatch(front, lines, height);
+  // Above the last turn there is a line that says how much is above.
+  if (!front.isMoved && turns) front.top = turns.lastTurn - 1;
+  else if (front.isAtEnd) front.top = topMax;
   front.top = Math.max(0, Math.min(front.top, topMax));
   front.isAtEnd = front.page.startsAtEnd === true && front.top === topMax;
-  const seen = lines.slice(front.top, front.top + height);
-  const below = lines.length - front.top - seen.length;
   const { paint } = options;
+  const { text = '' } = front.search ?? {};
+  const seen = lines.slice(front.top, front.top + height).map((line) => withMatches(line, text, paint));
+  const below = lines.length - front.top - seen.length;
   if (below > 0) seen[seen.length - 1] = paint('dim', `… ${below + 1} more lines`);
   if (front.top > 0) seen[0] = paint('dim', `… ${front.top + 1} lines above`);
   return seen;
 }
 
+/** Scrolls to the match that was asked for. */
+function seekMatch(front: OpenPage, lines: readonly string[], height: number): void {
+  const { search } = front;
+  if (!search?.seek) return;
+  search.line = nextMatch(linesWith(lines, search.text), search.seek);
+  search.seek = undefined;
+  if (search.line === undefined) return;
+  front.isMoved = true;
+  front.isAtEnd = false;
+  // The first and the last row may say how many lines are above and below.
+  const isVisible = search.line > front.top && search.line < front.top + height - 1;
+  if (!isVisible) front.top = Math.max(0, search.line - Math.floor(height / 3));
+}
+
 /** Long pages are wrapped once per size. */
-function renderedLines(front: OpenPage, options: RenderOptions): string[] {
+function renderedPage(front: OpenPage, options: RenderOptions): RenderedPage {
   const { page, rendered } = front;
   const { width, height } = options;
-  const isSame = rendered?.page === page && rendered.width === width && rendered.height === height;
-  if (!page.isTicking && isSame) return rendered.lines;
-  const lines = withFallback(() => page.lines(options));
-  front.rendered = { page, width, height, lines };
-  return lines;
+  // A search finds what is folded, too.
+  const isUnfolded = front.isUnfolded || (front.search?.text ?? '') !== '';
+  const isSame =
+    rendered?.page === page &&
+    rendered.width === width &&
+    rendered.height === height &&
+    rendered.isUnfolded === isUnfolded;
+  if (!page.isTicking && isSame) return rendered;
+  const shown = { ...options, isUnfolded };
+  const lines = withFallback(() => page.lines(shown));
+  front.rendered = { page, width, height, isUnfolded, lines, turns: page.turns?.(shown) };
+  return front.rendered;
 }
 
 /** A daemon of another version may send data that does not render; that must not end the program. */
@@ -98,13 +124,18 @@ function withFallback(render: () => string[]): string[] {
   }
 }
 
-/** The preview of the selected row. */
-export function previewLines(state: TuiState, options: RenderOptions): string[] {
+/** The preview of the selected row. What does not fit is on its page. */
+export function previewLines(state: TuiState, options: RenderOptions, height: number): string[] {
   const { view } = state;
   const row = view.selected();
   if (row === undefined) return [];
   const inner = { ...options, width: options.width - 1 };
-  return withFallback(() => view.screen.preview?.(row, inner) ?? []).map((line) => ` ${line}`);
+  const lines = withFallback(() => view.screen.preview?.(row, inner) ?? []);
+  const seen = lines.slice(0, height);
+  if (lines.length > height) {
+    seen[height - 1] = options.paint('dim', `… ${lines.length - height + 1} more lines`);
+  }
+  return seen.map((line) => ` ${line}`);
 }
 
 export interface Pane {

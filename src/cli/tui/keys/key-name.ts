@@ -32,16 +32,24 @@ export function keyName(input: string, key: Key): string {
 const controlKeys: Readonly<Record<string, string>> = {
   ' ': 'space',
   '\r': 'enter',
-  '\n': 'enter',
   '\t': 'tab',
   '\u007f': 'backspace',
 };
 
-/** Splits one chunk of input into keys with the text that each types: fast typing arrives in one chunk. */
+/**
+ * Splits one chunk of input into keys with the text that each types: fast typing, or a program that types, sends several keys
+ * in one chunk, and control keys among them.
+ */
 export function keysIn(input: string, key: Key): [name: string, input: string][] {
   const characters = [...input];
   if (characters.length < 2 || key.ctrl || key.meta) return [[keyName(input, key), input]];
-  return characters.map((character) => [controlKeys[character] ?? character, character]);
+  return characters.map((character) => [controlKeys[character] ?? controlName(character), character]);
+}
+
+/** `ctrl-u` for U+0015; other characters are their own names. */
+function controlName(character: string): string {
+  const code = character.charCodeAt(0);
+  return code >= 1 && code <= 26 ? `ctrl-${String.fromCharCode(code + 96)}` : character;
 }
 
 const labels: Readonly<Record<string, string>> = {

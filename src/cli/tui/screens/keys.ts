@@ -1,9 +1,9 @@
 import { Command, CommanderError, Option } from '@commander-js/extra-typings';
 import { type ScopeName, scopeNames } from '../../../shared/contract/endpoint.ts';
-import type { LimitsChange } from '../../../shared/contract/key-limits.ts';
+import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.ts';
 import type { Key, KeyWithUse } from '../../../shared/contract/keys.ts';
 import { keyRecord, requestsShare, spendShare } from '../../commands/keys/keys.ts';
-import { limitFlags, limitsChange, limitsText } from '../../commands/keys/limits.ts';
+import { flagsOf, limitFlags, limitsChange, limitsText } from '../../commands/keys/limits.ts';
 import { usesOf } from '../../commands/keys/list-keys.ts';
 import { collectPages } from '../../hosts/pages.ts';
 import { issueKey, listKeys, revokeKey, setLimits, showKey } from '../../manifest/endpoints.ts';
@@ -12,6 +12,7 @@ import { escapeControls } from '../../output/escape-controls.ts';
 import { ago } from '../../output/time.ts';
 import { wrapLine } from '../../output/wrap-line.ts';
 import type { Services } from '../services/services.ts';
+import { untrustedLines } from '../text/cells.ts';
 import { gauge } from '../text/charts.ts';
 import type { ListColumn } from '../text/list-table.ts';
 import { recordLines, recordPage } from './pages.ts';
@@ -47,7 +48,9 @@ export const keysScreen: Screen<KeyRow> = {
   preview: ({ key, withUse }, options) =>
     withUse
       ? recordLines(withUse, keyRecord(options.now), options)
-      : [key.id, key.name, key.status, key.hint, key.scopes.join(' ')],
+      : [key.id, key.name, key.status, key.hint, key.scopes.join(' '), limitsText(key.limits)].flatMap(
+          (text) => untrustedLines(text, options.width),
+        ),
   async open({ key, name }, { client, now }) {
     const shown = await client.call(showKey, { params: { workspace, key: key.id } });
     return recordPage(name || key.id, shown, { columns: keyRecord(now()), copy: key.id });
@@ -60,13 +63,16 @@ export const keysScreen: Screen<KeyRow> = {
   },
   edit: {
     label: 'limits',
+    labelFor: ({ key, name }) => `limits of ${name || key.id}`,
     placeholder: '--spend-cap 5/day --rpm 60 --model "gpt*" --expires 30d',
     needsRow: true,
-    async run(line, { client, now }, row) {
+    initial: (row) => (row ? flagsOf(row.key.limits) : ''),
+    async run(line, services, row) {
       if (!row) return 'No key is selected.';
-      const body = await parseLimits(line, now());
-      const limits = await client.call(setLimits, { params: { workspace, key: row.key.id }, body });
-      return `${row.name || row.key.id}: ${limitsText(limits) || 'no limits'}.`;
+      const body = limitsLeft(row.key.limits, await parseLimits(line, services.now()));
+      if (Object.keys(body).length === 0) return 'The limits are as they were.';
+      const isCleared = limitsText(row.key.limits) !== '' && line.trim() === '';
+      return isCleared ? clearQuestion(row, services) : changeLimits(row, body, services);
     },
   },
 };
@@ -215,11 +221,42 @@ async function parseIssue(
 /** Parses the flags of `gateway keys limits set`: `--spend-cap 5/day`. */
 async function parseLimits(line: string, now: number): Promise<LimitsChange> {
   const { words, flags } = await parseLine(limitFlags(new Command('key').argument('[name...]')), line);
-  const change = limitsChange(flags, now);
   if (words.length > 0)
     throw new Error(`"${words[0]}" is not a limit; expected flags like --spend-cap 5/day.`);
-  if (Object.keys(change).length === 0) throw new Error('Expected a limit like --spend-cap 5/day.');
-  return change;
+  return limitsChange(flags, now);
+}
+
+/** What makes the present limits those of the line: limits that the line leaves out are removed. */
+function limitsLeft(present: Limits, wanted: LimitsChange): LimitsChange {
+  const names = Object.keys(present) as (keyof Limits)[];
+  const changed = names.filter(
+    (name) => JSON.stringify(wanted[name] ?? null) !== JSON.stringify(present[name]),
+  );
+  return Object.fromEntries(changed.map((name) => [name, wanted[name] ?? null]));
+}
+
+async function changeLimits(
+  { key, name }: KeyRow,
+  body: LimitsChange,
+  { client }: Services,
+): Promise<string> {
+  const limits = await client.call(setLimits, { params: { workspace, key: key.id }, body });
+  return `${name || key.id}: ${limitsText(limits) || 'no limits'}.`;
+}
+
+function clearQuestion(row: KeyRow, services: Services): Question {
+  const { limits } = row.key;
+  const body = Object.fromEntries(Object.keys(limits).map((name) => [name, null]));
+  return {
+    page: {
+      title: 'remove all limits',
+      lines: ({ width }) => wrapLine(`The key has these limits: ${limitsText(limits)}.`, width),
+    },
+    question: `Remove all limits of ${row.name || row.key.id}?`,
+    verb: 'Remove',
+    progress: 'Removing…',
+    run: () => changeLimits(row, body, services),
+  };
 }
 
 async function parseLine<A extends unknown[], O extends Record<string, unknown>>(

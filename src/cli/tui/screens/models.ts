@@ -31,6 +31,7 @@ export const modelsScreen: Screen<ModelEntry> = {
   },
   compose: {
     label: 'ask',
+    labelFor: ({ id }) => `ask ${id}`,
     placeholder: 'a question for the selected model',
     needsRow: true,
     run: (text, services, row) => askModel({ text, model: row?.id }, services),

@@ -28,7 +28,7 @@ export function recordLines<Row>(
   { width, paint }: RenderOptions,
 ): string[] {
   const known = columns.filter(({ show, value }) => show || (value(row) ?? '') !== '');
-  return alignedRecord(row, known, { columns: width, paint }).trimEnd().split('\n');
+  return alignedRecord(row, known, { columns: width, paint, breaksWords: true }).trimEnd().split('\n');
 }
 
 export function jsonPage(title: string, value: unknown): Page {
@@ -40,11 +40,13 @@ export function jsonPage(title: string, value: unknown): Page {
   };
 }
 
+interface Message {
+  author: string;
+  text: string;
+}
+
 /** A conversation, oldest message first. */
-export function messageLines(
-  messages: { author: string; text: string }[],
-  { width, paint }: RenderOptions,
-): string[] {
+export function messageLines(messages: readonly Message[], { width, paint }: RenderOptions): string[] {
   if (messages.length === 0) return ['No messages yet.'];
   return messages.flatMap(({ author, text }) => [
     ...untrustedLines(author, width).map((line) => paint('bold', line)),

@@ -76,6 +76,7 @@ export const paywallsScreen: Screen<Paywall> = {
   },
   edit: {
     label: 'pause or price',
+    labelFor: ({ name, status, priceSats }) => `${name}, ${status}, ${bitcoin(priceSats * 1000)}`,
     placeholder: 'pause, resume, or a new price in satoshis',
     needsRow: true,
     async run(line, { client }, row) {

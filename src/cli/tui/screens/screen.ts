@@ -15,11 +15,20 @@ export interface Page {
   copy?: string;
   /** Starts scrolled to its end, and stays there as it grows. */
   startsAtEnd?: true;
+  /** Of a page with a conversation, which opens at its last turn. */
+  turns?(options: RenderOptions): TurnsOfPage;
   /** Shows the time that passes: its lines are computed on every redraw. */
   isTicking?: true;
   /** Replaces the reply of the screen. */
   reply?: Prompt<unknown>;
   updates?: PageUpdates;
+}
+
+export interface TurnsOfPage {
+  /** The index of the line where the last turn begins. */
+  lastTurn: number;
+  /** Whether something is folded unless `isUnfolded` is given. */
+  hasFolds: boolean;
 }
 
 /** A page that asks before something that cannot be undone. */
@@ -30,8 +39,8 @@ export interface Question {
   verb: string;
   /** Shown until it is done. */
   progress: string;
-  /** Resolves to a page to open in place of this one. */
-  run(): Promise<Page>;
+  /** Resolves to a page to open in place of this one, or to a notice. */
+  run(): Promise<Page | string>;
 }
 
 /** How a page stays current while it is in front. */
@@ -71,11 +80,13 @@ export interface RowAction<Row> {
 /** An action that takes a line of text. */
 export interface Prompt<Row> {
   label: string;
+  /** The label once it is known which row it acts on. */
+  labelFor?(row: Row): string;
   placeholder: string;
   /** Whether it acts on the selected row. */
   needsRow?: true;
   /** The initial text of the line. */
-  initial?(): string;
+  initial?(row: Row | undefined): string;
   /** Resolves to a page to open, to a question, or to a notice. */
   run(line: string, services: Services, row: Row | undefined): Promise<Page | Question | string>;
 }

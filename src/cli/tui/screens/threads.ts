@@ -67,6 +67,7 @@ export const threadsScreen: Screen<Thread> = {
   },
   reply: {
     label: 'message',
+    labelFor: ({ id, title }) => `message in ${title ?? id}`,
     placeholder: 'a message for this thread',
     needsRow: true,
     async run(text, services, row) {
@@ -96,11 +97,16 @@ async function openThread({ id, title }: Thread, services: Services): Promise<Pa
     collectPages(messagesMax, (query) => client.call(listThreadMessages, { params: { id }, query })),
   ]);
   const shown = messages.map((message) => ({ author: authorOf(message), text: textOf(message) }));
+  const asked = Math.max(
+    0,
+    messages.findLastIndex(({ role }) => role === 'user'),
+  );
   if (thread.working) shown.push({ author: 'working…', text: 'A request is running.' });
   return {
     title: title ?? id,
     lines: (options) => messageLines(shown, options),
     startsAtEnd: true,
+    turns: (options) => ({ lastTurn: messageLines(shown.slice(0, asked), options).length, hasFolds: false }),
     updates: {
       reload: () => openThread(thread, services),
       stream: (lastId, options) =>

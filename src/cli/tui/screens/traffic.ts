@@ -1,9 +1,9 @@
+import type { TraceView } from '../../../shared/contract/traces.ts';
 import { ownValue } from '../../../shared/json-object.ts';
 import { ReceivedError } from '../../../shared/received-error.ts';
 import { traceRecord } from '../../commands/traces/traces.ts';
 import { waterfall } from '../../commands/traces/waterfall.ts';
 import { type CallContent, contentOfCall, contentPassages } from '../../content/call-content.ts';
-import { formatPassages } from '../../content/conversation-text.ts';
 import { getTrace } from '../../manifest/endpoints.ts';
 import { callerText, type KeyNames } from '../../names/key-names.ts';
 import { briefCount, briefDollars, count, dollars } from '../../output/amount.ts';
@@ -16,6 +16,7 @@ import { wrapLine } from '../../output/wrap-line.ts';
 import { type CallRow, isEndOfRequest } from '../services/call-store.ts';
 import type { Services } from '../services/services.ts';
 import { sparkline } from '../text/charts.ts';
+import { conversationLines } from '../text/conversation-lines.ts';
 import type { ListColumn } from '../text/list-table.ts';
 import type { RenderOptions } from '../text/render-options.ts';
 import { askModel } from './ask-model.ts';
@@ -177,6 +178,15 @@ function callLines(row: CallRow, keyNames: KeyNames, options: RenderOptions): st
   return recordLines(row, record, options);
 }
 
+function traceLines(
+  trace: TraceView,
+  options: RenderOptions,
+  { now, keyNames }: { now: number; keyNames: KeyNames },
+): string[] {
+  const lines = recordLines(trace, traceRecord(trace, { now, names: keyNames }), options);
+  return options.isPlain ? lines : [...lines, '', ...waterfall(trace, options.width).trimEnd().split('\n')];
+}
+
 /**
  * What was asked and answered in a request, if it is stored, and its trace. A running request has none yet: the page shows its
  * row until its last event.
@@ -188,17 +198,21 @@ async function openCall(row: CallRow, keyNames: KeyNames, services: Services): P
     const content = await contentOfCall(client, trace, services.searchLog).catch(
       (error: unknown): CallContent => ({ source: null, reason: (error as Error).message }),
     );
+    const details = (options: RenderOptions) => traceLines(trace, options, { now: now(), keyNames });
+    const { source } = content;
+    if (source === null) {
+      const { reason } = content;
+      return {
+        title: row.id,
+        lines: (options) => [...details(options), '', ...wrapLine(escapeControls(reason), options.width)],
+        copy: row.id,
+      };
+    }
+    const said = (options: RenderOptions) => conversationLines(contentPassages(content), options);
     return {
       title: row.id,
-      lines(options) {
-        const { width, isPlain, paint } = options;
-        const details = recordLines(trace, traceRecord(trace, { now: now(), names: keyNames }), options);
-        if (!isPlain) details.push('', ...waterfall(trace, width).trimEnd().split('\n'));
-        if (content.source === null)
-          return [...details, '', ...wrapLine(escapeControls(content.reason), width)];
-        const said = formatPassages(contentPassages(content), paint).trimEnd().split('\n');
-        return [...said.flatMap((line) => wrapLine(line.replaceAll('\t', '  '), width)), '', ...details];
-      },
+      lines: (options) => [...said(options).lines, '', ...details(options)],
+      turns: said,
       copy: row.id,
     };
   } catch (error) {

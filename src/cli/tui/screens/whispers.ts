@@ -75,6 +75,7 @@ export const whispersScreen: Screen<WhisperThread> = {
   },
   reply: {
     label: 'reply',
+    labelFor: ({ peer }) => `to ${peer.handle}`,
     placeholder: 'message',
     needsRow: true,
     run: async (line, services, row) =>

@@ -1,18 +1,43 @@
-import type { Page } from '../screens/screen.ts';
+import type { Page, TurnsOfPage } from '../screens/screen.ts';
+
+/** A text that is searched for on a page. */
+export interface PageSearch {
+  text: string;
+  /** The line to search from once the page is rendered, and the direction; undefined when that is done. */
+  seek: { from: number; by: 1 | -1 } | undefined;
+  /** The line of the current match; undefined if there is none. */
+  line: number | undefined;
+}
 
 /** A page on the screen, with its scroll position. */
 export interface OpenPage {
   page: Page;
-  /** The row that it was opened from, which commands act on. */
+  /** The row that it is about, which commands act on. */
   readonly row: unknown;
+  /** Whether it is what opening the row shows, so that those of other rows can take its place. */
+  readonly isOfRow: boolean;
   /** The first visible line. */
   top: number;
   /** Whether it follows its end as it grows. */
   isAtEnd: boolean;
+  /** Whether it stays where it is: until it is scrolled, a conversation stays at its last turn. */
+  isMoved: boolean;
+  isUnfolded: boolean;
+  search: PageSearch | undefined;
   /** Aborted when the page closes. */
   readonly closing: AbortController;
   /** The lines that were last rendered. */
-  rendered?: { page: Page; width: number; height: number | undefined; lines: string[] };
+  rendered?: RenderedPage;
+}
+
+/** A page's lines, and what they depend on. */
+export interface RenderedPage {
+  page: Page;
+  width: number;
+  height: number | undefined;
+  isUnfolded: boolean;
+  lines: string[];
+  turns: TurnsOfPage | undefined;
 }
 
 /** The pages over the list, the front one last. */
@@ -23,12 +48,16 @@ export class PageStack {
     return this.#pages.at(-1);
   }
 
-  push(page: Page, row: unknown): OpenPage {
+  push(page: Page, row: unknown, { isOfRow = false }: { isOfRow?: boolean } = {}): OpenPage {
     const opened: OpenPage = {
       page,
       row,
+      isOfRow,
       top: 0,
       isAtEnd: page.startsAtEnd === true,
+      isMoved: false,
+      isUnfolded: false,
+      search: undefined,
       closing: new AbortController(),
     };
     this.#pages.push(opened);

@@ -40,6 +40,14 @@ const reloadEveryMs = 250;
 
 export type Pane = 'list' | 'screens' | 'preview';
 
+/** Commands that act on the list alone: behind a page, their effect could not be seen. */
+export const listCommands: ReadonlySet<CommandName> = new Set([
+  'conversation',
+  'next-pane',
+  'previous-pane',
+  'pause',
+]);
+
 /** Everything on the screen. Actions change it, components render it. */
 export class TuiState extends Observable {
   readonly options: TuiOptions;
@@ -85,6 +93,8 @@ export class TuiState extends Observable {
   /** Shows a screen, and loads it if it has not been loaded yet. */
   show(index: number): void {
     if (index < 0 || index >= this.views.length) return;
+    const { front } = this.pages;
+    if (front) this.notice = `Closed ${this.view.screen.title} › ${front.page.title}.`;
     this.current = index;
     this.pages.clear();
     this.pane = 'list';
@@ -104,17 +114,18 @@ export class TuiState extends Observable {
     this.#debounce(view, () => this.reload(view));
   }
 
-  /** The row that commands act on: that of the front page, or else the selected one. */
+  /** The row that commands act on: that of the front page, which may have none, or else the selected one. */
   activeRow(): unknown {
-    return this.pages.front?.row ?? this.view.selected();
+    const { front } = this.pages;
+    return front ? front.row : this.view.selected();
   }
 
   reply(): Prompt<unknown> | undefined {
     return this.pages.front?.page.reply ?? this.view.screen.reply;
   }
 
-  openPage(page: Page, row?: unknown): OpenPage {
-    const opened = this.pages.push(page, row);
+  openPage(page: Page, row?: unknown, options?: { isOfRow?: boolean }): OpenPage {
+    const opened = this.pages.push(page, row, options);
     const { stream } = page.updates ?? {};
     if (stream) {
       void this.options.services.follow({
@@ -158,6 +169,10 @@ export class TuiState extends Observable {
   /** Whether a command does something on the current screen; help and footer show only these. */
   isAvailable(command: CommandName): boolean {
     const { screen } = this.view;
+    const { front } = this.pages;
+    if (front && listCommands.has(command)) return false;
+    if (command === 'open' && front) return front.rendered?.turns?.hasFolds === true;
+    if (command === 'next-match' || command === 'previous-match') return front?.search !== undefined;
     if (command === 'compose') return screen.compose !== undefined;
     if (command === 'edit') return screen.edit !== undefined;
     if (command === 'reply') return this.reply() !== undefined;

@@ -6,6 +6,8 @@ export interface RenderOptions {
   width: number;
   /** Of a page, in lines. */
   height?: number;
+  /** Whether a page shows what it folds otherwise. */
+  isUnfolded?: boolean;
   paint: Paint;
   /** For screen readers: words instead of charts. */
   isPlain: boolean;
