@@ -23,15 +23,10 @@ import type { Config } from './config/config.ts';
 import type { LiveSettings } from './config/live-settings.ts';
 import { agentHandlers, agentKeyView } from './features/agents/index.ts';
 import { cacheHandlers, cachingRouter } from './features/cache/index.ts';
+import { callEvents, createSealer } from './features/calls/index.ts';
 import { Catalog, catalogHandlers, LiveSpeed, unknownModels } from './features/catalog/index.ts';
 import { type EventFeed, eventFeed, eventHandlers } from './features/events/index.ts';
-import {
-  callEvents,
-  createSealer,
-  type InferenceDeps,
-  inferenceHandlers,
-  translatingUpstreams,
-} from './features/inference/index.ts';
+import { type InferenceDeps, inferenceHandlers, translatingUpstreams } from './features/inference/index.ts';
 import { keyHandlers, sha256 } from './features/keys/index.ts';
 import { creditHandlers, recoverHolds, usageHandlers, usageReader } from './features/metering/index.ts';
 import { carriesPayment, type PaidCalls } from './features/payment-required/index.ts';

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import type { Wire } from '../../src/daemon/features/inference/index.ts';
+import type { Wire } from '../../src/daemon/features/upstreams/neutral.ts';
 import {
   answers,
   drips,

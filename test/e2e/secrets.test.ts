@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Wire } from '../../src/daemon/features/inference/index.ts';
+import type { Wire } from '../../src/daemon/features/upstreams/neutral.ts';
 import { answers, cutAfter, insertsAfter, says, stallsAfter } from '../support/chaos-behaviours.ts';
 import { chaosConfig, formatPairs } from '../support/chaos-daemon.ts';
 import { type Behaviour, type ChaosUpstream, startChaosUpstream } from '../support/chaos-upstream.ts';

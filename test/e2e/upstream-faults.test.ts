@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Wire } from '../../src/daemon/features/inference/index.ts';
+import type { Wire } from '../../src/daemon/features/upstreams/neutral.ts';
 import {
   answers,
   bytesOf,

@@ -1,5 +1,5 @@
 import { afterAll, expect } from 'vitest';
-import type { Wire } from '../../src/daemon/features/inference/index.ts';
+import type { Wire } from '../../src/daemon/features/upstreams/neutral.ts';
 import { answers } from './chaos-behaviours.ts';
 import { type ChaosUpstream, startChaosUpstream } from './chaos-upstream.ts';
 import { eventually } from './eventually.ts';

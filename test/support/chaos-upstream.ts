@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import type { Wire } from '../../src/daemon/features/inference/index.ts';
+import type { Wire } from '../../src/daemon/features/upstreams/neutral.ts';
 
 /** One call to the chaos upstream, for a behavior to answer. */
 export interface ChaosCall {

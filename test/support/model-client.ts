@@ -1,5 +1,5 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import type { Wire } from '../../src/daemon/features/inference/index.ts';
+import type { Wire } from '../../src/daemon/features/upstreams/neutral.ts';
 
 /** OpenAI's formats, which the fake servers of these tests speak too. */
 export type OpenAiWire = Exclude<Wire, 'messages'>;

@@ -1,9 +1,9 @@
+import type { UpstreamCall } from '../../src/daemon/features/upstreams/upstream.ts';
 import {
   type Upstream,
   type UpstreamAnswer,
   UpstreamFailure,
-} from '../../src/daemon/features/inference/index.ts';
-import type { UpstreamCall } from '../../src/daemon/features/upstreams/upstream.ts';
+} from '../../src/daemon/features/upstreams/upstream.ts';
 import type { FakeWorld } from './fake-world.ts';
 
 export type Step = 'ok' | UpstreamFailure;

@@ -1,6 +1,6 @@
 import { isoTime } from '../../shared/time.ts';
+import type { CallObserver } from '../features/calls/index.ts';
 import type { NewEvent } from '../features/events/index.ts';
-import type { CallObserver } from '../features/inference/index.ts';
 import { settledEvent } from '../features/metering/index.ts';
 import { type Rejection, rejectionEvent } from '../features/traces/index.ts';
 import type { CallLog } from '../process/call-log.ts';

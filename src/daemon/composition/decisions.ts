@@ -2,6 +2,7 @@ import { localModelsProvider } from '../../shared/engine-library.ts';
 import type { MakeId } from '../../shared/ids.ts';
 import { apiVersion } from '../../shared/version.ts';
 import type { LiveSettings } from '../config/live-settings.ts';
+import type { CallObserver } from '../features/calls/index.ts';
 import {
   Calibrations,
   Debiaser,
@@ -20,7 +21,6 @@ import {
 } from '../features/decisions/index.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import type { Idempotency } from '../features/idempotency/index.ts';
-import type { CallObserver } from '../features/inference/index.ts';
 import type { Admission } from '../features/metering/index.ts';
 import type { Counters } from '../features/metrics/index.ts';
 import { nodeCard, nodeIdOf, Peers, peerHandlers } from '../features/peers/index.ts';

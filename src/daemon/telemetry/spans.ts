@@ -9,7 +9,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import { failures, isErrorCode } from '../../shared/errors.ts';
 import type { OtlpConfig } from '../config/telemetry.ts';
-import type { RejectedCall } from '../features/inference/index.ts';
+import type { RejectedCall } from '../features/calls/index.ts';
 import type { UsageRecord } from '../features/metering/index.ts';
 import {
   answerAttributes,

@@ -1,6 +1,6 @@
 import { ApiError } from '../../shared/errors.ts';
 import type { OtlpConfig } from '../config/telemetry.ts';
-import type { CallObserver } from '../features/inference/index.ts';
+import type { CallObserver } from '../features/calls/index.ts';
 import { type AnsweredRequest, Counters } from '../features/metrics/index.ts';
 import { expositionWriter } from './exposition.ts';
 import { Parents } from './parent.ts';

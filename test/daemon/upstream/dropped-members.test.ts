@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { untranslatable } from '../../../src/daemon/features/calls/capable-routes.ts';
 import { parseChat } from '../../../src/daemon/features/inference/formats/chat-completions/parse.ts';
 import { parseMessagesCall } from '../../../src/daemon/features/inference/formats/messages/parse.ts';
 import { parseResponses } from '../../../src/daemon/features/inference/formats/responses/parse.ts';
 import { parseInput } from '../../../src/daemon/features/inference/formats/responses/parse-input.ts';
-import { untranslatable } from '../../../src/daemon/features/inference/pipeline/capable-routes.ts';
 import { withPlainTools } from '../../../src/daemon/features/inference/translation/plain-tools.ts';
 import type { Inference, Wire } from '../../../src/daemon/features/upstreams/neutral.ts';
 import type { Adapter } from '../../../src/daemon/upstream/adapter.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Batch } from '../../../src/daemon/features/inference/index.ts';
+import type { Batch } from '../../../src/daemon/features/upstreams/neutral.ts';
 import type { Decoder } from '../../../src/daemon/upstream/adapter.ts';
 import { chatAdapter } from '../../../src/daemon/upstream/providers/openai-chat/adapter.ts';
 import { responsesAdapter } from '../../../src/daemon/upstream/providers/openai-responses/adapter.ts';

@@ -3,7 +3,7 @@ import {
   parseToolChoice,
   parseTools,
 } from '../../../src/daemon/features/inference/formats/responses/parse.ts';
-import type { Inference, InputItem } from '../../../src/daemon/features/inference/index.ts';
+import type { Inference, InputItem } from '../../../src/daemon/features/upstreams/neutral.ts';
 import { anthropicAdapter } from '../../../src/daemon/upstream/providers/anthropic/index.ts';
 import { googleAdapter } from '../../../src/daemon/upstream/providers/google/index.ts';
 import { chatAdapter } from '../../../src/daemon/upstream/providers/openai-chat/adapter.ts';

@@ -1,5 +1,4 @@
-import type { Wire } from '../../../src/daemon/features/inference/index.ts';
-
+import type { Wire } from '../../../src/daemon/features/upstreams/neutral.ts';
 /** The next answer of a model, independent of its provider's format. The simulator answers by its own rules. */
 export interface ScriptedReply {
   reasoning?: string;

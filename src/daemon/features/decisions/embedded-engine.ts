@@ -1,4 +1,4 @@
-import { noTokens } from '../inference/index.ts';
+import { noTokens } from '../calls/index.ts';
 import type { DecisionEngine } from './engine.ts';
 import { asked, described, evidenceDocument } from './prompt.ts';
 

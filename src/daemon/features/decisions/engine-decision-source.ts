@@ -1,5 +1,5 @@
 import { noCost } from '../../../shared/money.ts';
-import { noTokens } from '../inference/index.ts';
+import { noTokens } from '../calls/index.ts';
 import type { Debiaser, OrderedAnswer } from './debias.ts';
 import { addTokens, type DecisionSource, SourceFailure } from './decision-source.ts';
 import { isDistribution, normalised } from './distribution.ts';

@@ -2,8 +2,9 @@ import { ApiError } from '../../../shared/errors.ts';
 import { noCost } from '../../../shared/money.ts';
 import { credentialId, type Identified } from '../../handler.ts';
 import type { World } from '../../world.ts';
-import { type CallObserver, checkAction, noTokens, policyOf } from '../inference/index.ts';
-import { type Admission, settlementFor, type UsageRecord } from '../metering/index.ts';
+import { type CallObserver, checkAction, HeldCall, noTokens, policyOf } from '../calls/index.ts';
+import type { Admission, CallOutcome } from '../metering/index.ts';
+import type { Attempt } from '../routing/index.ts';
 import type { Decided } from './render-decision.ts';
 
 export interface MeteringDeps {
@@ -54,61 +55,50 @@ export async function metered(
       ...(caller.kind === 'agent' && { agent: { agentId: caller.agentId, outsideFreeTier: undefined } }),
     },
   );
-  const elapsedMs = () => Math.round(world.elapsed() - startedAt);
-  const admittedMs = elapsedMs();
-  const settle = async (decided: Decided | undefined, errorCode: string | null) => {
-    const { record } = hold;
+  const held = new HeldCall({ admission, hold, observers, clock: world, startedAt });
+  const admittedMs = Math.round(held.sinceStart());
+  const outcomeOf = (decided: Decided | undefined, errorCode: string | null) => (): CallOutcome => {
+    const totalMs = Math.round(held.sinceStart());
     const answer = decided?.answer;
-    const attempts = decided?.service.attempts ?? [];
-    const usage: UsageRecord = {
-      requestId,
-      endpoint,
-      responseId: decided?.id ?? null,
-      streamed: false,
-      workspaceId: record.workspaceId,
-      keyId: record.keyId,
-      createdAt: record.createdAt,
-      model: answer?.model ?? model,
-      provider: decided?.service.answered_by ?? null,
-      ownKey: answer?.ownKey ?? false,
+    return {
       status: decided ? 'completed' : 'failed',
       errorCode,
+      responseId: decided?.id ?? null,
+      model: answer?.model,
+      provider: decided?.service.answered_by ?? null,
+      ownKey: answer?.ownKey,
       tokens: answer?.tokens ?? noTokens,
       tokensReported: decided !== undefined,
       cost: answer ? answer.cost : noCost,
-      charged: 0,
-      attempts: [
-        ...attempts.map(({ source, outcome: code, ms }) => ({
-          provider: source,
-          model,
-          status: 0,
-          errorCode: code,
-          ms,
-        })),
-        ...(decided && answer
-          ? [
-              {
-                provider: decided.service.answered_by,
-                model: answer.model,
-                status: 200,
-                errorCode: null,
-                ms: elapsedMs(),
-              },
-            ]
-          : []),
-      ],
+      attempts: attemptsOf(model, decided, totalMs),
       ttftMs: null,
-      totalMs: elapsedMs(),
+      totalMs,
       completedAt: world.now(),
       trace: { admittedMs, heldMs: null, startedMs: [], finishReason: null, routes: [] },
     };
-    await admission.settle(hold, settlementFor(usage));
-    for (const observer of observers) observer.onSettled?.(usage, elapsedMs());
   };
   const decided = await run().catch(async (error: unknown) => {
-    await settle(undefined, error instanceof ApiError ? error.code : 'server_error').catch(() => {});
+    const code = error instanceof ApiError ? error.code : 'server_error';
+    await held.settle(outcomeOf(undefined, code)).catch(() => {});
     throw error;
   });
-  await settle(decided, null);
+  await held.settle(outcomeOf(decided, null));
   return decided;
+}
+
+/** The sources that were asked: those that failed, then the one that answered. */
+function attemptsOf(model: string, decided: Decided | undefined, ms: number): Attempt[] {
+  if (!decided) return [];
+  const { answer, service } = decided;
+  const failed = service.attempts.map(({ source, outcome, ms }) => ({
+    provider: source,
+    model,
+    status: 0,
+    errorCode: outcome,
+    ms,
+  }));
+  return [
+    ...failed,
+    { provider: service.answered_by, model: answer.model, status: 200, errorCode: null, ms },
+  ];
 }

@@ -1,9 +1,10 @@
 import { ApiError } from '../../../shared/errors.ts';
+import type { Json } from '../../../shared/invalid-request.ts';
 import { type Cost, costOf, noCost, type Tokens } from '../../../shared/money.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
 import type { World } from '../../world.ts';
+import { noTokens } from '../calls/index.ts';
 import type { Offer } from '../catalog/index.ts';
-import { type Json, noTokens } from '../inference/index.ts';
 import type { ProviderRoute, Router } from '../routing/index.ts';
 import type { Inference } from '../upstreams/neutral.ts';
 import { UpstreamFailure } from '../upstreams/upstream.ts';

@@ -1,6 +1,6 @@
 import { decisionSamplesMax } from '../../../shared/contract/decisions.ts';
+import { isObject, type Json } from '../../../shared/invalid-request.ts';
 import { trimEnd } from '../../../shared/trim-text.ts';
-import { isObject, type Json } from '../inference/index.ts';
 import { SourceFailure } from './decision-source.ts';
 import { mean, normalised, topOf } from './distribution.ts';
 import type { CallModel } from './model-call.ts';

@@ -1,14 +1,5 @@
-export type { Batch, Inference, InputItem, Wire } from '../upstreams/neutral.ts';
-export { type Upstream, type UpstreamAnswer, UpstreamFailure } from '../upstreams/upstream.ts';
 export { inferenceHandlers } from './handlers.ts';
-export { isObject, type Json } from './invalid-request.ts';
 export { Background } from './lifecycles/background/background.ts';
 export type { InferenceDeps } from './lifecycles/inference-deps.ts';
-export { callEvents } from './pipeline/call-events.ts';
-export type { CallObserver, RejectedCall } from './pipeline/call-observer.ts';
-export { capsOf, checkAction, policyOf } from './pipeline/key-policy.ts';
-export { headerText } from './pipeline/relay.ts';
-export { createSealer } from './pipeline/sealing.ts';
-export { noTokens } from './pricing/cost-bound.ts';
 export type { ResponsesStore } from './stored/responses-store.ts';
 export { translatingUpstreams } from './translation/translating-upstreams.ts';

@@ -8,11 +8,11 @@ import {
   listResponses,
 } from '../../../shared/contract/stored-responses.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { invalid, isObject, type Json } from '../../../shared/invalid-request.ts';
 import { missing } from '../../../shared/not-found.ts';
 import { unixSeconds } from '../../../shared/time.ts';
 import { type Call, type Handler, identified, implement, StreamReply } from '../../handler.ts';
 import { type PageRequest, pageOf } from '../../replies.ts';
-import { invalid, isObject, type Json } from './invalid-request.ts';
 import type { Background } from './lifecycles/background/background.ts';
 import { withoutServiceEvents } from './lifecycles/background/event-log.ts';
 import type { InferenceDeps } from './lifecycles/inference-deps.ts';

@@ -24,4 +24,5 @@ export type {
   UsageRecord,
 } from './store.ts';
 export { timeBound, type UsageReader, usageReader } from './usage-reader.ts';
+export { type CallOutcome, usageRecord } from './usage-record.ts';
 export { costView, finishedCallView, tokenCounts } from './usage-view.ts';

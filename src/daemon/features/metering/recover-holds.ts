@@ -1,6 +1,7 @@
 import { costWithin } from '../../../shared/money.ts';
 import { settlementFor } from './settlement.ts';
-import type { LeftHold, MeteringStore, Settlement, UsageRecord } from './store.ts';
+import type { LeftHold, MeteringStore, Settlement } from './store.ts';
+import { usageRecord } from './usage-record.ts';
 
 interface RecoverOptions {
   store: Pick<MeteringStore, 'leftHolds' | 'settle'>;
@@ -20,30 +21,18 @@ export async function recoverHolds({ store, now, marginPpm }: RecoverOptions): P
 }
 
 function interrupted(hold: LeftHold, { at, marginPpm }: { at: number; marginPpm: number }): Settlement {
-  const cost = costWithin(hold.progressCost ?? hold.promptCost, marginPpm);
-  const charged = hold.ownKey ? 0 : Math.min(cost.total, hold.amount);
-  const usage: UsageRecord = {
-    requestId: hold.requestId,
-    responseId: null,
-    workspaceId: hold.workspaceId,
-    keyId: hold.keyId,
-    endpoint: hold.endpoint,
-    model: hold.model,
-    provider: hold.provider,
-    streamed: hold.streamed,
-    ownKey: hold.ownKey,
+  const usage = usageRecord(hold, {
     status: 'interrupted',
     errorCode: 'server_error',
+    provider: hold.provider,
     tokens: hold.progressTokens ?? hold.promptEstimate,
     tokensReported: false,
-    cost,
-    charged,
+    cost: costWithin(hold.progressCost ?? hold.promptCost, marginPpm),
     attempts: [],
     ttftMs: null,
     totalMs: Math.max(0, at - hold.createdAt),
-    createdAt: hold.createdAt,
     completedAt: at,
-  };
+  });
   const settlement = settlementFor(usage);
   // Only a call that an agent's credit pays for holds money.
   const isPaidByAgent = settlement.caller === 'agent' && hold.amount > 0;

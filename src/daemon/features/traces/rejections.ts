@@ -2,8 +2,8 @@ import { ApiError, failures } from '../../../shared/errors.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
 import { credentialId } from '../../handler.ts';
 import { repeatedly, type World } from '../../world.ts';
+import type { CallObserver, RejectedCall } from '../calls/index.ts';
 import { type EventFeed, hostEvents, type NewEvent } from '../events/index.ts';
-import type { CallObserver, RejectedCall } from '../inference/index.ts';
 import type { Rejection, TracesStore } from './store.ts';
 
 /** In each window, this many similar rejections are recorded one by one, and the rest are counted. */

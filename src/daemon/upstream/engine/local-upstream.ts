@@ -1,5 +1,5 @@
 import { localModelsProvider } from '../../../shared/engine-library.ts';
-import type { Upstream } from '../../features/inference/index.ts';
+import type { Upstream } from '../../features/upstreams/upstream.ts';
 import type { OutgoingRequest, World } from '../../world.ts';
 import { httpUpstream, type UpstreamTimeouts } from '../http-upstream.ts';
 import { networkFailure } from '../network-failures.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { noTokens } from '../../../../src/daemon/features/calls/index.ts';
 import {
   Calibrations,
   Debiaser,
@@ -11,7 +12,6 @@ import {
   ModelMemory,
   type Question,
 } from '../../../../src/daemon/features/decisions/index.ts';
-import { noTokens } from '../../../../src/daemon/features/inference/index.ts';
 import { type DecisionOptions, decisionDeadlineMs } from '../../../../src/shared/contract/decisions.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
 import { fakeWorld, settled } from '../../../support/fake-world.ts';

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { noTokens } from '../../../../src/daemon/features/calls/index.ts';
 import { metered } from '../../../../src/daemon/features/decisions/metered-decision.ts';
 import type { Decided } from '../../../../src/daemon/features/decisions/render-decision.ts';
 import type { Hold, HoldRecord, Settlement } from '../../../../src/daemon/features/metering/index.ts';
 import type { AgentCaller } from '../../../../src/daemon/handler.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
+import { noCost } from '../../../../src/shared/money.ts';
 import { fakeWorld } from '../../../support/fake-world.ts';
 
 const caller: AgentCaller = {
@@ -13,7 +15,11 @@ const caller: AgentCaller = {
   revoked: new AbortController().signal,
 };
 const call = { caller, requestId: 'req_1', endpoint: '/v1/decisions', model: 'service/decide' };
-const decided = { id: 'dec_1', service: { attempts: [], answered_by: 'engine' } } as unknown as Decided;
+const decided = {
+  id: 'dec_1',
+  answer: { model: 'engine', tokens: noTokens, cost: noCost, ownKey: false },
+  service: { attempts: [], answered_by: 'engine' },
+} as unknown as Decided;
 
 describe('the hold of a decision is settled once', () => {
   test.each<[string, () => Promise<Decided>, ApiError | undefined, string, string | null]>([

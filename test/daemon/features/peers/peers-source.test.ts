@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { noTokens } from '../../../../src/daemon/features/calls/index.ts';
 import type { SourceAnswer } from '../../../../src/daemon/features/decisions/index.ts';
-import { noTokens } from '../../../../src/daemon/features/inference/index.ts';
 import type { PeerOutcome } from '../../../../src/daemon/features/peers/ask-peer.ts';
 import { PeerState } from '../../../../src/daemon/features/peers/peer-state.ts';
 import { HedgeBudget, peersSource } from '../../../../src/daemon/features/peers/peers-source.ts';

@@ -1,9 +1,9 @@
 import type { MakeId } from '../../../../shared/ids.ts';
+import { isObject, type Json } from '../../../../shared/invalid-request.ts';
+import { createOutput } from '../../calls/index.ts';
 import type { Batch, InferenceEvent } from '../../upstreams/neutral.ts';
 import type { UpstreamAnswer } from '../../upstreams/upstream.ts';
 import { itemAsEvents } from '../formats/responses/parse-answer.ts';
-import { isObject, type Json } from '../invalid-request.ts';
-import { createOutput } from '../pipeline/output-items.ts';
 import { summaryIn } from './summary-call.ts';
 
 interface SummaryAnswer {

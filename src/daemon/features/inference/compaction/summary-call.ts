@@ -1,12 +1,12 @@
 import type { CreateResponseBody } from '../../../../shared/contract/responses.ts';
 import { ApiError } from '../../../../shared/errors.ts';
+import { type Json, notSealedHere } from '../../../../shared/invalid-request.ts';
 import { pictureIn } from '../../../../shared/pictures.ts';
+import type { AnsweredCall, CallDeps, OutputItem, Settled, WholeFormat } from '../../calls/index.ts';
 import type { ContentPart, Inference, InputItem } from '../../upstreams/neutral.ts';
 import { isProviderSealed } from '../../upstreams/neutral.ts';
+import { assembleAnswer } from '../formats/responses/parse-answer.ts';
 import { isCompactionJson } from '../formats/responses/parse-input.ts';
-import { type Json, notSealedHere } from '../invalid-request.ts';
-import type { OutputItem } from '../pipeline/output-items.ts';
-import type { CallDeps } from '../pipeline/start-call.ts';
 
 /** For the notes and the reasoning before them, unless the request sets a limit. */
 const outputTokensDefault = 16_384;
@@ -64,6 +64,21 @@ export function summaryIn(items: readonly OutputItem[]): string {
   const summary = text.trim();
   if (summary === '') throw new ApiError('model_error', { message: 'The model wrote no summary.' });
   return summary;
+}
+
+/** Reads an answer as a summary. An answer without one fails with `model_error`. */
+export function summaryFormat<Reply>(
+  answered: AnsweredCall,
+  render: (summary: string, settled: Settled) => Reply,
+): WholeFormat<Reply> {
+  let summary = '';
+  return {
+    assemble: (document) => assembleAnswer(answered, document),
+    check() {
+      summary = summaryIn(answered.output.items);
+    },
+    render: (settled) => render(summary, settled),
+  };
 }
 
 /** A summary as an item of the Responses format. */

@@ -1,8 +1,8 @@
 import type { CreateEmbeddingBody } from '../../../../shared/contract/embeddings.ts';
+import { invalid, type Json } from '../../../../shared/invalid-request.ts';
+import type { Settled } from '../../calls/index.ts';
 import type { EmbeddingInput, Inference } from '../../upstreams/neutral.ts';
 import type { Vector } from '../../upstreams/upstream.ts';
-import { invalid, type Json } from '../invalid-request.ts';
-import type { Settled } from '../pipeline/renderer.ts';
 
 /** Parses a call for embeddings. Source: OpenAI's API reference. Fails with `invalid_request`. */
 export function parseEmbeddings({ service, ...body }: CreateEmbeddingBody): Inference {

@@ -1,6 +1,6 @@
+import type { CallDeps } from '../../calls/index.ts';
 import type { FreeTierSettings } from '../../metering/index.ts';
 import type { Threads } from '../../threads/index.ts';
-import type { CallDeps } from '../pipeline/start-call.ts';
 import type { ResponsesStore } from '../stored/responses-store.ts';
 
 /** Settings that may change while the daemon runs; each call reads them once. */

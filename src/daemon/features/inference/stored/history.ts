@@ -1,6 +1,7 @@
 import { modelCallBodyLimit } from '../../../../shared/contract/model-call.ts';
 import { ApiError } from '../../../../shared/errors.ts';
 import type { MakeId } from '../../../../shared/ids.ts';
+import { invalid, isObject, type Json } from '../../../../shared/invalid-request.ts';
 import { quoted } from '../../../../shared/not-found.ts';
 import type { InputItem } from '../../upstreams/neutral.ts';
 import {
@@ -11,7 +12,6 @@ import {
   parseInput,
   parseItem,
 } from '../formats/responses/parse-input.ts';
-import { invalid, isObject, type Json } from '../invalid-request.ts';
 import type { ResponsesStore, StoredTurn } from './responses-store.ts';
 
 /** Referenced items may be as long in total as a request body. */

@@ -1,9 +1,9 @@
+import { isObject, type Json } from '../../../../shared/invalid-request.ts';
 import type { Inference, InputItem, ReasoningOrigin, Tool, Wire } from '../../upstreams/neutral.ts';
 import { UpstreamFailure } from '../../upstreams/upstream.ts';
 import { parseMessages } from '../formats/chat-completions/parse.ts';
 import { parseMessageItems } from '../formats/messages/parse-messages.ts';
 import { parseInput } from '../formats/responses/parse-input.ts';
-import { isObject, type Json } from '../invalid-request.ts';
 
 /**
  * Finds the caller's field that became a field of the provider's request. Translation merges, moves and drops parts of a

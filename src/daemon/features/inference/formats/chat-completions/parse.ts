@@ -1,5 +1,15 @@
 import type { CreateChatCompletionBody } from '../../../../../shared/contract/chat-completions.ts';
+import {
+  invalid,
+  isObject,
+  type Json,
+  notSealedHere,
+  optionalText,
+  requiredText,
+  unsupportedPart,
+} from '../../../../../shared/invalid-request.ts';
 import { pictureInChat, pictureItem } from '../../../../../shared/pictures.ts';
+import { looksSealed } from '../../../calls/index.ts';
 import type {
   ContentPart,
   FunctionOutputItem,
@@ -10,16 +20,6 @@ import type {
   Tool,
   ToolChoice,
 } from '../../../upstreams/neutral.ts';
-import {
-  invalid,
-  isObject,
-  type Json,
-  notSealedHere,
-  optionalText,
-  requiredText,
-  unsupportedPart,
-} from '../../invalid-request.ts';
-import { looksSealed } from '../../pipeline/sealing.ts';
 import {
   parseCustom,
   parseFunction,

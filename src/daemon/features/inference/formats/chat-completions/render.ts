@@ -1,10 +1,9 @@
 import type { ServiceAnswer } from '../../../../../shared/contract/service-member.ts';
+import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
 import type { Tokens } from '../../../../../shared/money.ts';
 import { chatPicture } from '../../../../../shared/pictures.ts';
+import { type Output, pictureOf, type Settled } from '../../../calls/index.ts';
 import type { ContentPart, FinishReason, InputItem, ToolName } from '../../../upstreams/neutral.ts';
-import { isObject, type Json } from '../../invalid-request.ts';
-import { type Output, pictureOf } from '../../pipeline/output-items.ts';
-import type { Settled } from '../../pipeline/renderer.ts';
 import { sealedFormat } from './parse.ts';
 
 /** Token counts in the chat format, with the cost of the call. */

@@ -1,9 +1,14 @@
+import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
 import { chatPicture } from '../../../../../shared/pictures.ts';
 import { sseDone, sseEvent } from '../../../../../shared/sse.ts';
+import {
+  type Output,
+  pictureOf,
+  type Settled,
+  type StartedFailure,
+  type StreamRenderer,
+} from '../../../calls/index.ts';
 import type { Batch, InferenceEvent, RawFrame, ToolName } from '../../../upstreams/neutral.ts';
-import { isObject, type Json } from '../../invalid-request.ts';
-import { type Output, pictureOf } from '../../pipeline/output-items.ts';
-import type { Settled, StartedFailure, StreamRenderer } from '../../pipeline/renderer.ts';
 import { sealedFormat } from './parse.ts';
 import { finishReason, passedUsage, showChatCall, showChatUsage, textsIn } from './render.ts';
 

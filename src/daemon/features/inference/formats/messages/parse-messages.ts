@@ -1,11 +1,4 @@
 import type { CreateMessageBody } from '../../../../../shared/contract/messages.ts';
-import type {
-  ContentPart,
-  FunctionOutputItem,
-  InputItem,
-  OpaqueItem,
-  ReasoningOrigin,
-} from '../../../upstreams/neutral.ts';
 import {
   invalid,
   isObject,
@@ -14,8 +7,15 @@ import {
   optionalFlag,
   optionalText,
   requiredText,
-} from '../../invalid-request.ts';
-import { looksSealed } from '../../pipeline/sealing.ts';
+} from '../../../../../shared/invalid-request.ts';
+import { looksSealed } from '../../../calls/index.ts';
+import type {
+  ContentPart,
+  FunctionOutputItem,
+  InputItem,
+  OpaqueItem,
+  ReasoningOrigin,
+} from '../../../upstreams/neutral.ts';
 import { type OpenSealed, uploadOf } from '../responses/parse-input.ts';
 
 /** The signature of thoughts that their provider need not see again: clients expect every thought to have one. */

@@ -1,5 +1,6 @@
 import type { CountMessageTokensBody, CreateMessageBody } from '../../../../../shared/contract/messages.ts';
 import { ApiError } from '../../../../../shared/errors.ts';
+import { invalid, isObject, type Json, requiredText } from '../../../../../shared/invalid-request.ts';
 import type {
   Inference,
   InputItem,
@@ -8,7 +9,6 @@ import type {
   Tool,
   ToolChoice,
 } from '../../../upstreams/neutral.ts';
-import { invalid, isObject, type Json, requiredText } from '../../invalid-request.ts';
 import { parseFunction, requireTool } from '../responses/parse.ts';
 import type { OpenSealed } from '../responses/parse-input.ts';
 import { parseMessageItems, unknownBlock } from './parse-messages.ts';

@@ -1,9 +1,8 @@
 import type { MakeId } from '../../../../../shared/ids.ts';
+import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
 import type { Tokens } from '../../../../../shared/money.ts';
+import type { Output, OutputItem, Settled, StartedFailure } from '../../../calls/index.ts';
 import type { FinishReason, InputItem } from '../../../upstreams/neutral.ts';
-import { isObject, type Json } from '../../invalid-request.ts';
-import type { Output, OutputItem } from '../../pipeline/output-items.ts';
-import type { Settled, StartedFailure } from '../../pipeline/renderer.ts';
 import { unsigned } from './parse-messages.ts';
 
 /** Members of a message that only Anthropic's own answers fill. */

@@ -1,10 +1,9 @@
 import { messagePing } from '../../../../../shared/contract/messages.ts';
+import type { Json } from '../../../../../shared/invalid-request.ts';
 import type { Tokens } from '../../../../../shared/money.ts';
 import { sseEvent } from '../../../../../shared/sse.ts';
+import type { Output, Settled, StartedFailure, StreamRenderer } from '../../../calls/index.ts';
 import type { Batch, InferenceEvent, RawFrame, StartedItem } from '../../../upstreams/neutral.ts';
-import type { Json } from '../../invalid-request.ts';
-import type { Output } from '../../pipeline/output-items.ts';
-import type { Settled, StartedFailure, StreamRenderer } from '../../pipeline/renderer.ts';
 import { unsigned } from './parse-messages.ts';
 import {
   type DistinctId,

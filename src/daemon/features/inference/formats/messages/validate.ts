@@ -1,8 +1,8 @@
 import type { CountMessageTokensBody } from '../../../../../shared/contract/messages.ts';
 import { ApiError } from '../../../../../shared/errors.ts';
+import { invalid, isObject, type Json } from '../../../../../shared/invalid-request.ts';
 import { quoted } from '../../../../../shared/not-found.ts';
 import type { Inference } from '../../../upstreams/neutral.ts';
-import { invalid, isObject, type Json } from '../../invalid-request.ts';
 
 /** A body whose shape was checked. Requests that only count tokens have no limit. */
 export type MessagesBody = CountMessageTokensBody & {

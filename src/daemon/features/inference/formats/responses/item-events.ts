@@ -1,7 +1,7 @@
+import type { Json } from '../../../../../shared/invalid-request.ts';
 import { sseEvent } from '../../../../../shared/sse.ts';
+import type { Output, OutputItem } from '../../../calls/index.ts';
 import type { InferenceEvent } from '../../../upstreams/neutral.ts';
-import type { Json } from '../../invalid-request.ts';
-import type { Output, OutputItem } from '../../pipeline/output-items.ts';
 import { showItem, showPart } from './render.ts';
 
 /** Writes events with consecutive sequence numbers. */

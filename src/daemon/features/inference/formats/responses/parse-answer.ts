@@ -1,20 +1,14 @@
+import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
+import type { AnsweredCall } from '../../../calls/index.ts';
 import type { InferenceEvent } from '../../../upstreams/neutral.ts';
-import { isObject, type Json } from '../../invalid-request.ts';
-import { readStream } from '../../pipeline/relay.ts';
-import type { StartedCall } from '../../pipeline/start-call.ts';
 
-/** Reads a provider's whole answer into the call's output: a stream, or a document in the Responses format. */
-export async function readAnswer(started: StartedCall): Promise<void> {
-  const { answer, meter, output, route } = started;
-  if (answer.kind !== 'json') return await readStream(started);
-  const items = Array.isArray(answer.json.output) ? answer.json.output.filter(isObject) : [];
+/** Assembles the output of a call from a document in the Responses format. */
+export function assembleAnswer(answered: AnsweredCall, document: Json): void {
+  const { output, provider, providerModel: model } = answered;
+  const items = Array.isArray(document.output) ? document.output.filter(isObject) : [];
   items.forEach((item, index) => {
-    for (const event of itemAsEvents(item, index, { provider: route.provider, model: route.providerModel }))
-      output.apply(event);
+    for (const event of itemAsEvents(item, index, { provider, model })) output.apply(event);
   });
-  if (answer.tokens) meter.report(answer.tokens);
-  meter.finish = answer.finish;
-  if (answer.failure) throw answer.failure;
 }
 
 /** A complete item of the Responses format as events, so that all answers are assembled in the same way. */

@@ -1,5 +1,15 @@
 import { ApiError } from '../../../../../shared/errors.ts';
+import {
+  invalid,
+  isObject,
+  type Json,
+  notSealedHere,
+  optionalText,
+  requiredText,
+  unsupportedPart,
+} from '../../../../../shared/invalid-request.ts';
 import { quoted } from '../../../../../shared/not-found.ts';
+import { looksLikeSummary, looksSealed } from '../../../calls/index.ts';
 import type {
   ContentPart,
   FunctionCallItem,
@@ -11,16 +21,6 @@ import type {
   ReasoningOrigin,
   Upload,
 } from '../../../upstreams/neutral.ts';
-import {
-  invalid,
-  isObject,
-  type Json,
-  notSealedHere,
-  optionalText,
-  requiredText,
-  unsupportedPart,
-} from '../../invalid-request.ts';
-import { looksLikeSummary, looksSealed } from '../../pipeline/sealing.ts';
 
 /** Opens sealed reasoning; undefined when it was not sealed for this workspace. */
 export type OpenSealed = (sealed: string) => ReasoningOrigin | undefined;

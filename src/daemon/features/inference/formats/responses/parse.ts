@@ -1,4 +1,11 @@
 import type { CreateResponseBody } from '../../../../../shared/contract/responses.ts';
+import {
+  invalid,
+  isObject,
+  optionalFlag,
+  optionalText,
+  requiredText,
+} from '../../../../../shared/invalid-request.ts';
 import { quoted } from '../../../../../shared/not-found.ts';
 import {
   type Inference,
@@ -10,7 +17,6 @@ import {
   type ToolName,
   toolKey,
 } from '../../../upstreams/neutral.ts';
-import { invalid, isObject, optionalFlag, optionalText, requiredText } from '../../invalid-request.ts';
 
 /** Members for the gateway, never sent to a provider. */
 const gatewayMembers = new Set([

@@ -1,11 +1,10 @@
 import type { CreateResponseBody } from '../../../../../shared/contract/responses.ts';
 import type { ServiceAnswer } from '../../../../../shared/contract/service-member.ts';
+import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
 import type { Tokens } from '../../../../../shared/money.ts';
 import { unixSeconds } from '../../../../../shared/time.ts';
+import type { OutputItem, OutputPart, Settled } from '../../../calls/index.ts';
 import type { ContentPart, InputItem, ReasoningOrigin, ToolName } from '../../../upstreams/neutral.ts';
-import { isObject, type Json } from '../../invalid-request.ts';
-import type { OutputItem, OutputPart } from '../../pipeline/output-items.ts';
-import type { Settled } from '../../pipeline/renderer.ts';
 
 /** The response object before the answer. It has every member; most echo the request. */
 export function startResource(

@@ -1,8 +1,7 @@
+import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
 import { sseDone, sseEvent } from '../../../../../shared/sse.ts';
+import type { Answering, Output, Settled, StartedFailure, StreamRenderer } from '../../../calls/index.ts';
 import type { Batch, RawFrame } from '../../../upstreams/neutral.ts';
-import { isObject, type Json } from '../../invalid-request.ts';
-import type { Output } from '../../pipeline/output-items.ts';
-import type { Answering, Settled, StartedFailure, StreamRenderer } from '../../pipeline/renderer.ts';
 import { EventWriter, ItemEvents } from './item-events.ts';
 import { showItem, showResponse, showUsage } from './render.ts';
 

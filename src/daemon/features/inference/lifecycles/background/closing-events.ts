@@ -1,9 +1,9 @@
 import { isErrorCode } from '../../../../../shared/errors.ts';
+import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
 import { sseDone } from '../../../../../shared/sse.ts';
+import { errorType } from '../../../calls/index.ts';
 import { EventWriter } from '../../formats/responses/item-events.ts';
 import { endResource } from '../../formats/responses/render.ts';
-import { isObject, type Json } from '../../invalid-request.ts';
-import { errorType } from '../../pipeline/renderer.ts';
 
 /** A response that failed before its answer, or whose answer is lost. */
 export function failedResponse(resource: Json, error: { code: string; message: string }): Json {

@@ -1,6 +1,6 @@
+import type { Json } from '../../../../../shared/invalid-request.ts';
 import { sseDone } from '../../../../../shared/sse.ts';
 import { whenAborted } from '../../../../../shared/when-aborted.ts';
-import type { Json } from '../../invalid-request.ts';
 import type { ResponsesStore } from '../../stored/responses-store.ts';
 import type { BackgroundResponse, BackgroundStore, EventBatch } from './background-store.ts';
 import { closingEvents, interruptedResponse } from './closing-events.ts';

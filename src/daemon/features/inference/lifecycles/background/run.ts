@@ -1,11 +1,18 @@
 import { asApiError } from '../../../../../shared/errors.ts';
+import type { Json } from '../../../../../shared/invalid-request.ts';
 import { sseDone } from '../../../../../shared/sse.ts';
 import { whenAborted } from '../../../../../shared/when-aborted.ts';
+import type { StreamReply } from '../../../../handler.ts';
 import type { World } from '../../../../world.ts';
-import { startCreate } from '../../compaction/start-create.ts';
+import {
+  type AnsweredCall,
+  type CutShort,
+  type Settled,
+  type StreamFormat,
+  streamCall,
+} from '../../../calls/index.ts';
+import { prepareCreate } from '../../compaction/prepare-create.ts';
 import { queuedEvents } from '../../formats/responses/stream.ts';
-import type { Json } from '../../invalid-request.ts';
-import type { StartedCall } from '../../pipeline/start-call.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import type { ReadRequest, RespondCall } from '../request/read-request.ts';
 import { responsesEndpoint, wantsServiceEvents } from '../request/respond.ts';
@@ -36,7 +43,7 @@ export async function startRun(deps: BackgroundDeps, call: RespondCall, request:
   if (call.run) whenAborted(call.run.stopped, () => abort.abort('cancelled'));
   const admitted = Promise.withResolvers<void>();
   const admission = { onAdmitted: () => admitted.resolve() };
-  const starting = startCreate(deps, {
+  const prepared = prepareCreate(deps, {
     body,
     caller,
     requestId,
@@ -48,6 +55,10 @@ export async function startRun(deps: BackgroundDeps, call: RespondCall, request:
     request: payable,
     observers: call.run ? [call.run, admission] : [admission],
   });
+  const answer = new BackgroundAnswer(deps, start, wantsServiceEvents(call, options));
+  const starting = prepared.then(({ call: modelCall, rewrite }) =>
+    streamCall(deps, modelCall, (answered) => answer.formatOf(answered), rewrite),
+  );
   await Promise.race([admitted.promise, starting]);
   const id = String(start.resource.id);
   const queued = JSON.stringify({ ...start.resource, status: 'queued' });
@@ -69,14 +80,52 @@ export async function startRun(deps: BackgroundDeps, call: RespondCall, request:
     ? new EventLog({ responseId: id, store: deps.background, world: deps.world })
     : undefined;
   void log?.append(queuedEvents(start.resource));
-  const serviceEvents = wantsServiceEvents(call, options);
-  const run = new BackgroundRun(deps, { start, serviceEvents, log, abort }, { starting, stored });
+  const run = new BackgroundRun(deps, { start, answer, log, abort }, { starting, stored });
   return { run, stored, queued };
+}
+
+/** The answer of a background response, which is stored when it is over. */
+class BackgroundAnswer {
+  readonly #deps: BackgroundDeps;
+  readonly #start: SessionStart;
+  readonly #serviceEvents: boolean;
+  #session: ResponseSession | undefined;
+  /** The items that a continuation is built on, JSON text. */
+  output = '[]';
+  #canceledAs: Settled | undefined;
+
+  constructor(deps: BackgroundDeps, start: SessionStart, serviceEvents: boolean) {
+    this.#deps = deps;
+    this.#start = start;
+    this.#serviceEvents = serviceEvents;
+  }
+
+  formatOf(answered: AnsweredCall): StreamFormat {
+    const session = new ResponseSession(this.#deps, this.#start, answered);
+    this.#session = session;
+    const keep = async (settled: Settled) => {
+      this.output = session.sealedOutput(settled);
+      await session.joinThread(settled);
+    };
+    const keepCutShort = async ({ settled }: CutShort) => {
+      this.#canceledAs = settled;
+    };
+    return session.stream({
+      serviceEvents: this.#serviceEvents,
+      wasQueued: true,
+      keeping: { keep, keepCutShort },
+    });
+  }
+
+  /** The response object of a call that was canceled. */
+  canceled(): Json {
+    return this.#session?.cancelled(this.#canceledAs) ?? { ...this.#start.resource, status: 'cancelled' };
+  }
 }
 
 interface RunOptions {
   start: SessionStart;
-  serviceEvents: boolean;
+  answer: BackgroundAnswer;
   /** Stores the events, if the response is streamed. */
   log: EventLog | undefined;
   /** Cancels the call. With the reason `draining` the response fails, with any other it is cancelled. */
@@ -102,7 +151,7 @@ export class BackgroundRun {
   constructor(
     deps: BackgroundDeps,
     options: RunOptions,
-    { starting, stored }: { starting: Promise<StartedCall>; stored: Promise<void> },
+    { starting, stored }: { starting: Promise<StreamReply>; stored: Promise<void> },
   ) {
     this.#deps = deps;
     this.#options = options;
@@ -121,7 +170,7 @@ export class BackgroundRun {
     this.#options.abort.abort(reason);
   }
 
-  async #run(starting: Promise<StartedCall>, stored: Promise<void>): Promise<void> {
+  async #run(starting: Promise<StreamReply>, stored: Promise<void>): Promise<void> {
     const { log } = this;
     // A rejection is handled in `#answer`, which may start after it.
     starting.catch(() => {});
@@ -144,11 +193,11 @@ export class BackgroundRun {
     }
   }
 
-  async #answer(starting: Promise<StartedCall>): Promise<FinishedRun> {
-    const { start, serviceEvents, log, abort } = this.#options;
-    let started: StartedCall;
+  async #answer(starting: Promise<StreamReply>): Promise<FinishedRun> {
+    const { start, answer, log, abort } = this.#options;
+    let reply: StreamReply;
     try {
-      started = await starting;
+      reply = await starting;
     } catch (error) {
       const { reportedCode: code, message } = asApiError(error);
       return this.#finished(
@@ -158,24 +207,13 @@ export class BackgroundRun {
       );
     }
     this.#status = 'in_progress';
-    const session = new ResponseSession(this.#deps, start, started);
-    let output = '[]';
-    const { chunks } = session.stream({
-      serviceEvents,
-      wasQueued: true,
-      keep: async (settled) => {
-        output = session.sealedOutput(settled);
-        await session.joinThread(settled);
-      },
-    });
-    for await (const chunk of chunks) {
+    for await (const chunk of reply.chunks) {
       const response = responseOf(chunk);
-      if (response) return { body: response, output, text: chunk.slice(0, -sseDone.length) };
+      if (response) return { body: response, output: answer.output, text: chunk.slice(0, -sseDone.length) };
       await log?.append(chunk);
     }
     // Only a canceled stream ends without closing events.
-    const settled = await started.meter.settle({ status: 'canceled' }).catch(() => undefined);
-    return this.#finished(session.cancelled(settled));
+    return this.#finished(answer.canceled());
   }
 
   #finished(response: Json): FinishedRun {

@@ -1,15 +1,12 @@
 import type { CreateResponseBody } from '../../../../../shared/contract/responses.ts';
+import { invalid, type Json } from '../../../../../shared/invalid-request.ts';
 import { unixSeconds } from '../../../../../shared/time.ts';
 import { RelayReply } from '../../../../handler.ts';
+import { type ModelCall, wholeCall } from '../../../calls/index.ts';
 import type { InputItem, MessageItem } from '../../../upstreams/neutral.ts';
-import { sealedSummaryItem, summaryCall, summaryIn } from '../../compaction/summary-call.ts';
-import { readAnswer } from '../../formats/responses/parse-answer.ts';
+import { sealedSummaryItem, summaryCall, summaryFormat } from '../../compaction/summary-call.ts';
 import { isCompactionTrigger } from '../../formats/responses/parse-input.ts';
 import { showInputPart, showUsage } from '../../formats/responses/render.ts';
-import { invalid, type Json } from '../../invalid-request.ts';
-import type { ModelCall } from '../../pipeline/call-observer.ts';
-import { answerHeaders, answerWhole, settleWhole } from '../../pipeline/relay.ts';
-import { startCall } from '../../pipeline/start-call.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import { readRequest } from './read-request.ts';
 
@@ -24,7 +21,7 @@ export async function compact(deps: InferenceDeps, call: CompactCall): Promise<R
   const { inference, options } = await readRequest(deps, { body, caller });
   const items = inference.items.filter((item) => !isCompactionTrigger(item));
   if (items.length === 0) throw invalid('input', 'There is nothing to compact.');
-  const started = await startCall(deps, {
+  const modelCall: ModelCall = {
     caller,
     requestId,
     endpoint: '/v1/responses/compact',
@@ -32,23 +29,23 @@ export async function compact(deps: InferenceDeps, call: CompactCall): Promise<R
     options,
     signal,
     request,
-  });
-  return await answerWhole(deps, started, async () => {
+  };
+  return await wholeCall(deps, modelCall, (answered) => {
     const id = deps.makeId('resp');
-    started.meter.responseId = id;
-    await readAnswer(started);
-    const summary = summaryIn(started.output.items);
-    const { settled } = await settleWhole(started);
-    started.finishRoute({ outputTokens: settled.tokens.output });
-    const compacted = {
-      id,
-      object: 'response.compaction',
-      created_at: unixSeconds(settled.completedAt),
-      output: [...keptMessages(deps, items), sealedSummaryItem(deps, caller.workspaceId, summary)],
-      usage: showUsage(settled.tokens),
-      service: settled.service,
+    return {
+      ...summaryFormat(answered, (summary, settled) => {
+        const compacted = {
+          id,
+          object: 'response.compaction',
+          created_at: unixSeconds(settled.completedAt),
+          output: [...keptMessages(deps, items), sealedSummaryItem(deps, caller.workspaceId, summary)],
+          usage: showUsage(settled.tokens),
+          service: settled.service,
+        };
+        return new RelayReply(answered.headers(settled), JSON.stringify(compacted));
+      }),
+      responseId: id,
     };
-    return new RelayReply(answerHeaders(started, settled), JSON.stringify(compacted));
   });
 }
 

@@ -1,21 +1,24 @@
 import type { CreateChatCompletionBody } from '../../../../../shared/contract/chat-completions.ts';
+import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
 import { unixSeconds } from '../../../../../shared/time.ts';
-import { RelayReply, StreamReply } from '../../../../handler.ts';
+import { RelayReply, type StreamReply } from '../../../../handler.ts';
+import {
+  type AnsweredCall,
+  type ModelCall,
+  type Output,
+  parseServiceOptions,
+  type Settled,
+  streamCall,
+  type WholeFormat,
+  wholeCall,
+} from '../../../calls/index.ts';
 import type { IdempotencySlot } from '../../../idempotency/index.ts';
 import type { ThreadRun } from '../../../threads/index.ts';
 import { parseChat } from '../../formats/chat-completions/parse.ts';
 import { passedUsage, renderCompletion, textsIn } from '../../formats/chat-completions/render.ts';
 import { ChatStream } from '../../formats/chat-completions/stream.ts';
-import { isObject, type Json } from '../../invalid-request.ts';
-import type { ModelCall } from '../../pipeline/call-observer.ts';
-import type { Output } from '../../pipeline/output-items.ts';
-import { answerHeaders, answerWhole, readWhole, relayStream, settleWhole } from '../../pipeline/relay.ts';
-import type { Settled } from '../../pipeline/renderer.ts';
-import { parseServiceOptions } from '../../pipeline/service-member.ts';
-import type { StartedCall } from '../../pipeline/start-call.ts';
-import { startCall } from '../../pipeline/start-call.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
-import { type ChatTurn, chatTurn } from '../thread/chat-turn.ts';
+import { chatTurn } from '../thread/chat-turn.ts';
 import { firstUserText, inThread, threadIn } from '../thread/in-thread.ts';
 
 /** A call in the chat-completions format. */
@@ -26,14 +29,6 @@ export type CompleteCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal' | '
   /** Where a whole answer is stored for an Idempotency-Key. */
   slot?: IdempotencySlot | undefined;
 };
-
-interface Answering {
-  started: StartedCall;
-  /** Unix seconds */
-  created: number;
-  /** Set on a call in a thread. */
-  turn: ChatTurn | undefined;
-}
 
 const endpoint = '/v1/chat/completions';
 
@@ -48,11 +43,11 @@ export function complete(deps: InferenceDeps, call: CompleteCall): Promise<Relay
 }
 
 async function answer(deps: InferenceDeps, call: CompleteCall): Promise<RelayReply | StreamReply> {
-  const { body, caller, requestId, signal, request, run } = call;
+  const { body, caller, requestId, signal, request, run, slot } = call;
   const parsed = parseChat(body, (sealed) => deps.sealer.open(caller.workspaceId, sealed));
   const turn = run && (await chatTurn(deps, { run, parsed, workspaceId: caller.workspaceId }));
   const inference = turn?.inference ?? parsed;
-  const started = await startCall(deps, {
+  const modelCall: ModelCall = {
     caller,
     requestId,
     endpoint,
@@ -61,61 +56,53 @@ async function answer(deps: InferenceDeps, call: CompleteCall): Promise<RelayRep
     signal,
     request,
     ...(run && { observers: [run] }),
-  });
-  const created = unixSeconds(deps.world.now());
-  const answering = { started, created, turn };
-  return inference.stream ? stream(deps, call, answering) : whole(deps, call, answering);
-}
-
-function stream(
-  deps: InferenceDeps,
-  { body, requestId }: CompleteCall,
-  { started, created, turn }: Answering,
-): StreamReply {
-  const renderer = new ChatStream({
-    id: chatId(deps),
-    created,
-    model: started.route.offer.model,
-    output: started.output,
-    includeUsage: body.stream_options?.include_usage === true,
-    requestId,
-  });
-  const keep = turn && (() => turn.keep(started));
-  return new StreamReply(
-    answerHeaders(started),
-    relayStream(deps, started, { renderer, ...(keep && { keep }) }),
-  );
-}
-
-function whole(
-  deps: InferenceDeps,
-  { slot }: CompleteCall,
-  { started, created, turn }: Answering,
-): Promise<RelayReply> {
-  const { answer, output, route } = started;
-  const label = { id: chatId(deps), created, model: route.offer.model };
-  const render = (settled: Settled) => {
-    const body =
-      answer.kind === 'json'
-        ? relabelled(answer.json, label, settled)
-        : renderCompletion({ ...label, output, settled });
-    return new RelayReply(answerHeaders(started, settled), JSON.stringify(body));
   };
-  return answerWhole(deps, started, async () => {
-    await readWhole(started, countText);
-    const { settled, reply } = await settleWhole(started, { render, slot });
-    await turn?.keep(started);
-    started.finishRoute({ outputTokens: settled.tokens.output });
-    return reply ?? render(settled);
+  const keepOf = (answered: AnsweredCall) => turn && { keep: () => turn.keep(answered) };
+  const label = ({ model }: AnsweredCall) => ({
+    id: chatId(deps),
+    created: unixSeconds(deps.world.now()),
+    model,
   });
+  if (inference.stream) {
+    const includeUsage = body.stream_options?.include_usage === true;
+    return streamCall(deps, modelCall, (answered) => ({
+      renderer: new ChatStream({ ...label(answered), output: answered.output, includeUsage, requestId }),
+      ...keepOf(answered),
+    }));
+  }
+  const record = slot && ((reply: RelayReply) => slot.record(reply));
+  return wholeCall(deps, modelCall, (answered) => wholeChat(answered, label(answered), keepOf(answered)), {
+    record,
+  });
+}
+
+interface ChatLabel {
+  id: string;
+  /** Unix seconds */
+  created: number;
+  model: string;
+}
+
+function wholeChat(
+  answered: AnsweredCall,
+  label: ChatLabel,
+  keep: Pick<WholeFormat<RelayReply>, 'keep'> | undefined,
+): WholeFormat<RelayReply> {
+  const { document, output } = answered;
+  return {
+    countText: (json) => countText(json, output),
+    render(settled) {
+      const body = document
+        ? relabelled(document, label, settled)
+        : renderCompletion({ ...label, output, settled });
+      return new RelayReply(answered.headers(settled), JSON.stringify(body));
+    },
+    ...keep,
+  };
 }
 
 /** A provider's answer in the caller's format, with our id, time, model and cost. */
-function relabelled(
-  answer: Json,
-  label: { id: string; created: number; model: string },
-  settled: Settled,
-): Json {
+function relabelled(answer: Json, label: ChatLabel, settled: Settled): Json {
   const usage = passedUsage(isObject(answer.usage) ? answer.usage : undefined, settled);
   return { ...answer, ...label, usage, service: settled.service };
 }

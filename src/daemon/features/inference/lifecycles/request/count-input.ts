@@ -1,13 +1,10 @@
 import type { CountInputTokensBody } from '../../../../../shared/contract/input-tokens.ts';
 import type { CountMessageTokensBody } from '../../../../../shared/contract/messages.ts';
 import { RelayReply } from '../../../../handler.ts';
+import type { ModelCall, ServiceOptions } from '../../../calls/index.ts';
+import { capableRoutes, checkAction, enforceKeyPolicy, inputTokens, policyOf } from '../../../calls/index.ts';
 import type { Inference } from '../../../upstreams/neutral.ts';
 import { type MessageHeaders, parsePrompt } from '../../formats/messages/parse.ts';
-import type { ModelCall } from '../../pipeline/call-observer.ts';
-import { capableRoutes } from '../../pipeline/capable-routes.ts';
-import { checkAction, enforceKeyPolicy, policyOf } from '../../pipeline/key-policy.ts';
-import type { ServiceOptions } from '../../pipeline/service-member.ts';
-import { inputTokens } from '../../pricing/cost-bound.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import { readRequest, withDefaultModel } from './read-request.ts';
 import { responsesEndpoint } from './respond.ts';

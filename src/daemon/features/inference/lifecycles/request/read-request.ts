@@ -1,13 +1,16 @@
 import type { CreateResponseBody } from '../../../../../shared/contract/responses.ts';
+import { invalid, type Json } from '../../../../../shared/invalid-request.ts';
 import type { Identified } from '../../../../handler.ts';
+import {
+  defaultsOf,
+  type ModelCall,
+  parseServiceOptions,
+  type ServiceOptions,
+} from '../../../calls/index.ts';
 import type { IdempotencySlot } from '../../../idempotency/index.ts';
 import type { ThreadRun } from '../../../threads/index.ts';
 import type { Inference } from '../../../upstreams/neutral.ts';
 import { parseResponses } from '../../formats/responses/parse.ts';
-import { invalid, type Json } from '../../invalid-request.ts';
-import type { ModelCall } from '../../pipeline/call-observer.ts';
-import { defaultsOf } from '../../pipeline/key-policy.ts';
-import { parseServiceOptions, type ServiceOptions } from '../../pipeline/service-member.ts';
 import { resolveInput } from '../../stored/history.ts';
 import type { ResponsesStore, StoredTurn } from '../../stored/responses-store.ts';
 import type { InferenceDeps } from '../inference-deps.ts';

@@ -1,8 +1,13 @@
+import { invalid } from '../../../../../shared/invalid-request.ts';
 import type { RelayReply, StreamReply } from '../../../../handler.ts';
-import { startCreate } from '../../compaction/start-create.ts';
-import { invalid } from '../../invalid-request.ts';
-import { defaultsOf } from '../../pipeline/key-policy.ts';
-import type { ServiceOptions } from '../../pipeline/service-member.ts';
+import {
+  type AnsweredCall,
+  defaultsOf,
+  type ServiceOptions,
+  streamCall,
+  wholeCall,
+} from '../../../calls/index.ts';
+import { prepareCreate } from '../../compaction/prepare-create.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import { firstUserText, inThread, threadIn } from '../thread/in-thread.ts';
 import { type RespondCall, readRequest } from './read-request.ts';
@@ -30,7 +35,7 @@ export function threadCallOf(call: RespondCall) {
 async function answer(deps: InferenceDeps, call: RespondCall): Promise<RelayReply | StreamReply> {
   const { body, caller, requestId, signal, request, run } = call;
   const { inference, options, ownItems } = await readRequest(deps, call);
-  const started = await startCreate(deps, {
+  const { call: modelCall, rewrite } = await prepareCreate(deps, {
     body,
     caller,
     requestId,
@@ -41,13 +46,18 @@ async function answer(deps: InferenceDeps, call: RespondCall): Promise<RelayRepl
     request,
     ...(run && { observers: [run] }),
   });
-  const session = new ResponseSession(deps, startSession(deps, call, ownItems), started);
-  return inference.stream
-    ? session.stream({
-        serviceEvents: wantsServiceEvents(call, options),
-        errorStatus: call.isOnSocket ?? false,
-      })
-    : session.whole(call.slot);
+  const start = startSession(deps, call, ownItems);
+  const sessionOf = (answered: AnsweredCall) => new ResponseSession(deps, start, answered);
+  if (inference.stream) {
+    const streaming = {
+      serviceEvents: wantsServiceEvents(call, options),
+      errorStatus: call.isOnSocket ?? false,
+    };
+    return streamCall(deps, modelCall, (answered) => sessionOf(answered).stream(streaming), rewrite);
+  }
+  const { slot } = call;
+  const record = slot && ((reply: RelayReply) => slot.record(reply));
+  return wholeCall(deps, modelCall, (answered) => sessionOf(answered).whole(), { rewrite, record });
 }
 
 /** Whether a stream of this call carries `service:*` events. */

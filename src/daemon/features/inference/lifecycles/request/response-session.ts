@@ -1,15 +1,19 @@
+import type { Json } from '../../../../../shared/invalid-request.ts';
 import { unixSeconds } from '../../../../../shared/time.ts';
-import { RelayReply, StreamReply } from '../../../../handler.ts';
-import type { IdempotencySlot } from '../../../idempotency/index.ts';
+import { RelayReply } from '../../../../handler.ts';
+import type {
+  AnsweredCall,
+  CutShort,
+  Settled,
+  StartedFailure,
+  StreamFormat,
+  WholeFormat,
+} from '../../../calls/index.ts';
 import type { ThreadRun } from '../../../threads/index.ts';
-import { readAnswer } from '../../formats/responses/parse-answer.ts';
+import { assembleAnswer } from '../../formats/responses/parse-answer.ts';
 import { isCompactionTriggerJson } from '../../formats/responses/parse-input.ts';
 import { showOutput, showResponse, startResource } from '../../formats/responses/render.ts';
 import { ResponsesStream } from '../../formats/responses/stream.ts';
-import type { Json } from '../../invalid-request.ts';
-import { answerHeaders, answerWhole, type CutShort, relayStream, settleWhole } from '../../pipeline/relay.ts';
-import type { Settled, StartedFailure } from '../../pipeline/renderer.ts';
-import type { StartedCall } from '../../pipeline/start-call.ts';
 import { withIds } from '../../stored/history.ts';
 import type { StoredResponse, StoredTurn } from '../../stored/responses-store.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
@@ -33,13 +37,15 @@ export interface SessionStart {
   createdAt: number;
 }
 
+type Keeping = Pick<StreamFormat, 'keep' | 'keepCutShort'>;
+
 interface StreamOptions {
   serviceEvents: boolean;
   errorStatus?: boolean;
   /** Whether the client already got the events of the queued response. */
   wasQueued?: boolean;
-  /** Stores a finished response in place of the responses store; failed ones are then stored by the caller. */
-  keep?: (settled: Settled) => Promise<void>;
+  /** Stores the response in place of the responses store. */
+  keeping?: Keeping;
 }
 
 interface ResponseEnd {
@@ -72,64 +78,55 @@ export function startSession(deps: InferenceDeps, call: RespondCall, ownItems: J
 /** The answer to one Responses call. It does not hold the request itself, as streams may be long. */
 export class ResponseSession {
   readonly #deps: InferenceDeps;
-  readonly #started: StartedCall;
+  readonly #answered: AnsweredCall;
   readonly #start: SessionStart;
   readonly #resource: Json;
   #json: string | undefined;
 
-  constructor(deps: InferenceDeps, start: SessionStart, started: StartedCall) {
+  constructor(deps: InferenceDeps, start: SessionStart, answered: AnsweredCall) {
     this.#deps = deps;
-    this.#started = started;
+    this.#answered = answered;
     this.#start = start;
     this.#resource = start.resource;
-    this.#resource.model = started.route.offer.model;
-    started.meter.responseId = String(start.resource.id);
+    this.#resource.model = answered.model;
   }
 
-  stream({ serviceEvents, errorStatus = false, wasQueued = false, keep }: StreamOptions): StreamReply {
-    const { route, output, meter } = this.#started;
-    const keeping = keep
-      ? { keep }
-      : {
-          keep: (settled: Settled) => this.#keep(settled),
-          keepCutShort: (end: CutShort) => this.#keepCutShort(end),
-        };
+  stream({ serviceEvents, errorStatus = false, wasQueued = false, keeping }: StreamOptions): StreamFormat {
+    const { model, provider, attempt, output } = this.#answered;
+    const { requestId, showsSealed } = this.#start;
     const renderer = new ResponsesStream({
       resource: this.#resource,
       output,
-      answering: {
-        requestId: this.#start.requestId,
-        model: route.offer.model,
-        provider: route.provider,
-        attempt: meter.attempts.length,
-      },
+      answering: { requestId, model, provider, attempt },
       serviceEvents,
       errorStatus,
       wasQueued,
-      sealed: this.#start.showsSealed,
+      sealed: showsSealed,
     });
-    const chunks = relayStream(this.#deps, this.#started, { renderer, ...keeping });
-    return new StreamReply(answerHeaders(this.#started), chunks);
+    return { responseId: this.#id, renderer, ...(keeping ?? this.#keeping()) };
   }
 
-  whole(slot?: IdempotencySlot): Promise<RelayReply> {
-    const started = this.#started;
-    const renderAs = (failure?: StartedFailure) => (settled: Settled) =>
-      new RelayReply(answerHeaders(started, settled), this.#body({ failure, settled }));
-    const answer = async () => {
-      await readAnswer(started);
-      const render = renderAs();
-      const { settled, reply } = await settleWhole(started, { render, slot });
-      await this.#keep(settled);
-      started.finishRoute({ outputTokens: settled.tokens.output });
-      return reply?.body === this.#body({ settled }) ? reply : render(settled);
+  whole(): WholeFormat<RelayReply> {
+    const reply = (end: ResponseEnd) => new RelayReply(this.#answered.headers(end.settled), this.#body(end));
+    return {
+      responseId: this.#id,
+      assemble: (document) => assembleAnswer(this.#answered, document),
+      render: (settled) => reply({ settled }),
+      renderFailed: (failure, settled) => reply({ failure, settled }),
+      hasChanged: () => this.#json === undefined,
+      ...this.#keeping(),
     };
-    return answerWhole(this.#deps, started, answer, async (failure, reason) => {
-      const render = renderAs(failure);
-      const { settled, reply } = await settleWhole(started, { render, slot, reason });
-      await this.#keepCutShort({ failure, settled });
-      return reply?.body === this.#body({ failure, settled }) ? reply : render(settled);
-    });
+  }
+
+  get #id(): string {
+    return String(this.#resource.id);
+  }
+
+  #keeping(): Keeping {
+    return {
+      keep: (settled) => this.#keep(settled),
+      keepCutShort: (end) => this.#keepCutShort(end),
+    };
   }
 
   /** The items that a continuation is built on, JSON text. */
@@ -160,7 +157,7 @@ export class ResponseSession {
 
   #show(status: 'answered' | 'failed' | 'cancelled', { failure: error, settled }: ResponseEnd): Json {
     const { showsSealed: sealed } = this.#start;
-    return showResponse(this.#resource, this.#started.output.items, {
+    return showResponse(this.#resource, this.#answered.output.items, {
       status,
       settled,
       sealed,
@@ -169,7 +166,7 @@ export class ResponseSession {
   }
 
   #output(settled: Settled, { sealed }: { sealed: boolean }): Json[] {
-    return showOutput(this.#started.output.items, { sealed, isCut: settled.finish !== 'stop' });
+    return showOutput(this.#answered.output.items, { sealed, isCut: settled.finish !== 'stop' });
   }
 
   /**
@@ -182,7 +179,7 @@ export class ResponseSession {
     const input = withIds(this.#start.ownItems, this.#deps.makeId);
     await this.joinThread(settled, input);
     const turn = {
-      id: String(this.#resource.id),
+      id: this.#id,
       input: JSON.stringify(input),
       output: this.sealedOutput(settled),
     };
@@ -195,7 +192,7 @@ export class ResponseSession {
     if (this.#resource.store !== true) return;
     const input = JSON.stringify(withIds(this.#start.ownItems, this.#deps.makeId));
     const body = failure ? this.#body({ failure, settled }) : JSON.stringify(this.cancelled(settled));
-    await this.#store(body, { id: String(this.#resource.id), input, output: '[]' });
+    await this.#store(body, { id: this.#id, input, output: '[]' });
   }
 
   async #store(body: string, { id, input, output }: StoredTurn): Promise<void> {

@@ -1,14 +1,13 @@
 import type { Message } from '../../../../../shared/contract/endpoint.ts';
 import { connectResponses } from '../../../../../shared/contract/response-socket.ts';
+import { invalid, isObject } from '../../../../../shared/invalid-request.ts';
 import { sseEvent } from '../../../../../shared/sse.ts';
 import { unixSeconds } from '../../../../../shared/time.ts';
 import { type Call, identified, SocketReply, StreamReply, type Turn } from '../../../../handler.ts';
+import { checkAction, enforceKeyPolicy, inputTokens, noTokens, policyOf } from '../../../calls/index.ts';
 import { canonicalJson, carriesPayment, type PayableRequest } from '../../../payment-required/index.ts';
 import { EventWriter } from '../../formats/responses/item-events.ts';
 import { endResource, startResource } from '../../formats/responses/render.ts';
-import { invalid, isObject } from '../../invalid-request.ts';
-import { checkAction, enforceKeyPolicy, policyOf } from '../../pipeline/key-policy.ts';
-import { inputTokens, noTokens } from '../../pricing/cost-bound.ts';
 import { withIds } from '../../stored/history.ts';
 import type { StoredTurn } from '../../stored/responses-store.ts';
 import { pay } from '../../with-payment.ts';

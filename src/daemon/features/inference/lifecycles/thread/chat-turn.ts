@@ -1,10 +1,10 @@
+import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
+import type { AnsweredCall } from '../../../calls/index.ts';
 import type { ThreadRun } from '../../../threads/index.ts';
 import type { Inference } from '../../../upstreams/neutral.ts';
 import { parseMessages } from '../../formats/chat-completions/parse.ts';
 import { renderMessages } from '../../formats/chat-completions/render.ts';
 import { showInputItems, showOutput } from '../../formats/responses/render.ts';
-import { isObject, type Json } from '../../invalid-request.ts';
-import type { StartedCall } from '../../pipeline/start-call.ts';
 import { parseEarlier, withIds } from '../../stored/history.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 
@@ -13,7 +13,7 @@ export interface ChatTurn {
   /** The call with the thread's earlier items before its own. */
   inference: Inference;
   /** Adds the request and its answer to the thread. */
-  keep: (started: StartedCall) => Promise<void>;
+  keep: (answered: AnsweredCall) => Promise<void>;
 }
 
 export async function chatTurn(
@@ -38,16 +38,14 @@ export async function chatTurn(
       body: { ...parsed.body, messages: [...earlier, ...sent] },
       earlierMessages: earlier.length,
     },
-    keep: (started) => run.complete({ input, output: withIds(outputOf(started), makeId) }),
+    keep: (answered) => run.complete({ input, output: withIds(outputOf(answered), makeId) }),
   };
 }
 
 /** The first choice of the answer as items of the Responses format. */
-function outputOf({ answer, output, meter }: StartedCall): Json[] {
-  if (answer.kind !== 'json') {
-    return showOutput(output.items, { sealed: true, isCut: meter.finish !== 'stop' });
-  }
-  const [choice] = Array.isArray(answer.json.choices) ? answer.json.choices : [];
+function outputOf({ document, output, finish }: AnsweredCall): Json[] {
+  if (!document) return showOutput(output.items, { sealed: true, isCut: finish !== 'stop' });
+  const [choice] = Array.isArray(document.choices) ? document.choices : [];
   if (!isObject(choice) || !isObject(choice.message)) return [];
   try {
     // Reasoning that the provider sealed is not stored.

@@ -1,9 +1,9 @@
 import { asApiError } from '../../../../../shared/errors.ts';
+import { invalid, isObject } from '../../../../../shared/invalid-request.ts';
 import { sseDone } from '../../../../../shared/sse.ts';
 import { StreamReply } from '../../../../handler.ts';
+import type { ModelCall } from '../../../calls/index.ts';
 import { type ThreadRun, titleOf } from '../../../threads/index.ts';
-import { invalid, isObject } from '../../invalid-request.ts';
-import type { ModelCall } from '../../pipeline/call-observer.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 
 /** A thread named in a request, and the member that names it. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { createOutput } from '../../../../../../src/daemon/features/calls/output-items.ts';
 import { ChatStream } from '../../../../../../src/daemon/features/inference/formats/chat-completions/stream.ts';
-import { createOutput } from '../../../../../../src/daemon/features/inference/pipeline/output-items.ts';
 
 const frame = (json: Record<string, unknown>) => ({ raw: JSON.stringify(json), json });
 

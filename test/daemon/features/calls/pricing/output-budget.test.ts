@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Offer } from '../../../../../src/daemon/features/catalog/index.ts';
-import { noTokens } from '../../../../../src/daemon/features/inference/pricing/cost-bound.ts';
+import { noTokens } from '../../../../../src/daemon/features/calls/pricing/cost-bound.ts';
 import {
   capOutputToBudget,
   uncappedBudget,
-} from '../../../../../src/daemon/features/inference/pricing/output-budget.ts';
+} from '../../../../../src/daemon/features/calls/pricing/output-budget.ts';
+import type { Offer } from '../../../../../src/daemon/features/catalog/index.ts';
 import type { Inference } from '../../../../../src/daemon/features/upstreams/neutral.ts';
 import { costOf, outputTokensPaidBy, type Prices } from '../../../../../src/shared/money.ts';
 import { inferenceOf } from '../../../../support/inference.ts';

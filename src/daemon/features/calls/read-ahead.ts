@@ -1,6 +1,6 @@
-import type { Route } from '../../routing/index.ts';
-import type { Batch } from '../../upstreams/neutral.ts';
-import { type StreamAnswer, UpstreamFailure } from '../../upstreams/upstream.ts';
+import type { Route } from '../routing/index.ts';
+import type { Batch } from '../upstreams/neutral.ts';
+import { type StreamAnswer, UpstreamFailure } from '../upstreams/upstream.ts';
 import type { Meter } from './meter.ts';
 
 /** Bounds the memory of an answer that is read ahead; the rest is read later. */

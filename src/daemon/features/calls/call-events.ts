@@ -1,6 +1,6 @@
-import { formatUsd } from '../../../../shared/money.ts';
-import { credentialId } from '../../../handler.ts';
-import type { EventFeed } from '../../events/index.ts';
+import { formatUsd } from '../../../shared/money.ts';
+import { credentialId } from '../../handler.ts';
+import type { EventFeed } from '../events/index.ts';
 import type { CallObserver, ModelCall } from './call-observer.ts';
 import { limitHit } from './key-policy.ts';
 

@@ -1,8 +1,8 @@
-import type { NanoUsd, Tokens } from '../../../../shared/money.ts';
-import type { Identified } from '../../../handler.ts';
-import type { UsageRecord } from '../../metering/index.ts';
-import type { PayableRequest } from '../../payment-required/index.ts';
-import type { Inference } from '../../upstreams/neutral.ts';
+import type { NanoUsd, Tokens } from '../../../shared/money.ts';
+import type { Identified } from '../../handler.ts';
+import type { UsageRecord } from '../metering/index.ts';
+import type { PayableRequest } from '../payment-required/index.ts';
+import type { Inference } from '../upstreams/neutral.ts';
 import type { ServiceOptions } from './service-member.ts';
 
 /** A model call in the neutral form, before it is admitted. */

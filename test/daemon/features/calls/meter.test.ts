@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Meter } from '../../../../../src/daemon/features/inference/pipeline/meter.ts';
-import { createOutput } from '../../../../../src/daemon/features/inference/pipeline/output-items.ts';
-import type { HoldRecord, Settlement } from '../../../../../src/daemon/features/metering/index.ts';
-import { createAdmission } from '../../../../../src/daemon/features/metering/index.ts';
-import { idMaker } from '../../../../../src/shared/ids.ts';
-import { noCost, type Prices, type Tokens } from '../../../../../src/shared/money.ts';
-import { fakeWorld } from '../../../../support/fake-world.ts';
-import { offerOf, routeOf } from '../../../../support/routing.ts';
+import { Meter } from '../../../../src/daemon/features/calls/meter.ts';
+import { createOutput } from '../../../../src/daemon/features/calls/output-items.ts';
+import type { HoldRecord, Settlement } from '../../../../src/daemon/features/metering/index.ts';
+import { createAdmission } from '../../../../src/daemon/features/metering/index.ts';
+import { idMaker } from '../../../../src/shared/ids.ts';
+import { noCost, type Prices, type Tokens } from '../../../../src/shared/money.ts';
+import { fakeWorld } from '../../../support/fake-world.ts';
+import { offerOf, routeOf } from '../../../support/routing.ts';
 
 const usd = 1_000_000_000;
 const route = routeOf(

@@ -1,6 +1,6 @@
+import { isObject, type Json } from '../../../../shared/invalid-request.ts';
 import { quoted } from '../../../../shared/not-found.ts';
 import type { Inference, Tool } from '../../upstreams/neutral.ts';
-import { isObject, type Json } from '../invalid-request.ts';
 
 /** Members whose text is counted in the parsed call, or that are never sent to a provider. */
 const countedMembers = new Set([

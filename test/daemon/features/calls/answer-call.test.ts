@@ -1,25 +1,23 @@
 import { describe, expect, test } from 'vitest';
-import { IdempotencySlot } from '../../../../../src/daemon/features/idempotency/index.ts';
-import { type UpstreamAnswer, UpstreamFailure } from '../../../../../src/daemon/features/inference/index.ts';
-import type { CancelReason } from '../../../../../src/daemon/features/inference/pipeline/cancellation.ts';
-import { Meter } from '../../../../../src/daemon/features/inference/pipeline/meter.ts';
-import { createOutput } from '../../../../../src/daemon/features/inference/pipeline/output-items.ts';
 import {
   answerWhole,
   relayStream,
-  settleWhole,
-} from '../../../../../src/daemon/features/inference/pipeline/relay.ts';
-import type { StreamRenderer } from '../../../../../src/daemon/features/inference/pipeline/renderer.ts';
-import type {
-  CallDeps,
-  StartedCall,
-} from '../../../../../src/daemon/features/inference/pipeline/start-call.ts';
-import { createAdmission, type Settlement } from '../../../../../src/daemon/features/metering/index.ts';
-import { RelayReply } from '../../../../../src/daemon/handler.ts';
-import { ApiError } from '../../../../../src/shared/errors.ts';
-import { aHold } from '../../../../storage/records.ts';
-import { fakeWorld } from '../../../../support/fake-world.ts';
-import { offerOf, routeOf } from '../../../../support/routing.ts';
+  type WholeFormat,
+} from '../../../../src/daemon/features/calls/answer-call.ts';
+import type { CallDeps } from '../../../../src/daemon/features/calls/call-deps.ts';
+import type { CancelReason } from '../../../../src/daemon/features/calls/cancellation.ts';
+import { Meter } from '../../../../src/daemon/features/calls/meter.ts';
+import { createOutput } from '../../../../src/daemon/features/calls/output-items.ts';
+import type { StreamRenderer } from '../../../../src/daemon/features/calls/renderer.ts';
+import type { StartedCall } from '../../../../src/daemon/features/calls/started-call.ts';
+import { IdempotencySlot } from '../../../../src/daemon/features/idempotency/index.ts';
+import { createAdmission, type Settlement } from '../../../../src/daemon/features/metering/index.ts';
+import { type UpstreamAnswer, UpstreamFailure } from '../../../../src/daemon/features/upstreams/upstream.ts';
+import { RelayReply } from '../../../../src/daemon/handler.ts';
+import { ApiError } from '../../../../src/shared/errors.ts';
+import { aHold } from '../../../storage/records.ts';
+import { fakeWorld } from '../../../support/fake-world.ts';
+import { offerOf, routeOf } from '../../../support/routing.ts';
 
 interface Scene {
   answer?: UpstreamAnswer;
@@ -82,6 +80,16 @@ const failing = (error: unknown) => async () => {
   throw error;
 };
 
+const format: WholeFormat<string> = { render: () => 'rendered' };
+
+/** A format that finds an answer unusable. */
+const unusable = (error: unknown): WholeFormat<string> => ({
+  ...format,
+  check() {
+    throw error;
+  },
+});
+
 describe('a failed whole answer', () => {
   const broken = new UpstreamFailure('broken', 'the stream broke off');
   const limited = new UpstreamFailure('rate-limited', 'too many requests');
@@ -100,7 +108,7 @@ describe('a failed whole answer', () => {
     'after %s is reported and settled accordingly',
     async (_cause, error, canceled, code, status) => {
       const { deps, call, settlements, released } = await started({ canceled });
-      await expect(answerWhole(deps, call, failing(error))).rejects.toMatchObject({ code });
+      await expect(answerWhole(deps, call, unusable(error))).rejects.toMatchObject({ code });
       const errorCode = canceled === 'client-left' ? null : code;
       expect(settlements).toMatchObject([{ usage: { status, errorCode } }]);
       expect(released()).toBe(1);
@@ -109,8 +117,40 @@ describe('a failed whole answer', () => {
 
   test('whose settlement fails rejects with that failure', async () => {
     const { deps, call } = await started({ settle: failing(unwritable) });
-    const answer = () => call.meter.settle({ status: 'completed' });
-    await expect(answerWhole(deps, call, answer)).rejects.toBe(unwritable);
+    await expect(answerWhole(deps, call, format)).rejects.toBe(unwritable);
+  });
+
+  test.each([
+    ['is settled as such once, although keeping it fails', undefined],
+    ['is settled as such once, although rendering it fails', 'render'],
+  ])('that was complete %s', async (_what, fails) => {
+    const { deps, call, settlements, released } = await started();
+    const faulty = fails
+      ? {
+          render: () => {
+            throw bug;
+          },
+        }
+      : { keep: failing(bug) };
+    await expect(answerWhole(deps, call, { ...format, ...faulty })).rejects.toMatchObject({
+      code: 'server_error',
+    });
+    expect(settlements).toMatchObject([{ usage: { status: 'completed' } }]);
+    expect(released()).toBe(1);
+  });
+
+  test('is rendered and kept by a format that has failed answers', async () => {
+    const { deps, call, settlements } = await started({
+      answer: { ...document, failure: broken } as UpstreamAnswer,
+    });
+    const kept: unknown[] = [];
+    const reply = await answerWhole(deps, call, {
+      ...format,
+      renderFailed: ({ code }) => `failed: ${code}`,
+      keepCutShort: async ({ failure }) => void kept.push(failure?.code),
+    });
+    expect([reply, kept]).toEqual(['failed: upstream_failed', ['upstream_failed']]);
+    expect(settlements).toMatchObject([{ usage: { status: 'failed' } }]);
   });
 });
 
@@ -181,8 +221,27 @@ test('a whole answer with a slot is rendered once and stored with its settlement
     replies.push(new RelayReply({}, 'rendered'));
     return replies.at(-1) as RelayReply;
   };
-  const { reply } = await settleWhole(scene.call, { render, slot });
+  const record = (rendered: RelayReply) => slot.record(rendered);
+  const reply = await answerWhole(scene.deps, scene.call, { render }, record);
   expect(replies).toEqual([reply]);
   expect(scene.settlements[0]?.answer).toMatchObject({ key: 'k', body: Buffer.from('rendered') });
-  expect(slot.decide(reply as RelayReply).state).toBe('done');
+  expect(slot.decide(reply).state).toBe('done');
+});
+
+test('an answer that changed when it was kept is rendered again', async () => {
+  const { deps, call } = await started();
+  let version = 1;
+  const reply = await answerWhole(
+    deps,
+    call,
+    {
+      render: () => `version ${version}`,
+      keep: async () => {
+        version = 2;
+      },
+      hasChanged: () => version === 2,
+    },
+    () => undefined,
+  );
+  expect(reply).toBe('version 2');
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createSealer, looksSealed } from '../../../../../src/daemon/features/inference/pipeline/sealing.ts';
-import { fakeWorld } from '../../../../support/fake-world.ts';
+import { createSealer, looksSealed } from '../../../../src/daemon/features/calls/sealing.ts';
+import { fakeWorld } from '../../../support/fake-world.ts';
 
 const { randomBytes } = fakeWorld();
 const dataKey = randomBytes(32);

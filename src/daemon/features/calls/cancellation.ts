@@ -1,7 +1,7 @@
-import { ApiError } from '../../../../shared/errors.ts';
-import { CallAbortController, whenAborted } from '../../../../shared/when-aborted.ts';
-import type { Identified } from '../../../handler.ts';
-import type { CallStatus } from '../../metering/index.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { CallAbortController, whenAborted } from '../../../shared/when-aborted.ts';
+import type { Identified } from '../../handler.ts';
+import type { CallStatus } from '../metering/index.ts';
 
 /** The reason why a call was canceled before its answer was complete. */
 export type CancelReason = 'client-left' | 'stopped' | 'draining' | 'revoked' | 'expired';

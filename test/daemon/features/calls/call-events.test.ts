@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { LiveEvent } from '../../../../../src/daemon/features/events/index.ts';
-import { callEvents } from '../../../../../src/daemon/features/inference/pipeline/call-events.ts';
-import type { ModelCall } from '../../../../../src/daemon/features/inference/pipeline/call-observer.ts';
+import { callEvents } from '../../../../src/daemon/features/calls/call-events.ts';
+import type { ModelCall } from '../../../../src/daemon/features/calls/call-observer.ts';
+import type { LiveEvent } from '../../../../src/daemon/features/events/index.ts';
 
 const tokens = { input: 12, cachedInput: 0, cacheWrite: 0, output: 345, reasoning: 0 };
 const call = {

@@ -1,7 +1,7 @@
-import type { MakeId } from '../../../../shared/ids.ts';
-import { type Picture, pictureIn } from '../../../../shared/pictures.ts';
-import type { InferenceEvent, ReasoningOrigin, ToolName } from '../../upstreams/neutral.ts';
-import type { Json } from '../invalid-request.ts';
+import type { MakeId } from '../../../shared/ids.ts';
+import type { Json } from '../../../shared/invalid-request.ts';
+import { type Picture, pictureIn } from '../../../shared/pictures.ts';
+import type { InferenceEvent, ReasoningOrigin, ToolName } from '../upstreams/neutral.ts';
 
 export type OutputPart =
   | { type: 'output_text'; text: string; annotations: Json[]; logprobs: unknown[] }

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
-import type { ReasoningOrigin } from '../../upstreams/neutral.ts';
+import type { ReasoningOrigin } from '../upstreams/neutral.ts';
 
 /**
  * Seals provider-specific reasoning and summaries of conversations into opaque texts. Only this daemon can open them, and

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Offer } from '../../../../../src/daemon/features/catalog/index.ts';
 import {
   costBound,
   costOn,
   inputTokens,
   noTokens,
-} from '../../../../../src/daemon/features/inference/pricing/cost-bound.ts';
+} from '../../../../../src/daemon/features/calls/pricing/cost-bound.ts';
+import type { Offer } from '../../../../../src/daemon/features/catalog/index.ts';
 import type { ContentPart, Inference } from '../../../../../src/daemon/features/upstreams/neutral.ts';
 import { costOf, type Prices } from '../../../../../src/shared/money.ts';
 import { inferenceOf } from '../../../../support/inference.ts';

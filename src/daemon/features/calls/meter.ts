@@ -1,20 +1,14 @@
-import { ApiError } from '../../../../shared/errors.ts';
-import { type Cost, costOf, noCost, type Tokens } from '../../../../shared/money.ts';
-import type { SlotAnswer } from '../../idempotency/index.ts';
-import {
-  type Admission,
-  type CallStatus,
-  type CallTrace,
-  type Hold,
-  settlementFor,
-  type UsageRecord,
-} from '../../metering/index.ts';
-import type { Attempt, Route } from '../../routing/index.ts';
-import type { FinishReason, InferenceEvent } from '../../upstreams/neutral.ts';
-import type { Dropped } from '../../upstreams/upstream.ts';
-import { estimateTokens, noTokens, tokensMax } from '../pricing/cost-bound.ts';
-import type { CallObserver, CallProgress } from './call-observer.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { type Cost, costOf, noCost, type Tokens } from '../../../shared/money.ts';
+import type { SlotAnswer } from '../idempotency/index.ts';
+import type { CallOutcome, CallStatus, CallTrace, UsageRecord } from '../metering/index.ts';
+import type { Attempt, Route } from '../routing/index.ts';
+import type { FinishReason, InferenceEvent } from '../upstreams/neutral.ts';
+import type { Dropped } from '../upstreams/upstream.ts';
+import type { CallProgress } from './call-observer.ts';
+import { HeldCall, type HeldCallOptions } from './held-call.ts';
 import type { Output } from './output-items.ts';
+import { estimateTokens, noTokens, tokensMax } from './pricing/cost-bound.ts';
 import type { Settled } from './renderer.ts';
 import { serviceAnswer } from './service-member.ts';
 
@@ -30,15 +24,11 @@ const charactersPerTokenMax = 24;
 
 type PromptTokens = Pick<Tokens, 'input' | 'cachedInput' | 'cacheWrite'>;
 
-export interface MeterOptions {
-  admission: Pick<Admission, 'settle'>;
+export interface MeterOptions extends HeldCallOptions {
   /** Stores the cost so far; failures are ignored. */
   saveProgress: (progress: CallProgress) => Promise<void>;
   clock: { now(): number; elapsed(): number };
   marginPpm: number;
-  hold: Hold;
-  /** `clock.elapsed()` when the request arrived. */
-  startedAt: number;
   /** The best routes of the plan, best first. */
   routes?: CallTrace['routes'];
   /** Estimate of the prompt, in tokens. */
@@ -47,7 +37,6 @@ export interface MeterOptions {
   outputTokensMax: number;
   /** Whether the budget, and not the caller or the model, sets `outputTokensMax`. */
   isCapped?: boolean;
-  observers: readonly CallObserver[];
 }
 
 export interface SettleReason {
@@ -58,7 +47,7 @@ export interface SettleReason {
 }
 
 /**
- * Counts what one call uses and settles it exactly once, however the call ends. An answer that broke off is charged by
+ * Counts what one call uses and settles it, however the call ends. An answer that broke off is charged by
  * the provider's usage if it was reported, else by the estimate of the prompt and the delivered output, never above the
  * hold; a reported usage of zero stays zero.
  */
@@ -78,7 +67,8 @@ export class Meter {
   #progressAt: number;
   #progressCharacters = 0;
   #charactersPerCent = Number.POSITIVE_INFINITY;
-  #settled: Promise<Settled> | undefined;
+  #settled: Settled | undefined;
+  readonly #held: HeldCall;
   #progressWaitMs = firstProgressMs;
   readonly #admittedMs: number;
   #heldMs: number | null = null;
@@ -86,18 +76,19 @@ export class Meter {
 
   constructor(options: MeterOptions) {
     this.#options = options;
-    this.#admittedMs = this.#sinceStart();
+    this.#held = new HeldCall(options);
+    this.#admittedMs = this.#held.sinceStart();
     this.#progressAt = options.startedAt;
   }
 
   /** To be called when a provider is about to be asked. */
   attemptStarted(): void {
-    this.#attemptsStartedMs.push(this.#sinceStart());
+    this.#attemptsStartedMs.push(this.#held.sinceStart());
   }
 
   /** To be called when a provider has started to answer; before that, nothing is charged. */
   answerStarted(route: Route, output: Pick<Output, 'characters'>): void {
-    if (route !== this.#route) this.#ttftMs = Math.round(this.#sinceStart());
+    if (route !== this.#route) this.#ttftMs = Math.round(this.#held.sinceStart());
     this.#route = route;
     this.#output = output;
     const nanoUsdPerMillion = route.offer.prices?.output ?? 0;
@@ -188,61 +179,47 @@ export class Meter {
   async holdCommitted(): Promise<void> {
     try {
       await this.#options.hold.committed;
-      this.#heldMs = this.#sinceStart();
+      this.#heldMs = this.#held.sinceStart();
     } catch (cause) {
       throw new ApiError('unavailable', { message: 'The ledger cannot be written right now.', cause });
     }
   }
 
   get isSettled(): boolean {
-    return this.#settled !== undefined;
+    return this.#held.isSettled;
   }
 
-  /** Settles on the first call; later calls get the same result. */
-  settle(reason: SettleReason): Promise<Settled> {
-    this.#settled ??= this.#settle(reason);
+  /** Settles the call; later calls get the same result. */
+  async settle({ status, errorCode, answer }: SettleReason): Promise<Settled> {
+    const usage = await this.#held.settle(
+      () => this.#outcome(status, errorCode ?? null),
+      answer && ((record) => answer(this.#settledAs(record))),
+    );
+    return this.#settledAs(usage);
+  }
+
+  #settledAs(usage: UsageRecord): Settled {
+    const { tokens, completedAt } = usage;
+    this.#settled ??= { finish: this.finish, tokens, service: serviceAnswer(usage), completedAt };
     return this.#settled;
   }
 
-  async #settle({ status, errorCode, answer }: SettleReason): Promise<Settled> {
-    const { admission, hold, observers } = this.#options;
-    const usage = this.#usage(status, errorCode ?? null);
-    const { tokens, completedAt } = usage;
-    const settled = { finish: this.finish, tokens, service: serviceAnswer(usage), completedAt };
-    await admission.settle(hold, settlementFor(usage, answer?.(settled)));
-    const settledMs = this.#sinceStart();
-    for (const observer of observers) observer.onSettled?.(usage, settledMs);
-    return settled;
-  }
-
-  #usage(status: CallStatus, errorCode: string | null): UsageRecord {
-    const { clock, hold } = this.#options;
-    const { record } = hold;
+  #outcome(status: CallStatus, errorCode: string | null): CallOutcome {
     const tokens = this.tokens();
-    const cost = this.#cost(tokens);
-    const ownKey = record.ownKey || (this.#route?.ownKey ?? false);
     return {
-      requestId: record.requestId,
-      responseId: this.responseId,
-      workspaceId: record.workspaceId,
-      keyId: record.keyId,
-      endpoint: record.endpoint,
-      model: this.#route?.offer.model ?? record.model,
-      provider: this.#route?.provider ?? null,
-      streamed: record.streamed,
-      ownKey,
       status,
       errorCode,
+      responseId: this.responseId,
+      model: this.#route?.offer.model,
+      provider: this.#route?.provider ?? null,
+      ownKey: this.#route?.ownKey,
       tokens,
       tokensReported: this.#reported !== undefined,
-      cost,
-      // The hold is the promise made to the caller's budget: no answer may cost more.
-      charged: ownKey || !cost ? 0 : Math.min(cost.total, record.amount),
+      cost: this.#cost(tokens),
       attempts: [...this.attempts],
       ttftMs: this.#ttftMs,
-      totalMs: Math.round(this.#sinceStart()),
-      createdAt: record.createdAt,
-      completedAt: clock.now(),
+      totalMs: Math.round(this.#held.sinceStart()),
+      completedAt: this.#options.clock.now(),
       trace: {
         admittedMs: this.#admittedMs,
         heldMs: this.#heldMs,
@@ -263,12 +240,6 @@ export class Meter {
   /** Characters of the answer so far. */
   #characters(): number {
     return this.#output?.characters() ?? 0;
-  }
-
-  /** Milliseconds since the request arrived, to a tenth. */
-  #sinceStart(): number {
-    const { clock, startedAt } = this.#options;
-    return Math.round((clock.elapsed() - startedAt) * 10) / 10;
   }
 }
 

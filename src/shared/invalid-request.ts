@@ -1,12 +1,12 @@
-import { ApiError } from '../../../shared/errors.ts';
-import { quoted } from '../../../shared/not-found.ts';
+import { ApiError } from './errors.ts';
+import { quoted } from './not-found.ts';
 
 /** An `invalid_request` error; `param` is the path of the faulty member in the request body: `input[2].content`. */
 export function invalid(param: string, message: string): ApiError {
   return new ApiError('invalid_request', { param, message });
 }
 
-export { isObject, type JsonObject as Json } from '../../../shared/json-object.ts';
+export { isObject, type JsonObject as Json } from './json-object.ts';
 
 /** Undefined when the value is absent or null. Fails with `invalid_request` when it is not a string. */
 export function optionalText(value: unknown, param: string): string | undefined {

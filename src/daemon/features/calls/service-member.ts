@@ -1,8 +1,8 @@
-import type { ServiceAnswer, ServiceMember } from '../../../../shared/contract/service-member.ts';
-import { formatUsd, type NanoUsd, parseUsd } from '../../../../shared/money.ts';
-import { costView, type UsageRecord } from '../../metering/index.ts';
-import { attemptView, type RoutePreferences } from '../../routing/index.ts';
-import { invalid } from '../invalid-request.ts';
+import type { ServiceAnswer, ServiceMember } from '../../../shared/contract/service-member.ts';
+import { invalid } from '../../../shared/invalid-request.ts';
+import { formatUsd, type NanoUsd, parseUsd } from '../../../shared/money.ts';
+import { costView, type UsageRecord } from '../metering/index.ts';
+import { attemptView, type RoutePreferences } from '../routing/index.ts';
 
 /** The member `service` of a request: the caller's options for the gateway itself. */
 export interface ServiceOptions extends RoutePreferences {

@@ -1,7 +1,8 @@
-import type { ApiError } from '../../../../shared/errors.ts';
-import { quoted } from '../../../../shared/not-found.ts';
-import { pictureIn } from '../../../../shared/pictures.ts';
-import type { Route } from '../../routing/index.ts';
+import type { ApiError } from '../../../shared/errors.ts';
+import { invalid, isObject } from '../../../shared/invalid-request.ts';
+import { quoted } from '../../../shared/not-found.ts';
+import { pictureIn } from '../../../shared/pictures.ts';
+import type { Route } from '../routing/index.ts';
 import {
   type ContentPart,
   type Inference,
@@ -9,9 +10,8 @@ import {
   isMcpCall,
   isProviderSealed,
   type Wire,
-} from '../../upstreams/neutral.ts';
-import { invalid, isObject } from '../invalid-request.ts';
-import { choicesOf } from '../pricing/cost-bound.ts';
+} from '../upstreams/neutral.ts';
+import { choicesOf } from './pricing/cost-bound.ts';
 
 const formatNames = {
   responses: 'Responses',

@@ -1,7 +1,7 @@
-import type { ServiceAnswer } from '../../../../shared/contract/service-member.ts';
-import { type ErrorCode, failures } from '../../../../shared/errors.ts';
-import type { Tokens } from '../../../../shared/money.ts';
-import type { Batch, FinishReason } from '../../upstreams/neutral.ts';
+import type { ServiceAnswer } from '../../../shared/contract/service-member.ts';
+import { type ErrorCode, failures } from '../../../shared/errors.ts';
+import type { Tokens } from '../../../shared/money.ts';
+import type { Batch, FinishReason } from '../upstreams/neutral.ts';
 
 /** The route that answers, known from the first event on. */
 export interface Answering {

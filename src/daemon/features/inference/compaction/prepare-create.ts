@@ -1,66 +1,77 @@
+import { invalid, isObject, type Json } from '../../../../shared/invalid-request.ts';
+import {
+  type CallDeps,
+  inputTokens,
+  type ModelCall,
+  type RewriteAnswer,
+  wholeCall,
+} from '../../calls/index.ts';
 import { type InputItem, isProviderSealed } from '../../upstreams/neutral.ts';
-import { readAnswer } from '../formats/responses/parse-answer.ts';
 import { isCompactionTrigger, summaryMessage } from '../formats/responses/parse-input.ts';
-import { invalid, isObject, type Json } from '../invalid-request.ts';
-import type { ModelCall } from '../pipeline/call-observer.ts';
-import { answerWhole, settleWhole } from '../pipeline/relay.ts';
-import type { CallDeps, StartedCall } from '../pipeline/start-call.ts';
-import { startCall } from '../pipeline/start-call.ts';
-import { inputTokens } from '../pricing/cost-bound.ts';
 import { summaryAsItem, withItemBefore } from './rewrite-answer.ts';
-import { sealedSummaryItem, summaryCall, summaryIn } from './summary-call.ts';
+import { sealedSummaryItem, summaryCall, summaryFormat } from './summary-call.ts';
 
 type CreateCall = ModelCall & { body: Parameters<typeof summaryCall>[0]['body'] };
 
+/** A call to make, and how its answer is changed. */
+interface PreparedCall {
+  call: ModelCall;
+  rewrite?: RewriteAnswer;
+}
+
 /**
- * Starts a create call and compacts its conversation on request: a trigger as the last item is answered with the summary
+ * Prepares a create call and compacts its conversation on request: a trigger as the last item is answered with the summary
  * alone; an input above the threshold is summarized by a separate call first.
  */
-export async function startCreate(deps: CallDeps, call: CreateCall): Promise<StartedCall> {
-  const { inference, body } = call;
+export async function prepareCreate(deps: CallDeps, create: CreateCall): Promise<PreparedCall> {
+  const { body, ...call } = create;
+  const { inference } = call;
   const { items } = inference;
   const last = items.length - 1;
   const trigger = items.findIndex(isCompactionTrigger);
   if (trigger >= 0 && trigger < last)
     throw invalid('input', 'An item of type compaction_trigger must be the last item of the input.');
-  if (trigger >= 0) return await startSummary(deps, call, items.slice(0, last));
+  if (trigger >= 0) return summaryAlone(deps, create, items.slice(0, last));
   const threshold = thresholdOf(body.context_management);
   const isShort = threshold === undefined || inputTokens(inference).likely <= threshold;
-  if (isShort || items.length < 2 || items.some(isProviderSealed)) return await startCall(deps, call);
-  const { summary, item } = await summarize(deps, call);
+  if (isShort || items.length < 2 || items.some(isProviderSealed)) return { call };
+  const { summary, item } = await summarize(deps, create);
   const shortened = { ...inference, items: afterSummary(items, summary) };
-  const started = await startCall(deps, { ...call, inference: shortened });
-  return { ...started, answer: withItemBefore(started.answer, item) };
+  return {
+    call: { ...call, inference: shortened },
+    rewrite: (answer) => withItemBefore(answer, item),
+  };
 }
 
-/** Starts a call whose answer is one sealed item. */
-async function startSummary(deps: CallDeps, call: CreateCall, items: InputItem[]): Promise<StartedCall> {
+/** A call whose answer is one sealed item. */
+function summaryAlone(deps: CallDeps, { body, ...call }: CreateCall, items: InputItem[]): PreparedCall {
   if (items.length === 0) throw invalid('input', 'There is nothing to compact.');
   const { stream } = call.inference;
-  const started = await startCall(deps, {
-    ...call,
-    inference: summaryCall({ body: call.body, items, stream }),
-  });
-  const answer = summaryAsItem(started.answer, {
-    makeId: deps.makeId,
-    itemOf: (summary) => sealedSummaryItem(deps, call.caller.workspaceId, summary),
-    count: (characters) => started.output.count(characters),
-  });
-  return { ...started, answer };
+  return {
+    call: { ...call, inference: summaryCall({ body, items, stream }) },
+    rewrite: (answer, output) =>
+      summaryAsItem(answer, {
+        makeId: deps.makeId,
+        itemOf: (summary) => sealedSummaryItem(deps, call.caller.workspaceId, summary),
+        count: (characters) => output.count(characters),
+      }),
+  };
 }
 
 /** Summarizes by a separate call with its own request id, hold and usage. */
-async function summarize(deps: CallDeps, call: CreateCall): Promise<{ summary: string; item: Json }> {
-  const body = { ...call.body, max_output_tokens: null };
-  const inference = summaryCall({ body, items: call.inference.items, stream: false });
-  const started = await startCall(deps, { ...call, requestId: deps.makeId('req'), inference });
-  return await answerWhole(deps, started, async () => {
-    await readAnswer(started);
-    const summary = summaryIn(started.output.items);
-    const { settled } = await settleWhole(started);
-    started.finishRoute({ outputTokens: settled.tokens.output });
-    return { summary, item: sealedSummaryItem(deps, call.caller.workspaceId, summary) };
+function summarize(deps: CallDeps, create: CreateCall): Promise<{ summary: string; item: Json }> {
+  const { body, ...call } = create;
+  const inference = summaryCall({
+    body: { ...body, max_output_tokens: null },
+    items: call.inference.items,
+    stream: false,
   });
+  return wholeCall(deps, { ...call, requestId: deps.makeId('req'), inference }, (answered) =>
+    summaryFormat(answered, (summary) => ({
+      summary,
+      item: sealedSummaryItem(deps, call.caller.workspaceId, summary),
+    })),
+  );
 }
 
 /**

@@ -1,11 +1,11 @@
-import type { ActionName } from '../../../../shared/contract/key-limits.ts';
-import { decisionPaths } from '../../../../shared/decision-paths.ts';
-import { ApiError } from '../../../../shared/errors.ts';
-import type { Identified, KeyDefaults, KeyPolicy } from '../../../handler.ts';
-import type { RouteCaps } from '../../routing/index.ts';
-import { invalid } from '../invalid-request.ts';
-import { uncountedFee } from '../pricing/provider-extras.ts';
+import type { ActionName } from '../../../shared/contract/key-limits.ts';
+import { decisionPaths } from '../../../shared/decision-paths.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { invalid } from '../../../shared/invalid-request.ts';
+import type { Identified, KeyDefaults, KeyPolicy } from '../../handler.ts';
+import type { RouteCaps } from '../routing/index.ts';
 import type { ModelCall } from './call-observer.ts';
+import { uncountedFee } from './pricing/provider-extras.ts';
 
 /** The policy of a calling key; a login has none. */
 export function policyOf(caller: Identified): KeyPolicy | undefined {

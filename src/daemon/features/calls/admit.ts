@@ -1,0 +1,203 @@
+import type { NanoUsd } from '../../../shared/money.ts';
+import { credentialId } from '../../handler.ts';
+import { type FreeTierSettings, type Hold, type HoldRecord, PaymentDue } from '../metering/index.ts';
+import { matchesPattern, type Route } from '../routing/index.ts';
+import type { InputItem } from '../upstreams/neutral.ts';
+import type { CallDeps } from './call-deps.ts';
+import { type ModelCall, observersOf } from './call-observer.ts';
+import { capableRoutes } from './capable-routes.ts';
+import { checkAction, defaultsOf, enforceKeyPolicy, policyOf } from './key-policy.ts';
+import { Meter } from './meter.ts';
+import { costOn, inputTokens, noTokens } from './pricing/cost-bound.ts';
+import {
+  capOutputToBudget,
+  invoicedCost,
+  type OutputBudget,
+  uncappedBudget,
+} from './pricing/output-budget.ts';
+
+/** Routes of a plan that a trace includes. */
+const tracedRoutesMax = 8;
+
+/** A call whose money is set aside. */
+export interface Admitted {
+  meter: Meter;
+  /** The routes to try, and the output that the hold pays for. */
+  budget: OutputBudget;
+}
+
+/**
+ * Plans a call and sets its money aside; a rejection is reported to the observers. Fails with the errors of the key's policy
+ * and limits, of routing, and with an invoice if the call only has to be paid.
+ */
+export async function admit(deps: CallDeps, call: ModelCall): Promise<Admitted> {
+  const startedAt = deps.world.elapsed();
+  try {
+    const plan = await planCall(deps, call);
+    const { hold, budget } = await reserve(deps, call, plan);
+    const meter = meterOf(deps, call, { plan, hold, budget, startedAt });
+    const model = budget.routes[0]?.offer.model ?? hold.record.model;
+    for (const observer of observersOf(deps, call)) observer.onAdmitted?.({ call, model });
+    return { meter, budget };
+  } catch (error) {
+    const ms = deps.world.elapsed() - startedAt;
+    for (const observer of observersOf(deps, call)) observer.onRejected?.({ call, error, ms });
+    throw error;
+  }
+}
+
+/** The routes of a call that its key may use, best first; never empty. */
+interface CallPlan {
+  routes: [Route, ...Route[]];
+  input: ReturnType<typeof inputTokens>;
+  isPrepaid: boolean;
+}
+
+async function planCall(deps: CallDeps, call: ModelCall): Promise<CallPlan> {
+  const { inference, options, caller, endpoint } = call;
+  checkAction(policyOf(caller), endpoint);
+  const { caps, isPrepaid } = enforceKeyPolicy(deps, call);
+  const input = inputTokens(inference);
+  const cache = options.cache ?? defaultsOf(caller)?.cache ?? undefined;
+  const planning = deps.router.plan({
+    inference,
+    inputTokensMax: input.most,
+    options: cache === options.cache ? options : { ...options, cache },
+    workspaceId: caller.workspaceId,
+    caps,
+    isPrepaid,
+  });
+  const plan = planning instanceof Promise ? await planning : planning;
+  const [best, ...others] = capableRoutes(plan, inference, input.most);
+  if (!best) throw new TypeError('a plan has at least one route');
+  return { routes: [best, ...others], input, isPrepaid };
+}
+
+/** Sets aside the most that the call can cost, with a shorter output if the caller can pay only for that. */
+async function reserve(deps: CallDeps, call: ModelCall, { routes, input, isPrepaid }: CallPlan) {
+  const { inference, caller, requestId, endpoint } = call;
+  const { marginPpm, freeTier } = deps.settings;
+  const bound = { inputTokens: input.most, marginPpm };
+  let budget = uncappedBudget(routes, inference, bound);
+  const promptEstimate = { ...noTokens, input: input.likely };
+  const [best] = routes;
+  const record: HoldRecord = {
+    requestId,
+    workspaceId: caller.workspaceId,
+    keyId: credentialId(caller),
+    endpoint,
+    model: best.offer.model,
+    streamed: inference.stream,
+    ownKey: routes.every((route) => route.ownKey),
+    amount: budget.amount,
+    promptEstimate,
+    promptCost: costOn(best, promptEstimate, marginPpm),
+    createdAt: deps.world.now(),
+  };
+  try {
+    if (call.request?.refused) throw paymentRefused();
+    const hold = await deps.admission.hold(record, {
+      policy: policyOf(caller),
+      isPrepaid,
+      ...(caller.kind === 'agent' && {
+        agent: {
+          agentId: caller.agentId,
+          outsideFreeTier: outsideFreeTier(call, { routes, inputTokensMax: input.most }, freeTier),
+        },
+      }),
+      fit(affordable) {
+        const capped = capOutputToBudget(budget, inference, { ...bound, affordable });
+        budget = capped ?? budget;
+        return capped?.amount;
+      },
+    });
+    return { hold, budget };
+  } catch (error) {
+    const priceWithin = (affordable: number) => invoicedCost({ routes }, inference, { ...bound, affordable });
+    throw await withInvoice(deps, call, { error, priceWithin });
+  }
+}
+
+interface Reserved {
+  plan: CallPlan;
+  hold: Hold;
+  budget: OutputBudget;
+  startedAt: number;
+}
+
+function meterOf(deps: CallDeps, call: ModelCall, { plan, hold, budget, startedAt }: Reserved): Meter {
+  const observers = observersOf(deps, call);
+  return new Meter({
+    admission: deps.admission,
+    saveProgress(progress) {
+      for (const observer of observers) observer.onProgress?.(call, progress);
+      const { requestId, provider, tokens, cost } = progress;
+      return deps.metering.progress({ requestId, provider, tokens, cost: cost ?? 0 });
+    },
+    clock: deps.world,
+    marginPpm: deps.settings.marginPpm,
+    hold,
+    startedAt,
+    routes: plan.routes
+      .slice(0, tracedRoutesMax)
+      .map(({ provider, offer }) => ({ provider, model: offer.model })),
+    promptTokens: plan.input.likely,
+    outputTokensMax: budget.outputTokensBound,
+    isCapped: budget.isCapped,
+    observers,
+  });
+}
+
+/** A call with a payment that was refused is not made, whatever its balance. */
+function paymentRefused(): PaymentDue {
+  return new PaymentDue('payment_refused', { available: 0, affordable: Number.POSITIVE_INFINITY });
+}
+
+interface Rejection {
+  error: unknown;
+  /** The amount to pay for the call in advance; undefined if the amount offered is too little. */
+  priceWithin: (affordable: NanoUsd) => NanoUsd | undefined;
+}
+
+/** The error of a call that was rejected: with an invoice if it only has to be paid. Fails with `rate_limited`. */
+async function withInvoice(
+  { paidCalls }: Pick<CallDeps, 'paidCalls'>,
+  { caller, endpoint, request }: ModelCall,
+  { error, priceWithin }: Rejection,
+): Promise<unknown> {
+  if (!(error instanceof PaymentDue) || !request || !paidCalls) return error;
+  return await paidCalls.offer({
+    caller,
+    endpoint,
+    request,
+    due: error,
+    price: priceWithin(error.affordable),
+  });
+}
+
+/** The plan of an agent's call. */
+interface PlannedCall {
+  routes: readonly Route[];
+  /** Upper bound of the input. */
+  inputTokensMax: number;
+}
+
+/** Why a call is not part of the agents' free tier, as a sentence; undefined if it is. */
+function outsideFreeTier(
+  { inference }: Pick<ModelCall, 'inference'>,
+  { routes, inputTokensMax }: PlannedCall,
+  { models, inputTokens }: FreeTierSettings,
+): string | undefined {
+  const other = routes.find(({ offer }) => !models.some((pattern) => matchesPattern(pattern, offer.model)));
+  if (other) return `The model ${other.offer.model} is not part of the free tier.`;
+  if (inference.items.some(hasMedia)) return 'Images, audio and files are not part of the free tier.';
+  if (inputTokensMax > inputTokens) {
+    return `Requests of more than ${inputTokens} input tokens are not part of the free tier.`;
+  }
+  return undefined;
+}
+
+function hasMedia(item: InputItem): boolean {
+  if (item.type === 'message') return item.content.some(({ type }) => type !== 'text' && type !== 'refusal');
+  return item.type === 'function_call_output' && item.output.some(({ type }) => type !== 'text');
+}

@@ -1,0 +1,25 @@
+import type { MakeId } from '../../../shared/ids.ts';
+import type { Log } from '../../log.ts';
+import type { World } from '../../world.ts';
+import type { Admission, FreeTierSettings, MeteringStore } from '../metering/index.ts';
+import type { PaidCalls } from '../payment-required/index.ts';
+import type { Router } from '../routing/index.ts';
+import type { CallObserver } from './call-observer.ts';
+import type { Sealer } from './sealing.ts';
+
+export interface CallDeps {
+  world: Pick<World, 'now' | 'elapsed'>;
+  makeId: MakeId;
+  router: Router;
+  admission: Admission;
+  metering: Pick<MeteringStore, 'progress'>;
+  sealer: Sealer;
+  settings: { readonly marginPpm: number; readonly freeTier: FreeTierSettings };
+  /** Whether a workspace pays in advance. */
+  isPrepaid?: (workspaceId: string) => boolean;
+  /** Offers invoices for calls that the balance does not cover. */
+  paidCalls?: Pick<PaidCalls, 'offer' | 'accept'>;
+  /** Observers of all calls. */
+  observers: readonly CallObserver[];
+  log: Pick<Log, 'warn'>;
+}

@@ -1,0 +1,20 @@
+export { type CutShort, type StreamFormat, streamCall, type WholeFormat, wholeCall } from './answer-call.ts';
+export { AnsweredCall, headerText } from './answered-call.ts';
+export type { CallDeps } from './call-deps.ts';
+export { callEvents } from './call-events.ts';
+export type { CallObserver, ModelCall, RejectedCall } from './call-observer.ts';
+export { capableRoutes } from './capable-routes.ts';
+export { HeldCall } from './held-call.ts';
+export { capsOf, checkAction, defaultsOf, enforceKeyPolicy, policyOf } from './key-policy.ts';
+export { createOutput, type Output, type OutputItem, type OutputPart, pictureOf } from './output-items.ts';
+export { inputTokens, noTokens } from './pricing/cost-bound.ts';
+export {
+  type Answering,
+  errorType,
+  type Settled,
+  type StartedFailure,
+  type StreamRenderer,
+} from './renderer.ts';
+export { createSealer, looksLikeSummary, looksSealed } from './sealing.ts';
+export { parseServiceOptions, type ServiceOptions } from './service-member.ts';
+export type { RewriteAnswer } from './start-call.ts';

@@ -1,0 +1,106 @@
+import { asApiError } from '../../../shared/errors.ts';
+import type { OpenedRoute, Route } from '../routing/index.ts';
+import type { Batch, Inference, ReasoningOrigin } from '../upstreams/neutral.ts';
+import type { UpstreamAnswer } from '../upstreams/upstream.ts';
+import { admit } from './admit.ts';
+import { AnsweredCall } from './answered-call.ts';
+import type { CallDeps } from './call-deps.ts';
+import { type ModelCall, observersOf } from './call-observer.ts';
+import { cancellationError, settleReasonOf, watchCancellation } from './cancellation.ts';
+import { speaksFormat } from './capable-routes.ts';
+import type { Meter } from './meter.ts';
+import { createOutput, type Output } from './output-items.ts';
+import { noTokens } from './pricing/cost-bound.ts';
+import { readAhead } from './read-ahead.ts';
+import type { Sealer } from './sealing.ts';
+import type { StartedCall } from './started-call.ts';
+
+/** Prepares the rendering of a call that a provider has started to answer. */
+export type FormatOf<Format> = (answered: AnsweredCall) => Format;
+
+/** Changes a provider's answer before it is read. `count` adds to its characters, for the estimate. */
+export type RewriteAnswer = (answer: UpstreamAnswer, output: Pick<Output, 'count'>) => UpstreamAnswer;
+
+/**
+ * Plans, admits and opens a call. The hold is written while the request to the provider is already under way; the answer
+ * reaches the client only once the hold is on disk. A call that is admitted and fails to start is settled.
+ */
+export async function startCall<Format>(
+  deps: CallDeps,
+  call: ModelCall,
+  formatOf: FormatOf<Format>,
+  rewrite?: RewriteAnswer,
+): Promise<{ started: StartedCall; format: Format; headers: Record<string, string> }> {
+  const { inference } = call;
+  const { meter, budget } = await admit(deps, call);
+  const { abort, canceled, release } = watchCancellation(call);
+  let asked: Route | undefined;
+  try {
+    const opening =
+      openedWithoutAnswer(budget.routes, inference) ??
+      deps.router.open({
+        routes: budget.routes,
+        inference,
+        outputTokensMaxFor: budget.outputTokensOn,
+        signal: abort.signal,
+        attempts: meter.attempts,
+        onAttempt(route, attempt) {
+          asked = route;
+          meter.attemptStarted();
+          const routed = { call, model: route.offer.model, provider: route.provider, attempt };
+          for (const observer of observersOf(deps, call)) observer.onRouted?.(routed);
+        },
+        ...(!inference.stream && { readAhead: (answer, route) => readAhead(answer, route, meter) }),
+      });
+    const { route, answer: opened, ended } = await withHold(opening, meter, inference);
+    const output = createOutput(deps.makeId, sealFor(deps.sealer, call.caller.workspaceId));
+    meter.answerStarted(route, output);
+    if (opened.dropped) meter.dropped = opened.dropped;
+    const answer = rewrite ? rewrite(opened, output) : opened;
+    const started = { answer, route, finishRoute: ended, meter, output, abort, canceled, release };
+    const answered = new AnsweredCall(started);
+    return { started, format: formatOf(answered), headers: inference.stream ? answered.headers() : {} };
+  } catch (error) {
+    abort.abort(error);
+    release();
+    const reason = canceled();
+    const failure = reason ? cancellationError(reason) : asApiError(error);
+    // A provider that was asked may have worked on the prompt before the call was canceled.
+    if (reason && asked) meter.chargePromptOf(asked);
+    await meter.settle(settleReasonOf(reason, failure.code)).catch(() => {});
+    throw failure;
+  }
+}
+
+/** An empty answer, for a call that wants none and whose providers would generate one; undefined for other calls. */
+function openedWithoutAnswer(
+  [route]: readonly Route[],
+  inference: Inference,
+): Promise<OpenedRoute> | undefined {
+  if (!inference.wantsNoAnswer || route === undefined || speaksFormat(route, inference)) return undefined;
+  async function* batches(): AsyncGenerator<Batch> {
+    const events: Batch['events'] = [
+      { type: 'usage', tokens: noTokens },
+      { type: 'finished', reason: 'max_output_tokens' },
+    ];
+    yield { events, frames: undefined };
+  }
+  return Promise.resolve({ answer: { kind: 'stream', batches: batches() }, route, ended: () => {} });
+}
+
+/**
+ * Waits for the hold before the first byte of a stream. A whole answer waits for its settlement anyway, which is written
+ * after the hold; until the provider answers, a hold that cannot be written still ends the call.
+ */
+function withHold(opening: Promise<OpenedRoute>, meter: Meter, { stream }: Inference): Promise<OpenedRoute> {
+  const committed = meter.holdCommitted();
+  return new Promise((resolve, reject) => {
+    committed.catch(reject);
+    opening.then(stream ? (opened) => committed.then(() => resolve(opened), reject) : resolve, reject);
+  });
+}
+
+/** A separate function, as a closure in `startCall` would retain the request for as long as the answer runs. */
+function sealFor(sealer: Sealer, workspaceId: string) {
+  return (origin: ReasoningOrigin) => sealer.seal(workspaceId, origin);
+}
