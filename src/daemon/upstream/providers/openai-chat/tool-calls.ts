@@ -11,6 +11,8 @@ interface CallState {
   callId: string;
   name: string;
   arguments: string;
+  /** How often they were parsed, to see whether they are complete. */
+  parses: number;
   /** The output item's index; -1 until the name is known. */
   item: number;
   isCustom: boolean;
@@ -116,6 +118,7 @@ export class ToolCalls {
       callId: '',
       name: '',
       arguments: '',
+      parses: 0,
       item: -1,
       isCustom: false,
     };
@@ -132,8 +135,14 @@ function startsNewCall(
 ): boolean {
   if (name === '' || call.name === '') return false;
   if (id !== '' && id !== call.id) return true;
-  return name !== call.name || (text.trim() !== '' && isWholeObject(call.arguments));
+  if (name !== call.name) return true;
+  if (!text.trimStart().startsWith('{') || call.parses >= parsesMax) return false;
+  call.parses += 1;
+  return isWholeObject(call.arguments);
 }
+
+/** Of the arguments of one call: parsing them for each piece would take quadratic time. */
+const parsesMax = 100;
 
 function isWholeObject(text: string): boolean {
   if (!text.trimEnd().endsWith('}')) return false;
