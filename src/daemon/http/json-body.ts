@@ -4,16 +4,17 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { ApiError } from '../../shared/errors.ts';
 import { parseWithExactConstants } from '../../shared/exact-json.ts';
-import { mayBeDeep, shapeFault } from '../../shared/json-shape.ts';
+import { mayBeDeep, requestShape, type ShapeLimits, shapeFault } from '../../shared/json-shape.ts';
+import type { FairTurns } from './fair-turns.ts';
 
-/** Per object. */
-const membersMax = 10_000;
-/** Of a member with its separator: `"":1,`. */
-const memberBytesMin = 5;
+/** The shortest text with as many members, `"":1,`. One with as many objects or values is longer. */
+const smallBytes = requestShape.membersMax * 5;
 
-const sentences = {
-  deep: (depthMax: number) => `The body is nested more than ${depthMax} levels deep.`,
-  wide: () => `An object in the body has more than ${membersMax} members.`,
+const sentences: Record<keyof ShapeLimits, (max: number) => string> = {
+  depthMax: (max) => `The body is nested more than ${max} levels deep.`,
+  membersMax: (max) => `An object in the body has more than ${max} members.`,
+  containersMax: (max) => `The body has more than ${max} objects and arrays.`,
+  valuesMax: (max) => `The body has more than ${max} values.`,
 };
 
 /** Whether a body of this content type is accepted: only JSON in UTF-8, which web forms cannot send. */
@@ -27,19 +28,23 @@ export function isJson(contentType: string | undefined): boolean {
 export function parseJson(bytes: Buffer, depthMax: number): unknown {
   if (bytes.length === 0) return undefined;
   if (!isUtf8(bytes)) throw new ApiError('invalid_json', { message: 'The body is not valid UTF-8.' });
+  const isSmall = bytes.length <= smallBytes;
+  if (!isSmall) checkShape(bytes, depthMax);
   const hasByteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   const text = bytes.toString('utf8', hasByteOrderMark ? 3 : 0);
-  const mayBeWide = bytes.length > membersMax * memberBytesMin;
-  if (mayBeWide || mayBeDeep(text, depthMax)) {
-    const fault = shapeFault(bytes, { depthMax, membersMax });
-    if (fault !== undefined) throw new ApiError('invalid_json', { message: sentences[fault](depthMax) });
-  }
+  if (isSmall && mayBeDeep(text, depthMax)) checkShape(bytes, depthMax);
   try {
     return parseWithExactConstants(text);
   } catch {
     // The parser's own message quotes the body, which must not be logged.
     throw new ApiError('invalid_json');
   }
+}
+
+function checkShape(bytes: Buffer, depthMax: number): void {
+  const limits = { ...requestShape, depthMax };
+  const fault = shapeFault(bytes, limits);
+  if (fault !== undefined) throw new ApiError('invalid_json', { message: sentences[fault](limits[fault]) });
 }
 
 /** Fails if the headers alone show that the body will be rejected, so that none of it is read. */
@@ -70,22 +75,48 @@ function decompressionOf({ 'content-encoding': header }: IncomingHttpHeaders) {
   });
 }
 
-/** Decompresses a body. Fails with `limit_exceeded` as soon as it exceeds `bytesMax`. */
+/** Bodies up to this size, as nearly all are, are decompressed immediately. */
+const promptBytesMax = 1024 * 1024;
+
+export interface CompressedBody {
+  bytes: Buffer;
+  headers: IncomingHttpHeaders;
+  /** Once decompressed. */
+  bytesMax: number;
+  /** Who sent it. */
+  owner: string;
+}
+
+/**
+ * Decompresses a body and hands it on to be parsed. Large ones wait for their turn, as a few kilobytes can become many
+ * megabytes. Fails with `limit_exceeded` as soon as it exceeds `bytesMax`.
+ */
 export async function decompress(
-  bytes: Buffer,
-  headers: IncomingHttpHeaders,
-  bytesMax: number,
-): Promise<Buffer> {
+  { bytes, headers, bytesMax, owner }: CompressedBody,
+  turns: FairTurns,
+  take: (plain: Buffer) => void,
+): Promise<void> {
   const decompressBytes = decompressionOf(headers);
-  if (decompressBytes === undefined) return bytes;
-  try {
-    return await decompressBytes(bytes, { maxOutputLength: bytesMax });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw bodyTooLarge(bytesMax);
-    throw new ApiError('invalid_request', {
-      message: `The body is not valid ${headers['content-encoding']} data.`,
-    });
-  }
+  if (decompressBytes === undefined) return take(bytes);
+  /** Undefined if there are more bytes. */
+  const upTo = async (max: number, chunkSize?: number): Promise<Buffer | undefined> => {
+    try {
+      return await decompressBytes(bytes, { maxOutputLength: max, ...(chunkSize && { chunkSize }) });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return undefined;
+      throw new ApiError('invalid_request', {
+        message: `The body is not valid ${headers['content-encoding']} data.`,
+      });
+    }
+  };
+  const small = await upTo(Math.min(promptBytesMax, bytesMax));
+  if (small !== undefined) return take(small);
+  if (bytesMax <= promptBytesMax) throw bodyTooLarge(bytesMax);
+  await turns.run(owner, async () => {
+    const large = await upTo(bytesMax, promptBytesMax);
+    if (large === undefined) throw bodyTooLarge(bytesMax);
+    take(large);
+  });
 }
 
 export function bodyTooLarge(bytesMax: number): ApiError {

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import type { Handler } from '../handler.ts';
 import { describeFailure } from './error-reply.ts';
+import { FairTurns } from './fair-turns.ts';
 import { type HostNames, hostNames, requestGuard } from './protection/guard.ts';
 import { type HttpLimits, httpLimits } from './protection/limits.ts';
 import { Overload } from './protection/overload.ts';
@@ -36,6 +37,8 @@ export interface ServerContext {
   /** Open sockets. */
   sockets: Set<{ drain(): void }>;
   overload: Overload;
+  /** For large compressed bodies, which are read a few at a time. */
+  largeBodies: FairTurns;
   /** Set once; new requests are rejected from then on. */
   isDraining: boolean;
 }
@@ -73,6 +76,7 @@ export function createServerContext(given: HttpServerOptions): ServerContext {
     ),
     sockets: new Set(),
     overload: options.overload ?? new Overload(),
+    largeBodies: new FairTurns(limits.largeBodiesMax),
     isDraining: false,
   };
   return context;

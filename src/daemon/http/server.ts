@@ -156,17 +156,20 @@ function makeFastify(context: ServerContext): FastifyInstance {
     const { call } = request;
     const take = (plain: Buffer): void => {
       try {
-        call.rawBody = plain;
         const isForHandler = call.endpoint?.ownFaults !== undefined;
-        done(null, isForHandler ? undefined : parseJson(plain, limits.jsonDepthMax));
+        const body = isForHandler ? undefined : parseJson(plain, limits.jsonDepthMax);
+        call.rawBody = plain;
+        done(null, body);
       } catch (error) {
         done(error as Error);
       }
     };
     if (call.headers['content-encoding'] === undefined) take(bytes as Buffer);
     else {
+      const { headers, caller, remoteAddress } = call;
       const bytesMax = call.endpoint?.bodyLimit ?? limits.bodyBytesMax;
-      decompress(bytes as Buffer, call.headers, bytesMax).then(take, done);
+      const owner = 'workspaceId' in caller ? caller.workspaceId : remoteAddress;
+      decompress({ bytes: bytes as Buffer, headers, bytesMax, owner }, context.largeBodies, take).catch(done);
     }
   });
   app.decorateRequest('call', null as never);

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject as Json } from '../../shared/json-object.ts';
-import { mayBeDeep, shapeFault } from '../../shared/json-shape.ts';
+import { mayBeDeep, shapeFault, unbounded } from '../../shared/json-shape.ts';
 
 export { isObject, type Json };
 
@@ -12,8 +12,7 @@ export const nestingMax = 256;
 /** Whether JSON text is nested more deeply than `nestingMax`. */
 export function isTooDeep(text: string): boolean {
   if (!mayBeDeep(text, nestingMax)) return false;
-  const bounds = { depthMax: nestingMax, membersMax: Number.POSITIVE_INFINITY };
-  return shapeFault(Buffer.from(text), bounds) === 'deep';
+  return shapeFault(Buffer.from(text), { ...unbounded, depthMax: nestingMax }) !== undefined;
 }
 
 /** Parses a JSON object; undefined for anything else, or if it is nested too deeply. */

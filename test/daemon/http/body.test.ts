@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { implement } from '../../../src/daemon/handler.ts';
 import { parseJson } from '../../../src/daemon/http/json-body.ts';
-import { shapeFault } from '../../../src/shared/json-shape.ts';
+import { shapeFault, unbounded } from '../../../src/shared/json-shape.ts';
 import { cpuMsOf } from '../../support/cpu-time.ts';
 import { aListeningServer, anEndpoint, aServer, echo, statusesIn, Wire } from './http-fixture.ts';
 
@@ -247,13 +247,13 @@ describe('a client that sends Expect: 100-continue', () => {
 
 describe('counting members', () => {
   test('counts per object, ignoring strings', () => {
-    const limits = { depthMax: 5, membersMax: 3 };
+    const limits = { ...unbounded, depthMax: 5, membersMax: 3 };
     const fault = (text: string) => shapeFault(Buffer.from(text), limits);
     expect(fault('{"a":1,"b":2,"c":"::::"}')).toBeUndefined();
     expect(fault('[{"a":1,"b":2,"c":3},{"a":1,"b":2,"c":3}]')).toBeUndefined();
     expect(fault('{"a":{"x":1,"y":2},"b":{"x":1},"c":[{"x":1}]}')).toBeUndefined();
-    expect(fault('{"a":1,"b":{"x":1},"c":3,"d":4}')).toBe('wide');
-    expect(fault('{"a":{"b":[{"w":1,"x":1,"y":1,"z":1}]}}')).toBe('wide');
+    expect(fault('{"a":1,"b":{"x":1},"c":3,"d":4}')).toBe('membersMax');
+    expect(fault('{"a":{"b":[{"w":1,"x":1,"y":1,"z":1}]}}')).toBe('membersMax');
     expect(fault(']]]]:')).toBeUndefined();
   });
 });
@@ -281,8 +281,8 @@ describe('counting depth', () => {
     fc.assert(
       fc.property(tree, fc.integer({ min: 0, max: 6 }), (value, depthMax) => {
         const bytes = Buffer.from(JSON.stringify(value));
-        const fault = depthOf(value) > depthMax ? 'deep' : undefined;
-        expect(shapeFault(bytes, { depthMax, membersMax: 1e6 })).toBe(fault);
+        const fault = depthOf(value) > depthMax ? 'depthMax' : undefined;
+        expect(shapeFault(bytes, { ...unbounded, depthMax })).toBe(fault);
         expect(parseJson(bytes, 64)).toEqual(value);
       }),
       { numRuns: 300 },
@@ -291,7 +291,10 @@ describe('counting depth', () => {
 
   test('is fast for megabytes of one string', async () => {
     const bytes = Buffer.from(JSON.stringify({ image: 'A'.repeat(32 * 1024 * 1024), b: [1] }));
-    const check = () => expect(shapeFault(bytes, { depthMax: 2, membersMax: 2 })).toBeUndefined();
+    const check = () =>
+      expect(
+        shapeFault(bytes, { depthMax: 2, membersMax: 2, containersMax: 2, valuesMax: 3 }),
+      ).toBeUndefined();
     expect(await cpuMsOf(check)).toBeLessThan(1_000);
   });
 });

@@ -5,6 +5,8 @@ export interface HttpLimits {
   /** For endpoints without a limit of their own. */
   bodyBytesMax: number;
   jsonDepthMax: number;
+  /** Large compressed bodies that are read at a time: of tens of megabytes each, whatever was sent. */
+  largeBodiesMax: number;
   headerBytesMax: number;
   headersMax: number;
   pathParameterCharsMax: number;
@@ -43,6 +45,7 @@ export interface HttpLimits {
 export const httpLimits: HttpLimits = {
   bodyBytesMax: 1024 * 1024,
   jsonDepthMax: 64,
+  largeBodiesMax: 2,
   headerBytesMax: 16_384,
   headersMax: 100,
   pathParameterCharsMax: 512,
