@@ -1,5 +1,6 @@
-import { failures, isErrorCode } from '../../../shared/errors.ts';
+import { ApiError, failures, isErrorCode } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
+import { haveTooManyContainers, requestShape } from '../../../shared/json-shape.ts';
 import type { Log } from '../../log.ts';
 import type { UsageRecord } from '../metering/index.ts';
 import type { NewMessage, NewRunEvent, RunEnd, RunRecord, RunUsage, ThreadsStore } from './threads-store.ts';
@@ -65,11 +66,14 @@ export class ThreadRun {
   /** The items that the run continues. A summary written by a model replaces everything before it. */
   async earlier(): Promise<Record<string, unknown>[]> {
     const all = await this.#deps.store.conversation(this.threadId);
-    const items = all.map(({ item }) => JSON.parse(item) as Record<string, unknown>);
-    const summary = items.findLastIndex(
-      (item, index) => all[index]?.isOutput === true && item.type === 'compaction',
-    );
-    return summary < 0 ? items : items.slice(summary);
+    const summary = all.findLastIndex(({ item, isOutput }) => isOutput && isSummary(item));
+    const texts = all.slice(Math.max(0, summary)).map(({ item }) => item);
+    if (haveTooManyContainers(texts)) {
+      throw new ApiError('context_length_exceeded', {
+        message: `The messages of the thread have more than ${requestShape.containersMax} objects and arrays. Compact it, or start another.`,
+      });
+    }
+    return texts.map((text) => JSON.parse(text) as Record<string, unknown>);
   }
 
   /** Records that a provider is asked, without waiting for the write. */
@@ -178,4 +182,8 @@ function sumOf(a: RunUsage, b: RunUsage): RunUsage {
 function failureOf(code: string | null | undefined): { code: string; message: string } {
   const known = code && isErrorCode(code) ? code : 'server_error';
   return { code: known, message: failures[known].message };
+}
+
+function isSummary(item: string): boolean {
+  return item.includes('"compaction"') && (JSON.parse(item) as { type?: unknown }).type === 'compaction';
 }

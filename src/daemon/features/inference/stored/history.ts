@@ -2,9 +2,11 @@ import { modelCallBodyLimit } from '../../../../shared/contract/model-call.ts';
 import { ApiError } from '../../../../shared/errors.ts';
 import type { MakeId } from '../../../../shared/ids.ts';
 import { invalid, isObject, type Json } from '../../../../shared/invalid-request.ts';
+import { haveTooManyContainers, requestShape } from '../../../../shared/json-shape.ts';
 import { quoted } from '../../../../shared/not-found.ts';
 import type { InputItem } from '../../upstreams/neutral.ts';
 import {
+  checkArguments,
   checkCallIds,
   isCompactionJson,
   type OpenSealed,
@@ -54,6 +56,7 @@ export async function resolveInput(
   const ownItems = isComplete ? (input as Json[]) : await completeFromStore(input, options);
   const items = [...before, ...parseInput(ownItems, options.open, options.openSummary)];
   checkCallIds(items, before.length);
+  checkArguments(items, 'input');
   return { items, ownItems };
 }
 
@@ -77,6 +80,8 @@ async function earlierItems(
       message: `Previous response with id ${quoted(id)} not found.`,
     });
   }
+  if (haveTooManyContainers(chain.flatMap(({ input, output }) => [input, output])))
+    throw tooManyItems('previous_response_id');
   return itemsSinceSummary(chain).map((item, index) =>
     parseItem(item, { param: `previous_response_id[${index}]`, open, openSummary }),
   );
@@ -112,6 +117,13 @@ function tooLong(param: string): ApiError {
   });
 }
 
+function tooManyItems(param: string): ApiError {
+  return new ApiError('context_length_exceeded', {
+    param,
+    message: `The referenced items have more than ${requestShape.containersMax} objects and arrays.`,
+  });
+}
+
 async function completeFromStore(
   input: readonly unknown[],
   { store, workspaceId, now }: HistoryOptions,
@@ -121,14 +133,17 @@ async function completeFromStore(
     throw invalid('input', `At most ${referencesMax} items can be referenced by id.`);
   const found = await store.items(workspaceId, ids, { at: now, bytesMax: historyBytesMax });
   if (found === 'too-long') throw tooLong('input');
+  // An item referenced many times is parsed once, but counts each time.
+  const texts = input.flatMap((item) => {
+    const isStored = isReference(item) || lacksSeal(item);
+    return (isStored && found.get(item.id)) || [];
+  });
+  if (texts.reduce((sum, { length }) => sum + length, 0) > historyBytesMax) throw tooLong('input');
+  if (haveTooManyContainers(texts)) throw tooManyItems('input');
   const parsed = new Map<string, Json>();
-  let left = historyBytesMax;
   const stored = (id: string): Json | undefined => {
     const text = found.get(id);
     if (text === undefined) return undefined;
-    // An item referenced many times is parsed once, but counts each time.
-    left -= text.length;
-    if (left < 0) throw tooLong('input');
     const item = parsed.get(id) ?? (JSON.parse(text) as Json);
     parsed.set(id, item);
     return item;

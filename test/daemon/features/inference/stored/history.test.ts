@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import type { ResponsesStore } from '../../../../../src/daemon/features/inference/index.ts';
 import { resolveInput, withIds } from '../../../../../src/daemon/features/inference/stored/history.ts';
+import type { StoredTurn } from '../../../../../src/daemon/features/inference/stored/responses-store.ts';
 import { modelCallBodyLimit } from '../../../../../src/shared/contract/model-call.ts';
 
 /** A store with one item, and with chains that may be too long. */
-function storeOf(text: string, chain: 'too-long' | undefined = undefined) {
+function storeOf(text: string, chain: 'too-long' | StoredTurn[] | undefined = undefined) {
   const asked: string[] = [];
   const store: Pick<ResponsesStore, 'chain' | 'items'> = {
     chain: async () => chain,
@@ -39,6 +40,23 @@ test('referenced items cannot exceed the maximum size of a request', async () =>
   const times = (count: number) => ({ input: Array.from({ length: count }, () => reference('msg_1')) });
   await expect(resolve(times(7))).resolves.toMatchObject({ ownItems: { length: 7 } });
   await expect(resolve(times(8))).rejects.toMatchObject({ code: 'context_length_exceeded', param: 'input' });
+});
+
+test('referenced items, and arguments of calls, cannot have more objects than a request', async () => {
+  const { resolve } = storeOf('hello');
+  const many = JSON.stringify({ list: Array(60_000).fill({}) });
+  const call = (id: string) => ({ type: 'function_call', call_id: id, name: 'f', arguments: many });
+  await expect(resolve({ input: [call('1')] })).resolves.toMatchObject({ items: { length: 1 } });
+  await expect(resolve({ input: [call('1'), call('2')] })).rejects.toMatchObject({
+    code: 'invalid_request',
+    param: 'input',
+    message: 'The arguments of the function calls have more than 100000 objects and arrays in all.',
+  });
+  const store = storeOf('hello', [{ id: 'resp_1', input: `[${many}]`, output: `[${many}]` }]);
+  await expect(store.resolve({ previous_response_id: 'resp_1' })).rejects.toMatchObject({
+    code: 'context_length_exceeded',
+    param: 'previous_response_id',
+  });
 });
 
 test('at most 10,000 items can be referenced', async () => {

@@ -27,7 +27,7 @@ import {
   parseToolMode,
   requireTool,
 } from '../responses/parse.ts';
-import { type OpenSealed, unknownPart, uploadOf } from '../responses/parse-input.ts';
+import { checkArguments, type OpenSealed, unknownPart, uploadOf } from '../responses/parse-input.ts';
 
 /** Chat-completions body → neutral call. */
 export function parseChat(body: CreateChatCompletionBody, open: OpenSealed): Inference {
@@ -35,11 +35,13 @@ export function parseChat(body: CreateChatCompletionBody, open: OpenSealed): Inf
   const tools = parseChatTools(body);
   const messages = withoutSealed(body.messages);
   const verbosity = body.verbosity;
+  const items = parseMessages(body.messages, open);
+  checkArguments(items, 'messages');
   return {
     wire: 'chat',
     model: body.model,
     stream: body.stream === true,
-    items: parseMessages(body.messages, open),
+    items,
     instructions: undefined,
     tools,
     toolChoice: parseChatToolChoice(body, tools),

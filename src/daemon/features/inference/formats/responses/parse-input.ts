@@ -8,6 +8,7 @@ import {
   requiredText,
   unsupportedPart,
 } from '../../../../../shared/invalid-request.ts';
+import { haveTooManyContainers, requestShape } from '../../../../../shared/json-shape.ts';
 import { quoted } from '../../../../../shared/not-found.ts';
 import { looksLikeSummary, looksSealed } from '../../../calls/index.ts';
 import type {
@@ -185,6 +186,21 @@ export function checkCallIds(items: readonly InputItem[], newFrom: number): void
       });
     }
   });
+}
+
+/**
+ * Some providers take the arguments of calls as objects: fails if these texts have more in them than a body may have.
+ * `param`: of the conversation.
+ */
+export function checkArguments(items: readonly InputItem[], param: string): void {
+  const texts = items.flatMap((item) =>
+    item.type === 'function_call' && !item.custom ? item.arguments : [],
+  );
+  if (!haveTooManyContainers(texts)) return;
+  throw invalid(
+    param,
+    `The arguments of the function calls have more than ${requestShape.containersMax} objects and arrays in all.`,
+  );
 }
 
 /** Content of a message or a tool output: a string or a list of parts. */
