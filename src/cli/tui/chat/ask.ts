@@ -23,6 +23,8 @@ interface AskOptions {
 
 export interface Answered {
   text: string;
+  /** The model that answered; undefined if the answer has no end. */
+  model?: string;
   /** Model, tokens, cost and time on one line. */
   bill: string;
   /** The id of the response; null if it was not stored, undefined if the answer has no end. */
@@ -68,6 +70,7 @@ export async function ask(context: Context, options: AskOptions): Promise<Answer
     response.status === 'incomplete' ? (response.incomplete_details?.reason ?? 'unknown reason') : '';
   return {
     text: seen.text + callsOfResponse(response),
+    model: service?.model ?? response.model,
     stored: response.store ? response.id : null,
     bill: summarizeResponse(response, { requestId: undefined, tookMs: context.now() - startedAt }),
     warning: why === '' ? undefined : `The answer is incomplete: ${why}.`,

@@ -237,6 +237,7 @@ export class ChatModel extends Observable {
     const { conversation, options } = this;
     const {
       text: answer,
+      model,
       bill,
       stored,
       warning,
@@ -266,7 +267,10 @@ export class ChatModel extends Observable {
       this.print('error', options.explain(failure));
       this.#restorePrompt(question.text);
     } else {
-      conversation.turns.push({ role: 'user', ...question }, { role: 'assistant', text: answer });
+      conversation.turns.push(
+        { role: 'user', ...question },
+        { role: 'assistant', text: answer, ...(model && { model }) },
+      );
     }
     this.print('note', bill);
     if (!failure) this.#noteStored(stored);

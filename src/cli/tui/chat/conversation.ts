@@ -7,6 +7,8 @@ export interface Turn {
   text: string;
   /** Attached files. */
   parts?: Part[];
+  /** The model that gave an answer, where that is known. */
+  model?: string;
 }
 
 interface ConversationOptions {
@@ -74,7 +76,7 @@ export class Conversation {
   markdown(): string {
     const head = this.system === undefined ? [] : [`**System**\n\n${this.system}`];
     const turns = this.turns.map(
-      ({ role, text }) => `**${role === 'user' ? 'You' : this.model}**\n\n${text}`,
+      ({ role, text, model }) => `**${role === 'user' ? 'You' : (model ?? this.model)}**\n\n${text}`,
     );
     return `${[...head, ...turns].join('\n\n')}\n`;
   }

@@ -35,7 +35,8 @@ export async function readConversation(context: Context, id: string): Promise<Ea
       .client()
       .call(listInputItems, { params: { id: response.id }, query: { order: 'asc', limit: 100 } });
     const text = responseText(response.output);
-    turns.unshift(...data.flatMap(turnOf), ...(text === '' ? [] : [{ role: 'assistant' as const, text }]));
+    const answer: Turn = { role: 'assistant', text, model: response.model };
+    turns.unshift(...data.flatMap(turnOf), ...(text === '' ? [] : [answer]));
     const before: string | null = response.previous_response_id;
     response = before === null ? undefined : await stored(context, before);
   }

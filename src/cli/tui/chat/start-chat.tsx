@@ -106,9 +106,12 @@ async function earlierOf(
 
 function printEarlier(chat: ChatModel, { turns, isWhole }: EarlierConversation): void {
   if (!isWhole) chat.print('note', 'Earlier messages are not shown, but the model knows them.');
-  for (const { role, text, parts = [] } of turns) {
-    if (role === 'assistant') chat.printAnswer(text);
-    else
+  for (const { role, text, parts = [], model } of turns) {
+    if (role === 'assistant') {
+      chat.printAnswer(text);
+      // Under the answer, as the line with its cost when it was given.
+      if (model !== undefined) chat.print('note', model);
+    } else
       chat.print(
         'you',
         [text, ...parts.map(({ type }) => (type === 'input_image' ? '[image]' : '[file]'))].join(' '),

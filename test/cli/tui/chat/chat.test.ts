@@ -133,7 +133,7 @@ test('emoji sequences have the width that terminals draw', () => {
 
 test('the whole conversation is sent, or only the new message with a thread', () => {
   const talk = new Conversation({ model: 'm', thread: undefined });
-  talk.turns.push({ role: 'user', text: 'one' }, { role: 'assistant', text: 'two' });
+  talk.turns.push({ role: 'user', text: 'one' }, { role: 'assistant', text: 'two', model: 'sim/echo' });
   talk.system = 'Be short.';
   expect(talk.body({ text: 'three' })).toEqual({
     model: 'm',
@@ -144,6 +144,8 @@ test('the whole conversation is sent, or only the new message with a thread', ()
       { type: 'message', role: 'user', content: 'three' },
     ],
   });
+  talk.model = 'another';
+  expect(talk.markdown()).toBe('**System**\n\nBe short.\n\n**You**\n\none\n\n**sim/echo**\n\ntwo\n');
   const kept = new Conversation({ model: 'm', thread: 'th_1' });
   kept.turns.push(...talk.turns);
   expect(kept.body({ text: 'three' })).toEqual({
