@@ -339,6 +339,7 @@ function handlersOf(
       settings: deps.live,
       ownKeysOf: features.ownKeys.ownKeysOf,
       hostCreatedAt: () => features.hostWorkspace.createdAt,
+      usedModels: (caller) => features.usage.modelsUsedBy(caller),
       ownModels: decisions.modelEntries,
     }),
     ...decisions.handlers,

@@ -2,7 +2,14 @@ import { getModel, listModels, type ModelEntry, refreshModels } from '../../../s
 import { listRates } from '../../../shared/contract/rates.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { unixSeconds } from '../../../shared/time.ts';
-import { type Caller, type Handler, implement, RelayReply } from '../../handler.ts';
+import {
+  type Caller,
+  type Handler,
+  implement,
+  type KeyCaller,
+  type LoginCaller,
+  RelayReply,
+} from '../../handler.ts';
 import type { World } from '../../world.ts';
 import { anthropicModelsPage, speaksAnthropic, toAnthropicModel } from './anthropic-models.ts';
 import type { Catalog } from './catalog.ts';
@@ -23,6 +30,8 @@ export interface CatalogHandlersDeps {
   /** The host's margin on provider prices, in millionths. */
   settings: { readonly marginPpm: number };
   world: Pick<World, 'now'>;
+  /** The ids of the models that a caller used lately, whether the catalog has them or not. */
+  usedModels: (caller: KeyCaller | LoginCaller) => Promise<readonly string[]>;
   /** Models that are no provider's, listed after all others. */
   ownModels?: (created: number) => readonly ModelEntry[];
 }
@@ -34,10 +43,19 @@ export function catalogHandlers(deps: CatalogHandlersDeps): Handler[] {
     ownKeys: caller.kind === 'anonymous' ? none : await deps.ownKeysOf(caller.workspaceId),
     hostCreatedAt: unixSeconds(deps.hostCreatedAt()),
   });
+  /** What a caller used of the models that are forwarded by name, which no provider lists. */
+  const unlisted = async (caller: Caller, context: ModelContext, listed: readonly ModelEntry[]) => {
+    if (caller.kind !== 'key' && caller.kind !== 'login') return [];
+    const known = new Set(listed.map(({ id }) => id));
+    const names = (await deps.usedModels(caller)).filter((name) => !known.has(name));
+    const found = await Promise.all(names.map((name) => catalog.find(name, context).catch(noneIfUnknown)));
+    return found.flatMap((model) => (model && !known.has(model.id) ? [toModelEntry(model, context)] : []));
+  };
   return [
     implement(listModels, async ({ caller, headers, query }) => {
       const context = await contextOf(caller);
       const entries = (await catalog.all(context)).map((resolution) => toModelEntry(resolution, context));
+      entries.push(...(await unlisted(caller, context, entries)));
       entries.push(...ownModels(context.hostCreatedAt));
       const listed = new Set(entries.map(({ id }) => id));
       const aliases = (await catalog.aliases(context)).filter(({ id }) => !listed.has(id));
@@ -67,6 +85,10 @@ export function catalogHandlers(deps: CatalogHandlersDeps): Handler[] {
       return toRateCard(await catalog.all(), catalog.providers, at);
     }),
   ];
+}
+
+function noneIfUnknown(error: unknown): undefined {
+  if (!(error instanceof ApiError)) throw error;
 }
 
 function modelsAfter(id: string | undefined, all: ModelEntry[]): ModelEntry[] {

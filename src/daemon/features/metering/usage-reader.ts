@@ -61,6 +61,14 @@ export function usageReader({ store, now }: { store: Store; now: () => number })
       };
     },
 
+    /** The models that answered a caller in the last 30 days. */
+    async modelsUsedBy(caller: Identified): Promise<string[]> {
+      const all = { keyId: undefined, model: undefined, since: undefined, until: undefined };
+      const { groups } = await this.summary(caller, { ...all, groupBy: 'model' });
+      const answered = groups.filter(({ tokens }) => tokens.input + tokens.output > 0);
+      return answered.flatMap(({ group }) => group ?? []);
+    },
+
     /** The charges of a key, or of a login's whole workspace. */
     async spendOf(caller: Identified): Promise<Spend> {
       const at = now();

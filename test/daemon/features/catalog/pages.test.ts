@@ -13,7 +13,11 @@ import { fakeWorld } from '../../../support/fake-world.ts';
 describe('the public pages', () => {
   function pages(
     providers: ProviderDescription[],
-    { marginPpm = 0, ownKeys = [] }: { marginPpm?: number; ownKeys?: string[] } = {},
+    {
+      marginPpm = 0,
+      ownKeys = [],
+      used = [],
+    }: { marginPpm?: number; ownKeys?: string[]; used?: string[] } = {},
   ) {
     const world = fakeWorld();
     const live = new LiveSpeed(world);
@@ -25,6 +29,7 @@ describe('the public pages', () => {
       listings: { refresh: async () => [] },
       ownKeysOf: (workspaceId) => new Set(workspaceId === 'ws_1' ? ownKeys : []),
       hostCreatedAt: () => Date.UTC(2026, 10, 20),
+      usedModels: async ({ workspaceId }) => (workspaceId === 'ws_1' ? used : []),
     });
     return { live, handlers };
   }
@@ -72,6 +77,20 @@ describe('the public pages', () => {
       { provider: 'openrouter', model: 'openai/gpt-5', available: true, reason: null, live: { attempts: 1 } },
     ]);
     expect(entry.service.providers[0]?.prices?.input).toBe('1');
+  });
+
+  test('the list has the models that a workspace used of a provider that is sent any name', async () => {
+    const used = ['wild/one', 'wild/two', 'listed/m', 'gone/m', 'alias-of-nothing'];
+    const providers = [
+      provider('wild', 'compatible', { models: '*' }),
+      provider('listed', 'compatible', { models: ['m'] }),
+    ];
+    const { handlers } = pages(providers, { used });
+    const idsFor = async (who: typeof anonymous | typeof member) =>
+      (await callHandler(handlers, listModels, who)).data.map(({ id }) => id);
+    expect(await idsFor(member)).toEqual(['listed/m', 'wild/one', 'wild/two']);
+    expect(await idsFor(stranger)).toEqual(['listed/m']);
+    expect(await idsFor(anonymous)).toEqual(['listed/m']);
   });
 
   test('the list has each model once, available ones first, with null for unknown', async () => {
