@@ -39,7 +39,7 @@ import { unlockAtStart } from './process/unlock-at-start.ts';
 import { watchConfig } from './process/watch-config.ts';
 import { welcome } from './process/welcome.ts';
 import { elapsed, worldOfProcess } from './process/world-of-process.ts';
-import { DataMoved } from './storage/sqlite/engine/errors.ts';
+import { DataFileUnusable, DataMoved } from './storage/sqlite/engine/errors.ts';
 import { openSqliteStorage } from './storage/sqlite/open.ts';
 import { createTelemetry } from './telemetry/telemetry.ts';
 import { createProviderNetwork, type ProviderNetwork } from './upstream/provider-network.ts';
@@ -103,7 +103,7 @@ interface Resources {
 async function run(config: Config, environment: Environment): Promise<ExitCode> {
   await prepareDataFolder(config.dataFolder);
   const logFile = openLogFile({ folder: config.dataFolder });
-  const log = createLog(config.logLevel, logFile);
+  const log = createLog(config.logLevel, { stderr: environment.stderr, file: logFile });
   const network = await createProviderNetwork(config, { elapsed, log, stderr: environment.stderr });
   const world = worldOfProcess(network.send);
   const storage = await openSqliteStorage({ folder: config.dataFolder, now: world.now, log, settledEvent });
@@ -275,7 +275,13 @@ async function restoreModels(app: App, file: ReturnType<typeof dataFileIn>): Pro
   const listings = await readSecretFile(file('listings'));
   if (listings !== undefined) app.providers.listings.restore(listings);
   const engineModels = await readSecretFile(file('engineModels'));
-  if (engineModels !== undefined) app.engine.restore(engineModels);
+  if (engineModels === undefined) return;
+  try {
+    app.engine.restore(engineModels);
+  } catch (cause) {
+    const remedy = 'Delete it, and add the models again with gateway engine add.';
+    throw new DataFileUnusable(file('engineModels'), 'is not a list of models', remedy, { cause });
+  }
 }
 
 /** Starts what runs alongside requests: periodic work, the passphrase prompt, and slow checks of the start. */

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { KeychainFailure } from './keychain-failure.ts';
 import type { KeychainAnswer, KeychainRequest } from './protocol.ts';
@@ -52,10 +52,15 @@ type Success = Extract<KeychainAnswer, { ok: true }>;
 async function askChild(request: KeychainRequest, { env, script }: KeychainOptions): Promise<Success> {
   const ending = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
   const program = script ?? new URL(`./keychain-child${ending}`, import.meta.url);
-  const child = spawn(process.execPath, [fileURLToPath(program)], {
+  const child: ChildProcess = spawn(process.execPath, [fileURLToPath(program)], {
     env: { ...(env ?? process.env), NODE_OPTIONS: undefined },
     stdio: ['pipe', 'pipe', 'ignore'],
     windowsHide: true,
+  });
+  // Must have a listener first: with too many open files, nothing was started and the pipes are missing.
+  const ended = new Promise<string>((resolve, reject) => {
+    child.on('error', reject);
+    child.once('close', (code, signal) => resolve(signal ?? `exit ${code}`));
   });
   let isLate = false;
   const timer = setTimeout(() => {
@@ -63,15 +68,12 @@ async function askChild(request: KeychainRequest, { env, script }: KeychainOptio
     child.kill('SIGKILL');
   }, request.limitMs);
   const chunks: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+  child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
   // It may have ended before reading its input; its answer, or the lack of one, is reported instead.
-  child.stdin.on('error', () => {});
-  child.stdin.end(JSON.stringify(request));
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(JSON.stringify(request));
   try {
-    const end = await new Promise<string>((resolve, reject) => {
-      child.once('error', reject);
-      child.once('close', (code, signal) => resolve(signal ?? `exit ${code}`));
-    });
+    const end = await ended;
     if (isLate) throw new KeychainFailure('timed-out');
     return read(Buffer.concat(chunks), end);
   } catch (error) {

@@ -17,6 +17,7 @@ const context = createContext({
   io: {
     stdout: silent,
     stderr: silent,
+    lasting: () => ({ stdout: silent, stderr: silent, close: async () => {} }),
     stdin: {
       isTty: false,
       read: async () => new Uint8Array(),

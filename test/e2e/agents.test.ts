@@ -202,15 +202,19 @@ describe('the free tier', () => {
     const host = await startDaemon({ config, env: { FAKE_KEY: 'sk-fake' } });
     provider.always({ text: 'Hello.', usage: { input: 10, output: 300 } });
     const codes = new Set<string | undefined>();
+    const stateFor = async (secret: string) =>
+      (await viewAgent(host, secret)).free_tier.shared_pool.state as string;
     for (let each = 0; each < 4; each += 1) {
       const { secret } = await signUpAgent(host);
       for (let turn = 0; turn < 5; turn += 1) {
-        codes.add(await codeOf(ask(secret, { model: free, max_output_tokens: 300 }, host)));
+        const code = await codeOf(ask(secret, { model: free, max_output_tokens: 300 }, host));
+        codes.add(code);
+        if (code !== 'agent_free_budget_used')
+          expect([code, await stateFor(secret)]).toEqual([code, code === undefined ? 'open' : 'full']);
       }
-      const { free_tier } = await viewAgent(host, secret);
-      if (free_tier.shared_pool.state === 'full') break;
     }
     expect(codes).toContain('agent_free_tier_full');
+    expect(await stateFor((await signUpAgent(host)).secret)).toBe('full');
     await host.stop();
   });
 
@@ -248,6 +252,37 @@ describe('the credit of an agent', () => {
     const { status, body } = await ask(secret, { model: other, max_output_tokens: 4000 });
     expect([status, body.error.code]).toEqual([402, 'agent_balance_too_low']);
     expect(body.error.balance_usd).toBe('0.00001');
+  });
+});
+
+describe('credit for 500 tokens of output', () => {
+  const messages = [{ role: 'user', content: 'Hello.' }];
+  const json = (path: string, body: object) => ({ path, body });
+  const inEachFormat = (most: number | undefined) => [
+    json('/v1/responses', { input: 'Hello.', max_output_tokens: most }),
+    json('/v1/chat/completions', { messages, max_tokens: most }),
+    json('/v1/chat/completions', { messages, max_completion_tokens: most }),
+    ...(most === undefined ? [] : [json('/v1/messages', { messages, max_tokens: most })]),
+  ];
+  test.each([
+    ['an answer without a maximum, which is shortened', undefined, 200, undefined],
+    ['an answer of at most 300 tokens', 300, 200, undefined],
+    ['an answer of at most 4000 tokens', 4000, 402, 'agent_balance_too_low'],
+  ])('%s', async (_what, most, status, code) => {
+    provider.always({ text: 'Hello.', usage: { input: 10, output: 5 } });
+    for (const { path, body } of inEachFormat(most)) {
+      const { id, secret } = await signUpAgent(daemon);
+      await grant(id, '0.005');
+      const answer = await fetch(daemon.url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
+        body: JSON.stringify({ model: other, ...body }),
+      });
+      const { error } = (await answer.json()) as Json;
+      // Errors in Anthropic's format have no codes.
+      const expected = code && path === '/v1/messages' ? 'billing_error' : code;
+      expect([path, answer.status, error?.code ?? error?.type]).toEqual([path, status, expected]);
+    }
   });
 });
 

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +16,23 @@ async function faultIn(work: Promise<unknown>): Promise<string> {
   expect(failure).toBeInstanceOf(KeychainFailure);
   return (failure as KeychainFailure).fault;
 }
+
+test.skipIf(process.platform === 'win32')(
+  'too many open files are a failure, not the end of the process',
+  () => {
+    const script = `
+    import { openSync } from 'node:fs';
+    import { openKeychain } from '${pathToFileURL('src/keychain/index.ts')}';
+    try { for (;;) openSync('/dev/null'); } catch {}
+    await openKeychain({ timeoutMs: 5_000 }).get('a').catch((error) => process._rawDebug(error.name, error.fault));
+  `;
+    const limited = 'ulimit -n 64 && exec "$0" --input-type=module -e "$1"';
+    const { status, stderr } = spawnSync('sh', ['-c', limited, process.execPath, script], {
+      encoding: 'utf8',
+    });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: 'KeychainFailure failed\n' });
+  },
+);
 
 describe.skipIf(noSecretService !== undefined)('a real Secret Service', () => {
   let session: SecretService;

@@ -45,10 +45,14 @@ export async function runCli(args: string[], options: RunOptions = {}): Promise<
       result[name] += text;
       answer?.(text);
     };
+  const streams = {
+    stdout: { write: write('stdout', options.onStdout), isTty: isTty.stdout },
+    stderr: { write: write('stderr', options.onStderr), isTty: isTty.stderr },
+  };
   const context = createContext({
     io: {
-      stdout: { write: write('stdout', options.onStdout), isTty: isTty.stdout },
-      stderr: { write: write('stderr', options.onStderr), isTty: isTty.stderr },
+      ...streams,
+      lasting: () => ({ ...streams, close: async () => {} }),
       stdin: {
         isTty: stdin === undefined,
         read: async () => encoded(stdin ?? ''),

@@ -10,7 +10,8 @@ const meanings: Record<keyof typeof exitCodes, string> = {
   tryLater: 'temporarily unavailable: the daemon is not running, or it or a provider is busy',
   partlyDone: 'partly done: the answer was incomplete, or failed after it had started',
   workerDied: 'serve: a worker of the daemon died',
-  dataNeedsRepair: 'serve: the data needs repair or was moved',
+  dataNeedsRepair:
+    'serve: the data folder cannot be used: damaged, moved, of a newer version, or not private',
   interrupted: 'interrupted by Ctrl-C',
 };
 

@@ -3,10 +3,20 @@ export interface Io {
   stdout: Writer;
   stderr: Writer;
   stdin: Reader;
+  /** The output streams for a command that must not end with their readers. */
+  lasting(): LastingStreams;
   /** Width of the terminal in characters. */
   columns(): number;
   /** Height of the terminal in lines. */
   rows(): number;
+}
+
+/** Streams to which a write neither fails nor waits. */
+export interface LastingStreams {
+  stdout: Writer;
+  stderr: Writer;
+  /** Waits a moment for readers; if they do not read the rest, the process exits with the given code. */
+  close(exit: number): Promise<void>;
 }
 
 /** Whether arguments are a lone `-`, which stands for standard input. */

@@ -3,6 +3,7 @@ import { exitCodes } from '../../shared/errors.ts';
 import { type Context, createContext } from '../context.ts';
 import { commandIndex } from '../manifest/command-index.ts';
 import type { Io } from './io.ts';
+import { lastingStreams } from './lasting-streams.ts';
 
 /** The context of the program itself: its own streams, environment, clock and signals. */
 export function processContext({ serve }: { serve: () => Promise<DaemonModule> }): Context {
@@ -27,6 +28,10 @@ function processIo(): Io {
     get stderr() {
       return writerFor(process.stderr);
     },
+    lasting() {
+      endsWithStreams = false;
+      return lastingStreams(process);
+    },
     stdin: {
       get isTty() {
         return process.stdin.isTTY === true;
@@ -47,11 +52,14 @@ function processIo(): Io {
 }
 
 const handled = new WeakSet<object>();
+/** Whether a failed stream ends the process. */
+let endsWithStreams = true;
 
 function writerFor(stream: NodeJS.WriteStream): Io['stdout'] {
   if (!handled.has(stream)) {
     handled.add(stream);
     stream.on('error', ({ code }: NodeJS.ErrnoException) => {
+      if (!endsWithStreams) return;
       // A reader that has seen enough, like `head`, ends the program silently.
       if (code === 'EPIPE') process.exit(exitCodes.done);
       // The disk is full, for example. A failure of stderr itself cannot be reported.

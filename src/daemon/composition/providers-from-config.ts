@@ -251,8 +251,10 @@ export async function detectLocalProviders(config: Config, { world, makeId }: Fi
 }
 
 async function readScript(path: string): Promise<SimulatorScript> {
-  const text = await readFile(path, 'utf8').catch(() => undefined);
-  if (text === undefined) throw new ConfigInvalid([{ place: path, message: 'The file does not exist.' }]);
+  const text = await readFile(path, 'utf8').catch(({ code }: NodeJS.ErrnoException) => {
+    const message = code === 'ENOENT' ? 'The file does not exist.' : `The file cannot be read (${code}).`;
+    throw new ConfigInvalid([{ place: path, message }]);
+  });
   const { parseSimulatorScript } = await import('../upstream/simulator/script/parse-script.ts');
   const parsed = parseSimulatorScript(text, path);
   if ('script' in parsed) return parsed.script;

@@ -15,9 +15,10 @@ const url = Type.String({
   description: 'an address that starts with http:// or https://',
 });
 const origin = Type.String({
-  pattern: '^https?://[^\\s/]+(/\\S*)?$',
+  pattern:
+    '^(null|file://|https?://[^\\s/?#@*]+/?|(?!https?:)[A-Za-z][A-Za-z\\d+.-]*://([^\\s/?#@*]+/?|\\*))$',
   maxLength: 500,
-  description: 'an origin like https://app.example',
+  description: 'an origin like https://app.example, app://name or vscode-webview://*, or "null"',
 });
 const publicUrl = Type.String({
   pattern: '^https?://[^\\s/?#@]+/?$',

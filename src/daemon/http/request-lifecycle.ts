@@ -55,14 +55,14 @@ function wasCut(response: ServerResponse): boolean {
 export function acceptRequest(context: ServerContext, call: ServerCall): boolean {
   const { responder } = context;
   if (hasReachedRequestLimit(call.request.socket, context)) call.response.shouldKeepAlive = false;
-  if (context.origins.size > 0) noteOrigin(call, context.origins);
+  if (context.origins.any) noteOrigin(call, context.origins);
   const refusal = context.guard(call.request) ?? refusalOf(context, call);
   if (refusal !== undefined) {
     responder.fail(call, refusal);
     return false;
   }
   if (isPreflight(call)) {
-    responder.empty(call, { ...preflightHeaders });
+    responder.empty(call, preflightHeaders(call));
     return false;
   }
   return true;

@@ -4,6 +4,7 @@ import { describeFailure } from './error-reply.ts';
 import { FairTurns } from './fair-turns.ts';
 import { type HostNames, hostNames, requestGuard } from './protection/guard.ts';
 import { type HttpLimits, httpLimits } from './protection/limits.ts';
+import { type AllowedOrigins, allowedOrigins } from './protection/origins.ts';
 import { Overload } from './protection/overload.ts';
 import {
   type AddressRateLimit,
@@ -22,7 +23,7 @@ export interface ServerContext {
   options: HttpServerOptions;
   limits: HttpLimits;
   hosts: HostNames;
-  origins: ReadonlySet<string>;
+  origins: AllowedOrigins;
   guard: ReturnType<typeof requestGuard>;
   publicRate: AddressRateLimit;
   publicStreams: PublicStreams;
@@ -47,7 +48,7 @@ export function createServerContext(given: HttpServerOptions): ServerContext {
   const options = withSafeReports(given);
   const limits = { ...httpLimits, ...options.limits };
   const hosts = hostNames(options.allowedHosts ?? [], options.publicUrl);
-  const origins = new Set(options.allowedOrigins ?? []);
+  const origins = allowedOrigins(options.allowedOrigins ?? []);
   const context: ServerContext = {
     options,
     limits,

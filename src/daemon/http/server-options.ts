@@ -69,7 +69,7 @@ export interface HttpServerOptions {
   allowedHosts?: readonly string[];
   /** The address that clients use behind a reverse proxy, whose host name is accepted, too; read on each request. */
   publicUrl?: () => string | undefined;
-  /** Origins whose pages may call: `https://app.example`. Without any, no CORS header is sent. */
+  /** Origins whose pages may call: `https://app.example`, `app://name`, `vscode-webview://*`, `null`. Without any, no CORS header is sent. */
   allowedOrigins?: readonly string[];
   limits?: Partial<HttpLimits>;
   /** Whether new work is rejected under overload; default true. */

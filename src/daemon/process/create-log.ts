@@ -17,9 +17,13 @@ const secretPaths = [
 
 export type PinoLog = ReturnType<typeof createLog>;
 
+interface LogDestinations {
+  stderr: { write(text: string): unknown };
+  file: LogFile;
+}
+
 /** A logger that writes JSON lines to stderr and a file. Bodies, headers and credentials are redacted. */
-export function createLog(level: string, file: LogFile) {
-  const stderr = pino.destination({ dest: 2, sync: true });
+export function createLog(level: string, { stderr, file }: LogDestinations) {
   return loggerTo(level, {
     write(line: string) {
       stderr.write(line);

@@ -1,5 +1,7 @@
 import { chmod, mkdir, open, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { dataFiles } from '../../shared/folders.ts';
+import { DataFileUnusable } from '../storage/sqlite/engine/errors.ts';
+import { requireFile } from '../storage/sqlite/guard/file-kind.ts';
 
 /** The path of a file of the data folder. */
 export type DataFile = (name: keyof typeof dataFiles) => string;
@@ -8,9 +10,15 @@ export function dataFileIn(folder: string): DataFile {
   return (name) => `${folder}/${dataFiles[name]}`;
 }
 
-/** Creates the folder with access for its owner only. Fails with FolderUnsafe if others can write to it. */
+/**
+ * Creates the folder with access for its owner only. Fails with FolderUnsafe if others can write to it, and with
+ * DataFileUnusable if one of the files is a folder, for example.
+ */
 export async function prepareDataFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
+  for (const name of Object.values(dataFiles)) {
+    for (const path of [`${folder}/${name}`, unfinished(`${folder}/${name}`)]) requireFile(path);
+  }
   if (process.platform === 'win32') return;
   const { mode, uid } = await stat(folder);
   if (uid !== process.getuid?.()) throw new FolderUnsafe(`${folder} belongs to another user.`);
@@ -47,10 +55,15 @@ export async function readSecretFile(path: string): Promise<string | undefined> 
 
 /** Replaces a file, readable by its owner only, in one step: a link is not followed, and a crash leaves no partial file. */
 export async function writeSecretFile(path: string, text: string): Promise<void> {
-  const fresh = `${path}.new`;
+  const fresh = unfinished(path);
   await unlink(fresh).catch(ignoreAbsent);
   await writeFile(fresh, `${text}\n`, { mode: 0o600, flag: 'wx', flush: true });
   await rename(fresh, path);
+}
+
+/** Where a file is written before it replaces the old one. */
+function unfinished(path: string): string {
+  return `${path}.new`;
 }
 
 export async function removeFile(path: string): Promise<void> {
@@ -65,7 +78,10 @@ export async function dataKey(
   const kept = await readSecretFile(path);
   if (kept !== undefined) {
     const key = Buffer.from(kept, 'base64url');
-    if (key.length !== 32) throw new FolderUnsafe(`${path} does not contain a 32-byte key.`);
+    if (key.length !== 32) {
+      const remedy = 'Put the old file back; without one, what is encrypted with it is lost.';
+      throw new DataFileUnusable(path, 'does not contain a 32-byte key', remedy);
+    }
     return { key, isNew: false };
   }
   const key = randomBytes(32);

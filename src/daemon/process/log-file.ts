@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
 import { logFiles } from '../../shared/folders.ts';
 
 export interface LogFile {
@@ -15,6 +15,10 @@ interface LogFileOptions {
 
 const defaultBytesMax = 8 * 1024 * 1024;
 
+const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK = 0 } = constants;
+/** A named pipe without a reader would otherwise block the process. */
+const appending = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK;
+
 /**
  * The log in the data folder: `gateway.log`, rotated to numbered files; the oldest is deleted. Lines are written
  * synchronously, so that none is lost in a crash.
@@ -25,12 +29,17 @@ export function openLogFile({ folder, bytesMax = defaultBytesMax }: LogFileOptio
   let handle: number | undefined;
   let bytes = 0;
   const open = () => {
-    handle = openSync(newest, 'a', 0o600);
+    handle = openSync(newest, appending, 0o600);
     bytes = fstatSync(handle).size;
   };
   const close = () => {
-    if (handle !== undefined) closeSync(handle);
+    const open = handle;
     handle = undefined;
+    try {
+      if (open !== undefined) closeSync(open);
+    } catch {
+      // The disk failed.
+    }
   };
   const rotate = () => {
     close();

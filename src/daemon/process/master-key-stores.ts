@@ -9,6 +9,8 @@ import {
   parseMasterKey,
   type ReadPassphrase,
 } from '../features/vault/index.ts';
+import { DataFileUnusable } from '../storage/sqlite/engine/errors.ts';
+import { requireFile } from '../storage/sqlite/guard/file-kind.ts';
 import { FolderUnsafe, readSecretFile } from './data-folder.ts';
 
 type Env = Record<string, string | undefined>;
@@ -86,6 +88,7 @@ function keychainStore(env: Env): MasterStore {
 function fileStore(path: string): MasterStore {
   const read = () =>
     withMessages(async () => {
+      requireFile(path);
       const text = await readSecretFile(path);
       if (text === undefined) throw new MasterStoreFailure(`${path} does not exist.`);
       const lines = text.split('\n').filter((line) => line.trim() !== '');
@@ -113,10 +116,15 @@ const passphraseCharactersMin = 8;
 /** Reads the passphrase from a file that only its owner can read, or from a descriptor such as `/dev/fd/3`. */
 export function passphraseFrom(path: string): ReadPassphrase {
   let read: string | undefined;
+  let reading: ReturnType<typeof readSecretFile> | undefined;
   return () =>
     withMessages(async () => {
+      // Each read of a pipe that no one writes to occupies a thread, of which there are few.
+      reading ??= readSecretFile(path).finally(() => {
+        reading = undefined;
+      });
       // A pipe can be read only once; a corrected file is read again.
-      const text = (await readSecretFile(path)) || read;
+      const text = (await reading) || read;
       if (text === undefined) throw new MasterStoreFailure(`${path} does not exist.`);
       if (text.length < passphraseCharactersMin) {
         throw new MasterStoreFailure(
@@ -163,8 +171,8 @@ async function withMessages<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (error instanceof MasterStoreFailure) throw error;
-    if (error instanceof KeychainFailure || error instanceof FolderUnsafe) {
-      throw new MasterStoreFailure(error.message, { cause: error });
+    for (const kind of [KeychainFailure, FolderUnsafe, DataFileUnusable]) {
+      if (error instanceof kind) throw new MasterStoreFailure(error.message, { cause: error });
     }
     const { code, path } = error as NodeJS.ErrnoException;
     if (code !== undefined) throw new MasterStoreFailure(`${path ?? 'The file'}: ${code}`, { cause: error });

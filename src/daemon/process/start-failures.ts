@@ -5,6 +5,7 @@ import { ConfigInvalid } from '../config/config.ts';
 import { SocketUnusable } from '../http/socket-file.ts';
 import {
   BackupUnusable,
+  DataFileUnusable,
   DataFolderInUse,
   DataNeedsRepair,
   DiskUnsuited,
@@ -15,13 +16,18 @@ import {
 import { FolderUnsafe } from './data-folder.ts';
 import { portHolder, socketHolder } from './port-holder.ts';
 
+/** Problems of the data folder that a restart cannot solve. */
+const needsAttention = [DataNeedsRepair, DataFileUnusable, UnsupportedSchema, DiskUnsuited, FolderUnsafe];
+
 /** Explains why the daemon could not start, and what to do about it. */
 export async function explainFailure(error: unknown): Promise<{ text: string; exit: ExitCode }> {
   if (error instanceof ConfigInvalid) {
     return { text: `The configuration has errors:\n${indent(error.message)}`, exit: exitCodes.usage };
   }
   if (error instanceof BackupUnusable) return { text: error.message, exit: exitCodes.failed };
-  if (error instanceof DataNeedsRepair) return { text: error.message, exit: exitCodes.dataNeedsRepair };
+  if (needsAttention.some((kind) => error instanceof kind)) {
+    return { text: (error as Error).message, exit: exitCodes.dataNeedsRepair };
+  }
   const damage = damageIn(error);
   if (damage !== undefined) {
     const text =
@@ -31,9 +37,6 @@ export async function explainFailure(error: unknown): Promise<{ text: string; ex
   }
   if (error instanceof DataFolderInUse) {
     return { text: `${error.message}${await runningThere(error.folder)}`, exit: exitCodes.failed };
-  }
-  if (error instanceof UnsupportedSchema || error instanceof DiskUnsuited || error instanceof FolderUnsafe) {
-    return { text: error.message, exit: exitCodes.failed };
   }
   if (error instanceof SocketUnusable) return { text: await explainSocket(error), exit: exitCodes.failed };
   const refused = explainSqlite(sqliteCode(error)) ?? (await explainRefusal((error ?? {}) as SystemError));
@@ -103,6 +106,7 @@ async function explainRefusal(error: SystemError): Promise<string | undefined> {
       return `The disk of ${path ?? 'the data folder'} is full.\nFree some space, or choose ${anotherFolder}`;
     case 'EEXIST':
     case 'ENOTDIR':
+    case 'ELOOP':
       return `${path} is not a folder.\nChoose ${anotherFolder}`;
     default:
       return undefined;

@@ -76,7 +76,7 @@ async function withRecordings(
       now: () => Date.now(),
       elapsed,
       onFailure: (error) => log.warn({ err: error }, 'a call could not be recorded'),
-    }));
+    }).catch((error) => folderUnusable(record as string, error)));
   const close = async () => {
     await network?.close();
     await recorder?.written();
@@ -84,8 +84,9 @@ async function withRecordings(
   if (replay === undefined)
     return { send: recorder?.send as World['send'], config, adaptConfigForReplay: unchanged, close };
   const read = await readRecordings(replay).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return folderMissing(replay, record);
-    throw error;
+    // With `--record` and `--replay` of the same folder, it need not exist yet.
+    if (error.code === 'ENOENT' && replay === record) return { recordings: [] };
+    return folderUnusable(replay, error);
   });
   if ('faults' in read) {
     throw new ConfigInvalid(
@@ -104,10 +105,17 @@ async function withRecordings(
   return { send, config: adaptConfigForReplay(config), adaptConfigForReplay, close };
 }
 
-/** With `--record` and `--replay` of the same folder, it need not exist yet. */
-function folderMissing(folder: string, record: string | undefined): { recordings: [] } {
-  if (folder === record) return { recordings: [] };
-  throw new ConfigInvalid([{ place: folder, message: 'The folder to replay from does not exist.' }]);
+/** Explains an error of the file system about a folder of recordings. */
+function folderUnusable(folder: string, error: NodeJS.ErrnoException): never {
+  const { code = '', syscall } = error;
+  if (syscall === undefined) throw error;
+  const known: Record<string, string> = {
+    ENOENT: 'The folder does not exist.',
+    ENOTDIR: 'It is not a folder.',
+    EEXIST: 'It is not a folder.',
+  };
+  const unknown = `The folder cannot be ${syscall === 'mkdir' ? 'created' : 'read'} (${code}).`;
+  throw new ConfigInvalid([{ place: folder, message: known[code] ?? unknown }]);
 }
 
 const unchanged = (config: Config) => config;

@@ -71,7 +71,12 @@ export const FreeTier = Type.Object(
   {
     requests: Type.Object({ limit: Count, used: Count }),
     budget_usd: Type.Object({ limit: Usd, used: Usd }),
-    shared_pool: Type.Object({ state: Type.String() }),
+    shared_pool: Type.Object({
+      state: Type.Enum(['open', 'full'], {
+        description:
+          '`full`: what is left for all agents today was too little for the last call, which got `agent_free_tier_full`. Calls that cost nothing stay free.',
+      }),
+    }),
     resets_at: Timestamp,
   },
   {

@@ -81,6 +81,10 @@ describe('the faults of a file', () => {
       /:1:35: the value of the header x has invalid characters/,
     ],
     ['providers: { openai: { headers: { x: 5 } } }', /`providers\.openai\.headers\.x` must be text/],
+    ['cors: { origins: [https://app.example/page] }', /`cors\.origins\[0\]` must be an origin like /],
+    ['cors: { origins: [https://*] }', /`cors\.origins\[0\]` must be an origin like /],
+    ['cors: { origins: [app.example] }', /`cors\.origins\[0\]` must be an origin like /],
+    ['cors: { origins: [null] }', /must be an origin like .* or "null"$/],
     ['log: { level: loud }', /:1:15: `log\.level` must be one of trace, debug, info/],
   ])('%j: %s', async (text, expected) => {
     const [first, ...more] = await faultsOf(text);
@@ -105,6 +109,21 @@ describe('a setting', () => {
     expect(await load(env, { port: 1, logLevel: 'debug' })).toMatchObject({ port: 1, logLevel: 'debug' });
     expect(await load(env)).toMatchObject({ port: 2, logLevel: 'error' });
     expect(await load()).toMatchObject({ port: 3, logLevel: 'info', host: '127.0.0.1' });
+  });
+
+  test('may be an origin of a site, an extension or an app', async () => {
+    const origins = [
+      'https://app.example',
+      'http://localhost:3000/',
+      'app://obsidian.md',
+      'chrome-extension://abcdefghijklmnop',
+      'vscode-webview://*',
+      'tauri://localhost',
+      'file://',
+      'null',
+    ];
+    await writeFile(join(folder, 'config.yaml'), `cors: { origins: ${JSON.stringify(origins)} }`);
+    expect((await load()).corsOrigins).toEqual(origins);
   });
 
   test('resolves paths in the file against its folder', async () => {

@@ -1,4 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +9,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { serve } from '../../../src/daemon/main.ts';
 import { explainFailure } from '../../../src/daemon/process/start-failures.ts';
 import type { ServeOptions } from '../../../src/shared/daemon-module.ts';
+import { dataFiles } from '../../../src/shared/folders.ts';
+import { addEmptyDatabase } from '../../support/new-database.ts';
 import { startDaemon } from '../../support/start-daemon.ts';
 
 async function folder(): Promise<string> {
@@ -55,6 +59,83 @@ describe('a failed start reports', () => {
     const { exit, stderr } = await failedStart(path);
     expect(exit).toBe(1);
     expect(stderr).toBe(`${path} is not a folder.\nChoose another folder with GATEWAY_HOME or --data.\n`);
+  });
+
+  // Windows has neither named pipes nor, for most users, links.
+  describe.skipIf(process.platform === 'win32')('a file of another kind, at once and without a stack', () => {
+    const make: Record<string, (path: string) => unknown> = {
+      'a folder': (path) => mkdirSync(path),
+      'a named pipe': (path) => execFileSync('mkfifo', [path]),
+      'a device': (path) => symlinkSync('/dev/null', path),
+      'a link that leads nowhere': (path) => symlinkSync('/nowhere/file', path),
+    };
+    const files = [
+      'gateway.db',
+      'gateway.db-wal',
+      'gateway.db-shm',
+      'daemon.lock',
+      ...Object.values(dataFiles),
+    ];
+    const folders = ['restore.ready', 'restore.moving'];
+    const cases = Object.keys(make).flatMap((kind) => [...files, ...folders].map((name) => ({ name, kind })));
+
+    test.each(cases.filter(({ name, kind }) => kind !== 'a folder' || files.includes(name)))(
+      '$name is $kind',
+      async ({ name, kind }) => {
+        const path = join(await folder(), name);
+        make[kind]?.(path);
+        const { exit, stderr } = await failedStart(join(path, '..'));
+        expect(exit).toBe(78);
+        expect(stderr.split('\n')[0]).toMatch(new RegExp(`^${path} is ${kind}(, not a (file|folder))?\\.$`));
+        expect(stderr.split('\n')).toHaveLength(3);
+      },
+    );
+  });
+
+  test.each([
+    ['daemon.lock', 'is not a lock file'],
+    ['data-key', 'does not contain a 32-byte key'],
+    ['engine-models.json', 'is not a list of models'],
+    ['restore.ready/x', 'is not an unfinished restore'],
+  ])('content of %s that is something else', async (name, problem) => {
+    const home = await folder();
+    if (name.includes('/')) await mkdir(join(home, name, '..'));
+    await writeFile(join(home, name), '{"x":\0', { mode: 0o600 });
+    const { exit, stderr } = await failedStart(home);
+    expect(exit).toBe(78);
+    expect(stderr).toMatch(new RegExp(`^.*${name.split('/')[0]} ${problem}\\.\n[^\n]*\\.\n$`));
+  });
+
+  test.each([
+    ['simulate', 'a folder', 'The file cannot be read (EISDIR).'],
+    ['simulate', 'nothing', 'The file does not exist.'],
+    ['record', 'a file', 'It is not a folder.'],
+    ['record', 'a link to itself', 'The folder cannot be created (ELOOP).'],
+    ['replay', 'a file', 'It is not a folder.'],
+    ['replay', 'a link to itself', 'The folder cannot be read (ELOOP).'],
+    ['replay', 'nothing', 'The folder does not exist.'],
+  ])('--%s with %s', async (flag, kind, problem) => {
+    const home = await folder();
+    const path = join(home, 'target');
+    if (kind === 'a folder') await mkdir(path);
+    else if (kind === 'a file') await writeFile(path, '');
+    else if (kind !== 'nothing') symlinkSync(path, path);
+    const { exit, stderr } = await failedStart(home, { [flag]: path });
+    expect({ exit, stderr }).toEqual({
+      exit: 2,
+      stderr: `The configuration has errors:\n  ${path}: ${problem}\n`,
+    });
+  });
+
+  test('data of a newer version, which no restart can open', async () => {
+    const home = await folder();
+    addEmptyDatabase(home);
+    const database = new Database(join(home, 'gateway.db'));
+    database.pragma('user_version = 1000000');
+    database.close();
+    const { exit, stderr } = await failedStart(home);
+    expect(exit).toBe(78);
+    expect(stderr).toMatch(/^.* has schema version 1000000; .* Start the newer version again, [^\n]*\n$/);
   });
 
   test('a data folder that cannot be created', async () => {

@@ -8,6 +8,7 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { example, wholeNumber } from '../../manifest/options.ts';
 import { count } from '../../output/amount.ts';
+import type { Writer } from '../../terminal/io.ts';
 import { callLine } from '../tail/event-line.ts';
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -44,18 +45,20 @@ export const serveCommand = (context: Context) =>
       }
       refuseEmpty({ host, socket, data, config, simulate, record, replay });
       const { serve } = await context.daemon();
-      const { env, io } = context;
+      const { env, io, out } = context;
+      const { stdout, stderr, close } = io.lasting();
       const recordings = { record, replay, replaySpeed };
       const place = { port, host, socket, dataFolder: data, configFile: config };
       const options = { ...place, simulate, ...recordings, logLevel };
       context.exit = (await serve({
         ...options,
         env,
-        stdout: io.stdout,
-        stderr: io.stderr,
+        stdout,
+        stderr,
         askSecret: askerOf(context),
-        showCall: io.stdout.isTty && !context.out.isQuiet() ? callPrinter(context) : undefined,
+        showCall: stdout.isTty && !out.isQuiet() ? callPrinter(stdout, context) : undefined,
       })) as typeof context.exit;
+      await close(context.exit);
     });
 
 /** An empty value, such as an unset shell variable, would mean all addresses or the current folder. */
@@ -95,21 +98,21 @@ const secondMs = 1000;
 const linesPerSecondMax = 20;
 
 /** Prints a line per finished or rejected call; more than a person can read are counted. */
-function callPrinter({ io, out, sleep }: Context): (call: EventView) => void {
+function callPrinter(stdout: Writer, { io, out, sleep }: Context): (call: EventView) => void {
   let printed = 0;
   let skipped = new Map<string, number>();
   const startSecond = async (): Promise<void> => {
     await sleep(secondMs);
     printed = 0;
     if (skipped.size === 0) return;
-    io.stdout.write(out.paint.stdout('dim', `${summaryOf(skipped)}\n`));
+    stdout.write(out.paint.stdout('dim', `${summaryOf(skipped)}\n`));
     skipped = new Map();
   };
   return (call) => {
     if (printed === 0 && skipped.size === 0) void startSecond();
     if (printed < linesPerSecondMax) {
       printed += 1;
-      io.stdout.write(callLine(call, { columns: io.columns(), paint: out.paint.stdout }));
+      stdout.write(callLine(call, { columns: io.columns(), paint: out.paint.stdout }));
       return;
     }
     const { error_code, status, more } = call.data;

@@ -103,10 +103,11 @@ async function reserve(deps: CallDeps, call: ModelCall, { routes, input, isPrepa
         agent: {
           agentId: caller.agentId,
           outsideFreeTier: outsideFreeTier(call, { routes, inputTokensMax: input.most }, freeTier),
+          hasMaximum: inference.outputTokensMax !== undefined,
         },
       }),
-      fit(affordable) {
-        const capped = capOutputToBudget(budget, inference, { ...bound, affordable });
+      fit(affordable, { isWhole }) {
+        const capped = capOutputToBudget(budget, inference, { ...bound, affordable, isWhole });
         budget = capped ?? budget;
         return capped?.amount;
       },

@@ -127,7 +127,7 @@ function parse(listings: string): {
   providers?: Record<string, { baseUrl: string | undefined; models: Listing }>;
 } {
   try {
-    return JSON.parse(listings) as ReturnType<typeof parse>;
+    return (JSON.parse(listings) ?? {}) as ReturnType<typeof parse>;
   } catch {
     return {};
   }

@@ -52,7 +52,9 @@ export async function metered(
       policy: policyOf(caller),
       isPrepaid: isPrepaid(caller.workspaceId),
       fit: () => 0,
-      ...(caller.kind === 'agent' && { agent: { agentId: caller.agentId, outsideFreeTier: undefined } }),
+      ...(caller.kind === 'agent' && {
+        agent: { agentId: caller.agentId, outsideFreeTier: undefined, hasMaximum: false },
+      }),
     },
   );
   const held = new HeldCall({ admission, hold, observers, clock: world, startedAt });

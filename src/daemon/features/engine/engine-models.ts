@@ -73,9 +73,12 @@ export class EngineModels<Model extends RunningModel = RunningModel> {
     this.#deps = deps;
   }
 
-  /** Reads what `save` stored. */
+  /** Reads what `save` stored. Throws if it is something else. */
   restore(text: string): void {
     const models = JSON.parse(text) as EngineModel[];
+    if (!models.every(({ name, path }) => typeof name === 'string' && typeof path === 'string')) {
+      throw new TypeError('a model has no name or path');
+    }
     const { runner, onChange } = this.#deps;
     this.#models = new Map(models.map((model) => [model.name, { ...model, running: runner.open(model) }]));
     onChange();

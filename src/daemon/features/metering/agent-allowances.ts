@@ -33,11 +33,16 @@ export interface FreeTierSettings {
   inputTokens: number;
 }
 
+/** Returns the amount to hold within the affordable one, or undefined if that is too little for the call or its whole output. */
+export type Fit = (affordable: NanoUsd, output: { isWhole: boolean }) => NanoUsd | undefined;
+
 /** The conditions of an agent's call. */
 export interface AgentTerms {
   agentId: string;
   /** Why the call is not part of the free tier, as a sentence; undefined if it is. */
   outsideFreeTier: string | undefined;
+  /** Whether the caller set a maximum for the output. The agent's credit must cover that; without one, it may be shortened. */
+  hasMaximum: boolean;
 }
 
 /** A call that an agent may make. */
@@ -93,7 +98,8 @@ interface AllowancesDeps {
 export class AgentAllowances {
   readonly #deps: AllowancesDeps;
   readonly #agents = new Map<string, Agent>();
-  #pool = { day: '', spent: 0, held: 0 };
+  /** `isFull` once a call was refused for it, until another one is admitted or money returns: a rest that pays for no call stays. */
+  #pool = { day: '', spent: 0, held: 0, isFull: false };
   #today = '';
   #loading: Promise<unknown> = Promise.resolve();
 
@@ -130,6 +136,8 @@ export class AgentAllowances {
     const kind = kindOf(record);
     if (totals[kind] >= dailyCalls[kind] && !isLifting(balance)) throw this.#dailyLimit(kind);
     const free = this.#freeAmount(record, totals, terms, options);
+    if (free instanceof ApiError) this.#pool.isFull ||= free.code === 'agent_free_tier_full';
+    else if (free > 0) this.#pool.isFull = false;
     if (free instanceof ApiError && balance <= 0) throw this.#withOffer(free, agentId, balance);
     totals[kind] += 1;
     agent.open += 1;
@@ -167,6 +175,7 @@ export class AgentAllowances {
     if (this.#pool.day === free.day) {
       this.#pool.held -= free.amount;
       this.#pool.spent += spent;
+      if (spent < free.amount) this.#pool.isFull = false;
     }
   }
 
@@ -179,7 +188,7 @@ export class AgentAllowances {
   async use(agentId: string): Promise<AgentUse> {
     while (!this.isReady(agentId)) await this.load(agentId);
     const { held, ...day } = (this.#agents.get(agentId) as Agent).totals;
-    const isPoolFull = this.#poolLeft() <= 0;
+    const isPoolFull = this.#pool.isFull || this.#poolLeft() <= 0;
     return { ...day, freeCost: day.freeCost + held, resetsAt: this.#resetsAt(), isPoolFull };
   }
 
@@ -199,7 +208,7 @@ export class AgentAllowances {
     const day = this.#day();
     if (this.#pool.day !== day) {
       const spent = await this.#deps.store.freeCost(day);
-      this.#pool = { day, spent, held: 0 };
+      this.#pool = { day, spent, held: 0, isFull: false };
     }
     const known = this.#agents.get(agentId);
     if (known?.totals.day === day) return;
@@ -233,7 +242,8 @@ export class AgentAllowances {
     const poolLeft = Math.max(0, this.#poolLeft());
     const affordable = Math.min(left, poolLeft);
     // Credit pays for the whole output rather than that the free tier shortens it.
-    const shortened = () => (options.balance > affordable ? undefined : options.fit(affordable));
+    const shortened = () =>
+      options.balance > affordable ? undefined : options.fit(affordable, { isWhole: false });
     const fitting = amount <= affordable ? amount : shortened();
     if (fitting !== undefined && fitting <= affordable) return fitting;
     const code: ErrorCode = poolLeft < left ? 'agent_free_tier_full' : 'agent_free_budget_used';
@@ -283,6 +293,5 @@ function kindOf({ endpoint }: HoldRecord): keyof typeof dailyCalls {
 interface TakeOptions {
   /** The agent's remaining credit. */
   balance: NanoUsd;
-  /** As in `HoldTerms`. */
-  fit: (affordable: NanoUsd) => NanoUsd | undefined;
+  fit: Fit;
 }

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
 import type { KeyPolicy } from '../../handler.ts';
-import type { AgentTerms } from './agent-allowances.ts';
+import type { AgentTerms, Fit } from './agent-allowances.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import { balanceTooLow, type CapWarning, capReached, rateReached } from './limit-errors.ts';
 import { rateWindowMs } from './rate-window.ts';
@@ -16,8 +16,7 @@ export interface HoldTerms {
   isPrepaid: boolean;
   /** Set for the call of an agent. */
   agent?: AgentTerms | undefined;
-  /** Returns the amount to hold within the affordable one, or undefined if too little for the call. */
-  fit: (affordable: NanoUsd) => NanoUsd | undefined;
+  fit: Fit;
 }
 
 /** A started call whose settlement is not on disk. */
@@ -103,7 +102,7 @@ export class Budgets {
     }
     affordable = Math.max(0, affordable);
     if (amount <= affordable) return amount;
-    const fitting = terms.fit(affordable);
+    const fitting = terms.fit(affordable, { isWhole: terms.agent?.hasMaximum === true });
     if (fitting === undefined) throw limitError?.() ?? new TypeError('no limit applies to this call');
     if (fitting > affordable) throw new RangeError(`${fitting} does not fit into ${affordable}`);
     return fitting;

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../../../shared/errors.ts';
 import { isFromSocketFile } from '../listeners.ts';
 import type { ServerCall } from '../server-call.ts';
+import type { AllowedOrigins } from './origins.ts';
 
 /** The accepted values of the Host header. */
 export interface HostNames {
@@ -46,7 +47,7 @@ export function hostNames(
 
 export interface GuardOptions {
   hosts: HostNames;
-  origins: ReadonlySet<string>;
+  origins: AllowedOrigins;
   /** The paths of pages, to which other sites may link. */
   pages: ReadonlySet<string>;
   headersMax: number;
@@ -111,7 +112,7 @@ function isSameOrigin(origin: string, host: string): boolean {
 }
 
 /** Records which origin may read the response. Only configured origins get here. */
-export function noteOrigin(call: ServerCall, origins: ReadonlySet<string>): void {
+export function noteOrigin(call: ServerCall, origins: AllowedOrigins): void {
   const { origin } = call.headers;
   if (origin !== undefined && origins.has(origin)) call.corsOrigin = origin;
 }
@@ -125,10 +126,19 @@ export function isPreflight(call: ServerCall): boolean {
   );
 }
 
-export const preflightHeaders = {
-  'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
-  'access-control-allow-headers':
-    'anthropic-beta, anthropic-dangerous-direct-browser-access, anthropic-version, authorization, content-type, ' +
-    'idempotency-key, last-event-id, payment-authorization, payment-signature, x-api-key, x-decision-order, x-workspace-id',
-  'access-control-max-age': '600',
-};
+/** Allows what the page asks for: which headers SDKs send changes with their versions, and the daemon knows the origin. */
+export function preflightHeaders({ headers }: ServerCall): Record<string, string> {
+  const asked = headers['access-control-request-headers'] ?? '';
+  const names = String(asked)
+    .split(',')
+    .map((name) => name.trim());
+  return {
+    'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
+    'access-control-allow-headers': names.filter((name) => /^[\w!#$%&'*+.^`|~-]+$/.test(name)).join(', '),
+    'access-control-max-age': '600',
+    // Browsers ask this for pages of the public network that call a private address.
+    ...(headers['access-control-request-private-network'] === 'true' && {
+      'access-control-allow-private-network': 'true',
+    }),
+  };
+}

@@ -76,7 +76,8 @@ interface SqliteContext extends Omit<StoreContext<WriteCommands, LongReads>, 'wr
 
 /**
  * Opens `gateway.db` in the folder for this process alone, creating or migrating it as needed. Rejects with
- * `DataFolderInUse`, `UnsupportedSchema`, `DataNeedsRepair` or `DiskUnsuited`, and then leaves the file unchanged.
+ * `DataFolderInUse`, `UnsupportedSchema`, `DataNeedsRepair`, `DataFileUnusable` or `DiskUnsuited`, and then leaves the file
+ * unchanged.
  */
 export async function openSqliteStorage(options: SqliteOptions): Promise<Storage> {
   const { folder, now, log, settledEvent, pollMs: everyMs } = options;

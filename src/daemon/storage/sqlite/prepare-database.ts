@@ -8,6 +8,7 @@ import { DataNeedsRepair, isDamage } from './engine/errors.ts';
 import { readMeta, writeMeta } from './engine/meta.ts';
 import { type Migration, migrate, needsMigration, schemaVersion } from './engine/migrate.ts';
 import { walDamage } from './engine/wal-damage.ts';
+import { requireFile } from './guard/file-kind.ts';
 import { balanceProblems, balanceTotals, checkBalances } from './metering/check-balances.ts';
 import { matchesCheckpoint, writeCheckpoint } from './metering/checkpoint.ts';
 
@@ -20,11 +21,12 @@ interface PrepareOptions {
 }
 
 /**
- * Creates the database, or checks its balances and migrates it, and marks it as open. Throws `UnsupportedSchema` or
- * `DataNeedsRepair` and then leaves the file unchanged.
+ * Creates the database, or checks its balances and migrates it, and marks it as open. Throws `UnsupportedSchema`,
+ * `DataNeedsRepair` or `DataFileUnusable` and then leaves the file unchanged.
  */
 export function prepareDatabase(options: PrepareOptions): void {
   const { file, migrations, now } = options;
+  for (const suffix of ['', '-wal', '-shm']) requireFile(file + suffix);
   createIfMissing(file, migrations, now());
   checkHeader(file);
   const damage = walDamage(file);

@@ -136,7 +136,7 @@ class Host {
       const hold = await this.#admission.hold(record, {
         policy: undefined,
         isPrepaid: true,
-        agent: { agentId, outsideFreeTier: undefined },
+        agent: { agentId, outsideFreeTier: undefined, hasMaximum: false },
         fit: (affordable) => {
           if (affordable < amount / 4) return undefined;
           reserved = affordable;
@@ -282,7 +282,7 @@ function admissionOf(usedForFree: number, day = async () => nothingUsed) {
     admission.hold(aHold('req_1', { keyId: `agt_${agent}`, workspaceId: `ws_${agent}`, amount }), {
       policy: undefined,
       isPrepaid: true,
-      agent: { agentId: `agt_${agent}`, outsideFreeTier: undefined },
+      agent: { agentId: `agt_${agent}`, outsideFreeTier: undefined, hasMaximum: false },
       fit: (affordable) => affordable,
     });
   return { admission, agents, settled, hold };
@@ -293,6 +293,34 @@ test('credit pays for a whole output rather than that the free tier shortens it'
   const { hold } = admissionOf(4_000_000);
   expect((await hold(7, 2_000_000)).record).toMatchObject({ amount: 2_000_000, isPrepaid: true });
   expect((await hold(1, 2_000_000)).record).not.toHaveProperty('isPrepaid');
+});
+
+test('the shared pool is full from a call that was refused for it until one is admitted or money returns', async () => {
+  const agents = new AgentAllowances({
+    store: { day: async () => nothingUsed, freeCost: async () => 0 },
+    settings: { ...freeTier, sharedPool: 6_000_000 },
+    now: () => morning,
+  });
+  const take = (agentId: string, amount: number) =>
+    agents.take(
+      aHold('req_1', { keyId: agentId, amount }),
+      { agentId, outsideFreeTier: undefined, hasMaximum: true },
+      { balance: 0, fit: () => undefined },
+    );
+  const states = async () => [(await agents.use('agt_1')).isPoolFull, (await agents.use('agt_2')).isPoolFull];
+  expect(await states()).toEqual([false, false]);
+  const { free } = take('agt_1', 4_000_000);
+  expect(await states()).toEqual([false, false]);
+  expect(() => take('agt_2', 3_000_000)).toThrow(expect.objectContaining({ code: 'agent_free_tier_full' }));
+  expect(await states()).toEqual([true, true]);
+  take('agt_2', 0);
+  expect(await states()).toEqual([true, true]);
+  take('agt_2', 1_000_000);
+  expect(await states()).toEqual([false, false]);
+  expect(() => take('agt_2', 3_000_000)).toThrow();
+  agents.end('agt_1', free, 1_000_000);
+  expect(await states()).toEqual([false, false]);
+  take('agt_2', 3_000_000);
 });
 
 test('a call that credit pays for takes nothing from the free tier, even if it costs nothing', async () => {

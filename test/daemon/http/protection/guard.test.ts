@@ -1,6 +1,9 @@
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 import { implement, RelayReply } from '../../../../src/daemon/handler.ts';
 import { hostNames } from '../../../../src/daemon/http/protection/guard.ts';
+import { allowedOrigins } from '../../../../src/daemon/http/protection/origins.ts';
 import { aListeningServer, anEndpoint, aServer, echo, ping, statusesIn, Wire } from '../http-fixture.ts';
 
 const call = async (headers: Record<string, string>, options = {}) => {
@@ -167,7 +170,72 @@ describe('an allowed origin', () => {
       headers: { origin: 'https://app.example', 'access-control-request-method': 'GET' },
     });
     expect(answer.statusCode).toBe(204);
-    expect(answer.headers['access-control-allow-headers']).toContain('authorization');
+    expect(answer.headers['access-control-allow-private-network']).toBeUndefined();
+  });
+
+  const request = {
+    model: 'sim/echo',
+    max_tokens: 16,
+    messages: [{ role: 'user' as const, content: 'Hello' }],
+  };
+  const browser = { apiKey: 'key', dangerouslyAllowBrowser: true, maxRetries: 0 };
+  test.each<[name: string, send: (fetch: typeof globalThis.fetch) => Promise<unknown>]>([
+    ['openai', (fetch) => new OpenAI({ ...browser, fetch }).chat.completions.create(request)],
+    [
+      'openai, streaming with an idempotency key',
+      (fetch) =>
+        new OpenAI({ ...browser, fetch, organization: 'org', project: 'project' }).responses
+          .stream({ model: 'sim/echo', input: 'Hello' }, { idempotencyKey: 'once' })
+          .finalResponse(),
+    ],
+    ['@anthropic-ai/sdk', (fetch) => new Anthropic({ ...browser, fetch }).messages.create(request)],
+    [
+      '@anthropic-ai/sdk with betas',
+      (fetch) => new Anthropic({ ...browser, fetch }).beta.messages.create({ ...request, betas: ['b'] }),
+    ],
+  ])('may send every header of %s', async (_name, send) => {
+    let sent: string[] = [];
+    await send(async (_url, init) => {
+      sent = [...new Headers(init?.headers).keys()];
+      throw new Error('seen');
+    }).catch(() => {});
+    const { server } = await aServer([ping], options);
+    const answer = await server.inject({
+      method: 'OPTIONS',
+      url: '/v1/ping',
+      headers: {
+        origin: 'https://app.example',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': sent.join(','),
+        'access-control-request-private-network': 'true',
+      },
+    });
+    expect(sent.length).toBeGreaterThan(5);
+    expect(String(answer.headers['access-control-allow-headers']).split(', ')).toEqual(sent);
+    expect(answer.headers['access-control-allow-private-network']).toBe('true');
+  });
+
+  test.each([
+    ['https://app.example/', 'https://app.example'],
+    ['HTTPS://App.example:443', 'https://app.example'],
+    ['app://obsidian.md', 'app://obsidian.md'],
+    ['chrome-extension://AbcDef', 'chrome-extension://abcdef'],
+    ['tauri://localhost', 'tauri://localhost'],
+    ['vscode-webview://*', 'vscode-webview://1q2w3e'],
+    ['file://', 'file://'],
+    ['null', 'null'],
+  ])('%s allows %s and nothing else', (configured, sent) => {
+    const origins = allowedOrigins([configured]);
+    expect(origins.has(sent)).toBe(true);
+    const others = [
+      'https://app.example:8443',
+      'http://app.example',
+      'app://other',
+      'https://other',
+      'nul',
+      '',
+    ];
+    expect(others.filter((it) => origins.has(it))).toEqual([]);
   });
 
   test('is not disclosed to others', async () => {

@@ -153,7 +153,7 @@ describe('an unusable file is refused and stays unchanged:', () => {
   test('an invalid lock file', async () => {
     await openAndClose();
     writeFileSync(join(folder, 'daemon.lock'), 'pid 4711\n'.repeat(100));
-    await expect(open({ folder })).rejects.toThrow('it is not a lock file');
+    await expect(open({ folder })).rejects.toThrow('is not a lock file');
   });
 
   test('and then the folder is free again', async () => {

@@ -46,17 +46,20 @@ export function uncappedBudget(routes: Route[], inference: Inference, bound: Bou
   };
 }
 
-/** Reduces routes and their output to what `affordable` pays for; undefined when no route remains. */
+/**
+ * Reduces routes and their output to what `affordable` pays for, or only the routes if it has to pay for the whole output;
+ * undefined when no route remains.
+ */
 export function capOutputToBudget(
   full: Pick<OutputBudget, 'routes'>,
   inference: Inference,
-  bound: Bound & { affordable: NanoUsd },
+  bound: Bound & { affordable: NanoUsd; isWhole?: boolean },
 ): OutputBudget | undefined {
   const outputOn = (route: Route) =>
     Math.min(requestedOutputOn(route, inference), affordableOn(route, inference, bound));
   const routes = full.routes.filter((route) => {
     const output = outputOn(route);
-    return output >= outputTokensMin || output >= requestedOutputOn(route, inference);
+    return (!bound.isWhole && output >= outputTokensMin) || output >= requestedOutputOn(route, inference);
   });
   if (routes.length === 0) return undefined;
   const amounts = routes.map((route) =>

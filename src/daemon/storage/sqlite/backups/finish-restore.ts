@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fsyncPath } from '../engine/database-file.ts';
+import { DataFileUnusable } from '../engine/errors.ts';
+import { requireFolder } from '../guard/file-kind.ts';
 
 /** Names the folder for the replaced data. */
 export const planFile = 'plan.json';
@@ -24,6 +26,7 @@ export function restoreFolders(folder: string) {
  */
 export function finishRestore(folder: string): void {
   const { partial, ready, moving } = restoreFolders(folder);
+  for (const path of [ready, moving]) requireFolder(path);
   rmSync(partial, { recursive: true, force: true });
   if (existsSync(ready)) {
     moveOldFiles(folder, ready);
@@ -40,7 +43,7 @@ export function finishRestore(folder: string): void {
 
 /** Moves the old database with its log, and each file that the backup replaces. */
 function moveOldFiles(folder: string, ready: string): void {
-  const { aside } = JSON.parse(readFileSync(join(ready, planFile), 'utf8')) as { aside: string | null };
+  const { aside } = planIn(ready);
   const replaced = readdirSync(ready).filter((name) => name !== planFile);
   const names = [...replaced, 'gateway.db-wal', 'gateway.db-shm'].filter((name) =>
     existsSync(join(folder, name)),
@@ -50,4 +53,12 @@ function moveOldFiles(folder: string, ready: string): void {
   mkdirSync(target, { recursive: true, mode: 0o700 });
   for (const name of names) renameSync(join(folder, name), join(target, name));
   fsyncPath(target);
+}
+
+function planIn(ready: string): { aside: string | null } {
+  try {
+    return JSON.parse(readFileSync(join(ready, planFile), 'utf8')) as { aside: string | null };
+  } catch (error) {
+    throw new DataFileUnusable(ready, 'is not an unfinished restore', undefined, { cause: error });
+  }
 }

@@ -40,6 +40,20 @@ export class DataNeedsRepair extends Error {
   }
 }
 
+/** A file of the data folder is not what it must be. Nothing was changed. */
+export class DataFileUnusable extends Error {
+  /** `problem` and `remedy` are sentences, the first without its subject and full stop. */
+  constructor(
+    path: string,
+    problem: string,
+    remedy = 'Move it away and start again.',
+    options?: ErrorOptions,
+  ) {
+    super(`${path} ${problem}.\n${remedy}`, options);
+    this.name = 'DataFileUnusable';
+  }
+}
+
 /** The file system cannot store data durably. Nothing was changed. */
 export class DiskUnsuited extends Error {
   constructor(file: string, problem: string) {

@@ -1,7 +1,8 @@
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { DataFolderInUse, DataNeedsRepair, isDamage, sqliteCode } from '../engine/errors.ts';
+import { DataFileUnusable, DataFolderInUse, isDamage, sqliteCode } from '../engine/errors.ts';
+import { requireFile } from './file-kind.ts';
 
 /** The operating system releases it when the process ends, even after a crash. */
 export interface FolderLock {
@@ -15,6 +16,7 @@ export interface FolderLock {
  */
 export function lockFolder(folder: string): FolderLock {
   const file = join(folder, 'daemon.lock');
+  requireFile(file);
   closeSync(openSync(file, 'a', 0o600));
   const database = new Database(file, { timeout: 0 });
   try {
@@ -24,7 +26,7 @@ export function lockFolder(folder: string): FolderLock {
     database.close();
     if (sqliteCode(error)?.startsWith('SQLITE_BUSY')) throw new DataFolderInUse(folder);
     if (!isDamage(error)) throw error;
-    throw new DataNeedsRepair(file, 'it is not a lock file; delete it if no daemon is running', {
+    throw new DataFileUnusable(file, 'is not a lock file', 'Delete it if no daemon is running.', {
       cause: error,
     });
   }
