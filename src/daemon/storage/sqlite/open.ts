@@ -107,7 +107,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
     const watches = [
       disk,
       watchMovedFiles({
-        files: [file, lock.file],
+        files: [file, `${file}-wal`, lock.file],
         everyMs,
         onMoved: (moved) => writer.abort(new DataMoved(moved)),
       }),

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isoTime } from '../../../shared/time.ts';
 import type { Log } from '../../log.ts';
+import { commitCountFile, requireAllCommits } from './engine/commit-count.ts';
 import { type Connection, openForWriting } from './engine/connection.ts';
 import { checkHeader, createIfMissing, fsyncPath } from './engine/database-file.ts';
 import { DataNeedsRepair, isDamage } from './engine/errors.ts';
@@ -26,7 +27,7 @@ interface PrepareOptions {
  */
 export function prepareDatabase(options: PrepareOptions): void {
   const { file, migrations, now } = options;
-  for (const suffix of ['', '-wal', '-shm']) requireFile(file + suffix);
+  for (const path of [file, `${file}-wal`, `${file}-shm`, commitCountFile(file)]) requireFile(path);
   createIfMissing(file, migrations, now());
   checkHeader(file);
   const damage = walDamage(file);
@@ -36,6 +37,7 @@ export function prepareDatabase(options: PrepareOptions): void {
   try {
     database = openForWriting(file);
     const isOld = needsMigration(database, migrations);
+    requireAllCommits(database);
     // Before a migration, so that existing damage is found in the unchanged file.
     requireSoundBalances(database, isOld);
     requireMasterKeys(database);

@@ -79,6 +79,7 @@ describe('files that were moved, replaced or deleted', () => {
     ['a moved folder', (folder) => renameSync(folder, `${folder}-elsewhere`)],
     ['a deleted folder', (folder) => rmSync(folder, { recursive: true })],
     ['a replaced database', (folder) => replaceByCopy(join(folder, 'gateway.db'))],
+    ['a deleted write-ahead log', (folder) => rmSync(join(folder, 'gateway.db-wal'))],
     ['a deleted lock', (folder) => rmSync(join(folder, 'daemon.lock'))],
   ];
   test.skipIf(process.platform === 'win32').each(changes)('stop all writes: %s', async (_what, change) => {

@@ -4,6 +4,7 @@ import {
   copyFileSync,
   existsSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -165,12 +166,14 @@ describe('an unusable file is refused and stays unchanged:', () => {
 });
 
 describe('the write-ahead log of a killed daemon', () => {
+  const leftFiles = ['gateway.db', 'gateway.db-wal', 'gateway.db-commits'];
+
   /** A folder like one that a daemon leaves when it is killed after three commits; returns the log. */
-  async function killed(): Promise<string> {
+  async function killed(names = leftFiles): Promise<string> {
     const live = newFolder();
     const storage = await open({ folder: live });
     for (const id of ['req_1', 'req_2', 'req_3']) await storage.metering.settle(aSettlement(id));
-    for (const name of ['gateway.db', 'gateway.db-wal']) copyFileSync(join(live, name), join(folder, name));
+    for (const name of names) copyFileSync(join(live, name), join(folder, name));
     return `${file}-wal`;
   }
 
@@ -196,11 +199,43 @@ describe('the write-ahead log of a killed daemon', () => {
   });
 
   test('is read up to a commit that was interrupted', async () => {
-    const log = await killed();
+    // Such a commit is not counted yet.
+    const log = await killed(['gateway.db', 'gateway.db-wal']);
     truncateSync(log, statSync(log).size - 5000);
     const storage = await open({ folder });
     expect(await storage.metering.usage('req_2')).toBeDefined();
     expect(await storage.metering.usage('req_3')).toBeUndefined();
+  });
+
+  test.each<[string, string, (log: string) => void]>([
+    ['was deleted', 'last 3 changes are', (log) => rmSync(log)],
+    ['was emptied', 'last 3 changes are', (log) => truncateSync(log)],
+    ['lacks its last commit', 'last change is', (log) => truncateSync(log, statSync(log).size - 5000)],
+  ])('is missed if it %s, until its count is deleted, too', async (_what, missing, change) => {
+    change(await killed());
+    const refusal = open({ folder });
+    await expect(refusal).rejects.toThrow(`its ${missing} missing`);
+    await expect(refusal).rejects.toThrow(DataNeedsRepair);
+    rmSync(`${file}-commits`);
+    const storage = await open({ folder });
+    expect(await storage.metering.usage('req_3')).toBeUndefined();
+  });
+
+  test('is not missed if another program has moved all of it into the database', async () => {
+    await killed();
+    const other = new Database(file);
+    other.pragma('user_version');
+    other.close();
+    expect(readdirSync(folder).sort()).toEqual(['gateway.db', 'gateway.db-commits']);
+    const storage = await open({ folder });
+    expect(await storage.metering.usage('req_3')).toBeDefined();
+    await storage.close();
+    expect(readdirSync(folder).sort()).toEqual(['daemon.lock', 'gateway.db']);
+  });
+
+  test('is not missed with all other files', async () => {
+    await killed(['gateway.db-commits']);
+    await expect(open({ folder })).rejects.toThrow('it is missing, but');
   });
 });
 

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { commitCountFile } from '../engine/commit-count.ts';
 import { fsyncPath } from '../engine/database-file.ts';
 import { DataFileUnusable } from '../engine/errors.ts';
 import { requireFolder } from '../guard/file-kind.ts';
@@ -45,9 +46,8 @@ export function finishRestore(folder: string): void {
 function moveOldFiles(folder: string, ready: string): void {
   const { aside } = planIn(ready);
   const replaced = readdirSync(ready).filter((name) => name !== planFile);
-  const names = [...replaced, 'gateway.db-wal', 'gateway.db-shm'].filter((name) =>
-    existsSync(join(folder, name)),
-  );
+  const logs = ['gateway.db-wal', 'gateway.db-shm', commitCountFile('gateway.db')];
+  const names = [...replaced, ...logs].filter((name) => existsSync(join(folder, name)));
   if (names.length === 0) return;
   const target = join(folder, aside ?? join('backups', 'replaced'));
   mkdirSync(target, { recursive: true, mode: 0o700 });

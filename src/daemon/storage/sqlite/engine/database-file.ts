@@ -1,6 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
+import { commitCountFile, countedCommits } from './commit-count.ts';
 import { DataNeedsRepair } from './errors.ts';
 import { writeMeta } from './meta.ts';
 import { type Migration, migrate } from './migrate.ts';
@@ -16,6 +17,9 @@ export function createIfMissing(file: string, migrations: readonly Migration[], 
   if (existsSync(file)) return;
   if (existsSync(`${file}-wal`) && statSync(`${file}-wal`).size > 0) {
     throw new DataNeedsRepair(file, 'it is missing, but its write-ahead log exists');
+  }
+  if (countedCommits(file) > 0) {
+    throw new DataNeedsRepair(file, `it is missing, but ${commitCountFile(file)} exists`);
   }
   const unfinished = `${file}.new`;
   for (const suffix of ['', '-journal']) rmSync(unfinished + suffix, { force: true });

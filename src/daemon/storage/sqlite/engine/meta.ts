@@ -9,6 +9,7 @@ import type { Connection } from './connection.ts';
  * `needs_check`: 1 after an unclean shutdown, until the whole database was checked.
  * `first_event`, `last_event`: bounds of the sequences of stored events; the last keeps rising after all were pruned.
  * `folded_to`: the last call in the daily totals and the index.
+ * `commits`: how many transactions the writer thread has committed.
  */
 export type MetaName =
   | 'clean_shutdown'
@@ -19,7 +20,8 @@ export type MetaName =
   | 'chain_verified'
   | 'checkpoint_link'
   | 'checked_at'
-  | 'needs_check';
+  | 'needs_check'
+  | 'commits';
 
 /** Undefined if it was never written. */
 export function readMeta(database: Connection, name: MetaName): number | undefined {

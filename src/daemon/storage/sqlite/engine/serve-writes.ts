@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
+import { CommitCount } from './commit-count.ts';
 import { type Connection, openForWriting } from './connection.ts';
 import { isDamage, sqliteCode } from './errors.ts';
 import { writeMeta } from './meta.ts';
@@ -43,7 +44,7 @@ interface ServeWritesOptions {
 export function serveWrites(port: MessagePort, { createCommands, onOpen }: ServeWritesOptions): void {
   const send = (message: FromWriter) => port.postMessage(message);
   let database: Connection | undefined;
-  let totals: BatchTotals | undefined;
+  let close: ((lastSeen: number) => void) | undefined;
   let run: ((operations: Operation[]) => BatchResult | Promise<BatchResult>) | undefined;
 
   const handle = async (message: ToWriter): Promise<void> => {
@@ -54,11 +55,12 @@ export function serveWrites(port: MessagePort, { createCommands, onOpen }: Serve
       database = openForWriting(message.open);
       onOpen?.(database);
       const source = createCommands(database);
-      totals = source.totals;
-      run = lazyRunner(database, source);
+      const count = new CommitCount(database);
+      run = lazyRunner(database, source, count);
+      close = cleanClose(database, source.totals, count);
       send({ opened: true });
     } else if ('close' in message) {
-      if (database && totals) closeCleanly(database, totals, message.close.lastSeen);
+      close?.(message.close.lastSeen);
       send({ closed: true });
       port.close();
     } else {
@@ -80,8 +82,8 @@ const notOpen: BatchResult = {
   failure: { kind: 'failed', code: undefined, message: 'the database is not open' },
 };
 
-function lazyRunner(database: Connection, { commands, loadMore, totals }: CommandSource) {
-  const run = batchRunner(database, commands, totals);
+function lazyRunner(database: Connection, { commands, loadMore, totals }: CommandSource, count: CommitCount) {
+  const run = batchRunner(database, commands, totals, count);
   let hasAll = false;
   return (operations: Operation[]): BatchResult | Promise<BatchResult> => {
     if (hasAll || operations.every(([name]) => name in commands)) return run(operations);
@@ -93,17 +95,21 @@ function lazyRunner(database: Connection, { commands, loadMore, totals }: Comman
   };
 }
 
-function closeCleanly(database: Connection, totals: BatchTotals, lastSeen: number): void {
-  try {
-    database.transaction(() => {
-      totals.close();
-      writeMeta(database, 'clean_shutdown', 1);
-      writeMeta(database, 'last_seen', lastSeen);
-    })();
-    database.pragma('wal_checkpoint(TRUNCATE)');
-  } catch (error) {
-    // Without the mark, which a full disk may prevent, the next start adds up all entries.
-    if (sqliteCode(error) !== 'SQLITE_FULL') throw error;
-  }
-  database.close();
+function cleanClose(database: Connection, totals: BatchTotals, count: CommitCount) {
+  return (lastSeen: number): void => {
+    try {
+      database.transaction(() => {
+        totals.close();
+        writeMeta(database, 'clean_shutdown', 1);
+        writeMeta(database, 'last_seen', lastSeen);
+      })();
+      database.pragma('wal_checkpoint(TRUNCATE)');
+      database.close();
+      count.remove();
+    } catch (error) {
+      database.close();
+      // Without the mark, which a full disk may prevent, the next start adds up all entries.
+      if (sqliteCode(error) !== 'SQLITE_FULL') throw error;
+    }
+  };
 }

@@ -1,3 +1,4 @@
+import type { CommitCount } from './commit-count.ts';
 import type { Connection } from './connection.ts';
 import { isDamage, sqliteCode } from './errors.ts';
 
@@ -35,11 +36,13 @@ export interface BatchTotals {
   close(): void;
 }
 
+type Count = Pick<CommitCount, 'beforeCommit' | 'afterCommit'>;
+
 /**
  * Returns a function that runs a batch in one transaction in which each operation can fail alone. To save a SAVEPOINT per
  * operation, a batch first runs without any, and again with them only if an operation failed.
  */
-export function batchRunner(database: Connection, commands: Commands, totals: BatchTotals) {
+export function batchRunner(database: Connection, commands: Commands, totals: BatchTotals, count?: Count) {
   const begin = database.prepare('BEGIN IMMEDIATE');
   const commit = database.prepare('COMMIT');
   const savepoint = database.prepare('SAVEPOINT operation');
@@ -74,7 +77,9 @@ export function batchRunner(database: Connection, commands: Commands, totals: Ba
       begin.run();
       const results = operations.map(each);
       totals.flush();
+      count?.beforeCommit();
       commit.run();
+      count?.afterCommit();
       return results;
     } catch (error) {
       if (database.inTransaction) database.exec('ROLLBACK');
