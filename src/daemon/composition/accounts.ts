@@ -46,6 +46,7 @@ export function createAccounts(deps: AccountsDeps, features: AccountsFeatures) {
     digest: sha256,
     now,
     live: inUse,
+    noteTime: storage.noteTime,
     onExpired: ({ keyId, workspaceId }) => {
       const data = { key: keyId, param: 'limits.expires_at' };
       events.publish({ type: 'limit.reached', workspaceId, data });

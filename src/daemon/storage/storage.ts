@@ -53,6 +53,8 @@ export interface Storage {
   challenges: ChallengesStore;
   peers: PeersStore;
   backups: BackupStore;
+  /** Stores that the clock has reached a time, in milliseconds since 1970, for the next start. Never throws. */
+  noteTime(at: number): void;
   /** Number of writes that are not committed yet. */
   writesWaiting(): number;
   /** Whether writes are accepted, and if not, why: for example after a failed check, or on a full disk. */

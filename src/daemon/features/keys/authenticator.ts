@@ -15,7 +15,7 @@ import type { World } from '../../world.ts';
 import type { TokensStore } from '../tokens/index.ts';
 import type { WorkspacesStore } from '../workspaces/index.ts';
 import { credentialUses } from './last-use.ts';
-import { isExpired, type LiveKeys, liveKeys } from './live-keys.ts';
+import { expiryOf, isExpired, type LiveKeys, liveKeys } from './live-keys.ts';
 import type { KeyRecord, KeysStore } from './store.ts';
 
 type AgentIdentity = Pick<AgentCaller, 'workspaceId'> & { id: string };
@@ -37,6 +37,8 @@ export interface AuthenticatorDeps {
   live?: LiveKeys;
   /** Called with each call that used an expired key. */
   onExpired?: (caller: KeyCaller) => void;
+  /** Stores the time, so that what has expired by then stays expired if the clock is set back over a restart. */
+  noteTime?: (at: number) => void;
   /** Maximum number of callers cached in memory. */
   callersMax?: number;
 }
@@ -44,6 +46,7 @@ export interface AuthenticatorDeps {
 const callersMaxDefault = 10_000;
 const actingMax = 1000;
 const headersMax = 1000;
+const expiredTokensMax = 10_000;
 type Authenticated = KeyCaller | LoginCaller | AgentCaller | TokenCaller;
 
 const anonymous: AnonymousCaller = { kind: 'anonymous' };
@@ -62,7 +65,8 @@ export function authenticator(deps: AuthenticatorDeps) {
   // By the id of a key or login.
   const names = new RecentMap<string, string>(callersMax);
   const live = deps.live ?? liveKeys({ store: deps.keysStore, now });
-  const admit = admission(deps, uses.note);
+  const noteExpiry = expiryNotes(deps);
+  const admit = admission(deps, uses.note, noteExpiry);
   const findDeps = { ...deps, live, noteName: (id: string, name: string) => names.set(id, name) };
 
   const lookUp = async (kind: CredentialKind, key: string): Promise<Caller> => {
@@ -132,6 +136,7 @@ export function authenticator(deps: AuthenticatorDeps) {
     /** Ends what runs with keys as they expire, until aborted. New calls with them are rejected anyway. */
     keepExpiring: (world: Pick<World, 'sleep'>, signal: AbortSignal): Promise<void> =>
       live.watch(world, signal, (keyId) => {
+        noteExpiry(now());
         revocations.expire(keyId);
         callers.remove((caller) => caller.kind === 'key' && caller.keyId === keyId);
       }),
@@ -155,13 +160,33 @@ function credentialIn(header: string): { secret: string; kind: CredentialKind } 
   return { secret, kind };
 }
 
+/** Notes that the clock has passed an expiry. */
+function expiryNotes({ now, noteTime }: AuthenticatorDeps): (expiry: number) => void {
+  let noted = 0;
+  return (expiry) => {
+    if (expiry <= noted) return;
+    noted = Math.max(expiry, now());
+    noteTime?.(noted);
+  };
+}
+
 /** Returns the caller if its credential is still valid, and records its use. */
 function admission(
   { now, onExpired }: AuthenticatorDeps,
   note: Record<'key' | 'login' | 'token', (id: string, at: number) => void>,
+  noteExpiry: (expiry: number) => void,
 ) {
+  // They stay expired if the clock is set back.
+  const expiredTokens = new RecentMap<string, true>(expiredTokensMax);
+  const isTokenExpired = ({ tokenId, expiresAt }: TokenCaller): boolean => {
+    if (expiresAt === null || (expiresAt > now() && !expiredTokens.has(tokenId))) return false;
+    expiredTokens.set(tokenId, true);
+    noteExpiry(expiresAt);
+    return true;
+  };
   return (caller: Authenticated): Caller => {
     if (caller.kind === 'key' && caller.policy?.isRestricted && isExpired(caller.policy, now())) {
+      noteExpiry(expiryOf(caller.policy));
       onExpired?.(caller);
       throw refused(caller, expired());
     }
@@ -169,7 +194,7 @@ function admission(
     if (caller.kind === 'key') note.key(caller.keyId, now());
     else if (caller.kind === 'login') note.login(caller.loginId, now());
     else if (caller.kind === 'token') {
-      if (caller.expiresAt !== null && caller.expiresAt <= now()) throw new ApiError('unauthenticated');
+      if (isTokenExpired(caller)) throw new ApiError('unauthenticated');
       note.token(caller.tokenId, now());
     }
     return caller;

@@ -207,6 +207,7 @@ function lifecycle(
       return { writable: reason === undefined, reason };
     },
     isDiskFull: () => disk.level() === 'full',
+    noteTime: (at: number) => void writer.write('engine.touch', at).catch(() => {}),
     writesWaiting: () => writer.pending,
     onFatal: (listener: (reason: Error) => void) => writer.onFatal(listener),
     check,

@@ -9,6 +9,7 @@ import { DataNeedsRepair, isDamage } from './engine/errors.ts';
 import { readMeta, writeMeta } from './engine/meta.ts';
 import { type Migration, migrate, needsMigration, schemaVersion } from './engine/migrate.ts';
 import { walDamage } from './engine/wal-damage.ts';
+import { expireCredentials } from './expire-credentials.ts';
 import { requireFile } from './guard/file-kind.ts';
 import { balanceProblems, balanceTotals, checkBalances } from './metering/check-balances.ts';
 import { matchesCheckpoint, writeCheckpoint } from './metering/checkpoint.ts';
@@ -116,9 +117,10 @@ function markOpen(database: Connection, { now, log }: PrepareOptions): void {
   if (at < lastSeen - 5000)
     log.warn({ now: isoTime(at), last_seen: isoTime(lastSeen) }, 'the system clock went back');
   database.transaction(() => {
+    if (at < lastSeen) expireCredentials(database, { at, seen: lastSeen });
     if (readMeta(database, 'clean_shutdown') !== 1) writeMeta(database, 'needs_check', 1);
     writeCheckpoint(database);
     writeMeta(database, 'clean_shutdown', 0);
-    writeMeta(database, 'last_seen', Math.max(at, lastSeen));
+    writeMeta(database, 'last_seen', at);
   })();
 }

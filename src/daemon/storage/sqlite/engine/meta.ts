@@ -2,7 +2,7 @@ import type { Connection } from './connection.ts';
 
 /**
  * `clean_shutdown`: 1 while the database is closed after a clean shutdown, else 0.
- * `last_seen`: the latest wall clock time of any daemon, milliseconds since 1970.
+ * `last_seen`: the wall clock time at the last start or stop, or when a credential was found to have expired since.
  * `chain_verified`: the last verified link of the ledger chain.
  * `checkpoint_link`: the link as of which `account_checkpoints` has all balances.
  * `checked_at`: the end of the last check of the whole database, milliseconds since 1970.

@@ -1,0 +1,17 @@
+import type { Connection } from './engine/connection.ts';
+
+const updates = [
+  `UPDATE keys SET limits = json_set(limits, '$.expiresAt', @at)
+   WHERE limits ->> '$.expiresAt' > @at AND limits ->> '$.expiresAt' <= @seen`,
+  ...['tokens', 'login_codes', 'invitations'].map(
+    (table) => `UPDATE ${table} SET expires_at = @at WHERE expires_at > @at AND expires_at <= @seen`,
+  ),
+];
+
+/**
+ * Lets credentials that had expired by the time `seen` be expired at the earlier time `at`, too, to which the clock was set back.
+ * Both are milliseconds since 1970.
+ */
+export function expireCredentials(database: Connection, times: { at: number; seen: number }): void {
+  for (const update of updates) database.prepare(update).run(times);
+}
