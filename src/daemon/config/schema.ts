@@ -354,7 +354,12 @@ export const ConfigFile = Type.Object(
       Type.Object(
         {
           accept: Type.Optional(flag),
-          usd_per_btc: Type.Optional(dollars),
+          usd_per_btc: Type.Optional(
+            Type.String({
+              pattern: '^([1-9]\\d{3,5}|[1-8]\\d{6})(\\.\\d{1,9})?$|^9000000(\\.0{1,9})?$',
+              description: 'text: dollars from "1000" to "9000000"',
+            }),
+          ),
           rate_url: Type.Optional(url),
           rate_pointer: Type.Optional(
             Type.String({

@@ -1,5 +1,5 @@
 import { isObject } from '../../../shared/json-object.ts';
-import { type NanoUsd, parseUsd } from '../../../shared/money.ts';
+import { formatUsd, type NanoUsd, parseUsd } from '../../../shared/money.ts';
 import type { Log } from '../../log.ts';
 import type { World } from '../../world.ts';
 import type { Rate } from './store.ts';
@@ -25,7 +25,12 @@ export interface RatesDeps {
 
 /** The rate of play money: a satoshi is a tenth of a cent. */
 const playRate = 100_000 * 1_000_000_000;
+/** What a bitcoin has cost since 2017, and more than it can cost while sums stay exact; `config/schema.ts` has the same bounds. */
+const rateMin = 1_000 * 1_000_000_000;
 const rateMax = 9_000_000 * 1_000_000_000;
+/** By which factor the rate may change within an hour; after a longer time, by this factor for each hour. */
+const changeMax = 1.25;
+const hourMs = 60 * 60 * 1000;
 const timeoutMs = 5_000;
 const bytesMax = 1024 * 1024;
 /** How long a failed request is not repeated. */
@@ -85,12 +90,30 @@ export class Rates {
       const found = valueAt(JSON.parse(Buffer.from(bytes).toString()), pointer);
       const perBitcoin = toNanoUsd(found);
       if (perBitcoin === undefined) throw new Error(`there is no rate at ${pointer}`);
-      this.#cached = { perBitcoin, source, at: world.now(), url, pointer };
+      const fetched = { perBitcoin, source, at: world.now(), url, pointer };
+      const last = this.#cached;
+      const fault = faultOf(fetched, last?.url === url && last.pointer === pointer ? last : undefined);
+      if (fault !== undefined) throw new Error(fault);
+      this.#cached = fetched;
     } catch (error) {
       this.#failedAt = world.now();
       log.warn({ err: error, host: source }, 'the exchange rate of bitcoin could not be fetched');
     }
   }
+}
+
+/** Why a fetched rate is wrong, which would sell calls for next to nothing or charge a fortune; undefined if it is plausible. */
+function faultOf(fetched: Rate, last: Rate | undefined): string | undefined {
+  const shown = ({ perBitcoin }: Pick<Rate, 'perBitcoin'>) => `$${formatUsd(perBitcoin)}`;
+  const { perBitcoin, at } = fetched;
+  if (perBitcoin < rateMin || perBitcoin > rateMax) {
+    const bounds = `${shown({ perBitcoin: rateMin })} to ${shown({ perBitcoin: rateMax })}`;
+    return `${shown(fetched)} per bitcoin is not within ${bounds}`;
+  }
+  if (last === undefined) return undefined;
+  const change = Math.max(perBitcoin / last.perBitcoin, last.perBitcoin / perBitcoin);
+  if (change <= changeMax ** Math.max(1, (at - last.at) / hourMs)) return undefined;
+  return `${shown(fetched)} per bitcoin is too far from the last rate, ${shown(last)}`;
 }
 
 /** The value at a JSON pointer; undefined if there is none. */
@@ -106,12 +129,10 @@ export function valueAt(json: unknown, pointer: string): unknown {
   return value;
 }
 
-/** Dollars as a number or text; fractions of a cent are cut off. */
+/** Dollars as a number or a decimal text, rounded to cents. */
 function toNanoUsd(dollars: unknown): NanoUsd | undefined {
-  const value = typeof dollars === 'string' && dollars.trim() !== '' ? Number(dollars) : dollars;
-  if (typeof value !== 'number' || !(value > 0) || value > rateMax / 1e9) return undefined;
-  const nano = parseUsd(value.toFixed(2));
-  return nano === undefined || nano <= 0 ? undefined : nano;
+  const value = typeof dollars === 'string' && /^\d+(\.\d+)?$/.test(dollars) ? Number(dollars) : dollars;
+  return typeof value === 'number' && value > 0 ? parseUsd(value.toFixed(2)) : undefined;
 }
 
 const msatPerBitcoin = 100_000_000_000n;

@@ -84,8 +84,20 @@ describe('the exchange rate', () => {
     '{"usd":1e300}',
     '{"usd":"1,000"}',
     '{"usd":null}',
+    '{"usd":true}',
+    '{"usd":[65000]}',
+    '{"usd":"0x10"}',
+    '{"usd":"0xffff"}',
+    '{"usd":"1e5"}',
+    '{"usd":" 65000"}',
+    '{"usd":"65000 USD"}',
+    '{"usd":"Infinity"}',
+    '{"usd":0.01}',
+    '{"usd":"0.01"}',
+    '{"usd":999.99}',
+    '{"usd":9000000.01}',
   ])('is none when the source answers %j, and it is not asked again at once', async (text) => {
-    const { deps, clock, asked, warnings } = source(text, '{"usd":5}');
+    const { deps, clock, asked, warnings } = source(text, '{"usd":50000}');
     const rates = new Rates({
       ...deps,
       settings: settings({ url, pointer: '/usd' }),
@@ -96,15 +108,45 @@ describe('the exchange rate', () => {
     expect(asked).toHaveLength(1);
     expect(warnings).toHaveLength(1);
     clock.at += 10_000;
-    expect(await rates.current()).toMatchObject({ perBitcoin: dollars(5) });
+    expect(await rates.current()).toMatchObject({ perBitcoin: dollars(50_000) });
   });
 
   test('is none once the last one is too old and the source fails', async () => {
-    const { deps, clock } = source('5', new Error('down'));
+    const { deps, clock } = source('50000', new Error('down'));
     const rates = new Rates({ ...deps, settings: settings({ url }), isPlayMoney: () => false });
-    expect(await rates.current()).toMatchObject({ perBitcoin: dollars(5) });
+    expect(await rates.current()).toMatchObject({ perBitcoin: dollars(50_000) });
     clock.at += 60_000;
     expect(await rates.current()).toBeUndefined();
+  });
+
+  const hour = 60 * 60_000;
+  test.each([
+    ['a little', '50000', '60000', 60_000, true],
+    ['down a little', '50000', '41000', 60_000, true],
+    ['too much', '50000', '63000', 60_000, false],
+    ['down too much', '50000', '39000', 60_000, false],
+    ['by its unit', '50000', '5000000', 5 * hour, false],
+    ['much in a long time', '50000', '150000', 6 * hour, true],
+    ['too much even for that time', '50000', '200000', 6 * hour, false],
+  ])('that changed %s is compared with the last one', async (_how, last, next, ms, isPlausible) => {
+    const { deps, clock, warnings } = source(last, next);
+    const rates = new Rates({ ...deps, settings: settings({ url }), isPlayMoney: () => false });
+    await rates.current();
+    clock.at += ms;
+    const expected = isPlausible ? { perBitcoin: dollars(Number(next)) } : undefined;
+    if (expected) expect(await rates.current()).toMatchObject(expected);
+    else expect(await rates.current()).toBeUndefined();
+    expect(warnings).toHaveLength(isPlausible ? 0 : 1);
+  });
+
+  test('of another source is not compared with the last one', async () => {
+    const { deps, clock } = source('50000', '{"usd":90000}');
+    const changing = settings({ url });
+    const rates = new Rates({ ...deps, settings: changing, isPlayMoney: () => false });
+    await rates.current();
+    clock.at += 60_000;
+    changing.pointer = '/usd';
+    expect(await rates.current()).toMatchObject({ perBitcoin: dollars(90_000) });
   });
 
   test.each([
