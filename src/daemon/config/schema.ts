@@ -48,13 +48,17 @@ const sats = Type.Integer({
 });
 const map = { additionalProperties: false, description: 'a map' } as const;
 
-/** Dollars per million tokens, as decimal strings. */
+const price = Type.String({
+  pattern: '^(\\d{1,3}|[0-3]\\d{3})(\\.\\d{1,9})?$',
+  description: 'text: dollars like "0.59", below 4000',
+});
+
 const ConfiguredPrices = Type.Object(
   {
-    input: dollars,
-    output: dollars,
-    cached_input: Type.Optional(dollars),
-    cache_write: Type.Optional(dollars),
+    input: price,
+    output: price,
+    cached_input: Type.Optional(price),
+    cache_write: Type.Optional(price),
   },
   { additionalProperties: false, description: 'a map of input and output' },
 );

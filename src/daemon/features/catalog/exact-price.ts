@@ -11,9 +11,12 @@ export interface WrittenPrices {
 /** Exceeds the decimal places of any price, and keeps a hostile exponent from creating a huge integer. */
 const exponentMax = 30;
 
+/** A price of a million tokens is below this: more than any model costs, and the cost of the largest call is still exact. */
+const priceEnd: NanoUsd = 4_000 * 1_000_000_000;
+
 /**
  * Converts dollars (`"0.075"`, `0.075`, `7.5e-2`) to nano-dollars, exactly, by their decimal text. Rounds up past nine
- * places. Undefined if it is not a decimal, negative or out of range.
+ * places. Undefined if it is not a decimal, or no plausible price of a million tokens.
  */
 export function nanoFromDecimal(value: string | number): NanoUsd | undefined {
   const match = /^(\d{1,15})(?:\.(\d{1,30}))?(?:e([+-]?\d{1,3}))?$/i.exec(String(value).trim());
@@ -24,7 +27,7 @@ export function nanoFromDecimal(value: string | number): NanoUsd | undefined {
   const digits = BigInt(whole + fraction);
   const power = 10n ** BigInt(Math.abs(exponent));
   const nano = Number(exponent >= 0 ? digits * power : (digits + power - 1n) / power);
-  return Number.isSafeInteger(nano) ? nano : undefined;
+  return nano < priceEnd ? nano : undefined;
 }
 
 /** Undefined if a price is not a decimal. Cached input and cache writes default to the price of input. */

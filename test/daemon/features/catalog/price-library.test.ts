@@ -33,12 +33,21 @@ describe('a decimal becomes nano-dollars without float drift', () => {
     expect(nanoFromDecimal(written)).toBe(nano);
   });
 
-  test.each(['', '-1', 'free', '1e400', '1,5', Number.NaN, Number.POSITIVE_INFINITY, '99999999999999'])(
-    '%s is no price',
-    (written) => {
-      expect(nanoFromDecimal(written)).toBeUndefined();
-    },
-  );
+  test.each([
+    '',
+    '-1',
+    'free',
+    '0x10',
+    '1e400',
+    '1,5',
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    '4000',
+    1e5,
+    1e14,
+  ])('%s is no price', (written) => {
+    expect(nanoFromDecimal(written)).toBeUndefined();
+  });
 
   test('every price with nine places survives a round trip', () => {
     fc.assert(

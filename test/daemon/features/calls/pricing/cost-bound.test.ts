@@ -6,6 +6,7 @@ import {
   inputTokens,
   noTokens,
 } from '../../../../../src/daemon/features/calls/pricing/cost-bound.ts';
+import { nanoFromDecimal } from '../../../../../src/daemon/features/catalog/exact-price.ts';
 import type { Offer } from '../../../../../src/daemon/features/catalog/index.ts';
 import type { ContentPart, Inference } from '../../../../../src/daemon/features/upstreams/neutral.ts';
 import { costOf, type Prices } from '../../../../../src/shared/money.ts';
@@ -51,6 +52,15 @@ describe('the upper bound of the input tokens', () => {
     expect(hold).toBe(1_000_000 * 3_000 + 16 * 8_000);
     expect(likely).toBeLessThan(10_000);
   });
+});
+
+test('the cost of the largest call is exact at the highest price that is accepted', () => {
+  const highest = nanoFromDecimal('3999.999999999') ?? 0;
+  const dearest = { input: highest, cachedInput: highest, cacheWrite: highest, output: highest };
+  const route = routeAt(dearest, { contextLength: null, outputTokensMax: null });
+  const inference = asking([], { outputTokensMax: Number.MAX_SAFE_INTEGER });
+  const bound = { inputTokens: Number.MAX_SAFE_INTEGER, marginPpm: 10_000_000 };
+  expect(costBound([route], inference, bound)).toBeLessThan(Number.MAX_SAFE_INTEGER);
 });
 
 describe('unparsed members count towards the bound', () => {
