@@ -25,13 +25,13 @@ const targets: Record<Wire, Record<string, { adapter: Adapter; model: string }>>
     Google: { adapter: googleAdapter(settings), model: 'gemini-3.5-flash' },
   },
   chat: {
-    'Responses upstreams': { adapter: responsesAdapter(settings), model: 'gpt-5' },
+    'Responses upstreams': { adapter: responsesAdapter(settings), model: 'fake' },
     Anthropic: { adapter: anthropicAdapter(settings), model: 'claude-sonnet-4-5' },
     Google: { adapter: googleAdapter(settings), model: 'gemini-3.5-flash' },
   },
   messages: {
     'chat upstreams': { adapter: chatAdapter(settings), model: 'fake' },
-    'Responses upstreams': { adapter: responsesAdapter(settings), model: 'gpt-5' },
+    'Responses upstreams': { adapter: responsesAdapter(settings), model: 'fake' },
     Google: { adapter: googleAdapter(settings), model: 'gemini-3.5-flash' },
   },
 };
@@ -68,7 +68,7 @@ const samples: Record<Wire, Record<string, Json>> = {
       summary: [],
       encrypted_content: 'gAAAA',
     }),
-    'input: other items': input({ type: 'local_shell_call', call_id: 'c' }),
+    'input: other items, roles and parts': input({ type: 'local_shell_call', call_id: 'c' }),
     'input: `file_id`': file({ type: 'input_file', file_id: 'file-1' }),
     'tools: functions': { tools: [{ type: 'function', ...weather }] },
     'tools: `namespace`, `custom`': {
@@ -90,6 +90,7 @@ const samples: Record<Wire, Record<string, Json>> = {
     max_output_tokens: { max_output_tokens: 99 },
     max_tool_calls: { max_tool_calls: 3 },
     'text.format': { text: { format: { type: 'json_schema', name: 'x', schema: { type: 'object' } } } },
+    'text.format: other types': { text: { format: { type: 'grammar' } } },
     'text.verbosity': { text: { verbosity: 'low' } },
     temperature: { temperature: 0.5 },
     top_p: { top_p: 0.5 },
@@ -146,6 +147,7 @@ const samples: Record<Wire, Record<string, Json>> = {
     'messages: `file_id`': {
       messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }],
     },
+    'messages: other roles and parts': { messages: [text, { role: 'critic', content: 'No.' }] },
     'tools: functions, `functions`': {
       tools: [{ type: 'function', function: weather }],
       functions: [{ ...weather, name: 'clock' }],
@@ -155,12 +157,17 @@ const samples: Record<Wire, Record<string, Json>> = {
       tools: [{ type: 'function', function: weather }],
       tool_choice: { type: 'function', function: { name: 'weather' } },
     },
+    'tool_choice: others': {
+      tools: [{ type: 'function', function: weather }],
+      tool_choice: 'sometimes',
+    },
     parallel_tool_calls: {
       tools: [{ type: 'function', function: weather }],
       parallel_tool_calls: false,
     },
     'max_tokens, max_completion_tokens': { max_tokens: 99 },
     response_format: { response_format: { type: 'json_object' } },
+    'response_format: other types': { response_format: { type: 'grammar' } },
     n: { n: 2 },
     temperature: { temperature: 0.5 },
     top_p: { top_p: 0.5 },
@@ -233,7 +240,22 @@ const samples: Record<Wire, Record<string, Json>> = {
         text,
       ],
     },
-    'messages: other blocks': {
+    'messages: `tool_reference`': {
+      messages: [
+        { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'search', input: {} }] },
+        {
+          role: 'user',
+          content: [
+            {
+              type: 'tool_result',
+              tool_use_id: 't',
+              content: [{ type: 'tool_reference', tool_name: 'weather' }],
+            },
+          ],
+        },
+      ],
+    },
+    'messages, system: other roles, blocks and sources': {
       messages: [{ role: 'user', content: [{ type: 'container_upload', file_id: 'f' }] }],
     },
     'messages: `file_id`': {
@@ -249,7 +271,7 @@ const samples: Record<Wire, Record<string, Json>> = {
       tools: [{ name: 'weather', input_schema: { type: 'object' } }],
       tool_choice: { type: 'tool', name: 'weather' },
     },
-    'tool_choice: a tool that Anthropic defines': {
+    'tool_choice: a tool that Anthropic defines, others': {
       tools: [{ type: 'bash_20250124', name: 'bash' }],
       tool_choice: { type: 'tool', name: 'bash' },
     },
@@ -258,12 +280,16 @@ const samples: Record<Wire, Record<string, Json>> = {
       tool_choice: { type: 'auto', disable_parallel_tool_use: true },
     },
     max_tokens: { max_tokens: 99 },
+    'max_tokens: 0': { max_tokens: 0 },
     'output_config.format, output_format': {
       output_config: { format: { type: 'json_schema', schema: { type: 'object' } } },
     },
+    'output_config.format: other types': { output_config: { format: { type: 'grammar' } } },
     'output_config.effort': { output_config: { effort: 'high' } },
+    'output_config: others': { output_config: { task_budget: 5 } },
     'thinking: `enabled`, with a budget': { thinking: { type: 'enabled', budget_tokens: 4096 } },
     'thinking: `disabled`': { thinking: { type: 'disabled' } },
+    'thinking: others': { thinking: { type: 'always' } },
     temperature: { temperature: 0.5 },
     top_p: { top_p: 0.5 },
     top_k: { top_k: 5 },
