@@ -118,7 +118,7 @@ const reserved =
 
 function readHeader(line: string): [name: string, value: string] {
   const [, name = '', value = ''] =
-    /^([!#$%&'*+.^_`|~\w-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*)$/.exec(line) ?? [];
+    /^([!#$%&'*+.^_`|~\w-]+):[ \t]*((?:[\x21-\x7e\x80-\xff][\t\x20-\x7e\x80-\xff]*)?)$/.exec(line) ?? [];
   if (name === '') throw usage(`"${line}" is not a header.`, 'Write it as --header "name: value".');
   if (reserved.test(name.toLowerCase())) throw usage(`The header ${name} cannot be set.`);
   return [name.toLowerCase(), value];
