@@ -101,6 +101,30 @@ describe('starting a tool', () => {
     });
   });
 
+  test('it gets no other key, by which it could call models past its limits', async () => {
+    const secrets = {
+      GATEWAY_KEY: daemon.login,
+      GATEWAY_MASTER_KEY_FILE: '/nowhere/master',
+      GATEWAY_WALLET_SECRET: 'secret',
+      OPENAI_API_KEY: 'sk-mine',
+      GROQ_API_KEY: 'gsk-mine',
+      ANTHROPIC_AUTH_TOKEN: 'sk-ant-mine',
+      BRAVE_API_KEY: 'for a search',
+    };
+    const args = ['aider', '-m', 'sim/echo', '--env', 'BRAVE_API_KEY', '--', '0'];
+    const { code, stderr } = await gateway(args, { env: { ...secrets, EDITOR: 'vi' } });
+    expect(code).toBe(0);
+    const { env } = await recorded();
+    expect(env).toMatchObject({ EDITOR: 'vi', BRAVE_API_KEY: 'for a search', RECORD: record });
+    expect(Object.keys(env).filter((name) => name.startsWith('GATEWAY_'))).toEqual([]);
+    const given = Object.values(env);
+    const left = Object.values(secrets).filter((secret) => given.includes(secret));
+    expect(left).toEqual([secrets.BRAVE_API_KEY]);
+    expect(stderr).toContain(
+      'aider does not get GROQ_API_KEY, ANTHROPIC_AUTH_TOKEN. To pass one on: --env NAME',
+    );
+  });
+
   test('says so when the tool made no calls', async () => {
     const { code, stderr } = await gateway(['qwen', '-m', 'sim/echo']);
     expect(code).toBe(0);

@@ -16,11 +16,13 @@ import { sumUsage } from '../usage.ts';
 import { issueRunKey, type RunKey, revokeRunKey } from './run-key.ts';
 import { type Shell, shells, shellText, usualShell } from './shell-text.ts';
 import { findProgram, startTool } from './start-tool.ts';
+import { toolEnvironment } from './tool-environment.ts';
 import { adviceFor, type Tool, type ToolSettings, tools } from './tools.ts';
 
 interface RunFlags {
   model?: string | undefined;
   spendCap?: LimitsChange['spend_cap'];
+  env?: string | undefined;
   print?: true | undefined;
   shell?: Shell | undefined;
   list?: true | undefined;
@@ -42,6 +44,7 @@ export const runCommand = (context: Context) =>
         spendCap,
       ),
     )
+    .option('--env <names>', 'API keys of your environment that the tool gets, too: BRAVE_API_KEY,OTHER')
     .option('--print', `print shell statements with a key for ${printedDays} days, and start nothing`)
     .addOption(new Option('--shell <shell>', 'the syntax of --print (default: from SHELL)').choices(shells))
     .option('--list', 'list the tools and where they are installed')
@@ -74,7 +77,12 @@ async function runTool(context: Context, tool: Tool, args: string[], flags: RunF
   const startedAt = context.now();
   const { key, settings } = await prepare(context, tool, { ...flags, days: runDays });
   try {
-    context.exit = await startTool(path, settings, { env: context.env, args });
+    const passed = flags.env?.split(',') ?? [];
+    const { env, withheld } = toolEnvironment(context.env, { settings, passed });
+    if (withheld.length > 0) {
+      context.out.note(`${command} does not get ${withheld.join(', ')}. To pass one on: --env NAME`);
+    }
+    context.exit = await startTool(path, settings, { env, args });
   } finally {
     // Revoked first: this ends calls that are still running, whose cost counts, too.
     await revokeRunKey(context, key);

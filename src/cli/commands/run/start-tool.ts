@@ -28,19 +28,18 @@ const forwarded = ['SIGTERM', 'SIGHUP'] as const;
 const fromTerminal = ['SIGINT', 'SIGQUIT'] as const;
 
 /**
- * Runs a program on this terminal, with the settings in its environment and `args` after those of the settings. Resolves
+ * Runs a program on this terminal, with only the given environment, and `args` after those of the settings. Resolves
  * to its exit code, or 128 and the number of the signal that ended it, as shells do.
  */
 export function startTool(
   path: string,
-  settings: ToolSettings,
+  settings: Pick<ToolSettings, 'args'>,
   { env, args }: { env: Environment; args: readonly string[] },
 ): Promise<number> {
-  const inherited = Object.entries(env).filter(([name]) => !settings.unset?.includes(name));
   return new Promise((resolve, reject) => {
     const child = spawn(path, [...(settings.args ?? []), ...args], {
       stdio: 'inherit',
-      env: { ...Object.fromEntries(inherited), ...settings.env },
+      env,
     });
     const forward = (signal: NodeJS.Signals) => void child.kill(signal);
     const ignore = () => {};
