@@ -146,6 +146,34 @@ describe('a call on the workspace’s own key', () => {
     expect(body.service?.cost.total_usd).toBe(body.service?.cost.provider_usd);
   });
 
+  test.each([
+    ['a response', '/v1/responses', { model, input: 'Hello.', store: false }],
+    ['a stream', '/v1/responses', { model, input: 'Hello.', store: false, stream: true }],
+    [
+      'a stream of a translated call',
+      '/v1/messages',
+      { model, max_tokens: 50, messages: [{ role: 'user', content: 'Hello.' }], stream: true },
+    ],
+    ['embeddings', '/v1/embeddings', { model: 'openai/text-embedding-3-small', input: 'Hello.' }],
+  ])('passes on the limits of the account there: %s', async (_name, path, body) => {
+    await put(good);
+    fake.script({ headers: limits });
+    const headers = { authorization: `Bearer ${daemon.key}`, 'content-type': 'application/json' };
+    const answer = await fetch(daemon.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+    await answer.text();
+    expect(answer.status).toBe(200);
+    expect(limitsIn(answer.headers)).toEqual({ 'x-ratelimit-remaining-requests': '59' });
+  });
+
+  test('passes them on with a 429, too', async () => {
+    await put(good);
+    fake.script({ headers: limits, error: { status: 429, message: 'Slow down.' } });
+    const { status, headers } = await call();
+    expect(status).toBe(429);
+    expect(limitsIn(headers)).toEqual({ 'x-ratelimit-remaining-requests': '59' });
+    await put(good);
+  });
+
   test('is for a model that the list shows as available, to the workspace only', async () => {
     await put(good);
     const availabilityFor = async (as: string) =>
@@ -193,6 +221,10 @@ describe('a call on the workspace’s own key', () => {
     await put(good);
   });
 });
+
+const limits = { 'x-ratelimit-remaining-requests': '59', 'set-cookie': 'a=b', 'openai-organization': 'acme' };
+const limitsIn = (headers: Headers) =>
+  Object.fromEntries([...headers].filter(([name]) => /ratelimit|cookie|organization/.test(name)));
 
 interface Served {
   days: { by_caller: Record<string, number>; by_price_tier: Record<string, number> }[];
@@ -251,8 +283,10 @@ describe('alongside an account of the host', () => {
     expect((await call()).body.service).toMatchObject({ own_key: false });
     expect(fake.requests.at(-1)?.headers.authorization).toBe(`Bearer ${hosts}`);
     expect((await call({ pay: 'mine' })).status).toBe(502);
+    fake.script({ headers: limits });
     const ours = await call({ pay: 'ours' });
     expect(ours.status).toBe(200);
+    expect(limitsIn(ours.headers)).toEqual({});
     expect(Number(ours.body.service?.charged_usd)).toBeGreaterThan(0);
     const status = (await ask('/v1/admin/status')).body as unknown as {
       providers: { name: string; state: string }[];

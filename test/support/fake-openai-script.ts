@@ -24,6 +24,8 @@ export interface FakeAnswer {
   bytesPerWrite?: number;
   /** Accepts the request and never answers. */
   silent?: boolean;
+  /** Additional headers of the answer. */
+  headers?: Record<string, string>;
   /** Answers with exactly this response. */
   raw?: { status?: number; headers?: Record<string, string>; body: string | Uint8Array };
 }

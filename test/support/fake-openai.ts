@@ -149,6 +149,7 @@ class Fake implements FakeOpenAi {
     const body = request.body ?? {};
     const isChat = request.path === '/v1/chat/completions';
     if (answer.silent) return;
+    for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
     if (answer.error) return sendError(response, answer.error);
     if (answer.raw) {
       const { status = 200, headers = { 'content-type': 'application/json' }, body: bytes } = answer.raw;

@@ -1,13 +1,14 @@
 import type { EmbeddingInput } from '../features/upstreams/neutral.ts';
 import {
-  type EmbeddingAnswer,
   type Upstream,
+  type UpstreamAnswer,
   type UpstreamCall,
   UpstreamFailure,
   type Vector,
 } from '../features/upstreams/upstream.ts';
 import type { EmbeddingsAdapter } from './adapter.ts';
 import { type DocumentOptions, fetchDocument } from './http-upstream.ts';
+import { rateLimitsIn } from './rate-limits.ts';
 
 export interface EmbeddingsOptions extends Omit<DocumentOptions, 'adapter'> {
   /** Undefined for a provider without embeddings. */
@@ -40,7 +41,7 @@ async function embed(
   call: UpstreamCall,
   inputs: readonly EmbeddingInput[],
   signal: AbortSignal,
-): Promise<EmbeddingAnswer> {
+): Promise<UpstreamAnswer> {
   if (!adapter)
     throw new UpstreamFailure('unknown-model', `${options.name} has no embeddings`, { status: 404 });
   const batches = inBatches(inputs, adapter);
@@ -50,16 +51,17 @@ async function embed(
   const either = AbortSignal.any([signal, failed.signal]);
   const vectors: Vector[] = new Array(inputs.length);
   let inputTokens: number | undefined = 0;
+  let limits: ReturnType<typeof rateLimitsIn> = {};
   const next = requests.values();
   const work = async () => {
     for (const { batch, request } of next) {
       const spentMs = (call.spentMs ?? 0) + performance.now() - startedAt;
-      const json = await fetchDocument({ ...options, adapter }, request, { signal: either, spentMs }).catch(
-        (error: unknown) => {
-          throw atOwnPosition(error, batch.start);
-        },
-      );
-      const read = adapter.read(json, batch.inputs.length);
+      const asking = { signal: either, spentMs };
+      const answer = await fetchDocument({ ...options, adapter }, request, asking).catch((error: unknown) => {
+        throw atOwnPosition(error, batch.start);
+      });
+      limits = rateLimitsIn(answer.headers);
+      const read = adapter.read(answer.json, batch.inputs.length);
       for (const [position, vector] of read.vectors.entries()) vectors[batch.start + position] = vector;
       inputTokens = sum(inputTokens, read.inputTokens);
     }
@@ -75,6 +77,7 @@ async function embed(
     kind: 'embeddings',
     vectors,
     inputTokens,
+    ...limits,
     ...(dropped.length > 0 && { dropped }),
   };
 }

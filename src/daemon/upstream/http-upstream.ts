@@ -12,6 +12,7 @@ import type { Adapter, ProviderRequest } from './adapter.ts';
 import { AnswerBatches } from './answer-batches.ts';
 import { listOf, parseObject } from './json.ts';
 import { upstreamFailureOf } from './network-failures.ts';
+import { rateLimitsIn } from './rate-limits.ts';
 import { errorStatusIn, readText } from './response-body.ts';
 
 /** Time limits in milliseconds. */
@@ -71,7 +72,7 @@ async function open(
         ? documentForStream
         : readStream;
     const received = await read(options, call, answer);
-    return dropped.length > 0 ? { ...received, dropped } : received;
+    return { ...received, ...rateLimitsIn(answer.headers), ...(dropped.length > 0 && { dropped }) };
   } catch (error) {
     throw rewritable(upstreamFailureOf(error, name), (inference) => adapter.request({ ...call, inference }));
   }
@@ -96,7 +97,8 @@ async function countInput(
   const request = adapter.countRequest?.(call);
   if (request === undefined) return undefined;
   try {
-    return adapter.readCount?.(await fetchDocument(options, request, { signal, spentMs: 0 }));
+    const { json } = await fetchDocument(options, request, { signal, spentMs: 0 });
+    return adapter.readCount?.(json);
   } catch (error) {
     throw rewritable(error, (inference) => adapter.countRequest?.({ ...call, inference }));
   }
@@ -131,14 +133,14 @@ export async function fetchDocument(
   options: DocumentOptions,
   request: ProviderRequest,
   asking: Omit<Asking, 'isWhole'>,
-): Promise<Record<string, unknown>> {
+): Promise<{ json: Record<string, unknown>; headers: IncomingAnswer['headers'] }> {
   const { name } = options;
   try {
     const answer = await dial(options, request, { ...asking, isWhole: true });
     if (answer.status >= 400) throw await refusal(options.adapter, answer);
     acceptedType(name, answer);
     const { json } = documentIn(options, answer, await answer.body.bytes(answerBytesMax));
-    if (json) return json;
+    if (json) return { json, headers: answer.headers };
     throw new UpstreamFailure('broken', `${name} answered with something that is not a JSON object`);
   } catch (error) {
     throw upstreamFailureOf(error, name);
@@ -169,7 +171,9 @@ async function refusal(adapter: Pick<Adapter, 'failure'>, answer: IncomingAnswer
   // What has arrived by then is enough.
   const timer = setTimeout(() => answer.body.cancel(), errorBodyMs);
   const body = await readText(answer.body, errorBytesMax).finally(() => clearTimeout(timer));
-  return adapter.failure(answer.status, answer.headers, body);
+  const failure = adapter.failure(answer.status, answer.headers, body);
+  Object.assign(failure.details, rateLimitsIn(answer.headers));
+  return failure;
 }
 
 async function readDocument(

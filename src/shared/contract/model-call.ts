@@ -43,6 +43,8 @@ export const modelCallHeaders = {
   'x-service-cache': '`hit` or `miss`, for calls that use the response cache.',
   'x-service-cost-usd':
     'The cost of the answer in dollars, also when your own provider key paid it: `service.charged_usd` is 0 then. Absent on streams and when the price is unknown.',
+  'x-ratelimit-remaining-requests':
+    'With your own provider key: the limits of your account there, like all headers of the provider named `x-ratelimit-…`, `anthropic-ratelimit-…` and `ratelimit-…`.',
   'payment-response': 'The receipt of a payment by `PAYMENT-SIGNATURE` (x402).',
   'payment-receipt': 'The receipt of a payment by a `Payment` credential.',
 } as const;

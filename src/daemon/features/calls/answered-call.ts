@@ -62,8 +62,10 @@ export class AnsweredCall {
 
   /** The headers of the answer. A stream has no cost yet. */
   headers(settled?: Settled): Record<string, string> {
-    const { route, meter } = this.#started;
+    const { route, meter, answer } = this.#started;
     const headers: Record<string, string> = {
+      // Those of the host's account are not the caller's business.
+      ...(route.ownKey && answer.rateLimits),
       'x-service-model': headerText(route.offer.model),
       'x-service-upstream': route.provider,
     };

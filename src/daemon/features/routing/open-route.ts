@@ -79,7 +79,7 @@ export async function openRoute(
         repeated = route;
         waiting.push(route);
       }
-      failed.push({ attempt, failure: error });
+      failed.push({ attempt, failure: error, isOwn: route.ownKey });
       continue;
     }
     const isLast = waiting.length === 0 || failed.length === attemptsMax - 1;
@@ -87,7 +87,7 @@ export async function openRoute(
     const attempt = attempts.at(-1);
     if (failure === undefined || attempt === undefined) return started;
     deps.onFailure?.(route.provider, failure);
-    failed.push({ attempt, failure });
+    failed.push({ attempt, failure, isOwn: started.route.ownKey });
   }
   throw allRoutesFailed(request.inference.model, failed, attempts);
 }

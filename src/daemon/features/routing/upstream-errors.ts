@@ -7,6 +7,8 @@ import { type Attempt, attemptView } from './contract.ts';
 export interface FailedAttempt {
   attempt: Attempt;
   failure: UpstreamFailure;
+  /** Whether the account there is the caller's own. */
+  isOwn: boolean;
 }
 
 const retryAfterSecondsDefault = 5;
@@ -64,7 +66,12 @@ export function allRoutesFailed(
   const failures = failed.map(({ failure }) => failure);
   const every = (kind: UpstreamFailureKind) =>
     failures.length > 0 && failures.every((failure) => failure.kind === kind);
-  const details = { extra: { attempts: attempts.map(attemptView) }, cause: failures.at(-1) };
+  const headers = failed.findLast(({ isOwn }) => isOwn)?.failure.details.rateLimits;
+  const details = {
+    extra: { attempts: attempts.map(attemptView) },
+    cause: failures.at(-1),
+    ...(headers && { headers }),
+  };
   if (every('rate-limited')) {
     return new ApiError('rate_limited', {
       message: `Every provider of ${model} is rate limited.`,

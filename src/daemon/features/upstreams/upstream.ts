@@ -35,7 +35,10 @@ export interface Upstream {
   ): Promise<number | undefined>;
 }
 
-export type UpstreamAnswer = StreamAnswer | JsonAnswer | EmbeddingAnswer;
+export type UpstreamAnswer = (StreamAnswer | JsonAnswer | EmbeddingAnswer) & {
+  /** Headers of the provider's answer that state the limits of the account there. */
+  rateLimits?: Readonly<Record<string, string>>;
+};
 
 /** A part of the request that the provider or its format does not take, and that was left out or reduced. */
 export interface Dropped {
@@ -99,6 +102,8 @@ export type CallerErrorCode = 'context_length_exceeded' | 'unsupported_value' | 
 export interface UpstreamFailureDetails {
   status?: number;
   retryAfterSeconds?: number;
+  /** Headers of the provider's answer that state the limits of the account there. */
+  rateLimits?: Readonly<Record<string, string>>;
   /**
    * The provider's sentence for the caller, sanitized: it never contains a key. Failures that concern the account there have
    * none.
