@@ -338,9 +338,9 @@ describe('a payment', () => {
     expect(paid.data).toMatchObject({ maxFeeMsats: 0, problem: 'This invoice is already paid.' });
   });
 
-  test('goes only to allowed hosts, if the configuration names some', async () => {
+  test('has to declare one of the configured hosts, if there are any', async () => {
     const strict = await startDaemon({
-      config: `${config}wallet: {allowed_hosts: [shop.example, "*.pay.example"]}\n`,
+      config: `${config}wallet: {declared_hosts: [shop.example, "*.pay.example"]}\n`,
     });
     try {
       const ask = (path: string, json: object) =>

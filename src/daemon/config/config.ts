@@ -88,7 +88,7 @@ export interface Config {
   vault: VaultConfig;
   /** How wallets reach others. */
   lightning: LightningConfig;
-  /** Whom wallets may pay; empty for anyone. */
+  /** Hosts of which each payment has to declare one; empty for any. */
   paymentHosts: string[];
   /** Limits on what models may pay with tools, per wallet. */
   toolSpending: { perPaymentMsat: number; perDayMsat: number };
@@ -320,7 +320,7 @@ export async function loadConfig({
     },
     vault: vaultOf(file, { setting, env, folder: dirname(configFile) }),
     lightning: lightningOf(file, { setting, env, folder: dirname(configFile) }),
-    paymentHosts: setting('wallet.allowed_hosts'),
+    paymentHosts: setting('wallet.declared_hosts'),
     toolSpending: {
       perPaymentMsat: setting('mcp.max_payment_sats') * 1000,
       perDayMsat: setting('mcp.max_daily_sats') * 1000,

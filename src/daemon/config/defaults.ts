@@ -51,7 +51,7 @@ export const defaults = {
   'wallet.backend': 'embedded',
   'wallet.network': 'bitcoin',
   'wallet.secret_env': 'GATEWAY_WALLET_SECRET',
-  'wallet.allowed_hosts': [],
+  'wallet.declared_hosts': [],
   'mcp.max_payment_sats': 0,
   'mcp.max_daily_sats': 0,
   'paywalls.host': listenDefaults.host,

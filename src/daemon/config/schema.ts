@@ -319,7 +319,7 @@ export const ConfigFile = Type.Object(
           ),
           secret_env: Type.Optional(variable),
           secret_file: Type.Optional(text),
-          allowed_hosts: Type.Optional(Type.Array(text, { description: 'a list of names' })),
+          declared_hosts: Type.Optional(Type.Array(text, { description: 'a list of names' })),
         },
         map,
       ),

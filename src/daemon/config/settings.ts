@@ -93,7 +93,7 @@ export const knownSettings: Readonly<Record<string, Known>> = {
   'wallet.network': {},
   'wallet.secret_env': {},
   'wallet.secret_file': {},
-  'wallet.allowed_hosts': {},
+  'wallet.declared_hosts': {},
   'mcp.max_payment_sats': {},
   'mcp.max_daily_sats': {},
   'paywalls.host': restart,

@@ -86,7 +86,7 @@ export const payInvoice = endpoint({
         minLength: 1,
         maxLength: 255,
         description:
-          'Whom you pay, for your records; one of `wallet.allowed_hosts`, if the host has configured them.',
+          'Whom you pay, for your records; one of `wallet.declared_hosts`, if those are configured. It is not checked against the invoice.',
       }),
     ),
     maxAmountMsats: Type.Optional(

@@ -41,7 +41,7 @@ export interface PaymentsDeps {
   wallets: Pick<Wallets, 'of' | 'required'>;
   backend: () => LightningBackend;
   sealer: DataSealer;
-  /** Read on each payment; empty for any host. `*.example.com` matches every name below it. */
+  /** Read on each payment: the hosts of which it has to declare one; empty for any. `*.example.com` matches every name below it. */
   settings: { readonly paymentHosts: readonly string[] };
   /** Called once a wallet's events are on disk. */
   announce: (wallet: Pick<WalletRecord, 'workspaceId'>) => void;
@@ -289,14 +289,14 @@ export class Payments {
     const { paymentHosts } = this.#deps.settings;
     if (paymentHosts.length === 0) return;
     if (host === null)
-      throw inputFault('host', 'is required: this host only allows payments to certain hosts');
+      throw inputFault('host', 'is required: each payment has to declare one of `wallet.declared_hosts`');
     const name = host.toLowerCase();
     const isAllowed = paymentHosts.some((allowed) =>
       allowed.startsWith('*.')
         ? name.endsWith(allowed.slice(1).toLowerCase())
         : name === allowed.toLowerCase(),
     );
-    if (!isAllowed) throw inputFault('host', 'is not among the hosts that may be paid');
+    if (!isAllowed) throw inputFault('host', 'is not one of `wallet.declared_hosts`');
   }
 
   /** Checks everything but the balance, which the write that records the payment checks. */
