@@ -7,6 +7,8 @@ const retentionMs = 24 * 60 * 60 * 1000;
 const storedMax = 100_000;
 const pruneEveryMs = 10 * 60 * 1000;
 
+const wokenAtOnce = 100;
+
 /** Live events queued for one slow reader. */
 const liveMaxDefault = 1000;
 
@@ -25,8 +27,21 @@ export function eventFeed(deps: { store: EventsStore; world: World; liveMax?: nu
   const followersOf = (workspaceId: string) =>
     [...followers].filter((follower) => follower.workspaceIds.includes(workspaceId));
 
+  const reads = sharedReads(store);
+
+  /** In small groups, as waking a follower renders and sends its events: calls go on in between. */
+  const wake = async (woken: readonly Follower[]): Promise<void> => {
+    for (let at = 0; at < woken.length; at += wokenAtOnce) {
+      if (at > 0) await world.sleep(0);
+      for (const follower of woken.slice(at, at + wokenAtOnce)) follower.wake();
+    }
+  };
+
   const announce = (event: Pick<EventRecord, 'workspaceId'>): void => {
-    for (const follower of followersOf(event.workspaceId)) follower.notify();
+    reads.clear();
+    const readers = followersOf(event.workspaceId);
+    for (const follower of readers) follower.notify();
+    void wake(readers);
   };
 
   return {
@@ -35,7 +50,9 @@ export function eventFeed(deps: { store: EventsStore; world: World; liveMax?: nu
       // Called several times per request, usually without followers.
       if (followers.size === 0) return;
       const live = { ...event, at: world.now(), sequence: null };
-      for (const follower of followersOf(event.workspaceId)) follower.push(live);
+      const readers = followersOf(event.workspaceId);
+      for (const follower of readers) follower.push(live);
+      void wake(readers);
     },
 
     /** Announces that an event of this workspace was committed. */
@@ -60,7 +77,7 @@ export function eventFeed(deps: { store: EventsStore; world: World; liveMax?: nu
       from: { workspaceIds: readonly [string, ...string[]]; after: number },
       signals: readonly AbortSignal[],
     ): AsyncGenerator<FeedEvent[], void, undefined> {
-      const follower = new Follower({ ...from, store, liveMax, now: () => world.now() });
+      const follower = new Follower({ ...from, store: reads, liveMax, now: () => world.now() });
       const ends = [...signals, closing.signal];
       const end = () => follower.end();
       for (const signal of ends) signal.addEventListener('abort', end);
@@ -91,3 +108,26 @@ export function eventFeed(deps: { store: EventsStore; world: World; liveMax?: nu
 }
 
 export type EventFeed = ReturnType<typeof eventFeed>;
+
+/** Positions whose events are kept. */
+const sharedMax = 16;
+
+/**
+ * Followers at the same position share one read, and so the events that it returns. What was read is kept until `clear` is
+ * called, when there are new events.
+ */
+function sharedReads({ after: read }: Pick<EventsStore, 'after'>) {
+  const reads = new Map<string, Promise<EventRecord[]>>();
+  const after: EventsStore['after'] = (workspaceIds, sequence, limit) => {
+    const place = `${workspaceIds.join()} ${sequence} ${limit}`;
+    const known = reads.get(place);
+    if (known !== undefined) return known;
+    if (reads.size >= sharedMax) reads.clear();
+    const events = read(workspaceIds, sequence, limit);
+    reads.set(place, events);
+    // A failed read is tried again.
+    events.catch(() => reads.delete(place));
+    return events;
+  };
+  return { after, clear: () => reads.clear() };
+}

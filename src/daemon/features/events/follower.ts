@@ -39,12 +39,15 @@ export class Follower {
   push(event: FeedEvent): void {
     if (this.#live.length < this.#options.liveMax) this.#live.push(event);
     else this.#dropped += 1;
-    this.#wake();
   }
 
   /** Signals that there are new stored events. */
   notify(): void {
     this.#isBehind = true;
+  }
+
+  /** Sends what was pushed or signaled. */
+  wake(): void {
     this.#wake();
   }
 

@@ -58,12 +58,19 @@ async function* chunks(
   }
 }
 
+/** Rendered once for all followers. */
+const frames = new WeakMap<FeedEvent, string>();
+
 function frame(event: FeedEvent): string {
+  const known = frames.get(event);
+  if (known !== undefined) return known;
   const view: EventView = {
     type: event.type,
     sequence: event.sequence,
     created_at: isoTime(event.at),
     data: event.data,
   };
-  return rowEvent(event.type, view, event.sequence ?? undefined);
+  const text = rowEvent(event.type, view, event.sequence ?? undefined);
+  frames.set(event, text);
+  return text;
 }

@@ -324,3 +324,27 @@ test('a reader can filter by types and by key', async () => {
   expect(await sequences({ key: 'key_1' })).toEqual([1, 3, 4]);
   expect(await sequences({ type: 'request.*', key: 'key_1' })).toEqual([1]);
 });
+
+test('many followers share what is read and rendered, and are served in groups', async () => {
+  let reads = 0;
+  const counting = {
+    ...store,
+    after: (...position: Parameters<typeof store.after>) => {
+      reads += 1;
+      return store.after(...position);
+    },
+  };
+  feed = eventFeed({ store: counting, world });
+  const readers = await Promise.all(Array.from({ length: 1_000 }, () => follow()));
+  reads = 0;
+  feed.publish({ type: 'request.started', workspaceId: 'ws_acme', data: { n: 0 } });
+  await feed.record(event(1));
+  await settled();
+  const served = () => readers.filter(({ raw }) => raw.length > 1).length;
+  // The rest of the process goes on before the others are.
+  expect(served()).toBeLessThan(300);
+  for (let group = 0; group < 20; group += 1) await world.advance(1);
+  expect(served()).toBe(1_000);
+  expect(readers.map((reader) => reader.numbers())).toEqual(readers.map(() => [0, 1]));
+  expect(reads).toBe(1);
+});
