@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { StreamReply } from '../handler.ts';
+import type { Log } from '../log.ts';
 import type { HttpLimits } from './protection/limits.ts';
 
 export const eventStreamHeaders = {
@@ -14,12 +15,22 @@ const heartbeatComment = ': keep-alive\n\n';
 
 export type EventStreamLimits = Pick<HttpLimits, 'heartbeatMs' | 'stalledReaderMs' | 'streamBufferBytesMax'>;
 
+/** A connection that can be closed immediately. */
+export interface Cuttable {
+  destroy(): unknown;
+}
+
+/** A longer text is written in pieces, each after the one before was read: a text in flight takes three times its length. */
+const pieceChars = 64 * 1024;
+
 export interface EventStreamOptions {
   limits: EventStreamLimits;
   /** Whether to send headers before the first event, for streams that wait for something to happen. */
   startImmediately: boolean;
   /** Sent while nothing else is; a comment by default. */
   heartbeat?: string | undefined;
+  /** Streams that wait for their reader; may be cut when memory is short. */
+  stalled: Set<Cuttable>;
   /** Called once, when the response can no longer become an error status. */
   writeHead: () => void;
 }
@@ -28,14 +39,15 @@ export interface EventStreamOptions {
 export async function writeEventStream(
   response: ServerResponse,
   { chunks }: StreamReply,
-  { limits, startImmediately, heartbeat = heartbeatComment, writeHead }: EventStreamOptions,
+  { limits, startImmediately, heartbeat = heartbeatComment, stalled, writeHead }: EventStreamOptions,
 ): Promise<void> {
   const iterator = chunks[Symbol.asyncIterator]();
   let timer: NodeJS.Timeout | undefined;
+  let isWithinEvents = false;
   const start = () => {
     writeHead();
     timer = setInterval(() => {
-      if (response.writableLength === 0) response.write(heartbeat);
+      if (!isWithinEvents && response.writableLength === 0) response.write(heartbeat);
     }, limits.heartbeatMs);
   };
   try {
@@ -49,18 +61,48 @@ export async function writeEventStream(
       if (timer === undefined) start();
       if (done) break;
       if (value === '') continue;
-      response.write(value);
       timer?.refresh();
-      if (response.writableLength > limits.streamBufferBytesMax)
+      isWithinEvents = true;
+      for (const piece of piecesOf(value)) {
+        response.write(piece);
+        if (response.writableLength <= limits.streamBufferBytesMax) continue;
+        stalled.add(response);
         await drained(response, limits.stalledReaderMs);
+        stalled.delete(response);
+        if (response.destroyed) return;
+      }
+      isWithinEvents = false;
     }
     response.end();
     disconnectWhenStalled(response, limits.stalledReaderMs);
   } finally {
     clearInterval(timer);
+    stalled.delete(response);
     // Runs the stream's `finally`, which settles the call even when the client has left.
     await iterator.return?.();
   }
+}
+
+/** Cuts the streams that wait for their reader: what they hold is the most memory that can be given up. */
+export function cutStalled({ stalled, log }: { stalled: Set<Cuttable>; log: Log }): void {
+  if (stalled.size === 0) return;
+  log.warn({ streams: stalled.size }, 'memory is short: streams that nobody reads are cut');
+  for (const stream of stalled) stream.destroy();
+  stalled.clear();
+}
+
+/** Pieces of a text, none of which ends within a character. */
+export function piecesOf(text: string): string[] {
+  if (text.length <= pieceChars) return [text];
+  const pieces: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    let end = Math.min(at + pieceChars, text.length);
+    const isHigh = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
+    if (isHigh && end < text.length) end += 1;
+    pieces.push(text.slice(at, end));
+    at = end;
+  }
+  return pieces;
 }
 
 /** Resolves when the client has read everything or left. A client that reads nothing is disconnected. */

@@ -5,7 +5,12 @@ import { RelayReply, StreamReply } from '../handler.ts';
 import type { Log } from '../log.ts';
 import { discardBody } from './discard-body.ts';
 import { describeFailure, errorAnswer } from './error-reply.ts';
-import { disconnectWhenStalled, eventStreamHeaders, writeEventStream } from './event-stream.ts';
+import {
+  type Cuttable,
+  disconnectWhenStalled,
+  eventStreamHeaders,
+  writeEventStream,
+} from './event-stream.ts';
 import type { HttpLimits } from './protection/limits.ts';
 import type { ServerCall } from './server-call.ts';
 
@@ -16,6 +21,8 @@ export interface ResponderOptions {
   log: Log;
   version: string;
   strictErrors: boolean;
+  /** Streams that wait for their reader. */
+  stalled: Set<Cuttable>;
   isDraining: () => boolean;
   /** Called before the error is written; without one if the client left. */
   onFailure: (call: ServerCall, error: ApiError | undefined) => void;
@@ -119,6 +126,7 @@ export class Responder {
         limits: this.#options.limits,
         startImmediately: call.endpoint?.stream?.always === true,
         heartbeat: call.endpoint?.stream?.heartbeat,
+        stalled: this.#options.stalled,
         writeHead,
       });
     } catch (error) {

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import type { Handler } from '../handler.ts';
 import { describeFailure } from './error-reply.ts';
+import type { Cuttable } from './event-stream.ts';
 import { FairTurns } from './fair-turns.ts';
 import { type HostNames, hostNames, requestGuard } from './protection/guard.ts';
 import { type HttpLimits, httpLimits } from './protection/limits.ts';
@@ -38,6 +39,8 @@ export interface ServerContext {
   /** Open sockets. */
   sockets: Set<{ drain(): void }>;
   overload: Overload;
+  /** Streams and sockets that wait for their reader: cut when memory is short. */
+  stalled: Set<Cuttable>;
   /** For large compressed bodies, which are read a few at a time. */
   largeBodies: FairTurns;
   /** Set once; new requests are rejected from then on. */
@@ -49,7 +52,9 @@ export function createServerContext(given: HttpServerOptions): ServerContext {
   const limits = { ...httpLimits, ...options.limits };
   const hosts = hostNames(options.allowedHosts ?? [], options.publicUrl);
   const origins = allowedOrigins(options.allowedOrigins ?? []);
+  const stalled = options.stalled ?? new Set<Cuttable>();
   const context: ServerContext = {
+    stalled,
     options,
     limits,
     hosts,
@@ -66,6 +71,7 @@ export function createServerContext(given: HttpServerOptions): ServerContext {
       log: options.log,
       version: options.version,
       strictErrors: options.strictErrors ?? false,
+      stalled,
       isDraining: () => context.isDraining || context.overload.load !== 'well',
       onFailure: (call, error) => reportFailure(options, call, error),
     }),

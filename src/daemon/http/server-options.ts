@@ -2,6 +2,7 @@ import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import type { ApiError } from '../../shared/errors.ts';
 import type { Caller, Handler } from '../handler.ts';
 import type { Log } from '../log.ts';
+import type { Cuttable } from './event-stream.ts';
 import type { HttpLimits } from './protection/limits.ts';
 import type { Overload } from './protection/overload.ts';
 
@@ -78,6 +79,8 @@ export interface HttpServerOptions {
   isDiskFull?: () => boolean;
   /** Replaces the default overload detection. */
   overload?: Overload;
+  /** Where streams are listed while they wait for their reader. */
+  stalled?: Set<Cuttable>;
   onFinish?: ((finished: FinishedRequest) => void) | undefined;
   /** Called at most once per request and per message, before `onFinish`. */
   onFailure?: ((failed: FailedRequest) => void) | undefined;

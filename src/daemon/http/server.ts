@@ -3,6 +3,7 @@ import { ApiError } from '../../shared/errors.ts';
 import { outliveConnections } from './accepted-sockets.ts';
 import { rawAnswers } from './connection-errors.ts';
 import { addEndpoints } from './endpoint-route.ts';
+import { cutStalled } from './event-stream.ts';
 import { bodyTooLarge, decompress, parseJson } from './json-body.ts';
 import { createListeners, serverUrl } from './listeners.ts';
 import { connectionsMaxFor, openFilesMax } from './protection/limits.ts';
@@ -84,6 +85,7 @@ export async function createServer(options: HttpServerOptions): Promise<HttpServ
           log: options.log,
           isDiskFull: options.isDiskFull ?? (() => false),
           connections: () => ({ open: context.running.count, max: connectionsMax }),
+          onShortOfMemory: () => cutStalled({ stalled: context.stalled, log: options.log }),
         });
       const bound = app.server.address();
       if (bound === null || typeof bound === 'string') throw new Error('not listening on a port');

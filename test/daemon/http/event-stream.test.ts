@@ -1,8 +1,10 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { implement, RelayReply, StreamReply } from '../../../src/daemon/handler.ts';
+import { type Cuttable, cutStalled, piecesOf } from '../../../src/daemon/http/event-stream.ts';
 import { ApiError } from '../../../src/shared/errors.ts';
 import { collectGarbage } from '../../support/collect-garbage.ts';
 import { aListeningServer, anEndpoint, aServer, gate, statusesIn, Wire } from './http-fixture.ts';
@@ -135,6 +137,50 @@ describe('a stream of events', () => {
     expect(statusesIn(received)).toEqual([200]);
     expect(received).toMatch(/\r\n\r\n$/);
     expect(isClosed).toBe(true);
+  });
+});
+
+describe('a reader that is behind', () => {
+  test('gets a long text in pieces, whole and in order', async () => {
+    const text = 'aé😀'.repeat(200_000);
+    expect(piecesOf(text).every((piece) => piece.isWellFormed())).toBe(true);
+    expect(piecesOf(text).join('')).toBe(text);
+    const { port } = await aListeningServer([streaming(() => events(text, 'end'))], {
+      limits: { heartbeatMs: 1 },
+    });
+    const received = Buffer.from(await new Wire(port).send(get(port)).all(), 'latin1').toString();
+    expect(received.replace(/\r\n[0-9a-f]+\r\n/g, '').includes(`data: ${text}\n\n`)).toBe(true);
+  });
+
+  test('holds at most a megabyte, and is cut when memory is short', async () => {
+    let isClosed = false;
+    const handler = streaming(async function* () {
+      try {
+        for (;;) yield `data: ${'x'.repeat(100_000)}\n\n`;
+      } finally {
+        isClosed = true;
+      }
+    });
+    const held: number[] = [];
+    const stalled = new Set<Cuttable>();
+    const add = stalled.add.bind(stalled);
+    stalled.add = (stream) => {
+      held.push((stream as ServerResponse).writableLength);
+      return add(stream);
+    };
+    const { port, logged } = await aListeningServer([handler], { stalled });
+    const wire = new Wire(port);
+    wire.socket.pause();
+    wire.send(get(port));
+    await expect.poll(() => stalled.size).toBe(1);
+    expect(Math.max(...held)).toBeLessThan(1024 * 1024);
+    cutStalled({
+      stalled,
+      log: { info() {}, warn: () => logged.push({ data: {}, message: '' }), error() {} },
+    });
+    await expect.poll(() => isClosed).toBe(true);
+    expect(stalled.size).toBe(0);
+    expect(logged).toHaveLength(1);
   });
 });
 

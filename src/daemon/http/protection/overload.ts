@@ -93,10 +93,18 @@ export interface WatchLoadOptions {
   isDiskFull: () => boolean;
   /** Open connections and their limit; undefined without one. */
   connections: () => { open: number; max: number | undefined };
+  /** Called while memory is short. */
+  onShortOfMemory: () => void;
 }
 
 /** Samples the process once a second until the returned function is called. */
-export function watchLoad({ overload, log, isDiskFull, connections }: WatchLoadOptions): () => void {
+export function watchLoad({
+  overload,
+  log,
+  isDiskFull,
+  connections,
+  onShortOfMemory,
+}: WatchLoadOptions): () => void {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
   delay.enable();
   // In a container the process cannot use all of the system's memory.
@@ -110,6 +118,7 @@ export function watchLoad({ overload, log, isDiskFull, connections }: WatchLoadO
       isDiskFull: isDiskFull(),
     };
     delay.reset();
+    if (sample.memoryShare > busyMemoryShare) onShortOfMemory();
     if (!overload.sample(sample)) return;
     if (overload.load === 'well') log.info(sample, 'load is back to normal');
     else log.warn(sample, `daemon is ${overload.load}: rejecting new calls`);

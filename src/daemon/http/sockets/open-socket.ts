@@ -49,7 +49,7 @@ export class OpenSocket {
   constructor(options: OpenSocketOptions) {
     this.#options = options;
     const { context, call, webSocket, socket } = options;
-    this.#watch = new PeerWatch(webSocket, socket, context.limits);
+    this.#watch = new PeerWatch(webSocket, socket, context);
     this.#lifetime = setTimeout(() => this.#expire(), context.limits.socketLifetimeMs);
     context.sockets.add(this);
     const { revoked } = call.caller as { revoked?: AbortSignal };

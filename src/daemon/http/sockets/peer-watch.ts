@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
+import type { Cuttable } from '../event-stream.ts';
 import type { HttpLimits } from '../protection/limits.ts';
 
 /** Unanswered pings before a peer is considered dead. */
@@ -10,14 +11,20 @@ export class PeerWatch {
   readonly #webSocket: WebSocket;
   readonly #socket: Socket;
   readonly #limits: HttpLimits;
+  readonly #stalled: Set<Cuttable>;
   readonly #timer: NodeJS.Timeout;
   #heardBytes = 0;
   #silentPings = 0;
 
-  constructor(webSocket: WebSocket, socket: Socket, limits: HttpLimits) {
+  constructor(
+    webSocket: WebSocket,
+    socket: Socket,
+    { limits, stalled }: { limits: HttpLimits; stalled: Set<Cuttable> },
+  ) {
     this.#webSocket = webSocket;
     this.#socket = socket;
     this.#limits = limits;
+    this.#stalled = stalled;
     this.#timer = setInterval(() => this.#ping(), limits.heartbeatMs);
     webSocket.on('ping', (data) => {
       // A peer that pings and reads nothing would fill the memory with pongs.
@@ -35,7 +42,9 @@ export class PeerWatch {
     socket.setTimeout(this.#limits.stalledReaderMs);
     socket.once('drain', resolve);
     socket.once('close', resolve);
+    this.#stalled.add(socket);
     await promise;
+    this.#stalled.delete(socket);
     socket.setTimeout(0);
     socket.off('drain', resolve);
     socket.off('close', resolve);
