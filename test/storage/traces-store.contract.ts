@@ -11,11 +11,22 @@ export function tracesStoreContract(open: OpenStorage): void {
     routes: [{ provider: 'openai', model: 'gpt-5' }],
     dropped: [{ param: 'tools[0]', type: 'web_search' }, { param: 'metadata' }],
   };
+  const attempts = [
+    {
+      provider: 'acme',
+      model: 'm',
+      status: 503,
+      errorCode: 'server_error',
+      message: 'It is on fire.',
+      ms: 1,
+    },
+    { provider: 'openai', model: 'gpt-5', status: 200, errorCode: null, ms: 2 },
+  ];
   const openWithCalls = async () => {
     const { metering, traces } = await open();
     const settle = (id: string, changes: Parameters<typeof aUsage>[1]) =>
       metering.settle(aSettlement(id, changes));
-    await settle('req_1', { completedAt: morning + 1, trace });
+    await settle('req_1', { completedAt: morning + 1, trace, attempts });
     await settle('req_2', { completedAt: morning + 2, status: 'failed', provider: 'anthropic' });
     await settle('req_3', { completedAt: morning + 2, keyId: null, model: 'anthropic/claude' });
     await settle('req_4', { completedAt: morning + 3, workspaceId: 'ws_2' });
@@ -32,7 +43,7 @@ export function tracesStoreContract(open: OpenStorage): void {
     test('are found in their workspace', async () => {
       const { traces } = await openWithCalls();
       expect(await traces.find('ws_1', 'req_1')).toEqual(
-        aUsage('req_1', { completedAt: morning + 1, trace }),
+        aUsage('req_1', { completedAt: morning + 1, trace, attempts }),
       );
       expect(await traces.find('ws_2', 'req_1')).toBeUndefined();
     });

@@ -22,6 +22,12 @@ export const TraceAttempt = Type.Object(
     model: Type.String({ description: 'The provider’s name for the model.' }),
     status: Type.Integer({ description: 'The provider’s HTTP status; 0 without a response.' }),
     error_code: nullable(Type.String({ description: 'The error code; null on success.' })),
+    message: nullable(
+      Type.String({
+        description:
+          'Why it failed: what the provider says, without quotations, keys and ids of accounts; null on success.',
+      }),
+    ),
     started_ms: Milliseconds('When it started.'),
     ended_ms: Milliseconds('When it failed or started to answer; the answer continues until `total_ms`.'),
   },

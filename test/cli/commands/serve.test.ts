@@ -69,9 +69,31 @@ test('each call is a line with its key, model, provider, status, tokens, cost an
   expect(finished).toMatch(
     /^\d\d:\d\d:15 +my-app +acme\/large → acme +completed +1,200 → 34 +\$0\.0012 +2\.4 s$/,
   );
-  expect(refused).toMatch(
-    /^\d\d:\d\d:15 +10\.0\.0\.7 +\/v1\/responses +unsupported_media_type {2}The content type must be application\/json in UTF-8\.$/,
+  expect(refused).toMatch(/^\d\d:\d\d:15 +10\.0\.0\.7 +\/v1\/responses +unsupported_me…$/);
+});
+
+/** A call that a provider failed, with what it said. */
+const failed: EventView = {
+  ...completed,
+  type: 'request.failed',
+  data: {
+    ...completed.data,
+    status: 'failed',
+    error_code: 'upstream_failed',
+    output_tokens: 0,
+    message: 'The cluster in Ohio is on fire.',
+  },
+};
+
+test.each([80, 100, 120, 160])('columns align whatever became of a call, on %i columns', async (columns) => {
+  const lines = await linesFor([completed, rejected, failed], { columns });
+  const starts = ['completed', 'unsupported', 'upstream_f'].map((word) =>
+    lines.map((line) => line.indexOf(word)).find((at) => at > 30),
   );
+  expect(new Set(starts).size).toBe(1);
+  const text = lines.join(' ').replace(/\s+/g, ' ');
+  expect(text).toContain('unsupported_media_type: The content type must be application/json in UTF-8.');
+  expect(text).toContain('The cluster in Ohio is on fire.');
 });
 
 test('a terminal of 80 columns has room for the key, the model and the cost', async () => {
@@ -83,13 +105,15 @@ test.each([40, 50, 60, 80, 100, 140])('lines fit a terminal of %i columns', asyn
   const long = { ...completed, data: { ...completed.data, model: 'openrouter/some-model-with-a-long-name' } };
   for (const line of await linesFor([long, rejected], { columns })) {
     expect(line.length).toBeLessThanOrEqual(columns);
-    expect(line).toMatch(/completed|unsupported/);
+    expect(line).toMatch(/completed|unsupported|^ {8,10}\S/);
   }
 });
 
-test('the reason is there on a narrow terminal, too', async () => {
-  const [refused] = await linesFor([rejected], { columns: 70 });
-  expect(refused).toMatch(/:15 {2}\/v1\/responses {2}unsupported_media_type {2}The content type.*…$/);
+test('a reason that does not fit is on lines of its own', async () => {
+  expect((await linesFor([rejected], { columns: 70 })).slice(1)).toEqual([
+    '          unsupported_media_type: The content type must be',
+    '          application/json in UTF-8.',
+  ]);
 });
 
 test('names cannot send control characters to the terminal', async () => {

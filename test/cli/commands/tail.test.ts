@@ -118,10 +118,9 @@ describe('tail', () => {
     const { env } = await following(events);
     const { stdout } = await tailUntil('req_3', ['--no-color'], { env, tty: true, columns: 140 });
     const lines = stdout.trimEnd().split('\n');
-    expect(lines).toHaveLength(2);
-    expect(lines[1]).toMatch(
-      /:15 +limit_reached +acme\/large +10\.0\.0\.7 +and 4,311 more like it: The key has .*… +req_3$/,
-    );
+    expect(lines).toHaveLength(3);
+    expect(lines[1]).toMatch(/:15 +limit_reached +acme\/large +10\.0\.0\.7 +req_3$/);
+    expect(lines[2]).toMatch(/^ {10}and 4,311 more like it: The key has reached its spending limit\.$/);
     const piped = await tailUntil('req_3', [], { env: (await following(events)).env });
     expect(piped.stdout).toContain('The key has reached its spending limit.\t/v1/responses\t\t10.0.0.7\n');
   });

@@ -6,6 +6,7 @@ import { escapeCell, tabSeparatedCell } from '../../output/escape-controls.ts';
 import type { Paint, Style } from '../../output/style.ts';
 import { clockTime, duration } from '../../output/time.ts';
 import { cutToWidth, widthOf } from '../../output/width.ts';
+import { wrapLine } from '../../output/wrap-line.ts';
 
 interface LineOptions {
   isTty: boolean;
@@ -33,8 +34,8 @@ interface Finished {
   key_name?: string | null;
   /** Of an unknown caller. */
   address?: string | null;
-  /** Why it was rejected, and how many similar requests were rejected before it. */
-  message?: string;
+  /** Why it was rejected or failed, and how many similar requests were rejected before it. */
+  message?: string | null;
   more?: number;
 }
 
@@ -56,7 +57,7 @@ interface Cell {
   spare?: number;
   /** Whether longer text is truncated; a truncated number would be wrong. */
   mayBeCut?: true;
-  /** About the answer: a rejected request shows its reason here. */
+  /** About the answer: a request without one shows its reason here. */
   isAnswer?: true;
 }
 
@@ -67,10 +68,6 @@ interface Layout {
 }
 
 const gap = '  ';
-const reasonWidthMin = 8;
-/** For this much of a reason, a narrow terminal leaves out who called. */
-const reasonWidthNarrow = 20;
-const reasonWidthUsual = 40;
 const noNames: KeyNames = new Map();
 
 const time: Cell = {
@@ -192,13 +189,13 @@ export function eventLine(event: EventView, options: LineOptions): string | unde
   if (isRepeated(event)) return undefined;
   const isFinished = /^request\.(completed|failed|rejected)$/.test(event.type);
   if (options.isTty)
-    return line(isFinished ? terminalTexts(tailLayout, event, options) : otherCells(event, options));
+    return isFinished ? terminalLines(tailLayout, event, options) : line(otherCells(event, options));
   return `${(isFinished ? pipedCells(event) : otherCells(event, options)).join('\t')}\n`;
 }
 
 /** Formats a finished or rejected request for the terminal of `gateway serve`. */
 export function callLine(event: EventView, options: Pick<LineOptions, 'columns' | 'paint'>): string {
-  return line(terminalTexts(serveLayout, event, { ...options, names: noNames }));
+  return terminalLines(serveLayout, event, { ...options, names: noNames });
 }
 
 /** Whether another line says the same: the steps of a running request, and the limit that rejected one. */
@@ -207,7 +204,7 @@ function isRepeated({ type, data }: EventView): boolean {
   return /^request\.(started|routed|progress)$/.test(type);
 }
 
-/** The same columns for all requests; the one before the last three is why it was rejected. */
+/** The same columns for all requests; the one before the last three is why it was rejected or failed. */
 function pipedCells({ created_at, data }: EventView): string[] {
   const request = data as Finished;
   const { status = 'unknown', error_code, model, provider, total_ms = 0, ttft_ms } = request;
@@ -219,52 +216,57 @@ function pipedCells({ created_at, data }: EventView): string[] {
   );
 }
 
-function terminalTexts(
+/** A request's line; the reason of one without an answer follows on lines of its own if it does not fit. */
+function terminalLines(
   layout: Layout,
   { created_at: createdAt, type, data }: EventView,
   { paint, columns, names }: Omit<LineOptions, 'isTty'>,
-): string[] {
+): string {
   const request = data as Finished;
   const textOf = ({ text }: Cell) => escapeCell(text(request, { createdAt, names }));
+  const textsOf = (some: readonly Cell[]) =>
+    some.map((cell) => {
+      const { width, style, mayBeCut } = cell;
+      const cut = mayBeCut ? cutToWidth(textOf(cell), width) : textOf(cell);
+      return paint(style?.(request), cut + ' '.repeat(Math.max(0, width - widthOf(cut))));
+    });
   const cells = makeRoom(fittingCells(layout, columns), layout.grows, textOf);
-  const reason = escapeCell(reasonText(request));
-  const shown = type === 'request.rejected' ? withReason(cells, { columns, textOf, reason }) : cells;
-  return shown.map((cell) => {
-    const { width, style, mayBeCut } = cell;
-    const cut = mayBeCut ? cutToWidth(textOf(cell), width) : textOf(cell);
-    return paint(style?.(request), cut + ' '.repeat(Math.max(0, width - widthOf(cut))));
-  });
-}
-
-/**
- * The cells of a rejected request: its reason takes the place of those about the answer. Where there is little room for it,
- * no other cell is wider than its text.
- */
-function withReason(
-  cells: Cell[],
-  { columns, textOf, reason }: { columns: number; textOf: (cell: Cell) => string; reason: string },
-): Cell[] {
-  const widthOfText = (cell: Cell) => widthOf(textOf(cell));
+  const reason = reasonIn(request, cells, textOf);
+  if (reason === '' || !hasNoAnswer(type, request)) return line(textsOf(cells));
   const firstOfAnswer = cells.findIndex(({ isAnswer }) => isAnswer);
   const at = firstOfAnswer < 0 ? cells.length : firstOfAnswer;
+  const before = cells.slice(0, at);
   const after = cells.slice(at).filter(({ isAnswer }) => !isAnswer);
-  // The code is not cut where the reason follows it anyway.
-  const before = cells
-    .slice(0, at)
-    .map((cell, index) =>
-      cell.title === status.title && index === at - 1
-        ? { ...cell, width: Math.max(cell.width, widthOfText(cell)) }
-        : cell,
-    );
-  const roomAfter = (used: Cell[]) => columns - widthOfLine([...used, ...after]) - gap.length;
-  const isNarrow = roomAfter(before) < Math.min(reasonWidthUsual, widthOf(reason));
-  const narrow = before.map((cell) => ({ ...cell, width: Math.min(cell.width, widthOfText(cell)) }));
-  const narrowest =
-    roomAfter(narrow) < reasonWidthNarrow ? narrow.filter(({ spare = 0 }) => spare === 0) : narrow;
-  const used = isNarrow ? narrowest : before;
-  const width = roomAfter(used);
-  if (width < reasonWidthMin) return [...cells.slice(0, at), ...after];
-  return [...used, { title: 'reason', width, text: () => reason, mayBeCut: true }, ...after];
+  const answer = cells.slice(at).filter(({ isAnswer }) => isAnswer);
+  // At the end of the line the reason may be as long as the terminal is wide.
+  const room = after.length > 0 ? widthOfLine(answer) : columns - widthOfLine(before) - gap.length;
+  const isShort = widthOf(reason) <= room;
+  const middle = isShort ? reason + ' '.repeat(room - widthOf(reason)) : ' '.repeat(Math.max(0, room));
+  const first = line([...textsOf(before), middle, ...textsOf(after)]);
+  if (isShort) return first;
+  const indent = ' '.repeat(Math.min(reasonIndent, Math.floor(columns / 4)));
+  return (
+    first +
+    wrapLine(reason, columns - indent.length)
+      .map((part) => `${indent}${part}\n`)
+      .join('')
+  );
+}
+
+/** Under what follows the time. */
+const reasonIndent = time.width + gap.length;
+
+/** Whether the cells about the answer would say nothing. */
+function hasNoAnswer(type: string, { output_tokens = 0 }: Finished): boolean {
+  return type === 'request.rejected' || (type === 'request.failed' && output_tokens === 0);
+}
+
+/** Why a request has no answer, after the code where its cell cuts it. */
+function reasonIn(request: Finished, cells: readonly Cell[], textOf: (cell: Cell) => string): string {
+  const reason = escapeCell(reasonText(request));
+  const cell = cells.find(({ title }) => title === status.title);
+  const isCut = cell !== undefined && widthOf(textOf(cell)) > cell.width;
+  return isCut && reason !== '' ? `${textOf(cell)}: ${reason}` : reason;
 }
 
 /** Takes the width of numbers that are longer than their columns from the growing column, so that the line does not wrap. */
@@ -279,7 +281,8 @@ function makeRoom(cells: Cell[], { title, min }: Layout['grows'], textOf: (cell:
 }
 
 /** The number comes first, so that it is not cut. */
-function reasonText({ message = '', more = 0 }: Finished): string {
+function reasonText({ message: given, more = 0 }: Finished): string {
+  const message = given ?? '';
   return more > 0 ? `and ${count(more)} more like it: ${message}` : message;
 }
 

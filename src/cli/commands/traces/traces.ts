@@ -187,6 +187,7 @@ export const traceRecord = (
     ...(trace.error_code === null ? [] : [errorCode]),
     ...rejectionRecord.filter(({ value }) => isRejected && value(trace) != null),
     ...(isRejected ? [] : [finishReason]),
+    ...(failuresOf(trace) === '' ? [] : [failures]),
     { title: 'endpoint', value: ({ endpoint }) => endpoint },
     model,
     ...(isRejected ? [key(names), total] : [provider, key(names), ...answerRecord]),
@@ -202,6 +203,15 @@ export const traceRecord = (
 const responseId: Column<TraceView> = { title: 'response_id', value: (trace) => trace.response_id };
 const errorCode: Column<TraceView> = { title: 'error_code', value: (trace) => trace.error_code };
 const finishReason: Column<TraceView> = { title: 'finish_reason', value: (trace) => trace.finish_reason };
+
+/** Why attempts failed, in the words of the providers. */
+const failures: Column<TraceView> = { title: 'failure', value: failuresOf };
+
+function failuresOf({ attempts }: TraceView): string {
+  // Older daemons do not report messages.
+  const said = attempts.flatMap(({ provider: tried, message }) => (message ? [`${tried}: ${message}`] : []));
+  return said.join(' · ');
+}
 
 /** Why a request was rejected. */
 const rejectionRecord: Column<TraceView>[] = [

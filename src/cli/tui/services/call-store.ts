@@ -18,7 +18,7 @@ export interface CallRow {
   costUsd: string | null;
   ttftMs: number | null;
   totalMs: number | null;
-  /** Why it was rejected, and how many similar requests were rejected before it and have no row. */
+  /** Why it was rejected or failed, and how many similar requests were rejected before it and have no row. */
   reason: string | null;
   more: number;
   /** Of an unknown caller. */
@@ -160,6 +160,11 @@ function rowOf(id: string, data: EventView['data'], { before, at, isEnd }: RowCo
   };
 }
 
+/** What the provider of the last attempt said, if the request failed. */
+function failureOf({ status, attempts }: TraceView): string | null {
+  return status === 'failed' ? (attempts.findLast(({ message }) => message)?.message ?? null) : null;
+}
+
 function rowOfTrace(trace: TraceView): CallRow {
   const { request_id: id, status, error_code: errorCode, model, provider, key, endpoint } = trace;
   return {
@@ -176,7 +181,7 @@ function rowOfTrace(trace: TraceView): CallRow {
     costUsd: trace.cost?.total_usd ?? null,
     ttftMs: trace.timings.first_token_ms,
     totalMs: trace.timings.total_ms,
-    reason: trace.rejection?.message ?? null,
+    reason: trace.rejection?.message ?? failureOf(trace),
     more: trace.rejection?.more ?? 0,
     address: trace.rejection?.address ?? null,
   };

@@ -53,6 +53,7 @@ export function settledEvent(usage: UsageRecord): NewEvent {
       streamed: usage.streamed,
       status: usage.status,
       error_code: usage.errorCode,
+      ...(hasFailed && { message: usage.attempts.findLast(({ message }) => message)?.message ?? null }),
       input_tokens: usage.tokens.input,
       output_tokens: usage.tokens.output,
       cost_usd: usage.cost && formatUsd(usage.cost.total),

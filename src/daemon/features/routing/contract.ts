@@ -74,6 +74,8 @@ export interface Attempt {
   /** HTTP status of the provider, 200 for an answer, 0 when there was none. */
   status: number;
   errorCode: string | null;
+  /** Why it failed: what the provider says, sanitized, or what happened. */
+  message?: string;
   ms: number;
 }
 

@@ -7,7 +7,13 @@ import type { Attempt, InputCountRequest, OpenedRoute, ProviderRoute, RouteOpenR
 import type { Health } from './health.ts';
 import { isSimulated } from './judge-offer.ts';
 import type { RetryBudget } from './retry-budget.ts';
-import { allRoutesFailed, errorCodeOf, type FailedAttempt, invalidRequest } from './upstream-errors.ts';
+import {
+  allRoutesFailed,
+  errorCodeOf,
+  type FailedAttempt,
+  invalidRequest,
+  sentenceOf,
+} from './upstream-errors.ts';
 
 /** Providers that one call tries at most. */
 const attemptsMax = 3;
@@ -66,7 +72,10 @@ export async function openRoute(
         continue;
       }
       if (!(error instanceof UpstreamFailure)) throw error;
-      const attempt = toAttempt(route, error.details.status ?? 0, errorCodeOf(error), ms);
+      const attempt: Attempt = {
+        ...toAttempt(route, error.details.status ?? 0, errorCodeOf(error), ms),
+        message: sentenceOf(error),
+      };
       attempts.push(attempt);
       deps.onFailure?.(route.provider, error);
       if (!isSimulated(route)) deps.health.failed(route, error);
@@ -202,6 +211,7 @@ function opened(
     const durationMs = world.elapsed() - openedAt;
     if (failure !== undefined) {
       attempt.errorCode = errorCodeOf(failure);
+      attempt.message = sentenceOf(failure);
       if (!isSimulated(route)) health.failed(route, failure);
       if (isProviderFault(failure)) live.broke(route.provider, model);
     } else if (isStream && outputTokens > 1 && durationMs > 0) {

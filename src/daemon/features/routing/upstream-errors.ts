@@ -57,6 +57,15 @@ export function invalidRequest(failure: UpstreamFailure, attempts: readonly Atte
   });
 }
 
+const sentenceCharsMax = 300;
+
+/** Why an attempt failed, without anything of the request: for traces. */
+export function sentenceOf({ message, details }: UpstreamFailure): string {
+  const { cause, publicMessage } = details;
+  const text = (cause instanceof NetworkFailure && cause.reason) || publicMessage || message;
+  return text.slice(0, sentenceCharsMax).toWellFormed();
+}
+
 /** The error when every route failed: `rate_limited` or `model_not_found` when all agree, else `upstream_failed`. */
 export function allRoutesFailed(
   model: string,

@@ -123,6 +123,7 @@ function traceView(record: UsageRecord, settledMs: number | null): TraceView {
       const { ms, ...view } = attemptView(attempt);
       return {
         ...view,
+        message: attempt.message ?? null,
         started_ms: started,
         ended_ms: started === null ? null : Math.round((started + ms) * 10) / 10,
       };

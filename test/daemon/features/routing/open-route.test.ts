@@ -74,7 +74,14 @@ describe('a call continues with the next provider', () => {
     const opened = await open();
     expect(opened.route.provider).toBe('b');
     expect(opened.attempts).toEqual([
-      { provider: 'a', model: 'openai/gpt-5', status: status ?? 0, errorCode, ms: 100 },
+      {
+        provider: 'a',
+        model: 'openai/gpt-5',
+        status: status ?? 0,
+        errorCode,
+        message: expect.stringMatching(/./),
+        ms: 100,
+      },
       { provider: 'b', model: 'openai/gpt-5', status: 200, errorCode: null, ms: 100 },
     ]);
   });

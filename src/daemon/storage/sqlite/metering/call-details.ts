@@ -17,7 +17,14 @@ type TraceRow<Name> = [
   dropped?: CallTrace['dropped'],
 ];
 
-type AttemptRow<Name> = [provider: Name, model: Name, status: number, errorCode: Name | null, ms: number];
+type AttemptRow<Name> = [
+  provider: Name,
+  model: Name,
+  status: number,
+  errorCode: Name | null,
+  ms: number,
+  message?: string,
+];
 
 export function callDetails({ attempts, trace }: Pick<UsageRecord, 'attempts' | 'trace'>): CallDetails {
   const row: TraceRow<string> | null = trace
@@ -25,8 +32,10 @@ export function callDetails({ attempts, trace }: Pick<UsageRecord, 'attempts' | 
     : null;
   if (trace?.dropped) row?.push(trace.dropped);
   const details: CallDetails = [row];
-  for (const { provider, model, status, errorCode, ms } of attempts) {
-    details.push([provider, model, status, errorCode, ms]);
+  for (const { provider, model, status, errorCode, ms, message } of attempts) {
+    const attempt: AttemptRow<string> = [provider, model, status, errorCode, ms];
+    if (message !== undefined) attempt.push(message);
+    details.push(attempt);
   }
   return details;
 }
@@ -50,12 +59,13 @@ export function mapNames<From, To>(
     if (dropped) traceRow.push(dropped);
   }
   const attemptRows = attempts.map(
-    ([provider, model, status, errorCode, ms]): AttemptRow<To> => [
+    ([provider, model, status, errorCode, ms, ...message]): AttemptRow<To> => [
       map(provider),
       map(model),
       status,
       mapNullable(errorCode),
       ms,
+      ...message,
     ],
   );
   return [traceRow, ...attemptRows];
@@ -63,12 +73,13 @@ export function mapNames<From, To>(
 
 export function readDetails([trace, ...attempts]: CallDetails): { attempts: Attempt[]; trace?: CallTrace } {
   return {
-    attempts: attempts.map(([provider, model, status, errorCode, ms]) => ({
+    attempts: attempts.map(([provider, model, status, errorCode, ms, message]) => ({
       provider,
       model,
       status,
       errorCode,
       ms,
+      ...(message !== undefined && { message }),
     })),
     ...(trace && { trace: readTrace(trace) }),
   };
