@@ -71,7 +71,7 @@ export function walletStoreContract(open: OpenStorage): void {
     await storage.vault.addMaster(master);
     for (let number = 1; number <= count; number += 1) {
       const id = `wal_${number}`;
-      expect(await storage.wallets.create(aWallet(id), aSecret(id), undefined)).toBe('created');
+      expect(await storage.wallets.create(aWallet(id), aSecret(id), undefined)).toEqual(aWallet(id));
     }
     return storage;
   };
@@ -107,9 +107,26 @@ export function walletStoreContract(open: OpenStorage): void {
       await wallets.addInvoice(anInvoice(2, { walletId: 'wal_1' }));
       expect(await wallets.create(next, aSecret('wal_9'), 'wal_1')).toBe('in-use');
       const later = { ...next, createdAt: morning + hourMs };
-      expect(await wallets.create(later, aSecret('wal_9'), 'wal_1')).toBe('created');
+      expect(await wallets.create(later, aSecret('wal_9'), 'wal_1')).toEqual(later);
       expect(await wallets.ofOwner('owner of wal_1', book)).toEqual(later);
       expect(await wallets.find('wal_1')).toEqual(aWallet('wal_1'));
+    });
+
+    test('is the same one when its owner imports its phrase again, and a new one for others', async () => {
+      const { wallets } = await openWithWallets();
+      const first = aWallet('wal_1');
+      const later = { createdAt: morning + hourMs };
+      const second = aWallet('wal_8', { ...later, ownerId: first.ownerId });
+      expect(await wallets.create(second, aSecret('wal_8'), 'wal_1')).toEqual(second);
+      const again = aWallet('wal_9', { ...later, ownerId: first.ownerId, nodeId: first.nodeId });
+      expect(await wallets.create(again, aSecret('wal_9'), 'wal_8')).toEqual(first);
+      expect(await wallets.ofOwner(first.ownerId, book)).toEqual(first);
+      expect(await wallets.find('wal_9')).toBeUndefined();
+      const taken = aWallet('wal_7', { ...later, ownerId: 'owner of wal_2', nodeId: first.nodeId });
+      expect(await wallets.create(taken, aSecret('wal_7'), 'wal_2')).toBe('other-owner');
+      // Its owner gave it up.
+      expect(await wallets.create(second, aSecret('wal_8'), 'wal_1')).toEqual(second);
+      expect(await wallets.create(taken, aSecret('wal_7'), 'wal_2')).toEqual(taken);
     });
 
     test('takes deposits up to a maximum', async () => {

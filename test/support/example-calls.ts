@@ -653,6 +653,17 @@ const samples: Record<string, Sample> = {
   getBalance: {
     callers: { ...site, agent: ok },
   },
+  showPhrase: {
+    callers: {
+      ...site,
+      agent: siteSignedOut,
+      keyWithoutScope: siteSignedOut,
+      keyWithScope: siteSignedOut,
+      strangerKey: siteSignedOut,
+      token: siteSignedOut,
+      tokenWithout: siteSignedOut,
+    },
+  },
   useFaucet: {
     callers: {
       ...site,

@@ -85,7 +85,8 @@ const columns: Column<DaemonStatus>[] = [
   {
     title: 'vault',
     value: (status) => status.vault.state,
-    show: ({ vault }) => (vault.store === null ? vault.state : `${vault.state} (${vault.store})`),
+    show: ({ vault: { state, store, reason } }) =>
+      [store === null ? state : `${state} (${store})`, reason].filter(Boolean).join(': '),
     style: ({ vault }) => (vault.state === 'sealed' || vault.state === 'wrong_key' ? 'yellow' : 'dim'),
   },
   {
@@ -97,7 +98,7 @@ const columns: Column<DaemonStatus>[] = [
 ];
 
 function walletText({ backend, state, problems }: DaemonStatus['wallet']): string {
-  if (backend === 'embedded') return 'embedded (play money)';
+  if (backend === 'embedded') return ['embedded (play money)', ...problems].join('; ');
   return [`${backend} (${state})`, ...problems].join('; ');
 }
 

@@ -3,13 +3,14 @@ import type { Result } from '../../shared/contract/endpoint.ts';
 import type {
   createWallet as createWalletContract,
   getBalance as getBalanceContract,
+  showPhrase as showPhraseContract,
   Wallet,
 } from '../../shared/contract/wallet.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { ReceivedError } from '../../shared/received-error.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
-import { createWallet, getBalance, useFaucet } from '../manifest/endpoints.ts';
+import { createWallet, getBalance, showPhrase, useFaucet } from '../manifest/endpoints.ts';
 import { example, wholeNumber } from '../manifest/options.ts';
 import { bitcoin } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
@@ -25,15 +26,34 @@ export const createWalletCommand = (context: Context) =>
       await context.out.record(data, madeColumns);
       return context.out.note('You had this wallet already.');
     }
-    await context.out.record(data, [...madeColumns, words], { shownOnce: words });
-    context.out.note(
-      'Write the twelve words down: they are not shown again, and restore the wallet elsewhere.',
-    );
+    await context.out.record(data, [...madeColumns, words]);
+    context.out.note(wordsNote);
     if (data.wallet.backend === 'embedded')
       context.out.note(
         'It holds play money, for payments within this host: gateway wallet faucet --sats 10000',
       );
   });
+
+/** What recovery phrases are for. */
+const wordsNote = [
+  'Write the words down. They are the identity of the wallet, its node id, also in wallets based on LDK.',
+  'They do not hold the money: the balance is in the data of this host, which gateway backup saves.',
+].join('\n');
+
+export const phraseCommand = (context: Context) =>
+  new Command('phrase')
+    .description('For logins; the vault has to be open.')
+    .addHelpText('after', example('gateway wallet phrase'))
+    .action(async () => {
+      const { data } = await context.client().call(showPhrase, {}).catch(orNoWallet);
+      await context.out.record(data, phraseColumns);
+      context.out.note(wordsNote);
+    });
+
+const phraseColumns: Column<Result<typeof showPhraseContract>['data']>[] = [
+  { title: 'words', value: ({ mnemonic }) => mnemonic, style: () => 'bold', essential: true },
+  { title: 'wallet', value: ({ walletId }) => walletId },
+];
 
 export const importWalletCommand = (context: Context) =>
   new Command('import')
@@ -69,17 +89,13 @@ export const balanceCommand = (context: Context) =>
   new Command('balance')
     .addHelpText('after', example('gateway wallet balance --json=balanceSats'))
     .action(async () => {
-      const { data } = await context
-        .client()
-        .call(getBalance, {})
-        .catch((error: unknown) => {
-          throw error instanceof ReceivedError && error.code === 'not_found' ? noWallet() : error;
-        });
+      const { data } = await context.client().call(getBalance, {}).catch(orNoWallet);
       await context.out.record(data, balanceColumns);
     });
 
-function noWallet(): CliError {
-  return new CliError('You have no wallet yet.', {
+function orNoWallet(error: unknown): never {
+  if (!(error instanceof ReceivedError) || error.code !== 'not_found') throw error;
+  throw new CliError('You have no wallet yet.', {
     exit: exitCodes.failed,
     next: 'Create one: gateway wallet create',
   });

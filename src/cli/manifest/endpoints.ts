@@ -190,6 +190,7 @@ export const rotateVault: Address<typeof vaultContract.rotateVault> = { method: 
 export const unlockVault: Address<typeof vaultContract.unlockVault> = { method: 'POST', path: '/v1/admin/vault/unlock' };
 export const createWallet: Address<typeof walletContract.createWallet> = { method: 'POST', path: '/api/agents/me/wallet' };
 export const getBalance: Address<typeof walletContract.getBalance> = { method: 'GET', path: '/api/agents/me/balance' };
+export const showPhrase: Address<typeof walletContract.showPhrase> = { method: 'POST', path: '/api/agents/me/wallet/phrase' };
 export const useFaucet: Address<typeof walletContract.useFaucet> = { method: 'POST', path: '/api/agents/me/wallet/faucet' };
 export const checkWalletBackend: Address<typeof walletBackendContract.checkWalletBackend> = { method: 'POST', path: '/v1/admin/wallet-backend/check' };
 export const deleteWalletSecret: Address<typeof walletBackendContract.deleteWalletSecret> = { method: 'DELETE', path: '/v1/admin/wallet-backend/{backend}/secret' };

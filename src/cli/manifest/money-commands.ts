@@ -17,6 +17,11 @@ export const moneyCommands: Record<string, CommandEntry | NounEntry> = {
         endpoint: endpoints.createWallet,
         load: async () => (await import('../commands/wallet.ts')).importWalletCommand,
       },
+      phrase: {
+        summary: 'Show the recovery phrase again.',
+        endpoint: endpoints.showPhrase,
+        load: async () => (await import('../commands/wallet.ts')).phraseCommand,
+      },
       balance: {
         summary: 'Show the balance.',
         endpoint: endpoints.getBalance,

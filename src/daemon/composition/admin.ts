@@ -54,7 +54,7 @@ interface AdminFeatures {
   ownKeys: { vault: Pick<Vault, 'status'> };
   providers: { byName: ReadonlyMap<string, Provider> };
   /** The last known state of the Lightning back end. */
-  backendState: () => DaemonStatus['wallet'];
+  backendState: () => Promise<DaemonStatus['wallet']>;
   workspaces: { requireDaemonOwner(caller: Caller): Promise<void> };
   now: () => number;
 }
@@ -107,7 +107,7 @@ interface StatusDeps {
   providers: ReadonlyMap<string, Provider>;
   storage: Pick<Storage, 'state'>;
   vault: Pick<Vault, 'status'>;
-  backendState: () => DaemonStatus['wallet'];
+  backendState: () => Promise<DaemonStatus['wallet']>;
   process: ProcessFacts;
   /** Milliseconds of a monotonic clock. */
   elapsed: () => number;
@@ -156,7 +156,7 @@ export function statusReaders(deps: StatusDeps) {
         ...model,
         storage: { writable, reason: reason ?? null },
         vault: { state, store, reason: vaultReason },
-        wallet: deps.backendState(),
+        wallet: await deps.backendState(),
         providers: states,
       };
     },

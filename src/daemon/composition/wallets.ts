@@ -10,6 +10,7 @@ import {
   backendHandlers,
   embeddedBackend,
   type InvoiceRecord,
+  type KnownState,
   lapseGraceMs,
   invoices as makeInvoices,
   wallets as makeWallets,
@@ -109,8 +110,17 @@ export function createWallets(deps: WalletsDeps, { vault, events }: WalletsDepen
     wallets,
     invoices,
     payments,
-    /** The last known state of the back end. */
-    backendState: () => watch.known(),
+    /** The last known state of the back end, for the owner of the host. */
+    async backendState(): Promise<KnownState> {
+      const known = watch.known();
+      if (backend().isConnected) return known;
+      const { state, reason } = await vault.status();
+      const isLocked = state === 'sealed' || state === 'wrong_key';
+      const owner = isLocked ? await storage.workspaces.owner() : undefined;
+      if (!owner || !(await wallets.ofUser(owner.user.id))) return known;
+      const problem = `Wallets cannot issue invoices while the vault is locked. ${reason}`;
+      return { ...known, state: 'limited', problems: [problem] };
+    },
     backend,
     handlers(idempotency: Pick<Idempotency, 'once'>): Handler[] {
       const handlersDeps = {

@@ -39,7 +39,7 @@ export const createWallet = endpoint({
   path: '/api/agents/me/wallet',
   summary: 'Create or import your wallet.',
   description:
-    'Each user or agent has one wallet. Without `mnemonic` a new one is created, and only this response contains its twelve words; if there is a wallet already, it is returned. With `mnemonic` the wallet of that recovery phrase is imported; it replaces another wallet only if that one is empty. The phrase is sealed in the vault.',
+    'Each user or agent has one wallet. Without `mnemonic` a new one is created, and the response contains its twelve words; if there is a wallet already, it is returned. With `mnemonic` the wallet of that recovery phrase is imported; it replaces another wallet only if that one is empty. The words are the wallet’s identity; its balance is in the host’s ledger. They are sealed in the vault.',
   tag: 'Wallet',
   access,
   body: StrictObject({
@@ -59,11 +59,34 @@ export const createWallet = endpoint({
         description: '`ensured`: the wallet existed already.',
       }),
       mnemonic: Type.Optional(
-        Type.String({ description: 'The words of a new wallet. They are not shown again: write them down.' }),
+        Type.String({
+          description: 'The words of a new wallet. They are its identity, and do not hold its balance.',
+        }),
       ),
     }),
   ),
   errors: [...errors, 'invalid_request', 'conflict', 'unavailable'],
+});
+
+export const showPhrase = endpoint({
+  id: 'showPhrase',
+  method: 'POST',
+  path: '/api/agents/me/wallet/phrase',
+  summary: 'Show the recovery phrase of your wallet.',
+  description:
+    'For logins; keys, tokens and agents cannot read it. 503 while the vault is locked, 404 without a wallet.',
+  tag: 'Wallet',
+  access: { login: 'any', loginOnly: true },
+  result: dataOf(
+    Type.Object({
+      walletId: Type.String({ description: '`wal_…`' }),
+      backend: Type.String({ description: 'How it pays and is paid; `embedded`: within this host.' }),
+      mnemonic: Type.String({
+        description: 'The words. Anyone who has them can import the wallet elsewhere.',
+      }),
+    }),
+  ),
+  errors: ['unauthenticated', 'signed_out', 'permission', 'not_found', 'unavailable'],
 });
 
 export const getBalance = endpoint({

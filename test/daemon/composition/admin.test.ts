@@ -5,7 +5,7 @@ type Deps = Parameters<typeof statusReaders>[0];
 
 const readers = (deps: Partial<Deps>) =>
   statusReaders({
-    backendState: () => ({ backend: 'embedded', state: 'ready', problems: [] }),
+    backendState: async () => ({ backend: 'embedded', state: 'ready', problems: [] }),
     catalog: { all: async () => [] } as never,
     health: { benches: () => [] } as never,
     live: { defaultModel: undefined },

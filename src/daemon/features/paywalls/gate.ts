@@ -6,6 +6,7 @@ import { isoTime, utcDay } from '../../../shared/time.ts';
 import { trimEnd } from '../../../shared/trim-text.ts';
 import type { Log } from '../../log.ts';
 import type { World } from '../../world.ts';
+import { VaultClosed } from '../vault/index.ts';
 import {
   type ChargeProblem,
   challengeOf,
@@ -268,7 +269,11 @@ export class PaywallGate {
       if (error instanceof ApiError && error.code === 'rate_limited') throw error;
       // The reason is the seller's: a sealed vault, or a node that is down.
       log.warn({ err: error, paywall: paywallId }, 'an invoice of a paywall could not be issued');
-      throw new ApiError('unavailable', { message: 'This service cannot be paid right now.' });
+      const reason =
+        error instanceof VaultClosed
+          ? " while its seller's wallet is locked. The seller can unlock it: gateway vault unlock"
+          : ' right now.';
+      throw new ApiError('unavailable', { message: `This service cannot be paid${reason}` });
     });
     if (invoice === undefined) {
       throw new ApiError('unavailable', {

@@ -115,6 +115,7 @@ export const commandSamples: Readonly<Record<string, string>> = {
   setKeyDefaults: 'gateway keys defaults key_01jd… --cache read-write --store no',
   setLimits: 'gateway keys limits set key_01jd… --spend-cap 5/day --rpm 60 --clear expires',
   showKey: 'gateway keys show key_01jd…',
+  showPhrase: 'gateway wallet phrase',
   stopDaemon: 'gateway stop',
   stopThread: 'gateway threads stop th_01jd…',
   streamEvents: 'gateway tail --jq \'select(.type == "request.rejected")\'',

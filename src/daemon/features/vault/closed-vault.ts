@@ -8,9 +8,12 @@ export interface Closed {
   reason: string;
 }
 
-/** The error for requests that need a secret. */
-export function sealedError({ reason }: Closed): ApiError {
-  return new ApiError('unavailable', { message: `The vault is not open. ${reason}` });
+/** A request needs a secret. The message has the remedy. */
+export class VaultClosed extends ApiError {
+  constructor({ reason }: Closed) {
+    super('unavailable', { message: `The vault is not open. ${reason}` });
+    this.name = 'VaultClosed';
+  }
 }
 
 /** No secret was stored yet. */

@@ -1,3 +1,4 @@
+export { VaultClosed } from './closed-vault.ts';
 export { createDataSealer, type DataSealer } from './data-sealer.ts';
 export { vaultHandlers } from './handlers.ts';
 export {

@@ -2,7 +2,7 @@ import type { VaultStatus } from '../../../shared/contract/vault.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { isoTime } from '../../../shared/time.ts';
 import type { World } from '../../world.ts';
-import { type Closed, notCreatedYet, notOpenedYet, sealedError } from './closed-vault.ts';
+import { type Closed, notCreatedYet, notOpenedYet, VaultClosed } from './closed-vault.ts';
 import { createFirstMaster, type MasterDeps } from './create-master.ts';
 import { findMaster, unlockWithPassphrase } from './find-master.ts';
 import { MasterStoreFailure } from './master-store.ts';
@@ -165,7 +165,7 @@ export class Vault {
     if (this.#master) return Promise.resolve(this.#master);
     // An unlock may be waiting for a person, so calls fail immediately with the known reason.
     if (this.#failure && !options.canMake && !this.#isDue())
-      return Promise.reject(sealedError(this.#failure));
+      return Promise.reject(new VaultClosed(this.#failure));
     return this.#exclusive(() => this.#openExclusive(options));
   }
 
@@ -175,7 +175,7 @@ export class Vault {
     if (record === undefined && canMake) await this.#create(this.#deps.preferredStore);
     else if (this.#isDue() || this.#failure === undefined) await this.#read();
     if (this.#master) return this.#master;
-    throw sealedError(this.#failure ?? notOpenedYet(record));
+    throw new VaultClosed(this.#failure ?? notOpenedYet(record));
   }
 
   #isDue(): boolean {

@@ -11,10 +11,16 @@ import {
   type WalletInvoice,
 } from '../../../shared/contract/payments.ts';
 import { pageSizeMax } from '../../../shared/contract/site.ts';
-import { createWallet, getBalance, useFaucet, type Wallet } from '../../../shared/contract/wallet.ts';
+import {
+  createWallet,
+  getBalance,
+  showPhrase,
+  useFaucet,
+  type Wallet,
+} from '../../../shared/contract/wallet.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { type Handler, implement } from '../../handler.ts';
+import { type Caller, type Handler, implement } from '../../handler.ts';
 import { withSecret } from '../../replies.ts';
 import { type Idempotency, onceSealed } from '../idempotency/index.ts';
 import { invoiceFor } from './invoice-requests.ts';
@@ -53,15 +59,26 @@ export function walletHandlers(deps: WalletHandlersDeps): Handler[] {
       const data = { wallet: await viewOf(wallet), action, ...(mnemonic !== undefined && { mnemonic }) };
       return withSecret<typeof createWallet>({ data });
     }),
+    implement(showPhrase, async ({ caller }) => {
+      const wallet = await ownWallet(wallets, caller);
+      const { id: walletId, backend } = wallet;
+      const mnemonic = await wallets.phraseOf(wallet);
+      return withSecret<typeof showPhrase>({ data: { walletId, backend, mnemonic } });
+    }),
     implement(getBalance, async ({ caller }) => {
-      const wallet = await wallets.of(caller);
-      if (!wallet) throw new ApiError('not_found', { message: 'You have no wallet yet.' });
+      const wallet = await ownWallet(wallets, caller);
       return { data: { walletId: wallet.id, ...(await factsOf(deps, wallet)) } };
     }),
     implement(useFaucet, async ({ caller, body }) => ({
       data: { wallet: await viewOf(await wallets.fill(caller, body.amountSats)) },
     })),
   ];
+}
+
+async function ownWallet(wallets: Wallets, caller: Caller): Promise<WalletRecord> {
+  const wallet = await wallets.of(caller);
+  if (wallet) return wallet;
+  throw new ApiError('not_found', { message: 'You have no wallet yet.' });
 }
 
 export function paymentHandlers(deps: WalletHandlersDeps): Handler[] {

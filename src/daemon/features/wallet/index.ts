@@ -1,5 +1,5 @@
 export { type BackendTerms, backendHandlers } from './backend-handlers.ts';
-export { BackendWatch } from './backend-watch.ts';
+export { BackendWatch, type KnownState } from './backend-watch.ts';
 export { embeddedBackend } from './embedded-backend.ts';
 export { paymentHandlers, walletHandlers } from './handlers.ts';
 export { type Invoices, invoices, lapseGraceMs } from './invoices.ts';

@@ -117,7 +117,8 @@ export interface ItemPage {
 /** Each method is one transaction. */
 export interface WalletStore {
   /**
-   * Stores a wallet and its phrase. `replaces` is the owner's current wallet, if another is to take its place. Returns
+   * Stores a wallet and its phrase. `replaces` is the owner's current wallet, if another is to take its place. If the owner
+   * had the wallet of this phrase before, that one is used again, with its payments and invoices. Returns the wallet, or
    * without a change `stale` if the secret was sealed with an outdated master key or the current wallet is another one,
    * `in-use` if the wallet to replace holds money or awaits some, and `other-owner` if the phrase is another owner's.
    */
@@ -125,7 +126,7 @@ export interface WalletStore {
     wallet: WalletRecord,
     secret: SealedSecret,
     replaces: string | undefined,
-  ): Promise<'created' | 'stale' | 'in-use' | 'other-owner'>;
+  ): Promise<WalletRecord | 'stale' | 'in-use' | 'other-owner'>;
   /** The current wallet of a user or agent at a back end. */
   ofOwner(ownerId: string, book: WalletBook): Promise<WalletRecord | undefined>;
   find(id: string): Promise<WalletRecord | undefined>;

@@ -84,6 +84,16 @@ export function wallets(deps: WalletsDeps) {
       return { wallet, action: 'imported' };
     },
 
+    /** The recovery phrase of a wallet. Fails with `unavailable` while the vault is sealed. */
+    async phraseOf(wallet: WalletRecord): Promise<string> {
+      const phrase = await vault.open(secretName(wallet.id));
+      try {
+        return phrase.toString();
+      } finally {
+        phrase.fill(0);
+      }
+    },
+
     /** Adds play money. Fails with `conflict` where money could be real or others could take it. */
     async fill(caller: Caller, amountSats: number): Promise<WalletRecord> {
       if (deps.backend().isConnected || !deps.isLocalHost) {
@@ -188,7 +198,7 @@ async function make(
       .seal({ name: secretName(wallet.id), version: 1, secret })
       .finally(() => secret.fill(0));
     const outcome = await store.create(wallet, sealed, current?.id);
-    if (outcome === 'created') return { wallet, isNew: true };
+    if (typeof outcome === 'object') return { wallet: outcome, isNew: true };
     if (outcome === 'in-use') {
       throw new ApiError('conflict', {
         message:

@@ -1,15 +1,13 @@
-import type { SealedSecret } from '../../../features/vault/store.ts';
-import type { NewInvoice, WalletRecord, WalletStore } from '../../../features/wallet/store.ts';
+import type { NewInvoice, WalletStore } from '../../../features/wallet/store.ts';
 import type { Connection } from '../engine/connection.ts';
-import { and, eq, gt, isNull, ne, type Orm, or, sql } from '../engine/orm.ts';
+import { and, eq, type Orm, or, sql } from '../engine/orm.ts';
 import { faucetAccount, lightningAccount, walletAccount } from '../metering/accounts.ts';
 import type { BatchTotals } from '../metering/batch-totals.ts';
-import { vaultSecrets } from '../vault/tables.ts';
-import { isCurrentMaster } from '../vault/writes.ts';
 import { walletBooking } from './booking.ts';
 import { paymentWrites } from './payment-writes.ts';
 import { heldOfWallets } from './pending.ts';
-import { invoices, payments, walletDeposits, walletNodes, wallets } from './tables.ts';
+import { invoices, walletDeposits, walletNodes, wallets } from './tables.ts';
+import { walletCreation } from './wallet-creation.ts';
 
 export function walletWrites(database: Connection, orm: Orm, totals: BatchTotals) {
   const booking = walletBooking(database, orm, totals);
@@ -24,34 +22,6 @@ export function walletWrites(database: Connection, orm: Orm, totals: BatchTotals
   };
 
   return {
-    'wallets.create': ({
-      wallet,
-      secret,
-      replaces,
-    }: NewWallet): Awaited<ReturnType<WalletStore['create']>> => {
-      if (!isCurrentMaster(orm, secret.kid)) return 'stale';
-      const isSameBook = and(
-        eq(wallets.backend, wallet.backend),
-        eq(wallets.network, wallet.network),
-        isNull(wallets.replacedAt),
-      );
-      const isCurrent = and(eq(wallets.ownerId, wallet.ownerId), isSameBook);
-      const current = orm.select().from(wallets).where(isCurrent).get();
-      if (current?.id !== replaces) return 'stale';
-      const sameNode = and(eq(wallets.nodeId, wallet.nodeId), isSameBook);
-      if (orm.select().from(wallets).where(sameNode).get()) return 'other-owner';
-      if (current) {
-        if (available(current.id) !== 0 || isAwaited(orm, current.id, wallet.createdAt)) return 'in-use';
-        orm.update(wallets).set({ replacedAt: wallet.createdAt }).where(eq(wallets.id, current.id)).run();
-      }
-      orm.insert(vaultSecrets).values(secret).run();
-      orm
-        .insert(wallets)
-        .values({ ...wallet, secret: secret.name })
-        .run();
-      return 'created';
-    },
-
     'wallets.deposit': ({ max, at: createdAt, ...deposit }: Deposit): boolean => {
       const { id, walletId, amount } = deposit;
       if (available(walletId) + amount > max) return false;
@@ -118,29 +88,13 @@ export function walletWrites(database: Connection, orm: Orm, totals: BatchTotals
       return record;
     },
 
+    ...walletCreation(orm, booking),
     ...paymentWrites(orm, booking),
   };
 }
 
-type NewWallet = { wallet: WalletRecord; secret: SealedSecret; replaces: string | undefined };
 type Deposit = Parameters<WalletStore['deposit']>[0];
 type TrustedNode = Parameters<WalletStore['trustNode']>[0];
 type Funding = Parameters<WalletStore['fund']>[0];
-
-/** Whether a wallet has pending payments, or open invoices that can still be paid. */
-function isAwaited(orm: Orm, walletId: string, at: number): boolean {
-  // A node may report what it received for an expired invoice only later.
-  const canBePaid = or(
-    gt(invoices.expiresAt, at),
-    and(ne(invoices.backend, 'embedded'), isNull(invoices.lapsedAt)),
-  );
-  const isUnpaid = or(eq(invoices.state, 'open'), eq(invoices.stillPayable, 1));
-  const isOpen = and(eq(invoices.walletId, walletId), isUnpaid, canBePaid);
-  const isPending = and(eq(payments.walletId, walletId), eq(payments.state, 'pending'));
-  return (
-    orm.select({ one: sql`1` }).from(invoices).where(isOpen).limit(1).get() !== undefined ||
-    orm.select({ one: sql`1` }).from(payments).where(isPending).limit(1).get() !== undefined
-  );
-}
 
 export type WalletWrites = ReturnType<typeof walletWrites>;

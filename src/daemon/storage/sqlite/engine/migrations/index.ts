@@ -22,6 +22,7 @@ import { usageKeys } from './0037-usage-keys.ts';
 import { usedChallenges } from './0038-used-challenges.ts';
 import { boundedReads } from './0039-bounded-reads.ts';
 import { chargeRights } from './0040-charge-rights.ts';
+import { replacedWallets } from './0041-replaced-wallets.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -48,4 +49,5 @@ export const migrations: readonly Migration[] = [
   usedChallenges,
   boundedReads,
   chargeRights,
+  replacedWallets,
 ];
