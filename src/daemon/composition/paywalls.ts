@@ -25,6 +25,7 @@ import { addressRateLimit } from '../http/protection/rate-limit.ts';
 import type { Log } from '../log.ts';
 import { type AddressRules, portOf, upstreamProblem } from '../reverse-proxy/address-guard.ts';
 import { applyToCaddy } from '../reverse-proxy/caddy-target.ts';
+import { trustedProxies } from '../reverse-proxy/client-address.ts';
 import { nginxTarget } from '../reverse-proxy/nginx-target.ts';
 import { ReverseProxy } from '../reverse-proxy/reverse-proxy.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -133,6 +134,7 @@ export function createPaywalls(deps: PaywallsDeps, features: PaywallsFeatures) {
   });
   const proxy = new ReverseProxy({
     rules,
+    isTrustedProxy: trustedProxies(proxiesInFront(deps.paywalls)),
     log,
     decide: (request) => gate.decide(request),
     renderFailure: upstreamFailed,
@@ -172,4 +174,9 @@ export function createPaywalls(deps: PaywallsDeps, features: PaywallsFeatures) {
       ]);
     },
   };
+}
+
+/** Unless they are listed: proxies that the daemon configures run on this machine. */
+function proxiesInFront({ trustedProxies: listed, caddy, nginx }: Config['paywalls']): readonly string[] {
+  return listed ?? (caddy || nginx ? ['127.0.0.1', '::1'] : []);
 }

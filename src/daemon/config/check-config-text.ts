@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { ConfigFault } from '../../shared/daemon-module.ts';
 import { localModelsProvider } from '../../shared/engine-library.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
@@ -35,7 +36,20 @@ function faultsOfMeaning(file: ConfigFile): SchemaFault[] {
       message,
     })),
   );
-  return [...nameFaults(file), ...inHeaders];
+  return [...nameFaults(file), ...inHeaders, ...networkFaults(file)];
+}
+
+function networkFaults({ paywalls }: ConfigFile): SchemaFault[] {
+  const isNetwork = (text: string) => {
+    const [address = '', bits = '0', ...more] = text.split('/');
+    const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+    return more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= most;
+  };
+  return (paywalls?.trusted_proxies ?? []).flatMap((text, at) => {
+    if (isNetwork(text)) return [];
+    const message = `${text} is neither an address nor a network, such as 10.0.0.7 or 10.1.0.0/16`;
+    return [{ path: ['paywalls', 'trusted_proxies', at], isKey: false, message }];
+  });
 }
 
 /** An upstream may have the name of a built-in provider, which it then replaces, unless both are configured. */

@@ -96,7 +96,9 @@ export interface Config {
   paywalls: {
     host: string;
     port: number;
-    /** Other proxies that forward to it. */
+    /** Addresses and networks of proxies that name their clients truthfully. */
+    trustedProxies: string[] | undefined;
+    /** Other proxies that it keeps configured. */
     caddy: { admin: string; server: string } | undefined;
     nginx: { file: string; command: string[] } | undefined;
   };
@@ -328,6 +330,7 @@ export async function loadConfig({
     paywalls: {
       host: setting('paywalls.host'),
       port: paywallsPort ?? setting('paywalls.port'),
+      trustedProxies: file.paywalls?.trusted_proxies,
       caddy:
         file.paywalls?.caddy?.admin === undefined
           ? undefined

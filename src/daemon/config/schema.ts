@@ -338,6 +338,9 @@ export const ConfigFile = Type.Object(
           allowed_upstreams: Type.Optional(
             Type.Array(text, { description: 'a list of host names and addresses' }),
           ),
+          trusted_proxies: Type.Optional(
+            Type.Array(text, { description: 'a list of addresses and networks: 10.0.0.7, 10.1.0.0/16' }),
+          ),
           caddy: Type.Optional(Type.Object({ admin: Type.Optional(url), server: Type.Optional(text) }, map)),
           nginx: Type.Optional(
             Type.Object(

@@ -100,6 +100,7 @@ export const knownSettings: Readonly<Record<string, Known>> = {
   'paywalls.port': { env: ['GATEWAY_PAYWALLS_PORT'], ...restart },
   'paywalls.public_url': {},
   'paywalls.allowed_upstreams': {},
+  'paywalls.trusted_proxies': restart,
   'paywalls.caddy.admin': restart,
   'paywalls.caddy.server': restart,
   'paywalls.nginx.file': restart,

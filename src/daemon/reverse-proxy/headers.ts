@@ -60,7 +60,7 @@ export function upstreamHeaders(
 /** The sender of a request. */
 export interface ProxyClient {
   address: string;
-  /** Whether a proxy on this machine forwarded it; its `X-Forwarded-*` headers are trusted then. */
+  /** Whether a trusted proxy forwarded it, whose `X-Forwarded-*` headers then count. */
   isProxied: boolean;
 }
 

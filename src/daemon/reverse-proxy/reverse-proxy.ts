@@ -7,7 +7,6 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { isLoopback } from '../../shared/loopback.ts';
 import type { Forwarding } from '../features/paywalls/index.ts';
 import { outliveConnections } from '../http/accepted-sockets.ts';
 import { discardBody } from '../http/discard-body.ts';
@@ -16,8 +15,9 @@ import { acceptWebSockets, type WebSocketOffer } from '../http/sockets/upgrade-o
 import type { Log } from '../log.ts';
 import type { AddressRules } from './address-guard.ts';
 import { BodyReader } from './body-reader.ts';
+import { clientOf, type IsTrustedProxy } from './client-address.ts';
 import { Forwarder } from './forward.ts';
-import { headerText, type ProxyClient } from './headers.ts';
+import { headerText } from './headers.ts';
 
 /** A response of the proxy itself. */
 export interface OwnAnswer {
@@ -40,6 +40,7 @@ export interface ReverseProxyDeps {
   /** Renders a failure of the upstream. */
   renderFailure(failure: { status: number; message: string }, requestId: string): OwnAnswer;
   rules: AddressRules;
+  isTrustedProxy: IsTrustedProxy;
   makeRequestId(): string;
   /** Tells this proxy from others in `Via` headers. */
   instance: string;
@@ -148,7 +149,7 @@ export class ReverseProxy {
     body.accept();
     const failure = await this.#forwarder.forward(request, response, {
       target: decision,
-      client: clientOf(request),
+      client: clientOf(request, this.#deps.isTrustedProxy),
       body: body.bytes,
       offer: offer && { ...offer, onOpen: (upstream) => this.#track(upstream) },
     });
@@ -177,22 +178,10 @@ export class ReverseProxy {
       target: request.url ?? '/',
       host: request.headers.host ?? '',
       headers: request.headers,
-      address: clientOf(request).address,
+      address: clientOf(request, this.#deps.isTrustedProxy).address,
       readBody,
     });
   }
-}
-
-function addressOf(request: IncomingMessage): string {
-  return (request.socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '');
-}
-
-/** The client: of the connection, or the last one that a proxy on this machine named. */
-function clientOf(request: IncomingMessage): ProxyClient {
-  const address = addressOf(request);
-  const isLocal = address === '::1' || isLoopback(address);
-  const named = headerText(request.headers['x-forwarded-for']).split(',').at(-1)?.trim();
-  return isLocal && named ? { address: named, isProxied: true } : { address, isProxied: false };
 }
 
 function answer(

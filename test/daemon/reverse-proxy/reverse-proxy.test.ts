@@ -30,6 +30,7 @@ async function aProxy({ decide, renderFailure, ...faults }: Faults = {}) {
       })),
     renderFailure: renderFailure ?? (({ status, message }) => ({ status, headers: [], body: message })),
     rules: { allowed: () => [], ownPorts: () => [] },
+    isTrustedProxy: () => false,
     makeRequestId: () => 'req_1',
     instance: 'test',
     log: {

@@ -91,6 +91,7 @@ export function nginxLocations({ paywalls, embedded }: ExportedPaywalls): string
       '    proxy_http_version 1.1;',
       '    proxy_set_header Host $http_host;',
       '    proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;',
+      '    proxy_set_header X-Forwarded-Host $http_host;',
       '    proxy_set_header X-Forwarded-Proto $scheme;',
       '    proxy_set_header Upgrade $http_upgrade;',
       '    proxy_set_header Connection $http_connection;',
