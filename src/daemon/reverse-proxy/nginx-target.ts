@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { nginxWorkers, workersReplaced } from './nginx-workers.ts';
 
 /** A running nginx that includes a file. */
 export interface NginxOptions {
@@ -24,7 +25,9 @@ export function nginxTarget({ file, command }: NginxOptions) {
     if (before !== text) await replace(file, text);
     const reload = async (expected: string) => {
       loaded = undefined;
+      const workers = await nginxWorkers(command, timeoutMs);
       await run([...command, '-s', 'reload']);
+      await workersReplaced(workers, timeoutMs);
       loaded = expected;
     };
     try {

@@ -20,7 +20,8 @@ test('nginx is reloaded after a rejected text, which its last reload may have re
   await apply('good');
   await expect(apply('bad')).rejects.toThrow('[emerg] bad');
   const called = (await readFile(calls, 'utf8')).trim().split('\n');
-  expect(called).toEqual(['-t good', '-s reload good', '-t bad', '-s reload good']);
+  const changes = called.filter((call) => !/^-[VT]/.test(call));
+  expect(changes).toEqual(['-t good', '-s reload good', '-t bad', '-s reload good']);
   // What is loaded needs no other reload.
   await apply('good');
   expect((await readFile(calls, 'utf8')).trim().split('\n')).toEqual(called);
