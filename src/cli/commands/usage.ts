@@ -69,7 +69,15 @@ export async function sumUsage(
     sums.data.push(...page.data);
     next = page.next;
   }
+  // Days are in order; of models and keys, the dearest come first.
+  if (query.group_by === 'model' || query.group_by === 'key') sums.data.sort(dearestFirst);
   return { ...sums, has_more: false, next: null };
+}
+
+function dearestFirst(one: UsageGroup, other: UsageGroup): number {
+  const charged = Number(other.charged_usd) - Number(one.charged_usd);
+  const cost = Number(other.cost.total_usd) - Number(one.cost.total_usd);
+  return charged || cost || other.requests - one.requests;
 }
 
 /** One finished request; `now` in milliseconds since 1970. */

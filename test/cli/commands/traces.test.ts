@@ -61,11 +61,11 @@ test('a trace is a timeline on a terminal, without control characters', async ()
   const bars = lines.filter((line) => line.includes('█'));
   expect(bars.map((line) => line.replace(/[█░]+/, '|').replace(/\s+/g, ' ').trim())).toEqual([
     'plan | 2 ms',
-    'hold to disk | 2 ms',
+    'reserve cost | 2 ms',
     expect.stringMatching(/^slow.+ \| 498 ms server_error$/),
     'acme | 500 ms 200',
     'answer | 990 ms',
-    'bill to disk | 10 ms',
+    'record cost | 10 ms',
     'total | 2.0 s',
   ]);
   expect(stdout).not.toContain('\u001b[31mslow');

@@ -44,10 +44,10 @@ function stretchesOf({ timings, attempts, provider }: TraceView): Stretch[] {
   );
   return [
     ...(admitted === null ? [] : [stretch('plan', 0, admitted)]),
-    ...(admitted === null || held === null ? [] : [stretch('hold to disk', admitted, held)]),
+    ...(admitted === null || held === null ? [] : [stretch('reserve cost', admitted, held)]),
     ...tried,
     ...(first === null || provider === null ? [] : [stretch('answer', first, total)]),
-    ...(settled === null ? [] : [stretch('bill to disk', total, settled)]),
+    ...(settled === null ? [] : [stretch('record cost', total, settled)]),
     stretch('total', 0, Math.max(total, settled ?? 0)),
   ];
 }

@@ -19,15 +19,13 @@ export interface HostLabel {
 export function headerLine(state: TuiState, host: HostLabel, { width, paint }: RenderOptions): string {
   const { account } = state;
   const unread = state.unreadCount();
-  const balance =
-    account.balanceUsd === undefined
-      ? []
-      : [account.balanceUsd === null ? 'post-paid' : dollars(account.balanceUsd)];
+  // A workspace that pays afterwards has no balance.
+  const balance = account.balanceUsd ? [`${dollars(account.balanceUsd)} left`] : [];
   const parts = [
     paint('bold', 'Gateway'),
     connectionText(state, paint),
     escapeCell(host.name ?? host.url),
-    ...(account.workspace === undefined ? [] : [escapeCell(account.workspace)]),
+    ...(account.workspace === undefined ? [] : [`workspace ${escapeCell(account.workspace)}`]),
     ...balance,
     ...(unread ? [paint('bold', `${unread} unread`)] : []),
     `${state.options.services.calls.running()} running`,
