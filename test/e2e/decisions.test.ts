@@ -391,6 +391,16 @@ test('agents have 20 decisions a day, apart from their other calls', async () =>
   });
 });
 
+test('the rate card has the decision models, which are free', async () => {
+  const { data } = (await (await fetch(`${daemon.url}/v1/rates`)).json()) as {
+    data: { model: string; input: { total_usd: string }; output: { total_usd: string } }[];
+  };
+  for (const model of ['service/decide', 'engine', 'engine-flash']) {
+    const [row, ...more] = data.filter((it) => it.model === model);
+    expect([row?.input.total_usd, row?.output.total_usd, more]).toEqual(['0', '0', []]);
+  }
+});
+
 describe('bounds', () => {
   const base = { model: 'sim/assistant', input: 'x' };
   const choices = (count: number) => ({

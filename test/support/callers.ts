@@ -40,6 +40,8 @@ export const forEveryone: Row = {
   token: ok,
   tokenWithout: ok,
 };
+/** A model call that needs no credential. */
+export const openModelCall: Row = { ...forEveryone, wrong: '401 unauthorized unauthenticated' };
 export const noTokens = { token: unauthenticated, tokenWithout: unauthenticated };
 export const identified: Row = { ...forEveryone, ...noTokens, anonymous: unauthenticated };
 export const scoped: Row = { ...identified, keyWithoutScope: '403 permission out_of_scope' };

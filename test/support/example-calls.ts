@@ -17,6 +17,7 @@ import {
   ofSite,
   ofWorkspace,
   ok,
+  openModelCall,
   ownThing,
   ownTokens,
   ownWorkspace,
@@ -173,7 +174,7 @@ const samples: Record<string, Sample> = {
     example: () => ({ body: { model: 'sim/embedding', input: ['First', 'Second'] } }),
   },
   createDecision: {
-    callers: forEveryone,
+    callers: openModelCall,
     example: () => ({
       body: {
         model: 'sim/assistant',
@@ -226,7 +227,7 @@ const samples: Record<string, Sample> = {
     example: () => ({ params: { name: 'nothing' } }),
   },
   createSystemOne: {
-    callers: forEveryone,
+    callers: openModelCall,
     example: () => ({
       body: {
         model: 'sim/assistant',

@@ -352,6 +352,7 @@ const shared = {
   method: 'POST',
   tag: 'Decisions',
   access: everyone,
+  unauthorizedType: 'unauthorized',
   headers,
   bodyLimit: decisionLimits.bodyBytes,
   responseHeaders: {

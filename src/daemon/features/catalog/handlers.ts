@@ -81,8 +81,10 @@ export function catalogHandlers(deps: CatalogHandlersDeps): Handler[] {
     implement(refreshModels, async () => ({ object: 'list', data: await listings.refresh() })),
 
     implement(listRates, async () => {
-      const at = { marginPpm: deps.settings.marginPpm, now: world.now() };
-      return toRateCard(await catalog.all(), catalog.providers, at);
+      const now = world.now();
+      const free = ownModels(now).map(({ id }) => id);
+      const at = { marginPpm: deps.settings.marginPpm, now };
+      return toRateCard(await catalog.all(), catalog.providers, free, at);
     }),
   ];
 }

@@ -144,6 +144,8 @@ function most(numbers: readonly (number | null)[]): number | null {
 export function toRateCard(
   all: readonly Resolution[],
   providers: readonly ProviderDescription[],
+  /** The host's own models, which cost nothing. */
+  free: readonly string[],
   { marginPpm, now }: { marginPpm: number; now: number },
 ): RateCard {
   const listed = all.flatMap(({ offers }) => offers);
@@ -156,9 +158,14 @@ export function toRateCard(
     unit: 'USD per million tokens',
     margin_percent: marginPpm / 10_000,
     as_of: isoTime(now),
-    data: [...listed, ...others].map((offer) => toRateRow(offer, marginPpm)),
+    data: [
+      ...[...listed, ...others].map((offer) => toRateRow(offer, marginPpm)),
+      ...free.map((model) => toRateRow({ model, provider: model, prices: noPrices }, 0)),
+    ],
   };
 }
+
+const noPrices = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0 };
 
 function toRateRow(
   { model, provider, prices }: Pick<Offer, 'model' | 'provider' | 'prices'>,

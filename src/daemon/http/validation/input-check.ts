@@ -78,11 +78,34 @@ function lazily(
 ): ((value: unknown) => Fault[]) | undefined {
   if (schema === undefined) return undefined;
   let validate = compiled;
+  const numbers = dialect.coerce ? numbersIn(schema) : [];
   return (value) => {
+    const given = value as Record<string, unknown>;
+    const odd = oddNumbers(given, numbers);
+    // In quotes, they are text like any other.
+    for (const [name, text] of odd) given[name] = JSON.stringify(text);
     validate ??= validatorOf(schema, dialect);
-    if (validate(value)) return [];
-    return faultsOf((validate.errors ?? []) as ErrorObject[], value);
+    const isValid = validate(value);
+    for (const [name, text] of odd) given[name] = text;
+    return isValid ? [] : faultsOf((validate.errors ?? []) as ErrorObject[], value);
   };
+}
+
+function numbersIn({
+  properties = {},
+}: TSchema & { properties?: Record<string, { type?: unknown }> }): string[] {
+  return Object.keys(properties).filter((name) => /^(integer|number)$/.test(String(properties[name]?.type)));
+}
+
+/** Ajv accepts whatever JavaScript reads as a number, such as `0x10` and `1e3`. Returns those of the given members. */
+function oddNumbers(
+  given: Record<string, unknown>,
+  names: readonly string[],
+): [name: string, text: string][] {
+  return names.flatMap((name) => {
+    const text = given[name];
+    return typeof text === 'string' && !/^-?\d+(\.\d+)?$/.test(text) ? [[name, text]] : [];
+  });
 }
 
 function refuse(faults: readonly Fault[], surface: Surface): void {
