@@ -200,7 +200,7 @@ function createFeatures(deps: AppDeps, { onUserRemoved }: { onUserRemoved: () =>
     live,
     world,
     settings: deps.live,
-    upstreams: translatingUpstreams({ get: (name) => providers.byName.get(name)?.upstream }),
+    upstreams: translatingUpstreams({ get: (name) => providers.byName.get(name)?.upstream }, world),
     onFailure: unreachableLogger(deps),
     keyFor: ownKeys.keyFor,
     ownKeysOf: ownKeys.ownKeysOf,

@@ -1,7 +1,8 @@
 import { LiveSpeed, type Offer, type Resolution } from '../../src/daemon/features/catalog/index.ts';
 import { unknownCapabilities } from '../../src/daemon/features/catalog/model-traits.ts';
 import { Health, type ProviderRoute } from '../../src/daemon/features/routing/index.ts';
-import type { PlanRequest, Requirements } from '../../src/daemon/features/routing/judge-offer.ts';
+import type { PlanRequest } from '../../src/daemon/features/routing/judge-offer.ts';
+import type { Requirements } from '../../src/daemon/features/routing/needs.ts';
 import { planRoutes } from '../../src/daemon/features/routing/plan-routes.ts';
 import { ApiError } from '../../src/shared/errors.ts';
 import type { Prices } from '../../src/shared/money.ts';
@@ -48,6 +49,7 @@ export const noRequirements: Requirements = {
   reasoning: false,
   inputTokensMax: 100,
   outputTokensMax: undefined,
+  paramOf: (need) => `path of ${need}`,
 };
 
 export function planOf(candidates: Resolution[], details: Partial<PlanRequest> = {}): PlanRequest {

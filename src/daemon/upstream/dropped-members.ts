@@ -1,3 +1,4 @@
+import { asksForNothing } from '../../shared/asks-for-nothing.ts';
 import type { CallFormat, Inference, OpaqueItem } from '../features/upstreams/neutral.ts';
 import type { Dropped } from '../features/upstreams/upstream.ts';
 import { isObject, type Json, objectsOf } from './json.ts';
@@ -85,19 +86,6 @@ function fate(as: 'sent' | 'gateway' | 'hint', names: readonly string[]) {
   return Object.fromEntries(names.map((name) => [name, as]));
 }
 
-/** Values by which a member asks for nothing. */
-const neutralValues: Readonly<Record<string, unknown>> = {
-  temperature: 1,
-  top_p: 1,
-  presence_penalty: 0,
-  frequency_penalty: 0,
-  top_logprobs: 0,
-  logprobs: false,
-  verbosity: 'medium',
-  effort: 'none',
-  reasoning_effort: 'none',
-};
-
 const droppedMax = 32;
 const nameCharactersMax = 64;
 
@@ -140,20 +128,13 @@ function typed(param: string, { type }: Json): Dropped {
 }
 
 function isLeftOut(wire: CallFormat, name: string, value: unknown, sent: Sent): boolean {
-  if (asksForNothing(name, value) || (name === 'thinking' && isObject(value) && value.type === 'disabled'))
-    return false;
+  if (asksForNothing(name, value)) return false;
   const becomes = Object.hasOwn(members[wire], name) ? members[wire][name] : undefined;
   if (becomes === 'gateway' || becomes === 'hint') return false;
   if (name === 'service_tier')
     return !['auto', 'default', 'standard', 'standard_only'].includes(String(value));
   if (becomes === 'sent') return false;
   return becomes === undefined || sent[becomes] === undefined;
-}
-
-function asksForNothing(name: string, value: unknown): boolean {
-  if (value === undefined || value === null || value === '') return true;
-  if (typeof value === 'object') return Object.keys(value).length === 0;
-  return Object.hasOwn(neutralValues, name) && neutralValues[name] === value;
 }
 
 const sealedReasoning = 'reasoning.encrypted_content';

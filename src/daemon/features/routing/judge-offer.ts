@@ -7,49 +7,9 @@ import {
   withMargin,
 } from '../../../shared/money.ts';
 import type { Offer, Resolution } from '../catalog/index.ts';
-import type { ContentPart, Inference, InputItem } from '../upstreams/neutral.ts';
 import type { PriceCap, ProviderRoute, RouteCaps, RoutePreferences } from './contract.ts';
 import { type HealthReader, ownAccount } from './health.ts';
-
-/** The requirements of a request on a model. */
-export interface Requirements {
-  embeddings: boolean;
-  tools: boolean;
-  images: boolean;
-  files: boolean;
-  audio: boolean;
-  structuredOutput: boolean;
-  reasoning: boolean;
-  /** Upper bound of the input's tokens. */
-  inputTokensMax: number;
-  /** The maximum that the caller asked for. */
-  outputTokensMax: number | undefined;
-}
-
-export function requirementsOf(inference: Inference, inputTokensMax: number): Requirements {
-  const has = (type: ContentPart['type']) =>
-    inference.items.some((item) => partsOf(item).some((part) => part.type === type));
-  const { tools, toolChoice, format } = inference;
-  const effort = inference.reasoning?.effort;
-  return {
-    embeddings: inference.embedding !== undefined,
-    tools: tools.some((tool) => tool.type !== 'opaque') && toolChoice?.mode !== 'none',
-    images: has('image'),
-    files: has('file'),
-    audio: has('audio'),
-    structuredOutput: format?.type === 'json_schema',
-    reasoning: effort !== undefined && effort !== 'none',
-    inputTokensMax,
-    outputTokensMax: inference.outputTokensMax,
-  };
-}
-
-const noParts: readonly ContentPart[] = [];
-
-function partsOf(item: InputItem): readonly ContentPart[] {
-  if (item.type === 'message') return item.content;
-  return item.type === 'function_call_output' ? item.output : noParts;
-}
+import { lackedNeed, type Requirements } from './needs.ts';
 
 export interface PlanRequest {
   /** The requested model, then its fallbacks. At least one. */
@@ -90,8 +50,15 @@ export function judgeOffer(
   }
   const payment = choosePayment(offer, request);
   if (typeof payment === 'string') return { offer, reason: payment };
-  const missing = missingCapability(offer, request.requirements);
-  if (missing !== undefined) return { offer, reason: missing };
+  const { requirements } = request;
+  if (isOfOtherKind(offer, requirements)) {
+    return {
+      offer,
+      reason: requirements.embeddings ? 'the model has no embeddings' : 'it is an embedding model',
+    };
+  }
+  const lacked = lackedNeed(offer, requirements);
+  if (lacked !== undefined) return { offer, reason: `the model ${lacked.sentence}` };
   const priceRejection = judgePrice(offer, request, payment);
   if (priceRejection !== undefined) return { offer, ...priceRejection };
   const route = routeOf(offer, request, payment);
@@ -141,23 +108,6 @@ function choosePayment(offer: Offer, request: PlanRequest): { ownKey: boolean } 
   const reason = offer.reason ?? 'it is not available';
   if (!takesOwnKeys || request.preferences.pay === 'ours') return reason;
   return `${reason}, or set a key for the workspace: gateway provider-keys set ${offer.provider}`;
-}
-
-function missingCapability(offer: Offer, required: Requirements): string | undefined {
-  const can = offer.capabilities;
-  if (isOfOtherKind(offer, required))
-    return required.embeddings ? 'the model has no embeddings' : 'it is an embedding model';
-  if (required.tools && can.tools === false) return 'the model does not support tools';
-  if (required.structuredOutput && can.structuredOutput === false) {
-    return 'the model does not support JSON schemas';
-  }
-  if (required.reasoning && can.reasoning === false) return 'the model does not support reasoning';
-  const accepted = can.inputModalities;
-  if (accepted === null) return undefined;
-  if (required.images && !accepted.includes('image')) return 'the model does not accept images';
-  if (required.files && !accepted.includes('file')) return 'the model does not accept files';
-  if (required.audio && !accepted.includes('audio')) return 'the model does not accept audio';
-  return undefined;
 }
 
 /** Whether the model is known to serve the other kind of call. */

@@ -147,6 +147,7 @@ function tryRoute(
       {
         inference,
         model: route.providerModel,
+        abilities: route.offer.capabilities,
         wire: chooseWire(route.offer.wires, inference.wire),
         key,
         outputTokensMax: outputTokensMaxFor(route),
@@ -170,7 +171,8 @@ export async function countInput(
   try {
     const key = await deps.keyFor(route);
     const wire = chooseWire(route.offer.wires, inference.wire);
-    return await upstream.countInput({ inference, model: route.providerModel, wire, key }, signal);
+    const { providerModel: model, offer } = route;
+    return await upstream.countInput({ inference, model, abilities: offer.capabilities, wire, key }, signal);
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof UpstreamFailure)) throw error;

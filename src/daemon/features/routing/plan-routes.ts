@@ -3,17 +3,17 @@ import { pricesFor } from '../../../shared/money.ts';
 import type { LiveReader, Resolution } from '../catalog/index.ts';
 import type { ProviderRoute, RouteCaps, RoutePreferences } from './contract.ts';
 import type { HealthReader } from './health.ts';
-import type { Requirements } from './judge-offer.ts';
 import { isOfOtherKind, judgeOffer, type PlanRequest, type Rejection } from './judge-offer.ts';
+import { lackedNeed, lacksOption, type Requirements } from './needs.ts';
 
 /** Reasons that a message lists at most; `considered` lists all. */
 const reasonsShown = 4;
 
 /**
- * The routes to try, best first: those of the requested model, those of each fallback, then those that are rate
- * limited, failing or without the model for now. Providers that reject the key are left out. Returns an error when no
- * route is left: `no_route` with the reason for each provider, `limit_reached` when the key may not use the model, or
- * `unsupported_value` when the model is for another endpoint.
+ * The routes to try, best first: those of the requested model, those of each fallback, then those whose model lacks an option
+ * of the call, then those that are rate limited, failing or without the model for now. Providers that reject the key are left
+ * out. Returns an error when no route is left: `no_route` with the reason for each provider, `limit_reached` when the key may
+ * not use the model, or `unsupported_value` when the model is for another endpoint or lacks what the answer depends on.
  * Deterministic for the same request, health and measurements.
  */
 export function planRoutes(
@@ -44,9 +44,12 @@ export function planRoutes(
     }
     routes.push(...rankRoutes(usable, request.requirements, request.preferences, live));
   }
-  if (routes.length === 0) return noRoute(requested, rejections);
+  if (routes.length === 0)
+    return unsupported(requested, rejections, request) ?? noRoute(requested, rejections);
   // A healthy fallback is better than the requested model at a provider that just failed.
-  return [...routes.filter((route) => !route.isLastResort), ...routes.filter((route) => route.isLastResort)];
+  const rank = ({ isLastResort, offer }: ProviderRoute) =>
+    isLastResort ? 2 : lacksOption(offer, request.requirements) ? 1 : 0;
+  return [0, 1, 2].flatMap((each) => routes.filter((route) => rank(route) === each));
 }
 
 /** Whether an id matches a pattern, in which `*` stands for any characters. */
@@ -83,6 +86,21 @@ function wrongEndpoint({ id }: Resolution, { embeddings }: Requirements): ApiErr
     message: embeddings
       ? `${id} is a chat model, not an embedding model: call it at /v1/responses, /v1/chat/completions or /v1/messages.`
       : `${id} is an embedding model: call it at /v1/embeddings.`,
+  });
+}
+
+/** The error of a call that no model in question can answer; undefined if one could. */
+function unsupported(
+  requested: Resolution,
+  rejections: readonly Rejection[],
+  { requirements }: PlanRequest,
+): ApiError | undefined {
+  const lacked = rejections.map(({ offer }) => lackedNeed(offer, requirements));
+  const [first] = lacked;
+  if (first === undefined || lacked.includes(undefined)) return undefined;
+  return new ApiError('unsupported_value', {
+    param: requirements.paramOf(first.need),
+    message: `${requested.id} ${first.sentence}: choose a model that does, or send none.`,
   });
 }
 

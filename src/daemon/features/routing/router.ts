@@ -2,7 +2,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { Catalog, Resolution } from '../catalog/index.ts';
 import { affinityOf } from './affinity.ts';
 import type { ProviderRoute, RoutePlanRequest, Router } from './contract.ts';
-import { requirementsOf } from './judge-offer.ts';
+import { requirementsOf } from './needs.ts';
 import { countInput, type OpenDeps, openRoute } from './open-route.ts';
 import { planRoutes } from './plan-routes.ts';
 import { RetryBudget } from './retry-budget.ts';

@@ -6,6 +6,8 @@ export interface UpstreamCall {
   inference: Inference;
   /** The model's name at the provider. */
   model: string;
+  /** Unknown by default. */
+  abilities?: ModelAbilities;
   /** The format to use, one of the provider's `wires`; undefined for a provider with its own format. */
   wire: Wire | undefined;
   /** The provider's key; undefined for providers that need none. */
@@ -14,6 +16,13 @@ export interface UpstreamCall {
   outputTokensMax: number | undefined;
   /** How long earlier attempts of the same call took, in milliseconds. */
   spentMs?: number;
+}
+
+/** What a model is known to have or to lack; null if unknown. */
+export interface ModelAbilities {
+  reasoning: boolean | null;
+  structuredOutput: boolean | null;
+  logprobs: boolean | null;
 }
 
 /** Answers model calls: a provider behind HTTP, or the built-in simulator. */
@@ -30,7 +39,7 @@ export interface Upstream {
    * UpstreamFailure.
    */
   countInput?(
-    call: Pick<UpstreamCall, 'inference' | 'model' | 'wire' | 'key'>,
+    call: Pick<UpstreamCall, 'inference' | 'model' | 'abilities' | 'wire' | 'key'>,
     signal: AbortSignal,
   ): Promise<number | undefined>;
 }

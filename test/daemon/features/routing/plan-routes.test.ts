@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ProviderKind } from '../../../../src/daemon/features/catalog/offer.ts';
 import type { PlanRequest } from '../../../../src/daemon/features/routing/judge-offer.ts';
-import { requirementsOf } from '../../../../src/daemon/features/routing/judge-offer.ts';
+import { requirementsOf } from '../../../../src/daemon/features/routing/needs.ts';
 import { matchesPattern } from '../../../../src/daemon/features/routing/plan-routes.ts';
 import { UpstreamFailure } from '../../../../src/daemon/features/upstreams/upstream.ts';
 import { inferenceOf } from '../../../support/inference.ts';
@@ -108,20 +108,47 @@ describe('no route', () => {
 
   test.each([
     ['tools', { tools: false }],
-    ['structuredOutput', { structuredOutput: false }],
-    ['reasoning', { reasoning: false }],
     ['images', { inputModalities: ['text'] as const }],
     ['files', { inputModalities: ['text', 'image'] as const }],
     ['audio', { inputModalities: ['text', 'image'] as const }],
-  ])('%s: a model known to lack it is rejected, an unknown one is tried', (requirement, lacking) => {
-    const { providers, rejection } = routing();
+  ])(
+    '%s: a model known to lack what an answer depends on is refused, an unknown one is tried',
+    (need, lacking) => {
+      const { providers, rejection } = routing();
+      const unable = offerOf('a');
+      unable.capabilities = { ...unable.capabilities, ...lacking };
+      const requirements = { ...noRequirements, [need]: true };
+      expect(rejection(planOf([resolutionOf(unable)], { requirements }))).toMatchObject({
+        code: 'unsupported_value',
+        status: 400,
+        param: `path of ${need}`,
+        message: expect.stringContaining(`openai/gpt-5 does not`),
+      });
+      expect(providers(planOf([resolutionOf(unable)]))).toEqual(['a']);
+      const able = offerOf('b', { model: 'x/able' });
+      const models = [resolutionOf(unable), resolutionOf(able)];
+      expect(providers(planOf(models, { requirements }))).toEqual(['b']);
+      // One that could answer, but not now: waiting may help.
+      const closed = resolutionOf(offerOf('b', { model: 'x/able', available: false, reason: 'no key' }));
+      expect(rejection(planOf([resolutionOf(unable), closed], { requirements })).code).toBe('no_route');
+    },
+  );
+
+  test.each([
+    ['structuredOutput', { structuredOutput: false }],
+    ['reasoning', { reasoning: false }],
+  ])('%s: a model known to lack an option is tried after those that have it', (option, lacking) => {
+    const { health, providers } = routing();
     const unable = offerOf('a');
     unable.capabilities = { ...unable.capabilities, ...lacking };
-    const requirements = { ...noRequirements, [requirement]: true };
-    expect(rejection(planOf([resolutionOf(unable)], { requirements })).code).toBe('no_route');
-    expect(providers(planOf([resolutionOf(unable)]))).toEqual(['a']);
     const able = offerOf('b', { model: 'x/able' });
-    expect(providers(planOf([resolutionOf(unable), resolutionOf(able)], { requirements }))).toEqual(['b']);
+    const models = [resolutionOf(unable), resolutionOf(able)];
+    const requirements = { ...noRequirements, [option]: true };
+    expect(providers(planOf([resolutionOf(unable)], { requirements }))).toEqual(['a']);
+    expect(providers(planOf(models, { requirements }))).toEqual(['b', 'a']);
+    expect(providers(planOf(models))).toEqual(['a', 'b']);
+    health.failed(routeOf(able), new UpstreamFailure('rate-limited', ''));
+    expect(providers(planOf(models, { requirements }))).toEqual(['a', 'b']);
   });
 
   test('names the price cap, which includes the margin', () => {

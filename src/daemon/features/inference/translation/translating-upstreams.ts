@@ -1,3 +1,4 @@
+import type { World } from '../../../world.ts';
 import type { Inference } from '../../upstreams/neutral.ts';
 import {
   type Upstream,
@@ -7,53 +8,83 @@ import {
 } from '../../upstreams/upstream.ts';
 import { callerNames, withCallerFields } from './caller-fields.ts';
 import { withPlainTools } from './plain-tools.ts';
+import { RefusedOptions, refusedOption } from './refused-options.ts';
+import { withinAbilities, withoutOptions } from './within-abilities.ts';
 
 interface Upstreams {
   get(provider: string): Upstream | undefined;
 }
 
 /**
- * The upstreams, with the tools of a call replaced where a provider does not speak the caller's format, and with rejections
- * in the caller's terms.
+ * The upstreams, without the options of a call that the model lacks, with its tools replaced where a provider does not speak
+ * the caller's format, and with rejections in the caller's terms.
  */
-export function translatingUpstreams(upstreams: Upstreams): Upstreams {
+export function translatingUpstreams(upstreams: Upstreams, clock: Pick<World, 'elapsed'>): Upstreams {
   const known = new WeakMap<Upstream, Upstream>();
+  const refused = new RefusedOptions(clock);
   return {
     get(provider) {
       const upstream = upstreams.get(provider);
       if (upstream === undefined) return undefined;
-      const translated = known.get(upstream) ?? translating(upstream);
+      const translated = known.get(upstream) ?? translating(upstream, refused);
       known.set(upstream, translated);
       return translated;
     },
   };
 }
 
-function translating(upstream: Upstream): Upstream {
+function translating(upstream: Upstream, refused: RefusedOptions): Upstream {
   const { countInput } = upstream;
   return {
     ...upstream,
-    open(call, signal) {
-      const plain = plainToolsFor(call, call.inference);
-      const opened =
-        plain === undefined
-          ? upstream.open(call, signal)
-          : upstream.open({ ...call, inference: plain.inference }, signal).then(plain.restore);
-      const answer = hasOtherFields(call) ? opened.then((given) => withExplanation(given, call)) : opened;
-      return answer.catch((error: unknown) => {
-        throw explained(error, call);
-      });
-    },
+    open: (call, signal) => openReduced(upstream, call, { signal, refused }),
     ...(countInput && {
       async countInput(call, signal) {
+        const { inference } = withinAbilities(call.inference, call.abilities);
+        const reduced = { ...call, inference };
         try {
-          return await countInput(call, signal);
+          return await countInput(reduced, signal);
         } catch (error) {
-          throw explained(error, call);
+          throw explained(error, reduced);
         }
       },
     }),
   };
+}
+
+/** Opens a call without the options that its model lacks, and again without those that it turns out to refuse. */
+function openReduced(
+  upstream: Upstream,
+  call: UpstreamCall,
+  context: { signal: AbortSignal; refused: RefusedOptions },
+): Promise<UpstreamAnswer> {
+  const { signal, refused } = context;
+  const able = withinAbilities(call.inference, call.abilities);
+  const { inference, dropped } = withoutOptions(able.inference, refused.of(upstream.name, call));
+  const reduced = inference === call.inference ? call : { ...call, inference };
+  const left = [...able.dropped, ...dropped];
+  return openTranslated(upstream, reduced, signal).then(
+    (answer) => (left.length > 0 ? { ...answer, dropped: [...left, ...(answer.dropped ?? [])] } : answer),
+    (error: unknown) => {
+      const option = signal.aborted ? undefined : refusedOption(error, reduced);
+      if (option === undefined) throw explained(error, reduced);
+      refused.add(upstream.name, call, option);
+      return openReduced(upstream, call, context);
+    },
+  );
+}
+
+function openTranslated(
+  upstream: Upstream,
+  call: UpstreamCall,
+  signal: AbortSignal,
+): Promise<UpstreamAnswer> {
+  const plain = plainToolsFor(call, call.inference);
+  const opened =
+    plain === undefined
+      ? upstream.open(call, signal)
+      : upstream.open({ ...call, inference: plain.inference }, signal).then(plain.restore);
+  return hasOtherFields(call) ? opened.then((given) => withExplanation(given, call)) : opened;
 }
 
 /** Whether fields of the provider's request have other names or positions than in the caller's. */

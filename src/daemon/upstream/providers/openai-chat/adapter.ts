@@ -3,8 +3,9 @@ import type { Batch, FinishReason } from '../../../features/upstreams/neutral.ts
 import { type UpstreamCall, UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import type { Adapter, ProviderSettings } from '../../adapter.ts';
 import { droppedMembers, type Sent } from '../../dropped-members.ts';
-import { isObject, type Json } from '../../json.ts';
+import { isObject, type Json, objectOf } from '../../json.ts';
 import { SseJsonDecoder } from '../../sse-decoder.ts';
+import { fittedToModel } from '../openai-options.ts';
 import { ChatDialect, Envelope, repairFinish, repairUsage } from './decoder.ts';
 import { openAiFailure } from './failure.ts';
 import { type Quirks, quirksOf } from './quirks.ts';
@@ -24,8 +25,12 @@ export function chatAdapter(settings: ProviderSettings): Adapter {
   return {
     request(call) {
       const target = { url, headers: bearerHeaders(call.key) };
-      if (isSameWire(call)) return { ...target, body: JSON.stringify(relayedBody(call, quirks)) };
-      const body = neutralBody(call, name, quirks);
+      const keepsLogprobs = call.inference.sampling.needsLogprobs;
+      if (isSameWire(call)) {
+        const { body, dropped } = fittedToModel(relayedBody(call, quirks), { keepsLogprobs });
+        return { ...target, body: JSON.stringify(body), dropped };
+      }
+      const { body } = fittedToModel(neutralBody(call, name, quirks), { keepsLogprobs });
       return {
         ...target,
         body: JSON.stringify(body),
@@ -55,7 +60,7 @@ function sentIn(body: Json, quirks: Quirks): Sent {
     seed: body[quirks.seedField],
     logprobs: body.logprobs,
     verbosity: body.verbosity,
-    effort: body[quirks.effort],
+    effort: quirks.effort === 'reasoning' ? objectOf(body.reasoning)?.effort : body.reasoning_effort,
   };
 }
 

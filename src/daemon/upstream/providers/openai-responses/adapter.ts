@@ -1,14 +1,15 @@
 import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import type { Adapter, ProviderSettings } from '../../adapter.ts';
 import { droppedMembers, type Sent } from '../../dropped-members.ts';
-import { countOf, type Json } from '../../json.ts';
+import { countOf, type Json, listOf, objectOf } from '../../json.ts';
 import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';
 import { stoppingAt } from '../../stop-sequences.ts';
 import { bearerHeaders } from '../openai-chat/adapter.ts';
 import { openAiFailure } from '../openai-chat/failure.ts';
+import { fittedToModel } from '../openai-options.ts';
 import { readResponsesAnswer } from './answer.ts';
 import { ResponsesDialect, responseAsBatch } from './decoder.ts';
-import { neutralResponsesBody, relayedPrompt, relayedResponsesBody } from './request.ts';
+import { logprobs, neutralResponsesBody, relayedPrompt, relayedResponsesBody } from './request.ts';
 
 /**
  * The Responses format. Nothing is stored at the provider: the gateway keeps the history and sends it with each call.
@@ -20,8 +21,12 @@ export function responsesAdapter(settings: ProviderSettings): Adapter {
   return {
     request(call) {
       const target = { url, headers: bearerHeaders(call.key) };
-      if (isSameWire(call)) return { ...target, body: JSON.stringify(relayedResponsesBody(call, name)) };
-      const body = neutralResponsesBody(call, name);
+      const keepsLogprobs = call.inference.sampling.needsLogprobs;
+      if (isSameWire(call)) {
+        const { body, dropped } = fittedToModel(relayedResponsesBody(call, name), { keepsLogprobs });
+        return { ...target, body: JSON.stringify(body), dropped };
+      }
+      const { body } = fittedToModel(neutralResponsesBody(call, name), { keepsLogprobs });
       return {
         ...target,
         body: JSON.stringify(body),
@@ -37,7 +42,7 @@ export function responsesAdapter(settings: ProviderSettings): Adapter {
         ? {
             url: `${url}/input_tokens`,
             headers: bearerHeaders(call.key),
-            body: JSON.stringify(relayedPrompt(call, name)),
+            body: JSON.stringify(fittedToModel(relayedPrompt(call, name)).body),
           }
         : undefined,
     readCount: ({ input_tokens: count }) => countOf(count),
@@ -47,13 +52,14 @@ export function responsesAdapter(settings: ProviderSettings): Adapter {
 
 /** The options that a request contains. */
 function sentIn({ inference }: UpstreamCall, body: Json): Sent {
+  const reasoning = objectOf(body.reasoning);
   return {
     temperature: body.temperature,
     topP: body.top_p,
     stop: inference.sampling.stop,
-    logprobs: inference.sampling.topLogprobs,
-    verbosity: inference.verbosity,
-    effort: inference.reasoning?.effort ?? inference.reasoning?.summary,
+    logprobs: body.top_logprobs ?? (listOf(body.include).includes(logprobs) || undefined),
+    verbosity: objectOf(body.text)?.verbosity,
+    effort: reasoning?.effort ?? reasoning?.summary,
   };
 }
 

@@ -16,7 +16,8 @@ import { refuseImageOutput } from '../provider-failures.ts';
 import { objectParameters } from '../tool-schema.ts';
 
 const sealedReasoning = 'reasoning.encrypted_content';
-const logprobs = 'message.output_text.logprobs';
+/** The entry of `include` for log probabilities. */
+export const logprobs = 'message.output_text.logprobs';
 
 /** Members for the gateway, which keeps the history itself; never sent to a provider. */
 const gatewayMembers = ['previous_response_id', 'conversation', 'service', 'background', 'generate', 'type'];

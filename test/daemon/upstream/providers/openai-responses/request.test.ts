@@ -82,11 +82,8 @@ describe('a request of the same format', () => {
 
   test.each([
     ['gpt-5-mini', {}, ['reasoning.encrypted_content']],
-    [
-      'o4-mini',
-      { body: { include: ['message.output_text.logprobs'] } },
-      ['message.output_text.logprobs', 'reasoning.encrypted_content'],
-    ],
+    // It has no log probabilities.
+    ['o4-mini', { body: { include: ['message.output_text.logprobs'] } }, ['reasoning.encrypted_content']],
     ['gpt-fake', { reasoning: { effort: 'low', summary: undefined } }, ['reasoning.encrypted_content']],
     ['gpt-4o', {}, undefined],
     ['gpt-5-chat-latest', {}, undefined],
