@@ -1,11 +1,12 @@
-import type { Server } from 'node:net';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server as NetServer, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 /**
  * Gives each connection an `error` listener when it is accepted. Node's HTTP server takes its own away when a request asks
  * for a tunnel or another protocol, and an error without a listener would end the process.
  */
-export function outliveConnections(server: Server): void {
+export function outliveConnections(server: NetServer): void {
   server.on('connection', outlive);
 }
 
@@ -17,3 +18,30 @@ export function outlive(socket: Duplex): void {
 
 /** Sockets destroy themselves on errors. */
 function ignore(): void {}
+
+/**
+ * Closes the responses that wait behind another one when their connection closes. Node does so no longer once a request on
+ * it asked for a tunnel or another protocol; they would wait forever.
+ */
+export function closeQueuedResponses(server: Server): void {
+  for (const name of ['request', 'checkContinue', 'checkExpectation'])
+    server.prependListener(name, closeWithConnection);
+}
+
+const queued = new WeakMap<Socket, Set<ServerResponse>>();
+
+function closeWithConnection({ socket }: IncomingMessage, response: ServerResponse): void {
+  if (response.socket !== null) return;
+  const waiting = queued.get(socket) ?? new Set();
+  if (!queued.has(socket)) {
+    queued.set(socket, waiting);
+    socket.once('close', () => {
+      for (const each of waiting) {
+        each.destroy();
+        each.emit('close');
+      }
+    });
+  }
+  waiting.add(response);
+  response.once('socket', () => waiting.delete(response));
+}

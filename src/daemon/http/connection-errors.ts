@@ -29,9 +29,8 @@ export function refusalOn(socket: Socket): ApiError | undefined {
 /** Responds to what never became a request: too slow, too large, or not HTTP. Then the connection is closed. */
 export function rawAnswers({ makeRequestId, version }: RawAnswerOptions) {
   const refuse = (socket: Socket, error: ApiError): void => {
-    const answering = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage;
     // After a response has started, another one would be read as part of it.
-    if (!socket.writable || answering?.headersSent) {
+    if (!socket.writable || responseOn(socket)?.headersSent) {
       socket.destroy();
       return;
     }
@@ -64,9 +63,11 @@ export function rawAnswers({ makeRequestId, version }: RawAnswerOptions) {
     },
     /** Replaces Node's own responses, which have no request id. */
     attachTo(server: Server): void {
-      server.on('connect', (_request: IncomingMessage, socket: Socket) =>
-        refuse(socket, new ApiError('not_found')),
-      );
+      server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+        // Its answer would be read as that of an earlier request.
+        if (responseOn(socket)) socket.destroy();
+        else refuse(socket, new ApiError('not_found'));
+      });
       // Unknown expectations may be ignored. `100-continue` is answered once the body is wanted: see `inviteBody`.
       const serve = (request: IncomingMessage, response: ServerResponse) =>
         server.emit('request', request, response);
@@ -74,6 +75,11 @@ export function rawAnswers({ makeRequestId, version }: RawAnswerOptions) {
       server.on('checkContinue', serve);
     },
   };
+}
+
+/** The response that a connection is to send next. */
+export function responseOn(socket: Socket): ServerResponse | undefined {
+  return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
 }
 
 /** Asks a waiting client for its body, only after its headers were accepted. */

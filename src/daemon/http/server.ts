@@ -1,6 +1,6 @@
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { ApiError } from '../../shared/errors.ts';
-import { outliveConnections } from './accepted-sockets.ts';
+import { closeQueuedResponses, outliveConnections } from './accepted-sockets.ts';
 import { rawAnswers } from './connection-errors.ts';
 import { addEndpoints } from './endpoint-route.ts';
 import { cutStalled } from './event-stream.ts';
@@ -151,6 +151,7 @@ function makeFastify(context: ServerContext): FastifyInstance {
   const connectionsMax = limits.connectionsMax ?? (filesMax && connectionsMaxFor(filesMax));
   if (connectionsMax !== undefined) app.server.maxConnections = connectionsMax;
   outliveConnections(app.server);
+  closeQueuedResponses(app.server);
   raw.attachTo(app.server);
   serveUpgrades(app.server, context);
   app.removeAllContentTypeParsers();

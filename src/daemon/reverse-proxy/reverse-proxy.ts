@@ -8,7 +8,8 @@ import {
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Forwarding } from '../features/paywalls/index.ts';
-import { outliveConnections } from '../http/accepted-sockets.ts';
+import { closeQueuedResponses, outliveConnections } from '../http/accepted-sockets.ts';
+import { responseOn } from '../http/connection-errors.ts';
 import { discardBody } from '../http/discard-body.ts';
 import { httpLimits } from '../http/protection/limits.ts';
 import { acceptWebSockets, type WebSocketOffer } from '../http/sockets/upgrade-offers.ts';
@@ -84,6 +85,7 @@ export class ReverseProxy {
     server.maxHeadersCount = 0;
     server.maxConnections = connectionsMax;
     outliveConnections(server);
+    closeQueuedResponses(server);
     const serve = (request: IncomingMessage, response: ServerResponse): void =>
       this.#serve(request, response);
     server.on('request', serve);
@@ -94,6 +96,7 @@ export class ReverseProxy {
       this.#serve(offer.request, offer.response, offer);
     });
     server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+      if (responseOn(socket)) return socket.destroy();
       socket.write('HTTP/1.1 405 Method Not Allowed\r\nconnection: close\r\n\r\n');
       socket.destroySoon();
     });

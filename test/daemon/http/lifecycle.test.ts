@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { implement, type RelayReply, StreamReply } from '../../../src/daemon/handler.ts';
 import { connectionsMaxFor, openFilesMax } from '../../../src/daemon/http/protection/limits.ts';
 import { ApiError } from '../../../src/shared/errors.ts';
+import { eventually } from '../../support/eventually.ts';
 import { aListeningServer, anEndpoint, aServer, gate, ping, statusesIn, Wire } from './http-fixture.ts';
 
 const get = (port: number, path = '/v1/ping') => `GET ${path} HTTP/1.1\r\nHost: localhost:${port}\r\n\r\n`;
@@ -211,6 +212,60 @@ describe('a WebSocket handshake', () => {
     expect(statusesIn(await wire.until(/pong/))).toEqual([200]);
   });
 });
+
+describe('requests that follow on a connection before the first is answered', () => {
+  const whole = implement(anEndpoint({ method: 'GET', path: '/v1/slow' }), aborted);
+  const stream = { event: {}, done: true, always: true } as const;
+  const streamed = implement(
+    anEndpoint({ method: 'GET', path: '/v1/slow', stream }),
+    async (call) => new StreamReply({}, endless(call)),
+  );
+  const upgrade = 'GET /v1/slow HTTP/1.1\r\nconnection: upgrade\r\nupgrade: ';
+  const last = {
+    'a reset': '',
+    'a tunnel': 'CONNECT a:1 HTTP/1.1\r\n\r\n',
+    'a WebSocket': `${upgrade}websocket\r\n\r\n`,
+    'another protocol': `${upgrade}h2c\r\n\r\n`,
+  };
+  const cases = Object.entries(last).flatMap(([name, text]) => [
+    [name, 'whole', text, whole] as const,
+    [name, 'streamed', text, streamed] as const,
+  ]);
+  test.each(cases)('end with it after %s when their answers are %s', async (name, _how, text, slow) => {
+    const { port, server } = await aListeningServer([slow, ping]);
+    const wire = new Wire(port).send(get(port, '/v1/slow').repeat(20) + get(port));
+    await eventually('all run', () => server.running().requests === 21);
+    wire.send(text);
+    if (name === 'a reset') wire.socket.resetAndDestroy();
+    await eventually('all have ended', () => server.running().requests === 0);
+    expect(server.running().streams).toBe(0);
+  });
+
+  test('are not answered before it', async () => {
+    const go = gate();
+    const slow = implement(anEndpoint({ method: 'GET', path: '/v1/slow' }), async () => {
+      await go.promise;
+      return { slow: true };
+    });
+    const { port } = await aListeningServer([slow, ping]);
+    const wire = new Wire(port).send(get(port, '/v1/slow') + get(port) + get(port));
+    go.resolve();
+    const received = await wire.until(/(pong.*){2}/s);
+    expect(received).toMatch(/slow.*pong.*pong/s);
+    const tunnel = new Wire(port).send(`${get(port, '/v1/slow')}CONNECT a:1 HTTP/1.1\r\n\r\n`);
+    expect(await tunnel.all()).not.toContain('404');
+  });
+});
+
+async function aborted({ signal }: { signal: AbortSignal }): Promise<never> {
+  await once(signal, 'abort');
+  throw new Error('the client left');
+}
+
+/** A stream with more text than its client reads, until it is aborted. */
+async function* endless({ signal }: { signal: AbortSignal }): AsyncGenerator<string> {
+  while (!signal.aborted) yield `data: ${'x'.repeat(100_000)}\n\n`;
+}
 
 describe('connections', () => {
   test('are closed after a maximum number of requests', async () => {

@@ -1,18 +1,22 @@
+import type { Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Forwarding } from '../../../src/daemon/features/paywalls/index.ts';
 import { ReverseProxy, type ReverseProxyDeps } from '../../../src/daemon/reverse-proxy/reverse-proxy.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startRawServer, wholeAnswer } from '../../support/raw-server.ts';
 import { Wire } from '../http/http-fixture.ts';
 
 type Faults = Partial<Forwarding> & Partial<Pick<ReverseProxyDeps, 'decide' | 'renderFailure'>>;
 
+const redirect = (socket: Socket): void => {
+  socket.write(wholeAnswer('there', { status: '302 Found', headers: ['location: /elsewhere'] }));
+};
+
 /** A proxy that forwards everything to a server that redirects, and what it logs. */
-async function aProxy({ decide, renderFailure, ...faults }: Faults = {}) {
+async function aProxy({ decide, renderFailure, ...faults }: Faults = {}, answer = redirect) {
   const logged: { message: string; text: string }[] = [];
   let given = 0;
-  const upstream = await startRawServer((socket) =>
-    socket.write(wholeAnswer('there', { status: '302 Found', headers: ['location: /elsewhere'] })),
-  );
+  const upstream = await startRawServer(answer);
   const proxy = new ReverseProxy({
     decide:
       decide ??
@@ -54,6 +58,17 @@ const requests: [string, string][] = [
 const broken = () => {
   throw new Error('broken');
 };
+
+test('requests that follow on a connection end with it, and their upstreams too', async () => {
+  let upstreams = 0;
+  const { port, upstream } = await aProxy({}, () => {
+    upstreams += 1;
+  });
+  const wire = new Wire(port).send('GET / HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(10));
+  await eventually('all are forwarded', () => upstreams === 10);
+  wire.send('CONNECT a:1 HTTP/1.1\r\n\r\n');
+  await upstream.allClosed();
+});
 
 describe.each(requests)('%s', (_what, request) => {
   const ask = (port: number) => new Wire(port).send(request).all();

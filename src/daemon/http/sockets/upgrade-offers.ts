@@ -1,5 +1,6 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { responseOn } from '../connection-errors.ts';
 
 /** A request for a WebSocket, whose connection left the HTTP server. */
 export interface WebSocketOffer {
@@ -15,9 +16,9 @@ export interface WebSocketOffer {
 export function acceptWebSockets(server: Server, accept: (offer: WebSocketOffer) => void): void {
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     // Writing now would end up inside a response in progress.
-    if ((socket as Socket & { _httpMessage?: unknown })._httpMessage) socket.destroy();
+    if (responseOn(socket)) socket.destroy();
     else if (isForWebSocket(request))
-      accept({ request, response: responseOn(socket, request), socket, head });
+      accept({ request, response: closingResponse(socket, request), socket, head });
     else serveWithoutUpgrade(server, { request, socket, head });
   });
 }
@@ -29,7 +30,7 @@ function isForWebSocket({ method, headers }: IncomingMessage): boolean {
 }
 
 /** The HTTP response to an upgrade request. The connection closes after it, as the client expects frames. */
-function responseOn(socket: Socket, request: IncomingMessage): ServerResponse {
+function closingResponse(socket: Socket, request: IncomingMessage): ServerResponse {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
