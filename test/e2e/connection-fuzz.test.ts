@@ -186,7 +186,13 @@ function anyTraffic(): fc.Arbitrary<string> {
   const known = {
     host,
     targets,
-    headers: [withKey().trim(), holder, ...caveats, 'authorization: Payment e30', 'authorization: Basic \xff'],
+    headers: [
+      withKey().trim(),
+      holder,
+      ...caveats,
+      'authorization: Payment e30',
+      'authorization: Basic \xff',
+    ],
     requests: [
       get('/healthz'),
       get('/v1/models', withKey()),
@@ -201,10 +207,7 @@ function anyTraffic(): fc.Arbitrary<string> {
     ],
   };
   const onSocket = frames.map((all) => get('/v1/responses', webSocket + withKey()) + all);
-  return fc.oneof(
-    { weight: 4, arbitrary: anyRequests(known) },
-    { weight: 1, arbitrary: onSocket },
-  );
+  return fc.oneof({ weight: 4, arbitrary: anyRequests(known) }, { weight: 1, arbitrary: onSocket });
 }
 
 describe('whatever clients do', () => {
