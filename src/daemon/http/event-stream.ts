@@ -91,18 +91,25 @@ export function cutStalled({ stalled, log }: { stalled: Set<Cuttable>; log: Log 
   stalled.clear();
 }
 
-/** Pieces of a text, none of which ends within a character. */
+/** Pieces of a text of events, each of whole events or of a part of one that is longer, and none ends within a character. */
 export function piecesOf(text: string): string[] {
   if (text.length <= pieceChars) return [text];
   const pieces: string[] = [];
   for (let at = 0; at < text.length; ) {
-    let end = Math.min(at + pieceChars, text.length);
-    const isHigh = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
-    if (isHigh && end < text.length) end += 1;
+    const end = endOfPiece(text, at);
     pieces.push(text.slice(at, end));
     at = end;
   }
   return pieces;
+}
+
+function endOfPiece(text: string, start: number): number {
+  const end = start + pieceChars;
+  if (end >= text.length) return text.length;
+  const lastEvent = text.slice(start, end).lastIndexOf('\n\n');
+  if (lastEvent >= 0) return start + lastEvent + 2;
+  const isHigh = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
+  return isHigh ? end + 1 : end;
 }
 
 /** Resolves when the client has read everything or left. A client that reads nothing is disconnected. */

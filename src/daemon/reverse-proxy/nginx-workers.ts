@@ -51,7 +51,9 @@ async function pidFile(command: readonly string[], timeoutMs: number): Promise<s
   const build = await outputOf([...command, '-V'], timeoutMs);
   const prefix = /--prefix=(\S+)/.exec(build)?.[1] ?? '/';
   if (inCommand !== undefined) return resolve(prefix, inCommand);
-  const inFile = /^\s*pid\s+"?([^";]+)"?\s*;/m.exec(await outputOf([...command, '-T'], timeoutMs))?.[1];
+  const inFile = /^[ \t]*pid[ \t]+"?([^\s";]+)"?[ \t]*;/m.exec(
+    await outputOf([...command, '-T'], timeoutMs),
+  )?.[1];
   return resolve(prefix, inFile ?? /--pid-path=(\S+)/.exec(build)?.[1] ?? 'logs/nginx.pid');
 }
 

@@ -145,6 +145,10 @@ describe('a reader that is behind', () => {
     const text = 'aé😀'.repeat(200_000);
     expect(piecesOf(text).every((piece) => piece.isWellFormed())).toBe(true);
     expect(piecesOf(text).join('')).toBe(text);
+    const written = `data: ${'x'.repeat(1_000)}\n\n`.repeat(200);
+    expect(piecesOf(written).length).toBeGreaterThan(2);
+    expect(piecesOf(written).every((piece) => piece.endsWith('\n\n'))).toBe(true);
+    expect(piecesOf(written).join('')).toBe(written);
     const { port } = await aListeningServer([streaming(() => events(text, 'end'))], {
       limits: { heartbeatMs: 1 },
     });
