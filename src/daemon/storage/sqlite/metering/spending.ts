@@ -72,7 +72,7 @@ export function spendingReads(database: Connection) {
 
 /** Keys and days whose recorded spending is not the sum of their calls, like `key_1 on 2026-11-21`. */
 export function wrongSpending(database: Connection): string[] {
-  return database
+  const find = database
     .prepare<[object], string>(
       `SELECT text || ' on ' || date(day * 86400, 'unixepoch') FROM (
          SELECT text, day, charged AS amount FROM usage_key_days JOIN names ON number = key
@@ -81,6 +81,7 @@ export function wrongSpending(database: Connection): string[] {
          UNION ALL SELECT key_id, unixepoch(day) / 86400, -amount FROM key_spend
        ) GROUP BY text, day HAVING sum(amount) <> 0 ORDER BY 1`,
     )
-    .pluck()
-    .all({ foldedTo: foldedTo(database) });
+    .pluck();
+  // One snapshot: calls are folded meanwhile.
+  return database.transaction(() => find.all({ foldedTo: foldedTo(database) }))();
 }
