@@ -102,7 +102,7 @@ async function reserve(deps: CallDeps, call: ModelCall, { routes, input, isPrepa
       ...(caller.kind === 'agent' && {
         agent: {
           agentId: caller.agentId,
-          outsideFreeTier: outsideFreeTier(call, { routes, inputTokensMax: input.most }, freeTier),
+          outsideFreeTier: outsideFreeTier(call, { routes, input }, freeTier),
           hasMaximum: inference.outputTokensMax !== undefined,
         },
       }),
@@ -176,23 +176,16 @@ async function withInvoice(
   });
 }
 
-/** The plan of an agent's call. */
-interface PlannedCall {
-  routes: readonly Route[];
-  /** Upper bound of the input. */
-  inputTokensMax: number;
-}
-
 /** Why a call is not part of the agents' free tier, as a sentence; undefined if it is. */
 function outsideFreeTier(
   { inference }: Pick<ModelCall, 'inference'>,
-  { routes, inputTokensMax }: PlannedCall,
+  { routes, input }: Pick<CallPlan, 'routes' | 'input'>,
   { models, inputTokens }: FreeTierSettings,
 ): string | undefined {
   const other = routes.find(({ offer }) => !models.some((pattern) => matchesPattern(pattern, offer.model)));
   if (other) return `The model ${other.offer.model} is not part of the free tier.`;
   if (inference.items.some(hasMedia)) return 'Images, audio and files are not part of the free tier.';
-  if (inputTokensMax > inputTokens) {
+  if (input.most > inputTokens) {
     return `Requests of more than ${inputTokens} input tokens are not part of the free tier.`;
   }
   return undefined;

@@ -48,8 +48,8 @@ export interface WholeFormat<Reply> extends AnswerFormat {
 
 interface WholeOptions<Reply> {
   rewrite?: RewriteAnswer | undefined;
-  /** Returns what to store for the call's Idempotency-Key, in the transaction of the settlement. */
-  record?: ((reply: Reply) => SlotAnswer | undefined) | undefined;
+  /** Stores the reply for the call's Idempotency-Key, in the transaction of the settlement. */
+  slot?: { record(reply: Reply): SlotAnswer | undefined } | undefined;
 }
 
 /**
@@ -115,10 +115,10 @@ export async function wholeCall<Reply>(
   deps: CallDeps,
   call: ModelCall,
   formatOf: FormatOf<WholeFormat<Reply>>,
-  { rewrite, record }: WholeOptions<Reply> = {},
+  { rewrite, slot }: WholeOptions<Reply> = {},
 ): Promise<Reply> {
   const { started, format } = await startCall(deps, call, formatOf, rewrite);
-  return await answerWhole(deps, started, format, record);
+  return await answerWhole(deps, started, format, slot);
 }
 
 /** Reads, settles, keeps and renders a whole answer, and releases the call however it ends. */
@@ -126,17 +126,17 @@ export async function answerWhole<Reply>(
   deps: Pick<CallDeps, 'log'>,
   started: StartedCall,
   format: WholeFormat<Reply>,
-  record?: WholeOptions<Reply>['record'],
+  slot?: WholeOptions<Reply>['slot'],
 ): Promise<Reply> {
   const { meter } = started;
   meter.responseId = format.responseId ?? null;
   const settle = async (reason: SettleReason, render: (settled: Settled) => Reply) => {
     let recorded: Reply | undefined;
     const answer =
-      record &&
+      slot &&
       ((settled: Settled) => {
         recorded = render(settled);
-        return record(recorded);
+        return slot.record(recorded);
       });
     const settled = await meter.settle({ ...reason, ...(answer && { answer }) });
     const reply = () => (recorded === undefined || format.hasChanged?.() ? render(settled) : recorded);

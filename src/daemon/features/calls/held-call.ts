@@ -27,10 +27,6 @@ export class HeldCall {
     this.#options = options;
   }
 
-  get hold(): Hold {
-    return this.#options.hold;
-  }
-
   get isSettled(): boolean {
     return this.#settled !== undefined;
   }

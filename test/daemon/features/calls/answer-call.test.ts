@@ -221,8 +221,7 @@ test('a whole answer with a slot is rendered once and stored with its settlement
     replies.push(new RelayReply({}, 'rendered'));
     return replies.at(-1) as RelayReply;
   };
-  const record = (rendered: RelayReply) => slot.record(rendered);
-  const reply = await answerWhole(scene.deps, scene.call, { render }, record);
+  const reply = await answerWhole(scene.deps, scene.call, { render }, slot);
   expect(replies).toEqual([reply]);
   expect(scene.settlements[0]?.answer).toMatchObject({ key: 'k', body: Buffer.from('rendered') });
   expect(slot.decide(reply).state).toBe('done');
@@ -241,7 +240,7 @@ test('an answer that changed when it was kept is rendered again', async () => {
       },
       hasChanged: () => version === 2,
     },
-    () => undefined,
+    { record: () => undefined },
   );
   expect(reply).toBe('version 2');
 });

@@ -70,9 +70,8 @@ async function answer(deps: InferenceDeps, call: CompleteCall): Promise<RelayRep
       ...keepOf(answered),
     }));
   }
-  const record = slot && ((reply: RelayReply) => slot.record(reply));
   return wholeCall(deps, modelCall, (answered) => wholeChat(answered, label(answered), keepOf(answered)), {
-    record,
+    slot,
   });
 }
 

@@ -66,7 +66,7 @@ export async function createMessageReply(
       },
     };
   };
-  return wholeCall(deps, call, wholeMessage, { record: slot && ((reply) => slot.record(reply)) });
+  return wholeCall(deps, call, wholeMessage, { slot });
 }
 
 /** Counts the text of all blocks, for the estimate of an answer without usage. */

@@ -40,5 +40,5 @@ export async function embed(
         new RelayReply(answered.headers(settled), JSON.stringify(renderEmbeddings(vectors, label, settled))),
     };
   };
-  return wholeCall(deps, call, embeddings, { record: slot && ((reply) => slot.record(reply)) });
+  return wholeCall(deps, call, embeddings, { slot });
 }

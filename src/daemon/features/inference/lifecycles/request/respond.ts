@@ -55,9 +55,7 @@ async function answer(deps: InferenceDeps, call: RespondCall): Promise<RelayRepl
     };
     return streamCall(deps, modelCall, (answered) => sessionOf(answered).stream(streaming), rewrite);
   }
-  const { slot } = call;
-  const record = slot && ((reply: RelayReply) => slot.record(reply));
-  return wholeCall(deps, modelCall, (answered) => sessionOf(answered).whole(), { rewrite, record });
+  return wholeCall(deps, modelCall, (answered) => sessionOf(answered).whole(), { rewrite, slot: call.slot });
 }
 
 /** Whether a stream of this call carries `service:*` events. */
