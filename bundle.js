@@ -11,8 +11,8 @@ const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
  */
 const together = {
   command: [
-    /\/src\/cli\/(program|context)\.ts$/,
-    /\/src\/cli\/(manifest\/[\w-]+|terminal\/process-context)\.ts$/,
+    /\/src\/cli\/(program|context|process-context|endpoints|options)\.ts$/,
+    /\/src\/cli\/manifest\/[\w-]+\.ts$/,
     /\/src\/cli\/failures\/cli-error\.ts$/,
     /\/src\/cli\/hosts\/(hosts|host-file|host-address|local-daemon|send|pages)\.ts$/,
     /\/src\/cli\/output\/(output|escape-controls|style|time)\.ts$/,

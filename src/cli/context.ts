@@ -5,8 +5,8 @@ import { version, versionHeader } from '../shared/version.ts';
 import { isSentInClear } from './hosts/host-address.ts';
 import { findHost, type Host } from './hosts/hosts.ts';
 import { routeTo } from './hosts/send.ts';
+import type { Io } from './io.ts';
 import { createOutput, type Output, type OutputFlags } from './output/output.ts';
-import type { Io } from './terminal/io.ts';
 
 /** The options that every command has. */
 export interface CommonFlags extends OutputFlags {

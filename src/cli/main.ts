@@ -16,7 +16,7 @@ export async function main({ serve }: MainOptions): Promise<void> {
   }
   const [{ runProgram }, { processContext }] = await Promise.all([
     import('./program.ts'),
-    import('./terminal/process-context.ts'),
+    import('./process-context.ts'),
   ]);
   process.exitCode = await runProgram(argv, processContext({ serve }));
 }

@@ -31,7 +31,7 @@ export async function runProgram(argv: string[], context: Context): Promise<numb
       context.out.warn('Interrupted.');
       return exitCodes.interrupted;
     }
-    const { reportFailure } = await import('./failures/explain.ts');
+    const { reportFailure } = await import('./explain.ts');
     return reportFailure(error, context);
   }
 }
@@ -85,7 +85,7 @@ async function offerStart(context: Context): Promise<boolean> {
 
 Start it in the background now? [y/N] `);
   if (!/^y(es)?$/i.test((await io.stdin.readLine())?.trim() ?? '')) return false;
-  await (await import('./hosts/start-daemon.ts')).startDaemon(context);
+  await (await import('./start-daemon.ts')).startDaemon(context);
   return true;
 }
 

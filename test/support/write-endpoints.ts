@@ -1,4 +1,4 @@
-/** Regenerates src/cli/manifest/endpoints.ts from the contracts: `npm run endpoints`. */
+/** Regenerates src/cli/endpoints.ts from the contracts: `npm run endpoints`. */
 import { writeFile } from 'node:fs/promises';
 import { endpointsFile, endpointsSource } from './endpoints-source.ts';
 

@@ -8,8 +8,8 @@ import type {
 } from '../../shared/contract/agents.ts';
 import type { Result } from '../../shared/contract/endpoint.ts';
 import type { Context } from '../context.ts';
-import { createAgent, createAgentChallenge, getAgent } from '../manifest/endpoints.ts';
-import { example } from '../manifest/options.ts';
+import { createAgent, createAgentChallenge, getAgent } from '../endpoints.ts';
+import { example } from '../options.ts';
 import { count, dollars } from '../output/amount.ts';
 import { progressBar } from '../output/progress.ts';
 import type { Column } from '../output/table.ts';

@@ -3,16 +3,16 @@ import type { AutopilotRun } from '../../shared/contract/autopilots.ts';
 import type { ThreadEvent } from '../../shared/contract/threads.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../failures/cli-error.ts';
 import {
   cancelAutopilotRun,
   followThread,
   getAutopilotRun,
   listAutopilotRuns,
   runAutopilot,
-} from '../manifest/endpoints.ts';
-import { example, wholeNumber } from '../manifest/options.ts';
+} from '../endpoints.ts';
+import { CliError } from '../failures/cli-error.ts';
 import { resolveAutopilot, resolveThread } from '../names/resolve.ts';
+import { example, wholeNumber } from '../options.ts';
 import { bitcoin } from '../output/amount.ts';
 import { escapeControls } from '../output/escape-controls.ts';
 import { runColumns } from './chats.ts';

@@ -9,16 +9,16 @@ import type {
 } from '../../shared/contract/autopilots.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../failures/cli-error.ts';
 import {
   archiveAutopilot,
   createAutopilot,
   getAutopilot,
   listAutopilots,
   updateAutopilot,
-} from '../manifest/endpoints.ts';
-import { example, wholeNumber } from '../manifest/options.ts';
+} from '../endpoints.ts';
+import { CliError } from '../failures/cli-error.ts';
 import { resolveAutopilot } from '../names/resolve.ts';
+import { example, wholeNumber } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
 import { confirm } from '../terminal/prompts.ts';

@@ -15,9 +15,9 @@ import { Command } from '@commander-js/extra-typings';
 import type { Backup, BackupEvent } from '../../shared/contract/backups.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
+import { createBackup } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
-import { createBackup } from '../manifest/endpoints.ts';
-import { example } from '../manifest/options.ts';
+import { example } from '../options.ts';
 import { progressBar, sizeText } from '../output/progress.ts';
 import type { Column } from '../output/table.ts';
 

@@ -1,9 +1,9 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Chat, Run } from '../../shared/contract/chats.ts';
 import type { Context } from '../context.ts';
-import { listChats, listRuns } from '../manifest/endpoints.ts';
-import { example, wholeNumber } from '../manifest/options.ts';
+import { listChats, listRuns } from '../endpoints.ts';
 import { resolveThread } from '../names/resolve.ts';
+import { example, wholeNumber } from '../options.ts';
 import { dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';

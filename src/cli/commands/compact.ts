@@ -3,9 +3,9 @@ import type { CompactedConversation } from '../../shared/contract/compaction.ts'
 import type { CreateResponseBody } from '../../shared/contract/responses.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
+import { compactResponse } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
-import { compactResponse } from '../manifest/endpoints.ts';
-import { example, wholeNumber } from '../manifest/options.ts';
+import { example, wholeNumber } from '../options.ts';
 import { count, dollars } from '../output/amount.ts';
 import { showCancelledCost } from './respond/call-cost.ts';
 import { modelOf } from './respond/choose-model.ts';

@@ -1,6 +1,6 @@
 import { Argument, Command } from '@commander-js/extra-typings';
 import type { Context } from '../context.ts';
-import { example } from '../manifest/options.ts';
+import { example } from '../options.ts';
 
 export const completionCommand = (context: Context) =>
   new Command('completion')

@@ -7,12 +7,12 @@ import type { ConfigFault, ConfigLocation, ExplainedSetting } from '../../shared
 import { exitCodes } from '../../shared/errors.ts';
 import { ReceivedError } from '../../shared/received-error.ts';
 import type { Context } from '../context.ts';
+import { getConfiguration, getModel, reloadConfiguration } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { localName } from '../hosts/host-file.ts';
 import { findHost, isLocalDown } from '../hosts/hosts.ts';
 import { readDaemonFile } from '../hosts/local-daemon.ts';
-import { getConfiguration, getModel, reloadConfiguration } from '../manifest/endpoints.ts';
-import { example } from '../manifest/options.ts';
+import { example } from '../options.ts';
 import type { Column } from '../output/table.ts';
 
 export const getConfigCommand = (context: Context) =>

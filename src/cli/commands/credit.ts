@@ -3,9 +3,9 @@ import type { CreditAccount, CreditGrant } from '../../shared/contract/credit.ts
 import type { KeyView } from '../../shared/contract/keys.ts';
 import { ReceivedError } from '../../shared/received-error.ts';
 import type { Context } from '../context.ts';
-import { getKey, grantCredit, listCredit } from '../manifest/endpoints.ts';
-import { example } from '../manifest/options.ts';
+import { getKey, grantCredit, listCredit } from '../endpoints.ts';
 import { resolveAnyWorkspace } from '../names/resolve.ts';
+import { example } from '../options.ts';
 import { dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 

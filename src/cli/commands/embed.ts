@@ -3,11 +3,11 @@ import type { CreateEmbeddingBody, EmbeddingList } from '../../shared/contract/e
 import { exitCodes } from '../../shared/errors.ts';
 import { trimEnd } from '../../shared/trim-text.ts';
 import type { Context } from '../context.ts';
+import { createEmbedding } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
-import { createEmbedding } from '../manifest/endpoints.ts';
-import { example, wholeNumber } from '../manifest/options.ts';
+import { isStdin } from '../io.ts';
+import { example, wholeNumber } from '../options.ts';
 import { count, dollars } from '../output/amount.ts';
-import { isStdin } from '../terminal/io.ts';
 
 interface EmbedFlags {
   model?: string | undefined;

@@ -7,15 +7,10 @@ import { engineGpus, engineLibrary, enginePackages } from '../../shared/engine-l
 import { exitCodes } from '../../shared/errors.ts';
 import { foldersOf } from '../../shared/folders.ts';
 import type { Context } from '../context.ts';
+import { addEngineModel, checkEngineModel, listEngineModels, removeEngineModel } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { readDaemonFile } from '../hosts/local-daemon.ts';
-import {
-  addEngineModel,
-  checkEngineModel,
-  listEngineModels,
-  removeEngineModel,
-} from '../manifest/endpoints.ts';
-import { example } from '../manifest/options.ts';
+import { example } from '../options.ts';
 import { sizeText } from '../output/progress.ts';
 import type { Column } from '../output/table.ts';
 import { duration } from '../output/time.ts';

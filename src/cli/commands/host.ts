@@ -6,7 +6,7 @@ import { hostUrl } from '../hosts/host-address.ts';
 import { changeHostFile, findHostEntry, localName, loggedOut, readHostFile } from '../hosts/host-file.ts';
 import { noSuchHost } from '../hosts/hosts.ts';
 import { readDaemonFile } from '../hosts/local-daemon.ts';
-import { example } from '../manifest/options.ts';
+import { example } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { confirm } from '../terminal/prompts.ts';
 import { dropLogin, localIsTaken } from './login.ts';

@@ -1,8 +1,8 @@
 import { Command } from '@commander-js/extra-typings';
 import type { WalletInvoice } from '../../shared/contract/payments.ts';
 import type { Context } from '../context.ts';
-import { createInvoice, getInvoice, listInvoices } from '../manifest/endpoints.ts';
-import { csvOption, example, wholeNumber } from '../manifest/options.ts';
+import { createInvoice, getInvoice, listInvoices } from '../endpoints.ts';
+import { csvOption, example, wholeNumber } from '../options.ts';
 import { bitcoin } from '../output/amount.ts';
 import type { Style } from '../output/style.ts';
 import type { Column } from '../output/table.ts';

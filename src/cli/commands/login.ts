@@ -4,6 +4,7 @@ import type { createSession as createSessionContract } from '../../shared/contra
 import { exitCodes } from '../../shared/errors.ts';
 import { ReceivedError } from '../../shared/received-error.ts';
 import type { Context } from '../context.ts';
+import { createSession, signOut } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { hostUrl, readLoginLink, socketPathOf } from '../hosts/host-address.ts';
 import {
@@ -16,8 +17,7 @@ import {
   readHostFile,
 } from '../hosts/host-file.ts';
 import { remoteLogins } from '../hosts/remote-login.ts';
-import { createSession, signOut } from '../manifest/endpoints.ts';
-import { example } from '../manifest/options.ts';
+import { example } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { readCode } from '../terminal/prompts.ts';
 

@@ -4,10 +4,10 @@ import { receivedError } from '../../shared/received-error.ts';
 import { SseReader } from '../../shared/sse.ts';
 import { trimEnd } from '../../shared/trim-text.ts';
 import type { Context } from '../context.ts';
-import { explain } from '../failures/explain.ts';
+import { explain } from '../explain.ts';
 import type { Host } from '../hosts/hosts.ts';
 import { routeTo, Unreachable } from '../hosts/send.ts';
-import { example } from '../manifest/options.ts';
+import { example } from '../options.ts';
 import { withNpx } from '../output/output.ts';
 
 export const mcpCommand = (context: Context) =>

@@ -7,8 +7,8 @@ import type {
 } from '../../shared/contract/models.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
-import { getModel, listModels, refreshModels } from '../manifest/endpoints.ts';
-import { csvOption, example } from '../manifest/options.ts';
+import { getModel, listModels, refreshModels } from '../endpoints.ts';
+import { csvOption, example } from '../options.ts';
 import { count, dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 import { duration } from '../output/time.ts';

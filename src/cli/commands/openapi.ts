@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Context } from '../context.ts';
-import { openApi } from '../manifest/endpoints.ts';
-import { example } from '../manifest/options.ts';
+import { openApi } from '../endpoints.ts';
+import { example } from '../options.ts';
 
 export const openApiCommand = (context: Context) =>
   new Command('openapi')

@@ -8,7 +8,6 @@ import type {
 import type { resolvePayment as resolvePaymentContract } from '../../shared/contract/wallet-backend.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../failures/cli-error.ts';
 import {
   decodeInvoice,
   getPayment,
@@ -16,8 +15,9 @@ import {
   payInvoice,
   requestInvoice,
   resolvePayment,
-} from '../manifest/endpoints.ts';
-import { csvOption, example, wholeNumber } from '../manifest/options.ts';
+} from '../endpoints.ts';
+import { CliError } from '../failures/cli-error.ts';
+import { csvOption, example, wholeNumber } from '../options.ts';
 import { bitcoin } from '../output/amount.ts';
 import { escapeControls } from '../output/escape-controls.ts';
 import type { Style } from '../output/style.ts';

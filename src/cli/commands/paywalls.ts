@@ -8,8 +8,8 @@ import {
   getPaywall,
   listPaywalls,
   updatePaywall,
-} from '../manifest/endpoints.ts';
-import { example, wholeNumber } from '../manifest/options.ts';
+} from '../endpoints.ts';
+import { example, wholeNumber } from '../options.ts';
 import { bitcoin, count } from '../output/amount.ts';
 import type { Style } from '../output/style.ts';
 import type { Column } from '../output/table.ts';

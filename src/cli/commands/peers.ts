@@ -3,10 +3,10 @@ import { type Peer, type PeerAttempt, type PeerCheck, peerNamePattern } from '..
 import { exitCodes } from '../../shared/errors.ts';
 import { isoTime } from '../../shared/time.ts';
 import type { Context } from '../context.ts';
+import { checkPeer, deletePeer, listPeerAttempts, listPeers, putPeer } from '../endpoints.ts';
 import { noSuch } from '../failures/no-such.ts';
-import { checkPeer, deletePeer, listPeerAttempts, listPeers, putPeer } from '../manifest/endpoints.ts';
-import { example, wholeNumber } from '../manifest/options.ts';
 import { resolveWorkspace } from '../names/resolve.ts';
+import { example, wholeNumber } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { ago, duration } from '../output/time.ts';
 import { askSecret, confirm } from '../terminal/prompts.ts';

@@ -3,15 +3,10 @@ import type { ProviderKey, ProviderKeyCheck } from '../../shared/contract/provid
 import { exitCodes } from '../../shared/errors.ts';
 import { knownProviders } from '../../shared/known-providers.ts';
 import type { Context } from '../context.ts';
+import { checkProviderKey, deleteProviderKey, listProviderKeys, putProviderKey } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
-import {
-  checkProviderKey,
-  deleteProviderKey,
-  listProviderKeys,
-  putProviderKey,
-} from '../manifest/endpoints.ts';
-import { example } from '../manifest/options.ts';
 import { resolveWorkspace } from '../names/resolve.ts';
+import { example } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
 import { askSecret, confirm } from '../terminal/prompts.ts';

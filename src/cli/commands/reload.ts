@@ -1,8 +1,8 @@
 import { Command } from '@commander-js/extra-typings';
 import type { ReloadReport } from '../../shared/contract/configuration.ts';
 import type { Context } from '../context.ts';
-import { reloadConfiguration } from '../manifest/endpoints.ts';
-import { example } from '../manifest/options.ts';
+import { reloadConfiguration } from '../endpoints.ts';
+import { example } from '../options.ts';
 import type { Column } from '../output/table.ts';
 
 export const reloadCommand = (context: Context) =>

@@ -7,7 +7,7 @@ import { CliError } from '../failures/cli-error.ts';
 import { localName } from '../hosts/host-file.ts';
 import { selectedHost } from '../hosts/hosts.ts';
 import { readDaemonFile } from '../hosts/local-daemon.ts';
-import { example } from '../manifest/options.ts';
+import { example } from '../options.ts';
 import { progressBar } from '../output/progress.ts';
 import type { Column } from '../output/table.ts';
 import { confirm } from '../terminal/prompts.ts';

@@ -1,11 +1,11 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Session } from '../../shared/contract/people.ts';
 import type { Context } from '../context.ts';
+import { deleteSession, listSessions } from '../endpoints.ts';
 import { noSuch } from '../failures/no-such.ts';
 import { collectPages } from '../hosts/pages.ts';
-import { deleteSession, listSessions } from '../manifest/endpoints.ts';
-import { example, wholeNumber } from '../manifest/options.ts';
 import { resolveSession } from '../names/resolve.ts';
+import { example, wholeNumber } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
 import { confirm } from '../terminal/prompts.ts';

@@ -2,16 +2,9 @@ import { Command } from '@commander-js/extra-typings';
 import type { Shout, Zone } from '../../shared/contract/shouts.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
+import { deleteShout, getShout, listShouts, listZones, postShout, streamShouts } from '../endpoints.ts';
 import { collectRows } from '../hosts/pages.ts';
-import {
-  deleteShout,
-  getShout,
-  listShouts,
-  listZones,
-  postShout,
-  streamShouts,
-} from '../manifest/endpoints.ts';
-import { example, wholeNumber } from '../manifest/options.ts';
+import { example, wholeNumber } from '../options.ts';
 import { escapeCell, tabSeparatedCell } from '../output/escape-controls.ts';
 import type { Column } from '../output/table.ts';
 import { ago, clockTime } from '../output/time.ts';

@@ -7,8 +7,8 @@ import type {
 } from '../../shared/contract/daemon.ts';
 import { ReceivedError } from '../../shared/received-error.ts';
 import type { Context } from '../context.ts';
-import { getServiceStatus, getStatus } from '../manifest/endpoints.ts';
-import { example } from '../manifest/options.ts';
+import { getServiceStatus, getStatus } from '../endpoints.ts';
+import { example } from '../options.ts';
 import { count } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 import { duration } from '../output/time.ts';

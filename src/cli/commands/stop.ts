@@ -2,12 +2,12 @@ import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../shared/errors.ts';
 import { ReceivedError } from '../../shared/received-error.ts';
 import type { Context } from '../context.ts';
+import { stopDaemon } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { localName } from '../hosts/host-file.ts';
 import { isLocalDown, selectedHost } from '../hosts/hosts.ts';
 import { isAlive, readDaemonFile } from '../hosts/local-daemon.ts';
-import { stopDaemon } from '../manifest/endpoints.ts';
-import { example, wholeNumber } from '../manifest/options.ts';
+import { example, wholeNumber } from '../options.ts';
 import { confirm } from '../terminal/prompts.ts';
 
 export const stopCommand = (context: Context) =>

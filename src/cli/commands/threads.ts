@@ -2,7 +2,6 @@ import { Command } from '@commander-js/extra-typings';
 import type { Thread, ThreadEvent, ThreadMessage } from '../../shared/contract/threads.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
-import { collectPages } from '../hosts/pages.ts';
 import {
   createThread,
   deleteThread,
@@ -12,9 +11,10 @@ import {
   listThreads,
   stopThread,
   updateThread,
-} from '../manifest/endpoints.ts';
-import { example, wholeNumber } from '../manifest/options.ts';
+} from '../endpoints.ts';
+import { collectPages } from '../hosts/pages.ts';
 import { resolveThread } from '../names/resolve.ts';
+import { example, wholeNumber } from '../options.ts';
 import { escapeCell, escapeControls, tabSeparatedCell } from '../output/escape-controls.ts';
 import type { Column } from '../output/table.ts';
 import { ago, clockTime } from '../output/time.ts';

@@ -1,11 +1,11 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import type { LoginCode, User } from '../../shared/contract/people.ts';
 import type { Context } from '../context.ts';
+import { addUser, createLoginCode, listUsers } from '../endpoints.ts';
 import { hostUrl, isLoopbackUrl, isSentInClear, loginLink, socketPathOf } from '../hosts/host-address.ts';
 import { collectPages } from '../hosts/pages.ts';
-import { addUser, createLoginCode, listUsers } from '../manifest/endpoints.ts';
-import { example, wholeNumber } from '../manifest/options.ts';
 import { resolveUser } from '../names/resolve.ts';
+import { example, wholeNumber } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
 

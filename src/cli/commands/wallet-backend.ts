@@ -8,7 +8,6 @@ import type {
 import { exitCodes } from '../../shared/errors.ts';
 import { backendFacts, connectedBackends, lightningNetworks } from '../../shared/wallet-backends.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../failures/cli-error.ts';
 import {
   checkWalletBackend,
   deleteWalletSecret,
@@ -16,8 +15,9 @@ import {
   getWalletBackend,
   putWalletSecret,
   trustNode,
-} from '../manifest/endpoints.ts';
-import { example, wholeNumber } from '../manifest/options.ts';
+} from '../endpoints.ts';
+import { CliError } from '../failures/cli-error.ts';
+import { example, wholeNumber } from '../options.ts';
 import { bitcoin } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 import { askSecret, confirm } from '../terminal/prompts.ts';

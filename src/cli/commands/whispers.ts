@@ -6,8 +6,6 @@ import { exitCodes } from '../../shared/errors.ts';
 import { missing } from '../../shared/not-found.ts';
 import { ReceivedError } from '../../shared/received-error.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../failures/cli-error.ts';
-import { collectRows } from '../hosts/pages.ts';
 import {
   listMembers,
   listWhispers,
@@ -16,8 +14,10 @@ import {
   readWhisper,
   sendWhisper,
   streamWhispers,
-} from '../manifest/endpoints.ts';
-import { example, wholeNumber } from '../manifest/options.ts';
+} from '../endpoints.ts';
+import { CliError } from '../failures/cli-error.ts';
+import { collectRows } from '../hosts/pages.ts';
+import { example, wholeNumber } from '../options.ts';
 import { escapeCell, tabSeparatedCell } from '../output/escape-controls.ts';
 import type { Column } from '../output/table.ts';
 import { ago, clockTime } from '../output/time.ts';

@@ -3,8 +3,8 @@ import type { Result } from '../../shared/contract/endpoint.ts';
 import type { getSession as getSessionContract } from '../../shared/contract/people.ts';
 import { ReceivedError } from '../../shared/received-error.ts';
 import type { Context } from '../context.ts';
-import { getKey, getSession } from '../manifest/endpoints.ts';
-import { example } from '../manifest/options.ts';
+import { getKey, getSession } from '../endpoints.ts';
+import { example } from '../options.ts';
 import type { Column } from '../output/table.ts';
 
 export const whoamiCommand = (context: Context) =>

@@ -8,9 +8,6 @@ import type {
 } from '../../shared/contract/workspaces.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../failures/cli-error.ts';
-import { changeHostFile, localName } from '../hosts/host-file.ts';
-import { collectPages } from '../hosts/pages.ts';
 import {
   acceptInvitation,
   createInvitation,
@@ -23,9 +20,12 @@ import {
   revokeInvitation,
   updateMember,
   updateWorkspace,
-} from '../manifest/endpoints.ts';
-import { example, wholeNumber } from '../manifest/options.ts';
+} from '../endpoints.ts';
+import { CliError } from '../failures/cli-error.ts';
+import { changeHostFile, localName } from '../hosts/host-file.ts';
+import { collectPages } from '../hosts/pages.ts';
 import { resolveMember, resolveWorkspace } from '../names/resolve.ts';
+import { example, wholeNumber } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
 import { confirm, readCode } from '../terminal/prompts.ts';

@@ -7,8 +7,8 @@ import { foldersOf, logFiles } from '../../shared/folders.ts';
 import { ReceivedError } from '../../shared/received-error.ts';
 import { SseReader } from '../../shared/sse.ts';
 import type { Context } from '../context.ts';
+import { getResponse, listInputItems } from '../endpoints.ts';
 import { localName } from '../hosts/host-file.ts';
-import { getResponse, listInputItems } from '../manifest/endpoints.ts';
 import { chatPassages, type Passage, passagesOf } from './conversation-text.ts';
 
 type Json = Record<string, unknown>;

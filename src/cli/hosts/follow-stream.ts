@@ -1,5 +1,5 @@
 import type { SseEvent } from '../../shared/sse.ts';
-import { isTransient } from '../failures/is-transient.ts';
+import { isTransient } from './is-transient.ts';
 
 /** Opens a stream, after the event with that id if given. */
 export type OpenStream = (

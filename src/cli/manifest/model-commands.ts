@@ -1,4 +1,4 @@
-import * as endpoints from './endpoints.ts';
+import * as endpoints from '../endpoints.ts';
 import { type CommandEntry, type NounEntry, rowsOf } from './entry.ts';
 
 /** Calling models, and inspecting those calls. */
@@ -12,7 +12,7 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
   chat: {
     summary: 'Chat with a model.',
     models: 'chat',
-    load: async () => (await import('../commands/tui.ts')).chatCommand,
+    load: async () => (await import('../tui/commands.ts')).chatCommand,
   },
   compact: {
     summary: 'Shorten a conversation to a sealed summary.',

@@ -1,5 +1,5 @@
+import * as endpoints from '../endpoints.ts';
 import { localName, readHostFile } from '../hosts/host-file.ts';
-import * as endpoints from './endpoints.ts';
 import { type CommandEntry, type NounEntry, rowsOf } from './entry.ts';
 
 /** Hosts, the people on them, and their workspaces. */

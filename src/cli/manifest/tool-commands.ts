@@ -1,11 +1,11 @@
-import { openApi } from './endpoints.ts';
+import { openApi } from '../endpoints.ts';
 import type { CommandEntry, NounEntry } from './entry.ts';
 
 /** Interfaces for people, editors, models and shells. */
 export const toolCommands: Record<string, CommandEntry | NounEntry> = {
   tui: {
     summary: 'Open the full-screen interface; so does gateway on its own.',
-    load: async () => (await import('../commands/tui.ts')).tuiCommand,
+    load: async () => (await import('../tui/commands.ts')).tuiCommand,
   },
   run: {
     summary: 'Start a coding tool that calls models through the gateway.',

@@ -2,8 +2,8 @@ import type { Client } from '../../shared/client.ts';
 import type { Key } from '../../shared/contract/keys.ts';
 import type { Session } from '../../shared/contract/people.ts';
 import type { Context } from '../context.ts';
+import { getKey, listKeys, listSessions } from '../endpoints.ts';
 import { collectPages } from '../hosts/pages.ts';
-import { getKey, listKeys, listSessions } from '../manifest/endpoints.ts';
 
 /** The names of keys and logins, by id. */
 export type KeyNames = ReadonlyMap<string, string>;

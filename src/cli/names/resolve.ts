@@ -2,8 +2,6 @@ import type { Key } from '../../shared/contract/keys.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { ReceivedError } from '../../shared/received-error.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../failures/cli-error.ts';
-import { collectPages } from '../hosts/pages.ts';
 import {
   getModel,
   listAutopilots,
@@ -15,7 +13,9 @@ import {
   listTokens,
   listUsers,
   listWorkspaces,
-} from '../manifest/endpoints.ts';
+} from '../endpoints.ts';
+import { CliError } from '../failures/cli-error.ts';
+import { collectPages } from '../hosts/pages.ts';
 import { escapeControls } from '../output/escape-controls.ts';
 import { loginsOf } from './key-names.ts';
 

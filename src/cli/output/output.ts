@@ -1,6 +1,6 @@
 import { exitCodes } from '../../shared/errors.ts';
 import { CliError } from '../failures/cli-error.ts';
-import type { Io } from '../terminal/io.ts';
+import type { Io } from '../io.ts';
 import { escapeControls, escapeJson } from './escape-controls.ts';
 import { type Paint, painter } from './style.ts';
 import type { Column } from './table.ts';

@@ -1,4 +1,4 @@
-import type { Io } from '../terminal/io.ts';
+import type { Io } from '../io.ts';
 import { escapeCell } from './escape-controls.ts';
 import { cutToWidth } from './width.ts';
 

@@ -1,4 +1,4 @@
-import { type ExplainOptions, explain } from '../failures/explain.ts';
+import { type ExplainOptions, explain } from '../explain.ts';
 
 /** A failure in one line: what went wrong, then what to do next. */
 export function formatFailure(error: unknown, options: ExplainOptions): string {

@@ -1,5 +1,5 @@
 import type { EventView } from '../../shared/contract/events.ts';
-import { getKey, getSession, listTraces, streamEvents } from '../manifest/endpoints.ts';
+import { getKey, getSession, listTraces, streamEvents } from '../endpoints.ts';
 import type { Services } from './services/services.ts';
 import { loadUsage } from './services/spending.ts';
 import type { ListView } from './state/list-view.ts';

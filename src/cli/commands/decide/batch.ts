@@ -3,8 +3,8 @@ import { appendFileSync, existsSync, readFileSync, statSync, truncateSync } from
 import type { CreateDecision, Decision } from '../../../shared/contract/decisions.ts';
 import { ApiError, exitCodes, failures, isErrorCode } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
+import { createDecision } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
-import { createDecision } from '../../manifest/endpoints.ts';
 
 export interface BatchOptions {
   body: Omit<CreateDecision, 'input'>;

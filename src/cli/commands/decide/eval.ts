@@ -3,7 +3,7 @@ import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
-import { example, wholeNumber } from '../../manifest/options.ts';
+import { example, wholeNumber } from '../../options.ts';
 import { decisionModel } from './decide.ts';
 import { askExamples, readExamples } from './examples.ts';
 import { collectOptions, type QuestionFlags, questionsOf } from './questions.ts';

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { CreateDecision, Decision, DecisionAnswer } from '../../../shared/contract/decisions.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
+import { createDecision } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
-import { createDecision } from '../../manifest/endpoints.ts';
 import { progressBar } from '../../output/progress.ts';
 import type { Question } from './questions.ts';
 

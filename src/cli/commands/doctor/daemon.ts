@@ -6,10 +6,10 @@ import { listenDefaults } from '../../../shared/listen-defaults.ts';
 import { ReceivedError } from '../../../shared/received-error.ts';
 import { version, versionHeader } from '../../../shared/version.ts';
 import type { Context } from '../../context.ts';
-import { explain } from '../../failures/explain.ts';
+import { getStatus, getWalletBackend, refreshModels } from '../../endpoints.ts';
+import { explain } from '../../explain.ts';
 import { isLocalDown } from '../../hosts/hosts.ts';
 import { send } from '../../hosts/send.ts';
-import { getStatus, getWalletBackend, refreshModels } from '../../manifest/endpoints.ts';
 import { type Finding, readSettings } from './finding.ts';
 
 /** Reports the daemon's own status if it responds; otherwise whether it could start. */

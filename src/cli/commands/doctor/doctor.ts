@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
-import { example } from '../../manifest/options.ts';
+import { example } from '../../options.ts';
 import { escapeCell } from '../../output/escape-controls.ts';
 import { withNpx } from '../../output/output.ts';
 import type { Paint } from '../../output/style.ts';

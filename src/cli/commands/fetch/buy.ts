@@ -10,8 +10,8 @@ import {
 } from '../../../shared/payment-offers.ts';
 import { ReceivedError } from '../../../shared/received-error.ts';
 import type { Context } from '../../context.ts';
+import { decodeInvoice, getBalance, getPayment, payInvoice } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
-import { decodeInvoice, getBalance, getPayment, payInvoice } from '../../manifest/endpoints.ts';
 import { bitcoin } from '../../output/amount.ts';
 import { escapeControls } from '../../output/escape-controls.ts';
 import { confirm } from '../../terminal/prompts.ts';

@@ -3,7 +3,7 @@ import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
-import { example, wholeNumber } from '../../manifest/options.ts';
+import { example, wholeNumber } from '../../options.ts';
 import { type BoughtAnswer, Buyer } from './buy.ts';
 import { purchases } from './purchases.ts';
 import { bytesOf, readRequest } from './web-request.ts';

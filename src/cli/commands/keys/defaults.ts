@@ -2,10 +2,10 @@ import { Command, Option } from '@commander-js/extra-typings';
 import type { CacheMode, KeyDefaults, KeyDefaultsChange } from '../../../shared/contract/key-defaults.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
+import { setKeyDefaults } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
-import { setKeyDefaults } from '../../manifest/endpoints.ts';
-import { example } from '../../manifest/options.ts';
 import { resolveKey, resolveWorkspace } from '../../names/resolve.ts';
+import { example } from '../../options.ts';
 import type { Column } from '../../output/table.ts';
 
 const names = ['cache', 'store', 'events'] as const satisfies readonly (keyof KeyDefaultsChange)[];

@@ -5,11 +5,11 @@ import type { issueKey as issueKeyContract, KeyView, KeyWithUse } from '../../..
 import { exitCodes } from '../../../shared/errors.ts';
 import { dataFiles } from '../../../shared/folders.ts';
 import type { Context } from '../../context.ts';
+import { getKey, issueKey, revokeKey, showKey } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { readSecret } from '../../hosts/local-daemon.ts';
-import { getKey, issueKey, revokeKey, showKey } from '../../manifest/endpoints.ts';
-import { example } from '../../manifest/options.ts';
 import { resolveKey, resolveWorkspace } from '../../names/resolve.ts';
+import { example } from '../../options.ts';
 import { dollars } from '../../output/amount.ts';
 import type { Column } from '../../output/table.ts';
 import { ago } from '../../output/time.ts';

@@ -2,10 +2,10 @@ import { Argument, Command, InvalidArgumentError, Option } from '@commander-js/e
 import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
+import { getLimits, setLimits } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
-import { getLimits, setLimits } from '../../manifest/endpoints.ts';
-import { example, wholeNumber } from '../../manifest/options.ts';
 import { resolveKey, resolveWorkspace } from '../../names/resolve.ts';
+import { example, wholeNumber } from '../../options.ts';
 import { dollars } from '../../output/amount.ts';
 import type { Column } from '../../output/table.ts';
 import { ago } from '../../output/time.ts';

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { localName } from '../../hosts/host-file.ts';
 import { selectedHost } from '../../hosts/hosts.ts';
-import { example, wholeNumber } from '../../manifest/options.ts';
+import { example, wholeNumber } from '../../options.ts';
 import { escapeCell } from '../../output/escape-controls.ts';
 import type { Paint } from '../../output/style.ts';
 import { localTime } from '../../output/time.ts';

@@ -2,7 +2,7 @@ import type { ResponseResource } from '../../../shared/contract/response-resourc
 import type { UsageView } from '../../../shared/contract/usage.ts';
 import { ReceivedError } from '../../../shared/received-error.ts';
 import type { Context } from '../../context.ts';
-import { getUsage } from '../../manifest/endpoints.ts';
+import { getUsage } from '../../endpoints.ts';
 import { count, dollars } from '../../output/amount.ts';
 import { duration } from '../../output/time.ts';
 

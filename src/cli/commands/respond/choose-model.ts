@@ -1,6 +1,6 @@
 import type { ServiceStatus } from '../../../shared/contract/daemon.ts';
 import type { Context } from '../../context.ts';
-import { getModel, getServiceStatus } from '../../manifest/endpoints.ts';
+import { getModel, getServiceStatus } from '../../endpoints.ts';
 import { dollars } from '../../output/amount.ts';
 
 interface ModelFlags {

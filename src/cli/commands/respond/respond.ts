@@ -4,11 +4,11 @@ import type { CreateResponseBody } from '../../../shared/contract/responses.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { receivedError } from '../../../shared/received-error.ts';
 import type { Context } from '../../context.ts';
+import { createResponse } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
-import { createResponse } from '../../manifest/endpoints.ts';
-import { example, wholeNumber } from '../../manifest/options.ts';
+import { isStdin } from '../../io.ts';
+import { example, wholeNumber } from '../../options.ts';
 import { wrapToWidth } from '../../output/width.ts';
-import { isStdin } from '../../terminal/io.ts';
 import {
   type AnswerFlags,
   type Following,

@@ -4,9 +4,9 @@ import type { ListedResponse } from '../../../shared/contract/stored-responses.t
 import { storedContent, storedPassages } from '../../content/call-content.ts';
 import { formatPassages } from '../../content/conversation-text.ts';
 import type { Context } from '../../context.ts';
+import { cancelResponse, deleteResponse, getResponse, listResponses } from '../../endpoints.ts';
 import { collectPages } from '../../hosts/pages.ts';
-import { cancelResponse, deleteResponse, getResponse, listResponses } from '../../manifest/endpoints.ts';
-import { example, wholeNumber } from '../../manifest/options.ts';
+import { example, wholeNumber } from '../../options.ts';
 import type { Column } from '../../output/table.ts';
 import { ago } from '../../output/time.ts';
 import { confirm } from '../../terminal/prompts.ts';

@@ -6,9 +6,9 @@ import { exitCodes } from '../../../shared/errors.ts';
 import { listenDefaults } from '../../../shared/listen-defaults.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
-import { example, wholeNumber } from '../../manifest/options.ts';
+import type { Writer } from '../../io.ts';
+import { example, wholeNumber } from '../../options.ts';
 import { count } from '../../output/amount.ts';
-import type { Writer } from '../../terminal/io.ts';
 import { callLine } from '../tail/event-line.ts';
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;

@@ -7,7 +7,7 @@ import { foldersOf } from '../../../shared/folders.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { readDaemonFile } from '../../hosts/local-daemon.ts';
-import { example } from '../../manifest/options.ts';
+import { example } from '../../options.ts';
 import type { Column } from '../../output/table.ts';
 import { environmentText, launchdLabel, plistText, type ServiceFacts, unitText } from './service-files.ts';
 

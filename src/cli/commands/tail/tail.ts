@@ -2,9 +2,9 @@ import { Command } from '@commander-js/extra-typings';
 import type { EventView } from '../../../shared/contract/events.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
-import { streamEvents } from '../../manifest/endpoints.ts';
-import { example, wholeNumber } from '../../manifest/options.ts';
+import { streamEvents } from '../../endpoints.ts';
 import { type KeyNames, keyNamesFor } from '../../names/key-names.ts';
+import { example, wholeNumber } from '../../options.ts';
 import { follow } from '../follow.ts';
 import { eventLine, titleLine } from './event-line.ts';
 

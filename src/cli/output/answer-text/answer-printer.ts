@@ -1,4 +1,4 @@
-import type { Io } from '../../terminal/io.ts';
+import type { Io } from '../../io.ts';
 import type { Paint } from '../style.ts';
 import { paintedWidth } from '../width.ts';
 import type { AnswerText } from './answer-text.ts';

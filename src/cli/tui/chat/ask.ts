@@ -9,8 +9,8 @@ import {
 } from '../../commands/respond/answer.ts';
 import { costText, summarizeResponse, tokensText, waitForUsage } from '../../commands/respond/call-cost.ts';
 import type { Context } from '../../context.ts';
+import { createResponse } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
-import { createResponse } from '../../manifest/endpoints.ts';
 import type { Conversation, Turn } from './conversation.ts';
 
 interface AskOptions {

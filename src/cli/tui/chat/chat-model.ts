@@ -1,7 +1,7 @@
 import { type Attachment, attachmentsMax } from '../../commands/respond/attachment.ts';
 import { type GrowingAnswer, pricesOf, progressLine } from '../../commands/respond/progress.ts';
 import type { Context } from '../../context.ts';
-import { isTransient } from '../../failures/is-transient.ts';
+import { isTransient } from '../../hosts/is-transient.ts';
 import type { AnswerText } from '../../output/answer-text/answer-text.ts';
 import { sizeText } from '../../output/progress.ts';
 import { Observable } from '../observable.ts';

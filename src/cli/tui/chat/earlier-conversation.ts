@@ -3,8 +3,8 @@ import { ReceivedError } from '../../../shared/received-error.ts';
 import { responseText } from '../../../shared/response-text.ts';
 import type { Part } from '../../commands/respond/attachment.ts';
 import type { Context } from '../../context.ts';
+import { getResponse, listInputItems } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
-import { getResponse, listInputItems } from '../../manifest/endpoints.ts';
 import type { Turn } from './conversation.ts';
 
 /** A stored conversation, as its last response leads to it. */

@@ -3,7 +3,7 @@ import type { ModelEntry } from '../../../shared/contract/models.ts';
 import { availableProviders } from '../../commands/models.ts';
 import { tokensText } from '../../commands/respond/call-cost.ts';
 import type { Context } from '../../context.ts';
-import { getModel, listModels } from '../../manifest/endpoints.ts';
+import { getModel, listModels } from '../../endpoints.ts';
 import { dollars } from '../../output/amount.ts';
 import { pathSuggestions } from './attached-files.ts';
 import type { Conversation } from './conversation.ts';

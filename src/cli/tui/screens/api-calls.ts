@@ -1,5 +1,5 @@
 import type { CommandIndex } from '../../context.ts';
-import { openApi } from '../../manifest/endpoints.ts';
+import { openApi } from '../../endpoints.ts';
 import { clockTime, duration } from '../../output/time.ts';
 import type { LoggedCall } from '../services/api-call-log.ts';
 import type { Services } from '../services/services.ts';

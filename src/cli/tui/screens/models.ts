@@ -1,6 +1,6 @@
 import type { ModelEntry } from '../../../shared/contract/models.ts';
 import { availableProviders, modelRecordColumns, priceUnit, providerColumns } from '../../commands/models.ts';
-import { listModels } from '../../manifest/endpoints.ts';
+import { listModels } from '../../endpoints.ts';
 import { count, dollars } from '../../output/amount.ts';
 import { alignedTable } from '../../output/table.ts';
 import { duration } from '../../output/time.ts';

@@ -1,6 +1,6 @@
 import type { Paywall } from '../../../shared/contract/paywalls.ts';
 import { paywallRecord } from '../../commands/paywalls.ts';
-import { deletePaywall, getPaywall, listPaywalls, updatePaywall } from '../../manifest/endpoints.ts';
+import { deletePaywall, getPaywall, listPaywalls, updatePaywall } from '../../endpoints.ts';
 import { bitcoin, count } from '../../output/amount.ts';
 import type { Style } from '../../output/style.ts';
 import type { ListColumn } from '../text/list-table.ts';

@@ -1,6 +1,6 @@
 import type { DaemonStatus, ProviderStatus } from '../../../shared/contract/daemon.ts';
 import type { ProviderKey } from '../../../shared/contract/provider-keys.ts';
-import { getStatus, listProviderKeys } from '../../manifest/endpoints.ts';
+import { getStatus, listProviderKeys } from '../../endpoints.ts';
 import { count } from '../../output/amount.ts';
 import type { Column } from '../../output/table.ts';
 import { ago, duration } from '../../output/time.ts';

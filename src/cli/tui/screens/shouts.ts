@@ -1,6 +1,6 @@
 import type { Shout } from '../../../shared/contract/shouts.ts';
 import type { SseEvent } from '../../../shared/sse.ts';
-import { deleteShout, getSession, listShouts, postShout, streamShouts } from '../../manifest/endpoints.ts';
+import { deleteShout, getSession, listShouts, postShout, streamShouts } from '../../endpoints.ts';
 import { clockTime } from '../../output/time.ts';
 import { untrustedLines } from '../text/cells.ts';
 import type { RowStream, Screen } from './screen.ts';

@@ -1,6 +1,5 @@
 import type { Thread, ThreadMessage } from '../../../shared/contract/threads.ts';
 import { textOf } from '../../commands/threads.ts';
-import { collectPages } from '../../hosts/pages.ts';
 import {
   createThread,
   deleteThread,
@@ -8,7 +7,8 @@ import {
   getThread,
   listThreadMessages,
   listThreads,
-} from '../../manifest/endpoints.ts';
+} from '../../endpoints.ts';
+import { collectPages } from '../../hosts/pages.ts';
 import { ago } from '../../output/time.ts';
 import type { Services } from '../services/services.ts';
 import { untrustedLines } from '../text/cells.ts';

@@ -4,7 +4,7 @@ import { ReceivedError } from '../../../shared/received-error.ts';
 import { traceRecord } from '../../commands/traces/traces.ts';
 import { waterfall } from '../../commands/traces/waterfall.ts';
 import { type CallContent, contentOfCall, contentPassages } from '../../content/call-content.ts';
-import { getTrace } from '../../manifest/endpoints.ts';
+import { getTrace } from '../../endpoints.ts';
 import { callerText, type KeyNames } from '../../names/key-names.ts';
 import { briefCount, briefDollars, count, dollars } from '../../output/amount.ts';
 import { escapeControls } from '../../output/escape-controls.ts';

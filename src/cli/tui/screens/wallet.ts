@@ -13,7 +13,7 @@ import {
   listInvoices,
   listPayments,
   payInvoice,
-} from '../../manifest/endpoints.ts';
+} from '../../endpoints.ts';
 import { bitcoin } from '../../output/amount.ts';
 import { qrCode } from '../../output/qr.ts';
 import { ago } from '../../output/time.ts';

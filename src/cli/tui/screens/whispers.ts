@@ -7,7 +7,7 @@ import {
   readAllWhispers,
   sendWhisper,
   streamWhispers,
-} from '../../manifest/endpoints.ts';
+} from '../../endpoints.ts';
 import { ago, clockTime } from '../../output/time.ts';
 import type { Services } from '../services/services.ts';
 import { untrustedLines } from '../text/cells.ts';

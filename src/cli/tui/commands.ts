@@ -1,10 +1,10 @@
 import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../shared/errors.ts';
+import { plainOption } from '../commands/respond/answer.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
-import { example } from '../manifest/options.ts';
 import { resolveThread } from '../names/resolve.ts';
-import { plainOption } from './respond/answer.ts';
+import { example } from '../options.ts';
 
 export const tuiCommand = (context: Context) =>
   new Command('tui')
@@ -12,7 +12,7 @@ export const tuiCommand = (context: Context) =>
     .addHelpText('after', example('gateway tui --plain'))
     .action(async (options) => {
       needTerminal(context, 'Use commands such as gateway tail or gateway usage instead.');
-      const { startTui } = await import('../tui/start-tui.ts');
+      const { startTui } = await import('./start-tui.ts');
       await startTui(context, options);
     });
 
@@ -39,7 +39,7 @@ export const chatCommand = (context: Context) =>
     .addHelpText('after', example('gateway chat --model sim/assistant'))
     .action(async (flags) => {
       needTerminal(context, 'Use gateway respond instead: gateway respond "What is a mutex?"');
-      const { startChat } = await import('../tui/chat/start-chat.tsx');
+      const { startChat } = await import('./chat/start-chat.tsx');
       const thread = flags.thread === undefined ? undefined : await resolveThread(context, flags.thread);
       await startChat(context, { ...flags, thread });
     });

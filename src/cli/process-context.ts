@@ -1,9 +1,9 @@
-import type { DaemonModule } from '../../shared/daemon-module.ts';
-import { exitCodes } from '../../shared/errors.ts';
-import { type Context, createContext } from '../context.ts';
-import { commandIndex } from '../manifest/command-index.ts';
+import type { DaemonModule } from '../shared/daemon-module.ts';
+import { exitCodes } from '../shared/errors.ts';
+import { type Context, createContext } from './context.ts';
 import type { Io } from './io.ts';
-import { lastingStreams } from './lasting-streams.ts';
+import { commandIndex } from './manifest/command-index.ts';
+import { lastingStreams } from './terminal/lasting-streams.ts';
 
 /** The context of the program itself: its own streams, environment, clock and signals. */
 export function processContext({ serve }: { serve: () => Promise<DaemonModule> }): Context {
@@ -43,7 +43,8 @@ function processIo(): Io {
       },
       readLine,
       lines,
-      readHidden: async (signal) => (await import('./read-hidden.ts')).readHidden(process.stdin, signal),
+      readHidden: async (signal) =>
+        (await import('./terminal/read-hidden.ts')).readHidden(process.stdin, signal),
     },
     // Some terminals report 0.
     columns: () => process.stdout.columns || process.stderr.columns || 80,

@@ -1,7 +1,7 @@
 import { exitCodes, failures } from '../../shared/errors.ts';
 import { ReceivedError } from '../../shared/received-error.ts';
-import { Unreachable } from '../hosts/send.ts';
-import { CliError } from './cli-error.ts';
+import { CliError } from '../failures/cli-error.ts';
+import { Unreachable } from './send.ts';
 
 /** Whether a failure is likely to pass by itself, as during a restart of the daemon. */
 export function isTransient(error: unknown): boolean {

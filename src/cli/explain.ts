@@ -1,14 +1,14 @@
-import { InvalidPathParameter, NotTheService } from '../../shared/client.ts';
-import { type ErrorCode, type ExitCode, exitCodes, failures } from '../../shared/errors.ts';
-import { ReceivedError } from '../../shared/received-error.ts';
-import type { CommandIndex, Context } from '../context.ts';
-import { localName } from '../hosts/host-file.ts';
-import { notRunning } from '../hosts/hosts.ts';
-import { Unreachable } from '../hosts/send.ts';
-import { escapeControls } from '../output/escape-controls.ts';
-import { withNpx } from '../output/output.ts';
-import { CliError, CutShort } from './cli-error.ts';
-import { inCommandWords, inputFor } from './command-words.ts';
+import { InvalidPathParameter, NotTheService } from '../shared/client.ts';
+import { type ErrorCode, type ExitCode, exitCodes, failures } from '../shared/errors.ts';
+import { ReceivedError } from '../shared/received-error.ts';
+import type { CommandIndex, Context } from './context.ts';
+import { CliError, CutShort } from './failures/cli-error.ts';
+import { inCommandWords, inputFor } from './failures/command-words.ts';
+import { localName } from './hosts/host-file.ts';
+import { notRunning } from './hosts/hosts.ts';
+import { Unreachable } from './hosts/send.ts';
+import { escapeControls } from './output/escape-controls.ts';
+import { withNpx } from './output/output.ts';
 
 /** A failure in words for the user. */
 interface Explanation {

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import { exitCodes } from '../../shared/errors.ts';
-import { CliError } from '../failures/cli-error.ts';
+import { exitCodes } from '../shared/errors.ts';
+import { CliError } from './failures/cli-error.ts';
 
 /** The example at the end of a command's help. */
 export function example(line: string): string {

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { exitCodes } from '../../shared/errors.ts';
-import type { Context } from '../context.ts';
-import { CliError } from '../failures/cli-error.ts';
-import { readDaemonFile } from './local-daemon.ts';
+import { exitCodes } from '../shared/errors.ts';
+import type { Context } from './context.ts';
+import { CliError } from './failures/cli-error.ts';
+import { readDaemonFile } from './hosts/local-daemon.ts';
 
 const startLimitMs = 30_000;
 const pollMs = 50;

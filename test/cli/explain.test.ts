@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exitCodes } from '../../../src/shared/errors.ts';
-import { runCli, temporaryHome } from '../../support/run-cli.ts';
-import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
-import { fail, fakeDaemon } from '../fake-daemon.ts';
+import { exitCodes } from '../../src/shared/errors.ts';
+import { runCli, temporaryHome } from '../support/run-cli.ts';
+import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+import { fail, fakeDaemon } from './fake-daemon.ts';
 
 interface Rejection {
   param?: string;
