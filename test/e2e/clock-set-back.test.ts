@@ -1,5 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { appendCaveats } from '../support/append-caveats.ts';
 import { type ChildDaemon, startChildDaemon } from '../support/child-daemon.ts';
+import { startPaywalledServer } from '../support/paywalled-server.ts';
+import { givePlayMoney } from '../support/play-money.ts';
 
 const hourMs = 3_600_000;
 const inHours = (hours: number) => new Date(Date.now() + hours * hourMs).toISOString();
@@ -22,6 +25,68 @@ test('what has expired stays expired when the daemon is killed and the clock set
   expect(await statuses()).toEqual([403, 200, 401]);
   await restart(0);
   expect(await statuses()).toEqual([403, 200, 401]);
+});
+
+test('so does what a paywall sold, and what its holder limited further', async () => {
+  const server = await startPaywalledServer();
+  onTestFinished(() => server.close());
+  let daemon = await startChildDaemon({ config: 'vault: {keychain: false, insecure_plain_file: true}\n' });
+  onTestFinished(() => daemon.remove());
+  const restart = async (aheadHours: number): Promise<void> => {
+    daemon.signal('SIGKILL');
+    await daemon.ended;
+    const env = { CLOCK_AHEAD_MS: String(aheadHours * hourMs) };
+    daemon = await startChildDaemon({ home: daemon.home, env });
+  };
+  await givePlayMoney(daemon, daemon.login, 1000);
+  const token = { timeoutSeconds: 3 * 3600, maxUses: null };
+  await post(daemon, '/api/l402/paywalls', {
+    name: 'books',
+    match: { pathPrefix: '/books' },
+    priceSats: 10,
+    upstream: { url: server.url },
+    token,
+  });
+  const urlOf = async () => {
+    const headers = { authorization: `Bearer ${daemon.login}` };
+    const answer = await fetch(`${daemon.url}/api/l402/paywalls/books`, { headers });
+    return ((await answer.json()) as { data: { url: string } }).data.url;
+  };
+  const buy = async () => {
+    const { error } = (await (await fetch(await urlOf())).json()) as {
+      error: { pay: { invoice: string; macaroon: string } };
+    };
+    const paid = { invoice: error.pay.invoice };
+    const { data } = await post<{ data: { payment: { preimage: string } } }>(
+      daemon,
+      '/api/payments/pay',
+      paid,
+    );
+    return { token: error.pay.macaroon, preimage: data.payment.preimage };
+  };
+  const status = async ({ token, preimage }: Awaited<ReturnType<typeof buy>>) => {
+    const headers = { authorization: `L402 ${token}:${preimage}` };
+    const answer = await fetch(await urlOf(), { headers });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+  const limitedTo = ({ token, preimage }: Awaited<ReturnType<typeof buy>>, hours: number) => ({
+    token: appendCaveats(token, [`books_valid_until=${Math.floor((Date.now() + hours * hourMs) / 1000)}`]),
+    preimage,
+  });
+
+  const [sold, delegated, unseen] = [await buy(), await buy(), await buy()];
+  const [shown, hidden, long] = [limitedTo(delegated, 1), limitedTo(unseen, 1), limitedTo(sold, 2.5)];
+  const statuses = (tokens: (typeof sold)[]) => Promise.all(tokens.map(status));
+  expect(await statuses([sold, shown, long])).toEqual([200, 200, 200]);
+  await restart(2);
+  expect(await statuses([sold, shown, long])).toEqual([200, 402, 200]);
+  await restart(0);
+  expect(await statuses([sold, shown, hidden, long])).toEqual([200, 402, 402, 200]);
+  await restart(4);
+  await restart(0);
+  expect(await statuses([sold, shown, hidden, long])).toEqual([402, 402, 402, 402]);
+  expect(await status(await buy())).toBe(200);
 });
 
 async function issueKey(daemon: ChildDaemon, expiry: string): Promise<string> {

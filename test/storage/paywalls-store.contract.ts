@@ -141,6 +141,7 @@ export function paywallsStoreContract(open: OpenStorage): void {
         request: aRequest,
         rights: someRights,
         uses: 0,
+        seenAt: null,
         invoice: 'lnbc1',
         amount: 10_000,
         invoiceExpiresAt: morning + 1000,
@@ -166,6 +167,14 @@ export function paywallsStoreContract(open: OpenStorage): void {
       await paywalls.replace(first, { ...first, ...deleted });
       expect(await paywalls.addChallenge(aChallenge(1))).toBe(false);
       expect(await paywalls.challenge('token 1')).toBeUndefined();
+    });
+
+    test('keep the latest time at which a token was found to have expired', async () => {
+      const { paywalls } = await openWithPaywall();
+      await paywalls.addChallenge(aChallenge(1));
+      for (const at of [morning + 2, morning + 5, morning + 3])
+        await paywalls.noteTime({ id: 'token 1', at });
+      expect(await paywalls.challenge('token 1')).toMatchObject({ seenAt: morning + 5 });
     });
 
     test('count uses of tokens and free requests up to their limits', async () => {

@@ -7,25 +7,19 @@ import { trimEnd } from '../../../shared/trim-text.ts';
 import type { Log } from '../../log.ts';
 import type { World } from '../../world.ts';
 import { VaultClosed } from '../vault/index.ts';
-import {
-  type ChargeProblem,
-  challengeOf,
-  chargeCredential,
-  chargedRequest,
-  chargeProblem,
-  receiptOf,
-} from './charges.ts';
+import { challengeOf, chargeCredential, chargedRequest, chargeProblem, receiptOf } from './charges.ts';
 import {
   type AcceptedToken,
   checkToken,
   issueToken,
   l402Challenge,
   l402Credential,
-  type TokenProblem,
+  tokenIdIn,
   tokenKeys,
 } from './l402.ts';
+import { type PaymentProblem, problemTexts } from './payment-problems.ts';
 import { isFree, normalizePath, type RouteTable } from './routes.ts';
-import type { PaywallRecord, PaywallsStore, RateLimit } from './store.ts';
+import type { ChallengeRecord, PaywallRecord, PaywallsStore, RateLimit } from './store.ts';
 
 /** A request to the reverse proxy. */
 export interface GateRequest {
@@ -89,7 +83,7 @@ export interface PaywallInvoice {
 export interface GateDeps {
   store: Pick<
     PaywallsStore,
-    'addChallenge' | 'challenge' | 'charge' | 'redeemCharge' | 'use' | 'giveBack' | 'takeFree'
+    'addChallenge' | 'challenge' | 'charge' | 'redeemCharge' | 'use' | 'giveBack' | 'noteTime' | 'takeFree'
   >;
   table: () => RouteTable;
   /**
@@ -116,25 +110,6 @@ export interface GateDeps {
 /** Invoices cost work, so unpaid ones are limited per address. */
 const challengeLimit = { burst: 100, perSecond: 2 };
 const invoiceExpirySeconds = 600;
-
-type Problem = TokenProblem | 'unknown_token' | 'used_up' | ChargeProblem;
-
-const problemTexts: Record<Problem, string> = {
-  malformed_credential:
-    'The credential cannot be read: it is `L402 <token>:<preimage>` or `Payment <base64url>`.',
-  invalid_token: 'The token was not issued here.',
-  unknown_token: 'The token was not issued here.',
-  other_paywall: 'The payment is for another paywall.',
-  caveat_not_met: 'The token has a caveat that is not met here.',
-  expired: 'The payment has expired.',
-  invalid_preimage: 'The preimage does not prove this payment.',
-  used_up: 'The token is used up.',
-  unknown_challenge: 'The challenge was not issued here.',
-  already_used: 'The payment was used before.',
-  amount_mismatch: 'The amount is not the one that was asked for.',
-  network_mismatch: 'The network is not the one that was asked for.',
-  request_mismatch: 'The payment is for a request with another method, path or body.',
-};
 
 /** Decides about each request to the reverse proxy: forward it, or ask for a payment. */
 export class PaywallGate {
@@ -195,7 +170,10 @@ export class PaywallGate {
   }
 
   /** Checks the `Payment` credential of a request and uses it; undefined if it carries none. */
-  async #redeemCharge(paywall: PaywallRecord, request: GateRequest): Promise<Paid | Problem | undefined> {
+  async #redeemCharge(
+    paywall: PaywallRecord,
+    request: GateRequest,
+  ): Promise<Paid | PaymentProblem | undefined> {
     const presented = chargeCredential(request.headers);
     if (presented === undefined) return undefined;
     if (presented === 'malformed') return 'malformed_credential';
@@ -205,34 +183,40 @@ export class PaywallGate {
     if (charge.paywallId !== paywall.id) return 'other_paywall';
     const issued = { ...charge, realm: paywall.name, expiresAt: charge.invoiceExpiresAt };
     const challenge = await challengeOf(this.#secret, issued);
-    const now = world.now();
+    const now = this.#timeFor(charge);
     const problem = await chargeProblem(presented, { charge, challenge, request, now });
+    if (problem === 'expired') await this.#noteExpiry(charge, now);
     if (problem !== undefined) return problem;
     if (!(await store.redeemCharge(charge.id))) return 'already_used';
     const { capabilities, constraints } = charge.rights ?? paywall.token;
     return {
       token: { tokenId: charge.id, capabilities, constraints },
-      receipt: receiptOf(charge, now),
+      receipt: receiptOf(charge, world.now()),
       giveBack: () => store.giveBack(charge.id),
     };
   }
 
   /** Checks the L402 credential of a request and counts the use of its token; undefined if it carries none. */
-  async #redeemToken(paywall: PaywallRecord, request: GateRequest): Promise<Paid | Problem | undefined> {
+  async #redeemToken(
+    paywall: PaywallRecord,
+    request: GateRequest,
+  ): Promise<Paid | PaymentProblem | undefined> {
     const credential = l402Credential(String(request.headers.authorization ?? ''));
     if (credential === undefined) return undefined;
     if (credential === 'malformed') return 'malformed_credential';
-    const { store, world } = this.#deps;
-    const now = Math.floor(world.now() / 1000);
+    const { store } = this.#deps;
+    const id = tokenIdIn(credential);
+    const challenge = id === undefined ? undefined : await store.challenge(id);
+    const now = this.#timeFor(challenge);
     const checked = checkToken(this.#rootKeyOf, credential, {
       paywallId: paywall.id,
       service: paywall.name,
-      now,
+      now: Math.floor(now / 1000),
     });
+    if (checked === 'expired' && challenge) await this.#noteExpiry(challenge, now);
     if (typeof checked === 'string') return checked;
     const { tokenId, maxUses } = checked;
     // The token is authentic; that its payment was asked for by this paywall is looked up, not assumed.
-    const challenge = await store.challenge(tokenId);
     if (challenge?.paywallId !== paywall.id) return 'unknown_token';
     if (maxUses !== null && !(await store.use({ id: tokenId, maxUses }))) return 'used_up';
     return {
@@ -241,6 +225,17 @@ export class PaywallGate {
         if (maxUses !== null) await store.giveBack(tokenId);
       },
     };
+  }
+
+  /** The time at which what was sold is checked: what had expired stays expired when the clock is set back. */
+  #timeFor(challenge: Pick<ChallengeRecord, 'seenAt'> | undefined): number {
+    return Math.max(this.#deps.world.now(), challenge?.seenAt ?? 0);
+  }
+
+  /** Expiries are in seconds, so that more than one write a second says nothing new. */
+  async #noteExpiry({ id, seenAt }: ChallengeRecord, now: number): Promise<void> {
+    if (seenAt === null || Math.floor(seenAt / 1000) < Math.floor(now / 1000))
+      await this.#deps.store.noteTime({ id, at: now });
   }
 
   async #takeFree({ id, freeRequestsPerDay: limit }: PaywallRecord, address: string): Promise<boolean> {
@@ -253,7 +248,11 @@ export class PaywallGate {
     return await store.takeFree({ paywallId: id, client, day: utcDay(world.now()), limit });
   }
 
-  async #challenge(paywall: PaywallRecord, request: GateRequest, problem?: Problem): Promise<GateAnswer> {
+  async #challenge(
+    paywall: PaywallRecord,
+    request: GateRequest,
+    problem?: PaymentProblem,
+  ): Promise<GateAnswer> {
     const { store, issueInvoice, world, log } = this.#deps;
     requireToken(this.#challenges, request.address);
     const { id: paywallId, name, authScheme, token: terms } = paywall;
@@ -399,7 +398,7 @@ interface Payable {
   token: string | null;
   /** Null if the `Payment` scheme is not offered. */
   challenge: PaymentChallenge | null;
-  problem: Problem | undefined;
+  problem: PaymentProblem | undefined;
   requestId: string;
 }
 

@@ -61,6 +61,12 @@ export function issueToken(
   return { token: encodeMacaroon(macaroon).toString('base64'), tokenId: tokenIdOf(identifier) };
 }
 
+/** The name of a token, whether it is authentic or not; undefined if it cannot be read. */
+export function tokenIdIn({ token }: L402Credential): string | undefined {
+  const macaroon = decodeMacaroon(Buffer.from(token, 'base64'));
+  return macaroon && tokenIdOf(macaroon.identifier);
+}
+
 function tokenIdOf(identifier: Uint8Array): string {
   return createHash('sha256').update(identifier).digest('hex');
 }

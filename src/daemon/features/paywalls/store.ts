@@ -83,7 +83,11 @@ export interface ChallengeRecord {
   request: ChargedRequest | null;
   /** What its `Payment` credential allows; null without one, and for challenges from before this was kept. */
   rights: PaidRights | null;
+  /** The latest time at which it is known to have been checked: what had expired then stays expired. Null if there is none. */
+  seenAt: number | null;
 }
+
+export type NewChallenge = Omit<ChallengeRecord, 'uses' | 'seenAt'>;
 
 /** A payment that was asked for by the `Payment` scheme, and its invoice. */
 export interface ChargeRecord extends ChallengeRecord {
@@ -115,7 +119,7 @@ export interface PaywallsStore {
   replace(before: PaywallRecord, after: PaywallTerms): Promise<PaywallRecord | 'changed' | 'route-taken'>;
 
   /** Stores and counts a challenge, unless the paywall was deleted meanwhile. */
-  addChallenge(challenge: Omit<ChallengeRecord, 'uses'>): Promise<boolean>;
+  addChallenge(challenge: NewChallenge): Promise<boolean>;
   challenge(id: string): Promise<ChallengeRecord | undefined>;
   /** By the id of its `Payment` challenge. */
   charge(paymentId: string): Promise<ChargeRecord | undefined>;
@@ -125,6 +129,8 @@ export interface PaywallsStore {
   use(use: { id: string; maxUses: number }): Promise<boolean>;
   /** Takes back a use whose request never reached the upstream. */
   giveBack(id: string): Promise<void>;
+  /** Keeps the latest time at which a challenge was found to have expired. */
+  noteTime(note: { id: string; at: number }): Promise<void>;
   /** Counts a free request of a client. Returns false without a change at the limit. */
   takeFree(use: { paywallId: string; client: string; day: string; limit: number }): Promise<boolean>;
   /**

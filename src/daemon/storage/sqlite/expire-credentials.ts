@@ -6,6 +6,12 @@ const updates = [
   ...['tokens', 'login_codes', 'invitations'].map(
     (table) => `UPDATE ${table} SET expires_at = @at WHERE expires_at > @at AND expires_at <= @seen`,
   ),
+  // Holders append earlier expiries to what was sold, which only the token has.
+  `UPDATE paywall_challenges SET seen_at = @seen
+   WHERE expires_at > @at AND (seen_at IS NULL OR seen_at < @seen)`,
+  // What was paid for a call, and came too late for it, is credit.
+  `UPDATE payment_challenges SET expires_at = @at
+   WHERE used_at IS NULL AND expires_at > @at AND expires_at <= @seen`,
 ];
 
 /**

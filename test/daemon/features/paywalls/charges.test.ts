@@ -20,6 +20,7 @@ const charge = {
   invoiceId: 'inv_1',
   uses: 0,
   rights: null,
+  seenAt: null,
   paymentId: 'ch_1',
   paymentHash: createHash('sha256').update(Buffer.from(preimage, 'hex')).digest('hex'),
   createdAt: 0,

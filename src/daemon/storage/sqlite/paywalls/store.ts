@@ -63,6 +63,7 @@ export function paywallsStore({ database, orm, writer }: StoreContext<PaywallsWr
     redeemCharge: (id) => writer.write('paywalls.redeemCharge', id),
     use: (use) => writer.write('paywalls.use', use),
     giveBack: (id) => writer.write('paywalls.giveBack', id),
+    noteTime: (note) => writer.write('paywalls.noteTime', note),
     takeFree: (use) => writer.write('paywalls.takeFree', use),
     prune: (bounds) => writer.write('paywalls.prune', bounds),
   };

@@ -51,6 +51,7 @@ export const paywallChallenges = sqliteTable('paywall_challenges', {
   paymentId: text(),
   request: text({ mode: 'json' }).$type<ChargedRequest>(),
   rights: text({ mode: 'json' }).$type<PaidRights>(),
+  seenAt: integer(),
 });
 
 /** Free requests of a client on a UTC day. */

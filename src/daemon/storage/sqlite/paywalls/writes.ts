@@ -1,5 +1,5 @@
 import type {
-  ChallengeRecord,
+  NewChallenge,
   PaywallRecord,
   PaywallsStore,
   PaywallTerms,
@@ -121,7 +121,7 @@ function tokenWrites(database: Connection, orm: Orm) {
        SELECT day, paywall_id, client FROM paywall_free_uses WHERE day < @day ORDER BY day LIMIT @limit)`,
   );
   return {
-    'paywalls.challenge': (challenge: Omit<ChallengeRecord, 'uses'>): boolean => {
+    'paywalls.challenge': (challenge: NewChallenge): boolean => {
       const counted = orm
         .update(paywalls)
         .set({ challenges: sql`${paywalls.challenges} + 1` })
@@ -155,6 +155,19 @@ function tokenWrites(database: Connection, orm: Orm) {
         .update(paywallChallenges)
         .set({ uses: sql`${paywallChallenges.uses} - 1` })
         .where(and(eq(paywallChallenges.id, id), gt(paywallChallenges.uses, 0)))
+        .run();
+    },
+
+    'paywalls.noteTime': ({ id, at }: { id: string; at: number }): void => {
+      orm
+        .update(paywallChallenges)
+        .set({ seenAt: at })
+        .where(
+          and(
+            eq(paywallChallenges.id, id),
+            or(isNull(paywallChallenges.seenAt), lt(paywallChallenges.seenAt, at)),
+          ),
+        )
         .run();
     },
 

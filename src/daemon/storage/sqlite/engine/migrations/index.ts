@@ -23,6 +23,7 @@ import { usedChallenges } from './0038-used-challenges.ts';
 import { boundedReads } from './0039-bounded-reads.ts';
 import { chargeRights } from './0040-charge-rights.ts';
 import { replacedWallets } from './0041-replaced-wallets.ts';
+import { tokensSeen } from './0042-tokens-seen.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -50,4 +51,5 @@ export const migrations: readonly Migration[] = [
   boundedReads,
   chargeRights,
   replacedWallets,
+  tokensSeen,
 ];
