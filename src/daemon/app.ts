@@ -23,7 +23,7 @@ import type { Config } from './config/config.ts';
 import type { LiveSettings } from './config/live-settings.ts';
 import { agentHandlers, agentKeyView } from './features/agents/index.ts';
 import { cacheHandlers, cachingRouter } from './features/cache/index.ts';
-import { callEvents, createSealer } from './features/calls/index.ts';
+import { callEvents, createSealer, SilentStarts } from './features/calls/index.ts';
 import { Catalog, catalogHandlers, LiveSpeed, unknownModels } from './features/catalog/index.ts';
 import { type EventFeed, eventFeed, eventHandlers } from './features/events/index.ts';
 import { type InferenceDeps, inferenceHandlers, translatingUpstreams } from './features/inference/index.ts';
@@ -290,6 +290,7 @@ function inferenceOf(deps: AppDeps, features: Features): InferenceDeps {
     threads: features.threads,
     sealer: createSealer(deps.dataKey, features.randomBytes),
     settings: deps.live,
+    silentStarts: new SilentStarts(world),
     observers: [
       callEvents(events),
       features.settlementDurations,

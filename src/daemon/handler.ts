@@ -193,7 +193,10 @@ export class RelayReply {
   }
 }
 
-/** A stream of server-sent events. Each chunk is one or more whole events, blank lines included. */
+/**
+ * A stream of server-sent events. Each chunk is one or more whole events, blank lines included. A first chunk that is empty
+ * starts the stream, with a sign of life.
+ */
 export class StreamReply {
   readonly headers: Record<string, string>;
   readonly chunks: AsyncIterable<string>;

@@ -70,6 +70,8 @@ export interface Config {
     totalMs: number;
     closingMs: number;
   };
+  /** How long a provider may be silent before a stream starts without its answer; 0: as long as it likes. */
+  silentStartMs: number;
   /** Whether responses are stored by default. */
   storesResponses: boolean;
   responsesKeptMs: number;
@@ -304,6 +306,7 @@ export async function loadConfig({
       totalMs: setting('timeouts.total_ms'),
       closingMs: setting('timeouts.closing_ms'),
     },
+    silentStartMs: setting('timeouts.silent_start_ms'),
     storesResponses: setting('storage.store_responses'),
     responsesKeptMs: setting('storage.responses_days') * dayMs,
     backgroundRunsMax: setting('background.max_running'),

@@ -17,6 +17,8 @@ export const defaults = {
   'timeouts.connect_ms': 5_000,
   'timeouts.headers_ms': 600_000,
   'timeouts.first_event_ms': 300_000,
+  // Proxies cut connections that are silent for a minute, some for half of one.
+  'timeouts.silent_start_ms': 30_000,
   'timeouts.idle_ms': 120_000,
   // Models may think for ten minutes, during which their providers send only signs of life.
   'timeouts.output_ms': 900_000,

@@ -15,6 +15,7 @@ export interface LiveSettings {
   storesResponses: boolean;
   responsesKeptMs: number;
   backgroundRunsMax: number;
+  silentStartMs: number;
   /** A new object after each reload. */
   lightning: Config['lightning'];
   paymentHosts: readonly string[];
@@ -33,6 +34,7 @@ export function liveSettings(config: Config): LiveSettings {
     storesResponses,
     responsesKeptMs,
     backgroundRunsMax,
+    silentStartMs,
     lightning,
     paymentHosts,
     toolSpending,
@@ -54,6 +56,7 @@ export function liveSettings(config: Config): LiveSettings {
     storesResponses,
     responsesKeptMs,
     backgroundRunsMax,
+    silentStartMs,
     lightning,
     paymentHosts,
     toolSpending,

@@ -169,6 +169,9 @@ export const ConfigFile = Type.Object(
           connect_ms: Type.Optional(milliseconds),
           headers_ms: Type.Optional(milliseconds),
           first_event_ms: Type.Optional(milliseconds),
+          silent_start_ms: Type.Optional(
+            Type.Integer({ minimum: 0, maximum: 3_600_000, description: 'milliseconds from 0 to 3600000' }),
+          ),
           idle_ms: Type.Optional(milliseconds),
           output_ms: Type.Optional(millisecondsOfDay),
           total_ms: Type.Optional(millisecondsOfDay),

@@ -50,6 +50,7 @@ export const knownSettings: Readonly<Record<string, Known>> = {
   'timeouts.connect_ms': restart,
   'timeouts.headers_ms': {},
   'timeouts.first_event_ms': {},
+  'timeouts.silent_start_ms': {},
   'timeouts.idle_ms': {},
   'timeouts.output_ms': {},
   'timeouts.total_ms': {},

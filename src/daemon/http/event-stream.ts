@@ -58,9 +58,13 @@ export async function writeEventStream(
     for (;;) {
       const { value, done } = await iterator.next();
       if (response.destroyed) return;
-      if (timer === undefined) start();
+      const isFirst = timer === undefined;
+      if (isFirst) start();
       if (done) break;
-      if (value === '') continue;
+      if (value === '') {
+        if (isFirst) response.write(heartbeat);
+        continue;
+      }
       timer?.refresh();
       isWithinEvents = true;
       for (const piece of piecesOf(value)) {

@@ -43,6 +43,20 @@ describe('a stream of events', () => {
     expect(answer.body).toBe('data: 1\n\ndata: 2\n\ndata: [DONE]\n\n');
   });
 
+  test('that starts with an empty chunk begins with a sign of life', async () => {
+    const next = gate();
+    const handler = streaming(async function* () {
+      yield '';
+      await next.promise;
+      yield 'data: 1\n\n';
+    });
+    const { port } = await aListeningServer([handler]);
+    const wire = new Wire(port).send(get(port));
+    expect(await wire.until(/: keep-alive/)).toContain('200 OK');
+    next.resolve();
+    expect(await wire.all()).toMatch(/data: 1\n\n\r\n0\r\n\r\n$/);
+  });
+
   test('arrives chunk by chunk', async () => {
     const next = gate();
     const handler = streaming(async function* () {

@@ -1,5 +1,4 @@
 import type { JsonObject } from '../../../shared/json-object.ts';
-import { StreamReply } from '../../handler.ts';
 import type { SlotAnswer } from '../idempotency/index.ts';
 import type { CallDeps } from './call-deps.ts';
 import type { ModelCall } from './call-observer.ts';
@@ -52,21 +51,6 @@ interface WholeOptions<Reply> {
   slot?: { record(reply: Reply): SlotAnswer | undefined } | undefined;
 }
 
-/**
- * Makes a call and answers it with a stream: the provider's batches, rendered. The settlement is on disk before the last
- * event, as the client may ask for the usage as soon as the stream ends. A client that leaves pays for what was generated.
- * Rejects for a call that no provider starts to answer.
- */
-export async function streamCall(
-  deps: CallDeps,
-  call: ModelCall,
-  formatOf: FormatOf<StreamFormat>,
-  rewrite?: RewriteAnswer,
-): Promise<StreamReply> {
-  const { started, format, headers } = await startCall(deps, call, formatOf, rewrite);
-  return new StreamReply(headers, relayStream(deps, started, format));
-}
-
 /** The texts of a stream, of which each is whole events. */
 export async function* relayStream(
   deps: Pick<CallDeps, 'log'>,
@@ -117,7 +101,7 @@ export async function wholeCall<Reply>(
   formatOf: FormatOf<WholeFormat<Reply>>,
   { rewrite, slot }: WholeOptions<Reply> = {},
 ): Promise<Reply> {
-  const { started, format } = await startCall(deps, call, formatOf, rewrite);
+  const { started, format } = await startCall(deps, call, formatOf, { rewrite });
   return await answerWhole(deps, started, format, slot);
 }
 

@@ -6,6 +6,7 @@ import type { PaidCalls } from '../payment-required/index.ts';
 import type { Router } from '../routing/index.ts';
 import type { CallObserver } from './call-observer.ts';
 import type { Sealer } from './sealing.ts';
+import type { SilentStarts } from './silent-starts.ts';
 
 export interface CallDeps {
   world: Pick<World, 'now' | 'elapsed'>;
@@ -14,7 +15,13 @@ export interface CallDeps {
   admission: Admission;
   metering: Pick<MeteringStore, 'progress'>;
   sealer: Sealer;
-  settings: { readonly marginPpm: number; readonly freeTier: FreeTierSettings };
+  settings: {
+    readonly marginPpm: number;
+    readonly freeTier: FreeTierSettings;
+    /** How long a provider may be silent before a stream starts without its answer; 0: as long as it likes. */
+    readonly silentStartMs: number;
+  };
+  silentStarts: SilentStarts;
   /** Whether a workspace pays in advance. */
   isPrepaid?: (workspaceId: string) => boolean;
   /** Offers invoices for calls that the balance does not cover. */

@@ -1,4 +1,4 @@
-export { type CutShort, type StreamFormat, streamCall, type WholeFormat, wholeCall } from './answer-call.ts';
+export { type CutShort, type StreamFormat, type WholeFormat, wholeCall } from './answer-call.ts';
 export { AnsweredCall, headerText } from './answered-call.ts';
 export type { CallDeps } from './call-deps.ts';
 export { callEvents } from './call-events.ts';
@@ -17,4 +17,6 @@ export {
 } from './renderer.ts';
 export { createSealer, looksLikeSummary, looksSealed } from './sealing.ts';
 export { parseServiceOptions, type ServiceOptions } from './service-member.ts';
+export { SilentStarts } from './silent-starts.ts';
 export type { RewriteAnswer } from './start-call.ts';
+export { type RenderFailedStart, streamCall } from './streamed-call.ts';

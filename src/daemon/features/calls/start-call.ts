@@ -6,12 +6,13 @@ import { admit } from './admit.ts';
 import { AnsweredCall } from './answered-call.ts';
 import type { CallDeps } from './call-deps.ts';
 import { type ModelCall, observersOf } from './call-observer.ts';
-import { cancellationError, settleReasonOf, watchCancellation } from './cancellation.ts';
+import { type CancelReason, cancellationError, settleReasonOf, watchCancellation } from './cancellation.ts';
 import { speaksFormat } from './capable-routes.ts';
 import type { Meter } from './meter.ts';
 import { createOutput, type Output } from './output-items.ts';
 import { noTokens } from './pricing/cost-bound.ts';
 import { readAhead } from './read-ahead.ts';
+import type { Settled } from './renderer.ts';
 import type { Sealer } from './sealing.ts';
 import type { StartedCall } from './started-call.ts';
 
@@ -21,6 +22,22 @@ export type FormatOf<Format> = (answered: AnsweredCall) => Format;
 /** Changes a provider's answer before it is read. `count` adds to its characters, for the estimate. */
 export type RewriteAnswer = (answer: UpstreamAnswer, output: Pick<Output, 'count'>) => UpstreamAnswer;
 
+/** A call that was admitted and that no provider answered. */
+export interface FailedStart {
+  /** Why it was canceled, if it was. */
+  reason: CancelReason | undefined;
+  /** Undefined if the settlement could not be written. */
+  settled: Settled | undefined;
+}
+
+interface StartOptions {
+  rewrite?: RewriteAnswer | undefined;
+  /** Called when the hold of a stream is on disk, so that its client may get bytes, with the routes that are tried. */
+  onHeld?: (routes: readonly Route[]) => void;
+  /** Called before the rejection of a call that was admitted. */
+  onFailed?: (failed: FailedStart) => void;
+}
+
 /**
  * Plans, admits and opens a call. The hold is written while the request to the provider is already under way; the answer
  * reaches the client only once the hold is on disk. A call that is admitted and fails to start is settled.
@@ -29,7 +46,7 @@ export async function startCall<Format>(
   deps: CallDeps,
   call: ModelCall,
   formatOf: FormatOf<Format>,
-  rewrite?: RewriteAnswer,
+  { rewrite, onHeld, onFailed }: StartOptions = {},
 ): Promise<{ started: StartedCall; format: Format; headers: Record<string, string> }> {
   const { inference } = call;
   const { meter, budget } = await admit(deps, call);
@@ -52,7 +69,11 @@ export async function startCall<Format>(
         },
         ...(!inference.stream && { readAhead: (answer, route) => readAhead(answer, route, meter) }),
       });
-    const { route, answer: opened, ended } = await withHold(opening, meter, inference);
+    const {
+      route,
+      answer: opened,
+      ended,
+    } = await withHold(opening, meter, inference, () => onHeld?.(budget.routes));
     const output = createOutput(deps.makeId, sealFor(deps.sealer, call.caller.workspaceId));
     meter.answerStarted(route, output);
     if (opened.dropped) meter.dropped = opened.dropped;
@@ -67,7 +88,8 @@ export async function startCall<Format>(
     const failure = reason ? cancellationError(reason) : asApiError(error);
     // A provider that was asked may have worked on the prompt before the call was canceled.
     if (reason && asked) meter.chargePromptOf(asked);
-    await meter.settle(settleReasonOf(reason, failure.code)).catch(() => {});
+    const settled = await meter.settle(settleReasonOf(reason, failure.code)).catch(() => undefined);
+    onFailed?.({ reason, settled });
     throw failure;
   }
 }
@@ -92,10 +114,15 @@ function openedWithoutAnswer(
  * Waits for the hold before the first byte of a stream. A whole answer waits for its settlement anyway, which is written
  * after the hold; until the provider answers, a hold that cannot be written still ends the call.
  */
-function withHold(opening: Promise<OpenedRoute>, meter: Meter, { stream }: Inference): Promise<OpenedRoute> {
+function withHold(
+  opening: Promise<OpenedRoute>,
+  meter: Meter,
+  { stream }: Inference,
+  onHeld: () => void,
+): Promise<OpenedRoute> {
   const committed = meter.holdCommitted();
   return new Promise((resolve, reject) => {
-    committed.catch(reject);
+    committed.then(onHeld, reject);
     opening.then(stream ? (opened) => committed.then(() => resolve(opened), reject) : resolve, reject);
   });
 }

@@ -16,6 +16,8 @@ export interface InferenceSettings {
   /** How many background responses may run at once, of all callers. */
   readonly backgroundRunsMax: number;
   readonly freeTier: FreeTierSettings;
+  /** How long a provider may be silent before a stream starts without its answer; 0: as long as it likes. */
+  readonly silentStartMs: number;
 }
 
 export interface InferenceDeps extends CallDeps {

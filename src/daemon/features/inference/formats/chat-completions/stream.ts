@@ -22,6 +22,12 @@ export interface ChatStreamOptions {
   requestId: string;
 }
 
+/** The end of a stream that failed, whether or not its answer had started. */
+export function failedChunks({ type, code, message }: StartedFailure, requestId: string): string {
+  const error = { type, code, message, param: null, request_id: requestId };
+  return sseEvent(JSON.stringify({ error })) + sseDone;
+}
+
 /**
  * Renders a stream of chat chunks, and nothing else, as clients validate each line. Every chunk has the same id, time and
  * model; the finish reason is sent once, in a separate chunk.
@@ -85,14 +91,7 @@ export class ChatStream implements StreamRenderer {
   }
 
   fail(failure: StartedFailure): string {
-    const error = {
-      type: failure.type,
-      code: failure.code,
-      message: failure.message,
-      param: null,
-      request_id: this.#options.requestId,
-    };
-    return sseEvent(JSON.stringify({ error })) + sseDone;
+    return failedChunks(failure, this.#options.requestId);
   }
 
   #start(): string {

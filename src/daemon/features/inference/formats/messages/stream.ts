@@ -30,6 +30,12 @@ export interface MessagesStreamOptions extends MessageLabel {
 
 const stopEvent = sseEvent('{"type":"message_stop"}', 'message_stop');
 
+/** The end of a stream that failed, whether or not its answer had started. */
+export function failedEvents(failure: StartedFailure, requestId: string): string {
+  const error = { type: startedErrorType(failure), message: failure.message };
+  return show({ type: 'error', error, request_id: requestId });
+}
+
 /**
  * Renders a stream of the Messages format, and nothing else. Frames of a provider with the same format are passed on with
  * our id and model in the first one; its `message_stop` waits for the settlement.
@@ -74,8 +80,7 @@ export class MessagesStream implements StreamRenderer {
   }
 
   fail(failure: StartedFailure): string {
-    const error = { type: startedErrorType(failure), message: failure.message };
-    return show({ type: 'error', error, request_id: this.#options.requestId });
+    return failedEvents(failure, this.#options.requestId);
   }
 
   #start(): string {

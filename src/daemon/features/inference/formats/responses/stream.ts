@@ -73,15 +73,11 @@ export class ResponsesStream implements StreamRenderer {
   }
 
   fail(failure: StartedFailure, settled: Settled | undefined): string {
-    const { type, code, message, status } = failure;
     const ended = this.#items.endLast('completed');
     const response = this.#end('failed', settled, failure);
+    const { errorStatus = false } = this.#options;
     const cost = this.#cost(settled);
-    const error = this.#writer.write('error', {
-      ...(this.#options.errorStatus && { status }),
-      error: { type, code, message, param: null },
-    });
-    return ended + cost + error + this.#writer.write('response.failed', { response }) + sseDone;
+    return ended + cost + failedEnd(this.#writer, { failure, response, errorStatus });
   }
 
   #end(status: 'answered' | 'failed', settled: Settled | undefined, error?: StartedFailure): Json {
@@ -90,14 +86,59 @@ export class ResponsesStream implements StreamRenderer {
   }
 
   #cost(settled: Settled | undefined): string {
-    if (!this.#options.serviceEvents || !settled) return '';
-    return this.#writer.write('service:cost', {
-      request_id: this.#options.answering.requestId,
-      usage: showUsage(settled.tokens),
-      cost: settled.service.cost,
-      charged_usd: settled.service.charged_usd,
-    });
+    const { serviceEvents, answering } = this.#options;
+    return serviceEvents && settled ? costEvent(this.#writer, answering.requestId, settled) : '';
   }
+}
+
+interface FailedStream {
+  requestId: string;
+  /** The response object before the answer, and after its failure. */
+  resource: Json;
+  response: Json;
+  failure: StartedFailure;
+  /** Undefined if the settlement could not be written. */
+  settled: Settled | undefined;
+  serviceEvents: boolean;
+}
+
+/** The whole stream of a call that failed before its answer. */
+export function failedStream({
+  requestId,
+  resource,
+  response,
+  failure,
+  settled,
+  serviceEvents,
+}: FailedStream): string {
+  const writer = new EventWriter();
+  const start =
+    writer.write('response.created', { response: resource }) +
+    writer.write('response.in_progress', { response: resource });
+  const cost = serviceEvents && settled ? costEvent(writer, requestId, settled) : '';
+  return start + cost + failedEnd(writer, { failure, response, errorStatus: false });
+}
+
+function costEvent(writer: EventWriter, requestId: string, { tokens, service }: Settled): string {
+  return writer.write('service:cost', {
+    request_id: requestId,
+    usage: showUsage(tokens),
+    cost: service.cost,
+    charged_usd: service.charged_usd,
+  });
+}
+
+function failedEnd(
+  writer: EventWriter,
+  { failure, response, errorStatus }: Pick<FailedStream, 'failure' | 'response'> & { errorStatus: boolean },
+): string {
+  const { type, code, message, status } = failure;
+  const error = { type, code, message, param: null };
+  return (
+    writer.write('error', { ...(errorStatus && { status }), error }) +
+    writer.write('response.failed', { response }) +
+    sseDone
+  );
 }
 
 /** Snapshots of the response are rendered by us: they carry our id, cost and sealed reasoning. */

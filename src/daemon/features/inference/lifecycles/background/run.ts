@@ -57,7 +57,7 @@ export async function startRun(deps: BackgroundDeps, call: RespondCall, request:
   });
   const answer = new BackgroundAnswer(deps, start, wantsServiceEvents(call, options));
   const starting = prepared.then(({ call: modelCall, rewrite }) =>
-    streamCall(deps, modelCall, (answered) => answer.formatOf(answered), rewrite),
+    streamCall(deps, modelCall, (answered) => answer.formatOf(answered), { rewrite }),
   );
   await Promise.race([admitted.promise, starting]);
   const id = String(start.resource.id);

@@ -8,6 +8,7 @@ import {
   type Output,
   parseServiceOptions,
   type Settled,
+  type StartedFailure,
   streamCall,
   type WholeFormat,
   wholeCall,
@@ -16,7 +17,7 @@ import type { IdempotencySlot } from '../../../idempotency/index.ts';
 import type { ThreadRun } from '../../../threads/index.ts';
 import { parseChat } from '../../formats/chat-completions/parse.ts';
 import { passedUsage, renderCompletion, textsIn } from '../../formats/chat-completions/render.ts';
-import { ChatStream } from '../../formats/chat-completions/stream.ts';
+import { ChatStream, failedChunks } from '../../formats/chat-completions/stream.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import { chatTurn } from '../thread/chat-turn.ts';
 import { firstUserText, inThread, threadIn } from '../thread/in-thread.ts';
@@ -65,10 +66,12 @@ async function answer(deps: InferenceDeps, call: CompleteCall): Promise<RelayRep
   });
   if (inference.stream) {
     const includeUsage = body.stream_options?.include_usage === true;
-    return streamCall(deps, modelCall, (answered) => ({
+    const formatOf = (answered: AnsweredCall) => ({
       renderer: new ChatStream({ ...label(answered), output: answered.output, includeUsage, requestId }),
       ...keepOf(answered),
-    }));
+    });
+    const renderFailedStart = (failure: StartedFailure) => failedChunks(failure, requestId);
+    return streamCall(deps, modelCall, formatOf, { renderFailedStart });
   }
   return wholeCall(deps, modelCall, (answered) => wholeChat(answered, label(answered), keepOf(answered)), {
     slot,

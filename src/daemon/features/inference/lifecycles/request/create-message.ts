@@ -6,6 +6,7 @@ import {
   type ModelCall,
   type Output,
   parseServiceOptions,
+  type StartedFailure,
   streamCall,
   type WholeFormat,
   wholeCall,
@@ -13,7 +14,7 @@ import {
 import type { IdempotencySlot } from '../../../idempotency/index.ts';
 import { type MessageHeaders, parseMessagesCall, wantsThinking } from '../../formats/messages/parse.ts';
 import { distinctCallIds, type MessageLabel, renderMessage } from '../../formats/messages/render.ts';
-import { MessagesStream } from '../../formats/messages/stream.ts';
+import { failedEvents, MessagesStream } from '../../formats/messages/stream.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 
 /** A call in the Messages format. */
@@ -46,13 +47,16 @@ export async function createMessageReply(
   const label = ({ model }: AnsweredCall): MessageLabel => ({ id: deps.makeId('msg'), model });
   const distinctId = distinctCallIds(inference.items, deps.makeId);
   const showsThoughts = wantsThinking(body);
-  if (inference.stream)
-    return streamCall(deps, call, (answered) => {
+  if (inference.stream) {
+    const formatOf = (answered: AnsweredCall) => {
       const { output } = answered;
       const tokens = () => answered.tokens();
       const options = { ...label(answered), output, requestId, tokens, showsThoughts, distinctId };
       return { renderer: new MessagesStream(options) };
-    });
+    };
+    const renderFailedStart = (failure: StartedFailure) => failedEvents(failure, requestId);
+    return streamCall(deps, call, formatOf, { renderFailedStart });
+  }
   const wholeMessage = (answered: AnsweredCall): WholeFormat<RelayReply> => {
     const { document, output } = answered;
     const labelled = label(answered);

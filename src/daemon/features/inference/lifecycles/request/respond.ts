@@ -11,7 +11,7 @@ import { prepareCreate } from '../../compaction/prepare-create.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import { firstUserText, inThread, threadIn } from '../thread/in-thread.ts';
 import { type RespondCall, readRequest } from './read-request.ts';
-import { ResponseSession, startSession } from './response-session.ts';
+import { failedSession, ResponseSession, startSession } from './response-session.ts';
 
 export const responsesEndpoint = '/v1/responses';
 
@@ -49,11 +49,16 @@ async function answer(deps: InferenceDeps, call: RespondCall): Promise<RelayRepl
   const start = startSession(deps, call, ownItems);
   const sessionOf = (answered: AnsweredCall) => new ResponseSession(deps, start, answered);
   if (inference.stream) {
-    const streaming = {
-      serviceEvents: wantsServiceEvents(call, options),
-      errorStatus: call.isOnSocket ?? false,
-    };
-    return streamCall(deps, modelCall, (answered) => sessionOf(answered).stream(streaming), rewrite);
+    const serviceEvents = wantsServiceEvents(call, options);
+    const streaming = { serviceEvents, errorStatus: call.isOnSocket ?? false };
+    return streamCall(deps, modelCall, (answered) => sessionOf(answered).stream(streaming), {
+      rewrite,
+      // Sockets have pings.
+      ...(!call.isOnSocket && {
+        renderFailedStart: (failure, settled) =>
+          failedSession(deps, start, { failure, settled, serviceEvents }),
+      }),
+    });
   }
   return wholeCall(deps, modelCall, (answered) => sessionOf(answered).whole(), { rewrite, slot: call.slot });
 }

@@ -13,7 +13,7 @@ import type { ThreadRun } from '../../../threads/index.ts';
 import { assembleAnswer } from '../../formats/responses/parse-answer.ts';
 import { isCompactionTriggerJson } from '../../formats/responses/parse-input.ts';
 import { showOutput, showResponse, startResource } from '../../formats/responses/render.ts';
-import { ResponsesStream } from '../../formats/responses/stream.ts';
+import { failedStream, ResponsesStream } from '../../formats/responses/stream.ts';
 import { withIds } from '../../stored/history.ts';
 import type { StoredResponse, StoredTurn } from '../../stored/responses-store.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
@@ -73,6 +73,22 @@ export function startSession(deps: InferenceDeps, call: RespondCall, ownItems: J
     }),
     createdAt,
   };
+}
+
+/** The whole stream of a response that failed before its answer; it is stored if requested. */
+export async function failedSession(
+  deps: InferenceDeps,
+  start: SessionStart,
+  { failure, settled, serviceEvents }: Required<ResponseEnd> & { serviceEvents: boolean },
+): Promise<string> {
+  const { requestId, resource } = start;
+  const show = () => showResponse(resource, [], { status: 'failed', settled, sealed: false, error: failure });
+  if (resource.store === true) {
+    const input = JSON.stringify(withIds(start.ownItems, deps.makeId));
+    const turn = { id: String(resource.id), input, output: '[]' };
+    await store(deps, start, { body: JSON.stringify(show()), turn });
+  }
+  return failedStream({ requestId, resource, response: show(), failure, settled, serviceEvents });
 }
 
 /** The answer to one Responses call. It does not hold the request itself, as streams may be long. */
@@ -150,9 +166,10 @@ export class ResponseSession {
     return this.#json;
   }
 
-  #markUnstored(): void {
-    this.#resource.store = false;
-    this.#json = undefined;
+  async #store(body: string, turn: StoredTurn): Promise<void> {
+    const isStored = await store(this.#deps, this.#start, { body, turn });
+    // The answer says whether it was stored.
+    if (!isStored) this.#json = undefined;
   }
 
   #show(status: 'answered' | 'failed' | 'cancelled', { failure: error, settled }: ResponseEnd): Json {
@@ -190,30 +207,38 @@ export class ResponseSession {
   /** Stores a failed or canceled response if requested. A conversation that continues it omits its output. */
   async #keepCutShort({ failure, settled }: CutShort): Promise<void> {
     if (this.#resource.store !== true) return;
-    const input = JSON.stringify(withIds(this.#start.ownItems, this.#deps.makeId));
     const body = failure ? this.#body({ failure, settled }) : JSON.stringify(this.cancelled(settled));
+    const input = JSON.stringify(withIds(this.#start.ownItems, this.#deps.makeId));
     await this.#store(body, { id: this.#id, input, output: '[]' });
   }
+}
 
-  async #store(body: string, { id, input, output }: StoredTurn): Promise<void> {
-    const { responses, settings, log } = this.#deps;
-    const { workspaceId, requestId, previousId, createdAt } = this.#start;
-    if (body.length + input.length > storedCharactersMax) return this.#markUnstored();
-    const expiresAt = createdAt + settings.responsesKeptMs;
-    const record: StoredResponse = {
-      id,
-      workspaceId,
-      requestId,
-      previousId,
-      body,
-      input,
-      output,
-      createdAt,
-      expiresAt,
-    };
-    await responses.insert(record).catch((error: unknown) => {
-      log.warn({ err: error, request_id: requestId }, 'a response could not be stored');
-      this.#markUnstored();
-    });
-  }
+/** Stores a response; resolves to whether it was. One that is not is marked so. */
+async function store(
+  { responses, settings, log }: InferenceDeps,
+  { workspaceId, requestId, previousId, createdAt, resource }: SessionStart,
+  { body, turn: { id, input, output } }: { body: string; turn: StoredTurn },
+): Promise<boolean> {
+  const record: StoredResponse = {
+    id,
+    workspaceId,
+    requestId,
+    previousId,
+    body,
+    input,
+    output,
+    createdAt,
+    expiresAt: createdAt + settings.responsesKeptMs,
+  };
+  const isStored =
+    body.length + input.length <= storedCharactersMax &&
+    (await responses.insert(record).then(
+      () => true,
+      (error: unknown) => {
+        log.warn({ err: error, request_id: requestId }, 'a response could not be stored');
+        return false;
+      },
+    ));
+  if (!isStored) resource.store = false;
+  return isStored;
 }
