@@ -441,6 +441,11 @@ describe('the commands', () => {
     await fill(login, 1234);
     const balance = await cli(login, ['wallet', 'balance'], { tty: true });
     expect(balance.stdout).toContain('1,234 sats');
+    // One unit wherever a program reads an amount without its name.
+    const { stdout } = await cli(login, ['wallet', 'balance']);
+    expect(stdout).toMatch(/^balance_msats\t1234000\npending_msats\t0\n/);
+    await cli(login, ['invoice', 'create', '5']);
+    expect((await cli(login, ['invoice', 'list'])).stdout.split('\n')[0]?.split('\t')).toContain('5000');
   });
 });
 

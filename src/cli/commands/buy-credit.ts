@@ -77,9 +77,9 @@ const columns = (now: number): Column<CreditPurchase>[] => [
   { title: 'id', value: ({ id }) => id },
   { title: 'status', value: ({ status }) => status },
   {
-    title: 'amount_sats',
+    title: 'amount_msats',
     label: 'amount',
-    value: ({ amount_sats: amount }) => amount,
+    value: ({ amount_sats: amount }) => amount * 1000,
     show: ({ amount_sats: amount }) => bitcoin(amount * 1000),
   },
   { title: 'usd', label: 'credit', value: ({ usd }) => usd, show: ({ usd }) => dollars(usd) },

@@ -64,9 +64,9 @@ export const invoiceStyles: Record<WalletInvoice['status'], Style | undefined> =
 
 const id: Column<WalletInvoice> = { title: 'id', value: (invoice) => invoice.id };
 const amount: Column<WalletInvoice> = {
-  title: 'amount_sats',
+  title: 'amount_msats',
   label: 'amount',
-  value: ({ amountSats }) => amountSats,
+  value: ({ amountMsats }) => amountMsats,
   show: ({ amountMsats }) => bitcoin(amountMsats),
   align: 'right',
 };

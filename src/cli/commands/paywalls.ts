@@ -214,9 +214,9 @@ const status: Column<Paywall> = {
   style: (paywall) => statusStyles[paywall.status],
 };
 const price: Column<Paywall> = {
-  title: 'price_sats',
+  title: 'price_msats',
   label: 'price',
-  value: ({ priceSats }) => priceSats,
+  value: ({ priceSats }) => priceSats * 1000,
   show: ({ priceSats }) => bitcoin(priceSats * 1000),
   align: 'right',
 };

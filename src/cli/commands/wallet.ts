@@ -71,9 +71,9 @@ const madeColumns: Column<Made>[] = [
   { title: 'node', value: ({ wallet }) => wallet.identityPubkey },
   { title: 'backend', value: ({ wallet }) => wallet.backend },
   {
-    title: 'balance_sats',
+    title: 'balance_msats',
     label: 'balance',
-    value: ({ wallet }) => wallet.balanceSats,
+    value: ({ wallet }) => wallet.balanceMsats,
     show: ({ wallet }) => bitcoin(wallet.balanceMsats),
   },
 ];
@@ -103,9 +103,9 @@ function orNoWallet(error: unknown): never {
 
 const balanceColumns: Column<Result<typeof getBalanceContract>['data']>[] = [
   {
-    title: 'balance_sats',
+    title: 'balance_msats',
     label: 'balance',
-    value: ({ balanceSats }) => balanceSats,
+    value: ({ balanceMsats }) => balanceMsats,
     show: ({ balanceMsats }) => bitcoin(balanceMsats),
     style: () => 'bold',
   },
@@ -133,9 +133,9 @@ export const faucetCommand = (context: Context) =>
 
 const filledColumns: Column<Wallet>[] = [
   {
-    title: 'balance_sats',
+    title: 'balance_msats',
     label: 'balance',
-    value: ({ balanceSats }) => balanceSats,
+    value: ({ balanceMsats }) => balanceMsats,
     show: ({ balanceMsats }) => bitcoin(balanceMsats),
   },
   { title: 'wallet', value: ({ id }) => id },
