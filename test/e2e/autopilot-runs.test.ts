@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { mint } from '../../src/daemon/features/paywalls/macaroon.ts';
+import { encodeMacaroon } from '../../src/shared/macaroon.ts';
 import { parseAuthChallenges } from '../../src/shared/payment-scheme.ts';
 import { startChildDaemon } from '../support/child-daemon.ts';
 import { eventually } from '../support/eventually.ts';
@@ -498,6 +500,65 @@ describe('payments', () => {
       scheme
     ];
     expect(proofs).toEqual([expect.stringMatching(pattern as RegExp)]);
+  });
+
+  const chargeOf = (invoice: string, charge: object, details: object) => {
+    const asked = { amount: '3', currency: 'sat', ...charge, methodDetails: { invoice, ...details } };
+    const request = Buffer.from(JSON.stringify(asked)).toString('base64url');
+    return {
+      'www-authenticate': `Payment id="1", realm="shop", method="lightning", intent="charge", request="${request}"`,
+    };
+  };
+  const requirementsOf = (invoice: string, changes: object) => {
+    const exact = { scheme: 'exact', network: 'bip122:0f9188f13cb7b2c71f2a335e3a4fc328', amount: '3000' };
+    const terms = { asset: 'BTC', payTo: 'anonymous', maxTimeoutSeconds: 60 };
+    const extra = { paymentMethod: 'lightning', invoice };
+    const accepts = [{ ...exact, ...terms, extra, ...changes }];
+    const offer = { x402Version: 2, resource: { url: 'http://shop' }, accepts };
+    return { 'payment-required': Buffer.from(JSON.stringify(offer)).toString('base64') };
+  };
+  const other = 'ab'.repeat(32);
+  const tokenFor = (paymentHash: string) => {
+    const id = Buffer.from(`0000${paymentHash}${'11'.repeat(32)}`, 'hex');
+    return encodeMacaroon(mint(Buffer.alloc(32, 5), id, [])).toString('base64');
+  };
+
+  test.each<[string, (invoice: string) => Record<string, string>]>([
+    ['another amount by Payment', (invoice) => chargeOf(invoice, { amount: '2' }, {})],
+    ['another payment hash by Payment', (invoice) => chargeOf(invoice, {}, { paymentHash: other })],
+    ['another network by Payment', (invoice) => chargeOf(invoice, {}, { network: 'mainnet' })],
+    ['another amount by x402', (invoice) => requirementsOf(invoice, { amount: '2000' })],
+    ['no amount by x402', (invoice) => requirementsOf(invoice, { amount: '3e3' })],
+    ['another network by x402', (invoice) => requirementsOf(invoice, { network: 'bip122:00000000' })],
+    [
+      'another payee by x402',
+      (invoice) =>
+        requirementsOf(invoice, {
+          network: 'lnbtc:0f9188f13cb7b2c71f2a335e3a4fc328',
+          payTo: `02${other}`,
+          extra: { assetTransferMethod: 'bolt11', invoice },
+        }),
+    ],
+    [
+      'another payment hash by L402',
+      (invoice) => ({ 'www-authenticate': `L402 macaroon="${tokenFor(other)}", invoice="${invoice}"` }),
+    ],
+  ])('are not made for an offer that announces %s', async (what, headersOf) => {
+    const path = `/${what.replaceAll(' ', '-')}`;
+    let asked = 0;
+    server.on(path, (_request, response) => {
+      asked += 1;
+      void invoiceOf(3).then((invoice) => response.writeHead(402, headersOf(invoice)).end('Pay.'));
+    });
+    const before = await balance();
+    const count = (await data('GET', '/api/payments')).length;
+    expect(await errorOf(await createBuyer(), `buy ${server.url}${path} for 3`)).toMatchObject({
+      code: 'payment_required',
+      message: expect.stringContaining('not in a way that is supported'),
+    });
+    expect(asked).toBe(1);
+    expect(await data('GET', '/api/payments')).toHaveLength(count);
+    expect(await balance()).toBe(before);
   });
 
   test('above the limits of the policy are refused, with a result that says why', async () => {

@@ -1,13 +1,18 @@
 import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fetch402 } from '@getalby/lightning-tools/402';
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { decodeInvoice } from '../../src/daemon/features/lightning/bolt11.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FakeOpenAi, startFakeOpenAi } from '../support/fake-openai.ts';
+import { type Dialect, startFakeSeller } from '../support/fake-seller.ts';
 import { noElectrum } from '../support/lightning/electrum-node.ts';
 import { type LightningNodes, startLightningNodes } from '../support/lightning/lightning-nodes.ts';
 import { byCredential, callModel, offersIn } from '../support/paid-calls.ts';
+import { runCli } from '../support/run-cli.ts';
 import { expectNoSecrets } from '../support/secret-search.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 import { addPerson, askDaemon } from '../support/users.ts';
@@ -99,6 +104,37 @@ describe.skipIf(noElectrum !== undefined)('a wallet over two real Lightning node
     expect(sent.amount_msat).toBe(-10_000_000);
     await expectSoundLedger();
   });
+
+  test.each<Dialect>(['L402', 'Payment', 'x402'])(
+    'buys by gateway fetch from a server that asks by %s',
+    async (dialect) => {
+      const seller = await startFakeSeller({ dialect, invoice: (msat) => nodes.invoiceOfBob(msat) });
+      onTestFinished(() => seller.close());
+      // Proofs are kept by the buyer, not in the folder of the daemon.
+      const folder = await mkdtemp(join(tmpdir(), 'gateway-buyer-'));
+      onTestFinished(() => rm(folder, { recursive: true }));
+      const env = { GATEWAY_HOME: folder, GATEWAY_HOST: daemon.url, GATEWAY_KEY: daemon.login };
+      const cli = (...argv: string[]) => runCli(['fetch', `${seller.url}/books`, ...argv], { env });
+      const before = (await balance()).balanceMsats;
+      const tooMuch = await cli('--max-sats', '9');
+      expect(tooMuch).toMatchObject({ code: 5, stdout: '' });
+      const bought = await cli('-d', 'beans', '--max-sats', '10');
+      expect(bought).toMatchObject({ code: 0, stderr: expect.stringContaining('Paid: pay_') });
+      expect(JSON.parse(bought.stdout)).toEqual({ method: 'POST', path: '/books', body: 'beans' });
+      expect(before - (await balance()).balanceMsats).toBe(10_000);
+      const hashes = seller.state.invoices.map((invoice) => decodeInvoice(invoice).paymentHash);
+      const history = await nodes.bob.call('lightning_history');
+      const received = history.filter(({ payment_hash }: { payment_hash?: string }) =>
+        hashes.includes(payment_hash ?? ''),
+      );
+      expect(received).toEqual([expect.objectContaining({ amount_msat: 10_000 })]);
+      // The node knows what it paid, whatever the file of the purchase says.
+      const again = await cli('-d', 'beans', '--max-sats', '10');
+      expect(again.code).toBe(0);
+      expect(before - (await balance()).balanceMsats).toBe(dialect === 'L402' ? 10_000 : 20_000);
+      await expectSoundLedger();
+    },
+  );
 
   test('gets everything back when the payment is beyond the capacity of the node', async () => {
     const before = await balance();
