@@ -233,7 +233,7 @@ describe('the map in docs/architecture.md', () => {
   test('names functions of a streamed call that exist where it says', async () => {
     const walk: Record<string, string[]> = {
       'http/request-lifecycle': ['startRequest', 'acceptRequest'],
-      'http/endpoint-route': ['admission'],
+      'http/endpoint-route': ['createAccessCheck'],
       'features/idempotency/idempotency': ['once'],
       'features/inference/lifecycles/request/read-request': ['readRequest'],
       'features/calls/answer-call': ['streamCall', 'relayStream'],

@@ -5,30 +5,30 @@ import type { MakeId } from '../shared/ids.ts';
 import { apiVersion } from '../shared/version.ts';
 import { createAccounts } from './composition/accounts.ts';
 import { type AdminDeps, adminHandlers } from './composition/admin.ts';
-import { createAutopilots } from './composition/autopilots.ts';
-import { callReporter } from './composition/call-reporter.ts';
+import { createAutopilotFeature } from './composition/autopilots.ts';
+import { createCallReporter } from './composition/call-reporter.ts';
 import { createDecisions } from './composition/decisions.ts';
 import { createEngine } from './composition/engine.ts';
 import { createMcpHandlers } from './composition/mcp-handlers.ts';
-import { type ModelCalls, modelCalls } from './composition/model-calls.ts';
+import { createModelCalls, type ModelCalls } from './composition/model-calls.ts';
 import { createOwnKeys } from './composition/own-keys.ts';
 import { createPayments } from './composition/payments.ts';
-import { createPaywalls } from './composition/paywalls.ts';
+import { createPaywallFeature } from './composition/paywalls.ts';
 import { createProviderSet } from './composition/provider-set.ts';
 import type { Provider } from './composition/providers-from-config.ts';
 import { knownEndpoint, rejectedRequests } from './composition/rejected-requests.ts';
 import { createSite } from './composition/site.ts';
-import { createWallets } from './composition/wallets.ts';
+import { createWalletFeature } from './composition/wallets.ts';
 import type { Config } from './config/config.ts';
-import type { LiveSettings } from './config/live-settings.ts';
+import type { ReloadableSettings } from './config/reloadable-settings.ts';
 import { agentHandlers, agentKeyView } from './features/agents/index.ts';
 import { cacheHandlers, cachingRouter } from './features/cache/index.ts';
 import { callEvents, createSealer, SilentStarts } from './features/calls/index.ts';
-import { Catalog, catalogHandlers, LiveSpeed, unknownModels } from './features/catalog/index.ts';
-import { type EventFeed, eventFeed, eventHandlers } from './features/events/index.ts';
+import { Catalog, catalogHandlers, SpeedMeter, unknownModels } from './features/catalog/index.ts';
+import { createEventFeed, type EventFeed, eventHandlers } from './features/events/index.ts';
 import { type InferenceDeps, inferenceHandlers, translatingUpstreams } from './features/inference/index.ts';
 import { keyHandlers, sha256 } from './features/keys/index.ts';
-import { creditHandlers, recoverHolds, usageHandlers, usageReader } from './features/metering/index.ts';
+import { createUsageReader, creditHandlers, recoverHolds, usageHandlers } from './features/metering/index.ts';
 import { carriesPayment, type PaidCalls } from './features/payment-required/index.ts';
 import { referenceHandlers } from './features/reference/index.ts';
 import {
@@ -40,15 +40,10 @@ import {
 } from './features/routing/index.ts';
 import { Threads, threadHandlers } from './features/threads/index.ts';
 import { Rejections, SettlementDurations, traceHandlers } from './features/traces/index.ts';
-import {
-  bootstrap,
-  guardOwner,
-  workspaces as makeWorkspaces,
-  peopleHandlers,
-} from './features/workspaces/index.ts';
+import { bootstrap, createWorkspaces, guardOwner, peopleHandlers } from './features/workspaces/index.ts';
 import type { Caller, Handler } from './handler.ts';
 import { readPageAssets } from './http/pages/assets.ts';
-import { addressRateLimit } from './http/protection/rate-limit.ts';
+import { createRateLimit } from './http/protection/rate-limit.ts';
 import type { Log } from './log.ts';
 import type { CallLog } from './process/call-log.ts';
 import type { VaultSettings } from './process/master-key-stores.ts';
@@ -57,12 +52,12 @@ export interface AppDeps extends AdminDeps {
   makeId: MakeId;
   providers: readonly Provider[];
   /** Settings that a reload changes while calls run. */
-  live: LiveSettings;
+  settings: ReloadableSettings;
   /** Seals reasoning; 32 bytes. */
   dataKey: Uint8Array;
   vault: VaultSettings;
   /** How the Lightning back end is reached and followed. */
-  connecting: Parameters<typeof createWallets>[0]['connecting'];
+  connecting: Parameters<typeof createWalletFeature>[0]['connecting'];
   paywalls: Config['paywalls'];
   timeouts: Config['timeouts'];
   /** Whether only this machine reaches the host. */
@@ -82,14 +77,14 @@ const loginCodeRate = { burst: 10, perSecond: 0.2 };
 /** Builds the features and lists their endpoints. Only this file and `composition/` know both features and edges. */
 export function createApp(deps: AppDeps) {
   const features = createFeatures(deps, { onUserRemoved: () => paywalls.update() });
-  const { storage, world, live, log } = deps;
+  const { storage, world, settings, log } = deps;
   const { admission, authentication, events, isPrepaid, ownKeys, providers, site, threads } = features;
-  const wallets = createWallets(deps, { vault: ownKeys.vault, events });
+  const wallets = createWalletFeature(deps, { vault: ownKeys.vault, events });
   const payments = createPayments(deps, { wallets, admission, isPrepaid });
-  const paywalls = createPaywalls(deps, { ...wallets, events, workspaces: features.workspaces });
+  const paywalls = createPaywallFeature(deps, { ...wallets, events, workspaces: features.workspaces });
   const { paidCalls } = payments;
   const inference = { ...inferenceOf(deps, features), paidCalls };
-  const calls = modelCalls(deps, inference);
+  const calls = createModelCalls(deps, inference);
   const { idempotency } = calls;
   const engine = createEngine(deps, features);
   const decisions = createDecisions(deps, {
@@ -98,7 +93,7 @@ export function createApp(deps: AppDeps) {
     idempotency,
     observers: inference.observers,
   });
-  const autopilots = createAutopilots(deps, {
+  const autopilots = createAutopilotFeature(deps, {
     threads,
     idempotency,
     workspaces: features.workspaces,
@@ -121,7 +116,7 @@ export function createApp(deps: AppDeps) {
     providers,
     engine,
     /** Warnings about the current configuration. */
-    configWarnings: () => unknownModels(features.catalog, live),
+    configWarnings: () => unknownModels(features.catalog, settings),
     onFailedRequest: rejectedRequests(features.rejections),
     /** Whether a model call was settled since the start. */
     wasSettled: features.wasSettled,
@@ -130,7 +125,7 @@ export function createApp(deps: AppDeps) {
     bootstrap: features.bootstrap,
     /** Settles what a daemon that died left behind. */
     async recover(): Promise<void> {
-      await recoverHolds({ store: storage.metering, now: () => world.now(), marginPpm: live.marginPpm });
+      await recoverHolds({ store: storage.metering, now: () => world.now(), marginPpm: settings.marginPpm });
       await Promise.all([calls.recover(), threads.recover(), decisions.recover()]);
     },
     /** Ends the streams of clients that follow events, threads and messages. */
@@ -168,8 +163,8 @@ function createFeatures(deps: AppDeps, { onUserRemoved }: { onUserRemoved: () =>
   const { storage, world, makeId } = deps;
   const now = () => world.now();
   const randomBytes = (count: number) => world.randomBytes(count);
-  const events = eventFeed({ store: storage.events, world });
-  const live = new LiveSpeed(world);
+  const events = createEventFeed({ store: storage.events, world });
+  const speed = new SpeedMeter(world);
   const hostWorkspace = { id: undefined as string | undefined, createdAt: now() };
   const health = new Health(world, {
     onBench: (bench) => recordBench(events, accountOwner(bench) ?? hostWorkspace.id, bench, now()),
@@ -178,18 +173,17 @@ function createFeatures(deps: AppDeps, { onUserRemoved }: { onUserRemoved: () =>
   const catalog = new Catalog({
     world,
     providers: descriptions,
-    aliases: deps.live.aliases,
-    fallbacks: deps.live.fallbacks,
+    aliases: deps.settings.aliases,
+    fallbacks: deps.settings.fallbacks,
   });
   const providers = createProviderSet(deps.providers, { catalog, health, keepListings: deps.keepListings });
-  const workspaces = makeWorkspaces({ store: storage.workspaces });
-  const usage = usageReader({ store: storage.metering, now });
+  const workspaces = createWorkspaces({ store: storage.workspaces });
+  const usage = createUsageReader({ store: storage.metering, now });
   const accounts = createAccounts(deps, { events, usage, workspaces, hostWorkspace });
   const threads = new Threads({ store: storage.threads, world, makeId, log: deps.log });
   const site = createSite(deps, { ...accounts, workspaces, events, threads, onUserRemoved });
   const ownKeys = createOwnKeys({
     ...deps,
-    settings: deps.vault,
     workspaces,
     health,
     providers: providers.byName,
@@ -197,9 +191,9 @@ function createFeatures(deps: AppDeps, { onUserRemoved }: { onUserRemoved: () =>
   const router = createRouter({
     catalog,
     health,
-    live,
+    speed,
     world,
-    settings: deps.live,
+    settings: deps.settings,
     upstreams: translatingUpstreams({ get: (name) => providers.byName.get(name)?.upstream }, world),
     onFailure: unreachableLogger(deps),
     keyFor: ownKeys.keyFor,
@@ -207,7 +201,7 @@ function createFeatures(deps: AppDeps, { onUserRemoved }: { onUserRemoved: () =>
   });
   const settlementDurations = new SettlementDurations();
   const wasSettled = (requestId: string) => settlementDurations.of(requestId) !== null;
-  const callLog = callReporter(deps.callLog, accounts.authentication.nameOf);
+  const callLog = createCallReporter(deps.callLog, accounts.authentication.nameOf);
   const rejections = new Rejections({
     store: storage.traces,
     feed: events,
@@ -229,7 +223,7 @@ function createFeatures(deps: AppDeps, { onUserRemoved }: { onUserRemoved: () =>
     events,
     hostWorkspace,
     health,
-    live,
+    speed,
     now,
     ownKeys,
     providers,
@@ -282,14 +276,19 @@ function inferenceOf(deps: AppDeps, features: Features): InferenceDeps {
   return {
     world,
     makeId,
-    router: cachingRouter(features.router, { store: storage.cache, world, settings: deps.live.cache, log }),
+    router: cachingRouter(features.router, {
+      store: storage.cache,
+      world,
+      settings: deps.settings.cache,
+      log,
+    }),
     admission: features.admission,
     isPrepaid: features.isPrepaid,
     metering: storage.metering,
     responses: storage.responses,
     threads: features.threads,
     sealer: createSealer(deps.dataKey, features.randomBytes),
-    settings: deps.live,
+    settings: deps.settings,
     silentStarts: new SilentStarts(world),
     observers: [
       callEvents(events),
@@ -319,12 +318,16 @@ function handlersOf(
     engine: ReturnType<typeof createEngine>;
     money: readonly Handler[];
     autopilots: readonly Handler[];
-    backendState: ReturnType<typeof createWallets>['backendState'];
+    backendState: ReturnType<typeof createWalletFeature>['backendState'];
   },
 ): Handler[] {
   const { storage, world, makeId } = deps;
-  const { authentication, catalog, events, live, now, randomBytes, threads, workspaces } = features;
-  const agents = { agents: features.agents, freeTier: deps.live.freeTier, spendOf: features.usage.spendOf };
+  const { authentication, catalog, events, speed, now, randomBytes, threads, workspaces } = features;
+  const agents = {
+    agents: features.agents,
+    freeTier: deps.settings.freeTier,
+    spendOf: features.usage.spendOf,
+  };
   const describeApi = () =>
     openApiDocument(
       handlers.map(({ endpoint }) => endpoint),
@@ -334,10 +337,10 @@ function handlersOf(
     ...inferenceHandlers(calls.inference, calls),
     ...catalogHandlers({
       catalog,
-      live,
+      speed,
       world,
       listings: features.providers.listings,
-      settings: deps.live,
+      settings: deps.settings,
       ownKeysOf: features.ownKeys.ownKeysOf,
       hostCreatedAt: () => features.hostWorkspace.createdAt,
       usedModels: (caller) => features.usage.modelsUsedBy(caller),
@@ -358,7 +361,7 @@ function handlersOf(
       workspaces,
       revocations: authentication,
       lastUse: authentication.lastLoginUse,
-      guesses: addressRateLimit({ ...loginCodeRate, elapsed: () => world.elapsed() }),
+      guesses: createRateLimit({ ...loginCodeRate, elapsed: () => world.elapsed() }),
       digest: sha256,
       events,
       makeId,
@@ -366,7 +369,7 @@ function handlersOf(
       now,
     }),
     ...features.ownKeys.handlers,
-    ...cacheHandlers({ store: storage.cache, workspaces, settings: deps.live.cache }),
+    ...cacheHandlers({ store: storage.cache, workspaces, settings: deps.settings.cache }),
     ...usageHandlers(features.usage),
     ...features.site.handlers,
     ...money,

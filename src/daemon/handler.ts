@@ -18,6 +18,9 @@ export type Caller = AnonymousCaller | KeyCaller | LoginCaller | AgentCaller | T
 /** A caller with a workspace, for which models can be called. */
 export type Identified = KeyCaller | LoginCaller | AgentCaller;
 
+/** A caller who acts for a user. */
+export type KeyOrLogin = KeyCaller | LoginCaller;
+
 export interface AnonymousCaller {
   kind: 'anonymous';
 }
@@ -120,7 +123,7 @@ export function identified(caller: Caller): Identified {
 }
 
 /** The caller of an endpoint that needs a key or a login. */
-export function keyOrLogin(caller: Caller): KeyCaller | LoginCaller {
+export function keyOrLogin(caller: Caller): KeyOrLogin {
   const known = identified(caller);
   if (known.kind === 'agent') throw new ApiError('permission');
   return known;

@@ -10,12 +10,12 @@ import { createApp } from './app.ts';
 import { configuredProviders, detectLocalProviders } from './composition/providers-from-config.ts';
 import { isForModelCall } from './composition/rejected-requests.ts';
 import { type Config, type ConfigFlags, loadConfig } from './config/config.ts';
-import { applyReload, liveSettings } from './config/live-settings.ts';
+import { applyReload, createReloadableSettings } from './config/reloadable-settings.ts';
 import { settledEvent } from './features/metering/index.ts';
 import { createServer } from './http/server.ts';
 import { backupFiles } from './process/backup-files.ts';
 import { bootstrapSecrets } from './process/bootstrap-secrets.ts';
-import { callLog } from './process/call-log.ts';
+import { createCallLog } from './process/call-log.ts';
 import { createFileLog, createLog, noteInFile, type PinoLog } from './process/create-log.ts';
 import { writeDaemonFile } from './process/daemon-file.ts';
 import {
@@ -143,7 +143,7 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
   const makeId = idMaker(world.now, world.randomBytes);
   const telemetry = await createTelemetry({ otlp: config.otlp, version, now: world.now });
   const providers = await configuredProviders(config, { world, makeId });
-  const live = liveSettings(config);
+  const settings = createReloadableSettings(config);
   const reloader = createReloader({
     config,
     log,
@@ -153,7 +153,7 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
         world,
         makeId,
       });
-      applyReload(live, next);
+      applyReload(settings, next);
       app.providers.replaceConfigured(configured);
       return app.configWarnings();
     },
@@ -162,7 +162,7 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
   const socket = socketFile?.path ?? null;
   const sealingKey = await dataKey(file('dataKey'), world.randomBytes);
   const app: App = createApp({
-    live,
+    settings,
     log,
     makeId,
     providers,
@@ -170,7 +170,7 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
     storage,
     telemetry,
     world,
-    callLog: callLog({
+    callLog: createCallLog({
       log,
       // On a terminal they are shown in another form, or `--quiet` hides them.
       target: isOnTerminal(environment) ? createFileLog(logFile) : log,
@@ -199,7 +199,7 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
     shedsLoad: config.shedsLoad,
     isDiskFull: storage.isDiskFull,
     allowedHosts: config.allowedHosts,
-    publicUrl: () => live.publicUrls.api,
+    publicUrl: () => settings.publicUrls.api,
     allowedOrigins: config.corsOrigins,
     onFinish: requestLogger({
       log,

@@ -1,4 +1,4 @@
-import { LiveSpeed, type Offer, type Resolution } from '../../src/daemon/features/catalog/index.ts';
+import { type Offer, type Resolution, SpeedMeter } from '../../src/daemon/features/catalog/index.ts';
 import { unknownCapabilities } from '../../src/daemon/features/catalog/model-traits.ts';
 import { Health, type ProviderRoute } from '../../src/daemon/features/routing/index.ts';
 import type { PlanRequest } from '../../src/daemon/features/routing/judge-offer.ts';
@@ -84,15 +84,15 @@ export function routeOf(offer: Offer, details: Partial<ProviderRoute> = {}): Pro
 export function routing() {
   const world = fakeWorld();
   const health = new Health(world);
-  const live = new LiveSpeed(world);
-  const plan = (request: PlanRequest) => planRoutes(request, health, live);
+  const speed = new SpeedMeter(world);
+  const plan = (request: PlanRequest) => planRoutes(request, health, speed);
   const providers = (request: PlanRequest) => routesIn(plan(request)).map((route) => route.provider);
   const rejection = (request: PlanRequest) => {
     const outcome = plan(request);
     if (!(outcome instanceof ApiError)) throw new Error('there are routes');
     return outcome;
   };
-  return { world, health, live, plan, providers, rejection };
+  return { world, health, speed, plan, providers, rejection };
 }
 
 export function routesIn(outcome: ProviderRoute[] | ApiError): ProviderRoute[] {

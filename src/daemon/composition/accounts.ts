@@ -1,7 +1,13 @@
 import type { MakeId } from '../../shared/ids.ts';
-import { agents as makeAgents, type SignUpSettings } from '../features/agents/index.ts';
+import { createAgents, type SignUpSettings } from '../features/agents/index.ts';
 import type { EventFeed } from '../features/events/index.ts';
-import { authenticator, keySettings, liveKeys, keys as makeKeys, sha256 } from '../features/keys/index.ts';
+import {
+  createActiveKeys,
+  createAuthenticator,
+  createKeySettings,
+  createKeys,
+  sha256,
+} from '../features/keys/index.ts';
 import {
   type AdmissionDeps,
   AgentAllowances,
@@ -19,7 +25,7 @@ interface AccountsDeps {
   storage: Storage;
   world: World;
   makeId: MakeId;
-  live: { allPrepaid: boolean; freeTier: FreeTierSettings; signUps: SignUpSettings };
+  settings: { allPrepaid: boolean; freeTier: FreeTierSettings; signUps: SignUpSettings };
   /** 32 bytes. */
   dataKey: Uint8Array;
 }
@@ -37,15 +43,15 @@ export function createAccounts(deps: AccountsDeps, features: AccountsFeatures) {
   const { storage, world, makeId } = deps;
   const { events, usage, workspaces, hostWorkspace } = features;
   const now = () => world.now();
-  const inUse = liveKeys({ store: storage.keys, now });
-  const authentication = authenticator({
+  const inUse = createActiveKeys({ store: storage.keys, now });
+  const authentication = createAuthenticator({
     keysStore: storage.keys,
     workspacesStore: storage.workspaces,
     tokensStore: storage.tokens,
     agentsStore: storage.agents,
     digest: sha256,
     now,
-    live: inUse,
+    activeKeys: inUse,
     noteTime: storage.noteTime,
     onExpired: ({ keyId, workspaceId }) => {
       const data = { key: keyId, param: 'limits.expires_at' };
@@ -54,7 +60,7 @@ export function createAccounts(deps: AccountsDeps, features: AccountsFeatures) {
   });
   const billing = createBilling(deps, { events, hostWorkspace });
   const { admission, credit } = billing;
-  const keys = makeKeys({
+  const keys = createKeys({
     store: storage.keys,
     logins: storage.workspaces,
     workspaces,
@@ -67,17 +73,17 @@ export function createAccounts(deps: AccountsDeps, features: AccountsFeatures) {
     randomBytes: (count: number) => world.randomBytes(count),
     now,
   });
-  const settings = keySettings({
+  const settings = createKeySettings({
     store: storage.keys,
     workspaces,
     admission,
-    live: inUse,
+    activeKeys: inUse,
     lastUse: authentication.lastUse,
     now,
   });
-  const agents = makeAgents({
+  const agents = createAgents({
     store: storage.agents,
-    settings: deps.live.signUps,
+    settings: deps.settings.signUps,
     usageOf: (agentId) => billing.allowances.use(agentId),
     balanceOf: admission.balanceOf,
     digest: sha256,
@@ -94,7 +100,7 @@ interface BillingDeps {
   world: World;
   makeId: MakeId;
   /** Whether the host's own workspace is prepaid, too. */
-  live: { allPrepaid: boolean; freeTier: FreeTierSettings };
+  settings: { allPrepaid: boolean; freeTier: FreeTierSettings };
 }
 
 /** All workspaces are prepaid, except the host's own unless configured. */
@@ -103,7 +109,7 @@ function createBilling(
   { events, hostWorkspace }: Pick<AccountsFeatures, 'events' | 'hostWorkspace'>,
 ) {
   const { storage, world, makeId } = deps;
-  const isPrepaid = (workspaceId: string) => deps.live.allPrepaid || workspaceId !== hostWorkspace.id;
+  const isPrepaid = (workspaceId: string) => deps.settings.allPrepaid || workspaceId !== hostWorkspace.id;
   const limits: AdmissionDeps['limits'] = {
     ledger: storage.ledger,
     clock: world,
@@ -114,7 +120,7 @@ function createBilling(
   };
   const allowances = new AgentAllowances({
     store: storage.agents,
-    settings: deps.live.freeTier,
+    settings: deps.settings.freeTier,
     now: () => world.now(),
   });
   const admission = createAdmission({

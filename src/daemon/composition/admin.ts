@@ -1,6 +1,6 @@
 import type { DaemonStatus, ProviderStatus, ServiceStatus } from '../../shared/contract/daemon.ts';
 import { isoTime } from '../../shared/time.ts';
-import type { LiveSettings } from '../config/live-settings.ts';
+import type { ReloadableSettings } from '../config/reloadable-settings.ts';
 import { aboutHandlers } from '../features/about/index.ts';
 import { type BackupFile, backupHandlers } from '../features/backups/index.ts';
 import { type Catalog, defaultModel } from '../features/catalog/index.ts';
@@ -37,7 +37,7 @@ export interface AdminDeps {
   telemetry: Telemetry;
   reloader: Pick<Reloader, 'describe' | 'reload'>;
   /** Settings that a reload changes. */
-  live: Pick<LiveSettings, 'defaultModel'>;
+  settings: Pick<ReloadableSettings, 'defaultModel'>;
   /** The files that belong in a backup alongside the database. */
   backupFiles: () => Promise<BackupFile[]>;
   process: ProcessFacts;
@@ -86,7 +86,7 @@ export function adminHandlers(
         process,
         catalog: features.catalog,
         health: features.health,
-        live: deps.live,
+        settings: deps.settings,
         providers: features.providers.byName,
         vault: features.ownKeys.vault,
         backendState: features.backendState,
@@ -103,7 +103,7 @@ export function adminHandlers(
 interface StatusDeps {
   catalog: Catalog;
   health: Pick<Health, 'benches'>;
-  live: Pick<LiveSettings, 'defaultModel'>;
+  settings: Pick<ReloadableSettings, 'defaultModel'>;
   providers: ReadonlyMap<string, Provider>;
   storage: Pick<Storage, 'state'>;
   vault: Pick<Vault, 'status'>;
@@ -115,7 +115,7 @@ interface StatusDeps {
 
 /** Read the status, for the person who runs the daemon and for its users. */
 export function statusReaders(deps: StatusDeps) {
-  const { catalog, health, live, providers, storage, vault, process, elapsed } = deps;
+  const { catalog, health, settings, providers, storage, vault, process, elapsed } = deps;
   const startedElapsed = elapsed();
   const shared = async () => {
     const all = await catalog.all();
@@ -124,7 +124,7 @@ export function statusReaders(deps: StatusDeps) {
     const benched = new Map(benches.map((bench) => [bench.provider, bench.reason]));
     const descriptions = [...providers.values()].map(({ description }) => description);
     return {
-      ...defaultModel(live.defaultModel, all, descriptions),
+      ...defaultModel(settings.defaultModel, all, descriptions),
       providers: descriptions.map(({ name, available, reason: why, models: served }): ProviderStatus => {
         const bench = benched.get(name);
         const models = all.filter(({ offers }) => offers.some(({ provider }) => provider === name)).length;

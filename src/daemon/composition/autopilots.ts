@@ -5,11 +5,11 @@ import type { MakeId } from '../../shared/ids.ts';
 import {
   AutopilotRuns,
   autopilotHandlers,
-  autopilots as makeAutopilots,
+  createAutopilots,
   toolInputs,
 } from '../features/autopilots/index.ts';
 import type { Idempotency } from '../features/idempotency/index.ts';
-import { people } from '../features/profile/index.ts';
+import { createPeople } from '../features/profile/index.ts';
 import { chatHandlers, type Threads } from '../features/threads/index.ts';
 import type { Payments } from '../features/wallet/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
@@ -25,7 +25,7 @@ interface AutopilotsDeps {
   storage: Pick<Storage, 'autopilots' | 'profile'>;
   world: World;
   makeId: MakeId;
-  live: {
+  settings: {
     readonly allowedUpstreams: readonly string[];
     readonly defaultModel: string | undefined;
     readonly backgroundRunsMax: number;
@@ -47,17 +47,17 @@ interface AutopilotsFeatures {
 const requestLimits = { timeoutMs: 30_000, bytesMax: 64 * 1024 };
 
 /** Autopilots, their runs, and the chats that these are part of. */
-export function createAutopilots(deps: AutopilotsDeps, features: AutopilotsFeatures) {
-  const { storage, world, makeId, live, log } = deps;
+export function createAutopilotFeature(deps: AutopilotsDeps, features: AutopilotsFeatures) {
+  const { storage, world, makeId, settings, log } = deps;
   const { threads, payments, workspaces, idempotency } = features;
   const calls = innerCalls(features.handlers);
   const rules = {
-    allowed: () => live.allowedUpstreams,
+    allowed: () => settings.allowedUpstreams,
     ownPorts: () => [portOf(new URL(deps.process.url()))],
   };
-  const autopilots = makeAutopilots({
+  const autopilots = createAutopilots({
     store: storage.autopilots,
-    people: people({ store: storage.profile }),
+    people: createPeople({ store: storage.profile }),
     makeId,
     randomBytes: (count) => world.randomBytes(count),
     now: () => world.now(),
@@ -68,7 +68,7 @@ export function createAutopilots(deps: AutopilotsDeps, features: AutopilotsFeatu
     makeId,
     world,
     log,
-    settings: live,
+    settings,
     async respond(body, call) {
       const reply = await calls.call(createResponse, { body }, call);
       if (!(reply instanceof RelayReply)) throw new Error('a model call gave no whole answer');

@@ -6,7 +6,7 @@ import { type Rejection, rejectionEvent } from '../features/traces/index.ts';
 import type { CallLog } from '../process/call-log.ts';
 
 /** Reports calls to the log. */
-export function callReporter(log: CallLog, keyNameOf: (keyId: string) => string | undefined) {
+export function createCallReporter(log: CallLog, keyNameOf: (keyId: string) => string | undefined) {
   const write = ({ type, at, data }: NewEvent): void => {
     const keyName = typeof data.key === 'string' ? (keyNameOf(data.key) ?? data.key) : null;
     log.write({ type, sequence: null, created_at: isoTime(at), data: { ...data, key_name: keyName } });

@@ -1,7 +1,7 @@
 import { localModelsProvider } from '../../shared/engine-library.ts';
 import type { MakeId } from '../../shared/ids.ts';
 import { apiVersion } from '../../shared/version.ts';
-import type { LiveSettings } from '../config/live-settings.ts';
+import type { ReloadableSettings } from '../config/reloadable-settings.ts';
 import type { CallObserver } from '../features/calls/index.ts';
 import {
   Calibrations,
@@ -39,7 +39,7 @@ interface DecisionsDeps {
   storage: Pick<Storage, 'decisions' | 'peers'>;
   world: World;
   makeId: MakeId;
-  live: Pick<LiveSettings, 'decisions'>;
+  settings: Pick<ReloadableSettings, 'decisions'>;
   /** 32 bytes. */
   dataKey: Uint8Array;
   process: { url: () => string };
@@ -67,9 +67,9 @@ interface DecisionsFeatures {
 
 /** Typed decisions: the host's engines, and the models that may answer besides them. */
 export function createDecisions(deps: DecisionsDeps, features: DecisionsFeatures) {
-  const { storage, world, makeId, live, dataKey, log } = deps;
+  const { storage, world, makeId, dataKey, log } = deps;
   const { providers } = features;
-  const settings = live.decisions;
+  const settings = deps.settings.decisions;
   const engineFor = (name: EngineName) =>
     eitherEngine(
       systemOneEngine(world, name, settings.engine),

@@ -1,6 +1,6 @@
 import { localModelsProvider } from '../../shared/engine-library.ts';
 import type { Config } from '../config/config.ts';
-import type { LiveSettings } from '../config/live-settings.ts';
+import type { ReloadableSettings } from '../config/reloadable-settings.ts';
 import type { ProviderDescription } from '../features/catalog/index.ts';
 import type { EmbeddedModel } from '../features/decisions/index.ts';
 import {
@@ -18,7 +18,7 @@ import type { ProviderSet } from './provider-set.ts';
 
 interface EngineDeps {
   world: World;
-  live: Pick<LiveSettings, 'engine'>;
+  settings: Pick<ReloadableSettings, 'engine'>;
   timeouts: Config['timeouts'];
   process: { dataFolder: string };
   log: Pick<Log, 'warn'>;
@@ -28,13 +28,14 @@ interface EngineDeps {
 
 /** The embedded engine: models of the host as engines for decisions, and as the provider `local`. */
 export function createEngine(deps: EngineDeps, { providers }: { providers: Pick<ProviderSet, 'add'> }) {
-  const { world, live, log, timeouts } = deps;
-  const runner = modelProcesses({ dataFolder: deps.process.dataFolder, settings: live.engine, log });
+  const { world, settings, log, timeouts } = deps;
+  const runner = modelProcesses({ dataFolder: deps.process.dataFolder, settings: settings.engine, log });
   const models = new EngineModels<LocalModel>({
     runner,
     world,
     save: deps.keepEngineModels,
-    onChange: () => providers.add([{ description: describe(models, live.engine), upstream, key: undefined }]),
+    onChange: () =>
+      providers.add([{ description: describe(models, settings.engine), upstream, key: undefined }]),
   });
   const upstream = localUpstream((name) => models.get(name)?.running, timeouts);
   return {
@@ -74,7 +75,7 @@ function embedded(
 /** The models as a provider. They read and write text; tools and JSON are enforced by grammars. */
 function describe(
   models: EngineModels<LocalModel>,
-  { contextTokens }: LiveSettings['engine'],
+  { contextTokens }: ReloadableSettings['engine'],
 ): ProviderDescription {
   const { isInstalled } = models;
   const all = models.list();

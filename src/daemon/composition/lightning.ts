@@ -16,7 +16,7 @@ import type { World } from '../world.ts';
 
 interface LightningDeps {
   /** A reload replaces `lightning`. */
-  live: { readonly lightning: LightningConfig };
+  settings: { readonly lightning: LightningConfig };
   embedded: LightningBackend;
   vault: Pick<Vault, 'open' | 'version'>;
   connectTimeoutMs: number;
@@ -38,12 +38,12 @@ export interface Lightning {
 
 /** Connects wallets to the back end that the configuration names, and to another one after a reload. */
 export function createLightning(deps: LightningDeps): Lightning {
-  const { live, embedded } = deps;
+  const { settings, embedded } = deps;
   /** The latest is the last. Others may still be sending payments, so none is closed before the daemon stops. */
   const connected: Connected[] = [];
   return {
     backend() {
-      const config = live.lightning;
+      const config = settings.lightning;
       const { backend: name } = config;
       if (name === 'embedded') return embedded;
       const latest = connected.at(-1);
@@ -53,7 +53,7 @@ export function createLightning(deps: LightningDeps): Lightning {
       return fresh.backend;
     },
     connectOnce({ backend: name, secret, ...terms }) {
-      const configured = live.lightning;
+      const configured = settings.lightning;
       // What is not given stays as it is configured, unless that is for another kind of node.
       const kept = name === configured.backend ? configured : undefined;
       const config = {
@@ -69,7 +69,7 @@ export function createLightning(deps: LightningDeps): Lightning {
       return { ...backend, close };
     },
     async secretSource() {
-      const config = live.lightning;
+      const config = settings.lightning;
       return config.backend === 'embedded' ? null : await secretSource(config.backend, config, deps.vault);
     },
     async close() {

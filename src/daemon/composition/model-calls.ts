@@ -16,10 +16,10 @@ interface ModelCallsDeps {
   log: Pick<Log, 'warn'>;
 }
 
-export type ModelCalls = ReturnType<typeof modelCalls>;
+export type ModelCalls = ReturnType<typeof createModelCalls>;
 
 /** Joins model calls with background responses and idempotency. */
-export function modelCalls({ storage, world, dataKey, log }: ModelCallsDeps, inference: InferenceDeps) {
+export function createModelCalls({ storage, world, dataKey, log }: ModelCallsDeps, inference: InferenceDeps) {
   const background = new Background({ ...inference, world, background: storage.background });
   const sealer = createDataSealer(dataKey, (count) => world.randomBytes(count));
   const idempotency = new Idempotency({ store: storage.idempotency, sealer, world, log });

@@ -1,6 +1,6 @@
 import { ApiError } from '../../shared/errors.ts';
 import { isKnownProvider } from '../../shared/known-providers.ts';
-import { KeyUse, providerKeyHandlers, providerKeys } from '../features/provider-keys/index.ts';
+import { createProviderKeys, KeyUse, providerKeyHandlers } from '../features/provider-keys/index.ts';
 import { type Health, ownAccount } from '../features/routing/index.ts';
 import { Vault, vaultHandlers } from '../features/vault/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
@@ -14,7 +14,7 @@ import type { Provider } from './providers-from-config.ts';
 interface OwnKeysDeps {
   storage: Pick<Storage, 'vault' | 'providerKeys'>;
   world: World;
-  settings: VaultSettings;
+  vault: VaultSettings;
   workspaces: Pick<Workspaces, 'membership'>;
   health: Pick<Health, 'forgive'>;
   providers: ReadonlyMap<string, Provider>;
@@ -37,14 +37,14 @@ export interface OwnKeys {
 
 /** Joins the vault, the provider keys that workspaces sealed in it, and their use in model calls. */
 export function createOwnKeys(deps: OwnKeysDeps): OwnKeys {
-  const { storage, world, settings, workspaces, health, providers, log } = deps;
-  const vault = new Vault({ store: storage.vault, world, log, ...settings });
+  const { storage, world, workspaces, health, providers, log } = deps;
+  const vault = new Vault({ store: storage.vault, world, log, ...deps.vault });
   const use = new KeyUse({ store: storage.providerKeys, vault, world });
   // An upstream that has the name of a known provider is another server, which must not get keys for that provider.
   const takesKeys = (provider: string) => providers.get(provider)?.description.kind === provider;
   const usable = (names: ReadonlySet<string>): ReadonlySet<string> =>
     [...names].every(takesKeys) ? names : new Set([...names].filter(takesKeys));
-  const keys = providerKeys({
+  const keys = createProviderKeys({
     store: storage.providerKeys,
     vault,
     use,

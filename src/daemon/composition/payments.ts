@@ -9,16 +9,16 @@ import {
   type RateSettings,
   Rates,
 } from '../features/payment-required/index.ts';
-import { addressRateLimit } from '../http/protection/rate-limit.ts';
+import { createRateLimit } from '../http/protection/rate-limit.ts';
 import type { Log } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
 import { repeatedly, type World } from '../world.ts';
-import type { WalletsFeatures } from './wallets.ts';
+import type { WalletFeature } from './wallets.ts';
 
 interface PaymentsDeps {
   storage: Pick<Storage, 'challenges' | 'workspaces'>;
   world: World;
-  live: {
+  settings: {
     readonly acceptsPayments: boolean;
     readonly rate: RateSettings;
     readonly publicUrls: { readonly api: string | undefined };
@@ -30,7 +30,7 @@ interface PaymentsDeps {
 }
 
 interface PaymentsFeatures {
-  wallets: WalletsFeatures;
+  wallets: WalletFeature;
   admission: Admission;
   isPrepaid: (workspaceId: string) => boolean;
 }
@@ -45,7 +45,7 @@ const paymentsUnavailable = (reason: string) =>
 
 /** Payment for model calls: invoices in the wallet of the host's owner, which turn into credit. */
 export function createPayments(deps: PaymentsDeps, { wallets, admission, isPrepaid }: PaymentsFeatures) {
-  const { storage, world, live, log } = deps;
+  const { storage, world, settings, log } = deps;
   const { invoices, backend } = wallets;
   const store = storage.challenges;
   const elapsed = () => world.elapsed();
@@ -56,7 +56,7 @@ export function createPayments(deps: PaymentsDeps, { wallets, admission, isPrepa
     world,
     log,
     async receiver() {
-      if (!live.acceptsPayments) throw paymentsUnavailable('`payments.accept` is false.');
+      if (!settings.acceptsPayments) throw paymentsUnavailable('`payments.accept` is false.');
       // On a public host, anyone could get credit with play money.
       if (!backend().isConnected && !deps.isLocalHost)
         throw paymentsUnavailable(
@@ -67,10 +67,10 @@ export function createPayments(deps: PaymentsDeps, { wallets, admission, isPrepa
       if (!wallet) throw paymentsUnavailable('its owner needs a wallet (gateway wallet create).');
       return wallet;
     },
-    rates: new Rates({ settings: live.rate, isPlayMoney: () => !backend().isConnected, world, log }),
+    rates: new Rates({ settings: settings.rate, isPlayMoney: () => !backend().isConnected, world, log }),
     limits: {
-      credential: addressRateLimit({ ...credentialRate, elapsed }),
-      address: addressRateLimit({ ...addressRate, elapsed }),
+      credential: createRateLimit({ ...credentialRate, elapsed }),
+      address: createRateLimit({ ...addressRate, elapsed }),
     },
     secret: Buffer.from(hkdfSync('sha256', deps.dataKey, '', 'payment challenges', 32)),
   });
@@ -81,7 +81,7 @@ export function createPayments(deps: PaymentsDeps, { wallets, admission, isPrepa
     admission,
     isPrepaid,
     world,
-    publicUrl: () => live.publicUrls.api,
+    publicUrl: () => settings.publicUrls.api,
   });
   const purchases = new CreditPurchases({ store, challenges, paidCalls, world });
   wallets.onInvoicePaid(({ paymentHash }) => purchases.paid(paymentHash));

@@ -7,7 +7,7 @@ import type { Idempotency } from '../features/idempotency/index.ts';
 import {
   caddyRoute,
   caddyRouteId,
-  paywalls as makePaywalls,
+  createPaywalls,
   nginxLocations,
   PaywallGate,
   type ProxyConfig,
@@ -16,12 +16,12 @@ import {
   Reconciler,
   upstreamFailed,
 } from '../features/paywalls/index.ts';
-import { people } from '../features/profile/index.ts';
+import { createPeople } from '../features/profile/index.ts';
 import { createDataSealer } from '../features/vault/index.ts';
 import type { Invoices, Wallets } from '../features/wallet/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
 import { type Caller, type Handler, keyOrLogin } from '../handler.ts';
-import { addressRateLimit } from '../http/protection/rate-limit.ts';
+import { createRateLimit } from '../http/protection/rate-limit.ts';
 import type { Log } from '../log.ts';
 import { type AddressRules, portOf, upstreamProblem } from '../reverse-proxy/address-guard.ts';
 import { applyToCaddy } from '../reverse-proxy/caddy-target.ts';
@@ -35,7 +35,7 @@ interface PaywallsDeps {
   storage: Pick<Storage, 'paywalls' | 'profile'>;
   world: World;
   makeId: MakeId;
-  live: {
+  settings: {
     readonly allowedUpstreams: readonly string[];
     readonly publicUrls: { readonly paywalls: string | undefined };
   };
@@ -60,12 +60,12 @@ const pruneBatch = 100;
 const unpaidKeptMs = 24 * 60 * 60 * 1000;
 
 /** Paywalls, and the reverse proxy that serves them. It listens once there is a paywall. */
-export function createPaywalls(deps: PaywallsDeps, features: PaywallsFeatures) {
+export function createPaywallFeature(deps: PaywallsDeps, features: PaywallsFeatures) {
   const { storage, world, makeId, dataKey, log } = deps;
   const { host, port } = deps.paywalls;
   const store = storage.paywalls;
   const rules: AddressRules = {
-    allowed: () => deps.live.allowedUpstreams,
+    allowed: () => deps.settings.allowedUpstreams,
     ownPorts: () =>
       [portOf(new URL(deps.process.url())), proxy.address?.port].filter((each) => each !== undefined),
   };
@@ -102,13 +102,13 @@ export function createPaywalls(deps: PaywallsDeps, features: PaywallsFeatures) {
     return targets;
   };
   const reconciler = new Reconciler({ store, world, log, targets: [embedded, ...otherTargets()] });
-  const paywalls = makePaywalls({
+  const paywalls = createPaywalls({
     store,
     reconciler,
     sealer,
     makeId,
     randomBytes,
-    people: people({ store: storage.profile }),
+    people: createPeople({ store: storage.profile }),
     requireWallet: (caller) => features.wallets.required(caller),
     mayUsePrivate: async (caller: Caller) =>
       caller.kind === 'token'
@@ -125,7 +125,7 @@ export function createPaywalls(deps: PaywallsDeps, features: PaywallsFeatures) {
     log,
     table: () => reconciler.table,
     headersOf: (paywall) => paywalls.headersOf(paywall),
-    createLimit: (limit) => addressRateLimit({ ...limit, elapsed: () => world.elapsed() }),
+    createLimit: (limit) => createRateLimit({ ...limit, elapsed: () => world.elapsed() }),
     async issueInvoice({ ownerId, address, ...terms }) {
       const wallet = await features.wallets.ofUser(ownerId);
       const requester = { kind: 'address', id: subscriberNetwork(address) } as const;
@@ -156,7 +156,7 @@ export function createPaywalls(deps: PaywallsDeps, features: PaywallsFeatures) {
         reconciler,
         idempotency,
         proxyUrl,
-        publicUrl: () => deps.live.publicUrls.paywalls,
+        publicUrl: () => deps.settings.publicUrls.paywalls,
         walletOf: (userId) => features.wallets.ofUser(userId),
       }),
     /** Serves the stored paywalls. Never rejects: a failed proxy is reported with the paywalls. */

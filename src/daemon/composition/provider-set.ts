@@ -1,4 +1,4 @@
-import { type Catalog, modelListings } from '../features/catalog/index.ts';
+import { type Catalog, createModelListings } from '../features/catalog/index.ts';
 import type { Health } from '../features/routing/index.ts';
 import type { Provider } from './providers-from-config.ts';
 
@@ -41,7 +41,7 @@ export function createProviderSet(
       }
       updateCatalog();
     },
-    listings: modelListings({
+    listings: createModelListings({
       save: keepListings,
       providers: () => [...byName.values()],
       replace(listed) {

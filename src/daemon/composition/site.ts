@@ -2,12 +2,12 @@ import type { MakeId } from '../../shared/ids.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import type { Authenticator } from '../features/keys/index.ts';
 import { sha256 } from '../features/keys/index.ts';
-import { people as makePeople, profile, profileHandlers } from '../features/profile/index.ts';
-import { rowFeed } from '../features/row-streams/index.ts';
-import { shoutHandlers, shouts } from '../features/shouts/index.ts';
+import { createPeople, createProfile, profileHandlers } from '../features/profile/index.ts';
+import { createRowFeed } from '../features/row-streams/index.ts';
+import { createShouts, shoutHandlers } from '../features/shouts/index.ts';
 import { latestChats, type Threads } from '../features/threads/index.ts';
-import { tokenHandlers, tokens } from '../features/tokens/index.ts';
-import { whisperHandlers, whispers } from '../features/whispers/index.ts';
+import { createTokens, tokenHandlers } from '../features/tokens/index.ts';
+import { createWhispers, whisperHandlers } from '../features/whispers/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
 import type { Handler } from '../handler.ts';
 import type { Log } from '../log.ts';
@@ -34,8 +34,8 @@ interface SiteFeatures {
 export function createSite({ storage, world, makeId, log }: SiteDeps, features: SiteFeatures) {
   const { authentication, workspaces, events } = features;
   const now = () => world.now();
-  const people = makePeople({ store: storage.profile });
-  const accessTokens = tokens({
+  const people = createPeople({ store: storage.profile });
+  const accessTokens = createTokens({
     store: storage.tokens,
     authenticator: authentication,
     digest: sha256,
@@ -43,7 +43,7 @@ export function createSite({ storage, world, makeId, log }: SiteDeps, features: 
     randomBytes: (count) => world.randomBytes(count),
     now,
   });
-  const own = profile({
+  const own = createProfile({
     store: storage.profile,
     people,
     revocations: authentication,
@@ -51,13 +51,13 @@ export function createSite({ storage, world, makeId, log }: SiteDeps, features: 
     onRemoved: features.onUserRemoved,
     now,
   });
-  const feed = rowFeed({ world });
+  const feed = createRowFeed({ world });
   /** Publishes only the whisper's id, as other members of the recipient's workspace can see its events. */
   const publishCreated = async (userId: string, id: number): Promise<void> => {
     const home = await storage.workspaces.homeOf(userId);
     if (home) events.publish({ type: 'whisper.created', workspaceId: home.id, data: { whisper: id } });
   };
-  const direct = whispers({
+  const direct = createWhispers({
     store: storage.whispers,
     people,
     feed,
@@ -75,7 +75,7 @@ export function createSite({ storage, world, makeId, log }: SiteDeps, features: 
       chatsOf: (caller, limit) => latestChats(features.threads, caller, limit),
     }),
     ...whisperHandlers(direct),
-    ...shoutHandlers(shouts({ store: storage.shouts, people, feed, world })),
+    ...shoutHandlers(createShouts({ store: storage.shouts, people, feed, world })),
   ];
   return { handlers, close: feed.close };
 }

@@ -1,5 +1,5 @@
 import type { MakeId } from '../../shared/ids.ts';
-import type { LiveSettings } from '../config/live-settings.ts';
+import type { ReloadableSettings } from '../config/reloadable-settings.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import type { Idempotency } from '../features/idempotency/index.ts';
 import type { LightningBackend } from '../features/lightning/index.ts';
@@ -8,12 +8,12 @@ import {
   type BackendTerms,
   BackendWatch,
   backendHandlers,
+  createInvoices,
+  createWallets,
   embeddedBackend,
   type InvoiceRecord,
   type KnownState,
   lapseGraceMs,
-  invoices as makeInvoices,
-  wallets as makeWallets,
   Payments,
   paymentHandlers,
   trustNode,
@@ -32,7 +32,7 @@ interface WalletsDeps {
   storage: Pick<Storage, 'wallets' | 'workspaces'>;
   world: World;
   makeId: MakeId;
-  live: Pick<LiveSettings, 'lightning' | 'paymentHosts' | 'toolSpending'>;
+  settings: Pick<ReloadableSettings, 'lightning' | 'paymentHosts' | 'toolSpending'>;
   /** How the Lightning back end is reached, and how often open payments and invoices are followed there. */
   connecting: Pick<Parameters<typeof createLightning>[0], 'connectTimeoutMs' | 'proxies'> & {
     followUpMs: number;
@@ -50,16 +50,16 @@ interface WalletsDependencies {
   events: Pick<EventFeed, 'announce'>;
 }
 
-export type WalletsFeatures = ReturnType<typeof createWallets>;
+export type WalletFeature = ReturnType<typeof createWalletFeature>;
 type PaidListener = (invoice: InvoiceRecord) => Promise<void>;
 
 /** Wallets, their invoices and payments, over the Lightning back end. */
-export function createWallets(deps: WalletsDeps, { vault, events }: WalletsDependencies) {
+export function createWalletFeature(deps: WalletsDeps, { vault, events }: WalletsDependencies) {
   const { storage, world, makeId, log } = deps;
   const store = storage.wallets;
   const sealer = createDataSealer(deps.dataKey, (count) => world.randomBytes(count));
   const embedded = embeddedBackend({ nodeKeyOf: (walletId) => wallets.nodeKeyOf(walletId), world });
-  const lightning = createLightning({ ...deps.connecting, live: deps.live, embedded, vault, world });
+  const lightning = createLightning({ ...deps.connecting, settings: deps.settings, embedded, vault, world });
   const trusted = new WeakMap<LightningBackend, LightningBackend>();
   const backend = (): LightningBackend => {
     const current = lightning.backend();
@@ -67,7 +67,7 @@ export function createWallets(deps: WalletsDeps, { vault, events }: WalletsDepen
     trusted.set(current, found);
     return found;
   };
-  const wallets = makeWallets({
+  const wallets = createWallets({
     store,
     vault,
     backend,
@@ -86,8 +86,8 @@ export function createWallets(deps: WalletsDeps, { vault, events }: WalletsDepen
   };
   const announce = ({ workspaceId }: { workspaceId: string }) => events.announce({ workspaceId });
   const both = { store, wallets, backend, sealer, unpaid, announce, onPaid, makeId, world, log };
-  const invoices = makeInvoices(both);
-  const payments = new Payments({ ...both, settings: deps.live });
+  const invoices = createInvoices(both);
+  const payments = new Payments({ ...both, settings: deps.settings });
 
   const followUp = async (signal: AbortSignal): Promise<void> => {
     if (!backend().isConnected) return;
@@ -129,7 +129,7 @@ export function createWallets(deps: WalletsDeps, { vault, events }: WalletsDepen
         payments,
         idempotency,
         lnurlPay: { isPublic, world },
-        settings: deps.live,
+        settings: deps.settings,
         now: () => world.now(),
       };
       return [...walletHandlers(handlersDeps), ...paymentHandlers(handlersDeps), ...backendHandlers(owners)];

@@ -56,7 +56,7 @@ function serveEndpoint(handler: Handler, context: ServerContext): ServedEndpoint
   const rest = /\{(\w+)\.\.\.\}$/.exec(endpoint.path)?.[1];
   const check = inputCheck(endpoint);
   const serialiser = lazySerialiser(endpoint);
-  const admit = admission(endpoint, bodyLimitOf(endpoint, context), context);
+  const admit = createAccessCheck(endpoint, bodyLimitOf(endpoint, context), context);
   const permit = handler.permit && permission(handler.permit, endpoint, context);
   const paramsOf = ({ params }: FastifyRequest) =>
     rest === undefined ? params : restParameter(params, rest);
@@ -114,7 +114,7 @@ function bodyLimitOf(endpoint: Endpoint, { limits }: ServerContext): number {
 }
 
 /** Authenticates and authorizes a request, and checks what headers alone reveal about its body. */
-export function admission(endpoint: Endpoint, bodyBytesMax: number, context: ServerContext) {
+export function createAccessCheck(endpoint: Endpoint, bodyBytesMax: number, context: ServerContext) {
   const { responder, publicRate } = context;
   const enter = (call: ServerCall, caller: Caller, done: () => void): void => {
     try {

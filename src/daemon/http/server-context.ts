@@ -9,7 +9,7 @@ import { type AllowedOrigins, allowedOrigins } from './protection/origins.ts';
 import { Overload } from './protection/overload.ts';
 import {
   type AddressRateLimit,
-  addressRateLimit,
+  createRateLimit,
   type PublicStreams,
   publicStreams,
 } from './protection/rate-limit.ts';
@@ -60,7 +60,7 @@ export function createServerContext(given: HttpServerOptions): ServerContext {
     hosts,
     origins,
     guard: requestGuard({ hosts, origins, pages: pagesOf(options.handlers), headersMax: limits.headersMax }),
-    publicRate: addressRateLimit({
+    publicRate: createRateLimit({
       burst: limits.publicBurst,
       perSecond: limits.publicPerSecond,
       elapsed: () => performance.now(),

@@ -17,7 +17,7 @@ interface CallLogOptions {
 }
 
 /** Writes a line per call: finished ones at level `info`, rejected ones at level `warn`. */
-export function callLog({ log, target, show }: CallLogOptions): CallLog {
+export function createCallLog({ log, target, show }: CallLogOptions): CallLog {
   return {
     wantsFinished: () => show !== undefined || log.isLevelEnabled('info'),
     write(call) {

@@ -8,7 +8,7 @@ const readers = (deps: Partial<Deps>) =>
     backendState: async () => ({ backend: 'embedded', state: 'ready', problems: [] }),
     catalog: { all: async () => [] } as never,
     health: { benches: () => [] } as never,
-    live: { defaultModel: undefined },
+    settings: { defaultModel: undefined },
     providers: new Map(),
     storage: { state: () => ({ writable: true, reason: undefined }) },
     vault: { status: async () => ({ state: 'no_vault', store: null, reason: null }) } as never,

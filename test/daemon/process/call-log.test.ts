@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { callLog } from '../../../src/daemon/process/call-log.ts';
+import { createCallLog } from '../../../src/daemon/process/call-log.ts';
 import type { EventView } from '../../../src/shared/contract/events.ts';
 
 const completed: EventView = {
@@ -21,7 +21,7 @@ function written(level: 'info' | 'warn' | 'error', { isShown = false } = {}) {
   const shown: string[] = [];
   const write = (name: string) => (members: object, message: string) =>
     lines.push({ level: name, message, ...members });
-  const calls = callLog({
+  const calls = createCallLog({
     log: { isLevelEnabled: (asked: keyof typeof levels) => levels[asked] >= levels[level] } as never,
     target: { info: write('info'), warn: write('warn') } as never,
     show: isShown ? ({ type }) => shown.push(type) : undefined,

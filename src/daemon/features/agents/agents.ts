@@ -8,7 +8,7 @@ import { hintOf, makeSecret } from '../../../shared/secrets.ts';
 import { endOfDay, utcDay } from '../../../shared/time.ts';
 import type { AgentCaller } from '../../handler.ts';
 import type { AgentUse } from '../metering/index.ts';
-import { type Challenge, challenges } from './challenge.ts';
+import { type Challenge, createChallenges } from './challenge.ts';
 import type { AgentRecord, AgentsStore } from './store.ts';
 
 /** A reload changes the members. */
@@ -44,9 +44,9 @@ export interface SignUpRequest {
 }
 
 /** Signs up agents by proof of work, and reports on them. */
-export function agents(deps: AgentsDeps) {
+export function createAgents(deps: AgentsDeps) {
   const { store, settings, now } = deps;
-  const open = challenges(deps);
+  const open = createChallenges(deps);
 
   const requireOpen = () => {
     if (!settings.isOpen) throw new ApiError('signup_unavailable');
@@ -97,7 +97,7 @@ export function agents(deps: AgentsDeps) {
   };
 }
 
-export type Agents = ReturnType<typeof agents>;
+export type Agents = ReturnType<typeof createAgents>;
 
 function isName(name: string): boolean {
   return (

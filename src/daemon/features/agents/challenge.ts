@@ -23,7 +23,7 @@ interface ChallengesDeps {
  * Challenges for sign-up, in the form `difficulty.expiry.id.mac`. Each carries its own proof of origin, so that open ones
  * take no memory; the store rejects one that was used before.
  */
-export function challenges({ dataKey, randomBytes, now }: ChallengesDeps) {
+export function createChallenges({ dataKey, randomBytes, now }: ChallengesDeps) {
   const macKey = Buffer.from(hkdfSync('sha256', dataKey, '', 'agent sign-up', 32));
   const macOf = (content: string) => createHmac('sha256', macKey).update(content).digest('base64url');
   return {

@@ -1,2 +1,2 @@
-export { agents, type SignUpSettings } from './agents.ts';
+export { createAgents, type SignUpSettings } from './agents.ts';
 export { agentHandlers, agentKeyView } from './handlers.ts';

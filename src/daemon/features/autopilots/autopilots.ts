@@ -29,7 +29,7 @@ type Change = Body<typeof updateAutopilot>;
 const attemptsMax = 5;
 
 /** The caller's autopilots. Those of others do not exist for the caller: `not_found`. */
-export function autopilots(deps: AutopilotsDeps) {
+export function createAutopilots(deps: AutopilotsDeps) {
   const { store, people, now } = deps;
 
   const find = async (caller: Caller, reference: string): Promise<AutopilotRecord> => {
@@ -100,7 +100,7 @@ export function autopilots(deps: AutopilotsDeps) {
   };
 }
 
-export type Autopilots = ReturnType<typeof autopilots>;
+export type Autopilots = ReturnType<typeof createAutopilots>;
 
 /** Applies a change; returns the same record if nothing differs. */
 function applyChange(before: AutopilotRecord, request: Change, at: number): AutopilotRecord {

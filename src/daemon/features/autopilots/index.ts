@@ -1,4 +1,4 @@
 export { AutopilotRuns } from './autopilot-runs.ts';
-export { autopilots } from './autopilots.ts';
+export { createAutopilots } from './autopilots.ts';
 export { autopilotHandlers } from './handlers.ts';
 export { toolInputs, type WebAnswer, type WebRequest } from './http-tools.ts';

@@ -154,7 +154,7 @@ function paymentRefused(): PaymentDue {
   return new PaymentDue('payment_refused', { available: 0, affordable: Number.POSITIVE_INFINITY });
 }
 
-interface Rejection {
+interface UnaffordableCall {
   error: unknown;
   /** The amount to pay for the call in advance; undefined if the amount offered is too little. */
   priceWithin: (affordable: NanoUsd) => NanoUsd | undefined;
@@ -164,7 +164,7 @@ interface Rejection {
 async function withInvoice(
   { paidCalls }: Pick<CallDeps, 'paidCalls'>,
   { caller, endpoint, request }: ModelCall,
-  { error, priceWithin }: Rejection,
+  { error, priceWithin }: UnaffordableCall,
 ): Promise<unknown> {
   if (!(error instanceof PaymentDue) || !request || !paidCalls) return error;
   return await paidCalls.offer({

@@ -2,44 +2,37 @@ import { getModel, listModels, type ModelEntry, refreshModels } from '../../../s
 import { listRates } from '../../../shared/contract/rates.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { unixSeconds } from '../../../shared/time.ts';
-import {
-  type Caller,
-  type Handler,
-  implement,
-  type KeyCaller,
-  type LoginCaller,
-  RelayReply,
-} from '../../handler.ts';
+import { type Caller, type Handler, implement, type KeyOrLogin, RelayReply } from '../../handler.ts';
 import type { World } from '../../world.ts';
 import { anthropicModelsPage, speaksAnthropic, toAnthropicModel } from './anthropic-models.ts';
 import type { Catalog } from './catalog.ts';
-import type { modelListings } from './listing.ts';
-import type { LiveReader } from './live-speed.ts';
+import type { createModelListings } from './listing.ts';
 import { type ModelContext, toAliasEntry, toModelEntry, toRateCard } from './model-entry.ts';
+import type { SpeedReader } from './speed.ts';
 
 const none: ReadonlySet<string> = new Set();
 
 export interface CatalogHandlersDeps {
   catalog: Catalog;
-  live: LiveReader;
+  speed: SpeedReader;
   /** The providers for which a workspace has its own keys. */
   ownKeysOf: (workspaceId: string) => ReadonlySet<string> | Promise<ReadonlySet<string>>;
   /** When the host was set up, in milliseconds since 1970. */
   hostCreatedAt: () => number;
-  listings: Pick<ReturnType<typeof modelListings>, 'refresh'>;
+  listings: Pick<ReturnType<typeof createModelListings>, 'refresh'>;
   /** The host's margin on provider prices, in millionths. */
   settings: { readonly marginPpm: number };
   world: Pick<World, 'now'>;
   /** The ids of the models that a caller used lately, whether the catalog has them or not. */
-  usedModels: (caller: KeyCaller | LoginCaller) => Promise<readonly string[]>;
+  usedModels: (caller: KeyOrLogin) => Promise<readonly string[]>;
   /** Models that are no provider's, listed after all others. */
   ownModels?: (created: number) => readonly ModelEntry[];
 }
 
 export function catalogHandlers(deps: CatalogHandlersDeps): Handler[] {
-  const { catalog, live, listings, ownModels = () => [], world } = deps;
+  const { catalog, speed, listings, ownModels = () => [], world } = deps;
   const contextOf = async (caller: Caller): Promise<ModelContext> => ({
-    live,
+    speed,
     ownKeys: caller.kind === 'anonymous' ? none : await deps.ownKeysOf(caller.workspaceId),
     hostCreatedAt: unixSeconds(deps.hostCreatedAt()),
   });

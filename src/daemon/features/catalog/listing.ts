@@ -56,7 +56,7 @@ const formatVersion = 1;
 const comparableMin = 4;
 
 /** The models that providers listed last, stored across restarts. */
-export function modelListings({ providers, replace, count, save }: ListingsDeps) {
+export function createModelListings({ providers, replace, count, save }: ListingsDeps) {
   const known = new Map<string, { baseUrl: string | undefined; models: Listing }>();
   // Suspicious lists, which are accepted when they are repeated.
   const suspicious = new Map<string, string>();

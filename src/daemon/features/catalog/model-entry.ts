@@ -15,13 +15,13 @@ import {
   withMargin,
 } from '../../../shared/money.ts';
 import { isoTime } from '../../../shared/time.ts';
-import type { LiveNumbers, LiveReader } from './live-speed.ts';
 import type { Capabilities } from './model-traits.ts';
 import type { Offer, ProviderDescription, Resolution } from './offer.ts';
+import type { SpeedNumbers, SpeedReader } from './speed.ts';
 
 /** Settings of the host and the caller's workspace for a model. */
 export interface ModelContext {
-  live: LiveReader;
+  speed: SpeedReader;
   /** The providers for which the workspace has its own keys. */
   ownKeys: ReadonlySet<string>;
   /** When the host was set up, in Unix seconds. */
@@ -31,12 +31,12 @@ export interface ModelContext {
 /** A model in `/v1/models`. Prices for long inputs are not among the four shown. */
 export function toModelEntry(
   { id, offers: hostOffers }: Resolution,
-  { live, ownKeys, hostCreatedAt }: ModelContext,
+  { speed, ownKeys, hostCreatedAt }: ModelContext,
 ): ModelEntry {
   const offers = hostOffers.map((offer) =>
     ownKeys.has(offer.provider) ? { ...offer, available: true, reason: null } : offer,
   );
-  const measured = offers.map((offer) => live.read(offer.provider, offer.model));
+  const measured = offers.map((offer) => speed.read(offer.provider, offer.model));
   const slash = id.indexOf('/');
   const best = cheapest(offers);
   return {
@@ -67,7 +67,7 @@ export function toAliasEntry(
   return { ...entry, service: { ...entry.service, name: id, description: `Alias of ${names}` } };
 }
 
-function toModelProvider(offer: Offer, measured: LiveNumbers | null): ModelProvider {
+function toModelProvider(offer: Offer, measured: SpeedNumbers | null): ModelProvider {
   return {
     provider: offer.provider,
     model: offer.providerModel,
@@ -96,7 +96,7 @@ function toPricesView(prices: Prices): PricesView {
   return view;
 }
 
-function toLiveView(numbers: LiveNumbers | null): LiveView | null {
+function toLiveView(numbers: SpeedNumbers | null): LiveView | null {
   if (numbers === null) return null;
   return {
     window: '1h',
@@ -129,8 +129,8 @@ function cheapest(offers: readonly Offer[]): Offer | undefined {
   return (callable.length > 0 ? callable : priced).toSorted((a, b) => sum(a) - sum(b))[0];
 }
 
-function quickest(measured: readonly (LiveNumbers | null)[]): LiveNumbers | null {
-  const wait = (numbers: LiveNumbers) => numbers.ttftMsP50 ?? Number.POSITIVE_INFINITY;
+function quickest(measured: readonly (SpeedNumbers | null)[]): SpeedNumbers | null {
+  const wait = (numbers: SpeedNumbers) => numbers.ttftMsP50 ?? Number.POSITIVE_INFINITY;
   const some = measured.filter((numbers) => numbers !== null);
   return some.toSorted((a, b) => wait(a) - wait(b) || b.uptime - a.uptime)[0] ?? null;
 }

@@ -10,7 +10,7 @@ const pruneEveryMs = 10 * 60 * 1000;
 const wokenAtOnce = 100;
 
 /** Live events queued for one slow reader. */
-const liveMaxDefault = 1000;
+const queueMaxDefault = 1000;
 
 /** An event for current followers only, which is not stored. */
 export type LiveEvent = Omit<NewEvent, 'at'>;
@@ -19,8 +19,8 @@ export type LiveEvent = Omit<NewEvent, 'at'>;
  * Sends events to readers. Stored events are always read from the store in order, so that announcements that race cause
  * neither gaps nor duplicates; only live events are queued in memory.
  */
-export function eventFeed(deps: { store: EventsStore; world: World; liveMax?: number }) {
-  const { store, world, liveMax = liveMaxDefault } = deps;
+export function createEventFeed(deps: { store: EventsStore; world: World; queueMax?: number }) {
+  const { store, world, queueMax = queueMaxDefault } = deps;
   const followers = new Set<Follower>();
   const closing = new AbortController();
 
@@ -77,7 +77,7 @@ export function eventFeed(deps: { store: EventsStore; world: World; liveMax?: nu
       from: { workspaceIds: readonly [string, ...string[]]; after: number },
       signals: readonly AbortSignal[],
     ): AsyncGenerator<FeedEvent[], void, undefined> {
-      const follower = new Follower({ ...from, store: reads, liveMax, now: () => world.now() });
+      const follower = new Follower({ ...from, store: reads, queueMax, now: () => world.now() });
       const ends = [...signals, closing.signal];
       const end = () => follower.end();
       for (const signal of ends) signal.addEventListener('abort', end);
@@ -107,7 +107,7 @@ export function eventFeed(deps: { store: EventsStore; world: World; liveMax?: nu
   };
 }
 
-export type EventFeed = ReturnType<typeof eventFeed>;
+export type EventFeed = ReturnType<typeof createEventFeed>;
 
 /** Positions whose events are kept. */
 const sharedMax = 16;

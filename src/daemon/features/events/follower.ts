@@ -13,7 +13,7 @@ interface FollowerOptions {
   after: number;
   store: Pick<EventsStore, 'after'>;
   /** Maximum number of queued live events. */
-  liveMax: number;
+  queueMax: number;
   now: () => number;
 }
 
@@ -22,7 +22,7 @@ export class Follower {
   readonly workspaceIds: readonly [string, ...string[]];
   readonly #options: FollowerOptions;
   #after: number;
-  #live: FeedEvent[] = [];
+  #queue: FeedEvent[] = [];
   #dropped = 0;
   /** Whether there may be unread stored events. */
   #isBehind = true;
@@ -37,7 +37,7 @@ export class Follower {
 
   /** Queues a live event. When the queue is full it is dropped, and the reader gets the number of dropped events. */
   push(event: FeedEvent): void {
-    if (this.#live.length < this.#options.liveMax) this.#live.push(event);
+    if (this.#queue.length < this.#options.queueMax) this.#queue.push(event);
     else this.#dropped += 1;
   }
 
@@ -77,9 +77,9 @@ export class Follower {
   }
 
   #takeLive(): FeedEvent[] {
-    const live = this.#live;
+    const events = this.#queue;
     if (this.#dropped > 0) {
-      live.push({
+      events.push({
         type: 'events.dropped',
         workspaceId: this.workspaceIds[0],
         at: this.#options.now(),
@@ -87,9 +87,9 @@ export class Follower {
         sequence: null,
       });
     }
-    this.#live = [];
+    this.#queue = [];
     this.#dropped = 0;
-    return live;
+    return events;
   }
 
   #woken(): Promise<void> {

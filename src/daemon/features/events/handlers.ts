@@ -1,6 +1,6 @@
 import { type EventView, streamEvents } from '../../../shared/contract/events.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { implement, type KeyCaller, keyOrLogin, type LoginCaller, StreamReply } from '../../handler.ts';
+import { implement, type KeyOrLogin, keyOrLogin, StreamReply } from '../../handler.ts';
 import { resumedAfter, rowEvent } from '../row-streams/index.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { FeedEvent } from './follower.ts';
@@ -8,7 +8,7 @@ import { hostEvents } from './store.ts';
 
 interface EventsDeps {
   feed: EventFeed;
-  isDaemonOwner(caller: KeyCaller | LoginCaller): Promise<boolean>;
+  isDaemonOwner(caller: KeyOrLogin): Promise<boolean>;
 }
 
 export const eventHandlers = ({ feed, isDaemonOwner }: EventsDeps) => [

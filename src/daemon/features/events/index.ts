@@ -1,3 +1,3 @@
-export { type EventFeed, eventFeed, type LiveEvent } from './event-feed.ts';
+export { createEventFeed, type EventFeed, type LiveEvent } from './event-feed.ts';
 export { eventHandlers } from './handlers.ts';
 export { hostEvents, type NewEvent } from './store.ts';

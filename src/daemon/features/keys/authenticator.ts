@@ -14,8 +14,8 @@ import {
 import type { World } from '../../world.ts';
 import type { TokensStore } from '../tokens/index.ts';
 import type { WorkspacesStore } from '../workspaces/index.ts';
-import { credentialUses } from './last-use.ts';
-import { expiryOf, isExpired, type LiveKeys, liveKeys } from './live-keys.ts';
+import { type ActiveKeys, createActiveKeys, expiryOf, isExpired } from './active-keys.ts';
+import { createCredentialUses } from './last-use.ts';
 import type { KeyRecord, KeysStore } from './store.ts';
 
 type AgentIdentity = Pick<AgentCaller, 'workspaceId'> & { id: string };
@@ -34,7 +34,7 @@ export interface AuthenticatorDeps {
   digest: (secret: string) => string;
   now: () => number;
   /** The policies of keys in use. */
-  live?: LiveKeys;
+  activeKeys?: ActiveKeys;
   /** Called with each call that used an expired key. */
   onExpired?: (caller: KeyCaller) => void;
   /** Stores the time, so that what has expired by then stays expired if the clock is set back over a restart. */
@@ -52,22 +52,22 @@ type Authenticated = KeyCaller | LoginCaller | AgentCaller | TokenCaller;
 const anonymous: AnonymousCaller = { kind: 'anonymous' };
 
 /** Identifies callers by their credential, and ends what runs with a credential as soon as it is revoked or expires. */
-export function authenticator(deps: AuthenticatorDeps) {
+export function createAuthenticator(deps: AuthenticatorDeps) {
   const { digest, now, callersMax = callersMaxDefault } = deps;
   const callers = callerCache(callersMax);
   // Of known callers only, by the `Authorization` header, as checking and hashing a secret takes longer than all else that
   // identifies its caller.
   const digests = new RecentMap<string, string>(headersMax);
   const lookups = new Map<string, Promise<Caller>>();
-  const uses = credentialUses(deps);
+  const uses = createCredentialUses(deps);
   const revocations = revocationSignals();
   const acting = actingLogins(revocations.signalOf);
   // By the id of a key or login.
   const names = new RecentMap<string, string>(callersMax);
-  const live = deps.live ?? liveKeys({ store: deps.keysStore, now });
+  const activeKeys = deps.activeKeys ?? createActiveKeys({ store: deps.keysStore, now });
   const noteExpiry = expiryNotes(deps);
-  const admit = admission(deps, uses.note, noteExpiry);
-  const findDeps = { ...deps, live, noteName: (id: string, name: string) => names.set(id, name) };
+  const admit = createCallerCheck(deps, uses.note, noteExpiry);
+  const findDeps = { ...deps, activeKeys, noteName: (id: string, name: string) => names.set(id, name) };
 
   const lookUp = async (kind: CredentialKind, key: string): Promise<Caller> => {
     const find = finders[kind];
@@ -135,7 +135,7 @@ export function authenticator(deps: AuthenticatorDeps) {
 
     /** Ends what runs with keys as they expire, until aborted. New calls with them are rejected anyway. */
     keepExpiring: (world: Pick<World, 'sleep'>, signal: AbortSignal): Promise<void> =>
-      live.watch(world, signal, (keyId) => {
+      activeKeys.watch(world, signal, (keyId) => {
         noteExpiry(now());
         revocations.expire(keyId);
         callers.remove((caller) => caller.kind === 'key' && caller.keyId === keyId);
@@ -171,7 +171,7 @@ function expiryNotes({ now, noteTime }: AuthenticatorDeps): (expiry: number) => 
 }
 
 /** Returns the caller if its credential is still valid, and records its use. */
-function admission(
+function createCallerCheck(
   { now, onExpired }: AuthenticatorDeps,
   note: Record<'key' | 'login' | 'token', (id: string, at: number) => void>,
   noteExpiry: (expiry: number) => void,
@@ -227,9 +227,9 @@ function callerCache(callersMax: number) {
   };
 }
 
-type FindDeps = AuthenticatorDeps & { live: LiveKeys; noteName(id: string, name: string): void };
+type FindDeps = AuthenticatorDeps & { activeKeys: ActiveKeys; noteName(id: string, name: string): void };
 
-export type Authenticator = ReturnType<typeof authenticator>;
+export type Authenticator = ReturnType<typeof createAuthenticator>;
 
 function expired(): ApiError {
   return new ApiError('limit_reached', { param: 'limits.expires_at', message: 'This key has expired.' });
@@ -245,7 +245,7 @@ async function findKey(
 }
 
 async function keyCallerOf(
-  { live, noteName }: Pick<FindDeps, 'live' | 'noteName'>,
+  { activeKeys, noteName }: Pick<FindDeps, 'activeKeys' | 'noteName'>,
   record: KeyRecord,
   signalOf: (id: string) => AbortSignal,
 ): Promise<KeyCaller> {
@@ -259,7 +259,7 @@ async function keyCallerOf(
     workspaceId,
     ownerId: record.ownerId,
     scopes: new Set(record.scopes),
-    policy: await live.of(record),
+    policy: await activeKeys.of(record),
     revoked: signalOf(record.id),
   };
 }

@@ -1,7 +1,7 @@
-export { type Authenticator, authenticator, sha256 } from './authenticator.ts';
+export { createActiveKeys } from './active-keys.ts';
+export { type Authenticator, createAuthenticator, sha256 } from './authenticator.ts';
 export { keyHandlers } from './handlers.ts';
-export { keySettings } from './key-settings.ts';
+export { createKeySettings } from './key-settings.ts';
 export { noLimits, spendView } from './key-view.ts';
-export { keys } from './keys.ts';
-export { liveKeys } from './live-keys.ts';
+export { createKeys } from './keys.ts';
 export type { KeyRecord } from './store.ts';

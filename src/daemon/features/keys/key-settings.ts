@@ -1,36 +1,34 @@
 import type { KeyDefaultsChange } from '../../../shared/contract/key-defaults.ts';
 import type { LimitsChange } from '../../../shared/contract/key-limits.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import type { KeyCaller, KeyDefaults, KeyLimits, LoginCaller } from '../../handler.ts';
+import type { KeyDefaults, KeyLimits, KeyOrLogin } from '../../handler.ts';
 import type { Admission } from '../metering/index.ts';
 import type { Workspaces } from '../workspaces/index.ts';
+import type { ActiveKeys } from './active-keys.ts';
 import { noSuchKey } from './keys.ts';
 import { changedDefaults, changedLimits } from './limits-and-defaults.ts';
-import type { LiveKeys } from './live-keys.ts';
 import type { KeyRecord, KeysStore } from './store.ts';
 
 export interface KeySettingsDeps {
   store: Pick<KeysStore, 'byId' | 'setLimits' | 'setDefaults'>;
   workspaces: Pick<Workspaces, 'membership'>;
   admission: Pick<Admission, 'usedBy'>;
-  live: Pick<LiveKeys, 'changed'>;
+  activeKeys: Pick<ActiveKeys, 'changed'>;
   /** When a key was last used, if not stored yet. */
   lastUse: (keyId: string) => number | undefined;
   now: () => number;
 }
 
-type Identified = KeyCaller | LoginCaller;
-
 /** Shows keys to members, and lets their owners set limits and defaults. */
-export function keySettings(deps: KeySettingsDeps) {
-  const { store, workspaces, admission, live, lastUse, now } = deps;
+export function createKeySettings(deps: KeySettingsDeps) {
+  const { store, workspaces, admission, activeKeys, lastUse, now } = deps;
   const mutex = new KeyedMutex();
 
-  const find = async (caller: Identified, workspace: string, keyId: string) => {
+  const find = async (caller: KeyOrLogin, workspace: string, keyId: string) => {
     const membership = await workspaces.membership(caller, workspace);
     return membership && (await store.byId(membership.workspaceId, keyId));
   };
-  const owned = async (caller: Identified, workspace: string, keyId: string): Promise<KeyRecord> => {
+  const owned = async (caller: KeyOrLogin, workspace: string, keyId: string): Promise<KeyRecord> => {
     if (caller.kind !== 'login') throw new ApiError('signed_out');
     const record = await find(caller, workspace, keyId);
     if (record?.ownerId === caller.userId) return record;
@@ -42,7 +40,7 @@ export function keySettings(deps: KeySettingsDeps) {
 
   return {
     /** A key and its usage, for members of its workspace. Fails with `not_found` for others. */
-    async show(caller: Identified, workspace: string, keyId: string) {
+    async show(caller: KeyOrLogin, workspace: string, keyId: string) {
       const record = await find(caller, workspace, keyId);
       if (!record) throw noSuchKey(keyId);
       const lastUsedAt = lastUse(record.id) ?? record.lastUsedAt;
@@ -50,12 +48,12 @@ export function keySettings(deps: KeySettingsDeps) {
     },
 
     /** Fails with `signed_out`, or with `permission`, also if there is no such key. */
-    get: async (caller: Identified, workspace: string, keyId: string): Promise<KeyLimits | null> =>
+    get: async (caller: KeyOrLogin, workspace: string, keyId: string): Promise<KeyLimits | null> =>
       (await owned(caller, workspace, keyId)).limits,
 
     /** Applies to every request accepted after it resolves. Fails as `get`, or with `invalid_request`. */
     async set(
-      caller: Identified,
+      caller: KeyOrLogin,
       workspace: string,
       keyId: string,
       change: LimitsChange,
@@ -64,14 +62,14 @@ export function keySettings(deps: KeySettingsDeps) {
         const record = await owned(caller, workspace, keyId);
         const limits = changedLimits(record.limits, { change, now: now() });
         if (!(await store.setLimits(record.workspaceId, keyId, limits))) throw noSuchKey(keyId);
-        live.changed(keyId, { limits });
+        activeKeys.changed(keyId, { limits });
         return limits;
       });
     },
 
     /** As `set`. */
     async setDefaults(
-      caller: Identified,
+      caller: KeyOrLogin,
       workspace: string,
       keyId: string,
       change: KeyDefaultsChange,
@@ -80,7 +78,7 @@ export function keySettings(deps: KeySettingsDeps) {
         const record = await owned(caller, workspace, keyId);
         const defaults = changedDefaults(record.defaults, change);
         if (!(await store.setDefaults(record.workspaceId, keyId, defaults))) throw noSuchKey(keyId);
-        live.changed(keyId, { defaults });
+        activeKeys.changed(keyId, { defaults });
         return defaults;
       });
     },
@@ -102,4 +100,4 @@ class KeyedMutex {
   }
 }
 
-export type KeySettings = ReturnType<typeof keySettings>;
+export type KeySettings = ReturnType<typeof createKeySettings>;

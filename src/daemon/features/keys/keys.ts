@@ -8,7 +8,7 @@ import { wellFormed } from '../../../shared/input-faults.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
 import { notFound } from '../../../shared/not-found.ts';
 import { hintOf, makeSecret } from '../../../shared/secrets.ts';
-import type { KeyCaller, LoginCaller } from '../../handler.ts';
+import type { KeyCaller, KeyOrLogin } from '../../handler.ts';
 import type { PageRequest } from '../../replies.ts';
 import type { EventFeed } from '../events/index.ts';
 import type { UsageReader } from '../metering/index.ts';
@@ -33,8 +33,6 @@ export interface KeysDeps {
   now: () => number;
 }
 
-type Identified = KeyCaller | LoginCaller;
-
 export interface NewKey {
   name: string | undefined;
   scopes: readonly ScopeName[] | undefined;
@@ -50,7 +48,7 @@ const unnamed = 'unnamed';
 const unrestricted = { models: null, actions: null, limits: null, defaults: null };
 
 /** Issues, lists and revokes API keys. */
-export function keys(deps: KeysDeps) {
+export function createKeys(deps: KeysDeps) {
   const { store, authenticator } = deps;
 
   const withLastUse = (record: KeyRecord): KeyRecord => {
@@ -60,15 +58,15 @@ export function keys(deps: KeysDeps) {
   return {
     /** Each fails with `permission`, also if there is no such workspace. */
     permit: {
-      issue: (caller: Identified, workspace: string) => issuer(deps, caller, workspace),
-      list: (caller: Identified, workspace: string) => member(deps, caller, workspace),
+      issue: (caller: KeyOrLogin, workspace: string) => issuer(deps, caller, workspace),
+      list: (caller: KeyOrLogin, workspace: string) => member(deps, caller, workspace),
     },
 
     /**
      * Issues a key for owners, admins and permitted members of a workspace. A key can pass on only its own scopes. Fails
      * with `permission`, `invalid_request`, or `out_of_scope` when a key requests more than it has.
      */
-    async issue(caller: Identified, workspace: string, request: NewKey) {
+    async issue(caller: KeyOrLogin, workspace: string, request: NewKey) {
       const membership = await issuer(deps, caller, workspace);
       return await insert(deps, {
         ...membership,
@@ -91,7 +89,7 @@ export function keys(deps: KeysDeps) {
     },
 
     /** Newest first, for any member. Fails with `permission`, also if there is no such workspace. */
-    async list(caller: Identified, workspace: string, page: PageRequest): Promise<KeyRecord[]> {
+    async list(caller: KeyOrLogin, workspace: string, page: PageRequest): Promise<KeyRecord[]> {
       const { workspaceId } = await member(deps, caller, workspace);
       return (await store.list(workspaceId, page)).map(withLastUse);
     },
@@ -100,7 +98,7 @@ export function keys(deps: KeysDeps) {
      * Revokes a key and its descendants, since the holder of the key could have issued them. Returns the ids of the
      * descendants. Fails with `not_found` for callers without permission, and for a key that is not active.
      */
-    async revoke(caller: Identified, workspace: string, keyId: string): Promise<string[]> {
+    async revoke(caller: KeyOrLogin, workspace: string, keyId: string): Promise<string[]> {
       const membership = await deps.workspaces.membership(caller, workspace);
       const record = membership && (await store.byId(membership.workspaceId, keyId));
       if (!record || !mayRevoke(membership, record)) throw noSuchKey(keyId);
@@ -108,7 +106,7 @@ export function keys(deps: KeysDeps) {
     },
 
     /** The view of the calling key or login of itself. */
-    async view(caller: Identified): Promise<KeyView> {
+    async view(caller: KeyOrLogin): Promise<KeyView> {
       const spend = await deps.usage.spendOf(caller);
       const balance = (await deps.balanceOf?.(caller.workspaceId)) ?? null;
       if (caller.kind === 'key') {
@@ -124,11 +122,11 @@ export function keys(deps: KeysDeps) {
   };
 }
 
-export type Keys = ReturnType<typeof keys>;
+export type Keys = ReturnType<typeof createKeys>;
 
 type Members = Pick<KeysDeps, 'workspaces'>;
 
-async function issuer({ workspaces }: Members, caller: Identified, workspace: string): Promise<Membership> {
+async function issuer({ workspaces }: Members, caller: KeyOrLogin, workspace: string): Promise<Membership> {
   const membership = await workspaces.membership(caller, workspace);
   if (membership && (await workspaces.mayIssueKeys(membership))) return membership;
   throw new ApiError('permission', {
@@ -136,7 +134,7 @@ async function issuer({ workspaces }: Members, caller: Identified, workspace: st
   });
 }
 
-async function member({ workspaces }: Members, caller: Identified, workspace: string): Promise<Membership> {
+async function member({ workspaces }: Members, caller: KeyOrLogin, workspace: string): Promise<Membership> {
   const membership = await workspaces.membership(caller, workspace);
   if (membership) return membership;
   throw new ApiError('permission', { message: 'You are not a member of this workspace.' });
@@ -184,7 +182,7 @@ async function revokeTree(deps: KeysDeps, key: KeyRecord): Promise<string[]> {
 }
 
 /** Returns the scopes in canonical order, without duplicates. */
-function scopesFor(caller: Identified, wanted: readonly ScopeName[] | undefined): ScopeName[] {
+function scopesFor(caller: KeyOrLogin, wanted: readonly ScopeName[] | undefined): ScopeName[] {
   const may = (scope: ScopeName) => caller.kind === 'login' || caller.scopes.has(scope);
   if (wanted === undefined) return defaultScopes.filter(may);
   const refused = wanted.find((scope) => !may(scope));
@@ -198,7 +196,7 @@ function scopesFor(caller: Identified, wanted: readonly ScopeName[] | undefined)
 /** The policy of a new key: as requested, on top of the issuing key's. */
 async function policyFor(
   deps: KeysDeps,
-  caller: Identified,
+  caller: KeyOrLogin,
   request: NewKey,
 ): Promise<Pick<KeyRecord, keyof typeof unrestricted>> {
   if (caller.kind === 'key' && generationsOf(caller) >= generationsMax) {

@@ -38,7 +38,7 @@ export interface LastUseDeps {
 }
 
 /** When keys, logins and tokens were last used. */
-export function credentialUses({ keysStore, workspacesStore, tokensStore }: LastUseDeps) {
+export function createCredentialUses({ keysStore, workspacesStore, tokensStore }: LastUseDeps) {
   const keys = lastUseLog((uses) => keysStore.touch(uses.map(({ id, at }) => ({ keyId: id, at }))));
   const logins = lastUseLog((uses) => workspacesStore.touchLogins(uses));
   const tokens = lastUseLog(async (uses) => tokensStore?.touch(uses));

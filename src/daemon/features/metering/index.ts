@@ -23,6 +23,6 @@ export type {
   Spend,
   UsageRecord,
 } from './store.ts';
-export { timeBound, type UsageReader, usageReader } from './usage-reader.ts';
+export { createUsageReader, timeBound, type UsageReader } from './usage-reader.ts';
 export { type CallOutcome, usageRecord } from './usage-record.ts';
 export { costView, finishedCallView, tokenCounts } from './usage-view.ts';

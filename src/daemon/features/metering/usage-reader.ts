@@ -26,7 +26,7 @@ export interface Summary {
 type Store = Pick<MeteringStore, 'usage' | 'summarize' | 'spendOfKey' | 'served'>;
 
 /** Reads the usage of finished calls. A key sees only its own, a login those of its workspace. */
-export function usageReader({ store, now }: { store: Store; now: () => number }) {
+export function createUsageReader({ store, now }: { store: Store; now: () => number }) {
   return {
     /** Fails with `not_found` for a call that is unknown, still running, or not visible to the caller. */
     async ofRequest(caller: Identified, requestId: string): Promise<UsageRecord> {
@@ -97,7 +97,7 @@ export function usageReader({ store, now }: { store: Store; now: () => number })
   };
 }
 
-export type UsageReader = ReturnType<typeof usageReader>;
+export type UsageReader = ReturnType<typeof createUsageReader>;
 
 /** Parses a query parameter, if present. A bare day as `until` includes that whole day. */
 export function timeBound(param: 'since' | 'until', text: string | undefined): number | undefined {

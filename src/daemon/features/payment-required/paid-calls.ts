@@ -53,7 +53,7 @@ export interface PaidCallsDeps {
 }
 
 /** A call that was rejected, and what it would have cost at most. */
-export interface RejectedCall {
+export interface UnpaidCall {
   caller: Identified;
   endpoint: string;
   request: PayableRequest;
@@ -104,7 +104,7 @@ export class PaidCalls {
   }
 
   /** The error for a rejected call: with an invoice if the host can issue one. Fails with `rate_limited`. */
-  async offer({ caller, endpoint, request, due, price }: RejectedCall): Promise<ApiError> {
+  async offer({ caller, endpoint, request, due, price }: UnpaidCall): Promise<ApiError> {
     const { challenges, isPrepaid } = this.#deps;
     const { refused, remoteAddress = '' } = request;
     const { workspaceId } = caller;

@@ -1,6 +1,6 @@
 export { caddyRoute, caddyRouteId, nginxLocations } from './export.ts';
 export { type Forwarding, PaywallGate, upstreamFailed } from './gate.ts';
 export { paywallHandlers } from './handlers.ts';
-export { paywalls } from './paywalls.ts';
+export { createPaywalls } from './paywalls.ts';
 export { type ProxyConfig, type ProxyTarget, Reconciler } from './reconcile.ts';
 export type { PaywallRecord } from './store.ts';

@@ -46,7 +46,7 @@ const reservedHeaders = new Set(
 );
 
 /** The caller's paywalls. Those of others do not exist for the caller: `not_found`. */
-export function paywalls(deps: PaywallsDeps) {
+export function createPaywalls(deps: PaywallsDeps) {
   const { store, people, sealer, now } = deps;
 
   const find = async (caller: Caller, reference: string): Promise<PaywallRecord> => {
@@ -157,7 +157,7 @@ export function paywalls(deps: PaywallsDeps) {
   };
 }
 
-export type Paywalls = ReturnType<typeof paywalls>;
+export type Paywalls = ReturnType<typeof createPaywalls>;
 
 /** The terms of a new paywall, apart from what depends on the caller. */
 function newTerms({ match, upstream, token, ...request }: NewPaywall) {

@@ -1,4 +1,4 @@
 export { profileHandlers } from './handlers.ts';
-export { type People, people, toReference } from './people.ts';
-export { profile } from './profile.ts';
+export { createPeople, type People, toReference } from './people.ts';
+export { createProfile } from './profile.ts';
 export type { PersonRecord } from './store.ts';

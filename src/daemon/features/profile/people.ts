@@ -4,7 +4,7 @@ import { actingUser, type Caller } from '../../handler.ts';
 import type { PersonRecord, ProfileStore } from './store.ts';
 
 /** Finds the people of the site API. */
-export function people({ store }: { store: Pick<ProfileStore, 'byUserId' | 'byNumber' | 'byHandle'> }) {
+export function createPeople({ store }: { store: Pick<ProfileStore, 'byUserId' | 'byNumber' | 'byHandle'> }) {
   return {
     /** The user on whose behalf the site API is called. */
     async of(caller: Caller): Promise<PersonRecord> {
@@ -22,7 +22,7 @@ export function people({ store }: { store: Pick<ProfileStore, 'byUserId' | 'byNu
   };
 }
 
-export type People = ReturnType<typeof people>;
+export type People = ReturnType<typeof createPeople>;
 
 /** The public view of a person. */
 export function toReference({

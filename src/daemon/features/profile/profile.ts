@@ -20,7 +20,7 @@ export interface ProfileDeps {
 const taken = { email: 'belongs to another user', handle: 'belongs to another user' };
 
 /** Shows, changes and deletes the caller's profile. */
-export function profile({ store, people, revocations, forgetRole, onRemoved, now }: ProfileDeps) {
+export function createProfile({ store, people, revocations, forgetRole, onRemoved, now }: ProfileDeps) {
   return {
     of: people.of,
 
@@ -54,7 +54,7 @@ export function profile({ store, people, revocations, forgetRole, onRemoved, now
   };
 }
 
-export type ProfileFeature = ReturnType<typeof profile>;
+export type ProfileFeature = ReturnType<typeof createProfile>;
 
 function isIrremovable(removed: object | Irremovable): removed is Irremovable {
   return removed === 'host-owner' || (typeof removed === 'object' && 'lastOwnerOf' in removed);

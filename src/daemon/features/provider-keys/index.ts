@@ -1,3 +1,3 @@
 export { providerKeyHandlers } from './handlers.ts';
 export { KeyUse } from './key-use.ts';
-export { providerKeys } from './provider-keys.ts';
+export { createProviderKeys } from './provider-keys.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ProviderKeyCheck } from '../../../shared/contract/provider-keys.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { type KnownProvider, knownProviders, providerFacts } from '../../../shared/known-providers.ts';
-import type { KeyCaller, LoginCaller } from '../../handler.ts';
+import type { KeyOrLogin } from '../../handler.ts';
 import type { World } from '../../world.ts';
 import type { Vault } from '../vault/index.ts';
 import type { Workspaces } from '../workspaces/index.ts';
@@ -23,8 +23,6 @@ export interface ProviderKeysDeps {
   onChanged(workspaceId: string, provider: KnownProvider): void;
 }
 
-type Identified = KeyCaller | LoginCaller;
-
 interface NewProviderKey {
   workspace: string;
   provider: KnownProvider;
@@ -35,10 +33,10 @@ interface NewProviderKey {
 const attemptsMax = 5;
 
 /** Workspaces' own keys for providers: managed by owners and admins, used by the workspace's calls, never shown. */
-export function providerKeys(deps: ProviderKeysDeps) {
+export function createProviderKeys(deps: ProviderKeysDeps) {
   const { store, use } = deps;
 
-  const workspaceFor = async (caller: Identified, workspace: string): Promise<string> => {
+  const workspaceFor = async (caller: KeyOrLogin, workspace: string): Promise<string> => {
     const membership = await deps.workspaces.membership(caller, workspace);
     if (membership && membership.role !== 'member') return membership.workspaceId;
     throw new ApiError('permission', {
@@ -56,12 +54,12 @@ export function providerKeys(deps: ProviderKeysDeps) {
     permit: workspaceFor,
 
     /** Fails with `permission`, also if there is no such workspace. */
-    async list(caller: Identified, workspace: string): Promise<ProviderKeyRecord[]> {
+    async list(caller: KeyOrLogin, workspace: string): Promise<ProviderKeyRecord[]> {
       return await store.list(await workspaceFor(caller, workspace));
     },
 
     /** Fails with `permission`, `invalid_request` (not a key of that provider), or `unavailable` (the vault is sealed). */
-    async put(caller: Identified, { workspace, provider, key }: NewProviderKey): Promise<ProviderKeyRecord> {
+    async put(caller: KeyOrLogin, { workspace, provider, key }: NewProviderKey): Promise<ProviderKeyRecord> {
       const workspaceId = await workspaceFor(caller, workspace);
       if (!deps.takesKeys(provider)) {
         const message = `On this host, ${provider} is an upstream of the configuration: workspaces cannot set their own keys for it.`;
@@ -75,13 +73,13 @@ export function providerKeys(deps: ProviderKeysDeps) {
     },
 
     /** Does nothing if there is no such key. Fails with `permission`. */
-    async delete(caller: Identified, workspace: string, provider: KnownProvider): Promise<void> {
+    async delete(caller: KeyOrLogin, workspace: string, provider: KnownProvider): Promise<void> {
       const workspaceId = await workspaceFor(caller, workspace);
       if (await store.delete(workspaceId, provider)) changed(workspaceId, provider);
     },
 
     /** Fails with `permission`, `not_found` (there is no such key), or `unavailable` (the vault is sealed). */
-    async check(caller: Identified, workspace: string, provider: KnownProvider): Promise<ProviderKeyCheck> {
+    async check(caller: KeyOrLogin, workspace: string, provider: KnownProvider): Promise<ProviderKeyCheck> {
       const workspaceId = await workspaceFor(caller, workspace);
       if (!(await use.providersOf(workspaceId)).has(provider)) {
         throw new ApiError('not_found', {
@@ -93,7 +91,7 @@ export function providerKeys(deps: ProviderKeysDeps) {
   };
 }
 
-export type ProviderKeys = ReturnType<typeof providerKeys>;
+export type ProviderKeys = ReturnType<typeof createProviderKeys>;
 
 async function sealAndStore(
   { store, vault, world }: ProviderKeysDeps,

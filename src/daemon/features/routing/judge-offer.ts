@@ -27,7 +27,7 @@ export interface PlanRequest {
 }
 
 /** Why an offer cannot serve a request, with the remedy where there is one. */
-export interface Rejection {
+export interface RejectedOffer {
   offer: Offer;
   reason: string;
   /** The price cap that forbids it. */
@@ -40,7 +40,7 @@ export function judgeOffer(
   offer: Offer,
   request: PlanRequest,
   health: HealthReader,
-): ProviderRoute | Rejection {
+): ProviderRoute | RejectedOffer {
   const { preferences } = request;
   if (preferences.only != null && !preferences.only.includes(offer.provider)) {
     return { offer, reason: 'it is not in service.route.only' };
@@ -119,7 +119,7 @@ function judgePrice(
   offer: Offer,
   request: PlanRequest,
   payment: { ownKey: boolean },
-): Pick<Rejection, 'reason' | 'param'> | undefined {
+): Pick<RejectedOffer, 'reason' | 'param'> | undefined {
   const { prices } = offer;
   const limits = [
     { param: 'limits.max_price', cap: request.caps.maxPrice },

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { NetworkFailure, type World } from '../../world.ts';
-import type { LiveSpeed } from '../catalog/index.ts';
+import type { SpeedMeter } from '../catalog/index.ts';
 import type { CallFormat, Wire } from '../upstreams/neutral.ts';
 import { type Upstream, type UpstreamAnswer, UpstreamFailure } from '../upstreams/upstream.ts';
 import type { Attempt, InputCountRequest, OpenedRoute, ProviderRoute, RouteOpenRequest } from './contract.ts';
@@ -21,7 +21,7 @@ const attemptsMax = 3;
 export interface OpenDeps {
   upstreams: { get(provider: string): Upstream | undefined };
   health: Health;
-  live: LiveSpeed;
+  speed: SpeedMeter;
   retries: RetryBudget;
   world: Pick<World, 'elapsed'>;
   /** The key that pays for a route: the host's, or the workspace's where `route.ownKey`. */
@@ -79,7 +79,7 @@ export async function openRoute(
       attempts.push(attempt);
       deps.onFailure?.(route.provider, error);
       if (!isSimulated(route)) deps.health.failed(route, error);
-      if (isProviderFault(error)) deps.live.attempted(route.provider, route.offer.model, { isOk: false });
+      if (isProviderFault(error)) deps.speed.attempted(route.provider, route.offer.model, { isOk: false });
       const isLast = error.kind === 'caller' || waiting.length === 0 || failed.length === attemptsMax - 1;
       const { answer } = error.details;
       if (isLast && answer) return { answer, route, ended: () => {} };
@@ -195,7 +195,7 @@ function isBenchedSincePlan(health: Health, route: ProviderRoute): boolean {
 }
 
 function opened(
-  { health, live, world }: OpenDeps,
+  { health, speed, world }: OpenDeps,
   route: ProviderRoute,
   answer: UpstreamAnswer,
   attempt: Attempt,
@@ -204,7 +204,7 @@ function opened(
   const { ms } = attempt;
   const isStream = answer.kind === 'stream';
   health.succeeded(route);
-  live.attempted(route.provider, model, { isOk: true, ttftMs: isStream ? ms : undefined });
+  speed.attempted(route.provider, model, { isOk: true, ttftMs: isStream ? ms : undefined });
   const openedAt = world.elapsed();
   let isOver = false;
   const ended: OpenedRoute['ended'] = ({ failure, outputTokens = 0 }) => {
@@ -215,9 +215,9 @@ function opened(
       attempt.errorCode = errorCodeOf(failure);
       attempt.message = sentenceOf(failure);
       if (!isSimulated(route)) health.failed(route, failure);
-      if (isProviderFault(failure)) live.broke(route.provider, model);
+      if (isProviderFault(failure)) speed.broke(route.provider, model);
     } else if (isStream && outputTokens > 1 && durationMs > 0) {
-      live.finished(route.provider, model, (outputTokens * 1000) / durationMs);
+      speed.finished(route.provider, model, (outputTokens * 1000) / durationMs);
     }
   };
   return { answer, route, ended };

@@ -1,9 +1,9 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { pricesFor } from '../../../shared/money.ts';
-import type { LiveReader, Resolution } from '../catalog/index.ts';
+import type { Resolution, SpeedReader } from '../catalog/index.ts';
 import type { ProviderRoute, RouteCaps, RoutePreferences } from './contract.ts';
 import type { HealthReader } from './health.ts';
-import { isOfOtherKind, judgeOffer, type PlanRequest, type Rejection } from './judge-offer.ts';
+import { isOfOtherKind, judgeOffer, type PlanRequest, type RejectedOffer } from './judge-offer.ts';
 import { lackedNeed, lacksOption, type Requirements } from './needs.ts';
 
 /** Reasons that a message lists at most; `considered` lists all. */
@@ -19,7 +19,7 @@ const reasonsShown = 4;
 export function planRoutes(
   request: PlanRequest,
   health: HealthReader,
-  live: LiveReader,
+  speed: SpeedReader,
 ): ProviderRoute[] | ApiError {
   const requested = requestedOf(request);
   if (requested === undefined) return new ApiError('no_route', { message: 'The request names no model.' });
@@ -33,7 +33,7 @@ export function planRoutes(
   if (requested.offers.every((offer) => isOfOtherKind(offer, request.requirements)))
     return wrongEndpoint(requested, request.requirements);
   const routes: ProviderRoute[] = [];
-  const rejections: Rejection[] = [];
+  const rejections: RejectedOffer[] = [];
   for (const candidate of request.candidates) {
     if (limitAgainst(candidate, request.caps) !== undefined) continue;
     const usable: ProviderRoute[] = [];
@@ -42,7 +42,7 @@ export function planRoutes(
       if ('reason' in verdict) rejections.push(verdict);
       else if (!routes.some((route) => isSame(route, verdict))) usable.push(verdict);
     }
-    routes.push(...rankRoutes(usable, request.requirements, request.preferences, live));
+    routes.push(...rankRoutes(usable, request.requirements, request.preferences, speed));
   }
   if (routes.length === 0)
     return unsupported(requested, rejections, request) ?? noRoute(requested, rejections);
@@ -92,7 +92,7 @@ function wrongEndpoint({ id }: Resolution, { embeddings }: Requirements): ApiErr
 /** The error of a call that no model in question can answer; undefined if one could. */
 function unsupported(
   requested: Resolution,
-  rejections: readonly Rejection[],
+  rejections: readonly RejectedOffer[],
   { requirements }: PlanRequest,
 ): ApiError | undefined {
   const lacked = rejections.map(({ offer }) => lackedNeed(offer, requirements));
@@ -108,7 +108,7 @@ function isSame(a: ProviderRoute, b: ProviderRoute): boolean {
   return a.account === b.account && a.providerModel === b.providerModel;
 }
 
-function noRoute(requested: Resolution, rejections: readonly Rejection[]): ApiError {
+function noRoute(requested: Resolution, rejections: readonly RejectedOffer[]): ApiError {
   const reasons = [...new Set(rejections.map(({ offer, reason }) => `${offer.provider}: ${reason}`))];
   const more = reasons.length - reasonsShown;
   const shown = reasons.slice(0, reasonsShown).join('; ');
@@ -143,11 +143,11 @@ function rankRoutes(
   routes: readonly ProviderRoute[],
   requirements: Requirements,
   preferences: RoutePreferences,
-  live: LiveReader,
+  speed: SpeedReader,
 ): ProviderRoute[] {
   if (routes.length < 2) return [...routes];
   return routes
-    .map((route) => ({ route, rank: rankOf(route, requirements, preferences, live) }))
+    .map((route) => ({ route, rank: rankOf(route, requirements, preferences, speed) }))
     .sort((a, b) => compare(a.rank, b.rank))
     .map(({ route }) => route);
 }
@@ -156,14 +156,14 @@ function rankOf(
   route: ProviderRoute,
   requirements: Requirements,
   preferences: RoutePreferences,
-  live: LiveReader,
+  speed: SpeedReader,
 ): number[] {
   const position = preferences.order?.indexOf(route.provider) ?? -1;
   const first = [route.isLastResort ? 1 : 0, position < 0 ? Number.POSITIVE_INFINITY : position];
   const cost = expectedCost(route, requirements);
   const { sort } = preferences;
   if (sort === 'price') return [...first, cost];
-  const measured = live.read(route.provider, route.offer.model);
+  const measured = speed.read(route.provider, route.offer.model);
   if (sort === 'latency') return [...first, measured?.ttftMsP50 ?? Number.POSITIVE_INFINITY, cost];
   if (sort === 'throughput') return [...first, -(measured?.tokensPerSecondP50 ?? 0), cost];
   // In coarse steps, so that noise does not move a conversation between providers and their prompt caches.

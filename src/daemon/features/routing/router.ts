@@ -53,7 +53,7 @@ export function createRouter(deps: RouterDeps): Router<ProviderRoute> {
       workspaceId,
       marginPpm: deps.settings.marginPpm,
     };
-    const routes = planRoutes(planRequest, deps.health, deps.live);
+    const routes = planRoutes(planRequest, deps.health, deps.speed);
     if (routes instanceof ApiError) throw routes;
     return routes;
   };

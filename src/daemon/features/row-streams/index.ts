@@ -1,2 +1,2 @@
 export { expiryOf, resumedAfter, rowEvent } from './frames.ts';
-export { type RowFeed, rowFeed } from './row-feed.ts';
+export { createRowFeed, type RowFeed } from './row-feed.ts';

@@ -4,7 +4,7 @@ import type { World } from '../../world.ts';
 /** Rows read at a time. */
 const pageSize = 200;
 /** Live events queued for one slow reader; the oldest are dropped. */
-const liveMax = 1000;
+const queueMax = 1000;
 const followersMaxDefault = 2000;
 const longestSleepMs = 60_000;
 
@@ -14,7 +14,7 @@ class Follower {
   /** Whether there may be unread rows. */
   isBehind = true;
   hasEnded = false;
-  live: string[] = [];
+  queue: string[] = [];
   wake: () => void = () => {};
 
   constructor(topic: string) {
@@ -22,8 +22,8 @@ class Follower {
   }
 
   push(chunk: string): void {
-    if (this.live.length >= liveMax) this.live.shift();
-    this.live.push(chunk);
+    if (this.queue.length >= queueMax) this.queue.shift();
+    this.queue.push(chunk);
     this.wake();
   }
 }
@@ -45,7 +45,7 @@ export interface Following<Row extends { id: number }> {
  * Streams rows to readers as they are written. Rows are always read from the store in order of their ids, so that
  * announcements that race cause neither gaps nor duplicates; only live chunks are queued in memory.
  */
-export function rowFeed({
+export function createRowFeed({
   world,
   followersMax = followersMaxDefault,
 }: {
@@ -88,7 +88,7 @@ export function rowFeed({
   };
 }
 
-export type RowFeed = ReturnType<typeof rowFeed>;
+export type RowFeed = ReturnType<typeof createRowFeed>;
 
 interface Reading<Row extends { id: number }> {
   following: Following<Row>;
@@ -127,8 +127,8 @@ async function* chunks<Row extends { id: number }>({
         if (rows.length === pageSize) follower.isBehind = true;
         seen = rows.at(-1)?.id ?? seen;
         if (rows.length > 0) yield rows.map(chunkOf).join('');
-      } else if (follower.live.length > 0) {
-        yield follower.live.splice(0).join('');
+      } else if (follower.queue.length > 0) {
+        yield follower.queue.splice(0).join('');
       } else {
         await woken(follower, until === null ? undefined : until - world.now(), world);
       }

@@ -1,2 +1,2 @@
 export { shoutHandlers } from './handlers.ts';
-export { shouts } from './shouts.ts';
+export { createShouts } from './shouts.ts';

@@ -23,7 +23,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 const topic = 'shouts';
 
 /** Public messages, by zone. */
-export function shouts({ store, people, feed, world }: ShoutsDeps) {
+export function createShouts({ store, people, feed, world }: ShoutsDeps) {
   const limit = rateLimit({ perMinute, elapsed: () => world.elapsed() });
 
   const find = async (id: number): Promise<ShoutRecord> => {
@@ -93,7 +93,7 @@ export function shouts({ store, people, feed, world }: ShoutsDeps) {
   };
 }
 
-export type Shouts = ReturnType<typeof shouts>;
+export type Shouts = ReturnType<typeof createShouts>;
 
 /** Zones are in lower case; empty means none. */
 function zoneOf(zone: string | undefined): string | undefined {

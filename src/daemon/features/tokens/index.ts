@@ -1,3 +1,3 @@
 export { tokenHandlers } from './handlers.ts';
 export type { TokenRecord, TokensStore } from './store.ts';
-export { tokens } from './tokens.ts';
+export { createTokens } from './tokens.ts';

@@ -25,7 +25,7 @@ export interface NewToken {
 }
 
 /** Creates, lists and revokes the caller's access tokens. */
-export function tokens(deps: TokensDeps) {
+export function createTokens(deps: TokensDeps) {
   const { store, authenticator, now } = deps;
 
   const revoke = async (caller: Caller, tokenId: string | undefined): Promise<number> => {
@@ -82,7 +82,7 @@ export function tokens(deps: TokensDeps) {
   };
 }
 
-export type Tokens = ReturnType<typeof tokens>;
+export type Tokens = ReturnType<typeof createTokens>;
 
 /** The expiry of a new token, which may not outlive the calling token. */
 function expiryOf(text: string | null, { caller, now }: { caller: Caller; now: number }): number | null {

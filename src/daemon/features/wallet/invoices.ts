@@ -32,7 +32,7 @@ const lookUpTimeoutMs = 5_000;
 const descriptionBytesMax = 600;
 
 /** Invoices of wallets. */
-export function invoices(deps: InvoicesDeps) {
+export function createInvoices(deps: InvoicesDeps) {
   const { store } = deps;
   return {
     /**
@@ -96,7 +96,7 @@ export function invoices(deps: InvoicesDeps) {
   };
 }
 
-export type Invoices = ReturnType<typeof invoices>;
+export type Invoices = ReturnType<typeof createInvoices>;
 
 const pageSize = 100;
 /** A payment may be under way when its invoice expires. */

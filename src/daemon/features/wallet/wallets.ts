@@ -35,7 +35,7 @@ export interface MadeWallet {
 const attemptsMax = 5;
 
 /** Wallets: each user or agent has one, whose recovery phrase is sealed in the vault. */
-export function wallets(deps: WalletsDeps) {
+export function createWallets(deps: WalletsDeps) {
   const { store, vault, world } = deps;
   const find = (caller: Caller) => store.ofOwner(ownerOf(caller).id, bookOf(deps.backend()));
 
@@ -160,7 +160,7 @@ function ownerOf(caller: Caller): Owner {
   return { id: actingUser(caller).userId };
 }
 
-export type Wallets = ReturnType<typeof wallets>;
+export type Wallets = ReturnType<typeof createWallets>;
 
 function bookOf({ name, network }: Pick<LightningBackend, 'name' | 'network'>): WalletBook {
   return { backend: name, network };

@@ -1,2 +1,2 @@
 export { whisperHandlers } from './handlers.ts';
-export { whispers } from './whispers.ts';
+export { createWhispers } from './whispers.ts';

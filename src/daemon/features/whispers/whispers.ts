@@ -31,7 +31,7 @@ interface Page {
 const announcedMax = 200;
 
 /** Messages between two people, visible only to them. */
-export function whispers(deps: WhispersDeps) {
+export function createWhispers(deps: WhispersDeps) {
   const { store, people, feed, now } = deps;
 
   const { own, peerOf } = lookups(deps);
@@ -86,7 +86,7 @@ export function whispers(deps: WhispersDeps) {
   };
 }
 
-export type Whispers = ReturnType<typeof whispers>;
+export type Whispers = ReturnType<typeof createWhispers>;
 
 /** Finds whispers that are visible to the caller, and people. */
 function lookups({ store, people }: WhispersDeps) {

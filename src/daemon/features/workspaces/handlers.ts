@@ -29,8 +29,8 @@ import {
 import { isoTime } from '../../../shared/time.ts';
 import { type Handler, implement, loginOf } from '../../handler.ts';
 import { pageOf, withSecret } from '../../replies.ts';
-import { invitations, memberships, permitted } from './memberships.ts';
-import { type PeopleDeps, type Standing, sessions, users } from './people.ts';
+import { createInvitations, createMemberships, permitted } from './memberships.ts';
+import { createSessions, createUsers, type PeopleDeps, type Standing } from './people.ts';
 import type { InvitationRecord, MemberRecord } from './people-store.ts';
 import type { LoginRecord, UserRecord, WorkspaceRecord, WorkspaceRole } from './store.ts';
 
@@ -40,7 +40,7 @@ export function peopleHandlers(deps: PeopleDeps): Handler[] {
 }
 
 function sessionHandlers(deps: PeopleDeps): Handler[] {
-  const { logIn, current, logins, end } = sessions(deps);
+  const { logIn, current, logins, end } = createSessions(deps);
   return [
     implement(createSession, async ({ body, remoteAddress = '' }) => {
       const { login, secret, user, standing } = await logIn(remoteAddress, {
@@ -84,7 +84,7 @@ function sessionHandlers(deps: PeopleDeps): Handler[] {
 }
 
 function userHandlers(deps: PeopleDeps): Handler[] {
-  const all = users(deps);
+  const all = createUsers(deps);
   return [
     implement(addUser, async ({ body }) => {
       const { user, standing, code, expiresAt } = await all.addUser({ handle: body.handle, name: body.name });
@@ -106,7 +106,7 @@ function userHandlers(deps: PeopleDeps): Handler[] {
 const view = ({ workspace, role }: Standing) => toWorkspace(workspace, role);
 
 function workspaceHandlers(deps: PeopleDeps): Handler[] {
-  const { create, list, show, change, members, setRole, remove } = memberships(deps);
+  const { create, list, show, change, members, setRole, remove } = createMemberships(deps);
   const [forMembers, forAdmins] = [permitted(deps, 'member'), permitted(deps, 'admin')];
   return [
     implement(createWorkspace, async ({ caller, body }) =>
@@ -150,7 +150,7 @@ function workspaceHandlers(deps: PeopleDeps): Handler[] {
 }
 
 function invitationHandlers(deps: PeopleDeps): Handler[] {
-  const { create, list, revoke, accept } = invitations(deps);
+  const { create, list, revoke, accept } = createInvitations(deps);
   const forAdmins = permitted(deps, 'admin');
   return [
     implement(

@@ -22,7 +22,7 @@ interface WorkspaceChanges {
 }
 
 /** Manages workspaces and their members. To others than members a workspace does not exist: `not_found`. */
-export function memberships(deps: PeopleDeps) {
+export function createMemberships(deps: PeopleDeps) {
   const { store, now } = deps;
   return {
     async create(
@@ -108,7 +108,7 @@ export const permitted =
     enter(deps, loginOf(caller), params.workspace, least);
 
 /** Manages invitations: codes with which users of this host join a workspace. */
-export function invitations(deps: PeopleDeps) {
+export function createInvitations(deps: PeopleDeps) {
   const { store, now } = deps;
   return {
     async create(

@@ -41,7 +41,7 @@ const loginCodeGroups = 2;
 const unnamed = 'unnamed';
 
 /** Manages users and their login codes. */
-export function users(deps: PeopleDeps) {
+export function createUsers(deps: PeopleDeps) {
   const { store, now } = deps;
   return {
     /** Fails with `conflict` for a taken handle, and with `invalid_request` for a reserved one. */
@@ -80,7 +80,7 @@ export function users(deps: PeopleDeps) {
 }
 
 /** Logs users in and out. */
-export function sessions(deps: PeopleDeps) {
+export function createSessions(deps: PeopleDeps) {
   const { store, now } = deps;
   const withLastUse = (login: LoginRecord): LoginRecord => ({
     ...login,

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
-import type { Caller, Handler, KeyCaller, LoginCaller } from '../../handler.ts';
+import type { Caller, Handler, KeyOrLogin, LoginCaller } from '../../handler.ts';
 import type { WorkspaceRole, WorkspacesStore } from './store.ts';
 
 /** A caller's membership in a workspace. */
@@ -40,7 +40,11 @@ function roleCache(store: Pick<WorkspacesStore, 'role'>) {
   };
 }
 
-export function workspaces({ store }: { store: Pick<WorkspacesStore, 'workspace' | 'role' | 'owner'> }) {
+export function createWorkspaces({
+  store,
+}: {
+  store: Pick<WorkspacesStore, 'workspace' | 'role' | 'owner'>;
+}) {
   const { roleOf, forgetRole } = roleCache(store);
   let owner: { userId: string; workspaceId: string } | undefined;
   const daemonOwner = async () => {
@@ -54,7 +58,7 @@ export function workspaces({ store }: { store: Pick<WorkspacesStore, 'workspace'
      * The caller's membership in a workspace given by id, slug or `me`; undefined if there is no such workspace, or the
      * caller is not a member. A key belongs to one workspace.
      */
-    async membership(caller: KeyCaller | LoginCaller, reference: string): Promise<Membership | undefined> {
+    async membership(caller: KeyOrLogin, reference: string): Promise<Membership | undefined> {
       const isOwn = reference === 'me' || reference === caller.workspaceId;
       const workspaceId = isOwn ? caller.workspaceId : (await store.workspace(reference))?.id;
       if (workspaceId === undefined) return undefined;
@@ -102,7 +106,7 @@ export function workspaces({ store }: { store: Pick<WorkspacesStore, 'workspace'
     },
 
     /** Whether the caller is the daemon's owner, or a key that the owner issued, in the owner's own workspace. */
-    async isDaemonOwner(caller: KeyCaller | LoginCaller): Promise<boolean> {
+    async isDaemonOwner(caller: KeyOrLogin): Promise<boolean> {
       const known = await daemonOwner();
       const userId = caller.kind === 'key' ? caller.ownerId : caller.userId;
       return caller.workspaceId === known?.workspaceId && userId === known.userId;
@@ -110,7 +114,7 @@ export function workspaces({ store }: { store: Pick<WorkspacesStore, 'workspace'
   };
 }
 
-export type Workspaces = ReturnType<typeof workspaces>;
+export type Workspaces = ReturnType<typeof createWorkspaces>;
 
 /**
  * Restricts an endpoint whose contract is for the daemon's owner: before any input is read, and for calls from within the

@@ -13,7 +13,7 @@ export interface RateLimitOptions {
 }
 
 /** A token bucket per address. `take` returns 0, or the seconds until the next token. */
-export function addressRateLimit({ burst, perSecond, elapsed, addressesMax = 10_000 }: RateLimitOptions) {
+export function createRateLimit({ burst, perSecond, elapsed, addressesMax = 10_000 }: RateLimitOptions) {
   const buckets = new RecentMap<string, { tokens: number; atMs: number }>(addressesMax);
   return {
     take(address: string): number {
@@ -35,7 +35,7 @@ export function addressRateLimit({ burst, perSecond, elapsed, addressesMax = 10_
   };
 }
 
-export type AddressRateLimit = ReturnType<typeof addressRateLimit>;
+export type AddressRateLimit = ReturnType<typeof createRateLimit>;
 
 const retryAfterSeconds = 30;
 

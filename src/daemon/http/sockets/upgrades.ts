@@ -4,7 +4,7 @@ import type { Endpoint, SocketShape } from '../../../shared/contract/endpoint.ts
 import { ApiError } from '../../../shared/errors.ts';
 import { versionHeader } from '../../../shared/version.ts';
 import { type Handler, SocketReply } from '../../handler.ts';
-import { admission } from '../endpoint-route.ts';
+import { createAccessCheck } from '../endpoint-route.ts';
 import { acceptRequest, startRequest } from '../request-lifecycle.ts';
 import type { ServerCall } from '../server-call.ts';
 import type { ServerContext } from '../server-context.ts';
@@ -39,7 +39,7 @@ function socketDoor({ endpoint, handle }: Handler, context: ServerContext) {
   const { socket: shape } = endpoint;
   if (!shape) throw new TypeError(`${endpoint.id} has no socket`);
   const withSocket = { ...endpoint, socket: shape };
-  const admit = admission(endpoint, 0, context);
+  const admit = createAccessCheck(endpoint, 0, context);
   let opening: Promise<WebSocketServer> | undefined;
   const open = async (call: ServerCall, connection: Connection): Promise<void> => {
     try {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import {
   catalogHandlers,
-  LiveSpeed,
   type ProviderDescription,
+  SpeedMeter,
 } from '../../../../src/daemon/features/catalog/index.ts';
 import { getModel, listModels } from '../../../../src/shared/contract/models.ts';
 import { listRates } from '../../../../src/shared/contract/rates.ts';
@@ -20,10 +20,10 @@ describe('the public pages', () => {
     }: { marginPpm?: number; ownKeys?: string[]; used?: string[] } = {},
   ) {
     const world = fakeWorld();
-    const live = new LiveSpeed(world);
+    const speed = new SpeedMeter(world);
     const handlers = catalogHandlers({
       catalog: catalogOf(providers, { world }),
-      live,
+      speed,
       world,
       settings: { marginPpm },
       listings: { refresh: async () => [] },
@@ -31,7 +31,7 @@ describe('the public pages', () => {
       hostCreatedAt: () => Date.UTC(2026, 10, 20),
       usedModels: async ({ workspaceId }) => (workspaceId === 'ws_1' ? used : []),
     });
-    return { live, handlers };
+    return { speed, handlers };
   }
   const anonymous = { caller: { kind: 'anonymous' } } as const;
   const login = {
@@ -44,14 +44,14 @@ describe('the public pages', () => {
   const stranger = { caller: { ...login, workspaceId: 'ws_2' } };
 
   test('a model shows its providers, their availability, prices and speed', async () => {
-    const { live, handlers } = pages([
+    const { speed, handlers } = pages([
       provider('openai', 'openai', {
         available: false,
         prices: { 'gpt-5': { ...prices, input: 1_000_000_000 } },
       }),
       provider('openrouter', 'openrouter'),
     ]);
-    live.attempted('openrouter', 'openai/gpt-5', { isOk: true, ttftMs: 300 });
+    speed.attempted('openrouter', 'openai/gpt-5', { isOk: true, ttftMs: 300 });
     const entry = await callHandler(handlers, getModel, { ...anonymous, params: { model: 'gpt-5' } });
     expect(entry).toMatchObject({
       id: 'openai/gpt-5',

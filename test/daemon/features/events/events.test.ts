@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
+  createEventFeed,
   type EventFeed,
-  eventFeed,
   eventHandlers,
   hostEvents,
 } from '../../../../src/daemon/features/events/index.ts';
@@ -21,7 +21,7 @@ let revocation: AbortController;
 beforeEach(() => {
   world = fakeWorld();
   store = memoryEventsStore();
-  feed = eventFeed({ store, world, liveMax: 10 });
+  feed = createEventFeed({ store, world, queueMax: 10 });
   revocation = new AbortController();
   isDaemonOwner = false;
 });
@@ -158,7 +158,7 @@ describe('following events', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
         store = memoryEventsStore();
-        feed = eventFeed({ store, world });
+        feed = createEventFeed({ store, world });
         let reader = await follow({ after: 0 });
         const seen: unknown[] = [];
         let committed = 0;
@@ -191,7 +191,7 @@ describe('following events', () => {
         return await store.after(workspaceIds, sequence, limit);
       },
     };
-    feed = eventFeed({ store: slowStore, world });
+    feed = createEventFeed({ store: slowStore, world });
     const reader = await follow({ after: 0 });
     feed.publish({ type: 'request.started', workspaceId: 'ws_acme', data: { n: 0 } });
     await feed.record(event(1));
@@ -334,7 +334,7 @@ test('many followers share what is read and rendered, and are served in groups',
       return store.after(...position);
     },
   };
-  feed = eventFeed({ store: counting, world });
+  feed = createEventFeed({ store: counting, world });
   const readers = await Promise.all(Array.from({ length: 1_000 }, () => follow()));
   reads = 0;
   feed.publish({ type: 'request.started', workspaceId: 'ws_acme', data: { n: 0 } });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
   type Authenticator,
-  authenticator,
+  createAuthenticator,
   type KeyRecord,
   sha256,
 } from '../../../../src/daemon/features/keys/index.ts';
@@ -34,7 +34,7 @@ function makeAuthenticator(callersMax?: number): Authenticator {
     reads += 1;
     return keysStore.byDigest(digest);
   };
-  return authenticator({
+  return createAuthenticator({
     keysStore: { ...keysStore, byDigest },
     workspacesStore,
     digest: sha256,
@@ -261,7 +261,7 @@ describe('revoking', () => {
       await late.promise;
       return record;
     };
-    authentic = authenticator({
+    authentic = createAuthenticator({
       keysStore: { ...keysStore, byDigest: slow },
       workspacesStore,
       digest: sha256,
@@ -318,7 +318,7 @@ describe('a former member', () => {
     expect(await ask(`Bearer ${kept}`)).toMatchObject({ ownerId: 'usr_ann' });
     const blocked = Promise.withResolvers<void>();
     let isSlow = true;
-    authentic = authenticator({
+    authentic = createAuthenticator({
       keysStore: {
         ...keysStore,
         async byDigest(digest) {
@@ -386,7 +386,7 @@ describe('the time of last use', () => {
       if (isBroken) throw new Error('disk full');
       await keysStore.touch(uses);
     };
-    authentic = authenticator({
+    authentic = createAuthenticator({
       keysStore: { ...keysStore, touch },
       workspacesStore,
       digest: sha256,

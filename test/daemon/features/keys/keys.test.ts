@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { eventFeed } from '../../../../src/daemon/features/events/index.ts';
+import { createEventFeed } from '../../../../src/daemon/features/events/index.ts';
 import {
-  authenticator,
+  createActiveKeys,
+  createAuthenticator,
+  createKeySettings,
+  createKeys,
   keyHandlers,
-  keySettings,
-  keys,
-  liveKeys,
   sha256,
 } from '../../../../src/daemon/features/keys/index.ts';
-import { usageReader } from '../../../../src/daemon/features/metering/index.ts';
-import { workspaces } from '../../../../src/daemon/features/workspaces/index.ts';
+import { createUsageReader } from '../../../../src/daemon/features/metering/index.ts';
+import { createWorkspaces } from '../../../../src/daemon/features/workspaces/index.ts';
 import { type Caller, RelayReply } from '../../../../src/daemon/handler.ts';
 import { type ScopeName, scopeNames } from '../../../../src/shared/contract/endpoint.ts';
 import { getKey, issueKey, listKeys, revokeKey } from '../../../../src/shared/contract/keys.ts';
@@ -35,31 +35,31 @@ function makeDaemon() {
   people.addUser({ id: 'usr_otto', workspaces: [['ws_other', 'owner']] });
   const metering = memoryMeteringReads();
   const events = memoryEventsStore();
-  const live = liveKeys({ store, now: world.now });
-  const authentic = authenticator({
-    live,
+  const activeKeys = createActiveKeys({ store, now: world.now });
+  const authentic = createAuthenticator({
+    activeKeys,
     keysStore: store,
     workspacesStore: people,
     digest: sha256,
     now: world.now,
   });
-  const feature = keys({
+  const feature = createKeys({
     store,
     logins: people,
-    workspaces: workspaces({ store: people }),
-    usage: usageReader({ store: metering, now: world.now }),
-    events: eventFeed({ store: events, world }),
+    workspaces: createWorkspaces({ store: people }),
+    usage: createUsageReader({ store: metering, now: world.now }),
+    events: createEventFeed({ store: events, world }),
     authenticator: authentic,
     digest: sha256,
     makeId: idMaker(world.now, world.randomBytes),
     randomBytes: world.randomBytes,
     now: world.now,
   });
-  const settings = keySettings({
+  const settings = createKeySettings({
     store,
-    workspaces: workspaces({ store: people }),
+    workspaces: createWorkspaces({ store: people }),
     admission: { usedBy: async () => ({ spend: { total: 0, day: 0, month: 0 }, requestsLastMinute: 0 }) },
-    live,
+    activeKeys,
     lastUse: authentic.lastUse,
     now: world.now,
   });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { authenticator, sha256 } from '../../../../src/daemon/features/keys/index.ts';
+import { createAuthenticator, sha256 } from '../../../../src/daemon/features/keys/index.ts';
 import type { TokenRecord } from '../../../../src/daemon/features/tokens/index.ts';
 import { makeSecret } from '../../../../src/shared/secrets.ts';
 import { fakeWorld } from '../../../support/fake-world.ts';
@@ -24,7 +24,7 @@ function place(changes: Partial<TokenRecord> = {}) {
     ...changes,
   };
   const touched: { id: string; at: number }[] = [];
-  const authentic = authenticator({
+  const authentic = createAuthenticator({
     keysStore: memoryKeysStore(),
     workspacesStore,
     tokensStore: {

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
+  createUsageReader,
   type UsageRecord,
   usageHandlers,
-  usageReader,
 } from '../../../../src/daemon/features/metering/index.ts';
 import type { Caller } from '../../../../src/daemon/handler.ts';
 import { getUsage, listUsage, tokensServed } from '../../../../src/shared/contract/usage.ts';
@@ -34,7 +34,7 @@ let store: ReturnType<typeof memoryMeteringReads>;
 let handlers: ReturnType<typeof usageHandlers>;
 beforeEach(() => {
   store = memoryMeteringReads();
-  handlers = usageHandlers(usageReader({ store, now }));
+  handlers = usageHandlers(createUsageReader({ store, now }));
 });
 
 function finish(part: Partial<UsageRecord> = {}): UsageRecord {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { LiveSpeed } from '../../../../src/daemon/features/catalog/index.ts';
+import { SpeedMeter } from '../../../../src/daemon/features/catalog/index.ts';
 import {
   type Attempt,
   Health,
@@ -30,7 +30,7 @@ function fails(kind: UpstreamFailureKind, details?: UpstreamFailure['details']):
 function setUp(scripts: Record<string, Step[]>) {
   const world = fakeWorld();
   const health = new Health(world);
-  const live = new LiveSpeed(world);
+  const speed = new SpeedMeter(world);
   const retries = new RetryBudget(world);
   const calls: { provider: string; call: UpstreamCall }[] = [];
   const upstreams = new Map<string, Upstream>(
@@ -43,7 +43,7 @@ function setUp(scripts: Record<string, Step[]>) {
     ...request
   }: Partial<RouteOpenRequest<ProviderRoute> & Pick<OpenDeps, 'keyFor'>> = {}) => {
     const opened = await openRoute(
-      { upstreams, health, live, retries, world, keyFor },
+      { upstreams, health, speed, retries, world, keyFor },
       {
         routes,
         inference: inferenceOf({ wire: 'chat' }),
@@ -56,7 +56,7 @@ function setUp(scripts: Record<string, Step[]>) {
     );
     return { ...opened, attempts };
   };
-  return { world, health, live, calls, routes, open };
+  return { world, health, speed, calls, routes, open };
 }
 
 describe('a call continues with the next provider', () => {
@@ -179,7 +179,7 @@ describe('a call continues with the next provider', () => {
       param: 'temperature',
       publicMessage: 'Only 1.',
     });
-    const { open, calls, health, live } = setUp({ a: [fault], b: ['ok'] });
+    const { open, calls, health, speed } = setUp({ a: [fault], b: ['ok'] });
     const error = await failureOf(open());
     expect(error).toMatchObject({
       code: 'unsupported_value',
@@ -189,7 +189,7 @@ describe('a call continues with the next provider', () => {
     });
     expect(calls).toHaveLength(1);
     expect(health.benches()).toEqual([]);
-    expect(live.read('a', 'openai/gpt-5')).toBeNull();
+    expect(speed.read('a', 'openai/gpt-5')).toBeNull();
   });
 
   test('not after a bug of our own', async () => {
@@ -245,7 +245,7 @@ describe('when no provider answers', () => {
   });
 
   test('the client has left: nothing more is tried, no provider is blamed', async () => {
-    const { open, calls, health, live } = setUp({ a: [fails('network')], b: ['ok'] });
+    const { open, calls, health, speed } = setUp({ a: [fails('network')], b: ['ok'] });
     const abort = new AbortController();
     const attempts: Attempt[] = [];
     const onAttempt = () => abort.abort(new Error('left'));
@@ -253,7 +253,7 @@ describe('when no provider answers', () => {
     expect(calls).toHaveLength(0);
     expect(attempts).toMatchObject([{ provider: 'a', status: 0, errorCode: 'canceled' }]);
     expect(health.benches()).toEqual([]);
-    expect(live.read('a', 'openai/gpt-5')).toBeNull();
+    expect(speed.read('a', 'openai/gpt-5')).toBeNull();
   });
 });
 
@@ -303,17 +303,17 @@ describe('health and measurements', () => {
   });
 
   test('the end of an answer counts once, for speed or against uptime', async () => {
-    const { open, live, world } = setUp({ a: ['ok'] });
+    const { open, speed, world } = setUp({ a: ['ok'] });
     const good = await open();
     await world.advance(1_000);
     good.ended({ outputTokens: 50 });
     good.ended({ failure: fails('broken') });
-    const numbers = live.read('a', 'openai/gpt-5');
+    const numbers = speed.read('a', 'openai/gpt-5');
     expect(numbers).toMatchObject({ attempts: 1, uptime: 1 });
     expect(Math.abs((numbers?.tokensPerSecondP50 ?? 0) - 50)).toBeLessThan(3);
     const bad = await open();
     bad.ended({ failure: fails('broken'), outputTokens: 3 });
-    expect(live.read('a', 'openai/gpt-5')).toMatchObject({ attempts: 2, uptime: 0.5 });
+    expect(speed.read('a', 'openai/gpt-5')).toMatchObject({ attempts: 2, uptime: 0.5 });
   });
 
   test('failures of the simulator do not affect later calls', async () => {

@@ -50,16 +50,16 @@ describe('routes are ordered', () => {
   });
 
   test('by measurements when the caller sorts by them, or when prices are equal', () => {
-    const { live, providers } = routing();
+    const { speed, providers } = routing();
     const [first, second] = [offerOf('first'), offerOf('second')];
     const models = [resolutionOf(first, second)];
     expect(providers(planOf(models))).toEqual(['first', 'second']);
     for (let i = 0; i < 20; i += 1) {
-      live.attempted('first', first.model, { isOk: true, ttftMs: 2_000 });
-      live.attempted('second', second.model, { isOk: true, ttftMs: 300 });
+      speed.attempted('first', first.model, { isOk: true, ttftMs: 2_000 });
+      speed.attempted('second', second.model, { isOk: true, ttftMs: 300 });
     }
-    live.finished('first', first.model, 200);
-    live.finished('second', second.model, 50);
+    speed.finished('first', first.model, 200);
+    speed.finished('second', second.model, 50);
     expect(providers(planOf(models))).toEqual(['second', 'first']);
     expect(providers(planOf(models, { preferences: { sort: 'latency' } }))).toEqual(['second', 'first']);
     expect(providers(planOf(models, { preferences: { sort: 'throughput' } }))).toEqual(['first', 'second']);

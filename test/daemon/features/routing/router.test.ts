@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Catalog, LiveSpeed } from '../../../../src/daemon/features/catalog/index.ts';
+import { Catalog, SpeedMeter } from '../../../../src/daemon/features/catalog/index.ts';
 import {
   createRouter,
   Health,
@@ -34,7 +34,7 @@ describe('the router', () => {
       catalog,
       upstreams,
       health: new Health(world),
-      live: new LiveSpeed(world),
+      speed: new SpeedMeter(world),
       world,
       settings: { marginPpm: 0 },
       keyFor: () => undefined,

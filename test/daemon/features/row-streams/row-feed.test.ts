@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { rowFeed } from '../../../../src/daemon/features/row-streams/index.ts';
+import { createRowFeed } from '../../../../src/daemon/features/row-streams/index.ts';
 import { fakeWorld, settled } from '../../../support/fake-world.ts';
 
 /** Rows that are written while readers follow them. */
@@ -21,7 +21,7 @@ const chunkOf = ({ id }: { id: number }) => `${id} `;
 
 function followed(world = fakeWorld(), followersMax?: number) {
   const kept = table();
-  const feed = rowFeed({ world, ...(followersMax !== undefined && { followersMax }) });
+  const feed = createRowFeed({ world, ...(followersMax !== undefined && { followersMax }) });
   const open = (more: { after?: number; until?: number; signal?: AbortSignal } = {}) =>
     feed.follow({
       topic: 'rows',

@@ -3,9 +3,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { sha256 } from '../../../../src/daemon/features/keys/index.ts';
 import {
   bootstrap,
+  createWorkspaces,
   type FirstSecrets,
   guardOwner,
-  workspaces,
 } from '../../../../src/daemon/features/workspaces/index.ts';
 import type { Caller } from '../../../../src/daemon/handler.ts';
 import { getStatus } from '../../../../src/shared/contract/daemon.ts';
@@ -133,7 +133,7 @@ describe('membership', () => {
   });
 
   test('is found by id, slug and `me`', async () => {
-    const { membership } = workspaces({ store });
+    const { membership } = createWorkspaces({ store });
     const ann = login('usr_ann', 'ws_acme');
     expect(await membership(ann, 'me')).toEqual({ workspaceId: 'ws_acme', userId: 'usr_ann', role: 'owner' });
     expect(await membership(ann, 'club')).toEqual({
@@ -147,7 +147,7 @@ describe('membership', () => {
   });
 
   test('binds a key to one workspace, whatever else its owner belongs to', async () => {
-    const { membership } = workspaces({ store });
+    const { membership } = createWorkspaces({ store });
     const key = {
       kind: 'key',
       keyId: 'key_1',
@@ -166,7 +166,7 @@ describe('membership', () => {
       reads += 1;
       return store.role(workspaceId, userId);
     };
-    const { roleOf, forgetRole } = workspaces({ store: { ...store, role } });
+    const { roleOf, forgetRole } = createWorkspaces({ store: { ...store, role } });
     await roleOf('ws_acme', 'usr_ann');
     await roleOf('ws_acme', 'usr_ann');
     expect(reads).toBe(1);
@@ -179,7 +179,7 @@ describe('membership', () => {
   });
 
   test('treats only the first user’s login as the daemon’s owner', async () => {
-    const { requireDaemonOwner } = workspaces({ store });
+    const { requireDaemonOwner } = createWorkspaces({ store });
     await expect(requireDaemonOwner(login('usr_ann', 'ws_acme'))).resolves.toBeUndefined();
     await expect(requireDaemonOwner(login('usr_otto', 'ws_other'))).rejects.toMatchObject({
       code: 'permission',
@@ -189,7 +189,7 @@ describe('membership', () => {
   });
 
   test('guards the endpoints that a contract declares for the daemon’s owner', async () => {
-    const { requireDaemonOwner } = workspaces({ store });
+    const { requireDaemonOwner } = createWorkspaces({ store });
     const handlerOf = (endpoint: Endpoint) =>
       guardOwner({ endpoint, handle: async () => 'done' }, requireDaemonOwner);
     const [owner, other] = [login('usr_ann', 'ws_acme'), login('usr_otto', 'ws_other')];
@@ -206,7 +206,7 @@ describe('membership', () => {
 test('a role that was read before it changed is not cached', async () => {
   const roles: ('admin' | 'member')[] = ['admin', 'member'];
   const reading = Promise.withResolvers<void>();
-  const known = workspaces({
+  const known = createWorkspaces({
     store: {
       ...store,
       role: async () => {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { addressRateLimit } from '../../../../src/daemon/http/protection/rate-limit.ts';
+import { createRateLimit } from '../../../../src/daemon/http/protection/rate-limit.ts';
 
 function limiter(options = {}) {
   const clock = { ms: 0 };
-  return { clock, rate: addressRateLimit({ burst: 2, perSecond: 4, elapsed: () => clock.ms, ...options }) };
+  return { clock, rate: createRateLimit({ burst: 2, perSecond: 4, elapsed: () => clock.ms, ...options }) };
 }
 
 test('an address can use its burst, then one token at a time', () => {

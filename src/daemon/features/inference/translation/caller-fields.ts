@@ -3,13 +3,13 @@ import { type UpstreamCall, UpstreamFailure } from '../../upstreams/upstream.ts'
 import { FieldOrigins } from './field-origin.ts';
 
 /** A request and the format in which a provider got it. */
-export interface RejectedCall extends Pick<UpstreamCall, 'inference' | 'wire'> {
+export interface RefusedRequest extends Pick<UpstreamCall, 'inference' | 'wire'> {
   /** The body of the provider's request for a version of the call; undefined if the provider has no such body. */
   write: ((inference: Inference) => unknown) | undefined;
 }
 
 /** A provider's rejection of a request, with the caller's names and positions of the fields that it names. */
-export function withCallerFields(failure: UpstreamFailure, call: RejectedCall): UpstreamFailure {
+export function withCallerFields(failure: UpstreamFailure, call: RefusedRequest): UpstreamFailure {
   const { code, publicMessage, path, unsupported } = failure.details;
   // Few providers name the field that is too long; it is always the input.
   const param = failure.details.param ?? (code === 'context_length_exceeded' ? 'input' : null);
@@ -91,7 +91,7 @@ class CallerFields {
   readonly #isRelayed: boolean;
   readonly #origins: FieldOrigins | undefined;
 
-  constructor({ inference, wire, write }: RejectedCall) {
+  constructor({ inference, wire, write }: RefusedRequest) {
     this.#inference = inference;
     this.#isRelayed = wire === inference.wire;
     this.#origins = write && new FieldOrigins(inference, write);

@@ -42,7 +42,7 @@ export async function startRun(deps: BackgroundDeps, call: RespondCall, request:
   const abort = new AbortController();
   if (call.run) whenAborted(call.run.stopped, () => abort.abort('cancelled'));
   const admitted = Promise.withResolvers<void>();
-  const admission = { onAdmitted: () => admitted.resolve() };
+  const onceAdmitted = { onAdmitted: () => admitted.resolve() };
   const prepared = prepareCreate(deps, {
     body,
     caller,
@@ -53,7 +53,7 @@ export async function startRun(deps: BackgroundDeps, call: RespondCall, request:
     options,
     signal: abort.signal,
     request: payable,
-    observers: call.run ? [call.run, admission] : [admission],
+    observers: call.run ? [call.run, onceAdmitted] : [onceAdmitted],
   });
   const answer = new BackgroundAnswer(deps, start, wantsServiceEvents(call, options));
   const starting = prepared.then(({ call: modelCall, rewrite }) =>

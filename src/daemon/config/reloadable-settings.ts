@@ -1,7 +1,7 @@
 import type { Config } from './config.ts';
 
 /** Settings that are read on each call. A reload changes the members of these objects. */
-export interface LiveSettings {
+export interface ReloadableSettings {
   readonly aliases: Config['aliases'];
   readonly fallbacks: Config['fallbacks'];
   readonly cache: Config['cache'];
@@ -26,7 +26,7 @@ export interface LiveSettings {
   readonly rate: Config['rate'];
 }
 
-export function liveSettings(config: Config): LiveSettings {
+export function createReloadableSettings(config: Config): ReloadableSettings {
   const {
     defaultModel,
     marginPpm,
@@ -68,7 +68,7 @@ export function liveSettings(config: Config): LiveSettings {
 }
 
 /** Applies a new configuration to subsequent calls. Objects stay the same, as the daemon's parts hold on to them. */
-export function applyReload(live: LiveSettings, config: Config): void {
+export function applyReload(settings: ReloadableSettings, config: Config): void {
   const {
     aliases,
     fallbacks,
@@ -79,18 +79,18 @@ export function applyReload(live: LiveSettings, config: Config): void {
     engine: local,
     rate,
     ...values
-  } = liveSettings(config);
-  Object.assign(live, values);
-  Object.assign(live.cache, cache);
-  Object.assign(live.freeTier, freeTier);
-  Object.assign(live.signUps, signUps);
+  } = createReloadableSettings(config);
+  Object.assign(settings, values);
+  Object.assign(settings.cache, cache);
+  Object.assign(settings.freeTier, freeTier);
+  Object.assign(settings.signUps, signUps);
   const { engine, ...others } = decisions;
-  Object.assign(live.decisions, others);
-  Object.assign(live.decisions.engine, engine);
-  Object.assign(live.engine, local);
-  Object.assign(live.rate, rate);
-  replaceAll(live.aliases, aliases);
-  replaceAll(live.fallbacks, fallbacks);
+  Object.assign(settings.decisions, others);
+  Object.assign(settings.decisions.engine, engine);
+  Object.assign(settings.engine, local);
+  Object.assign(settings.rate, rate);
+  replaceAll(settings.aliases, aliases);
+  replaceAll(settings.fallbacks, fallbacks);
 }
 
 function replaceAll<T>(map: Record<string, T>, entries: Record<string, T>): void {

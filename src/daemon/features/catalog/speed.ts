@@ -2,7 +2,7 @@ import { RecentMap } from '../../../shared/recent-map.ts';
 import type { World } from '../../world.ts';
 
 /** Measurements of one model at one provider over the last hour; null where there are none. */
-export interface LiveNumbers {
+export interface SpeedNumbers {
   attempts: number;
   /** 0 to 1. */
   uptime: number;
@@ -11,8 +11,8 @@ export interface LiveNumbers {
   tokensPerSecondP50: number | null;
 }
 
-export interface LiveReader {
-  read(provider: string, model: string): LiveNumbers | null;
+export interface SpeedReader {
+  read(provider: string, model: string): SpeedNumbers | null;
 }
 
 /** Six slices of ten minutes: a reading covers the last 50 to 60 minutes. */
@@ -26,7 +26,7 @@ const lowestOctave = -2;
 const bucketCount = 20 * bucketsPerOctave;
 
 /** Uptime and speed per provider and model over the last hour, in bounded memory and constant time per record. */
-export class LiveSpeed implements LiveReader {
+export class SpeedMeter implements SpeedReader {
   readonly #elapsed: () => number;
   readonly #pairs = new RecentMap<string, Slice[]>(pairsMax);
 
@@ -52,7 +52,7 @@ export class LiveSpeed implements LiveReader {
     this.#slice(provider, model).tokensPerSecond.add(tokensPerSecond);
   }
 
-  read(provider: string, model: string): LiveNumbers | null {
+  read(provider: string, model: string): SpeedNumbers | null {
     const oldest = this.#epoch() - sliceCount;
     const slices = this.#pairs.get(keyOf(provider, model))?.filter((slice) => slice.epoch > oldest) ?? [];
     const attempts = slices.reduce((sum, slice) => sum + slice.attempts, 0);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { authenticator, liveKeys, sha256 } from '../../../../src/daemon/features/keys/index.ts';
+import { createActiveKeys, createAuthenticator, sha256 } from '../../../../src/daemon/features/keys/index.ts';
 import type { KeyCaller, KeyLimits } from '../../../../src/daemon/handler.ts';
 import { makeSecret } from '../../../../src/shared/secrets.ts';
 import { aKey } from '../../../storage/records.ts';
@@ -16,7 +16,7 @@ const limitsOf = (change: Partial<KeyLimits>): KeyLimits => ({
   ...change,
 });
 
-/** Live keys over a store that answers after `wait`. */
+/** Active keys over a store that answers after `wait`. */
 function place(wait: () => Promise<unknown> = async () => {}) {
   const world = fakeWorld();
   const store = memoryKeysStore();
@@ -41,14 +41,14 @@ function place(wait: () => Promise<unknown> = async () => {}) {
       return record;
     },
   };
-  const live = liveKeys({ store: slow, now: world.now });
+  const activeKeys = createActiveKeys({ store: slow, now: world.now });
   const expired: string[] = [];
-  const authentic = authenticator({
+  const authentic = createAuthenticator({
     keysStore: slow,
     workspacesStore: memoryWorkspacesStore(),
     digest: sha256,
     now: world.now,
-    live,
+    activeKeys,
     onExpired: ({ keyId }) => expired.push(keyId),
   });
   const come = async (name: 'parent' | 'child') =>
@@ -56,9 +56,9 @@ function place(wait: () => Promise<unknown> = async () => {}) {
   const set = async (name: 'parent' | 'child', limits: KeyLimits | null) => {
     await store.setLimits('ws_1', `key_${name}`, limits);
     await wait();
-    live.changed(`key_${name}`, { limits });
+    activeKeys.changed(`key_${name}`, { limits });
   };
-  return { world, live, authentic, come, set, expired };
+  return { world, activeKeys, authentic, come, set, expired };
 }
 
 test('a change applies to later calls, whatever was being read meanwhile', async () => {

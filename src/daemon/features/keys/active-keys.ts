@@ -48,7 +48,7 @@ export function isExpired(policy: KeyPolicy, now: number): boolean {
   return expiry < Number.POSITIVE_INFINITY && passed.get(policy) === expiry;
 }
 
-export interface LiveKeysDeps {
+export interface ActiveKeysDeps {
   store: Pick<KeysStore, 'byId'>;
   now: () => number;
 }
@@ -57,7 +57,7 @@ export interface LiveKeysDeps {
 type Changeable = Pick<LiveKey, 'limits' | 'defaults'>;
 
 /** The policies of keys in use, one object per key, and the watch for their expiry. */
-export function liveKeys({ store, now }: LiveKeysDeps) {
+export function createActiveKeys({ store, now }: ActiveKeysDeps) {
   const keys = new Map<string, LiveKey>();
   // Changes since the start: a record that was read before a change must not undo it.
   const changes = new Map<string, Partial<Changeable>>();
@@ -113,4 +113,4 @@ export function liveKeys({ store, now }: LiveKeysDeps) {
   };
 }
 
-export type LiveKeys = ReturnType<typeof liveKeys>;
+export type ActiveKeys = ReturnType<typeof createActiveKeys>;
