@@ -155,6 +155,8 @@ describe('the limits of a key', () => {
   });
 });
 
+const hello = [{ role: 'user', content: 'Hello.' }];
+
 describe('a spending cap', () => {
   test('holds for 400 simultaneous calls', async () => {
     const cap = 5_000_000;
@@ -191,6 +193,26 @@ describe('a spending cap', () => {
     expect(reported).toBeGreaterThanOrEqual(16);
     expect(reported * prices.output).toBeLessThanOrEqual(200_000);
     expect(await spent(secret)).toBeLessThanOrEqual(200_000);
+  });
+
+  test.each([
+    ['/v1/responses', { input: 'Hello.', store: false }, 'max_output_tokens'],
+    ['/v1/chat/completions', { messages: hello }, 'max_completion_tokens'],
+    ['/v1/chat/completions', { messages: hello }, 'max_tokens'],
+    ['/v1/messages', { messages: hello }, 'max_tokens'],
+  ])('reports to %s that it shortened an explicit maximum', async (path, body, member) => {
+    const { secret } = await issue({ limits: { spend_cap: { usd: '0.0002', period: 'total' } } });
+    fake.always({ text: 'Hi.', usage: { input: 2, output: 2 } });
+    const dropped = async (maximum: number) => {
+      const answer = await daemon.fetch(path, {
+        json: { model: 'paid/small', ...body, [member]: maximum },
+        headers: { authorization: `Bearer ${secret}` },
+      });
+      expect(answer.status).toBe(200);
+      return answer.headers.get('x-service-dropped');
+    };
+    expect(await dropped(32_000)).toBe(member);
+    expect(await dropped(16)).toBeNull();
   });
 
   test('rejects calls that could write fewer than 16 tokens, and says until when', async () => {

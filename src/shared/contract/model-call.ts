@@ -39,7 +39,7 @@ export const modelCallHeaders = {
   'x-service-model': 'The model that answered; characters outside ASCII are percent-encoded.',
   'x-service-upstream': 'The provider that answered.',
   'x-service-dropped':
-    'Parts of the request that the provider’s format cannot express, and that were left out: `tools[3], text.verbosity`.',
+    'Parts of the request that the provider’s format cannot express or that money does not cover, and that were left out or reduced: `tools[3], text.verbosity`.',
   'x-service-cache': '`hit` or `miss`, for calls that use the response cache.',
   'x-service-cost-usd':
     'The cost of the answer in dollars, also when your own provider key paid it: `service.charged_usd` is 0 then. Absent on streams and when the price is unknown.',

@@ -94,7 +94,8 @@ export const ServiceAnswer = Type.Object(
     own_key: Type.Boolean({ description: 'Whether the workspace’s own provider key was used.' }),
     dropped: Type.Optional(
       Type.Array(DroppedMember, {
-        description: 'Parts of the request that the provider’s format cannot express; absent if none.',
+        description:
+          'Parts of the request that the provider’s format cannot express or that money does not cover; absent if none.',
       }),
     ),
   },

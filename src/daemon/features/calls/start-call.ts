@@ -1,7 +1,7 @@
 import { asApiError } from '../../../shared/errors.ts';
 import type { OpenedRoute, Route } from '../routing/index.ts';
-import type { Batch, Inference, ReasoningOrigin } from '../upstreams/neutral.ts';
-import type { UpstreamAnswer } from '../upstreams/upstream.ts';
+import type { Batch, CallFormat, Inference, ReasoningOrigin } from '../upstreams/neutral.ts';
+import type { Dropped, UpstreamAnswer } from '../upstreams/upstream.ts';
 import { admit } from './admit.ts';
 import { AnsweredCall } from './answered-call.ts';
 import type { CallDeps } from './call-deps.ts';
@@ -76,7 +76,7 @@ export async function startCall<Format>(
     } = await withHold(opening, meter, inference, () => onHeld?.(budget.routes));
     const output = createOutput(deps.makeId, sealFor(deps.sealer, call.caller.workspaceId));
     meter.answerStarted(route, output);
-    if (opened.dropped) meter.dropped = opened.dropped;
+    meter.dropped = droppedFrom(opened, inference, { isShortened: budget.isShortenedOn(route) });
     const answer = rewrite ? rewrite(opened, output) : opened;
     const started = { answer, route, finishRoute: ended, meter, output, abort, canceled, release };
     const answered = new AnsweredCall(started);
@@ -92,6 +92,25 @@ export async function startCall<Format>(
     onFailed?.({ reason, settled });
     throw failure;
   }
+}
+
+/** The members that name the longest output, by format; each call has at most one. */
+const maximums: Readonly<Record<CallFormat, readonly string[]>> = {
+  responses: ['max_output_tokens'],
+  chat: ['max_completion_tokens', 'max_tokens'],
+  messages: ['max_tokens'],
+  embeddings: [],
+};
+
+/** What was left out of a call or reduced, its maximum included if money shortens it. */
+function droppedFrom(
+  { dropped = [] }: UpstreamAnswer,
+  { wire, outputTokensMax, body }: Inference,
+  { isShortened }: { isShortened: boolean },
+): readonly Dropped[] {
+  if (!isShortened || outputTokensMax === undefined) return dropped;
+  const param = maximums[wire].find((name) => typeof body[name] === 'number');
+  return param === undefined ? dropped : [{ param }, ...dropped];
 }
 
 /** An empty answer, for a call that wants none and whose providers would generate one; undefined for other calls. */

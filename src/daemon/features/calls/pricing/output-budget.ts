@@ -27,6 +27,8 @@ export interface OutputBudget {
   outputTokensBound: number;
   /** Whether money, and not the caller or the model, sets the bound. */
   isCapped: boolean;
+  /** Whether a route's output is shorter than what the caller and the model allow. */
+  isShortenedOn: (route: Route) => boolean;
 }
 
 interface Bound {
@@ -43,6 +45,7 @@ export function uncappedBudget(routes: Route[], inference: Inference, bound: Bou
     outputTokensOn: (route) => outputTokensOn(route, inference.outputTokensMax),
     outputTokensBound: outputTokensBound(routes, inference),
     isCapped: false,
+    isShortenedOn: () => false,
   };
 }
 
@@ -71,6 +74,7 @@ export function capOutputToBudget(
     outputTokensOn: outputOn,
     outputTokensBound: Math.max(...routes.map(outputOn)) * choicesOf(inference),
     isCapped: true,
+    isShortenedOn: (route) => outputOn(route) < requestedOutputOn(route, inference),
   };
 }
 
