@@ -35,10 +35,12 @@ const measurementsMax = 20;
 const priorsMax = 1000;
 
 interface Prior {
-  /** By position. */
-  probabilities: number[];
+  /** By position; undefined until it is measured. */
+  probabilities: number[] | undefined;
   measurements: number;
   uses: number;
+  /** How often options were shown in a single order. */
+  singles: number;
 }
 
 /** The part of a question's options that is asked together. */
@@ -57,7 +59,8 @@ interface UnitAnswer {
 /**
  * Removes the influence of positions: models prefer letters, whatever stands behind them. Rotating the options through all
  * positions and averaging in log space cancels it; for many options, one answer is divided by the preference measured
- * with rotations earlier (PriDe, Zheng et al. 2023).
+ * with rotations earlier (PriDe, Zheng et al. 2023). Such answers start at each option in turn, so that errors of the
+ * measurement favour none of them.
  */
 export class Debiaser {
   readonly #priors = new Map<string, Prior>();
@@ -137,12 +140,28 @@ export class Debiaser {
     const { length } = options;
     if (mode === 'off' || canReorder?.(question) === false) return [options];
     if (mode === 'full' || length <= rotatedMax) return rotations(options);
-    const prior = this.#priors.get(keyOf(model, length));
-    if (prior) prior.uses += 1;
-    const isDue = prior === undefined || prior.uses % remeasureEvery === 0;
-    if (!isDue || measuring.has(length)) return [options];
-    measuring.add(length);
-    return rotations(options);
+    const prior = this.#priorOf(model, length);
+    const isDue = prior.probabilities === undefined || prior.uses % remeasureEvery === 0;
+    prior.uses += 1;
+    if (isDue && !measuring.has(length)) {
+      measuring.add(length);
+      return rotations(options);
+    }
+    const { singles } = prior;
+    prior.singles += 1;
+    // One further after each round: groups of one question, asked in the same sequence each time, get every start, too.
+    return [startingAt(options, singles + Math.floor(singles / length))];
+  }
+
+  #priorOf(model: string, options: number): Prior {
+    const key = `${options} ${model}`;
+    let prior = this.#priors.get(key);
+    if (prior === undefined) {
+      if (this.#priors.size >= priorsMax) this.#priors.clear();
+      prior = { probabilities: undefined, measurements: 0, uses: 0, singles: 0 };
+      this.#priors.set(key, prior);
+    }
+    return prior;
   }
 
   /** Learns the preference for positions: over all rotations, each option was in each position once. */
@@ -150,16 +169,12 @@ export class Debiaser {
     const known = answers.flatMap((answer) => ('refused' in answer ? [] : [answer.probabilities]));
     if (known.length < unit.orders.length) return;
     const measured = geometricMean(known);
-    const key = keyOf(model, unit.options.length);
-    const before = this.#priors.get(key);
-    if (before === undefined && this.#priors.size >= priorsMax) this.#priors.clear();
-    const weight = Math.min(before?.measurements ?? 0, measurementsMax - 1);
-    const all = before ? [...Array<number[]>(weight).fill(before.probabilities), measured] : [measured];
-    this.#priors.set(key, {
-      probabilities: geometricMean(all),
-      measurements: weight + 1,
-      uses: before?.uses ?? 0,
-    });
+    const prior = this.#priorOf(model, unit.options.length);
+    const weight = Math.min(prior.measurements, measurementsMax - 1);
+    const before = prior.probabilities;
+    const all = before ? [...Array<number[]>(weight).fill(before), measured] : [measured];
+    prior.probabilities = geometricMean(all);
+    prior.measurements = weight + 1;
   }
 
   #combined(
@@ -181,20 +196,27 @@ export class Debiaser {
     if (orders.length > 1) return { probabilities: geometricMean(byOption), diagnostics };
     const [once = []] = byOption;
     const isAsIs = mode === 'off' || canReorder?.(question) === false;
-    const prior = isAsIs ? undefined : this.#priors.get(keyOf(model, options.length));
-    return { probabilities: prior ? divided(once, prior.probabilities) : normalised(once), diagnostics };
+    const [order = []] = orders;
+    const prior = isAsIs ? undefined : this.#priorOf(model, options.length).probabilities;
+    if (prior === undefined) return { probabilities: normalised(once), diagnostics };
+    const priorByOption = options.map((option) => prior[order.indexOf(option)] ?? 0);
+    return { probabilities: divided(once, priorByOption), diagnostics };
   }
 }
 
-const keyOf = (model: string, options: number) => `${options} ${model}`;
-
 /** Every rotation, so that each option is in each position once. */
 function rotations(options: readonly number[]): number[][] {
-  return options.map((_, start) => [...options.slice(start), ...options.slice(0, start)]);
+  return options.map((_, start) => startingAt(options, start));
+}
+
+/** The items from one of them on, and then those before it. */
+export function startingAt<T>(items: readonly T[], start: number): T[] {
+  const first = start % items.length;
+  return [...items.slice(first), ...items.slice(0, first)];
 }
 
 /** Groups of nearly equal size, of at most `most` places. */
-function groupsOf(count: number, most: number): number[][] {
+export function groupsOf(count: number, most: number): number[][] {
   const groups = Math.ceil(count / most);
   const places = Array.from({ length: count }, (_, place) => place);
   return Array.from({ length: groups }, (_, group) =>

@@ -15,6 +15,8 @@ import {
   topOf,
 } from '../../../../src/daemon/features/decisions/distribution.ts';
 import type { Debias, Question } from '../../../../src/daemon/features/decisions/question.ts';
+import { chiSquare } from '../../../support/chi-square.ts';
+import { Random } from '../../../support/random.ts';
 
 describe('the arithmetic', () => {
   test('agrees with values worked out by hand', () => {
@@ -113,6 +115,39 @@ describe('a model that does not see the content', () => {
     const { probabilities, diagnostics } = await ask(new Debiaser(), question(many(3)), 'off');
     expect(Math.max(...probabilities) - Math.min(...probabilities)).toBeGreaterThan(0.3);
     expect(diagnostics).toEqual({ mass: 0.9, permutations: 1 });
+  });
+});
+
+describe('a model that answers at random', () => {
+  /** Random weights, on top of a preference for positions. */
+  const randomModel =
+    (random: Random): AskOrdered =>
+    async (asked) =>
+      asked.map(({ order }) => ({
+        probabilities: normalised(order.map((_, at) => Math.exp(random.next()) / (at + 1) ** 1.3)),
+      }));
+
+  // The critical values are those of p = .01, for all seeds together.
+  test.each([
+    ['7 options', 7, 8, 73.7],
+    ['2 groups of 7 options', 14, 4, 78.6],
+  ] as const)('chooses every option equally often: %s', async (_, count, seeds, critical) => {
+    const optionsMax = 7;
+    let total = 0;
+    for (let seed = 0; seed < seeds; seed += 1) {
+      const debiaser = new Debiaser();
+      const model = randomModel(new Random(seed));
+      const counts = Array<number>(count).fill(0);
+      for (let at = 0; at < 4096; at += 1) {
+        const options = { mode: 'auto', model: 'random', optionsMax } as const;
+        const [answer] = await debiaser.answer([question(many(count))], options, model);
+        if (answer === undefined || 'refused' in answer) throw new Error('refused');
+        const top = topOf(answer.probabilities);
+        counts[top] = (counts[top] ?? 0) + 1;
+      }
+      total += chiSquare(counts);
+    }
+    expect(total).toBeLessThan(critical);
   });
 });
 
