@@ -151,7 +151,7 @@ export const DecisionOptions = Type.Object(
         minimum: 1,
         maximum: decisionSamplesMax,
         description:
-          'How many answers are averaged where a model has no token probabilities; by default 5, or up to 9 for as many options.',
+          'How many answers about the same options are averaged where a model has no token probabilities; by default 5, or up to 10 for as many options. More than ten options are asked about in groups first.',
       }),
     ),
     deadline_ms: Type.Optional(
@@ -254,9 +254,7 @@ export const Diagnostics = Type.Object(
         description: 'Some options were not among the reported tokens, and got an upper bound.',
       }),
     ),
-    samples: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'How many sampled answers were averaged.' }),
-    ),
+    samples: Type.Optional(Type.Integer({ minimum: 1, description: 'How many answers were sampled.' })),
     agreement: Type.Optional(
       Type.Number({ description: 'The share of samples that prefer the most frequently preferred option.' }),
     ),

@@ -74,7 +74,7 @@ export interface DecisionsDeps extends ProviderSourceDeps, UpstreamRoutesDeps {
   /** The order of calls that name none. */
   settings: UpstreamRoutesDeps['settings'] & { readonly defaultOrder: DecisionOrder };
   makeId: MakeId;
-  world: Pick<World, 'now' | 'elapsed' | 'sleep'>;
+  world: Pick<World, 'now' | 'elapsed' | 'sleep' | 'randomBytes'>;
 }
 
 /** Answers decisions from the first source that can. */

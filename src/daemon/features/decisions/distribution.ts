@@ -40,6 +40,12 @@ export function topOf(distribution: readonly number[]): number {
   return distribution.indexOf(Math.max(...distribution));
 }
 
+/** The places of the highest probabilities, highest first; earlier places come first among equals. */
+export function highest(distribution: readonly number[], count: number): number[] {
+  const places = [...distribution.keys()];
+  return places.sort((a, b) => (distribution[b] ?? 0) - (distribution[a] ?? 0)).slice(0, count);
+}
+
 /** The probability-weighted place: 0 is the first option. */
 export function expectedPlace(distribution: readonly number[]): number {
   return distribution.reduce((sum, probability, at) => sum + probability * at, 0);

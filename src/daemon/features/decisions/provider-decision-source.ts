@@ -14,7 +14,7 @@ import type { HostBudget } from './host-budget.ts';
 import { type CallModel, type ModelQuestion, readReply } from './model-call.ts';
 import { type AskNative, batchesOf, nativeDebias, verified } from './native-answers.ts';
 import type { DecisionRequest, Option, QuestionAnswer } from './question.ts';
-import { askForProbabilities } from './samples.ts';
+import { askForProbabilities } from './sampling.ts';
 import { askForLetter, lettersMax, type ModelHabits, NoTokenProbabilities } from './token-probabilities.ts';
 
 /** Calls of one decision that run at the same time at a provider. */
@@ -30,7 +30,7 @@ export interface ProviderSourceDeps {
   keyFor: (route: ProviderRoute) => string | undefined | Promise<string | undefined>;
   debiaser: Debiaser;
   budget: HostBudget;
-  world: Pick<World, 'elapsed'>;
+  world: Pick<World, 'elapsed' | 'randomBytes'>;
   memory: ModelMemory;
 }
 
@@ -103,7 +103,10 @@ class UpstreamDecision {
     }
     const answers = await Promise.all(
       request.questions.map((question) =>
-        askForProbabilities(request.input, question, options.samples, this.#call),
+        askForProbabilities(request.input, question, this.#call, {
+          samples: options.samples,
+          randomBytes: (count) => this.#deps.world.randomBytes(count),
+        }),
       ),
     );
     return this.#answer(answers, 'sampled');

@@ -5,12 +5,7 @@ import type {
   ModelReply,
 } from '../../../../src/daemon/features/decisions/model-call.ts';
 import { letterPrompt } from '../../../../src/daemon/features/decisions/prompt.ts';
-import {
-  type Question,
-  type QuestionAnswer,
-  yesOrNo,
-} from '../../../../src/daemon/features/decisions/question.ts';
-import { askForProbabilities, combined } from '../../../../src/daemon/features/decisions/samples.ts';
+import { type Question, yesOrNo } from '../../../../src/daemon/features/decisions/question.ts';
 import {
   askForLetter,
   letterProbabilities,
@@ -23,12 +18,6 @@ const predicate: Question = {
   instructions: 'Is it late?',
   options: yesOrNo(),
 };
-
-/** The probabilities of an answer that is no refusal. */
-function probabilitiesOf(answer: QuestionAnswer): readonly number[] {
-  if ('refused' in answer) throw new Error('refused');
-  return answer.probabilities;
-}
 
 /** A reply with the tokens' probabilities at each position; the first token of each was generated. */
 const reply = (...positions: Record<string, number>[]): ModelReply => ({
@@ -111,83 +100,5 @@ describe('the prompt', () => {
     const [, tag = ''] = /^<(evidence-[0-9a-f]+)>\n/.exec(user) ?? [];
     expect(tag).not.toBe('');
     expect(user.startsWith(`<${tag}>\n${input}\n</${tag}>\n\nQuestion: Is it late?`)).toBe(true);
-  });
-});
-
-describe('samples', () => {
-  const choice: Question = {
-    type: 'choice',
-    name: null,
-    instructions: 'Which?',
-    options: ['red', 'green', 'blue'].map((label) => ({ value: label, label })),
-  };
-  /** Answers with fixed weights by label, whatever the order. */
-  const model =
-    (weights: (sample: number) => Record<string, number>, write = JSON.stringify): CallModel =>
-    async ({ user }) => {
-      const byLabel = weights(count);
-      count += 1;
-      const keyed = [...user.matchAll(/^(\w+): (\w+)$/gm)].map(([, key, label]) => [
-        key,
-        byLabel[label ?? ''],
-      ]);
-      return { text: write(Object.fromEntries(keyed)), refused: false, positions: [] };
-    };
-  let count = 0;
-  const ask = (call: CallModel, samples = 5) => {
-    count = 0;
-    return askForProbabilities('text', choice, samples, call);
-  };
-
-  test('are put back in the order of the options, and stop after three that agree', async () => {
-    const answer = await ask(model(() => ({ red: 0.1, green: 0.7, blue: 0.2 })));
-    expect(answer).toMatchObject({ diagnostics: { samples: 3, agreement: 1 } });
-    expect(probabilitiesOf(answer)[1]).toBeCloseTo(0.7, 12);
-    expect(count).toBe(3);
-  });
-
-  test('that disagree are all drawn and averaged', async () => {
-    const answer = await ask(
-      model((sample) => (sample === 0 ? { red: 1, green: 0, blue: 0 } : { red: 0, green: 1, blue: 0 })),
-    );
-    expect(answer).toMatchObject({ diagnostics: { samples: 5, agreement: 0.8 } });
-    // The first and the fourth have the same order, which counts once: (0.5 + 1 + 1) / 3
-    expect(probabilitiesOf(answer)[1]).toBeCloseTo(2.5 / 3, 12);
-  });
-
-  test.each([2, 3, 4, 5, 6, 7, 8, 9, 10])(
-    'cancel out what a model prefers by position: %i options',
-    async (options) => {
-      const question: Question = {
-        ...choice,
-        options: Array.from({ length: options }, (_, at) => ({ value: `v${at}`, label: `v${at}` })),
-      };
-      const blind: CallModel = async ({ user }) => {
-        const keys = [...user.matchAll(/^(\w+): v\d+$/gm)].map(([, key]) => key);
-        const text = JSON.stringify(Object.fromEntries(keys.map((key, at) => [key, 0.6 / (at + 1)])));
-        return { text, refused: false, positions: [] };
-      };
-      const probabilities = probabilitiesOf(await askForProbabilities('text', question, undefined, blind));
-      for (const each of probabilities) expect(Math.abs(each - 1 / options)).toBeLessThan(0.03);
-    },
-  );
-
-  test('are clamped and scaled, and found among words', async () => {
-    const write = (value: unknown) => `Sure:\n\`\`\`json\n${JSON.stringify(value)}\n\`\`\``;
-    const answer = await ask(model(() => ({ red: 3, green: -1, blue: 1 }), write));
-    expect(probabilitiesOf(answer)).toEqual([0.5, 0, 0.5]);
-  });
-
-  test('are votes where the model names an option', () => {
-    const vote = { probabilities: [1, 0, 0], isVote: true, first: 0 };
-    // (3 + .5) / (3 + 1.5), and (0 + .5) / (3 + 1.5)
-    const probabilities = probabilitiesOf(combined([vote, vote, vote], 3));
-    expect(probabilities[0]).toBeCloseTo(3.5 / 4.5, 12);
-    expect(probabilities[1]).toBeCloseTo(0.5 / 4.5, 12);
-  });
-
-  test('that cannot be read fail', async () => {
-    const call: CallModel = async () => ({ text: 'I cannot say.', refused: false, positions: [] });
-    await expect(ask(call)).rejects.toMatchObject({ outcome: 'wrong_shape' });
   });
 });
