@@ -8,7 +8,7 @@ export interface WriteOptions {
   lane?: Lane;
   /** A later write may replace this one under this name until its batch is sent. */
   replaceableAs?: string;
-  /** Approximate size of a large write. */
+  /** Approximate size; a bulk write of unknown size counts as 64 KiB. */
   bytes?: number;
   /** No caller waits for it yet: it is sent after `lingerMs`, so that a later write can replace it until then. */
   canLinger?: boolean;
@@ -26,9 +26,10 @@ interface Pending {
   replaced: Pending | undefined;
 }
 
-const batchSizeMax: Record<Lane, number> = { money: 512, bulk: 16 };
+const batchSizeMax = 512;
 /** Bulk batches stay small, because the money lane waits for the batch in flight. */
 const bulkBytesMax = 1024 * 1024;
+const unknownBytes = 64 * 1024;
 /** A batch that grows every turn is sent after this time. */
 const gatheringMs = 5;
 
@@ -63,7 +64,7 @@ export class WriteQueue {
   /** Resolves to the command's result after COMMIT. */
   add(operation: Operation, options: WriteOptions = {}): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const { lane = 'money', replaceableAs, bytes = 0, canLinger = false } = options;
+      const { lane = 'money', replaceableAs, bytes = unknownBytes, canLinger = false } = options;
       const lingersUntil = canLinger ? performance.now() + this.#lingerMs : 0;
       const pending = { operation, bytes, resolve, reject, replaceableAs, lingersUntil, replaced: undefined };
       if (replaceableAs !== undefined) this.#replaceable.set(replaceableAs, pending);
@@ -204,7 +205,7 @@ export class WriteQueue {
     this.#tick = undefined;
     const quiet = this.#arrivals - this.#arrivalsAtTick <= 1;
     this.#arrivalsAtTick = this.#arrivals;
-    const isFull = this.#queued.money.length >= batchSizeMax.money;
+    const isFull = this.#queued.money.length >= batchSizeMax;
     if (quiet || isFull || performance.now() - this.#oldestAt >= gatheringMs) this.#post();
     else this.#schedule();
   };
@@ -220,7 +221,7 @@ export class WriteQueue {
           : 'money';
     this.#nextLane = lane === 'money' ? 'bulk' : 'money';
     const queued = this.#queued[lane];
-    const size = lane === 'money' ? batchSizeMax.money : bulkBatchSize(queued);
+    const size = lane === 'money' ? batchSizeMax : bulkBatchSize(queued);
     const batch = queued.length <= size ? queued : queued.slice(0, size);
     this.#queued[lane] = queued.length <= size ? [] : queued.slice(size);
     if (lane === 'money') this.#removeReplaceable(batch);
@@ -250,7 +251,7 @@ function bulkBatchSize(queued: readonly Pending[]): number {
   let bytes = 0;
   const tooMany = queued.findIndex((pending, index) => {
     bytes += pending.bytes;
-    return index === batchSizeMax.bulk || (index > 0 && bytes > bulkBytesMax);
+    return index === batchSizeMax || (index > 0 && bytes > bulkBytesMax);
   });
   return tooMany < 0 ? queued.length : tooMany;
 }

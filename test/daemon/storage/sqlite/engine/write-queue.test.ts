@@ -135,8 +135,9 @@ describe('a queue of writes', () => {
   test('limits bulk batches by size, and sends a larger row alone', async () => {
     const { queue, batch, succeed } = watched();
     const mebibyte = 1024 * 1024;
-    const sizes = [0.4, 0.4, 0.4, 5, 0.1, ...Array.from({ length: 17 }, () => 0)];
-    const options = (size: number) => ({ lane: 'bulk', bytes: size * mebibyte }) as const;
+    const sizes = [0.4, 0.4, 0.4, 5, 0.1, ...Array(17).fill(undefined), 1, ...Array(100).fill(0.005)];
+    const options = (size: number | undefined) =>
+      ({ lane: 'bulk', ...(size !== undefined && { bytes: size * mebibyte }) }) as const;
     const writes = sizes.map((size, index) => queue.add(['large', index], options(size)));
     const sent: unknown[][] = [];
     for (let number = 1; sent.flat().length < sizes.length; number += 1) {
@@ -145,7 +146,7 @@ describe('a queue of writes', () => {
       succeed(...operations.map(([, data]) => data));
     }
     expect(await Promise.all(writes)).toEqual(sizes.map((_, index) => index));
-    expect(sent.map((operations) => operations.length)).toEqual([2, 1, 1, 16, 2]);
+    expect(sent.map((operations) => operations.length)).toEqual([2, 1, 1, 15, 3, 1, 100]);
   });
 
   test('keeps large rows out of money batches, and alternates between the lanes', async () => {
