@@ -1,5 +1,4 @@
 import { closeSync, type FSWatcher, openSync, unwatchFile, watch, watchFile } from 'node:fs';
-import { basename, dirname } from 'node:path';
 
 interface WatchDeps {
   /** The configuration file; it need not exist. */
@@ -34,25 +33,37 @@ export function watchConfig({ file, reload, onHangUp, isOnTerminal }: WatchDeps)
   };
 }
 
-/** Watches the folder, as editors replace the file. Falls back to polling the file. */
+/**
+ * Watches the file itself, and polls for it while there is none. The folder is often that of the database: watching it would
+ * wake the daemon for each of its own writes.
+ */
 function watchName(file: string, changed: () => void): () => void {
   let watcher: FSWatcher | undefined;
+  const follow = (): boolean => {
+    watcher?.close();
+    try {
+      watcher = watch(file, { persistent: false }, (event) => {
+        changed();
+        // Editors replace the file.
+        if (event === 'rename' && !follow()) poll();
+      });
+      watcher.on('error', () => {
+        if (!follow()) poll();
+      });
+      return true;
+    } catch {
+      watcher = undefined;
+      return false;
+    }
+  };
   const poll = () => {
-    watchFile(file, { interval: pollMs, persistent: false }, ({ mtimeMs }, before) => {
-      if (mtimeMs !== before.mtimeMs) changed();
+    watchFile(file, { interval: pollMs, persistent: false }, ({ nlink }) => {
+      if (nlink === 0 || !follow()) return;
+      unwatchFile(file);
+      changed();
     });
   };
-  try {
-    watcher = watch(dirname(file), { persistent: false }, (_event, name) => {
-      if (name === null || name === basename(file)) changed();
-    });
-    watcher.on('error', () => {
-      watcher?.close();
-      poll();
-    });
-  } catch {
-    poll();
-  }
+  if (!follow()) poll();
   return () => {
     watcher?.close();
     unwatchFile(file);
