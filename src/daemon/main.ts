@@ -39,6 +39,7 @@ import { unlockAtStart } from './process/unlock-at-start.ts';
 import { watchConfig } from './process/watch-config.ts';
 import { welcome } from './process/welcome.ts';
 import { elapsed, worldOfProcess } from './process/world-of-process.ts';
+import { boundYoungGeneration } from './process/young-generation.ts';
 import { DataFileUnusable, DataMoved } from './storage/sqlite/engine/errors.ts';
 import { openSqliteStorage } from './storage/sqlite/open.ts';
 import { createTelemetry } from './telemetry/telemetry.ts';
@@ -101,6 +102,7 @@ interface Resources {
 
 /** Opens the resources, runs the daemon and closes them again. */
 async function run(config: Config, environment: Environment): Promise<ExitCode> {
+  boundYoungGeneration();
   await prepareDataFolder(config.dataFolder);
   const logFile = openLogFile({ folder: config.dataFolder });
   const log = createLog(config.logLevel, { stderr: environment.stderr, file: logFile });
