@@ -15,7 +15,6 @@ import { createOwnKeys } from './composition/own-keys.ts';
 import { createPayments } from './composition/payments.ts';
 import { createPaywallFeature } from './composition/paywalls.ts';
 import { createProviderSet } from './composition/provider-set.ts';
-import type { Provider } from './composition/providers-from-config.ts';
 import { knownEndpoint, rejectedRequests } from './composition/rejected-requests.ts';
 import { createSite } from './composition/site.ts';
 import { createWalletFeature } from './composition/wallets.ts';
@@ -47,6 +46,7 @@ import { createRateLimit } from './http/protection/rate-limit.ts';
 import type { Log } from './log.ts';
 import type { CallLog } from './process/call-log.ts';
 import type { VaultSettings } from './process/master-key-stores.ts';
+import type { Provider } from './upstream/providers-from-config.ts';
 
 export interface AppDeps extends AdminDeps {
   makeId: MakeId;

@@ -7,7 +7,6 @@ import { isLoopback } from '../shared/loopback.ts';
 import type { RestoreOptions, RestoreOutcome } from '../shared/restore.ts';
 import { version } from '../shared/version.ts';
 import { createApp } from './app.ts';
-import { configuredProviders, detectLocalProviders } from './composition/providers-from-config.ts';
 import { isForModelCall } from './composition/rejected-requests.ts';
 import { type Config, type ConfigFlags, loadConfig } from './config/config.ts';
 import { applyReload, createReloadableSettings } from './config/reloadable-settings.ts';
@@ -44,6 +43,7 @@ import { DataFileUnusable, DataMoved } from './storage/sqlite/engine/errors.ts';
 import { openSqliteStorage } from './storage/sqlite/open.ts';
 import { createTelemetry } from './telemetry/telemetry.ts';
 import { createProviderNetwork, type ProviderNetwork } from './upstream/provider-network.ts';
+import { configuredProviders, detectLocalProviders } from './upstream/providers-from-config.ts';
 import { type World, within } from './world.ts';
 
 /** Service managers kill a process that has not stopped after 30 seconds or more. */

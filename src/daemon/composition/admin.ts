@@ -14,8 +14,8 @@ import type { Caller, Handler } from '../handler.ts';
 import type { Reloader } from '../process/reloader.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { Provider } from '../upstream/providers-from-config.ts';
 import type { World } from '../world.ts';
-import type { Provider } from './providers-from-config.ts';
 
 /** Facts that only the process knows. */
 export interface ProcessFacts {

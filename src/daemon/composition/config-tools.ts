@@ -7,7 +7,7 @@ import { configTools as fileTools } from '../config/tools.ts';
 import { Catalog, unknownModels } from '../features/catalog/index.ts';
 import { worldOfProcess } from '../process/world-of-process.ts';
 import { localServerNames } from '../upstream/local-servers.ts';
-import { configuredProviders } from './providers-from-config.ts';
+import { configuredProviders } from '../upstream/providers-from-config.ts';
 
 /** What commands do with the configuration without asking a daemon. */
 export const configTools: ConfigTools = {

@@ -31,9 +31,9 @@ import { peerAddressProblem, portOf } from '../reverse-proxy/address-guard.ts';
 import type { Storage } from '../storage/storage.ts';
 import { peerClient } from '../upstream/decisions/peer-client.ts';
 import { systemOneEngine } from '../upstream/decisions/system-one-engine.ts';
+import type { Provider } from '../upstream/providers-from-config.ts';
 import type { World } from '../world.ts';
 import type { OwnKeys } from './own-keys.ts';
-import type { Provider } from './providers-from-config.ts';
 
 interface DecisionsDeps {
   storage: Pick<Storage, 'decisions' | 'peers'>;

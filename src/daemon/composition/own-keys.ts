@@ -8,8 +8,8 @@ import type { Handler } from '../handler.ts';
 import type { Log } from '../log.ts';
 import type { VaultSettings } from '../process/master-key-stores.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { Provider } from '../upstream/providers-from-config.ts';
 import type { World } from '../world.ts';
-import type { Provider } from './providers-from-config.ts';
 
 interface OwnKeysDeps {
   storage: Pick<Storage, 'vault' | 'providerKeys'>;

@@ -1,6 +1,6 @@
 import { type Catalog, createModelListings } from '../features/catalog/index.ts';
 import type { Health } from '../features/routing/index.ts';
-import type { Provider } from './providers-from-config.ts';
+import type { Provider } from '../upstream/providers-from-config.ts';
 
 interface ProviderSetDeps {
   catalog: Catalog;

@@ -25,8 +25,8 @@ import type { Handler } from '../handler.ts';
 import type { Log } from '../log.ts';
 import { peerAddressProblem, portOf } from '../reverse-proxy/address-guard.ts';
 import type { Storage } from '../storage/storage.ts';
+import { backendSecretName, createLightning, secretFault } from '../upstream/lightning/configured-backend.ts';
 import { repeatedly, type World } from '../world.ts';
-import { backendSecretName, createLightning, secretFault } from './lightning.ts';
 
 interface WalletsDeps {
   storage: Pick<Storage, 'wallets' | 'workspaces'>;

@@ -1,6 +1,5 @@
 export { Catalog } from './catalog.ts';
 export { defaultModel } from './default-model.ts';
-export { pricesFromDecimals } from './exact-price.ts';
 export { catalogHandlers } from './handlers.ts';
 export { createModelListings, type ListedModel } from './listing.ts';
 export type { ModelKind } from './model-traits.ts';

@@ -1,7 +1,7 @@
 import type { RefreshedProvider } from '../../../shared/contract/models.ts';
+import { pricesFromDecimals, type WrittenPrices } from '../../../shared/exact-price.ts';
 import { ownValue } from '../../../shared/json-object.ts';
 import type { Prices } from '../../../shared/money.ts';
-import { pricesFromDecimals, type WrittenPrices } from './exact-price.ts';
 import type { Modality, ModelKind } from './model-traits.ts';
 import type { ModelDetails, ProviderDescription } from './offer.ts';
 

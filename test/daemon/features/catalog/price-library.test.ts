@@ -1,8 +1,8 @@
 import type { ModelInfo, Provider } from '@pydantic/genai-prices';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { nanoFromDecimal, pricesFromDecimals } from '../../../../src/daemon/features/catalog/exact-price.ts';
 import { loadPriceLibrary, priceLibrary } from '../../../../src/daemon/features/catalog/price-library.ts';
+import { nanoFromDecimal, pricesFromDecimals } from '../../../../src/shared/exact-price.ts';
 import { costOf, formatUsd, pricesFor } from '../../../../src/shared/money.ts';
 
 const now = Date.UTC(2026, 10, 21, 8);

@@ -1,4 +1,4 @@
-import type { NanoUsd, Prices } from '../../../shared/money.ts';
+import type { NanoUsd, Prices } from './money.ts';
 
 /** Prices as written in configuration and libraries: dollars per million tokens, as a decimal or a number. */
 export interface WrittenPrices {

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { localProvider } from '../../../src/daemon/composition/providers-from-config.ts';
 import { traitsOf } from '../../../src/daemon/features/catalog/model-traits.ts';
 import { parseEmbeddings } from '../../../src/daemon/features/inference/formats/embeddings.ts';
 import { findLocalServers } from '../../../src/daemon/upstream/local-servers.ts';
 import { createNetwork } from '../../../src/daemon/upstream/network.ts';
+import { localProvider } from '../../../src/daemon/upstream/providers-from-config.ts';
 import { startFakeOpenAi } from '../../support/fake-openai.ts';
 import { fakeVector } from '../../support/fake-vector.ts';
 

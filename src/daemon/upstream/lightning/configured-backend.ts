@@ -1,18 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { ApiError } from '../../shared/errors.ts';
-import type { Proxies } from '../../shared/proxies.ts';
-import { backendFacts, type ConnectedBackend } from '../../shared/wallet-backends.ts';
-import type { LightningConfig } from '../config/config.ts';
-import { defaults } from '../config/defaults.ts';
-import { BackendFailure, type LightningBackend } from '../features/lightning/index.ts';
-import type { Vault } from '../features/vault/index.ts';
-import type { BackendTerms } from '../features/wallet/index.ts';
-import type { LightningAdapter } from '../upstream/lightning/adapter.ts';
-import { lightningAdapters } from '../upstream/lightning/registry.ts';
-import type { Network } from '../upstream/network.ts';
-import { createProxiedNetwork } from '../upstream/provider-network.ts';
-import type { World } from '../world.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import type { Proxies } from '../../../shared/proxies.ts';
+import { backendFacts, type ConnectedBackend } from '../../../shared/wallet-backends.ts';
+import type { LightningConfig } from '../../config/config.ts';
+import { defaults } from '../../config/defaults.ts';
+import { BackendFailure, type LightningBackend } from '../../features/lightning/backend.ts';
+import type { Vault } from '../../features/vault/index.ts';
+import type { BackendTerms } from '../../features/wallet/index.ts';
+import type { World } from '../../world.ts';
+import type { Network } from '../network.ts';
+import { createProxiedNetwork } from '../provider-network.ts';
+import type { LightningAdapter } from './adapter.ts';
+import { lightningAdapters } from './registry.ts';
 
 interface LightningDeps {
   /** A reload replaces `lightning`. */

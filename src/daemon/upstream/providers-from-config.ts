@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { pricesFromDecimals } from '../../shared/exact-price.ts';
 import type { MakeId } from '../../shared/ids.ts';
 import type { Prices } from '../../shared/money.ts';
 import { trimEnd } from '../../shared/trim-text.ts';
@@ -10,27 +11,27 @@ import {
 } from '../config/config.ts';
 import type { ConfiguredHeaders } from '../config/headers.ts';
 import { type ConfiguredPrices, isOnePrice } from '../config/schema.ts';
-import { type ListedModel, type ProviderDescription, pricesFromDecimals } from '../features/catalog/index.ts';
+import type { ListedModel, ProviderDescription } from '../features/catalog/index.ts';
 import type { AskNative } from '../features/decisions/index.ts';
 import type { Wire } from '../features/upstreams/neutral.ts';
 import type { Upstream } from '../features/upstreams/upstream.ts';
-import type { Adapter, EmbeddingsAdapter } from '../upstream/adapter.ts';
-import { checkKey, type KeyVerdict } from '../upstream/check-key.ts';
-import { providerDecisions } from '../upstream/decisions/provider-decisions.ts';
-import { withEmbeddings } from '../upstream/embeddings.ts';
-import { httpUpstream } from '../upstream/http-upstream.ts';
-import { listModels } from '../upstream/list-models.ts';
-import { findLocalServers, type LocalServer } from '../upstream/local-servers.ts';
-import { anthropic } from '../upstream/providers/anthropic/index.ts';
-import { openAi } from '../upstream/providers/openai.ts';
-import { chatAdapter } from '../upstream/providers/openai-chat/adapter.ts';
-import { openAiEmbeddings } from '../upstream/providers/openai-embeddings.ts';
-import { providerApis } from '../upstream/providers/registry.ts';
-import { simulatedDecisions } from '../upstream/simulator/decisions.ts';
-import { modelPrefix, modelsWithScript, simulatorModels } from '../upstream/simulator/models.ts';
-import type { SimulatorScript } from '../upstream/simulator/script/script-file.ts';
-import { simulator } from '../upstream/simulator/simulator.ts';
 import type { World } from '../world.ts';
+import type { Adapter, EmbeddingsAdapter } from './adapter.ts';
+import { checkKey, type KeyVerdict } from './check-key.ts';
+import { providerDecisions } from './decisions/provider-decisions.ts';
+import { withEmbeddings } from './embeddings.ts';
+import { httpUpstream } from './http-upstream.ts';
+import { listModels } from './list-models.ts';
+import { findLocalServers, type LocalServer } from './local-servers.ts';
+import { anthropic } from './providers/anthropic/index.ts';
+import { openAi } from './providers/openai.ts';
+import { chatAdapter } from './providers/openai-chat/adapter.ts';
+import { openAiEmbeddings } from './providers/openai-embeddings.ts';
+import { providerApis } from './providers/registry.ts';
+import { simulatedDecisions } from './simulator/decisions.ts';
+import { modelPrefix, modelsWithScript, simulatorModels } from './simulator/models.ts';
+import type { SimulatorScript } from './simulator/script/script-file.ts';
+import { simulator } from './simulator/simulator.ts';
 
 /** One provider as the rest of the daemon sees it. */
 export interface Provider {
@@ -255,7 +256,7 @@ async function readScript(path: string): Promise<SimulatorScript> {
     const message = code === 'ENOENT' ? 'The file does not exist.' : `The file cannot be read (${code}).`;
     throw new ConfigInvalid([{ place: path, message }]);
   });
-  const { parseSimulatorScript } = await import('../upstream/simulator/script/parse-script.ts');
+  const { parseSimulatorScript } = await import('./simulator/script/parse-script.ts');
   const parsed = parseSimulatorScript(text, path);
   if ('script' in parsed) return parsed.script;
   throw new ConfigInvalid(
