@@ -40,7 +40,11 @@ const backends = await backendsForThisFile(`simulate: ${join(folder, 'script.yam
 interface Workspace {
   work: string;
   notes: string;
-  run: (name: CodingTool, args: readonly string[]) => ReturnType<typeof runCodingTool>;
+  run: (
+    name: CodingTool,
+    args: readonly string[],
+    env?: Readonly<Record<string, string>>,
+  ) => ReturnType<typeof runCodingTool>;
 }
 
 async function workspace(model: string): Promise<Workspace> {
@@ -50,7 +54,7 @@ async function workspace(model: string): Promise<Workspace> {
   await writeFile(notes, 'My favourite colour.\n');
   const { daemon } = backends;
   const target = { folder: work, home, daemon, model, contextLength: 128_000 };
-  return { work, notes, run: (name, args) => runCodingTool({ name, ...target, args }) };
+  return { work, notes, run: (name, args, env = {}) => runCodingTool({ name, ...target, args, env }) };
 }
 
 /** The model is known only after the script, which needs the path. */
@@ -87,6 +91,34 @@ describe.runIf(hasCodingTool('claude'))(`Claude Code${codingToolSkipReason('clau
     const sent = backends.bodiesOf(backend);
     expect(sent).toHaveLength(4);
     expect(JSON.stringify(sent[3])).toContain('has been updated');
+  });
+
+  test('thinks in front of a model without reasoning', async () => {
+    const { notes, run } = await workspace('openai/gpt-4.1');
+    backends.script(
+      'openai',
+      { calls: [{ name: 'Read', input: { file_path: notes } }] },
+      { text: 'It says colour.' },
+    );
+    const thinking = { MAX_THINKING_TOKENS: '8000', CLAUDE_CODE_ALWAYS_ENABLE_EFFORT: '1' };
+    const { code, stdout, stderr } = await run(
+      'claude',
+      ['-p', `Think hard: what does ${notes} say?`, '--effort', 'high'],
+      thinking,
+    );
+    expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: 'It says colour.\n' });
+    const sent = backends.bodiesOf('openai');
+    expect(sent).toHaveLength(2);
+    expect(sent.every((body) => body.model === 'gpt-4.1' && !('reasoning' in body && body.reasoning))).toBe(
+      true,
+    );
+    expect(JSON.stringify(sent[1])).toContain('My favourite colour.');
+    const headers = { authorization: `Bearer ${backends.daemon.login}` };
+    const traces = await backends.daemon.fetch('/v1/traces?limit=2', { headers });
+    for (const { dropped } of ((await traces.json()) as { data: { dropped: unknown }[] }).data)
+      expect(dropped).toEqual(
+        expect.arrayContaining([{ param: 'thinking' }, { param: 'output_config.effort' }]),
+      );
   });
 });
 

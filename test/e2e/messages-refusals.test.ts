@@ -294,6 +294,7 @@ describe.each([
   ['an unknown kind of thinking', { thinking: { type: 'always', budget_tokens: 1024 } }, 'thinking'],
   ['an unknown display of thoughts', { thinking: { type: 'adaptive', display: 'all' } }, null],
   ['an unknown member of the output', { output_config: { budget: 5 } }, 'output_config.budget'],
+  ['an unknown effort', { output_config: { effort: 'extreme' } }, 'output_config.effort'],
 ])('%s, which only tunes the answer,', (_name, added, dropped) => {
   test.each(['anthropic', 'google', 'openai'] as const)(
     'does not keep %s from answering',

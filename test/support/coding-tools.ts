@@ -37,13 +37,15 @@ export interface ToolRun {
   model: string;
   contextLength: number;
   args: readonly string[];
+  /** Settings of the tool that a user has. */
+  env?: Readonly<Record<string, string>>;
 }
 
 /** Runs a tool with the settings of `gateway run`. Resolves when it has ended. */
-export function runCodingTool({ name, folder, home, daemon, model, contextLength, args }: ToolRun) {
+export function runCodingTool({ name, folder, home, daemon, model, contextLength, args, env: own }: ToolRun) {
   const tool = tools.find(({ command }) => command === name);
   const settings = tool?.settings({ ...daemon, model, contextLength, outputTokensMax: null });
-  const env = { PATH: process.env.PATH, HOME: home, CODEX_HOME: home, ...offline, ...settings?.env };
+  const env = { PATH: process.env.PATH, HOME: home, CODEX_HOME: home, ...offline, ...own, ...settings?.env };
   const child = spawn(programOf(name), [...(settings?.args ?? []), ...args], {
     cwd: folder,
     env,

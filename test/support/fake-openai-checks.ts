@@ -36,9 +36,9 @@ const newPart = 'hologram';
 class Refusal extends Error {
   readonly error: FakeError;
 
-  constructor(param: string | null, message: string, code: string | null = null) {
+  constructor(param: string | null, message: string, code: string | null = null, status = 400) {
     super(message);
-    this.error = { status: 400, type: 'invalid_request_error', code, param, message };
+    this.error = { status, type: 'invalid_request_error', code, param, message };
   }
 }
 
@@ -47,6 +47,7 @@ export function chatFault(body: Json): FakeError | undefined {
   return faultOf(() => {
     checkFields(body, chatFields);
     checkModel(body);
+    checkChatModel(body);
     if (!Array.isArray(body.messages) || body.messages.length === 0) {
       throw new Refusal('messages', "Missing required parameter: 'messages'.", 'missing_required_parameter');
     }
@@ -82,6 +83,10 @@ export function responsesFault(body: Json): FakeError | undefined {
     }
     if (typeof body.max_output_tokens === 'number' && body.max_output_tokens < 16) {
       throw new Refusal('max_output_tokens', 'Expected a value >= 16.', 'integer_below_min_value');
+    }
+    if (isJson(body.reasoning) && body.reasoning.effort != null && /^gpt-[34]/.test(String(body.model))) {
+      const message = "Unsupported parameter: 'reasoning.effort' is not supported with this model.";
+      throw new Refusal('reasoning.effort', message, 'unsupported_parameter');
     }
     const include = Array.isArray(body.include) ? body.include : [];
     if (include.includes('reasoning.encrypted_content') && /^gpt-[34]/.test(String(body.model))) {
@@ -124,6 +129,20 @@ function isJson(value: unknown): value is Json {
 function checkFields(body: Json, known: Set<string>): void {
   const unknown = Object.keys(body).find((name) => !known.has(name));
   if (unknown) throw new Refusal(unknown, `Unknown parameter: '${unknown}'.`, 'unknown_parameter');
+}
+
+/** Models that OpenAI has in its other format only, and options that its models lack in this one. */
+function checkChatModel({ model, stop }: Json): void {
+  const name = String(model);
+  if (!isOpenAisOwn(model)) return;
+  if (/^(o\d|gpt-\d(\.\d)?)-(pro|codex)|codex-mini/.test(name)) {
+    const message = 'This model is only supported in v1/responses and not in v1/chat/completions.';
+    throw new Refusal('model', message, null, 404);
+  }
+  if (stop != null && /^(o3$|o4|gpt-5)/.test(name)) {
+    const message = "Unsupported parameter: 'stop' is not supported with this model.";
+    throw new Refusal('stop', message, 'unsupported_parameter');
+  }
 }
 
 function checkModel(body: Json): void {

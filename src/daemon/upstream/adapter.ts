@@ -82,6 +82,8 @@ export interface ProviderApi {
   baseUrl: string;
   /** The caller formats that the provider speaks natively; undefined if all are translated. */
   wires: readonly Wire[] | undefined;
+  /** Those of one model, if not every model has all; some of `wires`. */
+  wiresOf?: (model: string) => readonly Wire[];
   /** `wire` is one of `wires`; undefined if there are none. */
   adapter(settings: ProviderSettings, wire: Wire | undefined): Adapter;
   /** Undefined if the provider has no embeddings. */

@@ -70,6 +70,7 @@ function knownProvider(account: ProviderAccount, given: ProviderDeps): Provider 
       ...availability({ lacksKey: key === undefined ? keyName : undefined, headers }),
       models: undefined,
       wires: api.wires,
+      wiresOf: api.wiresOf,
     },
     upstream: embedding(
       byWire(name, api.wires ?? [], (wire) => makeUpstream(name, adapterFor(wire), deps)),

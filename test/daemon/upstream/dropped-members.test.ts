@@ -6,6 +6,7 @@ import { parseMessagesCall } from '../../../src/daemon/features/inference/format
 import { parseResponses } from '../../../src/daemon/features/inference/formats/responses/parse.ts';
 import { parseInput } from '../../../src/daemon/features/inference/formats/responses/parse-input.ts';
 import { withPlainTools } from '../../../src/daemon/features/inference/translation/plain-tools.ts';
+import { stoppedAnswer } from '../../../src/daemon/features/inference/translation/stop-sequences.ts';
 import type { Inference, Wire } from '../../../src/daemon/features/upstreams/neutral.ts';
 import type { Adapter } from '../../../src/daemon/upstream/adapter.ts';
 import { droppedMembers, members } from '../../../src/daemon/upstream/dropped-members.ts';
@@ -322,6 +323,8 @@ function parse(wire: Wire, more: Json): Inference {
 
 type Outcome = 'sent' | 'dropped' | 'refused';
 
+async function* noBatches() {}
+
 function outcomeAt({ adapter, model }: { adapter: Adapter; model: string }, parsed: Inference): Outcome {
   if (untranslatable(parsed) !== undefined) return 'refused';
   const inference = withPlainTools(parsed)?.inference ?? parsed;
@@ -334,7 +337,8 @@ function outcomeAt({ adapter, model }: { adapter: Adapter; model: string }, pars
       key: 'k',
       outputTokensMax: undefined,
     });
-    return (request.dropped ?? []).length > 0 ? 'dropped' : 'sent';
+    const answer = { kind: 'stream', batches: noBatches(), dropped: request.dropped ?? [] } as const;
+    return (stoppedAnswer(answer, { inference }).dropped ?? []).length > 0 ? 'dropped' : 'sent';
   } catch (error) {
     if (error instanceof ApiError) throw error;
     return 'refused';

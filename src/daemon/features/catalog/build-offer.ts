@@ -39,7 +39,7 @@ export function buildOffer(
     outputTokensMax: details?.outputTokensMax ?? traits.outputTokensMax,
     createdAt: details?.createdAt ?? snapshotTime(providerModel) ?? listed?.createdAt ?? null,
     capabilities: { ...traits.capabilities, ...details?.capabilities },
-    wires: provider.wires,
+    wires: provider.wiresOf?.(providerModel) ?? provider.wires,
     available: provider.available,
     reason: provider.available ? null : provider.reason,
     title: details?.title ?? listed?.title ?? name,

@@ -25,6 +25,8 @@ export interface ProviderDescription {
   details?: Readonly<Record<string, ModelDetails>>;
   /** The formats it supports; undefined for a provider with its own format. */
   wires: readonly Wire[] | undefined;
+  /** Those of one model by its name at the provider, if not every model has all. */
+  wiresOf?: ((providerModel: string) => readonly Wire[]) | undefined;
   /** Determines whose list prices apply to a compatible server. */
   baseUrl?: string;
 }

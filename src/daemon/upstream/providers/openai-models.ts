@@ -38,6 +38,17 @@ const reasoning: ModelTraits = {
   supportsParallelCalls: true,
 };
 
+/**
+ * Models that OpenAI has in the Responses format only: `pro`, Codex, deep research and computer use. Source: the endpoints on
+ * OpenAI's model pages, and its refusals.
+ */
+const responsesOnly =
+  /^(o\d-pro|o\d(-mini)?-deep-research|gpt-\d+(\.\d+)?-(pro|codex)|codex-mini|computer-use)(-|$)/;
+
+export function isResponsesOnly(model: string): boolean {
+  return responsesOnly.test(model);
+}
+
 /** Models for other endpoints, and variants with options of their own. */
 const special = /search|audio|realtime|transcribe|tts|image|research|safeguard|instruct|computer/;
 

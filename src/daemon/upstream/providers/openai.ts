@@ -2,6 +2,7 @@ import type { ProviderApi } from '../adapter.ts';
 import { chatProvider } from './chat-provider.ts';
 import { chatAdapter } from './openai-chat/adapter.ts';
 import { openAiEmbeddings } from './openai-embeddings.ts';
+import { isResponsesOnly } from './openai-models.ts';
 import { responsesAdapter } from './openai-responses/adapter.ts';
 
 /**
@@ -14,6 +15,7 @@ const openAiBounds = { inputsMax: 1024, bytesMax: 300_000, hasBase64: true };
 export const openAi: ProviderApi = {
   ...chatProvider({ baseUrl: 'https://api.openai.com/v1' }),
   wires: ['responses', 'chat'],
+  wiresOf: (model) => (isResponsesOnly(model) ? ['responses'] : ['responses', 'chat']),
   embeddings: (settings) => openAiEmbeddings(settings, openAiBounds),
   adapter: (settings, wire) => (wire === 'chat' ? chatAdapter(settings) : responsesAdapter(settings)),
 };

@@ -9,6 +9,7 @@ import {
 import { callerNames, withCallerFields } from './caller-fields.ts';
 import { withPlainTools } from './plain-tools.ts';
 import { RefusedOptions, refusedOption } from './refused-options.ts';
+import { stoppedAnswer } from './stop-sequences.ts';
 import { withinAbilities, withoutOptions } from './within-abilities.ts';
 
 interface Upstreams {
@@ -64,7 +65,11 @@ function openReduced(
   const reduced = inference === call.inference ? call : { ...call, inference };
   const left = [...able.dropped, ...dropped];
   return openTranslated(upstream, reduced, signal).then(
-    (answer) => (left.length > 0 ? { ...answer, dropped: [...left, ...(answer.dropped ?? [])] } : answer),
+    (answer) => {
+      const reported =
+        left.length > 0 ? { ...answer, dropped: [...left, ...(answer.dropped ?? [])] } : answer;
+      return stoppedAnswer(reported, call);
+    },
     (error: unknown) => {
       const option = signal.aborted ? undefined : refusedOption(error, reduced);
       if (option === undefined) throw explained(error, reduced);

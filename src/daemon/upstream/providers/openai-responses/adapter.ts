@@ -2,8 +2,7 @@ import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import type { Adapter, ProviderSettings } from '../../adapter.ts';
 import { droppedMembers, type Sent } from '../../dropped-members.ts';
 import { countOf, type Json, listOf, objectOf } from '../../json.ts';
-import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';
-import { stoppingAt } from '../../stop-sequences.ts';
+import { SseJsonDecoder } from '../../sse-decoder.ts';
 import { bearerHeaders } from '../openai-chat/adapter.ts';
 import { openAiFailure } from '../openai-chat/failure.ts';
 import { fittedToModel } from '../openai-options.ts';
@@ -30,13 +29,14 @@ export function responsesAdapter(settings: ProviderSettings): Adapter {
       return {
         ...target,
         body: JSON.stringify(body),
-        dropped: droppedMembers(call.inference, sentIn(call, body), ({ wire }) => wire === 'responses'),
+        dropped: droppedMembers(call.inference, sentIn(body), ({ wire }) => wire === 'responses'),
       };
     },
-    decoder: (call) => new SseJsonDecoder(name, dialectFor(call, name), { hasFrames: isSameWire(call) }),
+    decoder: (call) =>
+      new SseJsonDecoder(name, new ResponsesDialect(name, call.model), { hasFrames: isSameWire(call) }),
     wholeAnswer: (call) => isSameWire(call) && !call.inference.stream,
     readAnswer: (json) => readResponsesAnswer(json, name),
-    documentAsBatch: (json, call) => responseAsBatch(json, dialectFor(call, name)),
+    documentAsBatch: (json, call) => responseAsBatch(json, new ResponsesDialect(name, call.model)),
     countRequest: (call) =>
       isSameWire(call)
         ? {
@@ -51,23 +51,15 @@ export function responsesAdapter(settings: ProviderSettings): Adapter {
 }
 
 /** The options that a request contains. */
-function sentIn({ inference }: UpstreamCall, body: Json): Sent {
+function sentIn(body: Json): Sent {
   const reasoning = objectOf(body.reasoning);
   return {
     temperature: body.temperature,
     topP: body.top_p,
-    stop: inference.sampling.stop,
     logprobs: body.top_logprobs ?? (listOf(body.include).includes(logprobs) || undefined),
     verbosity: objectOf(body.text)?.verbosity,
     effort: reasoning?.effort ?? reasoning?.summary,
   };
-}
-
-/** The format has no stop sequences, which only chat callers can send, so the gateway applies them. */
-function dialectFor({ inference, model }: UpstreamCall, name: string): Dialect {
-  const dialect = new ResponsesDialect(name, model);
-  const { stop } = inference.sampling;
-  return stop === undefined ? dialect : stoppingAt(stop, dialect);
 }
 
 function isSameWire({ inference }: Pick<UpstreamCall, 'inference'>): boolean {

@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { InferenceEvent } from '../../../src/daemon/features/upstreams/neutral.ts';
-import { StopSequences } from '../../../src/daemon/upstream/stop-sequences.ts';
-import { summary } from './upstream-fixture.ts';
+import {
+  StopSequences,
+  stoppedAnswer,
+} from '../../../../../src/daemon/features/inference/translation/stop-sequences.ts';
+import type { InferenceEvent } from '../../../../../src/daemon/features/upstreams/neutral.ts';
+import { inferenceOf } from '../../../../support/inference.ts';
+import { summary } from '../../../upstream/upstream-fixture.ts';
 
 const texts = (...deltas: string[]): InferenceEvent[] =>
   deltas.map((delta) => ({ type: 'text', index: 0, delta }));
@@ -76,4 +80,35 @@ test('log probabilities are kept with whole pieces only', () => {
   };
   const { emitted } = cutOneByOne(['END'], [{ ...piece, delta: 'zero ' }, piece]);
   expect(emitted.flat().slice(0, 2)).toEqual([{ ...piece, delta: 'zero ' }, ...texts('one ')]);
+});
+
+// Without reasoning the tokens can be estimated; else only its provider can count them.
+test.each([
+  [false, 1],
+  [true, 3],
+  [null, 3],
+] as const)('of a model whose reasoning is %s, %i of 3 batches are read', async (reasoning, read) => {
+  let taken = 0;
+  const usage: InferenceEvent = {
+    type: 'usage',
+    tokens: { input: 1, cachedInput: 0, cacheWrite: 0, output: 700, reasoning: 600 },
+  };
+  async function* batches() {
+    for (const events of [texts('one END'), texts(' two'), [...ending, usage]]) {
+      taken += 1;
+      yield { events, frames: undefined };
+    }
+  }
+  const answer = stoppedAnswer(
+    { kind: 'stream', batches: batches(), dropped: [{ param: 'stop' }, { param: 'seed' }] },
+    {
+      inference: inferenceOf({ wire: 'chat', sampling: { stop: ['END'] } }),
+      abilities: { reasoning, structuredOutput: null, logprobs: null },
+    },
+  );
+  if (answer.kind !== 'stream') throw new TypeError('not a stream');
+  const events: InferenceEvent[] = [];
+  for await (const batch of answer.batches) events.push(...batch.events);
+  expect(summary(events)).toMatchObject({ text: 'one ', finish: 'stop' });
+  expect({ taken, dropped: answer.dropped }).toEqual({ taken: read, dropped: [{ param: 'seed' }] });
 });
