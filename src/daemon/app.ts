@@ -94,9 +94,8 @@ export function createApp(deps: AppDeps) {
     observers: inference.observers,
   });
   const autopilots = createAutopilotFeature(deps, {
-    threads,
+    ...features,
     idempotency,
-    workspaces: features.workspaces,
     payments: wallets.payments,
     handlers: () => handlers,
   });
@@ -127,6 +126,8 @@ export function createApp(deps: AppDeps) {
     async recover(): Promise<void> {
       await recoverHolds({ store: storage.metering, now: () => world.now(), marginPpm: settings.marginPpm });
       await Promise.all([calls.recover(), threads.recover(), decisions.recover()]);
+      // Its claims without a run are known once the runs are ended.
+      await autopilots.recover();
     },
     /** Ends the streams of clients that follow events, threads and messages. */
     closeEvents() {
@@ -153,6 +154,7 @@ export function createApp(deps: AppDeps) {
         paywalls.runBackground(signal, onFailure),
         payments.runBackground(signal, onFailure),
         decisions.runBackground(signal, onFailure),
+        autopilots.runBackground(signal, onFailure),
       ]);
     },
   };

@@ -13,10 +13,10 @@ import { ApiError } from '../shared/errors.ts';
 import type { NanoUsd } from '../shared/money.ts';
 
 /** The caller, according to the credential. */
-export type Caller = AnonymousCaller | KeyCaller | LoginCaller | AgentCaller | TokenCaller;
+export type Caller = AnonymousCaller | KeyCaller | LoginCaller | AgentCaller | TokenCaller | AutopilotCaller;
 
 /** A caller with a workspace, for which models can be called. */
-export type Identified = KeyCaller | LoginCaller | AgentCaller;
+export type Identified = KeyCaller | LoginCaller | AgentCaller | AutopilotCaller;
 
 /** A caller who acts for a user. */
 export type KeyOrLogin = KeyCaller | LoginCaller;
@@ -72,6 +72,8 @@ export interface KeyPolicy {
   readonly defaults: KeyDefaults | null;
   /** Whether this key, or one that it descends from, has any restriction. */
   readonly isRestricted: boolean;
+  /** Set if `keyId` is that of an autopilot, whose cap is named differently in errors and events. */
+  readonly isAutopilot?: true;
 }
 
 /** A logged-in user. `workspaceId` is the user's own workspace, the one that `me` names. */
@@ -106,6 +108,23 @@ export interface TokenCaller {
   revoked: AbortSignal;
 }
 
+/**
+ * An autopilot in one of its runs. It calls models with the rights of the credential that started the run, whose access was
+ * checked then.
+ */
+export interface AutopilotCaller {
+  kind: 'autopilot';
+  autopilotId: string;
+  /** The key, login or token that started the run; the autopilot itself if its schedule did. Its calls are recorded with it. */
+  credentialId: string;
+  /** The user for whom it acts. */
+  userId: string;
+  workspaceId: string;
+  /** The spending cap of the autopilot; its parent is the policy of the key that started the run. */
+  policy: KeyPolicy;
+  revoked: AbortSignal;
+}
+
 /** Rejects a key that is known but revoked or expired, so that the call can be reported to its workspace. */
 export class KeyRefused extends ApiError {
   readonly key: { keyId: string; workspaceId: string };
@@ -125,12 +144,13 @@ export function identified(caller: Caller): Identified {
 /** The caller of an endpoint that needs a key or a login. */
 export function keyOrLogin(caller: Caller): KeyOrLogin {
   const known = identified(caller);
-  if (known.kind === 'agent') throw new ApiError('permission');
+  if (known.kind === 'agent' || known.kind === 'autopilot') throw new ApiError('permission');
   return known;
 }
 
-/** The id of the key, login or agent that calls. */
+/** The id of the key, login or agent that calls, or for which an autopilot does. */
 export function credentialId(caller: Identified): string {
+  if (caller.kind === 'autopilot') return caller.credentialId;
   if (caller.kind === 'agent') return caller.agentId;
   return caller.kind === 'key' ? caller.keyId : caller.loginId;
 }
@@ -147,8 +167,14 @@ export function workspaceOf(caller: Caller): string {
   return caller.workspaceId;
 }
 
-/** The user on whose behalf the site API is called: by a login, a token or a key. */
-export function actingUser(caller: Caller): { userId: string; workspaceId: string; revoked: AbortSignal } {
+/** A user, in one of their workspaces. */
+export interface ActingUser {
+  userId: string;
+  workspaceId: string;
+}
+
+/** The user on whose behalf the daemon is called: by a login, a token or a key. */
+export function actingUser(caller: Caller): ActingUser & { revoked: AbortSignal } {
   if (caller.kind === 'anonymous') throw new ApiError('unauthenticated');
   if (caller.kind === 'agent') throw new ApiError('permission');
   const { workspaceId, revoked } = caller;

@@ -143,7 +143,9 @@ describe('a run', () => {
       usage: { totalTokens: expect.any(Number), chargedUsd: '0' },
     });
     const { output: _, ...listed } = shown;
-    expect(await data('GET', `/api/autopilots/${autopilot.handle}/runs`)).toEqual([listed]);
+    expect(await data('GET', `/api/autopilots/${autopilot.handle}/runs`)).toEqual([
+      { ...listed, notRun: null },
+    ]);
     expect(await data('GET', `/api/chats/${shown.chatId}/runs`)).toEqual([listed]);
     expect(await data('GET', `/api/chats/${shown.chatId}`)).toMatchObject({
       autopilotId: autopilot.id,

@@ -37,15 +37,16 @@ const notFound = { status: 404, body: { message: 'Not found.' } };
 describe('autopilots', () => {
   const fields = [
     ...['avatar', 'configVersion', 'createdAt', 'displayName', 'handle', 'id', 'ownerUserId'],
-    ...['status', 'tagline', 'updatedAt', 'visibility'],
-  ];
+    ...['nextRunAt', 'status', 'tagline', 'updatedAt', 'visibility'],
+  ].toSorted();
 
   test('have the documented fields, and their setup when read alone', async () => {
     const made = await create();
     const { body: list } = await ask('GET', '/api/autopilots');
     expect(Object.keys(list)).toEqual(['data']);
     expect(Object.keys(list.data[0]).toSorted()).toEqual(fields);
-    expect(Object.keys(made).toSorted()).toEqual([...fields, 'policy', 'profile'].toSorted());
+    const details = ['modelSpend', 'policy', 'profile', 'schedule'];
+    expect(Object.keys(made).toSorted()).toEqual([...fields, ...details].toSorted());
     const { body: me } = await ask('GET', '/api/me');
     expect(made).toMatchObject({
       status: 'active',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AutopilotRecord } from '../../src/daemon/features/autopilots/store.ts';
+import type { AutopilotRecord, OccurrenceRecord } from '../../src/daemon/features/autopilots/store.ts';
 import { addUsers, morning, type OpenStorage } from './records.ts';
 
 export function autopilotsStoreContract(open: OpenStorage): void {
@@ -17,6 +17,9 @@ export function autopilotsStoreContract(open: OpenStorage): void {
     updatedAt: morning,
     profile: {},
     policy: {},
+    schedule: null,
+    scheduledBy: null,
+    nextRunAt: null,
     ...changes,
   });
   const openWithPilots = async () => {
@@ -63,6 +66,82 @@ export function autopilotsStoreContract(open: OpenStorage): void {
       expect(await autopilots.replace(before, after)).toBe('done');
       expect(await autopilots.replace(before, after)).toBe('changed');
       expect(await autopilots.find(1, 'ap_1')).toEqual(after);
+    });
+
+    const occurrence = (id: string, changes: Partial<OccurrenceRecord> = {}): OccurrenceRecord => ({
+      id,
+      autopilotId: 'ap_1',
+      workspaceId: 'ws_1',
+      status: 'claimed',
+      dueAt: morning,
+      lastDueAt: morning,
+      count: 1,
+      reason: null,
+      createdAt: morning,
+      ...changes,
+    });
+    const openWithDue = async () => {
+      const autopilots = await openWithPilots();
+      const schedule = { cron: '* * * * *', timeZone: 'UTC', input: 'Hello.', paused: false };
+      const scheduledBy = { userId: 'usr_1', workspaceId: 'ws_1', credentialId: null, mayPay: true };
+      const pilot = aPilot('ap_1', { handle: 'first' });
+      const due = { ...pilot, schedule, scheduledBy, nextRunAt: morning };
+      await autopilots.replace(pilot, due);
+      return { autopilots, due };
+    };
+    const page = { workspaceId: 'ws_1', limit: 10 };
+
+    test('are due from the time of their next run', async () => {
+      const { autopilots, due } = await openWithDue();
+      expect(await autopilots.due(morning - 1, 10)).toEqual([]);
+      expect(await autopilots.due(morning, 10)).toEqual([due]);
+      expect(await autopilots.nextDue()).toBe(morning);
+    });
+
+    test('are claimed once for each time', async () => {
+      const { autopilots } = await openWithDue();
+      const claim = { id: 'ap_1', dueAt: morning, nextRunAt: null, occurrences: [occurrence('run_1')] };
+      const claims = await Promise.all([autopilots.claim(claim), autopilots.claim(claim)]);
+      expect(claims).toEqual([true, false]);
+      expect(await autopilots.due(morning, 10)).toEqual([]);
+      expect(await autopilots.nextDue()).toBeUndefined();
+    });
+
+    test('keep what was not run, and not what was', async () => {
+      const { autopilots } = await openWithDue();
+      const missed = occurrence('run_2', { status: 'missed', lastDueAt: morning + 60_000, count: 2 });
+      const [started, skipped] = [occurrence('run_3'), occurrence('run_4')];
+      const occurrences = [missed, started, skipped];
+      await autopilots.claim({ id: 'ap_1', dueAt: morning, nextRunAt: null, occurrences });
+      expect(await autopilots.notRun('ap_1', page)).toEqual([missed]);
+      const reason = { code: 'conflict', message: 'Busy.' };
+      await autopilots.endClaim('run_3', null);
+      await autopilots.endClaim('run_4', reason);
+      expect(await autopilots.notRun('ap_1', page)).toEqual([
+        { ...skipped, status: 'skipped', reason },
+        missed,
+      ]);
+      expect(await autopilots.notRun('ap_1', { ...page, workspaceId: 'ws_2' })).toEqual([]);
+    });
+
+    test('have missed what was claimed and not started', async () => {
+      const { autopilots } = await openWithDue();
+      const claimed = occurrence('run_1');
+      await autopilots.claim({ id: 'ap_1', dueAt: morning, nextRunAt: null, occurrences: [claimed] });
+      expect(await autopilots.endLeftClaims()).toEqual([{ ...claimed, status: 'missed' }]);
+      expect(await autopilots.endLeftClaims()).toEqual([]);
+      expect(await autopilots.notRun('ap_1', page)).toEqual([{ ...claimed, status: 'missed' }]);
+    });
+
+    test('keep the latest 200 that were not run', async () => {
+      const { autopilots } = await openWithDue();
+      const id = (number: number) => `run_${String(number).padStart(3, '0')}`;
+      const occurrences = Array.from({ length: 205 }, (_, number) =>
+        occurrence(id(number), { status: 'missed' }),
+      );
+      await autopilots.claim({ id: 'ap_1', dueAt: morning, nextRunAt: null, occurrences });
+      const kept = await autopilots.notRun('ap_1', { ...page, limit: 500 });
+      expect([kept.length, kept.at(-1)?.id]).toEqual([200, id(5)]);
     });
   });
 }

@@ -1,5 +1,5 @@
 import { Argument, Command } from '@commander-js/extra-typings';
-import type { AutopilotRun } from '../../shared/contract/autopilots.ts';
+import type { AutopilotRun, AutopilotRunEntry } from '../../shared/contract/autopilots.ts';
 import type { ThreadEvent } from '../../shared/contract/threads.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
@@ -15,6 +15,8 @@ import { resolveAutopilot, resolveThread } from '../names/resolve.ts';
 import { example, wholeNumber } from '../options.ts';
 import { bitcoin } from '../output/amount.ts';
 import { escapeControls } from '../output/escape-controls.ts';
+import type { Column } from '../output/table.ts';
+import { plannedTime } from '../output/time.ts';
 import { runColumns } from './chats.ts';
 import { follow } from './follow.ts';
 
@@ -63,7 +65,7 @@ export const listAutopilotRunsCommand = (context: Context) =>
       const { data } = await context
         .client()
         .call(listAutopilotRuns, { params: { autopilot }, query: { limit } });
-      await context.out.table(data, runColumns(context.now()), { empty: 'No runs.' });
+      await context.out.table(data, entryColumns(context.now()), { empty: 'No runs.' });
     });
 
 export const cancelAutopilotRunCommand = (context: Context) =>
@@ -76,6 +78,22 @@ export const cancelAutopilotRunCommand = (context: Context) =>
       const { data } = await context.client().call(cancelAutopilotRun, { params: { autopilot, run } });
       await context.out.record(data, runColumns(context.now()));
     });
+
+/** Runs, and what a schedule did not run: how often it was due, and why. */
+const entryColumns = (now: number): Column<AutopilotRunEntry>[] => [
+  ...runColumns(now).map((column: Column<AutopilotRunEntry>) =>
+    column.title === 'status' ? { ...column, show: statusText } : column,
+  ),
+  {
+    title: 'scheduled_at',
+    value: ({ meta }) => meta.scheduledAt,
+    show: ({ meta }) => (meta.scheduledAt === null ? '–' : plannedTime(meta.scheduledAt)),
+  },
+];
+
+function statusText({ status, notRun }: AutopilotRunEntry): string {
+  return notRun && notRun.count > 1 ? `${status} ×${notRun.count}` : status;
+}
 
 async function inputOf(context: Context, words: string[], readsStdin: boolean): Promise<string> {
   const { stdin } = context.io;

@@ -4,6 +4,7 @@ import type {
   AutopilotDetails,
   AutopilotPolicy,
   AutopilotProfile,
+  AutopilotSchedule,
   AutopilotStatus,
   AutopilotVisibility,
 } from '../../shared/contract/autopilots.ts';
@@ -19,15 +20,18 @@ import {
 import { CliError } from '../failures/cli-error.ts';
 import { resolveAutopilot } from '../names/resolve.ts';
 import { example, wholeNumber } from '../options.ts';
+import { bitcoin, dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
-import { ago } from '../output/time.ts';
+import { ago, plannedTime } from '../output/time.ts';
 import { confirm } from '../terminal/prompts.ts';
+import { spendCap } from './keys/limits.ts';
 
 export const createAutopilotCommand = (context: Context) =>
   autopilotFlags(new Command('create').argument('<name>', 'its display name'))
+    .addHelpText('after', policyFields)
     .addHelpText(
       'after',
-      example('gateway autopilots create "Night Watch" --policy \'{"model":"sim/assistant"}\''),
+      example('gateway autopilots create Paper --schedule "0 8 * * mon-fri" --input "What is new?"'),
     )
     .action(async (displayName, flags) => {
       const body = { displayName, ...autopilotBody(flags) };
@@ -69,7 +73,13 @@ export const updateAutopilotCommand = (context: Context) =>
       .option('--name <name>', 'its display name')
       .addOption(new Option('--status <status>', 'its new status').choices(['active', 'disabled'] as const)),
   )
-    .addHelpText('after', example('gateway autopilots update night-watch --status disabled'))
+    .option('--pause', 'start no runs by the schedule for now')
+    .option('--resume', 'start runs by the schedule again')
+    .addHelpText('after', policyFields)
+    .addHelpText(
+      'after',
+      example('gateway autopilots update night-watch --schedule "@hourly" --spend-cap 1/day'),
+    )
     .action(async (given, { name: displayName, status, ...flags }) => {
       const body = { displayName, status, ...autopilotBody(flags) };
       if (Object.values(body).every((value) => value === undefined)) {
@@ -107,8 +117,30 @@ function autopilotFlags<A extends unknown[], O extends Record<string, unknown>>(
       ).choices(visibilities),
     )
     .option('--profile <json>', 'profile fields, as a JSON object')
-    .option('--policy <json>', 'policy fields, as a JSON object');
+    .option('--policy <json>', 'policy fields, as a JSON object')
+    .addOption(
+      new Option(
+        '--spend-cap <usd/period>',
+        'the most that its model calls may cost: 5/day, 20/month, 100/total; none for no cap',
+      ).argParser((text) => (text === 'none' ? 'none' : spendCap(text))),
+    )
+    .option('--schedule <cron>', 'when it runs by itself: minute, hour, day, month, weekday; none for never')
+    .option(
+      '--time-zone <zone>',
+      'the time zone of the schedule, like Europe/Rome; by default that of the host',
+    )
+    .option('--input <text>', 'what it is asked in each scheduled run')
+    .option(
+      '--run-max-sats <number>',
+      'the most that a scheduled run may pay; approves these payments',
+      wholeNumber({ min: 0 }),
+    );
 }
+
+const policyFields = `
+Policy fields: model, modelProvider, modelSpendCap, toolAllowlist, toolDenylist, l402AllowedHosts,
+l402MaxSpendMsatsPerCall, l402MaxSpendMsatsPerDay, l402RequireApproval.
+Profile fields: ownerDisplayName, personaSummary, autopilotVoice, principles, preferences, onboardingAnswers.`;
 
 interface Flags {
   handle?: string | undefined;
@@ -117,18 +149,52 @@ interface Flags {
   visibility?: AutopilotVisibility | undefined;
   profile?: string | undefined;
   policy?: string | undefined;
+  spendCap?: NonNullable<AutopilotPolicy['modelSpendCap']> | 'none' | undefined;
+  schedule?: string | undefined;
+  timeZone?: string | undefined;
+  input?: string | undefined;
+  runMaxSats?: number | undefined;
+  pause?: true | undefined;
+  resume?: true | undefined;
 }
 
 /** The flags as a request body. */
-function autopilotBody({ profile, policy, handle, tagline, avatar, visibility }: Flags) {
+function autopilotBody({
+  profile,
+  policy,
+  handle,
+  tagline,
+  avatar,
+  visibility,
+  spendCap: cap,
+  ...flags
+}: Flags) {
+  const given = objectIn<AutopilotPolicy>('--policy', policy);
   return {
     handle,
     tagline,
     avatar,
     visibility,
     profile: objectIn<AutopilotProfile>('--profile', profile),
-    policy: objectIn<AutopilotPolicy>('--policy', policy),
+    policy: cap === undefined ? given : { ...given, modelSpendCap: cap === 'none' ? null : cap },
+    schedule: scheduleIn(flags),
   };
+}
+
+type ScheduleFlags = Pick<Flags, 'schedule' | 'timeZone' | 'input' | 'runMaxSats' | 'pause' | 'resume'>;
+
+/** The change of the schedule; undefined if no flag is about it. */
+function scheduleIn({ schedule, timeZone, input, runMaxSats, pause, resume }: ScheduleFlags) {
+  if (schedule === 'none') return null;
+  if (pause && resume) throw new CliError('Give --pause or --resume.', { exit: exitCodes.usage });
+  const change: Partial<AutopilotSchedule> = {
+    ...(schedule !== undefined && { cron: schedule }),
+    ...(timeZone !== undefined && { timeZone }),
+    ...(input !== undefined && { input }),
+    ...(runMaxSats !== undefined && { maxSpendMsats: runMaxSats * 1000 }),
+    ...((pause || resume) && { paused: pause === true }),
+  };
+  return Object.keys(change).length === 0 ? undefined : change;
 }
 
 function objectIn<Members>(flag: string, json: string | undefined): Members | undefined {
@@ -152,6 +218,11 @@ const autopilotColumns = (now: number): Column<Autopilot>[] => [
   { title: 'visibility', value: ({ visibility }) => visibility },
   { title: 'version', value: ({ configVersion }) => configVersion, align: 'right' },
   { title: 'tagline', value: ({ tagline }) => tagline, show: ({ tagline }) => tagline || '–', isSpare: true },
+  {
+    title: 'next_run_at',
+    value: ({ nextRunAt }) => nextRunAt,
+    show: ({ nextRunAt }) => (nextRunAt === null ? '–' : plannedTime(nextRunAt)),
+  },
   { title: 'updated', value: ({ updatedAt }) => updatedAt, show: ({ updatedAt }) => ago(updatedAt, now) },
 ];
 
@@ -159,4 +230,20 @@ const detailColumns = (now: number): Column<AutopilotDetails>[] => [
   ...autopilotColumns(now),
   { title: 'profile', value: ({ profile }) => JSON.stringify(profile) },
   { title: 'policy', value: ({ policy }) => JSON.stringify(policy) },
+  {
+    title: 'schedule',
+    value: ({ schedule }) => schedule && JSON.stringify(schedule),
+    show: ({ schedule }) => (schedule === null ? 'none' : scheduleText(schedule)),
+  },
+  {
+    title: 'model_spend_usd',
+    value: ({ modelSpend }) => JSON.stringify(modelSpend),
+    show: ({ modelSpend: { dayUsd, monthUsd, totalUsd } }) =>
+      `${dollars(dayUsd)} today, ${dollars(monthUsd)} this month, ${dollars(totalUsd)} in total`,
+  },
 ];
+
+function scheduleText({ cron, timeZone, input, paused, maxSpendMsats }: AutopilotSchedule): string {
+  const most = maxSpendMsats === undefined ? '' : `, at most ${bitcoin(maxSpendMsats)}`;
+  return `${cron} (${timeZone})${paused ? ', paused' : ''}${most}: ${input}`;
+}

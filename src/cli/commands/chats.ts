@@ -5,6 +5,7 @@ import { listChats, listRuns } from '../endpoints.ts';
 import { resolveThread } from '../names/resolve.ts';
 import { example, wholeNumber } from '../options.ts';
 import { dollars } from '../output/amount.ts';
+import type { Style } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
 
@@ -37,12 +38,24 @@ export const listRunsCommand = (context: Context) =>
       await context.out.table(data, runColumns(context.now()), { empty: 'No runs.' });
     });
 
-export const runColumns = (now: number): Column<Run>[] => [
+const statusStyles: Partial<Record<string, Style>> = {
+  completed: 'green',
+  failed: 'red',
+  missed: 'yellow',
+  skipped: 'yellow',
+};
+
+/** A run, or what a schedule did not run. */
+type ListedRun = Pick<Run, 'id' | 'model' | 'provider' | 'usage' | 'error' | 'startedAt'> & {
+  status: string;
+};
+
+export const runColumns = (now: number): Column<ListedRun>[] => [
   { title: 'id', value: (run) => run.id },
   {
     title: 'status',
     value: (run) => run.status,
-    style: (run) => (run.status === 'failed' ? 'red' : run.status === 'completed' ? 'green' : 'dim'),
+    style: ({ status }) => statusStyles[status] ?? 'dim',
   },
   { title: 'model', value: (run) => run.model },
   { title: 'provider', value: (run) => run.provider },

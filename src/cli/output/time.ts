@@ -47,4 +47,15 @@ export function localTime(iso: string): string {
   return `${day} ${clockTime(iso)}`;
 }
 
+/** A local time with its zone, for times to come: `Mon 2026-11-23 08:00 CET`. */
+export function plannedTime(iso: string): string {
+  const date = new Date(iso);
+  if (Number.isNaN(date.getTime())) return iso;
+  const part = (options: Intl.DateTimeFormatOptions, type: Intl.DateTimeFormatPartTypes) =>
+    new Intl.DateTimeFormat('en-US', options).formatToParts(date).find((each) => each.type === type)?.value;
+  const weekday = part({ weekday: 'short' }, 'weekday');
+  const zone = part({ timeZoneName: 'short' }, 'timeZoneName');
+  return `${weekday} ${localTime(iso).slice(0, -3)} ${zone}`;
+}
+
 const twoDigits = (part: number) => String(part).padStart(2, '0');

@@ -6,14 +6,21 @@ import {
   AutopilotRuns,
   autopilotHandlers,
   createAutopilots,
+  type Runner,
+  runnerOf,
+  type ScheduledBy,
+  Schedules,
   toolInputs,
 } from '../features/autopilots/index.ts';
+import type { EventFeed } from '../features/events/index.ts';
 import type { Idempotency } from '../features/idempotency/index.ts';
+import type { Authenticator } from '../features/keys/index.ts';
+import type { Admission } from '../features/metering/index.ts';
 import { createPeople } from '../features/profile/index.ts';
 import { chatHandlers, type Threads } from '../features/threads/index.ts';
 import type { Payments } from '../features/wallet/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
-import { type Handler, keyOrLogin, RelayReply } from '../handler.ts';
+import { type Handler, RelayReply } from '../handler.ts';
 import type { Log } from '../log.ts';
 import { portOf } from '../reverse-proxy/address-guard.ts';
 import { RequestFailed, sendGuarded } from '../reverse-proxy/guarded-request.ts';
@@ -37,7 +44,10 @@ interface AutopilotsDeps {
 interface AutopilotsFeatures {
   threads: Threads;
   payments: Pick<Payments, 'pay' | 'get' | 'preimage'>;
-  workspaces: Pick<Workspaces, 'isDaemonOwner'>;
+  workspaces: Pick<Workspaces, 'isDaemonOwner' | 'roleOf'>;
+  authentication: Pick<Authenticator, 'callerOf' | 'membershipEnd'>;
+  admission: Pick<Admission, 'usedBy'>;
+  events: Pick<EventFeed, 'record'>;
   idempotency: Pick<Idempotency, 'once'>;
   /** Every endpoint of the daemon. */
   handlers: () => readonly Handler[];
@@ -49,7 +59,7 @@ const requestLimits = { timeoutMs: 30_000, bytesMax: 64 * 1024 };
 /** Autopilots, their runs, and the chats that these are part of. */
 export function createAutopilotFeature(deps: AutopilotsDeps, features: AutopilotsFeatures) {
   const { storage, world, makeId, settings, log } = deps;
-  const { threads, payments, workspaces, idempotency } = features;
+  const { threads, payments, workspaces, idempotency, admission } = features;
   const calls = innerCalls(features.handlers);
   const rules = {
     allowed: () => settings.allowedUpstreams,
@@ -61,10 +71,13 @@ export function createAutopilotFeature(deps: AutopilotsDeps, features: Autopilot
     makeId,
     randomBytes: (count) => world.randomBytes(count),
     now: () => world.now(),
+    timeZone: () => Intl.DateTimeFormat().resolvedOptions().timeZone,
+    onPlanned: () => schedules.wake(),
   });
   const runs = new AutopilotRuns({
     autopilots,
     threads,
+    notRun: storage.autopilots.notRun,
     makeId,
     world,
     log,
@@ -75,7 +88,7 @@ export function createAutopilotFeature(deps: AutopilotsDeps, features: Autopilot
       return JSON.parse(Buffer.from(reply.body).toString()) as ResponseResource;
     },
     faultIn: (name, value) => argumentFault(toolInputs[name], value),
-    mayUsePrivate: (caller) => workspaces.isDaemonOwner(keyOrLogin(caller)),
+    mayUsePrivate: (user) => workspaces.isDaemonOwner(user),
     async send(request) {
       try {
         return await sendGuarded(request, { rules, ...requestLimits });
@@ -89,9 +102,23 @@ export function createAutopilotFeature(deps: AutopilotsDeps, features: Autopilot
     payment: (caller, id) => payments.get(caller, id),
     preimage: (payment) => payments.preimage(payment),
   });
+  const schedules = new Schedules({
+    store: storage.autopilots,
+    runs,
+    runnerOf: (by) => scheduledRunner(by, features),
+    events: features.events,
+    makeId,
+    world,
+    log,
+  });
   return {
     handlers: [
-      ...autopilotHandlers({ autopilots, runs, idempotency }),
+      ...autopilotHandlers({
+        autopilots,
+        runs,
+        idempotency,
+        usedBy: (autopilotId) => admission.usedBy(autopilotId),
+      }),
       ...chatHandlers({
         threads,
         autopilotNamed: async (caller, reference) => (await autopilots.find(caller, reference)).id,
@@ -99,5 +126,23 @@ export function createAutopilotFeature(deps: AutopilotsDeps, features: Autopilot
     ],
     /** Waits for runs until the deadline, then ends them. */
     drain: (deadlineMs: number): Promise<void> => runs.drain(deadlineMs),
+    recover: (): Promise<void> => schedules.recover(),
+    /** Runs schedules until aborted. */
+    runBackground: (signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void> =>
+      schedules.runBackground(signal, onFailure),
   };
+}
+
+/** For whom a schedule runs. Fails with an ApiError if the key or token has ended, or the user left the workspace. */
+async function scheduledRunner(
+  { userId, workspaceId, credentialId, mayPay }: ScheduledBy,
+  { authentication, workspaces }: Pick<AutopilotsFeatures, 'authentication' | 'workspaces'>,
+): Promise<Runner> {
+  if (credentialId !== null) {
+    const caller = await authentication.callerOf({ workspaceId, userId, id: credentialId });
+    return runnerOf(caller);
+  }
+  if ((await workspaces.roleOf(workspaceId, userId)) === undefined) throw new ApiError('unauthenticated');
+  const revoked = authentication.membershipEnd(workspaceId, userId);
+  return { userId, workspaceId, credentialId: undefined, keyPolicy: undefined, mayPay, revoked };
 }

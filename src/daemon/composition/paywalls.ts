@@ -20,7 +20,7 @@ import { createPeople } from '../features/profile/index.ts';
 import { createDataSealer } from '../features/vault/index.ts';
 import type { Invoices, Wallets } from '../features/wallet/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
-import { type Caller, type Handler, keyOrLogin } from '../handler.ts';
+import { actingUser, type Caller, type Handler } from '../handler.ts';
 import { createRateLimit } from '../http/protection/rate-limit.ts';
 import type { Log } from '../log.ts';
 import { type AddressRules, portOf, upstreamProblem } from '../reverse-proxy/address-guard.ts';
@@ -110,10 +110,7 @@ export function createPaywallFeature(deps: PaywallsDeps, features: PaywallsFeatu
     randomBytes,
     people: createPeople({ store: storage.profile }),
     requireWallet: (caller) => features.wallets.required(caller),
-    mayUsePrivate: async (caller: Caller) =>
-      caller.kind === 'token'
-        ? await features.workspaces.isDaemonOwner({ ...caller, kind: 'login', loginId: caller.tokenId })
-        : await features.workspaces.isDaemonOwner(keyOrLogin(caller)),
+    mayUsePrivate: (caller: Caller) => features.workspaces.isDaemonOwner(actingUser(caller)),
     upstreamProblem: (url, { mayBePrivate }) => upstreamProblem(url, { mayBePrivate, rules }),
     events: features.events,
     now: () => world.now(),

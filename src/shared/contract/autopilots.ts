@@ -1,9 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { Run } from './chats.ts';
 import { endpoint } from './endpoint.ts';
+import { spendCap } from './key-limits.ts';
 import { idempotencyErrors, idempotencyHeaders, OnceHeaders } from './model-call.ts';
 import { dataOf, pageLimit, pageSizeMax, RowId } from './site.ts';
-import { AnyObject, maybe, nullable, OneLine, StrictObject, Timestamp } from './vocabulary.ts';
+import { AnyObject, maybe, nullable, OneLine, StrictObject, Timestamp, Usd } from './vocabulary.ts';
 
 /** `active` and `disabled` can change into each other; `archived` is final. */
 export const autopilotStatuses = ['active', 'disabled', 'archived'] as const;
@@ -29,6 +30,12 @@ const members = {
   displayName: Type.String(),
   handle: Type.String({ description: 'Unique on this host.' }),
   id: Type.String({ description: '`ap_…`' }),
+  nextRunAt: nullable(
+    Type.String({
+      format: 'date-time',
+      description: 'When its schedule runs it next; null while no run is planned.',
+    }),
+  ),
   ownerUserId: RowId,
   status: Status,
   tagline: Type.String(),
@@ -71,6 +78,11 @@ export const AutopilotPolicy = Type.Object(
     ),
     toolAllowlist: tools('The only tools it may use.'),
     toolDenylist: tools('Tools it may not use.'),
+    modelSpendCap: maybe(
+      spendCap(
+        'Maximum charges for its model calls per period, in UTC, of all its runs together. Without it, only the limits of the key and the workspace apply.',
+      ),
+    ),
     l402RequireApproval: maybe(
       Type.Boolean({
         description:
@@ -101,9 +113,68 @@ export const AutopilotPolicy = Type.Object(
   { $id: 'AutopilotPolicy', additionalProperties: false },
 );
 
-/** An autopilot with its profile and policy. */
+const maxSpendMsats = Type.Integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description:
+    'The most that a run may pay in total, in millisatoshis without fees. It approves these payments if `l402RequireApproval` of the policy demands that.',
+});
+
+const messageText = { minLength: 1, pattern: '\\S' } as const;
+
+const scheduleMembers = {
+  cron: Type.String({
+    minLength: 1,
+    maxLength: 128,
+    description:
+      'Minute, hour, day of the month, month and day of the week, as in cron: `0 8 * * mon-fri`. Also `@hourly`, `@daily`, `@weekly`, `@monthly` and `@yearly`.',
+  }),
+  timeZone: Type.String({
+    minLength: 1,
+    maxLength: 64,
+    description: 'The IANA time zone in which `cron` is read: `Europe/Rome`. Default: that of the host.',
+  }),
+  input: Type.String({
+    ...messageText,
+    maxLength: 20_000,
+    description: 'What the autopilot is asked in each run.',
+  }),
+  paused: Type.Boolean({ description: 'Whether the schedule starts no runs for now.' }),
+};
+
+/** When an autopilot runs by itself. */
+export const AutopilotSchedule = Type.Object(
+  { ...scheduleMembers, maxSpendMsats: Type.Optional(maxSpendMsats) },
+  { $id: 'AutopilotSchedule' },
+);
+
+const ScheduleChange = Type.Object(
+  {
+    cron: Type.Optional(scheduleMembers.cron),
+    timeZone: Type.Optional(scheduleMembers.timeZone),
+    input: Type.Optional(scheduleMembers.input),
+    paused: Type.Optional(scheduleMembers.paused),
+    maxSpendMsats: maybe(maxSpendMsats),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'When it runs by itself; null removes the schedule. A new one needs `cron` and `input`. Its runs have the rights of the credential that set it, and end with it if that is a key or an access token.',
+  },
+);
+
+/** An autopilot with its profile, policy and schedule. */
 export const AutopilotDetails = Type.Object(
-  { ...members, profile: AutopilotProfile, policy: AutopilotPolicy },
+  {
+    ...members,
+    profile: AutopilotProfile,
+    policy: AutopilotPolicy,
+    schedule: nullable(AutopilotSchedule),
+    modelSpend: Type.Object(
+      { dayUsd: Usd, monthUsd: Usd, totalUsd: Usd },
+      { description: 'What its model calls were charged, of this day and month in UTC, and in total.' },
+    ),
+  },
   { $id: 'AutopilotDetails' },
 );
 
@@ -138,6 +209,7 @@ const changeable = {
   visibility: Type.Optional(Visibility),
   profile: Type.Optional(AutopilotProfile),
   policy: Type.Optional(AutopilotPolicy),
+  schedule: maybe(ScheduleChange),
 };
 const displayName = OneLine({ maxLength: 120, description: 'A display name.' });
 
@@ -195,7 +267,7 @@ export const updateAutopilot = endpoint({
   path: '/api/autopilots/{autopilot}',
   summary: 'Update an autopilot.',
   description:
-    'Omitted members are unchanged, also within `profile` and `policy`; null clears. An archived autopilot cannot be changed.',
+    'Omitted members are unchanged, also within `profile`, `policy` and `schedule`; null clears. An archived autopilot cannot be changed.',
   tag: 'Autopilots',
   access,
   params,
@@ -231,7 +303,29 @@ export const AutopilotRun = Type.Object(
   { $id: 'AutopilotRun' },
 );
 
-const messageText = { minLength: 1, pattern: '\\S' } as const;
+/** A run of an autopilot in a list, or times of its schedule at which it did not run. */
+export const AutopilotRunEntry = Type.Object(
+  {
+    ...Run.properties,
+    id: Type.String({ description: '`run_…`' }),
+    chatId: nullable(Type.String({ description: '`th_…`; null for what was not run.' })),
+    status: Type.Enum(['running', 'completed', 'failed', 'cancelled', 'missed', 'skipped'], {
+      description:
+        '`missed`: the daemon was not running at that time. `skipped`: the run could not start; `error` has the reason.',
+    }),
+    notRun: nullable(
+      Type.Object(
+        {
+          count: Type.Integer({ minimum: 1, description: 'At most 1,000.' }),
+          firstAt: Timestamp,
+          lastAt: Timestamp,
+        },
+        { description: 'How many runs of the schedule are missing, and when they were due; null for a run.' },
+      ),
+    ),
+  },
+  { $id: 'AutopilotRunEntry' },
+);
 
 /** What a run is started with. */
 const runMembers = {
@@ -245,14 +339,7 @@ const runMembers = {
     ],
     { description: 'What the autopilot is asked: a text, or messages.' },
   ),
-  maxSpendMsats: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description:
-        'The most that this run may pay in total, in millisatoshis without fees. It approves these payments if `l402RequireApproval` of the policy demands that.',
-    }),
-  ),
+  maxSpendMsats: Type.Optional(maxSpendMsats),
 };
 const runDescription = [
   'Its model is called with its profile as instructions, and may use tools of the daemon until it answers: requests to the hosts of the policy, and payments within its limits.',
@@ -312,14 +399,14 @@ export const listAutopilotRuns = endpoint({
   method: 'GET',
   path: '/api/autopilots/{autopilot}/runs',
   summary: 'List the runs of an autopilot.',
-  description: 'Newest first.',
+  description: 'Newest first, with the runs of its schedule that were missed or skipped.',
   tag: 'Autopilots',
   access,
   params,
   query: Type.Object({
     limit: pageLimit(`Page size; default 100, at most ${pageSizeMax}.`),
   }),
-  result: dataOf(Type.Array(Run)),
+  result: dataOf(Type.Array(AutopilotRunEntry)),
   errors: [...errors, 'not_found'],
 });
 
@@ -355,6 +442,8 @@ export type AutopilotDetails = Static<typeof AutopilotDetails>;
 export type AutopilotProfile = Static<typeof AutopilotProfile>;
 export type AutopilotPolicy = Static<typeof AutopilotPolicy>;
 export type AutopilotRun = Static<typeof AutopilotRun>;
+export type AutopilotRunEntry = Static<typeof AutopilotRunEntry>;
+export type AutopilotSchedule = Static<typeof AutopilotSchedule>;
 export type AutopilotTool = (typeof autopilotTools)[number];
 export type AutopilotStatus = (typeof autopilotStatuses)[number];
 export type AutopilotVisibility = (typeof autopilotVisibilities)[number];

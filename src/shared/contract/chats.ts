@@ -70,8 +70,14 @@ export const Run = Type.Object(
       finishReason: nullable(
         Type.String({ description: '`stop`, `max_output_tokens` or `content_filter`.' }),
       ),
-      endpoint: Type.String({ description: 'The path of the call.' }),
+      endpoint: Type.String({ description: 'The path of the call; empty for a run of a schedule.' }),
       keyId: nullable(Type.String({ description: 'The calling key; null for a login.' })),
+      scheduledAt: nullable(
+        Type.String({
+          format: 'date-time',
+          description: 'The time of the autopilot’s schedule at which the run was due; null for other runs.',
+        }),
+      ),
     }),
     error: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
     startedAt: Timestamp,

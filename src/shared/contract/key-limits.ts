@@ -24,18 +24,18 @@ export const ModelPatterns = Type.Array(Type.String({ minLength: 1, maxLength: 2
 
 const Amount = amount('Dollars, from 0 to 9,000,000: `"5"` or `"0.25"`.');
 
+/** A maximum spending per period. */
+export function spendCap(description: string) {
+  return Type.Object(
+    { usd: Amount, period: Type.Enum(['day', 'month', 'total']) },
+    { additionalProperties: false, description },
+  );
+}
+
 /** Changes to a key's limits: omitted members are unchanged, null clears. */
 export const LimitsChange = Type.Object(
   {
-    spend_cap: maybe(
-      Type.Object(
-        { usd: Amount, period: Type.Enum(['day', 'month', 'total']) },
-        {
-          additionalProperties: false,
-          description: 'Maximum spending per period, in UTC.',
-        },
-      ),
-    ),
+    spend_cap: maybe(spendCap('Maximum spending per period, in UTC.')),
     max_price: maybe(
       Type.Object(
         { input: maybe(Amount), output: maybe(Amount) },

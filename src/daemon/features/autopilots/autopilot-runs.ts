@@ -7,30 +7,31 @@ import { wellFormedMembers } from '../../../shared/input-faults.ts';
 import type { JsonObject } from '../../../shared/json-object.ts';
 import { notFound } from '../../../shared/not-found.ts';
 import { responseText } from '../../../shared/response-text.ts';
-import { actingUser, type Caller, type Identified, workspaceOf } from '../../handler.ts';
+import { type ActingUser, type AutopilotCaller, type Caller, workspaceOf } from '../../handler.ts';
 import type { Log } from '../../log.ts';
 import { type World, within } from '../../world.ts';
 import { type RunRecord, type ThreadRun, type Threads, titleOf } from '../threads/index.ts';
 import type { Autopilots } from './autopilots.ts';
 import { HttpTools, type HttpToolsDeps } from './http-tools.ts';
-import { mayPay } from './payment-permission.ts';
 import { runLoop } from './run-loop.ts';
-import type { AutopilotRecord } from './store.ts';
+import { callerFor, type Runner, runnerOf } from './runner.ts';
+import type { AutopilotRecord, AutopilotsStore, OccurrenceRecord } from './store.ts';
 
 export interface AutopilotRunsDeps extends HttpToolsDeps {
   autopilots: Pick<Autopilots, 'find'>;
   threads: Threads;
+  notRun: AutopilotsStore['notRun'];
   makeId: MakeId;
   world: Pick<World, 'sleep'>;
   /** Makes a model call in the Responses format as the caller. Fails with an ApiError. */
   respond(
     body: JsonObject,
-    call: { caller: Identified; requestId: string; signal: AbortSignal },
+    call: { caller: AutopilotCaller; requestId: string; signal: AbortSignal },
   ): Promise<ResponseResource>;
   /** The first fault in a tool's arguments, as a sentence; undefined if they are valid. */
   faultIn(name: AutopilotTool, value: unknown): string | undefined;
-  /** Whether a caller may reach private addresses. */
-  mayUsePrivate(caller: Identified): Promise<boolean>;
+  /** Whether a user may reach private addresses. */
+  mayUsePrivate(user: ActingUser): Promise<boolean>;
   settings: {
     readonly defaultModel: string | undefined;
     /** The most runs at the same time. */
@@ -51,9 +52,23 @@ interface RunCall {
   endpoint: string;
 }
 
+/** A run of a schedule. */
+interface ScheduledRun {
+  runner: Runner;
+  /** The id of the run. */
+  runId: string;
+  dueAt: number;
+  input: string;
+  maxSpendMsats: number | undefined;
+  /** Called if the run fails; not when it is cancelled. */
+  onFailed: (run: Pick<ThreadRun, 'id' | 'threadId'>, error: { code: string; message: string }) => void;
+}
+
 type RunRequest = Body<typeof runAutopilot>;
 
 const retryAfterSeconds = 10;
+/** The endpoint of runs that no request started. */
+const schedulePath = '';
 /** After a drain's deadline, runs may take this long to store their end. */
 const endGraceMs = 3_000;
 
@@ -79,24 +94,44 @@ export class AutopilotRuns {
    */
   async start(call: RunCall, reference: string, request: RunRequest): Promise<ShownRun> {
     wellFormedMembers(request);
-    const { threads } = this.#deps;
     const autopilot = await this.#deps.autopilots.find(call.caller, reference);
+    const { requestId, endpoint } = call;
+    const { chatId, maxSpendMsats } = request;
+    const runner = runnerOf(call.caller);
+    const input = itemsOf(request.input);
+    const run = await this.#start(autopilot, { runner, requestId, endpoint, input, chatId, maxSpendMsats });
+    return await this.#shown(call.caller, autopilot, run.id);
+  }
+
+  /** Starts a run in a new chat, as `start` does. */
+  async startScheduled(autopilot: AutopilotRecord, scheduled: ScheduledRun): Promise<ThreadRun> {
+    return await this.#start(autopilot, {
+      ...scheduled,
+      requestId: this.#deps.makeId('req'),
+      endpoint: schedulePath,
+      input: itemsOf(scheduled.input),
+      scheduledAt: scheduled.dueAt,
+    });
+  }
+
+  async #start(autopilot: AutopilotRecord, start: RunStart): Promise<ThreadRun> {
+    const { threads, settings } = this.#deps;
+    const { runner, runId, input, scheduledAt, requestId, endpoint } = start;
     requireActive(autopilot);
-    const model = autopilot.policy.model ?? this.#deps.settings.defaultModel;
+    const model = autopilot.policy.model ?? settings.defaultModel;
     if (model === undefined) {
       throw new ApiError('conflict', { message: 'The autopilot has no model: set `policy.model`.' });
     }
-    const caller = modelCaller(call.caller);
-    const { backgroundRunsMax } = this.#deps.settings;
+    if (this.#draining.signal.aborted) throw interrupted();
+    const { backgroundRunsMax } = settings;
     if (this.#taken >= backgroundRunsMax) throw tooMany(backgroundRunsMax);
-    const input = itemsOf(request.input);
     const title = titleOf(String(input.find(({ role }) => role === 'user')?.content ?? ''));
-    const { requestId, endpoint } = call;
     const { id, configVersion } = autopilot;
+    const caller = callerFor(autopilot, runner);
     this.#taken += 1;
     let run: ThreadRun;
     try {
-      const threadId = request.chatId ?? (await threads.create(caller, title, id)).id;
+      const threadId = start.chatId ?? (await threads.create(caller, title, id)).id;
       run = await threads.start({
         caller,
         requestId,
@@ -105,7 +140,8 @@ export class AutopilotRuns {
         endpoint,
         model,
         title,
-        autopilot: { id, configVersion },
+        autopilot: { id, configVersion, scheduledAt },
+        runId,
       });
     } catch (error) {
       this.#taken -= 1;
@@ -116,9 +152,8 @@ export class AutopilotRuns {
       this.#running.delete(run.id);
       this.#taken -= 1;
     });
-    const shown = await this.#shown(caller, autopilot, run.id);
-    void this.#run(run, { autopilot, caller, call, input, model, request });
-    return shown;
+    void this.#run(run, { ...start, autopilot, model });
+    return run;
   }
 
   /** Runs the autopilot that a chat is addressed to. Fails with `conflict` for a chat without one. */
@@ -130,10 +165,13 @@ export class AutopilotRuns {
     return await this.start(call, autopilotId, { ...request, chatId });
   }
 
-  /** Those in chats of the caller's workspace, newest first. */
-  async list(caller: Caller, reference: string, limit: number): Promise<RunRecord[]> {
-    const { id } = await this.#deps.autopilots.find(caller, reference);
-    return await this.#deps.threads.reads.runsBy(id, { workspaceId: workspaceOf(caller), limit });
+  /** Those in chats of the caller's workspace, and what its schedule did not run there; newest first. */
+  async list(caller: Caller, reference: string, limit: number): Promise<(RunRecord | OccurrenceRecord)[]> {
+    const { autopilots, threads, notRun } = this.#deps;
+    const { id } = await autopilots.find(caller, reference);
+    const page = { workspaceId: workspaceOf(caller), limit };
+    const [runs, others] = await Promise.all([threads.reads.runsBy(id, page), notRun(id, page)]);
+    return [...runs, ...others].sort((one, other) => (one.id < other.id ? 1 : -1)).slice(0, limit);
   }
 
   async get(caller: Caller, reference: string, runId: string): Promise<ShownRun> {
@@ -159,16 +197,17 @@ export class AutopilotRuns {
   }
 
   /** Never rejects. */
-  async #run(run: ThreadRun, { autopilot, caller, call, input, model, request }: StartedRun): Promise<void> {
+  async #run(run: ThreadRun, { autopilot, runner, input, model, ...start }: StartedRun): Promise<void> {
     const { autopilots, makeId, respond, faultIn, mayUsePrivate, log } = this.#deps;
-    const signal = AbortSignal.any([run.stopped, this.#draining.signal, caller.revoked]);
+    const signal = AbortSignal.any([run.stopped, this.#draining.signal, runner.revoked]);
+    const caller = callerFor(autopilot, runner);
     try {
       const tools = new HttpTools(this.#deps, {
         caller,
         signal,
-        mayPay: mayPay(call.caller),
-        mayBePrivate: await mayUsePrivate(caller),
-        maxSpendMsat: request.maxSpendMsats,
+        mayPay: runner.mayPay,
+        mayBePrivate: await mayUsePrivate(runner),
+        maxSpendMsat: start.maxSpendMsats,
         note: (type, payload) => run.note(type, payload),
       });
       const earlier = await run.earlier();
@@ -180,14 +219,17 @@ export class AutopilotRuns {
           run,
           signal,
           log,
-          respond: (body, requestId) => respond(body, { caller, requestId, signal }),
-          current: async () => requireActive(await autopilots.find(call.caller, autopilot.id)),
+          respond: (current, body, requestId) =>
+            respond(body, { caller: callerFor(current, runner), requestId, signal }),
+          current: async () => requireActive(await autopilots.find(caller, autopilot.id)),
         },
         { model, input: [...earlier, ...input] },
       );
       await run.complete({ input: input.map((item) => ({ id: makeId('msg'), ...item })), output });
     } catch (error) {
-      await run.end(this.#failure(error, { signal, runId: run.id }));
+      const failure = this.#failure(error, { signal, runId: run.id });
+      await run.end(failure);
+      if (!run.stopped.aborted) start.onFailed?.(run, failure);
     }
   }
 
@@ -215,15 +257,20 @@ export class AutopilotRuns {
   }
 }
 
-interface StartedRun {
-  autopilot: AutopilotRecord;
-  /** Makes the model calls. */
-  caller: Identified;
-  /** The request that started the run. */
-  call: RunCall;
+/** What a run is started with. */
+interface RunStart extends Partial<Pick<ScheduledRun, 'runId' | 'onFailed'>> {
+  runner: Runner;
+  requestId: string;
+  endpoint: string;
   input: JsonObject[];
+  chatId?: string | undefined;
+  maxSpendMsats: number | undefined;
+  scheduledAt?: number;
+}
+
+interface StartedRun extends RunStart {
+  autopilot: AutopilotRecord;
   model: string;
-  request: RunRequest;
 }
 
 function itemsOf(input: RunRequest['input']): JsonObject[] {
@@ -236,16 +283,6 @@ function requireActive(autopilot: AutopilotRecord): AutopilotRecord {
   throw new ApiError('conflict', {
     message: `The autopilot is \`${autopilot.status}\`; only active autopilots can run.`,
   });
-}
-
-/** The caller as model calls know it: an access token acts as its user. */
-function modelCaller(caller: Caller): Identified {
-  const { userId, workspaceId, revoked } = actingUser(caller);
-  if (caller.kind === 'token')
-    return { kind: 'login', loginId: caller.tokenId, userId, workspaceId, revoked };
-  if (caller.kind !== 'key') return caller as Identified;
-  if (caller.scopes.has('responses')) return caller;
-  throw new ApiError('out_of_scope', { message: 'The key lacks the scope `responses`.' });
 }
 
 function interrupted(): ApiError {

@@ -1,6 +1,7 @@
 import type {
   AutopilotPolicy,
   AutopilotProfile,
+  AutopilotSchedule,
   AutopilotStatus,
   createAutopilot,
   updateAutopilot,
@@ -12,8 +13,11 @@ import { inputFault, wellFormedMembers } from '../../../shared/input-faults.ts';
 import type { Caller } from '../../handler.ts';
 import type { People } from '../profile/index.ts';
 import { candidateHandles, checkHandle } from './choose-handle.ts';
+import { checkTimes, timeAfter } from './cron.ts';
 import { requireMayRaise } from './payment-permission.ts';
-import type { AutopilotRecord, AutopilotsStore } from './store.ts';
+import { runnerOf } from './runner.ts';
+import { modelSpendCapOf } from './spending-cap.ts';
+import type { AutopilotRecord, AutopilotsStore, ScheduledBy } from './store.ts';
 
 export interface AutopilotsDeps {
   store: AutopilotsStore;
@@ -21,6 +25,10 @@ export interface AutopilotsDeps {
   makeId: MakeId;
   randomBytes: (count: number) => Uint8Array;
   now: () => number;
+  /** The time zone of the host. */
+  timeZone: () => string;
+  /** Called after each change that may plan a run. */
+  onPlanned: () => void;
 }
 
 type Change = Body<typeof updateAutopilot>;
@@ -38,15 +46,26 @@ export function createAutopilots(deps: AutopilotsDeps) {
     if (!record) throw new ApiError('not_found');
     return record;
   };
+  const context = (caller: Caller): Omit<Planning, 'status'> => ({
+    caller,
+    now: now(),
+    timeZone: deps.timeZone,
+  });
   const change = async (caller: Caller, reference: string, request: Change): Promise<AutopilotRecord> => {
     wellFormedMembers(request);
     for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
       const before = await find(caller, reference);
-      const after = applyChange(before, request, now());
-      if (after === before) return before;
+      const changed = applyChange(before, request);
+      const planning = { ...context(caller), status: changed.status };
+      const after = { ...changed, ...planned(before, request.schedule, planning) };
+      if (isSame(before, after, membersOf(before))) return before;
       requireMayRaise(caller, before.policy, after.policy);
+      after.updatedAt = planning.now;
       const outcome = await store.replace(before, after);
-      if (outcome === 'done') return after;
+      if (outcome === 'done') {
+        deps.onPlanned();
+        return after;
+      }
       if (outcome === 'handle-taken') throw inputFault('handle', 'belongs to another autopilot');
     }
     throw new ApiError('conflict');
@@ -70,13 +89,16 @@ export function createAutopilots(deps: AutopilotsDeps) {
         updatedAt: at,
         profile: merged<AutopilotProfile>({}, request.profile),
         policy: merged<AutopilotPolicy>({ l402RequireApproval: true }, request.policy),
+        ...planned(unplanned, request.schedule, { ...context(caller), status: request.status ?? 'active' }),
       };
+      modelSpendCapOf(record.policy);
       requireMayRaise(caller, {}, record.policy);
       const handle = await store.insert(
         record,
         candidateHandles(request.handle, request.displayName, deps.randomBytes),
       );
       if (handle === undefined) throw inputFault('handle', 'belongs to another autopilot');
+      deps.onPlanned();
       return { ...record, handle };
     },
 
@@ -102,11 +124,75 @@ export function createAutopilots(deps: AutopilotsDeps) {
 
 export type Autopilots = ReturnType<typeof createAutopilots>;
 
-/** Applies a change; returns the same record if nothing differs. */
-function applyChange(before: AutopilotRecord, request: Change, at: number): AutopilotRecord {
+type Plan = Pick<AutopilotRecord, 'schedule' | 'scheduledBy' | 'nextRunAt'>;
+
+const unplanned: Plan = { schedule: null, scheduledBy: null, nextRunAt: null };
+
+interface Planning {
+  caller: Caller;
+  status: AutopilotStatus;
+  now: number;
+  timeZone: () => string;
+}
+
+/**
+ * The schedule after a change, and its next run. A run that is planned stays, unless its times change: what was due may not have
+ * been claimed yet. Fails with `invalid_request`, and with `out_of_scope` for a caller that may not run autopilots.
+ */
+function planned(
+  before: Plan,
+  change: Change['schedule'],
+  { caller, status, now, timeZone }: Planning,
+): Plan {
+  const schedule = changedSchedule(before.schedule, change, timeZone);
+  if (schedule === null) return unplanned;
+  const isOld = before.schedule !== null && isSameRun(before.schedule, schedule);
+  const areTimesOld =
+    before.schedule?.cron === schedule.cron && before.schedule.timeZone === schedule.timeZone;
+  if (!areTimesOld) checkTimes(schedule, now);
+  const scheduledBy = isOld ? before.scheduledBy : scheduledByCaller(caller);
+  const isPlanned = status === 'active' && !schedule.paused;
+  if (!isPlanned) return { schedule, scheduledBy, nextRunAt: null };
+  const nextRunAt = areTimesOld && before.nextRunAt !== null ? before.nextRunAt : timeAfter(schedule, now);
+  return { schedule, scheduledBy, nextRunAt };
+}
+
+/** Whether two schedules differ in nothing but whether they are paused. */
+function isSameRun(one: AutopilotSchedule, other: AutopilotSchedule): boolean {
+  return JSON.stringify({ ...one, paused: false }) === JSON.stringify({ ...other, paused: false });
+}
+
+function changedSchedule(
+  before: AutopilotSchedule | null,
+  change: Change['schedule'],
+  timeZone: () => string,
+): AutopilotSchedule | null {
+  if (change === undefined) return before;
+  if (change === null) return null;
+  const after = merged<Partial<AutopilotSchedule>>(before ?? {}, change as Partial<AutopilotSchedule>);
+  const { cron, input, maxSpendMsats } = after;
+  if (cron === undefined) throw inputFault('schedule.cron', 'is missing');
+  if (input === undefined) throw inputFault('schedule.input', 'is missing: what the autopilot is asked');
+  return {
+    cron,
+    timeZone: after.timeZone ?? timeZone(),
+    input,
+    paused: after.paused ?? false,
+    ...(maxSpendMsats !== undefined && { maxSpendMsats }),
+  };
+}
+
+function scheduledByCaller(caller: Caller): ScheduledBy {
+  const { userId, workspaceId, credentialId, mayPay } = runnerOf(caller);
+  const lasting = caller.kind === 'login' ? null : (credentialId ?? null);
+  return { userId, workspaceId, credentialId: lasting, mayPay };
+}
+
+/** Applies a change, but for the schedule. */
+function applyChange(before: AutopilotRecord, request: Change): AutopilotRecord {
   if (before.status === 'archived')
     throw inputFault('status', 'is `archived`; archived autopilots cannot be changed');
-  const { profile, policy, handle, ...plain } = request;
+  const { profile, policy, handle, schedule: _, ...plain } = request;
   const after: AutopilotRecord = {
     ...before,
     ...plain,
@@ -114,9 +200,9 @@ function applyChange(before: AutopilotRecord, request: Change, at: number): Auto
     profile: merged(before.profile, profile),
     policy: merged(before.policy, policy),
   };
+  modelSpendCapOf(after.policy);
   if (!isSame(before, after, ['profile', 'policy'])) after.configVersion += 1;
-  const isUnchanged = isSame(before, after, Object.keys(before) as (keyof AutopilotRecord)[]);
-  return isUnchanged ? before : { ...after, updatedAt: at };
+  return after;
 }
 
 /** Absent members stay, null clears. */
@@ -124,6 +210,8 @@ function merged<Members extends object>(before: Members, change: Members | undef
   const entries = Object.entries({ ...before, ...change });
   return Object.fromEntries(entries.filter(([, value]) => value !== null)) as Members;
 }
+
+const membersOf = (record: AutopilotRecord) => Object.keys(record) as (keyof AutopilotRecord)[];
 
 function isSame(
   before: AutopilotRecord,

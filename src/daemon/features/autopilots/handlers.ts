@@ -2,6 +2,7 @@ import {
   type Autopilot,
   type AutopilotDetails,
   type AutopilotRun,
+  type AutopilotRunEntry,
   archiveAutopilot,
   cancelAutopilotRun,
   createAutopilot,
@@ -14,13 +15,15 @@ import {
   updateAutopilot,
 } from '../../../shared/contract/autopilots.ts';
 import { pageSizeMax } from '../../../shared/contract/site.ts';
+import { formatUsd } from '../../../shared/money.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { type Call, type Handler, implement, RelayReply } from '../../handler.ts';
 import type { Idempotency } from '../idempotency/index.ts';
-import { toRun } from '../threads/index.ts';
+import type { KeyUse } from '../metering/index.ts';
+import { type RunRecord, toRun } from '../threads/index.ts';
 import type { AutopilotRuns, ShownRun } from './autopilot-runs.ts';
 import type { Autopilots } from './autopilots.ts';
-import type { AutopilotRecord } from './store.ts';
+import type { AutopilotRecord, OccurrenceRecord } from './store.ts';
 
 const pageSizeDefault = 100;
 
@@ -28,9 +31,22 @@ interface AutopilotHandlersDeps {
   autopilots: Autopilots;
   runs: AutopilotRuns;
   idempotency: Pick<Idempotency, 'once'>;
+  /** What an autopilot's model calls were charged. */
+  usedBy(autopilotId: string): Promise<Pick<KeyUse, 'spend'>>;
 }
 
-export function autopilotHandlers({ autopilots, runs, idempotency }: AutopilotHandlersDeps): Handler[] {
+export function autopilotHandlers({
+  autopilots,
+  runs,
+  idempotency,
+  usedBy,
+}: AutopilotHandlersDeps): Handler[] {
+  const toDetails = async (record: AutopilotRecord): Promise<AutopilotDetails> => {
+    const { profile, policy, schedule } = record;
+    const { day, month, total } = (await usedBy(record.id)).spend;
+    const modelSpend = { dayUsd: formatUsd(day), monthUsd: formatUsd(month), totalUsd: formatUsd(total) };
+    return { ...toAutopilot(record), profile, policy, schedule, modelSpend };
+  };
   return [
     implement(listAutopilots, async ({ caller, query }) => {
       const limit = Math.min(query.limit ?? pageSizeDefault, pageSizeMax);
@@ -38,16 +54,16 @@ export function autopilotHandlers({ autopilots, runs, idempotency }: AutopilotHa
       return { data: records.map(toAutopilot) };
     }),
     implement(createAutopilot, async ({ caller, body }) => ({
-      data: toDetails(await autopilots.create(caller, body)),
+      data: await toDetails(await autopilots.create(caller, body)),
     })),
     implement(getAutopilot, async ({ caller, params }) => ({
-      data: toDetails(await autopilots.find(caller, params.autopilot)),
+      data: await toDetails(await autopilots.find(caller, params.autopilot)),
     })),
     implement(updateAutopilot, async ({ caller, params, body }) => ({
-      data: toDetails(await autopilots.change(caller, params.autopilot, body)),
+      data: await toDetails(await autopilots.change(caller, params.autopilot, body)),
     })),
     implement(archiveAutopilot, async ({ caller, params }) => ({
-      data: toDetails(await autopilots.archive(caller, params.autopilot)),
+      data: await toDetails(await autopilots.archive(caller, params.autopilot)),
     })),
     implement(runAutopilot, (call) =>
       once(idempotency, call, runAutopilot, (asked) => runs.start(asked, call.params.autopilot, call.body)),
@@ -59,7 +75,7 @@ export function autopilotHandlers({ autopilots, runs, idempotency }: AutopilotHa
     ),
     implement(listAutopilotRuns, async ({ caller, params, query }) => {
       const limit = Math.min(query.limit ?? pageSizeDefault, pageSizeMax);
-      return { data: (await runs.list(caller, params.autopilot, limit)).map(toRun) };
+      return { data: (await runs.list(caller, params.autopilot, limit)).map(toEntry) };
     }),
     implement(getAutopilotRun, async ({ caller, params }) => ({
       data: toAutopilotRun(await runs.get(caller, params.autopilot, params.run)),
@@ -102,6 +118,7 @@ function toAutopilot(record: AutopilotRecord): Autopilot {
     displayName: record.displayName,
     handle: record.handle,
     id: record.id,
+    nextRunAt: record.nextRunAt === null ? null : isoTime(record.nextRunAt),
     ownerUserId: record.owner,
     status: record.status,
     tagline: record.tagline,
@@ -110,6 +127,34 @@ function toAutopilot(record: AutopilotRecord): Autopilot {
   };
 }
 
-function toDetails(record: AutopilotRecord): AutopilotDetails {
-  return { ...toAutopilot(record), profile: record.profile, policy: record.policy };
+/** A run, or what was not run, in the form of one. */
+function toEntry(entry: RunRecord | OccurrenceRecord): AutopilotRunEntry {
+  if (!('dueAt' in entry)) return { ...toRun(entry), notRun: null };
+  const { id, autopilotId, dueAt, lastDueAt, count, reason } = entry;
+  const [firstAt, lastAt, createdAt] = [isoTime(dueAt), isoTime(lastDueAt), isoTime(entry.createdAt)];
+  return {
+    id,
+    chatId: null,
+    status: entry.status === 'skipped' ? 'skipped' : 'missed',
+    autopilotId,
+    autopilotConfigVersion: null,
+    provider: null,
+    modelProvider: null,
+    model: '',
+    usage: null,
+    meta: {
+      requestId: '',
+      responseId: null,
+      finishReason: null,
+      endpoint: '',
+      keyId: null,
+      scheduledAt: firstAt,
+    },
+    error: reason,
+    startedAt: firstAt,
+    completedAt: null,
+    createdAt,
+    updatedAt: createdAt,
+    notRun: { count, firstAt, lastAt },
+  };
 }

@@ -9,7 +9,7 @@ import {
   paymentOffersIn,
   proofOf,
 } from '../../../shared/payment-offers.ts';
-import type { Caller, Identified } from '../../handler.ts';
+import type { AutopilotCaller, Caller } from '../../handler.ts';
 import { InvalidInvoice, type Invoice, loadBolt11 } from '../lightning/index.ts';
 import type { PaymentRecord, PayRequest, SpendingLimits } from '../wallet/index.ts';
 import { allowsUrl, defaultPortOf } from './allowed-hosts.ts';
@@ -52,7 +52,7 @@ export interface HttpToolsDeps {
 
 /** The run that uses the tools. */
 export interface ToolUser {
-  caller: Identified;
+  caller: AutopilotCaller;
   /** Whether the credential that started the run may pay from the wallet. */
   mayPay: boolean;
   mayBePrivate: boolean;

@@ -3,6 +3,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { Caller } from '../../handler.ts';
 import { coversHost } from './allowed-hosts.ts';
 import { toolsOf } from './http-tools.ts';
+import { modelSpendCapOf } from './spending-cap.ts';
 
 /** Whether a credential may pay from the wallet by itself. */
 export function mayPay(caller: Caller): boolean {
@@ -23,10 +24,18 @@ export function requireMayRaise(caller: Caller, before: AutopilotPolicy, after: 
   throw new ApiError('out_of_scope', { param, message, extra: { errors: { [param]: [message] } } });
 }
 
+/** Whether a cap on model costs is lifted, raised, or of another period, in which it may allow more. */
+function raisesCap(before: AutopilotPolicy, after: AutopilotPolicy): boolean {
+  const [old, next] = [modelSpendCapOf(before), modelSpendCapOf(after)];
+  if (old === null) return false;
+  return next === null || next.period !== old.period || next.amount > old.amount;
+}
+
 /** The first member by which a policy allows payments that the one before did not. */
 function raisedMember(before: AutopilotPolicy, after: AutopilotPolicy): keyof AutopilotPolicy | undefined {
   for (const name of ['l402MaxSpendMsatsPerCall', 'l402MaxSpendMsatsPerDay'] as const)
     if ((after[name] ?? 0) > (before[name] ?? 0)) return name;
+  if (raisesCap(before, after)) return 'modelSpendCap';
   if (after.l402RequireApproval === false && before.l402RequireApproval !== false)
     return 'l402RequireApproval';
   const allowed = before.l402AllowedHosts ?? [];

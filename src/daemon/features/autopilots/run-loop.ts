@@ -11,8 +11,8 @@ import type { AutopilotRecord } from './store.ts';
 
 export interface RunLoopDeps {
   makeId: MakeId;
-  /** Makes a model call in the Responses format, metered like any other. Fails with an ApiError. */
-  respond(body: JsonObject, requestId: string): Promise<ResponseResource>;
+  /** Makes a model call of the autopilot in the Responses format, metered like any other. Fails with an ApiError. */
+  respond(autopilot: AutopilotRecord, body: JsonObject, requestId: string): Promise<ResponseResource>;
   /** The current state of the autopilot. Fails with `conflict` unless it is active. */
   current(): Promise<AutopilotRecord>;
   /** The first fault in a tool's arguments, as a sentence; undefined if they are valid. */
@@ -66,6 +66,7 @@ async function ask(
   const names = toolsOf(autopilot.policy);
   const requestId = makeId('req');
   const response = await respond(
+    autopilot,
     {
       model,
       instructions: instructionsFor(autopilot, names),

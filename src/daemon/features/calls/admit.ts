@@ -85,6 +85,7 @@ async function reserve(deps: CallDeps, call: ModelCall, { routes, input, isPrepa
     requestId,
     workspaceId: caller.workspaceId,
     keyId: credentialId(caller),
+    ...(caller.kind === 'autopilot' && { budget: caller.autopilotId }),
     endpoint,
     model: best.offer.model,
     streamed: inference.stream,

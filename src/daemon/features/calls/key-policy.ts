@@ -7,9 +7,9 @@ import type { RouteCaps } from '../routing/index.ts';
 import type { ModelCall } from './call-observer.ts';
 import { uncountedFee } from './pricing/provider-extras.ts';
 
-/** The policy of a calling key; a login has none. */
+/** The policy of a calling key or autopilot; a login has none. */
 export function policyOf(caller: Identified): KeyPolicy | undefined {
-  return caller.kind === 'key' ? caller.policy : undefined;
+  return caller.kind === 'key' || caller.kind === 'autopilot' ? caller.policy : undefined;
 }
 
 /** The defaults for calls of a key; null when it has none. */

@@ -43,7 +43,7 @@ export async function upstreamRoutes(
   { router, settings }: UpstreamRoutesDeps,
   { caller, model, pay }: RoutesRequest,
 ): Promise<{ routes: ProviderRoute[]; refusal: string }> {
-  const isIdentified = caller.kind === 'key' || caller.kind === 'login' || caller.kind === 'agent';
+  const isIdentified = caller.kind !== 'anonymous' && caller.kind !== 'token';
   const ownKeyNeeds = 'To ask with your own provider key, call with an API key or login.';
   if (pay === 'mine' && !isIdentified) return { routes: [], refusal: ownKeyNeeds };
   let planned: ProviderRoute[];

@@ -1,6 +1,6 @@
 import { type EventView, streamEvents } from '../../../shared/contract/events.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { implement, type KeyOrLogin, keyOrLogin, StreamReply } from '../../handler.ts';
+import { type ActingUser, actingUser, implement, keyOrLogin, StreamReply } from '../../handler.ts';
 import { resumedAfter, rowEvent } from '../row-streams/index.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { FeedEvent } from './follower.ts';
@@ -8,7 +8,7 @@ import { hostEvents } from './store.ts';
 
 interface EventsDeps {
   feed: EventFeed;
-  isDaemonOwner(caller: KeyOrLogin): Promise<boolean>;
+  isDaemonOwner(user: ActingUser): Promise<boolean>;
 }
 
 export const eventHandlers = ({ feed, isDaemonOwner }: EventsDeps) => [
@@ -16,7 +16,7 @@ export const eventHandlers = ({ feed, isDaemonOwner }: EventsDeps) => [
     const reader = keyOrLogin(caller);
     const { workspaceId, revoked } = reader;
     const workspaceIds: [string, ...string[]] = [workspaceId];
-    if (await isDaemonOwner(reader)) workspaceIds.push(hostEvents);
+    if (await isDaemonOwner(actingUser(reader))) workspaceIds.push(hostEvents);
     const asked = resumedAfter(headers['last-event-id']) ?? query.after;
     const last = await feed.last();
     // A position beyond the newest event, as after restoring a backup, would hide all new ones.

@@ -301,6 +301,7 @@ function scopeOf(caller: Caller, remoteAddress = ''): string {
   if (caller.kind === 'agent') return `agent:${caller.agentId}`;
   if (caller.kind === 'login') return `login:${caller.loginId} ${caller.workspaceId}`;
   if (caller.kind === 'token') return `token:${caller.tokenId}`;
+  if (caller.kind === 'autopilot') return `autopilot:${caller.autopilotId}`;
   return `address:${loopback.test(remoteAddress) ? 'loopback' : remoteAddress}`;
 }
 

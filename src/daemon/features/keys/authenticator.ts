@@ -12,7 +12,7 @@ import {
   type TokenCaller,
 } from '../../handler.ts';
 import type { World } from '../../world.ts';
-import type { TokensStore } from '../tokens/index.ts';
+import type { TokenRecord, TokensStore } from '../tokens/index.ts';
 import type { WorkspacesStore } from '../workspaces/index.ts';
 import { type ActiveKeys, createActiveKeys, expiryOf, isExpired } from './active-keys.ts';
 import { createCredentialUses } from './last-use.ts';
@@ -24,7 +24,7 @@ export interface AuthenticatorDeps {
   keysStore: Pick<KeysStore, 'byDigest' | 'byId' | 'touch'>;
   workspacesStore: Pick<WorkspacesStore, 'loginByDigest' | 'homeOf' | 'touchLogins'>;
   /** Without it, access tokens are not accepted. */
-  tokensStore?: Pick<TokensStore, 'byDigest' | 'touch'>;
+  tokensStore?: Pick<TokensStore, 'byDigest' | 'list' | 'touch'>;
   /** Without it, agents are not accepted. */
   agentsStore?: {
     byDigest(digest: string): Promise<AgentIdentity | undefined>;
@@ -84,8 +84,17 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
   };
 
   return {
-    /** The caller of a key or an agent by its id, for what stands in for its secret. Rejects as `authenticate` does. */
-    async callerOf({ workspaceId, id }: { workspaceId: string; id: string }): Promise<Caller> {
+    /**
+     * The caller of a key or an agent by its id, or of a user's access token, for what stands in for its secret. Rejects as
+     * `authenticate` does.
+     */
+    async callerOf({ workspaceId, id, userId }: CredentialReference): Promise<Caller> {
+      if (userId !== undefined && id.startsWith('tok_')) {
+        const record = (await deps.tokensStore?.list(userId))?.find((token) => token.id === id);
+        const caller = record && (await tokenCallerOf(findDeps, record, revocations.signalOf));
+        if (!caller) throw new ApiError('unauthenticated');
+        return admit(caller);
+      }
       const key = id.startsWith('key_') ? await deps.keysStore.byId(workspaceId, id) : undefined;
       const agent = id.startsWith('agt_') ? await deps.agentsStore?.find(id) : undefined;
       const caller = key
@@ -126,6 +135,10 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     /** The login acting in another workspace of its user. */
     inWorkspace: acting.of,
 
+    /** Aborted when a user leaves a workspace: for what the daemon runs for them without a credential. */
+    membershipEnd: (workspaceId: string, userId: string): AbortSignal =>
+      revocations.signalOf(membershipId(workspaceId, userId)),
+
     /** Ends what runs for a former member, and looks up their logins and keys again. */
     endMembership(workspaceId: string, userId: string): void {
       callers.remove((caller) => caller.workspaceId === workspaceId && holderOf(caller) === userId);
@@ -149,6 +162,13 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     /** Stores the times of last use periodically until aborted, and once more at the end. */
     keepFlushed: uses.keepFlushed,
   };
+}
+
+interface CredentialReference {
+  workspaceId: string;
+  id: string;
+  /** The user of an access token. */
+  userId?: string;
 }
 
 type CredentialKind = 'api' | 'login' | 'agent' | 'token';
@@ -276,12 +296,20 @@ async function findLogin(
 }
 
 async function findToken(
-  { tokensStore, workspacesStore }: FindDeps,
+  deps: FindDeps,
   digest: string,
   signalOf: (id: string) => AbortSignal,
 ): Promise<TokenCaller | undefined> {
-  const record = await tokensStore?.byDigest(digest);
-  const user = record && (await userOf(record, workspacesStore, signalOf));
+  const record = await deps.tokensStore?.byDigest(digest);
+  return record && (await tokenCallerOf(deps, record, signalOf));
+}
+
+async function tokenCallerOf(
+  { workspacesStore }: Pick<FindDeps, 'workspacesStore'>,
+  record: TokenRecord,
+  signalOf: (id: string) => AbortSignal,
+): Promise<TokenCaller | undefined> {
+  const user = await userOf(record, workspacesStore, signalOf);
   if (!user) return undefined;
   const { id, abilities, expiresAt } = record;
   return { kind: 'token', tokenId: id, abilities: new Set(abilities), expiresAt, ...user };

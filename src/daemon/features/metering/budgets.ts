@@ -92,7 +92,9 @@ export class Budgets {
       const totals = cap && this.#keys.get(key.keyId);
       if (!totals || totals.available(cap, now) >= affordable) continue;
       affordable = totals.available(cap, now);
-      limitError = () => capReached(cap, { spent: totals.spentIn(cap.period, now), held: totals.held, now });
+      const { held } = totals;
+      const policy = key;
+      limitError = () => capReached(cap, { policy, spent: totals.spentIn(cap.period, now), held, now });
     }
     const balance = terms.isPrepaid ? this.#balances.get(workspaceId) : undefined;
     if (balance && balance.available() < affordable) {
@@ -182,7 +184,7 @@ export class Budgets {
       const spent = totals.spentIn(cap.period, at);
       const warned = cap.amount * warnedShare;
       if (spent < warned || spent - amount >= warned) continue;
-      this.#deps.onCapWarning?.({ workspaceId, keyId: key.keyId, cap, spent, at });
+      this.#deps.onCapWarning?.({ workspaceId, policy: key, cap, spent, at });
     }
   }
 

@@ -7,6 +7,7 @@ export {
   type FreeTierSettings,
   isLifting,
 } from './agent-allowances.ts';
+export type { KeyUse } from './budgets.ts';
 export { createCredit } from './credit.ts';
 export { creditHandlers, usageHandlers } from './handlers.ts';
 export type { LedgerStore } from './ledger-store.ts';

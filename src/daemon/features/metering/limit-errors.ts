@@ -1,27 +1,42 @@
 import { ApiError, type ErrorCode, type ErrorDetails } from '../../../shared/errors.ts';
 import { formatUsd, type NanoUsd } from '../../../shared/money.ts';
 import { endOfDay, isoTime } from '../../../shared/time.ts';
-import type { KeyLimits } from '../../handler.ts';
+import type { KeyLimits, KeyPolicy } from '../../handler.ts';
 
 const periods = { day: ' per day', month: ' per month', total: '' } as const;
 
 type SpendCap = NonNullable<KeyLimits['spendCap']>;
 
-/** The call could exceed the key's spending cap. */
-export function capReached(cap: SpendCap, state: { spent: NanoUsd; held: NanoUsd; now: number }): ApiError {
-  const { spent, held, now } = state;
+/** What errors and events call the cap of a key, or of an autopilot. */
+function capNames({ isAutopilot }: Pick<KeyPolicy, 'isAutopilot'>) {
+  return isAutopilot
+    ? ({ subject: 'autopilot', param: 'policy.modelSpendCap' } as const)
+    : ({ subject: 'key', param: 'limits.spend_cap' } as const);
+}
+
+interface CapState {
+  /** Whose cap it is. */
+  policy: Pick<KeyPolicy, 'isAutopilot'>;
+  spent: NanoUsd;
+  held: NanoUsd;
+  now: number;
+}
+
+/** The call could exceed the spending cap of its key or autopilot. */
+export function capReached(cap: SpendCap, { policy, spent, held, now }: CapState): ApiError {
   const holds = held > 0 ? ` and ${reserved(held)}` : '';
+  const { subject, param } = capNames(policy);
   return new ApiError('limit_reached', {
-    param: 'limits.spend_cap',
-    message: `This key may spend $${formatUsd(cap.amount)}${periods[cap.period]}: $${formatUsd(spent)} is spent${holds}, and this call could cost more than the rest.`,
+    param,
+    message: `This ${subject} may spend $${formatUsd(cap.amount)}${periods[cap.period]}: $${formatUsd(spent)} is spent${holds}, and this call could cost more than the rest.`,
     extra: cap.period === 'total' ? {} : { resets_at: isoTime(endOf(cap.period, now)) },
   });
 }
 
-/** A key has spent most of its cap. */
+/** A key or autopilot has spent most of its cap. */
 export interface CapWarning {
   workspaceId: string;
-  keyId: string;
+  policy: Pick<KeyPolicy, 'keyId' | 'isAutopilot'>;
   cap: SpendCap;
   /** In the period of the cap. */
   spent: NanoUsd;
@@ -29,10 +44,11 @@ export interface CapWarning {
 }
 
 /** The data of the event `limit.warning`. */
-export function capWarningData({ keyId, cap, spent, at }: CapWarning): Record<string, unknown> {
+export function capWarningData({ policy, cap, spent, at }: CapWarning): Record<string, unknown> {
+  const { subject, param } = capNames(policy);
   return {
-    key: keyId,
-    param: 'limits.spend_cap',
+    [subject]: policy.keyId,
+    param,
     period: cap.period,
     limit_usd: formatUsd(cap.amount),
     spent_usd: formatUsd(spent),

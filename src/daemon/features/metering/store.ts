@@ -11,6 +11,8 @@ export interface HoldRecord {
   workspaceId: string;
   /** Null for a login. */
   keyId: string | null;
+  /** What else the call counts against: the autopilot that makes it. Its spending is that of a key with this id. */
+  budget?: string;
   endpoint: string;
   model: string;
   streamed: boolean;
@@ -46,6 +48,8 @@ export interface UsageRecord {
   responseId: string | null;
   workspaceId: string;
   keyId: string | null;
+  /** As in the hold. */
+  budget?: string;
   endpoint: string;
   model: string;
   provider: string | null;

@@ -32,6 +32,7 @@ export function usageRecord(hold: HoldRecord, outcome: CallOutcome): UsageRecord
     responseId: outcome.responseId ?? null,
     workspaceId: hold.workspaceId,
     keyId: hold.keyId,
+    ...(hold.budget !== undefined && { budget: hold.budget }),
     endpoint: hold.endpoint,
     model: outcome.model ?? hold.model,
     provider: outcome.provider,

@@ -121,6 +121,7 @@ export function toRun(run: RunRecord): Run {
       finishReason: text(meta.finish_reason),
       endpoint: text(meta.endpoint) ?? '',
       keyId: text(meta.key),
+      scheduledAt: text(meta.scheduled_at),
     },
     error: run.error,
     startedAt: isoTime(run.startedAt),

@@ -80,6 +80,8 @@ export type NewRunEvent = Pick<RunEventRecord, 'id' | 'type' | 'payload'>;
 export interface RunningAutopilot {
   id: string;
   configVersion: number;
+  /** The time of its schedule at which the run was due. */
+  scheduledAt?: number | undefined;
 }
 
 export interface RunStart {

@@ -2,6 +2,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { wellFormed } from '../../../shared/input-faults.ts';
 import { notFound } from '../../../shared/not-found.ts';
+import { isoTime } from '../../../shared/time.ts';
 import { type Caller, credentialId, type Identified, workspaceOf } from '../../handler.ts';
 import type { Log } from '../../log.ts';
 import { type World, within } from '../../world.ts';
@@ -40,6 +41,8 @@ export interface ThreadCall {
   /** For a thread without a title. */
   title: string | null;
   autopilot?: RunningAutopilot;
+  /** The id of the run; a new one by default. */
+  runId?: string | undefined;
 }
 
 /** A thread, and whether it has a current run. */
@@ -125,13 +128,18 @@ export class Threads {
    * without the scope `threads`, and with `context_length_exceeded` for a full thread.
    */
   async start(call: ThreadCall): Promise<ThreadRun> {
-    const { caller, threadId, param, requestId, model, endpoint, title, autopilot } = call;
+    const { caller, threadId, param, requestId, model, endpoint, title, autopilot, runId } = call;
     if (caller.kind === 'key' && !caller.scopes.has('threads')) {
       throw new ApiError('out_of_scope', { param, message: 'The key lacks the scope `threads`.' });
     }
     const { store, makeId, bounds = boundsDefault } = this.#deps;
-    const meta = { request_id: requestId, endpoint, key: credentialId(caller) };
-    const record = { id: makeId('run'), threadId, requestId, model, meta, startedAt: this.#now() };
+    const meta = {
+      request_id: requestId,
+      endpoint,
+      key: credentialId(caller),
+      ...(autopilot?.scheduledAt !== undefined && { scheduled_at: isoTime(autopilot.scheduledAt) }),
+    };
+    const record = { id: runId ?? makeId('run'), threadId, requestId, model, meta, startedAt: this.#now() };
     const run = new ThreadRun(this.#runDeps(), record);
     const event = { id: makeId('evt'), type: 'run_started', payload: { model, request_id: requestId } };
     const start = {

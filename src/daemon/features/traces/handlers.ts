@@ -2,7 +2,7 @@ import { getTrace, listTraces, type TraceView } from '../../../shared/contract/t
 import { formatUsd, noCost } from '../../../shared/money.ts';
 import { notFound } from '../../../shared/not-found.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { implement, type KeyOrLogin, keyOrLogin } from '../../handler.ts';
+import { type ActingUser, actingUser, implement, type KeyOrLogin, keyOrLogin } from '../../handler.ts';
 import { type PageRequest, pageOf } from '../../replies.ts';
 import { costView, finishedCallView, timeBound, tokenCounts, type UsageRecord } from '../metering/index.ts';
 import { attemptView } from '../routing/index.ts';
@@ -11,7 +11,7 @@ import type { Rejection, TracesStore } from './store.ts';
 interface TracesDeps {
   store: TracesStore;
   settlementDurations: Pick<SettlementDurations, 'of'>;
-  isDaemonOwner(caller: KeyOrLogin): Promise<boolean>;
+  isDaemonOwner(user: ActingUser): Promise<boolean>;
 }
 
 /**
@@ -21,7 +21,7 @@ interface TracesDeps {
 export const traceHandlers = ({ store, settlementDurations, isDaemonOwner }: TracesDeps) => {
   const visibleTo = async (caller: KeyOrLogin) => {
     const { workspaceId } = caller;
-    return (await isDaemonOwner(caller)) ? [workspaceId, null] : [workspaceId];
+    return (await isDaemonOwner(actingUser(caller))) ? [workspaceId, null] : [workspaceId];
   };
   const viewOf = (record: UsageRecord | Rejection) =>
     isRejection(record) ? rejectionView(record) : traceView(record, settlementDurations.of(record.requestId));

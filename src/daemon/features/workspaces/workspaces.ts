@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
-import type { Caller, Handler, KeyOrLogin, LoginCaller } from '../../handler.ts';
+import type { ActingUser, Caller, Handler, KeyOrLogin, LoginCaller } from '../../handler.ts';
 import type { WorkspaceRole, WorkspacesStore } from './store.ts';
 
 /** A caller's membership in a workspace. */
@@ -105,11 +105,10 @@ export function createWorkspaces({
       }
     },
 
-    /** Whether the caller is the daemon's owner, or a key that the owner issued, in the owner's own workspace. */
-    async isDaemonOwner(caller: KeyOrLogin): Promise<boolean> {
+    /** Whether the user for whom a call is made is the daemon's owner, in their own workspace. */
+    async isDaemonOwner({ userId, workspaceId }: ActingUser): Promise<boolean> {
       const known = await daemonOwner();
-      const userId = caller.kind === 'key' ? caller.ownerId : caller.userId;
-      return caller.workspaceId === known?.workspaceId && userId === known.userId;
+      return workspaceId === known?.workspaceId && userId === known.userId;
     },
   };
 }

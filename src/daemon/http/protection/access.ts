@@ -31,6 +31,9 @@ export function checkAccess({ access, surface }: Endpoint, caller: Caller): void
     case 'agent':
       if (!access.agent) throw notFor('agents');
       return;
+    case 'autopilot':
+      if (access.login !== 'any') throw notFor('autopilots');
+      return;
     case 'login':
       if (access.login === undefined) throw new ApiError('permission');
   }

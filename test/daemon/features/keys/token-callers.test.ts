@@ -29,6 +29,7 @@ function place(changes: Partial<TokenRecord> = {}) {
     workspacesStore,
     tokensStore: {
       byDigest: async (digest) => (digest === record.digest ? record : undefined),
+      list: async () => [record],
       touch: async (uses) => void touched.push(...uses),
     },
     digest: sha256,

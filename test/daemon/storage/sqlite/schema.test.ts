@@ -96,6 +96,7 @@ test('tables.ts files describe the tables that the migrations create, and all ar
 /** What happens to rows that refer to a deleted user: they stay, or profile/writes.ts deletes or ends them. */
 const ofPersons: Readonly<Record<string, 'stays' | 'goes' | 'ends'>> = {
   'autopilots.owner': 'ends',
+  'autopilots.scheduled_by': 'ends',
   'credit_grants.granted_by': 'stays',
   'invitations.accepted_by': 'stays',
   'invitations.created_by': 'ends',

@@ -1,9 +1,11 @@
 import type {
   AutopilotPolicy,
   AutopilotProfile,
+  AutopilotSchedule,
   AutopilotStatus,
   AutopilotVisibility,
 } from '../../../../shared/contract/autopilots.ts';
+import type { OccurrenceRecord, ScheduledBy } from '../../../features/autopilots/store.ts';
 import { integer, sqliteTable, text } from '../engine/orm.ts';
 
 export const autopilots = sqliteTable('autopilots', {
@@ -20,4 +22,20 @@ export const autopilots = sqliteTable('autopilots', {
   updatedAt: integer().notNull(),
   profile: text({ mode: 'json' }).$type<AutopilotProfile>().notNull(),
   policy: text({ mode: 'json' }).$type<AutopilotPolicy>().notNull(),
+  schedule: text({ mode: 'json' }).$type<AutopilotSchedule>(),
+  scheduledBy: text({ mode: 'json' }).$type<ScheduledBy>(),
+  nextRunAt: integer(),
+});
+
+/** Columns of an `OccurrenceRecord`. */
+export const occurrences = sqliteTable('autopilot_occurrences', {
+  id: text().primaryKey(),
+  autopilotId: text().notNull(),
+  workspaceId: text().notNull(),
+  status: text().$type<OccurrenceRecord['status']>().notNull(),
+  dueAt: integer().notNull(),
+  lastDueAt: integer().notNull(),
+  count: integer().notNull(),
+  reason: text({ mode: 'json' }).$type<NonNullable<OccurrenceRecord['reason']>>(),
+  createdAt: integer().notNull(),
 });

@@ -1,6 +1,10 @@
-import type { AutopilotRecord } from '../../../features/autopilots/store.ts';
-import { and, eq, ne, type Orm } from '../engine/orm.ts';
-import { autopilots } from './tables.ts';
+import type { AutopilotRecord, Claim, OccurrenceRecord } from '../../../features/autopilots/store.ts';
+import { and, desc, eq, inArray, lte, ne, type Orm, sql } from '../engine/orm.ts';
+import { threadRuns } from '../threads/tables.ts';
+import { autopilots, occurrences } from './tables.ts';
+
+/** How many missed and skipped runs of an autopilot are stored. */
+const occurrencesKept = 200;
 
 type NewAutopilot = { record: Omit<AutopilotRecord, 'handle'>; handles: readonly string[] };
 type Replacement = Record<'before' | 'after', AutopilotRecord>;
@@ -31,7 +35,52 @@ export function autopilotsWrites(orm: Orm) {
       orm.update(autopilots).set(after).where(eq(autopilots.id, before.id)).run();
       return 'done';
     },
+
+    'autopilots.claim': ({ id, dueAt, nextRunAt, occurrences: given }: Claim): boolean => {
+      const isDue = and(eq(autopilots.id, id), eq(autopilots.nextRunAt, dueAt));
+      if (orm.update(autopilots).set({ nextRunAt }).where(isDue).run().changes === 0) return false;
+      for (const occurrence of given) orm.insert(occurrences).values(occurrence).run();
+      dropOldOccurrences(orm, id);
+      return true;
+    },
+
+    'autopilots.endClaim': ({ id, reason }: Pick<OccurrenceRecord, 'id' | 'reason'>): void => {
+      const isClaimed = and(eq(occurrences.id, id), eq(occurrences.status, 'claimed'));
+      if (reason === null) orm.delete(occurrences).where(isClaimed).run();
+      else orm.update(occurrences).set({ status: 'skipped', reason }).where(isClaimed).run();
+    },
+
+    'autopilots.endLeftClaims': (): OccurrenceRecord[] => {
+      // Without a parameter, which would hide the index.
+      const claimed = sql`${occurrences.status} = 'claimed'`;
+      const started = orm.select({ id: threadRuns.id }).from(threadRuns);
+      orm
+        .delete(occurrences)
+        .where(and(claimed, inArray(occurrences.id, started)))
+        .run();
+      const left = orm.select().from(occurrences).where(claimed).all();
+      const missed = { status: 'missed' } as const;
+      for (const { id } of left) orm.update(occurrences).set(missed).where(eq(occurrences.id, id)).run();
+      return left.map((occurrence) => ({ ...occurrence, ...missed }));
+    },
   };
+}
+
+function dropOldOccurrences(orm: Orm, autopilotId: string): void {
+  const ofAutopilot = eq(occurrences.autopilotId, autopilotId);
+  const newestDropped = orm
+    .select({ id: occurrences.id })
+    .from(occurrences)
+    .where(ofAutopilot)
+    .orderBy(desc(occurrences.id))
+    .limit(1)
+    .offset(occurrencesKept)
+    .get();
+  if (newestDropped)
+    orm
+      .delete(occurrences)
+      .where(and(ofAutopilot, lte(occurrences.id, newestDropped.id)))
+      .run();
 }
 
 export type AutopilotsWrites = ReturnType<typeof autopilotsWrites>;

@@ -9,6 +9,8 @@ import { UsageTotals } from './usage-totals.ts';
 /** The amounts that one settled call adds to the totals of its day. */
 export interface CallTotals {
   keyId: string | null;
+  /** What else it was spent by. */
+  budget: string | null;
   /** `2026-11-21` */
   day: string;
   charged: number;
@@ -19,7 +21,7 @@ export interface CallTotals {
   outputTokens: number;
 }
 
-type ServedTotals = Omit<CallTotals, 'keyId' | 'charged'> & { requests: number };
+type ServedTotals = Omit<CallTotals, 'keyId' | 'budget' | 'charged'> & { requests: number };
 
 /**
  * Totals shared by the calls of one batch, kept in memory while it runs and written once before its COMMIT. An operation
@@ -65,12 +67,20 @@ export class BatchTotals implements WritesTotals {
     this.#chain.add(entry);
   }
 
-  addCall({ keyId, day, charged, caller, ownKey, tier, inputTokens, outputTokens }: CallTotals): void {
-    if (keyId !== null && charged > 0) {
-      const spend = this.#spend.get(day + keyId);
-      if (spend) spend.amount += charged;
-      else this.#spend.set(day + keyId, { keyId, day, amount: charged });
-    }
+  addCall({
+    keyId,
+    budget,
+    day,
+    charged,
+    caller,
+    ownKey,
+    tier,
+    inputTokens,
+    outputTokens,
+  }: CallTotals): void {
+    if (keyId !== null) this.#addSpend(keyId, day, charged);
+    // An autopilot that its schedule runs calls with its own id.
+    if (budget !== null && budget !== keyId) this.#addSpend(budget, day, charged);
     const name = `${day}${ownKey}${caller}/${tier}`;
     const served = this.#served.get(name);
     if (served) {
@@ -122,6 +132,13 @@ export class BatchTotals implements WritesTotals {
     this.#checkpoint.revert();
     this.#clear();
     this.#sequence = this.#sequenceAtStart;
+  }
+
+  #addSpend(keyId: string, day: string, charged: number): void {
+    if (charged === 0) return;
+    const spend = this.#spend.get(day + keyId);
+    if (spend) spend.amount += charged;
+    else this.#spend.set(day + keyId, { keyId, day, amount: charged });
   }
 
   #addToAccount(account: string, amount: number): void {

@@ -23,6 +23,7 @@ export const holdFormat = rowFormat<typeof holds, HoldRecord>()({
   promptReasoning: (hold) => hold.promptEstimate.reasoning,
   promptCost: (hold) => hold.promptCost,
   createdAt: (hold) => hold.createdAt,
+  budget: (hold) => hold.budget ?? null,
 });
 export type HoldRow = RowOf<typeof holdFormat>;
 
@@ -67,6 +68,7 @@ export const callFormat = rowFormat<typeof calls, UsageRecord>()({
   totalMs: (call) => Math.round(call.totalMs),
   createdAt: (call) => call.createdAt,
   completedAt: (call) => call.completedAt,
+  budget: (call) => call.budget ?? null,
 });
 export type CallRow = RowOf<typeof callFormat>;
 

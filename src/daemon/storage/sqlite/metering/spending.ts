@@ -4,7 +4,7 @@ import type { Spend } from '../../../features/metering/store.ts';
 import type { Connection } from '../engine/connection.ts';
 import { dayMs, foldedTo, indexKinds } from './usage-totals.ts';
 
-/** A key and all its descendants. */
+/** A key and all its descendants, or an autopilot. */
 const keyTree = `WITH RECURSIVE tree (id) AS (
   SELECT @keyId UNION SELECT keys.id FROM keys JOIN tree ON keys.parent_id = tree.id)`;
 
@@ -29,7 +29,8 @@ export function spendingReads(database: Connection) {
        coalesce(sum(charged) FILTER (WHERE strftime('%Y-%m', completed_at / 1000, 'unixepoch') = @month), 0)
          AS month
      FROM calls
-     WHERE request_id IN (SELECT value FROM json_each(@requestIds)) AND +key IN (${keyNumbers})`,
+     WHERE request_id IN (SELECT value FROM json_each(@requestIds))
+       AND (+key IN (${keyNumbers}) OR +budget IN (${keyNumbers}))`,
   );
   const recent = database
     .prepare<[{ keyId: string; since: number; except: string }], number>(
@@ -78,6 +79,8 @@ export function wrongSpending(database: Connection): string[] {
          SELECT text, day, charged AS amount FROM usage_key_days JOIN names ON number = key
          UNION ALL SELECT text, completed_at / ${dayMs}, charged FROM calls JOIN names ON names.number = key
            WHERE calls.number > @foldedTo
+         UNION ALL SELECT text, completed_at / ${dayMs}, charged FROM calls JOIN names ON names.number = budget
+           WHERE budget IS NOT NULL AND budget IS NOT key
          UNION ALL SELECT key_id, unixepoch(day) / 86400, -amount FROM key_spend
        ) GROUP BY text, day HAVING sum(amount) <> 0 ORDER BY 1`,
     )

@@ -62,13 +62,14 @@ function laneFor({ body: { length } }: SlotAnswer): WriteOptions {
 }
 
 export function usageRecord(row: typeof calls.$inferSelect, names: NameTexts): UsageRecord {
-  const { number: _number, workspace, key, endpoint, model, provider, status, errorCode, ...columns } = row;
-  const { input, cachedInput, cacheWrite, output, reasoning, costProvider, costMargin, details, ...same } =
-    columns;
+  const { number: _number, workspace, key, budget, endpoint, model, provider, ...columns } = row;
+  const { status, errorCode, costProvider, costMargin, details, ...counts } = columns;
+  const { input, cachedInput, cacheWrite, output, reasoning, ...same } = counts;
   return {
     ...same,
     workspaceId: names.of(workspace),
     keyId: names.ofNullable(key),
+    ...(budget !== null && { budget: names.of(budget) }),
     endpoint: names.of(endpoint),
     model: names.of(model),
     provider: names.ofNullable(provider),
@@ -92,10 +93,11 @@ function leftHold(row: typeof holds.$inferSelect): LeftHold {
     progressReasoning,
     ...rest
   } = row;
-  const { promptInput, promptCachedInput, promptCacheWrite, promptOutput, promptReasoning, ...columns } =
-    rest;
+  const { promptInput, promptCachedInput, promptCacheWrite, promptOutput, promptReasoning, ...others } = rest;
+  const { budget, ...columns } = others;
   return {
     ...columns,
+    ...(budget !== null && { budget }),
     promptEstimate: {
       input: promptInput,
       cachedInput: promptCachedInput,

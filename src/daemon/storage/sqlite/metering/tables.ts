@@ -21,6 +21,7 @@ export const holds = sqliteTable('holds', {
   promptReasoning: integer().notNull(),
   promptCost: integer().notNull(),
   createdAt: integer().notNull(),
+  budget: text(),
   /** The progress columns are null until progress is first written. */
   progressInput: integer(),
   progressCachedInput: integer(),
@@ -66,6 +67,8 @@ export const calls = sqliteTable('calls', {
   totalMs: integer().notNull(),
   createdAt: integer().notNull(),
   completedAt: integer().notNull(),
+  /** An autopilot, whose spending it is, too. */
+  budget: nameNumber(),
   /** `CallDetails` as JSON. */
   details: text({ mode: 'json' }).$type<CallDetails<number>>().notNull(),
 });

@@ -65,6 +65,7 @@ export function meteringWrites(database: Connection, totals: BatchTotals) {
       provider: names.ofNullable(callFormat.get(call, 'provider')),
       status: names.of(callFormat.get(call, 'status')),
       errorCode: names.ofNullable(callFormat.get(call, 'errorCode')),
+      budget: names.ofNullable(callFormat.get(call, 'budget')),
     });
     statements.call.run(...row, number, JSON.stringify(mapNames(details, nameNumber)));
     for (const entry of entries) statements.entry.run(entry);
@@ -74,6 +75,7 @@ export function meteringWrites(database: Connection, totals: BatchTotals) {
     for (const entry of entries) totals.addEntry(entry);
     totals.addCall({
       keyId: callFormat.get(call, 'key'),
+      budget: callFormat.get(call, 'budget'),
       day: dayOf(callFormat.get(call, 'completedAt')),
       charged: callFormat.get(call, 'charged'),
       caller,

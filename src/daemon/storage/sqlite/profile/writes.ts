@@ -113,7 +113,7 @@ function anonymize(orm: Orm, { userId, at }: Removal): void {
     .run();
   orm
     .update(autopilots)
-    .set({ status: 'archived', updatedAt: at })
+    .set({ status: 'archived', schedule: null, scheduledBy: null, nextRunAt: null, updatedAt: at })
     .where(and(ne(autopilots.status, 'archived'), eq(autopilots.owner, sql`${number}`)))
     .run();
   orm

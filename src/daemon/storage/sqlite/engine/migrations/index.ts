@@ -24,6 +24,7 @@ import { boundedReads } from './0039-bounded-reads.ts';
 import { chargeRights } from './0040-charge-rights.ts';
 import { replacedWallets } from './0041-replaced-wallets.ts';
 import { tokensSeen } from './0042-tokens-seen.ts';
+import { autopilotSchedules } from './0043-autopilot-schedules.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -52,4 +53,5 @@ export const migrations: readonly Migration[] = [
   chargeRights,
   replacedWallets,
   tokensSeen,
+  autopilotSchedules,
 ];

@@ -1,0 +1,56 @@
+import { ApiError } from '../../../shared/errors.ts';
+import {
+  type ActingUser,
+  type AutopilotCaller,
+  actingUser,
+  type Caller,
+  credentialId,
+  identified,
+  type KeyPolicy,
+} from '../../handler.ts';
+import { mayPay } from './payment-permission.ts';
+import { spendingPolicyOf } from './spending-cap.ts';
+import type { AutopilotRecord } from './store.ts';
+
+/** For whom an autopilot runs: the credential that started the run, or that set its schedule. */
+export interface Runner extends ActingUser {
+  /** That of the key, login or token; undefined if a schedule outlived the login that set it. */
+  credentialId: string | undefined;
+  /** The limits of a key. */
+  keyPolicy: KeyPolicy | undefined;
+  /** Whether it may pay from the wallet. */
+  mayPay: boolean;
+  revoked: AbortSignal;
+}
+
+/** The caller as one who runs autopilots. Fails with `out_of_scope` for a key that may not call models in threads. */
+export function runnerOf(caller: Caller): Runner {
+  if (caller.kind === 'key') {
+    for (const scope of ['responses', 'threads'] as const) {
+      if (caller.scopes.has(scope)) continue;
+      throw new ApiError('out_of_scope', { message: `The key lacks the scope \`${scope}\`.` });
+    }
+  }
+  return {
+    ...actingUser(caller),
+    credentialId: caller.kind === 'token' ? caller.tokenId : credentialId(identified(caller)),
+    keyPolicy: caller.kind === 'key' ? caller.policy : undefined,
+    mayPay: mayPay(caller),
+  };
+}
+
+/** The autopilot as the caller of models, within its present spending cap. */
+export function callerFor(
+  autopilot: Pick<AutopilotRecord, 'id' | 'policy'>,
+  { userId, workspaceId, credentialId: id, keyPolicy, revoked }: Runner,
+): AutopilotCaller {
+  return {
+    kind: 'autopilot',
+    autopilotId: autopilot.id,
+    credentialId: id ?? autopilot.id,
+    userId,
+    workspaceId,
+    policy: spendingPolicyOf(autopilot, keyPolicy),
+    revoked,
+  };
+}
