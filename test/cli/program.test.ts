@@ -60,6 +60,15 @@ describe('help', () => {
     expect(stdout).toMatch(/list .*show /s);
   });
 
+  test.each([
+    ['decide', 'ask', ['--choice', '--threshold', '--ndjson']],
+    ['traces', 'list', ['--status', '--since', '--csv']],
+  ])('of %s has the options of %s, which it stands for', async (noun, verb, options) => {
+    const { stdout } = await runCli([noun, '--help']);
+    expect(stdout).toContain(`Options of ${verb}, the default:`);
+    for (const option of options) expect(stdout).toContain(`  ${option} `);
+  });
+
   test('fits a narrow terminal', async () => {
     const { stdout } = await runCli(['respond', '--help'], { columns: 60 });
     const [, body = ''] = stdout.split('Options:');

@@ -2,7 +2,7 @@ import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-ty
 import { version } from '../../shared/version.ts';
 import type { CommonFlags, Context } from '../context.ts';
 import { withNpx } from '../output/output.ts';
-import { type CommandEntry, isNoun } from './entry.ts';
+import { type CommandEntry, isNoun, type NounEntry } from './entry.ts';
 import type { CommandLine } from './locate.ts';
 import { groups } from './manifest.ts';
 
@@ -26,7 +26,7 @@ export async function buildProgram(
       return applyFlags(command.opts(), context);
     });
   if (!entry) {
-    addSummaries(program, words, context);
+    await addSummaries(program, words, context);
     return { program, takesArguments: false };
   }
   const command = await buildCommand(entry, context);
@@ -71,7 +71,7 @@ export async function buildCommand(
     .addHelpOption(new Option(helpFlags, helpSummary).helpGroup(commonHeading));
 }
 
-function addSummaries(program: CommandUnknownOpts, words: string[], context: Context): void {
+async function addSummaries(program: CommandUnknownOpts, words: string[], context: Context): Promise<void> {
   const add = (parent: CommandUnknownOpts, name: string, summary: string, heading: string) => {
     const command = prepare(new Command(name), context).description(summary).helpGroup(heading);
     parent.addCommand(command.showHelpAfterError(seeHelp([name], context)));
@@ -84,8 +84,21 @@ function addSummaries(program: CommandUnknownOpts, words: string[], context: Con
       for (const [verb, { summary }] of Object.entries(entry.verbs)) {
         add(command, verb, summary, 'Commands:');
       }
+      await addOptionsOf(command, entry, context);
     }
   }
+}
+
+/** Adds the options of the verb that the noun alone stands for, for its help. */
+async function addOptionsOf(
+  noun: CommandUnknownOpts,
+  { alone, verbs }: NounEntry,
+  context: Context,
+): Promise<void> {
+  const entry = alone === undefined ? undefined : verbs[alone];
+  if (entry === undefined) return;
+  const { options } = await buildCommand({ ...entry, isPlain: true }, context);
+  for (const option of options) noun.addOption(option.helpGroup(`Options of ${alone}, the default:`));
 }
 
 /** The line below an error of the command line. */

@@ -29,7 +29,7 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
   decide: {
     summary: 'Ask typed questions, and get probabilities.',
     alone: 'ask',
-    shorthand: { verb: 'ask', argument: /[\s?]/ },
+    shorthand: { verb: 'ask', argument: /^/ },
     verbs: {
       ask: {
         summary: 'Ask a question about an input, or about each line of it.',

@@ -1,17 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { Command, Option } from '@commander-js/extra-typings';
-import type { CreateDecision, Decision } from '../../../shared/contract/decisions.ts';
+import type { Decision } from '../../../shared/contract/decisions.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
-import { createDecision } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { example, wholeNumber } from '../../options.ts';
+import { DecisionAsker, decisionModel, modelDefault } from './ask-decision.ts';
 import { decideLines } from './batch.ts';
 import { collectOptions, type Question, type QuestionFlags, questionsOf } from './questions.ts';
 import { bareAnswer, howDecided, showDecision } from './show-decision.ts';
-
-/** The model of commands that name none. */
-const modelDefault = 'service/decide';
 
 export const decideCommand = (context: Context) =>
   new Command('ask')
@@ -79,23 +76,15 @@ async function decide(context: Context, instructions: string | undefined, flags:
     });
   }
   const input = await inputOf(context, flags);
-  const headers = flags.order ? { 'X-Decision-Order': flags.order } : {};
-  const decision = await ask(context, { ...body, input }, headers);
+  const decision = await new DecisionAsker(context).ask(
+    { ...body, input },
+    {
+      headers: flags.order ? { 'X-Decision-Order': flags.order } : {},
+      signal: context.interrupted(),
+    },
+  );
   await show(context, questions, decision);
   if (flags.exitStatus) context.exit = isTrue(decision, flags.threshold) ? exitCodes.done : exitCodes.failed;
-}
-
-/** The model that a flag or the environment names. */
-export function decisionModel({ env }: Pick<Context, 'env'>, flag: string | undefined): string {
-  return flag ?? (env.GATEWAY_DECISION_MODEL || modelDefault);
-}
-
-async function ask(
-  context: Context,
-  body: CreateDecision,
-  headers: { 'X-Decision-Order'?: 'peer' | 'hosted' },
-): Promise<Decision> {
-  return await context.client().call(createDecision, { headers, body }, { signal: context.interrupted() });
 }
 
 async function show(

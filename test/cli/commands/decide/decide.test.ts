@@ -51,6 +51,21 @@ describe('one decision', () => {
     expect(quiet.stdout).toBe('0.5000\n');
   });
 
+  test('is made by the simulator while nothing else is set up, which is said', async () => {
+    const env = { GATEWAY_DECISION_MODEL: '' };
+    const { code, stdout, stderr } = await decide(['spam'], { stdin: 'This is spam.', env });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ model: 'sim/assistant', answers: [{ type: 'predicate' }] });
+    expect(stderr).toMatch(/sim\/assistant answers: the built-in simulator/);
+    expect(stderr).toMatch(/gateway engine add [^\n]* \(--model/);
+    const lines = await decide(['spam', '--lines'], { stdin: 'one\ntwo', env });
+    expect(lines.stdout.match(/"model":"sim\/assistant"/g)).toHaveLength(2);
+    expect(lines.stderr.match(/simulator/g)).toHaveLength(1);
+    // Who asks for the engine gets no one else.
+    const hosted = await decide(['spam', '--order', 'hosted'], { stdin: 'This is spam.', env });
+    expect(hosted.code).toBe(exitCodes.tryLater);
+  });
+
   test.each([
     ['the refund', exitCodes.done],
     ['something else', exitCodes.failed],
