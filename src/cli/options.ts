@@ -11,6 +11,25 @@ export function example(line: string): string {
 export const csvOption = () =>
   new Option('--csv', 'print CSV with a header').conflicts(['json', 'jq', 'quiet']);
 
+/** How a request can end, for options that filter requests. */
+export const requestStatuses = [
+  'completed',
+  'incomplete',
+  'failed',
+  'canceled',
+  'interrupted',
+  'rejected',
+] as const;
+
+/** A parser for options that take a number. */
+export function numberFrom({ min, max }: { min: number; max: number }) {
+  return (text: string): number => {
+    const number = text.trim() === '' ? Number.NaN : Number(text);
+    if (number >= min && number <= max) return number;
+    throw new InvalidArgumentError(`It must be a number from ${min} to ${max}.`);
+  };
+}
+
 /** A parser for options that take a whole number. */
 export function wholeNumber({ min, max = Number.MAX_SAFE_INTEGER }: { min: number; max?: number }) {
   return (text: string): number => {
@@ -22,12 +41,6 @@ export function wholeNumber({ min, max = Number.MAX_SAFE_INTEGER }: { min: numbe
         : `It must be a whole number from ${min} to ${max}.`,
     );
   };
-}
-
-/** A parser for options that take a UTC day or time; the daemon checks that it exists. */
-export function timeBound(text: string): string {
-  if (/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z)?$/.test(text)) return text;
-  throw new InvalidArgumentError('It must be like 2026-11-01 or 2026-11-01T08:00:00Z.');
 }
 
 /** Throws if a filter is combined with a single request, where it would be ignored. */

@@ -9,6 +9,7 @@ import { escapeCell, tabSeparatedCell } from '../output/escape-controls.ts';
 import type { Column } from '../output/table.ts';
 import { ago, clockTime } from '../output/time.ts';
 import { confirm, messageText } from '../terminal/prompts.ts';
+import { pastTime, pastTimeHelp } from '../times.ts';
 import { followRows } from './follow.ts';
 
 export const postShoutCommand = (context: Context) =>
@@ -31,7 +32,7 @@ export const postShoutCommand = (context: Context) =>
 export const listShoutsCommand = (context: Context) =>
   new Command('list')
     .option('--zone <zone>', 'only shouts in this zone')
-    .option('--since <time>', 'only shouts since this time, like 2026-11-21T08:00:00Z')
+    .option('--since <time>', `only shouts since then: ${pastTimeHelp}`, pastTime(context))
     .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1 }), 50)
     .addHelpText('after', example('gateway shouts list --zone dev'))
     .action(async ({ zone, since, limit }) => {

@@ -11,6 +11,7 @@ import { example } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
 import { confirm } from '../terminal/prompts.ts';
+import { futureTime } from '../times.ts';
 
 export const createTokenCommand = (context: Context) =>
   new Command('create')
@@ -18,7 +19,11 @@ export const createTokenCommand = (context: Context) =>
     .addOption(
       new Option('--ability <ability...>', 'permissions of the token (default: all)').choices(abilityNames),
     )
-    .option('--expires <time>', 'when it expires: a UTC day or time (default: never)')
+    .option(
+      '--expires <time>',
+      'when it expires: 30d, 12h, a UTC day or a time (default: never)',
+      futureTime(context),
+    )
     .addHelpText('after', example('gateway tokens create bot --ability shouts:write --expires 2027-01-31'))
     .action(async (name, { ability, expires }) => {
       const body = { name, abilities: ability, expires_at: expires };

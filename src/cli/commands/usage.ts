@@ -1,18 +1,24 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import type { Client } from '../../shared/client.ts';
 import type { Query, Result } from '../../shared/contract/endpoint.ts';
-import type { listUsage as listUsageContract, UsageGroup, UsageView } from '../../shared/contract/usage.ts';
+import type {
+  listUsage as listUsageContract,
+  ServedDayView,
+  UsageGroup,
+  UsageView,
+} from '../../shared/contract/usage.ts';
 import type { Context } from '../context.ts';
-import { getUsage, listUsage } from '../endpoints.ts';
+import { getUsage, listUsage, tokensServed } from '../endpoints.ts';
 import { type KeyNames, keyNamesFor, keyText } from '../names/key-names.ts';
 import { resolveFilter } from '../names/resolve.ts';
-import { checkNoFilter, csvOption, example, timeBound } from '../options.ts';
+import { checkNoFilter, csvOption, example } from '../options.ts';
 import { count, dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 import { ago, duration } from '../output/time.ts';
+import { pastTime, pastTimeHelp } from '../times.ts';
 
 export const usageCommand = (context: Context) =>
-  new Command('usage')
+  new Command('show')
     .argument('[request]', 'the id of a request: req_… (default: totals)')
     .addOption(
       new Option('--group-by <what>', 'how to group the totals')
@@ -21,10 +27,10 @@ export const usageCommand = (context: Context) =>
     )
     .option('--key <key>', 'only calls with this key, by id or name')
     .option('--model <model>', 'only calls to this model')
-    .option('--since <time>', 'from this UTC day or time, like 2026-11-01', timeBound)
-    .option('--until <time>', 'before this time or through this UTC day', timeBound)
+    .option('--since <time>', `since then: ${pastTimeHelp}`, pastTime(context))
+    .option('--until <time>', 'before this time or through this UTC day', pastTime(context))
     .addOption(csvOption())
-    .addHelpText('after', example('gateway usage --group-by model --since 2026-11-01'))
+    .addHelpText('after', example('gateway usage --group-by model --since 7d'))
     .action(async (request, { groupBy, key, model, since, until }) => {
       const filter = { key, model, since, until };
       if (request === undefined)
@@ -32,6 +38,31 @@ export const usageCommand = (context: Context) =>
       checkNoFilter(request, filter);
       return showRequest(context, request);
     });
+
+export const tokensServedCommand = (context: Context) =>
+  new Command('tokens-served')
+    .addOption(csvOption())
+    .addHelpText('after', example('gateway usage tokens-served --json=date,tokens'))
+    .action(async () => {
+      const { total, days } = await context.client().call(tokensServed, {});
+      await context.out.table(days, servedColumns, { empty: 'No tokens were served yet.' });
+      if (!context.io.stdout.isTty || context.out.wantsJson() || days.length === 0) return;
+      context.out.note(`${count(total.tokens)} tokens in ${count(total.requests)} requests in total.`);
+    });
+
+const servedColumns: Column<ServedDayView>[] = [
+  { title: 'date', value: (day) => day.date },
+  servedColumn('requests', (day) => day.requests),
+  servedColumn('tokens', (day) => day.tokens),
+  servedColumn('input', (day) => day.input),
+  servedColumn('output', (day) => day.output),
+  servedColumn('paid', (day) => day.by_price_tier.paid),
+  servedColumn('free', (day) => day.by_price_tier.free),
+];
+
+function servedColumn(title: string, value: (day: ServedDayView) => number): Column<ServedDayView> {
+  return { title, value, show: (day) => count(value(day)), align: 'right' };
+}
 
 async function showRequest(context: Context, requestId: string): Promise<void> {
   const usage = await context.client().call(getUsage, { params: { request_id: requestId } });

@@ -45,7 +45,7 @@ describe('keys limits', () => {
     [['--rpm', '0'], 'whole number from 1'],
     [['--expires', 'soon'], '30d'],
     [['--expires', '99999999d'], '36500d'],
-    [['--expires', '0d'], '1m'],
+    [['--expires', '0d'], '1s'],
     [['--clear', 'everything'], 'spend-cap'],
     [[], '--spend-cap'],
   ])('set %j is invalid, and the error says what is valid', async (flags, hint) => {

@@ -34,6 +34,7 @@ export const issueKeyCommand = (context: Context) =>
             'restrict the key to these kinds of calls, permanently',
           ).choices(actions),
         ),
+      context,
     ),
   )
     .addHelpText(
@@ -42,7 +43,7 @@ export const issueKeyCommand = (context: Context) =>
     )
     .action(
       async ({ workspace, name, scope: scopes, allowModel: models, allowAction: actions, ...flags }) => {
-        const change = limitsChange(flags, context.now());
+        const change = limitsChange(flags);
         const limits = Object.keys(change).length > 0 ? change : await askForLimit(context);
         const wanted = defaultsChange(flags);
         const defaults = Object.keys(wanted).length > 0 ? wanted : undefined;

@@ -9,6 +9,7 @@ import { example, wholeNumber } from '../../options.ts';
 import { dollars } from '../../output/amount.ts';
 import type { Column } from '../../output/table.ts';
 import { ago } from '../../output/time.ts';
+import { futureTime } from '../../times.ts';
 
 /** The flag of each limit. */
 const clearable = {
@@ -27,6 +28,7 @@ export const limitsCommand = (context: Context) =>
       .addArgument(new Argument('<what>', 'show the limits or change them').choices(['get', 'set'] as const))
       .argument('<key>', "the key's id (key_…) or name")
       .option('--workspace <workspace>', 'the workspace that owns the key', 'me'),
+    context,
   )
     .addOption(
       new Option('--clear <limit...>', 'remove these limits').choices(Object.keys(clearable) as Clearable[]),
@@ -47,13 +49,13 @@ interface LimitsCommand {
   flags: LimitFlags & { clear: Clearable[] };
 }
 
-function changeOf({ flags }: LimitsCommand, now: number): LimitsChange {
+function changeOf({ flags }: LimitsCommand): LimitsChange {
   const cleared = Object.fromEntries(flags.clear.map((name) => [clearable[name], null]));
-  return { ...limitsChange(flags, now), ...cleared };
+  return { ...limitsChange(flags), ...cleared };
 }
 
 async function showLimits(context: Context, command: LimitsCommand): Promise<void> {
-  if (Object.keys(changeOf(command, 0)).length > 0) {
+  if (Object.keys(changeOf(command)).length > 0) {
     throw new CliError('Nothing was changed: get takes no limit options.', {
       exit: exitCodes.usage,
       next: `To change limits: gateway keys limits set ${command.key} …`,
@@ -67,7 +69,7 @@ async function showLimits(context: Context, command: LimitsCommand): Promise<voi
 
 /** Changes only what was given. */
 async function changeLimits(context: Context, command: LimitsCommand): Promise<void> {
-  const body = changeOf(command, context.now());
+  const body = changeOf(command);
   if (Object.keys(body).length === 0) {
     throw new CliError('No limit was given.', {
       exit: exitCodes.usage,
@@ -122,14 +124,14 @@ interface LimitFlags {
   maxPrice?: LimitsChange['max_price'];
   model?: string[] | undefined;
   rpm?: number | undefined;
-  expires?: Expiry | undefined;
+  expires?: string | undefined;
 }
 
-/** A time, or milliseconds from now. */
-type Expiry = { at: string } | { inMs: number };
-
 /** Adds the options that set a key's limits. */
-export function limitFlags<A extends unknown[], O extends Record<string, unknown>>(command: Command<A, O>) {
+export function limitFlags<A extends unknown[], O extends Record<string, unknown>>(
+  command: Command<A, O>,
+  clock: Pick<Context, 'now'>,
+) {
   return command
     .addOption(
       new Option('--spend-cap <usd/period>', 'spending limit: 5/day, 20/month, 100/total').argParser(
@@ -147,27 +149,22 @@ export function limitFlags<A extends unknown[], O extends Record<string, unknown
       new Option('--rpm <count>', 'calls per 60 seconds').argParser(wholeNumber({ min: 1, max: 1_000_000 })),
     )
     .addOption(
-      new Option(
-        '--expires <time>',
-        'when it expires: 30d, 12h, or a time like 2027-01-31T00:00:00Z',
-      ).argParser(expiry),
+      new Option('--expires <time>', 'when it expires: 30d, 12h, a UTC day or a time').argParser(
+        futureTime(clock),
+      ),
     );
 }
 
-/** The change that the given flags describe; `now` in milliseconds since 1970. */
-export function limitsChange(flags: LimitFlags, now: number): LimitsChange {
+/** The change that the given flags describe. */
+export function limitsChange(flags: LimitFlags): LimitsChange {
   const { spendCap: spend_cap, maxPrice: max_price, model: models, rpm, expires } = flags;
   return {
     ...(spend_cap !== undefined && { spend_cap }),
     ...(max_price !== undefined && { max_price }),
     ...(models !== undefined && { models }),
     ...(rpm !== undefined && { requests_per_minute: rpm }),
-    ...(expires !== undefined && { expires_at: timeOf(expires, now) }),
+    ...(expires !== undefined && { expires_at: expires }),
   };
-}
-
-function timeOf(expires: Expiry, now: number): string {
-  return 'at' in expires ? expires.at : new Date(now + expires.inMs).toISOString();
 }
 
 const amount = /^\d{1,7}(\.\d{1,9})?$/;
@@ -187,30 +184,6 @@ function maxPrice(text: string): NonNullable<LimitsChange['max_price']> {
     return { input: input || null, output: output || null };
   }
   throw new InvalidArgumentError('It must be dollars per million tokens, like 1.5,6 or ,6.');
-}
-
-const hourMs = 3_600_000;
-const units: Readonly<Record<string, number>> = {
-  m: 60_000,
-  h: hourMs,
-  d: 24 * hourMs,
-  w: 7 * 24 * hourMs,
-};
-
-const farthestMs = 36_500 * 24 * hourMs;
-
-function expiry(text: string): Expiry {
-  const [, count = '', unit = ''] = /^(\d+)([mhdw])$/.exec(text) ?? [];
-  if (unit !== '') {
-    const inMs = Number(count) * (units[unit] ?? 0);
-    if (inMs > 0 && inMs <= farthestMs) return { inMs };
-    throw new InvalidArgumentError(
-      'It must be from 1m to 36500d. For a key that does not expire, omit it or use --clear expires.',
-    );
-  }
-  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return { at: `${text}T00:00:00Z` };
-  if (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,3})?(Z|[+-]\d{2}:\d{2})$/.test(text)) return { at: text };
-  throw new InvalidArgumentError('It must be like 30d, 12h, 2027-01-31 or 2027-01-31T00:00:00Z.');
 }
 
 /** A key's limits on one line; empty if it has none. */

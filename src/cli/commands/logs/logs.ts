@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { Command, Option } from '@commander-js/extra-typings';
 import { exitCodes } from '../../../shared/errors.ts';
 import { foldersOf } from '../../../shared/folders.ts';
 import type { Context } from '../../context.ts';
@@ -9,16 +9,13 @@ import { example, wholeNumber } from '../../options.ts';
 import { escapeCell } from '../../output/escape-controls.ts';
 import type { Paint } from '../../output/style.ts';
 import { localTime } from '../../output/time.ts';
+import { pastTime, pastTimeHelp } from '../../times.ts';
 import { readLog } from './log-files.ts';
 
 export const logsCommand = (context: Context) =>
   new Command('logs')
     .option('-f, --follow', 'keep printing new lines, also after restarts; stop with Ctrl-C')
-    .option(
-      '--since <time>',
-      'only newer lines: 10m, 2h, 3d, or a time like 2026-05-01T10:00:00Z',
-      sinceOption,
-    )
+    .option('--since <time>', `only newer lines: ${pastTimeHelp}`, pastTime(context))
     .option('--lines <count>', 'number of last lines to show', wholeNumber({ min: 0, max: 1_000_000 }))
     .addOption(new Option('--level <level>', 'minimum level').choices(Object.keys(levels) as LevelName[]))
     .addHelpText('after', example('gateway logs --since 1h --level warn'))
@@ -26,7 +23,7 @@ export const logsCommand = (context: Context) =>
 
 interface LogsOptions {
   follow?: true;
-  since?: (now: number) => number;
+  since?: string;
   lines?: number;
   level?: LevelName;
 }
@@ -43,7 +40,7 @@ async function showLogs(context: Context, { follow, since, lines, level }: LogsO
       next: `Run this there. For this machine's log: gateway logs --host ${localName}`,
     });
   }
-  const from = since?.(context.now()) ?? 0;
+  const from = since === undefined ? 0 : Date.parse(since);
   const isWanted = (entry: { level: number; time: string }) =>
     entry.level >= (level ? levels[level] : 0) && Date.parse(entry.time) >= from;
   const show = async (texts: readonly string[]) => {
@@ -81,18 +78,6 @@ async function showLine(
   // Programs get the daemon's JSON lines.
   if (!io.stdout.isTty) return void io.stdout.write(`${text}\n`);
   io.stdout.write(lineOf(entry, out.paint.stdout));
-}
-
-const unitsMs: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** Parses a time, or a time span before now. */
-function sinceOption(text: string): (now: number) => number {
-  const [, count, unit] = /^(\d+)([smhd])$/.exec(text) ?? [];
-  if (count && unit) return (now) => now - Number(count) * (unitsMs[unit] ?? 0);
-  const at = Date.parse(text);
-  if (Number.isNaN(at))
-    throw new InvalidArgumentError('It must be like 10m, 2h, 3d or 2026-05-01T10:00:00Z.');
-  return () => at;
 }
 
 /** A line of the daemon's log. Source of the numbers: pino's levels. */

@@ -10,41 +10,29 @@ import { CliError } from '../../failures/cli-error.ts';
 import { collectPages } from '../../hosts/pages.ts';
 import { callerText, type KeyNames, keyNamesFor, keyText } from '../../names/key-names.ts';
 import { resolveFilter } from '../../names/resolve.ts';
-import { csvOption, example, timeBound, wholeNumber } from '../../options.ts';
+import { csvOption, example, requestStatuses, wholeNumber } from '../../options.ts';
 import { count, dollars } from '../../output/amount.ts';
 import type { Style } from '../../output/style.ts';
 import type { Column } from '../../output/table.ts';
 import { ago, duration } from '../../output/time.ts';
+import { pastTime, pastTimeHelp } from '../../times.ts';
 import { waterfall } from './waterfall.ts';
 
 export const listTracesCommand = (context: Context) =>
   new Command('list')
-    .addOption(
-      new Option('--status <status>', 'only requests with this status').choices([
-        'completed',
-        'incomplete',
-        'failed',
-        'canceled',
-        'interrupted',
-        'rejected',
-      ] as const),
-    )
+    .addOption(new Option('--status <status>', 'only requests with this status').choices(requestStatuses))
     .option('--model <model>', 'only requests of this model')
     .option('--provider <provider>', 'only requests that this provider answered')
     .option('--key <key>', 'only requests of this key, by id or name')
-    .option(
-      '--since <time>',
-      'only requests that finished at or after this UTC day or time, like 2026-11-01',
-      timeBound,
-    )
+    .option('--since <time>', `only requests that finished since then: ${pastTimeHelp}`, pastTime(context))
     .option(
       '--until <time>',
       'only requests that finished before this time or through this UTC day',
-      timeBound,
+      pastTime(context),
     )
     .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1 }), 20)
     .addOption(csvOption())
-    .addHelpText('after', example('gateway traces list --status failed --since 2026-11-01'))
+    .addHelpText('after', example('gateway traces list --status failed --since yesterday'))
     .action(({ limit, status, model, provider, key, since, until }) =>
       showTraces(context, { limit, filter: { status, model, provider, key, since, until } }),
     );

@@ -205,12 +205,12 @@ async function parseIssue(
   line: string,
   now: number,
 ): Promise<{ name?: string; scopes?: ScopeName[]; limits?: LimitsChange }> {
-  const command = limitFlags(new Command('key').argument('[name...]'))
+  const command = limitFlags(new Command('key').argument('[name...]'), { now: () => now })
     .option('--name <name>', 'its name')
     .addOption(new Option('--scope <scope...>', 'its permissions').choices(scopeNames));
   const { words, flags } = await parseLine(command, line);
   const name = flags.name ?? words.join(' ');
-  const limits = limitsChange(flags, now);
+  const limits = limitsChange(flags);
   return {
     ...(name !== '' && { name }),
     ...(flags.scope && { scopes: flags.scope }),
@@ -220,10 +220,13 @@ async function parseIssue(
 
 /** Parses the flags of `gateway keys limits set`: `--spend-cap 5/day`. */
 async function parseLimits(line: string, now: number): Promise<LimitsChange> {
-  const { words, flags } = await parseLine(limitFlags(new Command('key').argument('[name...]')), line);
+  const { words, flags } = await parseLine(
+    limitFlags(new Command('key').argument('[name...]'), { now: () => now }),
+    line,
+  );
   if (words.length > 0)
     throw new Error(`"${words[0]}" is not a limit; expected flags like --spend-cap 5/day.`);
-  return limitsChange(flags, now);
+  return limitsChange(flags);
 }
 
 /** What makes the present limits those of the line: limits that the line leaves out are removed. */

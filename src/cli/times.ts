@@ -1,0 +1,54 @@
+import { InvalidArgumentError } from '@commander-js/extra-typings';
+import { parseTime, utcDay } from '../shared/time.ts';
+
+const dayMs = 86_400_000;
+const unitsMs: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: dayMs,
+  w: 7 * dayMs,
+};
+const farthestMs = 36_500 * dayMs;
+
+interface Clock {
+  /** In milliseconds since 1970. */
+  now: () => number;
+}
+
+/** What help texts say about options that `pastTime` reads. */
+export const pastTimeHelp = '10m, 2h, 3d, yesterday, a UTC day or a time';
+
+/** A parser for options that take a time of the past: how long ago, a UTC day or a time. */
+export function pastTime({ now }: Clock) {
+  return (text: string): string => {
+    if (text === 'today') return utcDay(now());
+    if (text === 'yesterday') return utcDay(now() - dayMs);
+    const span = spanIn(text);
+    if (span !== undefined) return new Date(now() - span).toISOString();
+    if (parseTime(text) !== undefined) return text;
+    throw new InvalidArgumentError('It must be like 2h, 3d, yesterday, 2026-11-01 or 2026-11-01T08:00:00Z.');
+  };
+}
+
+/** A parser for options that take a time of the future: in how long, a UTC day or a time. */
+export function futureTime({ now }: Clock) {
+  return (text: string): string => {
+    if (text === 'tomorrow') return `${utcDay(now() + dayMs)}T00:00:00Z`;
+    const span = spanIn(text);
+    if (span === 0) throw new InvalidArgumentError('It must be from 1s to 36500d.');
+    if (span !== undefined) return new Date(now() + span).toISOString();
+    if (/^\d{4}-\d{2}-\d{2}$/.test(text) && parseTime(text) !== undefined) return `${text}T00:00:00Z`;
+    if (parseTime(text) !== undefined) return text;
+    throw new InvalidArgumentError('It must be like 30d, 12h, 2027-01-31 or 2027-01-31T00:00:00Z.');
+  };
+}
+
+/** The milliseconds of `10m`; undefined for other texts. */
+function spanIn(text: string): number | undefined {
+  const [, count, unit = ''] = /^(\d{1,9})([smhdw])$/.exec(text) ?? [];
+  if (count === undefined) return undefined;
+  const ms = Number(count) * (unitsMs[unit] ?? 0);
+  if (ms <= farthestMs) return ms;
+  throw new InvalidArgumentError('It must be at most 36500d.');
+}
