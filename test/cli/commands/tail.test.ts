@@ -73,6 +73,39 @@ describe('tail', () => {
     expect(lines[2]).toMatch(/:15 +upstream_failed +sim\/assistant +login +– .* req_2$/);
   });
 
+  test.each([
+    [
+      ['--model', 'sim/echo'],
+      ['req_2', 'req_3'],
+    ],
+    [
+      ['--status', 'failed'],
+      ['req_1', 'req_3'],
+    ],
+    [['--status', 'failed', '--model', 'sim/echo'], ['req_3']],
+  ])('shows only what %j asks for', async (filter, shown) => {
+    const all = [
+      finished(1, { status: 'failed' }),
+      finished(2, { model: 'sim/echo' }),
+      finished(3, { model: 'sim/echo', status: 'failed' }),
+    ];
+    const { env } = await following(all);
+    const { stdout } = await tailUntil('req_3', filter, { env });
+    expect([...stdout.matchAll(/req_\d/g)].map(([id]) => id)).toEqual(shown);
+  });
+
+  test('asks the daemon for the events of a key', async () => {
+    const { env, calls } = await fakeDaemon({
+      'GET /v1/workspaces/me/keys': () => ({
+        data: [{ id: 'key_1', name: 'ci', status: 'active' }],
+        next: null,
+      }),
+      'GET /v1/events': (_call, reply) => new Promise(() => send(reply, [finished(1)])),
+    });
+    await tailUntil('req_1', ['--key', 'ci'], { env });
+    expect(calls.map(({ path }) => path)).toContain('/v1/events?key=key_1');
+  });
+
   test('shows keys by name, also those that are issued meanwhile', async () => {
     const key = (id: string, name: string, status = 'active') => ({ id, name, status });
     const lists = [[key('key_1', 'ci')], [key('key_2', 'app'), key('key_1', 'ci', 'revoked')]];

@@ -1,31 +1,45 @@
-import { Command } from '@commander-js/extra-typings';
+import { Command, Option } from '@commander-js/extra-typings';
 import type { EventView } from '../../../shared/contract/events.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
 import { streamEvents } from '../../endpoints.ts';
 import { type KeyNames, keyNamesFor } from '../../names/key-names.ts';
-import { example, wholeNumber } from '../../options.ts';
+import { resolveFilter } from '../../names/resolve.ts';
+import { example, requestStatuses, wholeNumber } from '../../options.ts';
 import { follow } from '../follow.ts';
 import { eventLine, titleLine } from './event-line.ts';
 
 export const tailCommand = (context: Context) =>
   new Command('tail')
     .option('--after <sequence>', 'start after this event instead of now', wholeNumber({ min: 0 }))
-    .addHelpText('after', example('gateway tail --jq \'select(.type == "request.rejected")\''))
-    .action(async ({ after }) => {
-      await followAndShow(context, { after });
+    .option('--key <key>', 'only requests of this key, by id or name')
+    .option('--model <model>', 'only requests of this model')
+    .addOption(
+      new Option('--status <status>', 'only finished requests with this status').choices(requestStatuses),
+    )
+    .addHelpText('after', example('gateway tail --status rejected --key my-app'))
+    .action(async ({ after, ...filter }) => {
+      await followAndShow(context, { after, ...(await resolveFilter(context, filter)) });
       context.exit = exitCodes.interrupted;
     });
 
+interface TailOptions {
+  after?: number | undefined;
+  key?: string | undefined;
+  model?: string | undefined;
+  status?: string | undefined;
+}
+
 /** Follows events until Ctrl-C. */
-async function followAndShow(context: Context, { after }: { after?: number | undefined }): Promise<void> {
+async function followAndShow(context: Context, options: TailOptions): Promise<void> {
+  const { after, key } = options;
   let names = await keyNamesFor(context);
   await follow(context, {
     open: (lastId, options) =>
       context.client().stream(
         streamEvents,
         {
-          query: { after: lastId === undefined ? after : undefined },
+          query: { after: lastId === undefined ? after : undefined, key },
           headers: { 'last-event-id': lastId },
         },
         options,
@@ -33,10 +47,16 @@ async function followAndShow(context: Context, { after }: { after?: number | und
     async show({ data }) {
       const event = JSON.parse(data) as EventView;
       if (event.type.startsWith('key.')) names = await keyNamesFor(context);
-      await showEvent(context, event, names);
+      if (isWanted(event, options)) await showEvent(context, event, names);
     },
     onFirst: () => showTitles(context),
   });
+}
+
+/** Gaps in what is shown are always of interest. */
+function isWanted({ type, data }: EventView, { model, status }: TailOptions): boolean {
+  if (type === 'events.gap' || type === 'events.dropped') return true;
+  return (model === undefined || data.model === model) && (status === undefined || data.status === status);
 }
 
 async function showEvent(context: Context, event: EventView, names: KeyNames): Promise<void> {
