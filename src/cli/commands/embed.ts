@@ -3,7 +3,7 @@ import type { CreateEmbeddingBody, EmbeddingList } from '../../shared/contract/e
 import { exitCodes } from '../../shared/errors.ts';
 import { trimEnd } from '../../shared/trim-text.ts';
 import type { Context } from '../context.ts';
-import { createEmbedding } from '../endpoints.ts';
+import { createEmbedding, listModels } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { isStdin } from '../io.ts';
 import { example, wholeNumber } from '../options.ts';
@@ -20,20 +20,14 @@ const textsPerCall = 512;
 export const embedCommand = (context: Context) =>
   new Command('embed')
     .argument('[text...]', 'the texts; without any, each line of the piped input is one')
-    .option('-m, --model <model>', 'an embedding model (default: GATEWAY_EMBEDDING_MODEL)')
+    .option('-m, --model <model>', 'an embedding model (default: GATEWAY_EMBEDDING_MODEL, then a free one)')
     .option('--dimensions <count>', 'the length of the vectors', wholeNumber({ min: 1 }))
     .addHelpText('after', example('gateway embed -m text-embedding-3-small < lines.txt > vectors.ndjson'))
     .action((texts, flags) => embedAndShow(context, texts, flags));
 
 /** Prints a line with a JSON array for each text, in order; with `--json` the whole result of each call. */
 async function embedAndShow(context: Context, texts: string[], flags: EmbedFlags): Promise<void> {
-  const model = flags.model ?? (context.env.GATEWAY_EMBEDDING_MODEL || undefined);
-  if (model === undefined) {
-    throw new CliError('No embedding model was named.', {
-      exit: exitCodes.usage,
-      next: 'Use --model or GATEWAY_EMBEDDING_MODEL. To list them: gateway models --match embed',
-    });
-  }
+  const model = flags.model ?? (context.env.GATEWAY_EMBEDDING_MODEL || (await freeModel(context)));
   let tokens = 0;
   let last: EmbeddingList | undefined;
   const costs: (string | null)[] = [];
@@ -50,6 +44,32 @@ async function embedAndShow(context: Context, texts: string[], flags: EmbedFlags
   const { service } = last;
   const used = tokens === 1 ? '1 token' : `${count(tokens)} tokens`;
   context.out.note(`${service.model} via ${service.provider} · ${used} · ${dollars(cost)}`);
+}
+
+/** A model that costs nothing, and a note which one: a local server's, else the simulator's. */
+async function freeModel(context: Context): Promise<string> {
+  const { data } = await context.client().call(listModels, { query: {} });
+  const able = data.filter(
+    ({ service }) =>
+      service.capabilities.kind === 'embedding' && service.providers.some(({ available }) => available),
+  );
+  const free = able.filter(({ service }) => Number(service.prices?.input ?? 1) === 0);
+  const chosen = free.find(({ id }) => !isSimulated(id)) ?? free[0];
+  if (chosen === undefined) {
+    throw new CliError('No embedding model was named, and none is free.', {
+      exit: exitCodes.usage,
+      next: 'Use --model or GATEWAY_EMBEDDING_MODEL. To list them: gateway models --match embed',
+    });
+  }
+  const other = able.find(({ id }) => !isSimulated(id) && id !== chosen.id);
+  const kind = isSimulated(chosen.id) ? 'the built-in simulator, which hashes words' : 'a free model';
+  const choice = other ? ` To ask another: --model ${other.id}, or GATEWAY_EMBEDDING_MODEL` : '';
+  context.out.note(`No embedding model was named, so ${chosen.id} answers: ${kind}.${choice}`);
+  return chosen.id;
+}
+
+function isSimulated(model: string): boolean {
+  return model.startsWith('sim/');
 }
 
 function embed(context: Context, body: CreateEmbeddingBody): Promise<EmbeddingList> {

@@ -51,6 +51,15 @@ describe('embed', () => {
     expect(JSON.parse(stdout)).toMatchObject({ object: 'list', service: { provider: 'simulator' } });
   });
 
+  test('asks a free model by default, and says which', async () => {
+    const { code, stdout, stderr } = await embed(['one']);
+    expect(code).toBe(0);
+    expect(vectorsIn(stdout)).toHaveLength(1);
+    expect(stderr).toMatch(
+      /^No embedding model was named, so sim\/embedding answers: the built-in simulator/,
+    );
+  });
+
   test('names the fields that --json can pick', async () => {
     const { stdout, stderr } = await embed(['-m', 'sim/embedding', 'one', '--json=object']);
     expect(JSON.parse(stdout)).toEqual({ object: 'list' });
@@ -60,7 +69,6 @@ describe('embed', () => {
   });
 
   test.each([
-    ['no model', [], 'text', /GATEWAY_EMBEDDING_MODEL/],
     ['nothing to embed', ['-m', 'sim/embedding'], undefined, /Nothing to embed/],
     ['an empty line', ['-m', 'sim/embedding'], 'a\n\nb', /Line 2 of the input is empty/],
   ])('explains %s', async (_, args, stdin, sentence) => {

@@ -311,13 +311,14 @@ describe('the question', () => {
 
   test('carries every flag', async () => {
     const flags =
-      '--instructions Brief. --max-output-tokens 99 --reasoning-effort low --provider-key mine --cache read-write --no-store';
+      '--instructions Brief. --max-output-tokens 99 --temperature 0.2 --reasoning-effort low --provider-key mine --cache read-write --no-store';
     expect(await bodyOf(['Hi', ...flags.split(' '), '--previous', 'resp_0'])).toEqual({
       model: 'm',
       input: 'Hi',
       stream: false,
       instructions: 'Brief.',
       max_output_tokens: 99,
+      temperature: 0.2,
       reasoning: { effort: 'low' },
       service: { pay: 'mine', cache: 'read-write' },
       store: false,

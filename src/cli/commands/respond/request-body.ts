@@ -18,6 +18,7 @@ export interface RequestFlags extends PayFlags {
   file?: string[] | undefined;
   tools?: string | undefined;
   maxOutputTokens?: number | undefined;
+  temperature?: number | undefined;
   reasoningEffort?: string | undefined;
   /** Whose provider key to use. */
   providerKey?: 'mine' | 'ours' | undefined;
@@ -35,6 +36,7 @@ export async function requestBody(context: Context, flags: RequestFlags): Promis
   const body: CreateResponseBody = { model: await modelOf(context, flags), input };
   if (flags.instructions !== undefined) body.instructions = flags.instructions;
   if (flags.maxOutputTokens !== undefined) body.max_output_tokens = flags.maxOutputTokens;
+  if (flags.temperature !== undefined) body.temperature = flags.temperature;
   if (flags.reasoningEffort !== undefined) body.reasoning = { effort: flags.reasoningEffort };
   if (flags.previous !== undefined) body.previous_response_id = flags.previous;
   if (flags.store !== undefined) body.store = flags.store;

@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import { createResponse } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { isStdin } from '../../io.ts';
-import { example, wholeNumber } from '../../options.ts';
+import { example, numberFrom, wholeNumber } from '../../options.ts';
 import { wrapToWidth } from '../../output/width.ts';
 import {
   type AnswerFlags,
@@ -50,6 +50,7 @@ export const respondCommand = (context: Context) =>
       'the maximum length of the answer, including reasoning',
       wholeNumber({ min: 1 }),
     )
+    .option('--temperature <number>', 'how varied the answer is, from 0 to 2', numberFrom({ min: 0, max: 2 }))
     .option('--reasoning-effort <effort>', 'how much a reasoning model thinks, such as low or high')
     .addOption(
       new Option(
