@@ -162,10 +162,22 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
     load: async () => (await import('../commands/rates.ts')).ratesCommand,
   },
   usage: {
-    summary: 'Show usage by day, model or key, or the usage of one request.',
-    endpoint: [endpoints.listUsage, endpoints.getUsage],
-    options: ['group_by', 'key', 'model', 'since', 'until'],
-    load: async () => (await import('../commands/usage.ts')).usageCommand,
+    summary: 'Show what calls used and cost.',
+    alone: 'show',
+    shorthand: { verb: 'show', argument: /^req_/ },
+    verbs: {
+      show: {
+        summary: 'Show usage by day, model or key, or the usage of one request.',
+        endpoint: [endpoints.listUsage, endpoints.getUsage],
+        options: ['group_by', 'key', 'model', 'since', 'until'],
+        load: async () => (await import('../commands/usage.ts')).usageCommand,
+      },
+      'tokens-served': {
+        summary: 'Show the tokens that the host has served to everyone, by day.',
+        endpoint: endpoints.tokensServed,
+        load: async () => (await import('../commands/usage.ts')).tokensServedCommand,
+      },
+    },
   },
   traces: {
     summary: 'Show what finished requests did, and what they asked and answered.',
@@ -200,7 +212,7 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
   tail: {
     summary: 'Follow requests as they happen.',
     endpoint: endpoints.streamEvents,
-    options: ['after'],
+    options: ['after', 'key'],
     load: async () => (await import('../commands/tail/tail.ts')).tailCommand,
   },
   cache: {
