@@ -233,7 +233,7 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
     const background = startBackgroundWork(config, app, resources);
     await requests.first;
     background.stopAsking();
-    app.closeEvents();
+    app.endStreams();
     await drain([server, app], {
       times: environment.drain,
       askedAgain: requests.second,
@@ -245,7 +245,7 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
     requests.ignore();
     unwatch();
     await server.close();
-    await app.engine.close();
+    await app.close();
     await removeFile(file('daemon'));
     await within(world, telemetry.close(), telemetryFlushMs);
   }

@@ -1,11 +1,11 @@
-import type { MakeId } from '../../shared/ids.ts';
-import { createAgents, type SignUpSettings } from '../features/agents/index.ts';
+import { agentHandlers, agentKeyView, createAgents } from '../features/agents/index.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import {
   createActiveKeys,
   createAuthenticator,
   createKeySettings,
   createKeys,
+  keyHandlers,
   sha256,
 } from '../features/keys/index.ts';
 import {
@@ -14,36 +14,41 @@ import {
   capWarningData,
   createAdmission,
   createCredit,
-  type FreeTierSettings,
-  type UsageReader,
+  createUsageReader,
+  creditHandlers,
+  recoverHolds,
 } from '../features/metering/index.ts';
-import type { Workspaces } from '../features/workspaces/index.ts';
-import type { Storage } from '../storage/storage.ts';
-import type { World } from '../world.ts';
-
-interface AccountsDeps {
-  storage: Storage;
-  world: World;
-  makeId: MakeId;
-  settings: { allPrepaid: boolean; freeTier: FreeTierSettings; signUps: SignUpSettings };
-  /** 32 bytes. */
-  dataKey: Uint8Array;
-}
+import { bootstrap, peopleHandlers, type Workspaces } from '../features/workspaces/index.ts';
+import { createRateLimit } from '../http/protection/rate-limit.ts';
+import type { AppDeps } from './app-deps.ts';
+import type { OnFailure } from './feature.ts';
 
 interface AccountsFeatures {
   events: EventFeed;
-  usage: UsageReader;
   workspaces: Workspaces;
-  /** Known after the bootstrap. */
-  hostWorkspace: { id: string | undefined };
 }
 
-/** Authentication, keys, limits and billing. */
-export function createAccounts(deps: AccountsDeps, features: AccountsFeatures) {
+/** The workspace of the person who runs the daemon. */
+interface HostWorkspace {
+  /** Known after the bootstrap. */
+  id: string | undefined;
+  /** Milliseconds since 1970. */
+  createdAt: number;
+}
+
+/** Wrong login codes per address; a code has 50 random bits. */
+const loginCodeRate = { burst: 10, perSecond: 0.2 };
+
+export type Accounts = ReturnType<typeof createAccounts>;
+
+/** Authentication, people, keys, limits and billing. */
+export function createAccounts(deps: AppDeps, { events, workspaces }: AccountsFeatures) {
   const { storage, world, makeId } = deps;
-  const { events, usage, workspaces, hostWorkspace } = features;
   const now = () => world.now();
-  const inUse = createActiveKeys({ store: storage.keys, now });
+  const randomBytes = (count: number) => world.randomBytes(count);
+  const hostWorkspace: HostWorkspace = { id: undefined, createdAt: now() };
+  const usage = createUsageReader({ store: storage.metering, now });
+  const activeKeys = createActiveKeys({ store: storage.keys, now });
   const authentication = createAuthenticator({
     keysStore: storage.keys,
     workspacesStore: storage.workspaces,
@@ -51,15 +56,14 @@ export function createAccounts(deps: AccountsDeps, features: AccountsFeatures) {
     agentsStore: storage.agents,
     digest: sha256,
     now,
-    activeKeys: inUse,
+    activeKeys,
     noteTime: storage.noteTime,
     onExpired: ({ keyId, workspaceId }) => {
       const data = { key: keyId, param: 'limits.expires_at' };
       events.publish({ type: 'limit.reached', workspaceId, data });
     },
   });
-  const billing = createBilling(deps, { events, hostWorkspace });
-  const { admission, credit } = billing;
+  const { admission, allowances, credit, isPrepaid } = createBilling(deps, events, hostWorkspace);
   const keys = createKeys({
     store: storage.keys,
     logins: storage.workspaces,
@@ -70,44 +74,72 @@ export function createAccounts(deps: AccountsDeps, features: AccountsFeatures) {
     authenticator: authentication,
     digest: sha256,
     makeId,
-    randomBytes: (count: number) => world.randomBytes(count),
+    randomBytes,
     now,
   });
   const settings = createKeySettings({
     store: storage.keys,
     workspaces,
     admission,
-    activeKeys: inUse,
+    activeKeys,
     lastUse: authentication.lastUse,
     now,
   });
   const agents = createAgents({
     store: storage.agents,
     settings: deps.settings.signUps,
-    usageOf: (agentId) => billing.allowances.use(agentId),
+    usageOf: (agentId) => allowances.use(agentId),
     balanceOf: admission.balanceOf,
     digest: sha256,
     dataKey: deps.dataKey,
     makeId,
-    randomBytes: (count) => world.randomBytes(count),
+    randomBytes,
     now,
   });
-  return { ...billing, agents, authentication, keys, keySettings: settings };
-}
-
-interface BillingDeps {
-  storage: Storage;
-  world: World;
-  makeId: MakeId;
-  /** Whether the host's own workspace is prepaid, too. */
-  settings: { allPrepaid: boolean; freeTier: FreeTierSettings };
+  const ofAgents = { agents, freeTier: deps.settings.freeTier, spendOf: usage.spendOf };
+  return {
+    admission,
+    authentication,
+    hostWorkspace,
+    isPrepaid,
+    usage,
+    handlers: [
+      ...keyHandlers({ keys, settings, agentView: agentKeyView(ofAgents), now }),
+      ...agentHandlers(ofAgents),
+      ...creditHandlers(credit),
+      ...peopleHandlers({
+        store: storage.people,
+        workspacesStore: storage.workspaces,
+        workspaces,
+        revocations: authentication,
+        lastUse: authentication.lastLoginUse,
+        guesses: createRateLimit({ ...loginCodeRate, elapsed: () => world.elapsed() }),
+        digest: sha256,
+        events,
+        makeId,
+        randomBytes,
+        now,
+      }),
+    ],
+    jobs: [
+      (signal: AbortSignal) => authentication.keepExpiring(world, signal),
+      (signal: AbortSignal, onFailure: OnFailure) => authentication.keepFlushed(world, signal, onFailure),
+    ],
+    /** Creates the owner, workspace and default key on the first start; returns the secrets to write down. */
+    async bootstrap(files: Parameters<typeof bootstrap>[1]) {
+      const first = { store: storage.workspaces, keys, digest: sha256, makeId, randomBytes, now };
+      const made = await bootstrap(first, files);
+      hostWorkspace.id = made.workspaceId;
+      hostWorkspace.createdAt = made.workspaceCreatedAt;
+      return made;
+    },
+    /** Settles the calls that an earlier daemon left behind. */
+    recover: () => recoverHolds({ store: storage.metering, now, marginPpm: deps.settings.marginPpm }),
+  };
 }
 
 /** All workspaces are prepaid, except the host's own unless configured. */
-function createBilling(
-  deps: BillingDeps,
-  { events, hostWorkspace }: Pick<AccountsFeatures, 'events' | 'hostWorkspace'>,
-) {
+function createBilling(deps: AppDeps, events: EventFeed, hostWorkspace: HostWorkspace) {
   const { storage, world, makeId } = deps;
   const isPrepaid = (workspaceId: string) => deps.settings.allPrepaid || workspaceId !== hostWorkspace.id;
   const limits: AdmissionDeps['limits'] = {

@@ -1,7 +1,6 @@
 import type { ResponseResource } from '../../shared/contract/response-resource.ts';
 import { createResponse } from '../../shared/contract/responses.ts';
 import { ApiError } from '../../shared/errors.ts';
-import type { MakeId } from '../../shared/ids.ts';
 import {
   AutopilotRuns,
   autopilotHandlers,
@@ -14,53 +13,36 @@ import {
 } from '../features/autopilots/index.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import type { Idempotency } from '../features/idempotency/index.ts';
-import type { Authenticator } from '../features/keys/index.ts';
-import type { Admission } from '../features/metering/index.ts';
+import type { InnerCalls } from '../features/mcp/index.ts';
 import { createPeople } from '../features/profile/index.ts';
 import { chatHandlers, type Threads } from '../features/threads/index.ts';
 import type { Payments } from '../features/wallet/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
-import { type Handler, RelayReply } from '../handler.ts';
-import type { Log } from '../log.ts';
+import { RelayReply } from '../handler.ts';
 import { portOf } from '../reverse-proxy/address-guard.ts';
 import { RequestFailed, sendGuarded } from '../reverse-proxy/guarded-request.ts';
-import type { Storage } from '../storage/storage.ts';
-import type { World } from '../world.ts';
-import { argumentFault, innerCalls } from './inner-calls.ts';
-
-interface AutopilotsDeps {
-  storage: Pick<Storage, 'autopilots' | 'profile'>;
-  world: World;
-  makeId: MakeId;
-  settings: {
-    readonly allowedUpstreams: readonly string[];
-    readonly defaultModel: string | undefined;
-    readonly backgroundRunsMax: number;
-  };
-  process: { url: () => string };
-  log: Pick<Log, 'warn'>;
-}
+import type { Accounts } from './accounts.ts';
+import type { AppDeps } from './app-deps.ts';
+import { argumentFault } from './endpoints.ts';
+import type { Feature } from './feature.ts';
 
 interface AutopilotsFeatures {
   threads: Threads;
   payments: Pick<Payments, 'pay' | 'get' | 'preimage'>;
   workspaces: Pick<Workspaces, 'isDaemonOwner' | 'roleOf'>;
-  authentication: Pick<Authenticator, 'callerOf' | 'membershipEnd'>;
-  admission: Pick<Admission, 'usedBy'>;
+  accounts: Pick<Accounts, 'admission' | 'authentication'>;
   events: Pick<EventFeed, 'record'>;
   idempotency: Pick<Idempotency, 'once'>;
-  /** Every endpoint of the daemon. */
-  handlers: () => readonly Handler[];
+  calls: InnerCalls;
 }
 
 /** For one request of an autopilot. */
 const requestLimits = { timeoutMs: 30_000, bytesMax: 64 * 1024 };
 
 /** Autopilots, their runs, and the chats that these are part of. */
-export function createAutopilotFeature(deps: AutopilotsDeps, features: AutopilotsFeatures) {
+export function createAutopilotFeature(deps: AppDeps, features: AutopilotsFeatures): Feature {
   const { storage, world, makeId, settings, log } = deps;
-  const { threads, payments, workspaces, idempotency, admission } = features;
-  const calls = innerCalls(features.handlers);
+  const { accounts, calls, threads, payments, workspaces, idempotency } = features;
   const rules = {
     allowed: () => settings.allowedUpstreams,
     ownPorts: () => [portOf(new URL(deps.process.url()))],
@@ -117,26 +99,23 @@ export function createAutopilotFeature(deps: AutopilotsDeps, features: Autopilot
         autopilots,
         runs,
         idempotency,
-        usedBy: (autopilotId) => admission.usedBy(autopilotId),
+        usedBy: (autopilotId) => accounts.admission.usedBy(autopilotId),
       }),
       ...chatHandlers({
         threads,
         autopilotNamed: async (caller, reference) => (await autopilots.find(caller, reference)).id,
       }),
     ],
-    /** Waits for runs until the deadline, then ends them. */
-    drain: (deadlineMs: number): Promise<void> => runs.drain(deadlineMs),
-    recover: (): Promise<void> => schedules.recover(),
-    /** Runs schedules until aborted. */
-    runBackground: (signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void> =>
-      schedules.runBackground(signal, onFailure),
+    jobs: [(signal, onFailure) => schedules.runBackground(signal, onFailure)],
+    recover: () => schedules.recover(),
+    drain: (deadlineMs) => runs.drain(deadlineMs),
   };
 }
 
 /** For whom a schedule runs. Fails with an ApiError if the key or token has ended, or the user left the workspace. */
 async function scheduledRunner(
   { userId, workspaceId, credentialId, mayPay }: ScheduledBy,
-  { authentication, workspaces }: Pick<AutopilotsFeatures, 'authentication' | 'workspaces'>,
+  { accounts: { authentication }, workspaces }: Pick<AutopilotsFeatures, 'accounts' | 'workspaces'>,
 ): Promise<Runner> {
   if (credentialId !== null) {
     const caller = await authentication.callerOf({ workspaceId, userId, id: credentialId });

@@ -1,7 +1,5 @@
 import { localModelsProvider } from '../../shared/engine-library.ts';
-import type { MakeId } from '../../shared/ids.ts';
 import { apiVersion } from '../../shared/version.ts';
-import type { ReloadableSettings } from '../config/reloadable-settings.ts';
 import type { CallObserver } from '../features/calls/index.ts';
 import {
   Calibrations,
@@ -10,7 +8,6 @@ import {
   Decisions,
   decisionHandlers,
   decisionModelEntries,
-  type EmbeddedModel,
   type EngineName,
   type Engines,
   eitherEngine,
@@ -21,54 +18,33 @@ import {
 } from '../features/decisions/index.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import type { Idempotency } from '../features/idempotency/index.ts';
-import type { Admission } from '../features/metering/index.ts';
-import type { Counters } from '../features/metrics/index.ts';
 import { nodeCard, nodeIdOf, Peers, peerHandlers } from '../features/peers/index.ts';
-import type { ProviderRoute, Router } from '../features/routing/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
-import type { Log } from '../log.ts';
 import { peerAddressProblem, portOf } from '../reverse-proxy/address-guard.ts';
-import type { Storage } from '../storage/storage.ts';
 import { peerClient } from '../upstream/decisions/peer-client.ts';
 import { systemOneEngine } from '../upstream/decisions/system-one-engine.ts';
-import type { Provider } from '../upstream/providers-from-config.ts';
-import type { World } from '../world.ts';
-import type { OwnKeys } from './own-keys.ts';
-
-interface DecisionsDeps {
-  storage: Pick<Storage, 'decisions' | 'peers'>;
-  world: World;
-  makeId: MakeId;
-  settings: Pick<ReloadableSettings, 'decisions'>;
-  /** 32 bytes. */
-  dataKey: Uint8Array;
-  process: { url: () => string };
-  log: Pick<Log, 'warn'>;
-  telemetry: { counters: Pick<Counters, 'compared'> };
-}
+import type { Accounts } from './accounts.ts';
+import type { AppDeps } from './app-deps.ts';
+import type { EngineFeature } from './engine.ts';
+import type { OnFailure } from './feature.ts';
+import type { Models } from './models.ts';
+import type { ProviderSet } from './provider-set.ts';
 
 interface DecisionsFeatures {
-  router: Router<ProviderRoute>;
-  providers: { byName: ReadonlyMap<string, Provider> };
-  ownKeys: Pick<OwnKeys, 'keyFor' | 'vault'>;
-  workspaces: Pick<Workspaces, 'membership' | 'isDaemonOwner'>;
+  accounts: Pick<Accounts, 'admission' | 'isPrepaid' | 'hostWorkspace'>;
+  engine: Pick<EngineFeature, 'engineFor' | 'modelOf'>;
   events: Pick<EventFeed, 'record'>;
-  /** Known after the bootstrap. */
-  hostWorkspace: { id: string | undefined };
-  engine: {
-    engineFor(name: EngineName): EmbeddedModel | { reason: string };
-    modelOf(name: string): EmbeddedModel | { reason: string };
-  };
-  admission: Admission;
-  isPrepaid: (workspaceId: string) => boolean;
   idempotency: Pick<Idempotency, 'once'>;
+  models: Pick<Models, 'ownKeys' | 'providers' | 'router'>;
   observers: readonly CallObserver[];
+  workspaces: Pick<Workspaces, 'membership' | 'isDaemonOwner'>;
 }
 
 /** Typed decisions: the host's engines, and the models that may answer besides them. */
-export function createDecisions(deps: DecisionsDeps, features: DecisionsFeatures) {
+export function createDecisionFeature(deps: AppDeps, features: DecisionsFeatures) {
   const { storage, world, makeId, dataKey, log } = deps;
-  const { providers } = features;
+  const { accounts, idempotency, models, observers } = features;
+  const { ownKeys, providers, router } = models;
   const settings = deps.settings.decisions;
   const engineFor = (name: EngineName) =>
     eitherEngine(
@@ -93,8 +69,8 @@ export function createDecisions(deps: DecisionsDeps, features: DecisionsFeatures
     nodeId,
     workspaces: features.workspaces,
     events: features.events,
-    hostWorkspace: features.hostWorkspace,
-    vault: features.ownKeys.vault,
+    hostWorkspace: accounts.hostWorkspace,
+    vault: ownKeys.vault,
     addressProblem: (url, options) => peerAddressProblem(url, options, portOf(new URL(deps.process.url()))),
     ownIdentity: (model) => {
       const status = model === 'engine' || model === 'engine-flash' ? engines[model].status() : undefined;
@@ -125,8 +101,8 @@ export function createDecisions(deps: DecisionsDeps, features: DecisionsFeatures
     backupModels,
     world,
     makeId,
-    router: features.router,
-    keyFor: features.ownKeys.keyFor,
+    router,
+    keyFor: ownKeys.keyFor,
     engineOf: ({ provider, providerModel }) =>
       provider === localModelsProvider
         ? embeddedEngine(() => features.engine.modelOf(providerModel))
@@ -136,15 +112,14 @@ export function createDecisions(deps: DecisionsDeps, features: DecisionsFeatures
     slots,
     memory: new ModelMemory(world),
   });
-  const { admission, isPrepaid, idempotency, observers } = features;
   return {
     handlers: [
       ...decisionHandlers({
         decisions,
         calibrations,
         idempotency,
-        admission,
-        isPrepaid,
+        admission: accounts.admission,
+        isPrepaid: accounts.isPrepaid,
         observers,
         world,
         settings,
@@ -160,14 +135,12 @@ export function createDecisions(deps: DecisionsDeps, features: DecisionsFeatures
       decisionModelEntries({ engines, hasBackups: () => backupModels().length > 0 }, created),
     /** Loads what was fitted, and the peers; to be called before the first decision. */
     recover: () => Promise.all([calibrations.load(), peers.recover()]),
-    /** Reads the cards of peers until aborted. */
-    runBackground: (signal: AbortSignal, onFailure: (error: unknown) => void) =>
-      peers.runBackground(signal, onFailure),
+    jobs: [(signal: AbortSignal, onFailure: OnFailure) => peers.runBackground(signal, onFailure)],
   };
 }
 
 /** The first model of each detected local server; the host's own models are engines. */
-function localModels({ byName }: DecisionsFeatures['providers']): string[] {
+function localModels({ byName }: Pick<ProviderSet, 'byName'>): string[] {
   return [...byName.values()].flatMap(({ description: { kind, name, models } }) => {
     const isServer = kind === 'local' && name !== localModelsProvider;
     const [first] = isServer && Array.isArray(models) ? models : [];

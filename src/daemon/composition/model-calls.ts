@@ -1,55 +1,81 @@
+import { cacheHandlers, cachingRouter } from '../features/cache/index.ts';
+import { type CallObserver, createSealer, SilentStarts } from '../features/calls/index.ts';
 import { Idempotency } from '../features/idempotency/index.ts';
-import { Background, type InferenceDeps } from '../features/inference/index.ts';
+import { Background, type InferenceDeps, inferenceHandlers } from '../features/inference/index.ts';
+import type { PaidCalls } from '../features/payment-required/index.ts';
+import type { Threads } from '../features/threads/index.ts';
 import { createDataSealer } from '../features/vault/index.ts';
-import type { Log } from '../log.ts';
-import type { Storage } from '../storage/storage.ts';
-import { repeatedly, type World } from '../world.ts';
+import type { Workspaces } from '../features/workspaces/index.ts';
+import { repeatedly } from '../world.ts';
+import type { Accounts } from './accounts.ts';
+import type { AppDeps } from './app-deps.ts';
+import type { Feature } from './feature.ts';
+import type { Models } from './models.ts';
 
 const expireEveryMs = 10 * 60 * 1000;
 const expireBatchSize = 500;
 
-interface ModelCallsDeps {
-  storage: Storage;
-  world: World;
-  /** Seals stored answers with secrets; 32 bytes. */
-  dataKey: Uint8Array;
-  log: Pick<Log, 'warn'>;
-}
-
-export type ModelCalls = ReturnType<typeof createModelCalls>;
-
-/** Joins model calls with background responses and idempotency. */
-export function createModelCalls({ storage, world, dataKey, log }: ModelCallsDeps, inference: InferenceDeps) {
-  const background = new Background({ ...inference, world, background: storage.background });
+/** What `Idempotency-Key` needs, and the answers of calls that had one. */
+export function createIdempotencyFeature({ storage, world, dataKey, log }: AppDeps) {
   const sealer = createDataSealer(dataKey, (count) => world.randomBytes(count));
   const idempotency = new Idempotency({ store: storage.idempotency, sealer, world, log });
-  return {
-    inference,
-    background,
-    idempotency,
-    /** Finishes the calls that an earlier daemon left behind; to be called before the first call. */
-    async recover(): Promise<void> {
-      await Promise.all([background.recover(), idempotency.recover()]);
-    },
-    /** Waits for calls that run without a connection until the deadline, then cancels them. */
-    async drain(deadlineMs: number): Promise<void> {
-      await Promise.all([background.drain(deadlineMs), idempotency.drain(deadlineMs)]);
-    },
-    /** Deletes expired responses, cached answers and idempotency keys periodically, until aborted. */
-    async keepExpiring(signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void> {
-      await Promise.all([
-        idempotency.keepPruned(signal, onFailure),
-        repeatedly(world, { everyMs: expireEveryMs, signal, onFailure }, () =>
-          removeExpired({ storage, world }, signal),
-        ),
-      ]);
-    },
+  const feature: Feature = {
+    jobs: [(signal, onFailure) => idempotency.keepPruned(signal, onFailure)],
+    recover: () => idempotency.recover(),
+    drain: (deadlineMs) => idempotency.drain(deadlineMs),
   };
+  return { ...feature, idempotency };
+}
+
+interface ModelCallFeatures {
+  accounts: Pick<Accounts, 'admission' | 'isPrepaid'>;
+  idempotency: Pick<Idempotency, 'once'>;
+  models: Pick<Models, 'router'>;
+  observers: readonly CallObserver[];
+  paidCalls: PaidCalls;
+  threads: Threads;
+}
+
+/** Model calls in all formats, and background responses. */
+export function createModelCalls(deps: AppDeps, features: ModelCallFeatures): Feature {
+  const { storage, world, makeId, settings, log } = deps;
+  const { accounts, idempotency, models, observers, paidCalls, threads } = features;
+  const inference: InferenceDeps = {
+    world,
+    makeId,
+    router: cachingRouter(models.router, { store: storage.cache, world, settings: settings.cache, log }),
+    admission: accounts.admission,
+    isPrepaid: accounts.isPrepaid,
+    metering: storage.metering,
+    responses: storage.responses,
+    threads,
+    sealer: createSealer(deps.dataKey, (count) => world.randomBytes(count)),
+    settings,
+    silentStarts: new SilentStarts(world),
+    observers,
+    paidCalls,
+    log,
+  };
+  const background = new Background({ ...inference, world, background: storage.background });
+  return {
+    handlers: inferenceHandlers(inference, { background, idempotency }),
+    jobs: [
+      (signal, onFailure) =>
+        repeatedly(world, { everyMs: expireEveryMs, signal, onFailure }, () => removeExpired(deps, signal)),
+    ],
+    recover: () => background.recover(),
+    drain: (deadlineMs) => background.drain(deadlineMs),
+  };
+}
+
+/** What workspaces may see and empty of the response cache. */
+export function createCacheFeature({ storage, settings }: AppDeps, workspaces: Workspaces): Feature {
+  return { handlers: cacheHandlers({ store: storage.cache, workspaces, settings: settings.cache }) };
 }
 
 /** Deletes in batches, so that writes of calls get between; a stop does not wait for the rest. */
 async function removeExpired(
-  { storage, world }: Pick<ModelCallsDeps, 'storage' | 'world'>,
+  { storage, world }: Pick<AppDeps, 'storage' | 'world'>,
   signal: AbortSignal,
 ): Promise<void> {
   for (const store of [storage.responses, storage.background, storage.cache]) {

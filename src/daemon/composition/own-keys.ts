@@ -4,26 +4,18 @@ import { createProviderKeys, KeyUse, providerKeyHandlers } from '../features/pro
 import { type Health, ownAccount } from '../features/routing/index.ts';
 import { Vault, vaultHandlers } from '../features/vault/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
-import type { Handler } from '../handler.ts';
-import type { Log } from '../log.ts';
-import type { VaultSettings } from '../process/master-key-stores.ts';
-import type { Storage } from '../storage/storage.ts';
 import type { Provider } from '../upstream/providers-from-config.ts';
-import type { World } from '../world.ts';
+import type { AppDeps } from './app-deps.ts';
+import type { Feature } from './feature.ts';
 
-interface OwnKeysDeps {
-  storage: Pick<Storage, 'vault' | 'providerKeys'>;
-  world: World;
-  vault: VaultSettings;
+interface OwnKeysFeatures {
   workspaces: Pick<Workspaces, 'membership'>;
   health: Pick<Health, 'forgive'>;
   providers: ReadonlyMap<string, Provider>;
-  log: Pick<Log, 'warn'>;
 }
 
-export interface OwnKeys {
+export interface OwnKeys extends Feature {
   vault: Vault;
-  handlers: Handler[];
   /** Providers for which a workspace has its own keys. */
   ownKeysOf: KeyUse['providersOf'];
   /** The provider key for a route. Fails with `unavailable` while the vault is sealed. */
@@ -32,12 +24,11 @@ export interface OwnKeys {
     ownKey: boolean;
     workspaceId: string;
   }): string | undefined | Promise<string>;
-  runBackground(signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void>;
 }
 
 /** Joins the vault, the provider keys that workspaces sealed in it, and their use in model calls. */
-export function createOwnKeys(deps: OwnKeysDeps): OwnKeys {
-  const { storage, world, workspaces, health, providers, log } = deps;
+export function createOwnKeys(deps: AppDeps, { workspaces, health, providers }: OwnKeysFeatures): OwnKeys {
+  const { storage, world, log } = deps;
   const vault = new Vault({ store: storage.vault, world, log, ...deps.vault });
   const use = new KeyUse({ store: storage.providerKeys, vault, world });
   // An upstream that has the name of a known provider is another server, which must not get keys for that provider.
@@ -72,8 +63,9 @@ export function createOwnKeys(deps: OwnKeysDeps): OwnKeys {
         throw new Error(`workspaces cannot have their own keys for ${provider}`);
       return use.keyOf(workspaceId, provider);
     },
-    async runBackground(signal, onFailure) {
-      await Promise.all([vault.keepOpen(signal).catch(onFailure), use.keepExpiring(signal, onFailure)]);
-    },
+    jobs: [
+      (signal, onFailure) => vault.keepOpen(signal).catch(onFailure),
+      (signal, onFailure) => use.keepExpiring(signal, onFailure),
+    ],
   };
 }

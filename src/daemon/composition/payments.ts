@@ -1,38 +1,22 @@
 import { hkdfSync } from 'node:crypto';
 import { ApiError } from '../../shared/errors.ts';
-import type { Admission } from '../features/metering/index.ts';
 import {
   Challenges,
   CreditPurchases,
   creditPurchaseHandlers,
   PaidCalls,
-  type RateSettings,
   Rates,
 } from '../features/payment-required/index.ts';
 import { createRateLimit } from '../http/protection/rate-limit.ts';
-import type { Log } from '../log.ts';
-import type { Storage } from '../storage/storage.ts';
-import { repeatedly, type World } from '../world.ts';
+import { repeatedly } from '../world.ts';
+import type { Accounts } from './accounts.ts';
+import type { AppDeps } from './app-deps.ts';
+import type { OnFailure } from './feature.ts';
 import type { WalletFeature } from './wallets.ts';
-
-interface PaymentsDeps {
-  storage: Pick<Storage, 'challenges' | 'workspaces'>;
-  world: World;
-  settings: {
-    readonly acceptsPayments: boolean;
-    readonly rate: RateSettings;
-    readonly publicUrls: { readonly api: string | undefined };
-  };
-  /** 32 bytes. */
-  dataKey: Uint8Array;
-  isLocalHost: boolean;
-  log: Pick<Log, 'warn'>;
-}
 
 interface PaymentsFeatures {
   wallets: WalletFeature;
-  admission: Admission;
-  isPrepaid: (workspaceId: string) => boolean;
+  accounts: Pick<Accounts, 'admission' | 'isPrepaid'>;
 }
 
 /** New invoices per key and per address: enough for a burst of different calls, too few to flood the back end. */
@@ -44,7 +28,7 @@ const paymentsUnavailable = (reason: string) =>
   new ApiError('unavailable', { message: `This host accepts no payments: ${reason}` });
 
 /** Payment for model calls: invoices in the wallet of the host's owner, which turn into credit. */
-export function createPayments(deps: PaymentsDeps, { wallets, admission, isPrepaid }: PaymentsFeatures) {
+export function createPaymentFeature(deps: AppDeps, { wallets, accounts }: PaymentsFeatures) {
   const { storage, world, settings, log } = deps;
   const { invoices, backend } = wallets;
   const store = storage.challenges;
@@ -78,8 +62,8 @@ export function createPayments(deps: PaymentsDeps, { wallets, admission, isPrepa
     store,
     challenges,
     invoices,
-    admission,
-    isPrepaid,
+    admission: accounts.admission,
+    isPrepaid: accounts.isPrepaid,
     world,
     publicUrl: () => settings.publicUrls.api,
   });
@@ -88,10 +72,12 @@ export function createPayments(deps: PaymentsDeps, { wallets, admission, isPrepa
   return {
     paidCalls,
     handlers: creditPurchaseHandlers(purchases, () => world.now()),
-    /** Credits payments that no call followed, until aborted. */
-    async runBackground(signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void> {
-      await purchases.sweep(signal).catch(onFailure);
-      await repeatedly(world, { everyMs: sweepEveryMs, signal, onFailure }, () => purchases.sweep(signal));
-    },
+    jobs: [
+      // Credits payments that no call followed.
+      async (signal: AbortSignal, onFailure: OnFailure) => {
+        await purchases.sweep(signal).catch(onFailure);
+        await repeatedly(world, { everyMs: sweepEveryMs, signal, onFailure }, () => purchases.sweep(signal));
+      },
+    ],
   };
 }

@@ -1,4 +1,3 @@
-import type { MakeId } from '../../shared/ids.ts';
 import { subscriberNetwork } from '../../shared/network-address.ts';
 import { utcDay } from '../../shared/time.ts';
 import type { Config } from '../config/config.ts';
@@ -20,37 +19,23 @@ import { createPeople } from '../features/profile/index.ts';
 import { createDataSealer } from '../features/vault/index.ts';
 import type { Invoices, Wallets } from '../features/wallet/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
-import { actingUser, type Caller, type Handler } from '../handler.ts';
+import { actingUser, type Caller } from '../handler.ts';
 import { createRateLimit } from '../http/protection/rate-limit.ts';
-import type { Log } from '../log.ts';
 import { type AddressRules, portOf, upstreamProblem } from '../reverse-proxy/address-guard.ts';
 import { applyToCaddy } from '../reverse-proxy/caddy-target.ts';
 import { trustedProxies } from '../reverse-proxy/client-address.ts';
 import { nginxTarget } from '../reverse-proxy/nginx-target.ts';
 import { ReverseProxy } from '../reverse-proxy/reverse-proxy.ts';
-import type { Storage } from '../storage/storage.ts';
-import { repeatedly, type World } from '../world.ts';
-
-interface PaywallsDeps {
-  storage: Pick<Storage, 'paywalls' | 'profile'>;
-  world: World;
-  makeId: MakeId;
-  settings: {
-    readonly allowedUpstreams: readonly string[];
-    readonly publicUrls: { readonly paywalls: string | undefined };
-  };
-  paywalls: Config['paywalls'];
-  process: { url: () => string };
-  /** 32 bytes. */
-  dataKey: Uint8Array;
-  log: Pick<Log, 'warn'>;
-}
+import { repeatedly } from '../world.ts';
+import type { AppDeps } from './app-deps.ts';
+import type { Feature } from './feature.ts';
 
 interface PaywallsFeatures {
   wallets: Pick<Wallets, 'ofUser' | 'required'>;
   invoices: Pick<Invoices, 'issue'>;
   workspaces: Pick<Workspaces, 'isDaemonOwner'>;
   events: Pick<EventFeed, 'record'>;
+  idempotency: Pick<Idempotency, 'once'>;
 }
 
 const pruneEveryMs = 10 * 60 * 1000;
@@ -59,8 +44,13 @@ const pruneBatch = 100;
 /** Longer than a payment can be under way. */
 const unpaidKeptMs = 24 * 60 * 60 * 1000;
 
+export interface PaywallFeature extends Feature {
+  /** Serves the stored paywalls. Never rejects: a failed proxy is reported with the paywalls. */
+  update(): Promise<void>;
+}
+
 /** Paywalls, and the reverse proxy that serves them. It listens once there is a paywall. */
-export function createPaywallFeature(deps: PaywallsDeps, features: PaywallsFeatures) {
+export function createPaywallFeature(deps: AppDeps, features: PaywallsFeatures): PaywallFeature {
   const { storage, world, makeId, dataKey, log } = deps;
   const { host, port } = deps.paywalls;
   const store = storage.paywalls;
@@ -147,29 +137,26 @@ export function createPaywallFeature(deps: PaywallsDeps, features: PaywallsFeatu
     );
   };
   return {
-    handlers: (idempotency: Pick<Idempotency, 'once'>): Handler[] =>
-      paywallHandlers({
-        paywalls,
-        reconciler,
-        idempotency,
-        proxyUrl,
-        publicUrl: () => deps.settings.publicUrls.paywalls,
-        walletOf: (userId) => features.wallets.ofUser(userId),
-      }),
-    /** Serves the stored paywalls. Never rejects: a failed proxy is reported with the paywalls. */
-    update: (): Promise<void> =>
+    handlers: paywallHandlers({
+      paywalls,
+      reconciler,
+      idempotency: features.idempotency,
+      proxyUrl,
+      publicUrl: () => deps.settings.publicUrls.paywalls,
+      walletOf: (userId) => features.wallets.ofUser(userId),
+    }),
+    update: () =>
       reconciler.update().catch((error: unknown) => log.warn({ err: error }, 'paywalls could not be read')),
-    drain: (deadlineMs: number): Promise<void> => proxy.drain(deadlineMs),
-    async runBackground(signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void> {
-      await Promise.all([
-        reconciler.runBackground(signal, onFailure),
+    drain: (deadlineMs) => proxy.drain(deadlineMs),
+    jobs: [
+      (signal, onFailure) => reconciler.runBackground(signal, onFailure),
+      (signal, onFailure) =>
         repeatedly(world, { everyMs: pruneEveryMs, signal, onFailure }, async () => {
           const now = world.now();
           const bounds = { expiredBefore: now - unpaidKeptMs, day: utcDay(now), limit: pruneBatch };
           while (!signal.aborted && (await store.prune(bounds)) > 0);
         }),
-      ]);
-    },
+    ],
   };
 }
 

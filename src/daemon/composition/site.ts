@@ -1,4 +1,3 @@
-import type { MakeId } from '../../shared/ids.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import type { Authenticator } from '../features/keys/index.ts';
 import { sha256 } from '../features/keys/index.ts';
@@ -10,16 +9,8 @@ import { createTokens, tokenHandlers } from '../features/tokens/index.ts';
 import { createWhispers, whisperHandlers } from '../features/whispers/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
 import type { Handler } from '../handler.ts';
-import type { Log } from '../log.ts';
-import type { Storage } from '../storage/storage.ts';
-import type { World } from '../world.ts';
-
-interface SiteDeps {
-  storage: Storage;
-  world: World;
-  makeId: MakeId;
-  log: Pick<Log, 'warn'>;
-}
+import type { AppDeps } from './app-deps.ts';
+import type { Feature } from './feature.ts';
 
 interface SiteFeatures {
   /** Called when a user was removed. Never rejects. */
@@ -31,7 +22,8 @@ interface SiteFeatures {
 }
 
 /** The features of the site API. */
-export function createSite({ storage, world, makeId, log }: SiteDeps, features: SiteFeatures) {
+export function createSiteFeature(deps: AppDeps, features: SiteFeatures): Feature {
+  const { storage, world, makeId, log } = deps;
   const { authentication, workspaces, events } = features;
   const now = () => world.now();
   const people = createPeople({ store: storage.profile });
@@ -77,5 +69,5 @@ export function createSite({ storage, world, makeId, log }: SiteDeps, features: 
     ...whisperHandlers(direct),
     ...shoutHandlers(createShouts({ store: storage.shouts, people, feed, world })),
   ];
-  return { handlers, close: feed.close };
+  return { handlers, endStreams: feed.close };
 }

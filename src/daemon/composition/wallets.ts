@@ -1,5 +1,3 @@
-import type { MakeId } from '../../shared/ids.ts';
-import type { ReloadableSettings } from '../config/reloadable-settings.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import type { Idempotency } from '../features/idempotency/index.ts';
 import type { LightningBackend } from '../features/lightning/index.ts';
@@ -21,40 +19,23 @@ import {
   walletHandlers,
   withTrustedNode,
 } from '../features/wallet/index.ts';
-import type { Handler } from '../handler.ts';
-import type { Log } from '../log.ts';
 import { peerAddressProblem, portOf } from '../reverse-proxy/address-guard.ts';
-import type { Storage } from '../storage/storage.ts';
 import { backendSecretName, createLightning, secretFault } from '../upstream/lightning/configured-backend.ts';
-import { repeatedly, type World } from '../world.ts';
+import { repeatedly } from '../world.ts';
+import type { AppDeps } from './app-deps.ts';
+import type { OnFailure } from './feature.ts';
 
-interface WalletsDeps {
-  storage: Pick<Storage, 'wallets' | 'workspaces'>;
-  world: World;
-  makeId: MakeId;
-  settings: Pick<ReloadableSettings, 'lightning' | 'paymentHosts' | 'toolSpending'>;
-  /** How the Lightning back end is reached, and how often open payments and invoices are followed there. */
-  connecting: Pick<Parameters<typeof createLightning>[0], 'connectTimeoutMs' | 'proxies'> & {
-    followUpMs: number;
-  };
-  /** 32 bytes. */
-  dataKey: Uint8Array;
-  isLocalHost: boolean;
-  /** The daemon's own address. */
-  process: { url: () => string };
-  log: Pick<Log, 'warn'>;
-}
-
-interface WalletsDependencies {
+interface WalletsFeatures {
   vault: Vault;
   events: Pick<EventFeed, 'announce'>;
+  idempotency: Pick<Idempotency, 'once'>;
 }
 
 export type WalletFeature = ReturnType<typeof createWalletFeature>;
 type PaidListener = (invoice: InvoiceRecord) => Promise<void>;
 
 /** Wallets, their invoices and payments, over the Lightning back end. */
-export function createWalletFeature(deps: WalletsDeps, { vault, events }: WalletsDependencies) {
+export function createWalletFeature(deps: AppDeps, { vault, events, idempotency }: WalletsFeatures) {
   const { storage, world, makeId, log } = deps;
   const store = storage.wallets;
   const sealer = createDataSealer(deps.dataKey, (count) => world.randomBytes(count));
@@ -106,6 +87,15 @@ export function createWalletFeature(deps: WalletsDeps, { vault, events }: Wallet
   const isPublic = (url: URL) =>
     peerAddressProblem(url, { mayBePrivate: false }, portOf(new URL(deps.process.url()))) === undefined;
   const owners = { ...ofNode, watch, wallets, payments, vault, secretName: backendSecretName, secretFault };
+  const handlersDeps = {
+    wallets,
+    invoices,
+    payments,
+    idempotency,
+    lnurlPay: { isPublic, world },
+    settings: deps.settings,
+    now: () => world.now(),
+  };
   return {
     wallets,
     invoices,
@@ -122,29 +112,20 @@ export function createWalletFeature(deps: WalletsDeps, { vault, events }: Wallet
       return { ...known, state: 'limited', problems: [problem] };
     },
     backend,
-    handlers(idempotency: Pick<Idempotency, 'once'>): Handler[] {
-      const handlersDeps = {
-        wallets,
-        invoices,
-        payments,
-        idempotency,
-        lnurlPay: { isPublic, world },
-        settings: deps.settings,
-        now: () => world.now(),
-      };
-      return [...walletHandlers(handlersDeps), ...paymentHandlers(handlersDeps), ...backendHandlers(owners)];
-    },
+    handlers: [...walletHandlers(handlersDeps), ...paymentHandlers(handlersDeps), ...backendHandlers(owners)],
     /** Calls a listener with each invoice that was paid, after that is on disk. */
     onInvoicePaid: (listener: PaidListener) => void paidListeners.push(listener),
-    /** Follows payments and invoices at the back end until aborted, starting with those of an earlier daemon. */
-    async runBackground(signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void> {
-      const follow = async () => {
+    jobs: [
+      // Starts with the payments and invoices of an earlier daemon.
+      async (signal: AbortSignal, onFailure: OnFailure) => {
         await followUp(signal).catch(onFailure);
         await repeatedly(world, { everyMs: deps.connecting.followUpMs, signal, onFailure }, () =>
           followUp(signal),
         );
-      };
-      await Promise.all([follow(), watch.keepChecking(signal, onFailure)]);
+      },
+      (signal: AbortSignal, onFailure: OnFailure) => watch.keepChecking(signal, onFailure),
+    ],
+    async close() {
       await payments.close();
       await lightning.close();
     },

@@ -1,1 +1,2 @@
 export { aboutHandlers } from './handlers.ts';
+export { type ProcessFacts, statusReaders } from './status.ts';

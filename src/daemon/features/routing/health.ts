@@ -137,6 +137,11 @@ export class Health implements HealthReader {
     return [...timed, ...failing];
   }
 
+  /** The current benches of the host's own accounts: a rejected key of a workspace says nothing about them. */
+  hostBenches(): Bench[] {
+    return this.benches().filter(({ account, provider }) => account === provider);
+  }
+
   #countFailure(target: Target, now: number): void {
     const key = breakerKey(target);
     const breaker = this.#breakers.get(key) ?? { failuresAt: [], nextProbeAt: undefined, target };

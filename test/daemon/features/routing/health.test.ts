@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Target } from '../../../../src/daemon/features/routing/health.ts';
-import { type Bench, Health } from '../../../../src/daemon/features/routing/index.ts';
+import { type Bench, Health, ownAccount } from '../../../../src/daemon/features/routing/index.ts';
 import {
   UpstreamFailure,
   type UpstreamFailureKind,
@@ -124,4 +124,14 @@ test('the number of tracked accounts is limited', () => {
   }
   expect(health.benches().length).toBeLessThanOrEqual(5_000);
   expect(health.standing({ ...target, account: 'openai of ws_5999' }).state).toBe('refused');
+});
+
+test('the rejected key of a workspace is not a bench of the host', () => {
+  const { health, fail } = setUp();
+  const ofWorkspace = { ...target, account: ownAccount(target.provider, 'ws_2') };
+  health.failed(ofWorkspace, new UpstreamFailure('authentication', ''));
+  expect(health.benches()).toHaveLength(1);
+  expect(health.hostBenches()).toEqual([]);
+  fail('authentication');
+  expect(health.hostBenches()).toMatchObject([{ account: target.account, reason: 'authentication' }]);
 });

@@ -1,22 +1,41 @@
 import type { ErrorObject } from 'ajv';
 import type { TSchema } from 'typebox';
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
+import { openApiDocument } from '../../shared/contract/openapi.ts';
 import { ApiError } from '../../shared/errors.ts';
+import { apiVersion } from '../../shared/version.ts';
 import type { InnerCalls } from '../features/mcp/index.ts';
 import type { Caller, Handler } from '../handler.ts';
 import { checkAccess } from '../http/protection/access.ts';
 import { faultsOf } from '../http/validation/faults.ts';
 import { type InputCheck, inputCheck, validatorOf } from '../http/validation/input-check.ts';
 
-/** Calls endpoints of this daemon on behalf of a caller, with the checks that a request over HTTP passes. */
-export function innerCalls(handlers: () => readonly Handler[]): InnerCalls {
+/** The endpoints of this daemon, for the features that call or describe them. */
+export interface Endpoints extends InnerCalls {
+  /** Sets the handlers that calls reach; called once, before the first call. */
+  serve(handlers: readonly Handler[]): void;
+  /** The OpenAPI document. */
+  describe(): unknown;
+}
+
+/** Calls endpoints on behalf of a caller, with the checks that a request over HTTP passes. */
+export function createEndpoints(): Endpoints {
+  let served: readonly Handler[] = [];
   return {
+    serve(handlers) {
+      served = handlers;
+    },
+    describe: () =>
+      openApiDocument(
+        served.map(({ endpoint }) => endpoint),
+        { version: apiVersion },
+      ),
     mayCall,
     async call(endpoint, input, sender) {
       checkAccess(endpoint, sender.caller);
       const parts = { params: {}, query: {}, headers: {}, body: undefined, ...input };
       checkOf(endpoint)(parts);
-      const handler = handlers().find((it) => it.endpoint.id === endpoint.id);
+      const handler = served.find((it) => it.endpoint.id === endpoint.id);
       if (handler === undefined) throw new ApiError('not_found');
       return await handler.handle({ ...sender, ...parts, isTool: true });
     },

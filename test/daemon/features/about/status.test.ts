@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { statusReaders } from '../../../src/daemon/composition/admin.ts';
+import { statusReaders } from '../../../../src/daemon/features/about/index.ts';
 
 type Deps = Parameters<typeof statusReaders>[0];
 
@@ -7,7 +7,7 @@ const readers = (deps: Partial<Deps>) =>
   statusReaders({
     backendState: async () => ({ backend: 'embedded', state: 'ready', problems: [] }),
     catalog: { all: async () => [] } as never,
-    health: { benches: () => [] } as never,
+    health: { hostBenches: () => [] },
     settings: { defaultModel: undefined },
     providers: new Map(),
     storage: { state: () => ({ writable: true, reason: undefined }) },
@@ -37,7 +37,7 @@ test.each([
 ])('a provider with a bench for the reason %s is %s', async (reason, state, shown) => {
   const { status } = readers({
     health: {
-      benches: () => [{ account: 'acme', provider: 'acme', providerModel: 'nosuch', reason }],
+      hostBenches: () => [{ account: 'acme', provider: 'acme', providerModel: 'nosuch', reason }],
     } as never,
     providers: new Map([
       ['acme', { description: { name: 'acme', available: true, models: ['one'] } }],

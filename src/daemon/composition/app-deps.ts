@@ -1,0 +1,47 @@
+import type { MakeId } from '../../shared/ids.ts';
+import type { Proxies } from '../../shared/proxies.ts';
+import type { Config } from '../config/config.ts';
+import type { ReloadableSettings } from '../config/reloadable-settings.ts';
+import type { ProcessFacts } from '../features/about/index.ts';
+import type { BackupFile } from '../features/backups/index.ts';
+import type { Log } from '../log.ts';
+import type { CallLog } from '../process/call-log.ts';
+import type { VaultSettings } from '../process/master-key-stores.ts';
+import type { Reloader } from '../process/reloader.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { Provider } from '../upstream/providers-from-config.ts';
+import type { World } from '../world.ts';
+
+/** What the process provides to the features. */
+export interface AppDeps {
+  storage: Storage;
+  world: World;
+  makeId: MakeId;
+  providers: readonly Provider[];
+  /** Settings that a reload changes while calls run. */
+  settings: ReloadableSettings;
+  /** Seals reasoning, and data with secrets; 32 bytes. */
+  dataKey: Uint8Array;
+  vault: VaultSettings;
+  /** How the Lightning back end is reached, and how often open payments and invoices are followed there. */
+  connecting: { connectTimeoutMs: number; proxies: Proxies | undefined; followUpMs: number };
+  paywalls: Config['paywalls'];
+  timeouts: Config['timeouts'];
+  /** Whether only this machine reaches the host. */
+  isLocalHost: boolean;
+  log: Pick<Log, 'warn'>;
+  /** Gets finished and rejected calls. */
+  callLog: CallLog;
+  telemetry: Telemetry;
+  reloader: Pick<Reloader, 'describe' | 'reload'>;
+  process: ProcessFacts;
+  /** The files that belong in a backup alongside the database. */
+  backupFiles: () => Promise<BackupFile[]>;
+  /** Stores the model lists that providers returned, for the next start. */
+  keepListings: (listings: string) => Promise<void>;
+  /** Stores the models of the embedded engine, for the next start. */
+  keepEngineModels: (models: string) => Promise<void>;
+  /** Starts a graceful stop and returns immediately. */
+  stop: () => void;
+}

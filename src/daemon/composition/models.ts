@@ -1,0 +1,88 @@
+import type { ModelEntry } from '../../shared/contract/models.ts';
+import { Catalog, catalogHandlers, SpeedMeter, unknownModels } from '../features/catalog/index.ts';
+import type { EventFeed } from '../features/events/index.ts';
+import { translatingUpstreams } from '../features/inference/index.ts';
+import {
+  accountOwner,
+  type Bench,
+  createRouter,
+  Health,
+  unreachableLogger,
+} from '../features/routing/index.ts';
+import type { Workspaces } from '../features/workspaces/index.ts';
+import type { Accounts } from './accounts.ts';
+import type { AppDeps } from './app-deps.ts';
+import type { Feature } from './feature.ts';
+import { createOwnKeys } from './own-keys.ts';
+import { createProviderSet } from './provider-set.ts';
+
+interface ModelsFeatures {
+  accounts: Pick<Accounts, 'hostWorkspace'>;
+  events: EventFeed;
+  workspaces: Pick<Workspaces, 'membership'>;
+}
+
+export type Models = ReturnType<typeof createModels>;
+
+/** The providers, their models, and the way to them. */
+export function createModels(deps: AppDeps, { accounts, events, workspaces }: ModelsFeatures) {
+  const { world, settings, keepListings } = deps;
+  const speed = new SpeedMeter(world);
+  const health = new Health(world, {
+    onBench: (bench) =>
+      recordBench(events, accountOwner(bench) ?? accounts.hostWorkspace.id, bench, world.now()),
+  });
+  const { aliases, fallbacks } = settings;
+  const descriptions = deps.providers.map(({ description }) => description);
+  const catalog = new Catalog({ world, providers: descriptions, aliases, fallbacks });
+  const providers = createProviderSet(deps.providers, { catalog, health, keepListings });
+  const ownKeys = createOwnKeys(deps, { workspaces, health, providers: providers.byName });
+  const router = createRouter({
+    catalog,
+    health,
+    speed,
+    world,
+    settings,
+    upstreams: translatingUpstreams({ get: (name) => providers.byName.get(name)?.upstream }, world),
+    onFailure: unreachableLogger(deps),
+    keyFor: ownKeys.keyFor,
+    ownKeysOf: ownKeys.ownKeysOf,
+  });
+  /** Warnings about the current configuration. */
+  const configWarnings = () => unknownModels(catalog, settings);
+  return { catalog, configWarnings, health, ownKeys, providers, router, speed };
+}
+
+interface CatalogFeatures {
+  accounts: Pick<Accounts, 'hostWorkspace' | 'usage'>;
+  decisions: { modelEntries(created: number): readonly ModelEntry[] };
+  models: Models;
+}
+
+/** The lists of models and rates. */
+export function createCatalogFeature(
+  { world, settings }: AppDeps,
+  { accounts, decisions, models }: CatalogFeatures,
+): Feature {
+  return {
+    handlers: catalogHandlers({
+      catalog: models.catalog,
+      speed: models.speed,
+      world,
+      listings: models.providers.listings,
+      settings,
+      ownKeysOf: models.ownKeys.ownKeysOf,
+      hostCreatedAt: () => accounts.hostWorkspace.createdAt,
+      usedModels: (caller) => accounts.usage.modelsUsedBy(caller),
+      ownModels: decisions.modelEntries,
+    }),
+  };
+}
+
+/** Records that a provider is left out: for the host, or for the workspace whose own key failed. */
+function recordBench(events: EventFeed, workspaceId: string | undefined, bench: Bench, at: number): void {
+  if (workspaceId === undefined) return;
+  const { provider, providerModel: model = null, reason, retryAfterMs } = bench;
+  const data = { provider, model, reason, retry_after_ms: Math.round(retryAfterMs) };
+  void events.record({ type: 'provider.benched', workspaceId, at, data });
+}
