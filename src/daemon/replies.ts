@@ -23,7 +23,7 @@ export async function pageOf<Item, View>(
   return { object: 'list' as const, data: items.map(show.view), has_more: next !== null, next };
 }
 
-/** An answer with a secret in it must not be cached. */
+/** An answer with a secret in it must not be cached, nor compressed, also by proxies. */
 export function withSecret<E extends Endpoint>(answer: Result<E>): RelayReply {
-  return new RelayReply({ 'cache-control': 'no-store' }, JSON.stringify(answer));
+  return new RelayReply({ 'cache-control': 'no-store, no-transform' }, JSON.stringify(answer));
 }

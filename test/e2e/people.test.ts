@@ -115,7 +115,7 @@ describe('a user', () => {
       method: 'POST',
       headers: { authorization: `Bearer ${daemon.login}` },
     });
-    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.get('cache-control')).toBe('no-store, no-transform');
   });
 });
 

@@ -3,6 +3,7 @@ import { ApiError, asApiError } from '../../shared/errors.ts';
 import { versionHeader } from '../../shared/version.ts';
 import { RelayReply, StreamReply } from '../handler.ts';
 import type { Log } from '../log.ts';
+import { acceptedEncoding, Compression, compressedLengthMin, isCompressible } from './compression.ts';
 import { discardBody } from './discard-body.ts';
 import { describeFailure, errorAnswer } from './error-reply.ts';
 import {
@@ -33,6 +34,7 @@ export type Serialise = (value: unknown) => string;
 /** Writes every response, whole, streamed or failed, without Fastify's reply: docs/decisions/2026-11-22-fastify.md. */
 export class Responder {
   readonly #options: ResponderOptions;
+  readonly #compression = new Compression();
   /** Streams in progress. */
   streamsOpen = 0;
 
@@ -40,12 +42,13 @@ export class Responder {
     this.#options = options;
   }
 
-  /** Writes a handler's result. Returns a promise for streams only; it resolves at their end. */
+  /** Writes a handler's result. Returns a promise for streams and compressed answers; it resolves at their end. */
   succeed(call: ServerCall, value: unknown, serialise: () => Serialise): Promise<void> | undefined {
     if (value instanceof StreamReply) return this.#stream(call, value);
     try {
       if (value instanceof RelayReply) {
-        this.#write(call, value.status, { 'content-type': jsonType, ...value.headers }, value.body);
+        const headers = { 'content-type': jsonType, ...value.headers };
+        return this.#answer(call, value.status, headers, value.body);
       } else {
         const { contentType, access } = call.endpoint ?? {};
         const isText = contentType !== undefined && typeof value === 'string';
@@ -54,7 +57,7 @@ export class Responder {
           'x-content-type-options': 'nosniff',
         };
         if (!access?.anonymous) headers['cache-control'] = 'no-store';
-        this.#write(call, 200, headers, isText ? value : serialise()(value));
+        return this.#answer(call, 200, headers, isText ? value : serialise()(value));
       }
     } catch (error) {
       this.fail(call, error);
@@ -136,6 +139,37 @@ export class Responder {
     }
   }
 
+  /** Writes an answer, compressed if it is long and the client asks for that. */
+  #answer(
+    call: ServerCall,
+    status: number,
+    headers: Record<string, string>,
+    body: string | Uint8Array,
+  ): Promise<void> | undefined {
+    if (body.length < compressedLengthMin || !isCompressible(headers)) {
+      this.#write(call, status, headers, body);
+      return undefined;
+    }
+    headers.vary = 'accept-encoding';
+    const encoding = acceptedEncoding(call.headers['accept-encoding']);
+    if (encoding !== undefined) return this.#compressed(call, status, headers, { body, encoding });
+    this.#write(call, status, headers, body);
+    return undefined;
+  }
+
+  async #compressed(
+    call: ServerCall,
+    status: number,
+    headers: Record<string, string>,
+    { body, encoding }: { body: string | Uint8Array; encoding: string },
+  ): Promise<void> {
+    const { endpoint } = call;
+    const page = endpoint?.access.anonymous && endpoint.method === 'GET' ? endpoint.id : undefined;
+    const compressed = await this.#compression.compress(body, { encoding, page });
+    if (compressed) headers['content-encoding'] = encoding;
+    this.#write(call, status, headers, compressed ?? body);
+  }
+
   #write(
     call: ServerCall,
     status: number,
@@ -163,7 +197,7 @@ export class Responder {
     if (call.corsOrigin !== undefined) {
       headers['access-control-allow-origin'] = call.corsOrigin;
       headers['access-control-expose-headers'] = '*';
-      headers.vary = 'origin';
+      headers.vary = headers.vary === undefined ? 'origin' : `${headers.vary}, origin`;
     }
     if (this.#options.isDraining()) call.response.shouldKeepAlive = false;
     return headers;

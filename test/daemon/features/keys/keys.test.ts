@@ -121,7 +121,7 @@ describe('issuing a key', () => {
   test('forbids caching the response', async () => {
     const reply = await replyOf(daemon.handlers, issueKey, { caller: ann, params: { workspace: 'me' } });
     expect(reply).toBeInstanceOf(RelayReply);
-    expect((reply as RelayReply).headers).toMatchObject({ 'cache-control': 'no-store' });
+    expect((reply as RelayReply).headers).toMatchObject({ 'cache-control': 'no-store, no-transform' });
   });
 
   test('needs no body', async () => {
