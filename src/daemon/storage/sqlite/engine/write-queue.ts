@@ -10,7 +10,7 @@ export interface WriteOptions {
   replaceableAs?: string;
   /** Approximate size; a bulk write of unknown size counts as 64 KiB. */
   bytes?: number;
-  /** No caller waits for it yet: it is sent after `lingerMs`, so that a later write can replace it until then. */
+  /** No caller waits for it yet, and a later write can replace it: it waits for a batch of others, but not for long. */
   canLinger?: boolean;
 }
 
@@ -20,7 +20,7 @@ interface Pending {
   resolve: (result: unknown) => void;
   reject: (error: Error) => void;
   replaceableAs: string | undefined;
-  /** When a lingering write is to be sent, in milliseconds of `performance.now()`; 0 for all others. */
+  /** When a lingering write may join a batch, in milliseconds of `performance.now()`; 0 for all others. */
   lingersUntil: number;
   /** The write that this one replaced; it resolves together with this one. */
   replaced: Pending | undefined;
@@ -41,6 +41,7 @@ const gatheringMs = 5;
 export class WriteQueue {
   readonly #send: (operations: Operation[]) => void;
   readonly #lingerMs: number;
+  readonly #lingerMsMax: number;
   readonly #queued: Record<Lane, Pending[]> = { money: [], bulk: [] };
   /** Writes that are not yet to be sent, oldest first. Those that were replaced meanwhile are in the money lane, too. */
   #lingering: Pending[] = [];
@@ -56,9 +57,11 @@ export class WriteQueue {
   #oldestAt = 0;
   #whenEmpty: (() => void) | undefined;
 
-  constructor(send: (operations: Operation[]) => void, { lingerMs = 10 } = {}) {
+  /** A lingering write joins a batch of others after `lingerMs`, and is sent by itself after `lingerMsMax`. */
+  constructor(send: (operations: Operation[]) => void, { lingerMs = 10, lingerMsMax = 50 } = {}) {
     this.#send = send;
     this.#lingerMs = lingerMs;
+    this.#lingerMsMax = Math.max(lingerMs, lingerMsMax);
   }
 
   /** Resolves to the command's result after COMMIT. */
@@ -171,7 +174,7 @@ export class WriteQueue {
 
   #linger(pending: Pending): void {
     this.#lingering.push(pending);
-    this.#lingerTimer ??= setTimeout(this.#onLingerEnd, this.#lingerMs);
+    this.#lingerTimer ??= setTimeout(this.#onLingerEnd, this.#lingerMsMax);
   }
 
   readonly #onLingerEnd = (): void => {
@@ -179,8 +182,9 @@ export class WriteQueue {
     this.#endLingering();
     this.#schedule();
     const next = this.#lingering[0];
-    if (next)
-      this.#lingerTimer = setTimeout(this.#onLingerEnd, Math.max(0, next.lingersUntil - performance.now()));
+    if (!next) return;
+    const endsAt = next.lingersUntil + this.#lingerMsMax - this.#lingerMs;
+    this.#lingerTimer = setTimeout(this.#onLingerEnd, Math.max(0, endsAt - performance.now()));
   };
 
   /** Moves the writes that have lingered long enough to the money lane, and forgets those that were replaced. */

@@ -3,7 +3,7 @@ import type { Operation } from '../../../../../src/daemon/storage/sqlite/engine/
 import { WriteQueue } from '../../../../../src/daemon/storage/sqlite/engine/write-queue.ts';
 
 /** A queue whose batches the test inspects and completes. */
-function watched(options?: { lingerMs: number }) {
+function watched(options?: { lingerMs: number; lingerMsMax?: number }) {
   const sent: Operation[][] = [];
   let wake: (() => void) | undefined;
   const queue = new WriteQueue((operations) => {
@@ -105,8 +105,18 @@ describe('a queue of writes', () => {
     expect(await hold).toBe('held');
   });
 
+  test('a lingering write joins the batch of another one that comes later', async () => {
+    const { queue, batch, names, succeed } = watched({ lingerMs: 0, lingerMsMax: 60_000 });
+    const hold = queue.add(['hold', 1], { canLinger: true });
+    const other = queue.add(['settle', 1]);
+    await batch(1);
+    succeed('settled', 'held');
+    expect(await Promise.all([hold, other])).toEqual(['held', 'settled']);
+    expect(names()).toEqual([['settle', 'hold']]);
+  });
+
   test('sets no timer in the past for a write whose time ends while another one is sent', async () => {
-    const { queue, batch, succeed } = watched();
+    const { queue, batch, succeed } = watched({ lingerMs: 10, lingerMsMax: 10 });
     const times = [0, 5, 14.99, 15.03];
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => times.shift() ?? 16);
     const timers = vi.spyOn(globalThis, 'setTimeout');
