@@ -1,4 +1,5 @@
 /** Fills a data folder with finished calls and measures reads and starts; docs/performance.md explains the results. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -25,6 +26,7 @@ import { openForWriting } from '../../src/daemon/storage/sqlite/engine/connectio
 import { batchRunner, type Operation } from '../../src/daemon/storage/sqlite/engine/write-batch.ts';
 import { settlementRow } from '../../src/daemon/storage/sqlite/metering/rows.ts';
 import { createCommands } from '../../src/daemon/storage/sqlite/write-commands.ts';
+import { noLabels } from '../../src/shared/call-labels.ts';
 import { dataFiles } from '../../src/shared/folders.ts';
 import { idMaker } from '../../src/shared/ids.ts';
 import { cpuSeconds, isGone, residentMb, stopProcess } from './processes.ts';
@@ -97,6 +99,13 @@ const models = [
   ['google', 'gemini-3-flash'],
 ] as const;
 const rareModel = ['google', 'gemini-3-pro'] as const;
+const clients = ['claude-cli/2.1.4', 'codex_cli_rs/0.60.1', 'OpenAI/Python', 'curl/8.9.1'];
+const pricesOf = Object.fromEntries(
+  [...models, rareModel].map(([, model], index) => [
+    model,
+    { input: 1_000_000 * (index + 1), cachedInput: 100_000, cacheWrite: 0, output: 10_000_000 },
+  ]),
+);
 
 interface FillOptions {
   rows: number;
@@ -189,6 +198,10 @@ function aCall(index: number, { at, workspaceId, keyIds, makeId }: CallContext):
     tokensReported: true,
     cost,
     charged: cost.total,
+    prices: pricesOf[model] ?? null,
+    labels: { ...noLabels, client: clients[index % clients.length] ?? null },
+    cache: null,
+    httpStatus: 200,
     attempts: [{ provider, model, status: hasFailed ? 500 : 200, errorCode, ms: 412.3 + (index % 17) }],
     ttftMs: 413,
     totalMs: 2_211 + (index % 1_000),

@@ -25,6 +25,56 @@ async function ask(body: Record<string, unknown>, secret = calling.secret): Prom
   return answer.headers.get('x-request-id') as string;
 }
 
+test('a call keeps who made it, for what, and at which prices', async () => {
+  const { daemon } = place;
+  const headers = {
+    ...bearer(calling.secret),
+    'user-agent': 'agent/1.2 (linux)',
+    'x-service-tags': 'team=search,job=7',
+  };
+  const bodies = {
+    '/v1/responses': { input: 'Hello.', safety_identifier: 'ann' },
+    '/v1/chat/completions': { messages: [{ role: 'user', content: 'Hello.' }], service: { user: 'ann' } },
+    '/v1/messages': {
+      messages: [{ role: 'user', content: 'Hello.' }],
+      max_tokens: 100,
+      metadata: { user_id: 'ann_session_1' },
+    },
+  };
+  for (const [path, body] of Object.entries(bodies)) {
+    const answer = await daemon.fetch(path, { json: { model: 'sim/echo', ...body }, headers });
+    await answer.text();
+    const trace = await get<TraceView>(`/v1/traces/${answer.headers.get('x-request-id')}`);
+    expect(trace.body, path).toMatchObject({
+      client: 'agent/1.2',
+      user: 'ann',
+      conversation: path === '/v1/messages' ? '1' : null,
+      tags: { team: 'search', job: '7' },
+      replay_of: null,
+      http_status: 200,
+      cache: null,
+    });
+    expect(trace.body.prices, path).toMatchObject({ input: expect.any(String), output: expect.any(String) });
+  }
+});
+
+test.each([
+  [{ 'x-service-tags': 'team' }, {}],
+  [{ 'x-service-tags': 'a=1,b=2,c=3,d=4,e=5,f=6,g=7,h=8,i=9' }, {}],
+  [{ 'x-service-user': 'x'.repeat(129) }, {}],
+  [{ 'x-service-replay-of': 'req_1' }, {}],
+  [{}, { tags: { 'not a name': 'x' } }],
+  [{}, { tags: { team: 'a,b' } }],
+  [{}, { user: 'two\nlines' }],
+])('labels %j %j are refused', async (headers, service) => {
+  const answer = await place.daemon.fetch('/v1/responses', {
+    json: { model: 'sim/echo', input: 'Hello.', service },
+    headers: { ...bearer(calling.secret), ...headers },
+  });
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toMatchObject({ error: { code: 'invalid_request' } });
+});
+
 async function get<T>(path: string, secret = reading.secret): Promise<{ status: number; body: T }> {
   const answer = await place.daemon.fetch(path, { headers: bearer(secret) });
   return { status: answer.status, body: (await answer.json()) as T };

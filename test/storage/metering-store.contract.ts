@@ -63,6 +63,27 @@ export function meteringStoreContract(open: OpenStorage): void {
     });
   });
 
+  test('a call keeps its labels, prices, cache use and status, also as a hold', async () => {
+    const { metering } = await open();
+    const labels = {
+      client: 'claude-cli/2.1.4',
+      user: 'ann',
+      conversation: 'conv 1',
+      tags: { team: 'search', job: '7=8' },
+      replayOf: 'req_0',
+    };
+    const prices = { input: 3_000, cachedInput: 300, cacheWrite: 0, output: 15_000 };
+    const dear = { ...prices, media: { audioInput: 40_000 }, fees: { webSearch: 10 } };
+    const first = { labels, prices, cache: 'miss', httpStatus: 200 } as const;
+    const second = { labels: { ...labels, tags: {}, user: null }, prices: dear, httpStatus: null } as const;
+    await metering.hold(aHold('req_1', { labels }));
+    expect(await metering.leftHolds()).toMatchObject([{ labels }]);
+    await metering.settle(aSettlement('req_1', first));
+    await metering.settle(aSettlement('req_2', second));
+    expect(await metering.usage('req_1')).toEqual(aUsage('req_1', first));
+    expect(await metering.usage('req_2')).toEqual(aUsage('req_2', second));
+  });
+
   describe('a settlement', () => {
     test('is stored unchanged', async () => {
       const { metering } = await open();

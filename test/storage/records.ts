@@ -8,6 +8,7 @@ import type {
 } from '../../src/daemon/features/metering/store.ts';
 import type { LoginRecord } from '../../src/daemon/features/workspaces/store.ts';
 import type { Storage } from '../../src/daemon/storage/storage.ts';
+import { noLabels } from '../../src/shared/call-labels.ts';
 
 /** Opens an empty storage of the tested engine; the runner closes it after the test. */
 export type OpenStorage = () => Promise<Storage>;
@@ -31,6 +32,7 @@ export function aHold(requestId: string, changes: Partial<HoldRecord> = {}): Hol
     promptEstimate: { input: 40, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 },
     promptCost: 120,
     createdAt: morning,
+    labels: noLabels,
     ...changes,
   };
 }
@@ -52,6 +54,10 @@ export function aUsage(requestId: string, changes: Partial<UsageRecord> = {}): U
     tokensReported: true,
     cost: { provider: 700, margin: 86, total: 786 },
     charged: 786,
+    prices: null,
+    labels: noLabels,
+    cache: null,
+    httpStatus: 200,
     attempts: [{ provider: 'openai', model: 'openai/gpt-5', status: 200, errorCode: null, ms: 12 }],
     ttftMs: 12,
     totalMs: 23,

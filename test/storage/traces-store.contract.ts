@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Rejection, RejectionsFilter, TracesFilter } from '../../src/daemon/features/traces/store.ts';
+import { noLabels } from '../../src/shared/call-labels.ts';
 import { aSettlement, aUsage, dayMs, morning, type OpenStorage } from './records.ts';
 
 export function tracesStoreContract(open: OpenStorage): void {
@@ -144,6 +145,7 @@ export function tracesStoreContract(open: OpenStorage): void {
       param: 'limits.spend_cap',
       message: 'The spending limit is reached.',
       totalMs: 3,
+      labels: { ...noLabels, client: 'curl/8.9', user: 'ann', tags: { team: 'a', job: '7' } },
       createdAt: morning,
       completedAt: morning + 3,
       more: 0,

@@ -63,7 +63,7 @@ async function compact(
 ): Promise<CompactedConversation | undefined> {
   const signal = context.interrupted();
   try {
-    return await context.client().call(compactResponse, { body }, { signal });
+    return await context.client().call(compactResponse, { body, headers: {} }, { signal });
   } catch (error) {
     if (!signal.aborted) throw error;
     context.exit = exitCodes.interrupted;

@@ -6,6 +6,7 @@ import { createMessage } from '../../shared/contract/messages.ts';
 import { connectResponses } from '../../shared/contract/response-socket.ts';
 import { createResponse } from '../../shared/contract/responses.ts';
 import { subscriberNetwork } from '../../shared/network-address.ts';
+import { readLabels } from '../features/calls/index.ts';
 import { type Rejections, reasonOf } from '../features/traces/index.ts';
 import { type Caller, credentialId, KeyRefused } from '../handler.ts';
 import type { FailedRequest } from '../http/server-options.ts';
@@ -35,7 +36,7 @@ export function knownEndpoint(path: string): string {
 export function rejectedRequests(rejections: Rejections): (failed: FailedRequest) => void {
   return (failed) => {
     if (!isForModelCall(failed)) return;
-    const { requestId, caller, remoteAddress, error, status, body, durationMs } = failed;
+    const { requestId, caller, remoteAddress, userAgent, error, status, body, durationMs } = failed;
     const { workspaceId, keyId } = ownerOf(caller, error);
     const { model, stream } = (body ?? {}) as { model?: unknown; stream?: unknown };
     rejections.onFailedRequest({
@@ -49,6 +50,8 @@ export function rejectedRequests(rejections: Rejections): (failed: FailedRequest
       httpStatus: status,
       ...(error === undefined ? leftBeforeAnswer : reasonOf(error)),
       totalMs: Math.round(durationMs),
+      // The other labels may be what the request failed for.
+      labels: readLabels({ 'user-agent': userAgent }),
     });
   };
 }

@@ -43,7 +43,8 @@ export function reportMessageFailure(
 }
 
 function placeOf({ endpoint, request, remoteAddress }: ServerCall) {
-  return { endpoint, method: request.method ?? '', url: request.url ?? '', remoteAddress };
+  const { method = '', url = '', headers } = request;
+  return { endpoint, method, url, remoteAddress, userAgent: headers['user-agent'] };
 }
 
 function outcomeOf({ surface }: ServerCall, error: ApiError | undefined) {

@@ -50,6 +50,7 @@ export interface FailedRequest {
   url: string;
   caller: Caller;
   remoteAddress: string;
+  userAgent: string | undefined;
   /** The body or message, if it was parsed. */
   body: unknown;
   /** Undefined if the client left. */

@@ -2,12 +2,12 @@ import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { ErrorReply } from './error-reply.ts';
 import {
+  CallHeaders,
   createCallErrors,
   idempotencyHeaders,
   ModelName,
   modelCallBodyLimit,
   modelCallHeaders,
-  OnceHeaders,
 } from './model-call.ts';
 import { namedSchema, OutputType, ToolName, toolChoice } from './responses.ts';
 import { ServiceAnswer, ServiceMember } from './service-member.ts';
@@ -282,7 +282,7 @@ export const createChatCompletion = endpoint({
   access: { apiKey: 'responses', login: 'any', agent: true },
   unauthorizedType: 'unauthorized',
   payable: true,
-  headers: OnceHeaders,
+  headers: CallHeaders,
   body: CreateChatCompletionBody,
   bodyRequired: true,
   bodyLimit: modelCallBodyLimit,

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { modelCallBodyLimit, modelCallErrors, modelCallHeaders } from './model-call.ts';
+import { LabelHeaders, modelCallBodyLimit, modelCallErrors, modelCallHeaders } from './model-call.ts';
 import { ResponseUsage } from './response-resource.ts';
 import { CreateResponseBody } from './responses.ts';
 import { ServiceAnswer } from './service-member.ts';
@@ -40,6 +40,7 @@ export const compactResponse = endpoint({
   access: { apiKey: 'responses', login: 'any', agent: true },
   unauthorizedType: 'unauthorized',
   payable: true,
+  headers: LabelHeaders,
   body: CreateResponseBody,
   bodyRequired: true,
   bodyLimit: modelCallBodyLimit,

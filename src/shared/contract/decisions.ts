@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { decisionPaths } from '../decision-paths.ts';
 import { endpoint } from './endpoint.ts';
-import { idempotencyErrors, idempotencyHeaders, modelCallHeaders, OnceHeaders } from './model-call.ts';
+import { CallHeaders, idempotencyErrors, idempotencyHeaders, modelCallHeaders } from './model-call.ts';
 import { AnyObject, Count, everyone, mapOf, nullable } from './vocabulary.ts';
 
 /*
@@ -308,7 +308,7 @@ export const Decision = Type.Object(
 );
 
 const headers = Type.Object({
-  ...OnceHeaders.properties,
+  ...CallHeaders.properties,
   'X-Service-Deadline-Ms': Type.Optional(
     Type.String({
       pattern: '^[1-9][0-9]{0,4}$',

@@ -1,13 +1,13 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import {
+  CallHeaders,
   idempotencyErrors,
   idempotencyHeaders,
   ModelName,
   modelCallBodyLimit,
   modelCallErrors,
   modelCallHeaders,
-  OnceHeaders,
 } from './model-call.ts';
 import { ServiceAnswer, ServiceMember } from './service-member.ts';
 import { dollars, maybe, nullable } from './vocabulary.ts';
@@ -92,7 +92,7 @@ export const createEmbedding = endpoint({
   access: { apiKey: 'responses', login: 'any', agent: true },
   unauthorizedType: 'unauthorized',
   payable: true,
-  headers: OnceHeaders,
+  headers: CallHeaders,
   body: CreateEmbeddingBody,
   bodyRequired: true,
   bodyLimit: modelCallBodyLimit,

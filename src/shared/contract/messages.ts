@@ -2,13 +2,13 @@ import { type Static, Type } from 'typebox';
 import { sseEvent } from '../sse.ts';
 import { endpoint } from './endpoint.ts';
 import {
+  CallHeaders,
   createCallErrors,
   idempotencyHeaders,
   ModelName,
   modelCallBodyLimit,
   modelCallErrors,
   modelCallHeaders,
-  OnceHeaders,
 } from './model-call.ts';
 import { ToolName } from './responses.ts';
 import { ServiceMember } from './service-member.ts';
@@ -202,7 +202,7 @@ export const createMessage = endpoint({
   tag: 'Model calls',
   access: { apiKey: 'responses', login: 'any', agent: true },
   payable: true,
-  headers: OnceHeaders,
+  headers: CallHeaders,
   body: CreateMessageBody,
   bodyRequired: true,
   bodyLimit: modelCallBodyLimit,

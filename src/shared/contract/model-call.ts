@@ -1,4 +1,11 @@
 import { Type } from 'typebox';
+import {
+  labelCharactersMax,
+  labelHeaderPattern,
+  requestIdPattern,
+  tagsHeaderPattern,
+  tagsMax,
+} from '../call-labels.ts';
 
 /** Definitions shared by model calls of all formats. */
 
@@ -67,6 +74,34 @@ export const OnceHeaders = Type.Object({
     }),
   ),
 });
+
+/** The request headers that label a model call; the same labels can be members of `service`. */
+export const LabelHeaders = Type.Object({
+  'x-service-user': Type.Optional(
+    Type.String({
+      pattern: labelHeaderPattern,
+      description: `The end user for whom the call is made, at most ${labelCharactersMax} characters; kept on the call and in usage. Default: the \`user\`, \`safety_identifier\` or \`metadata.user_id\` of the body.`,
+    }),
+  ),
+  'x-service-conversation': Type.Optional(
+    Type.String({
+      pattern: labelHeaderPattern,
+      description: `The conversation that the call belongs to, at most ${labelCharactersMax} characters. Default: its thread, or the session that a coding agent names in \`metadata.user_id\`.`,
+    }),
+  ),
+  'x-service-tags': Type.Optional(
+    Type.String({
+      pattern: tagsHeaderPattern,
+      description: `At most ${tagsMax} tags to find the call and to group usage by: \`team=search,job=7\`.`,
+    }),
+  ),
+  'x-service-replay-of': Type.Optional(
+    Type.String({ pattern: requestIdPattern, description: 'The id of the request that this call repeats.' }),
+  ),
+});
+
+/** The request headers of a model call. */
+export const CallHeaders = Type.Object({ ...OnceHeaders.properties, ...LabelHeaders.properties });
 
 /** Headers of a replayed answer. */
 export const idempotencyHeaders = {

@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import {
+  CallHeaders,
   createCallErrors,
   idempotencyHeaders,
   ModelName,
   modelCallBodyLimit,
   modelCallHeaders,
-  OnceHeaders,
 } from './model-call.ts';
 import { ResponseEvent } from './response-events.ts';
 import { ResponseResource } from './response-resource.ts';
@@ -313,7 +313,7 @@ export const createResponse = endpoint({
   access: { apiKey: 'responses', login: 'any', agent: true },
   unauthorizedType: 'unauthorized',
   payable: true,
-  headers: OnceHeaders,
+  headers: CallHeaders,
   body: CreateResponseRequest,
   bodyRequired: true,
   bodyLimit: modelCallBodyLimit,

@@ -1,5 +1,12 @@
 import { type Static, Type } from 'typebox';
-import { AttemptView, amount, CostView, nullable, Usd } from './vocabulary.ts';
+import {
+  labelCharactersMax,
+  requestIdPattern,
+  tagNamePattern,
+  tagsMax,
+  tagValuePattern,
+} from '../call-labels.ts';
+import { AttemptView, amount, CostView, mapOf, maybe, nullable, OneLine, Usd } from './vocabulary.ts';
 
 const Dollars = amount('Dollars, at most 9,000,000: `"2.50"`.');
 
@@ -60,6 +67,27 @@ export const ServiceMember = Type.Object(
           'Whether to reuse an earlier answer to the same request of the workspace (`read-only`), and to store this one for reuse (`read-write`).',
       }),
     ),
+    user: maybe(
+      OneLine({
+        maxLength: labelCharactersMax,
+        description: 'The end user for whom the call is made; kept on the call and in usage.',
+      }),
+    ),
+    conversation: maybe(
+      OneLine({ maxLength: labelCharactersMax, description: 'The conversation that the call belongs to.' }),
+    ),
+    tags: maybe(
+      mapOf({ pattern: tagNamePattern }, Type.String({ pattern: tagValuePattern }), {
+        maxProperties: tagsMax,
+        description: 'Tags to find the call and to group usage by: `{"team": "search"}`.',
+      }),
+    ),
+    replay_of: maybe(
+      Type.String({
+        pattern: requestIdPattern,
+        description: 'The id of the request that this call repeats.',
+      }),
+    ),
     events: Type.Optional(
       Type.Boolean({ description: '`false` omits the `service:*` events from a stream.' }),
     ),
@@ -68,7 +96,7 @@ export const ServiceMember = Type.Object(
     $id: 'ServiceRequest',
     // A misspelled option, such as a price limit, would be ignored otherwise.
     additionalProperties: false,
-    description: 'Payment and routing options; all are optional.',
+    description: 'Payment and routing options, and labels; all are optional.',
   },
 );
 

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
+import { PricesView } from './models.ts';
 import { DroppedMember } from './service-member.ts';
 import { callStatuses, finishedCall } from './usage.ts';
 import {
@@ -79,6 +80,20 @@ export const TraceView = Type.Object(
           'The error code; null on success. `client_left`: the client left before the call was accepted.',
       }),
     ),
+    client: nullable(
+      Type.String({ description: 'The first product of the `User-Agent`: `claude-cli/2.1.4`.' }),
+    ),
+    user: nullable(Type.String({ description: 'The end user for whom the call was made, if it named one.' })),
+    conversation: nullable(
+      Type.String({ description: 'The conversation, thread or session that the call named.' }),
+    ),
+    tags: Type.Record(Type.String(), Type.String()),
+    replay_of: nullable(Type.String({ description: 'The id of the request that this call repeated.' })),
+    http_status: nullable(
+      Type.Integer({
+        description: 'The status of the response; null if the client left without one, or it is not known.',
+      }),
+    ),
     rejection: nullable(RejectionView),
     finish_reason: nullable(
       Type.String({
@@ -105,6 +120,12 @@ export const TraceView = Type.Object(
       description: 'Whether the provider reported them; otherwise they are estimated.',
     }),
     cost: nullable(CostView),
+    prices: nullable(PricesView),
+    cache: nullable(
+      Type.Enum(['hit', 'miss'], {
+        description: 'Whether the response cache had the answer; null for a call that did not use it.',
+      }),
+    ),
     charged_usd: Usd,
     own_key: Type.Boolean({ description: 'Whether the workspace’s own provider key was used.' }),
     dropped: Type.Array(DroppedMember, {

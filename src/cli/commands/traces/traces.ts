@@ -125,6 +125,25 @@ const cost: Column<TraceView> = {
   show: (trace) => dollars(trace.cost?.total_usd),
 };
 
+const client: Column<TraceView> = { title: 'client', value: (trace) => trace.client };
+const user: Column<TraceView> = { title: 'user', value: (trace) => trace.user };
+const conversation: Column<TraceView> = { title: 'conversation', value: (trace) => trace.conversation };
+// Daemons of earlier versions lack the members that describe the caller.
+const tags: Column<TraceView> = {
+  title: 'tags',
+  value: ({ tags: given }) =>
+    Object.entries(given ?? {})
+      .map(([name, value]) => `${name}=${value}`)
+      .join(',') || null,
+};
+const callerRecord: Column<TraceView>[] = [
+  client,
+  user,
+  conversation,
+  tags,
+  { title: 'replay_of', value: (trace) => trace.replay_of },
+];
+
 const ended: Column<TraceView> = {
   title: 'completed_at',
   label: 'ended',
@@ -148,6 +167,7 @@ const traceColumns = (now: number, names: KeyNames): Column<TraceView>[] => [
   { ...provider, isSpare: true },
   { ...firstToken, align: 'right', isSpare: true },
   { title: 'attempts', value: (trace) => trace.attempts.length, align: 'right', isSpare: true },
+  { ...client, isSpare: true },
   { title: 'endpoint', value: (trace) => trace.endpoint, isSpare: true },
   { title: 'address', value: ({ rejection }) => rejection?.address, isSpare: true },
 ];
@@ -160,6 +180,9 @@ const csvColumns = (names: KeyNames): Column<TraceView>[] => [
   { title: 'output', value: ({ tokens }) => tokens.output },
   { title: 'reasoning', value: ({ tokens }) => tokens.reasoning },
   { title: 'key_name', value: ({ key: id }) => keyText(id, names) },
+  user,
+  conversation,
+  tags,
 ];
 
 /** One finished request, or a rejected one, which has no answer to describe. */
@@ -175,10 +198,14 @@ export const traceRecord = (
     ...(trace.error_code === null ? [] : [errorCode]),
     ...rejectionRecord.filter(({ value }) => isRejected && value(trace) != null),
     ...(isRejected ? [] : [finishReason]),
+    ...(isRejected || (trace.http_status ?? 200) === 200 ? [] : [httpStatus]),
     ...(failuresOf(trace) === '' ? [] : [failures]),
     { title: 'endpoint', value: ({ endpoint }) => endpoint },
     model,
-    ...(isRejected ? [key(names), total] : [provider, key(names), ...answerRecord]),
+    ...(isRejected ? [] : [provider]),
+    key(names),
+    ...callerRecord.filter(({ value }) => value(trace) != null),
+    ...(isRejected ? [total] : answerRecord),
     {
       ...ended,
       title: 'completed_at',
@@ -191,6 +218,12 @@ export const traceRecord = (
 const responseId: Column<TraceView> = { title: 'response_id', value: (trace) => trace.response_id };
 const errorCode: Column<TraceView> = { title: 'error_code', value: (trace) => trace.error_code };
 const finishReason: Column<TraceView> = { title: 'finish_reason', value: (trace) => trace.finish_reason };
+
+const httpStatus: Column<TraceView> = {
+  title: 'http_status',
+  label: 'HTTP status',
+  value: (trace) => trace.http_status,
+};
 
 /** Why attempts failed, in the words of the providers. */
 const failures: Column<TraceView> = { title: 'failure', value: failuresOf };
@@ -229,6 +262,7 @@ const answerRecord: Column<TraceView>[] = [
     value: (trace) => trace.timings.settled_ms,
     show: ({ timings: { settled_ms: ms } }) => (ms === null ? '–' : duration(ms)),
   },
+  { title: 'cache', value: (trace) => trace.cache },
   {
     title: 'attempts',
     value: ({ attempts }) =>

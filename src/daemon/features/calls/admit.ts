@@ -75,7 +75,7 @@ async function planCall(deps: CallDeps, call: ModelCall): Promise<CallPlan> {
 
 /** Sets aside the most that the call can cost, with a shorter output if the caller can pay only for that. */
 async function reserve(deps: CallDeps, call: ModelCall, { routes, input, isPrepaid }: CallPlan) {
-  const { inference, caller, requestId, endpoint } = call;
+  const { inference, caller, requestId, endpoint, labels } = call;
   const { marginPpm, freeTier } = deps.settings;
   const bound = { inputTokens: input.most, marginPpm };
   let budget = uncappedBudget(routes, inference, bound);
@@ -94,6 +94,7 @@ async function reserve(deps: CallDeps, call: ModelCall, { routes, input, isPrepa
     promptEstimate,
     promptCost: costOn(best, promptEstimate, marginPpm),
     createdAt: deps.world.now(),
+    labels,
   };
   try {
     if (call.request?.refused) throw paymentRefused();

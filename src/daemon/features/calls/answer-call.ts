@@ -16,6 +16,9 @@ export interface CutShort {
   settled: Settled | undefined;
 }
 
+/** The HTTP status of every answer; that of a stream has been sent before the answer fails. */
+const answeredStatus = 200;
+
 interface AnswerFormat {
   /** The id of the answer, for the usage record. */
   responseId?: string;
@@ -81,14 +84,16 @@ export async function* relayStream(
   } catch (error) {
     if (started.canceled() === 'client-left') return;
     const { failure, reason } = fail(deps, started, error);
-    const settled = await meter.settle(reason).catch(() => undefined);
+    const settled = await meter.settle({ ...reason, httpStatus: answeredStatus }).catch(() => undefined);
     await keepCutShort?.({ failure, settled });
     yield head + renderer.fail(failure, settled);
   } finally {
     started.release();
     started.abort.abort('over');
     if (!meter.isSettled) {
-      const settled = await meter.settle({ status: 'canceled' }).catch(() => undefined);
+      const settled = await meter
+        .settle({ status: 'canceled', httpStatus: answeredStatus })
+        .catch(() => undefined);
       await keepCutShort?.({ failure: undefined, settled });
     }
   }
@@ -141,13 +146,15 @@ export async function answerWhole<Reply>(
       await meter.settle(reason).catch(() => {});
       throw error;
     }
-    const { settled, reply } = await settle(reason, (end) => renderFailed(failure, end));
+    const { settled, reply } = await settle({ ...reason, httpStatus: answeredStatus }, (end) =>
+      renderFailed(failure, end),
+    );
     await format.keepCutShort?.({ failure, settled });
     return reply();
   } finally {
     started.release();
     if (started.answer.kind === 'stream') started.abort.abort('over');
-    if (!meter.isSettled) await meter.settle({ status: 'canceled' }).catch(() => {});
+    if (!meter.isSettled) await meter.settle({ status: 'canceled', httpStatus: null }).catch(() => {});
   }
 }
 
@@ -159,7 +166,7 @@ function fail(deps: Pick<CallDeps, 'log'>, started: StartedCall, cause: unknown)
 }
 
 function answeredReason({ meter }: StartedCall): SettleReason {
-  return { status: meter.finish === 'stop' ? 'completed' : 'incomplete' };
+  return { status: meter.finish === 'stop' ? 'completed' : 'incomplete', httpStatus: answeredStatus };
 }
 
 /** Reads a whole answer of any kind; a document is read immediately. */

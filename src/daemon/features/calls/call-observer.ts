@@ -1,3 +1,4 @@
+import type { CallLabels } from '../../../shared/call-labels.ts';
 import type { NanoUsd, Tokens } from '../../../shared/money.ts';
 import type { Identified } from '../../handler.ts';
 import type { UsageRecord } from '../metering/index.ts';
@@ -13,6 +14,7 @@ export interface ModelCall {
   endpoint: string;
   inference: Inference;
   options: ServiceOptions;
+  labels: CallLabels;
   signal: AbortSignal;
   /** What a payment for the call would be bound to; calls without it are never offered an invoice. */
   request?: PayableRequest | undefined;

@@ -34,15 +34,19 @@ function isExpiry(reason: unknown): boolean {
 
 /**
  * How a call without a complete answer is settled. A caller cancels by leaving, stopping the call, or revoking the key;
- * only a lost key leaves an error code. A drained or failed call is `failed`.
+ * only a lost key leaves an error code. A drained or failed call is `failed`. A client that left gets no response.
  */
 export function settleReasonOf(
   canceled: CancelReason | undefined,
-  errorCode: string,
-): { status: CallStatus; errorCode?: string } {
-  if (canceled === undefined || canceled === 'draining') return { status: 'failed', errorCode };
+  { code: errorCode, status: httpStatus }: Pick<ApiError, 'code' | 'status'>,
+): { status: CallStatus; errorCode?: string; httpStatus: number | null } {
+  if (canceled === undefined || canceled === 'draining') return { status: 'failed', errorCode, httpStatus };
   const isKeyLost = canceled === 'revoked' || canceled === 'expired';
-  return { status: 'canceled', ...(isKeyLost && { errorCode }) };
+  return {
+    status: 'canceled',
+    ...(isKeyLost && { errorCode }),
+    httpStatus: canceled === 'client-left' ? null : httpStatus,
+  };
 }
 
 /** The caller's error for a canceled call. */

@@ -8,6 +8,7 @@ export { HeldCall } from './held-call.ts';
 export { capsOf, checkAction, defaultsOf, enforceKeyPolicy, policyOf } from './key-policy.ts';
 export { createOutput, type Output, type OutputItem, type OutputPart, pictureOf } from './output-items.ts';
 export { inputTokens, noTokens } from './pricing/cost-bound.ts';
+export { readLabels } from './read-labels.ts';
 export {
   type Answering,
   errorType,

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import { type Cost, costOf, noCost, type Tokens } from '../../../shared/money.ts';
+import { type Cost, costOf, noCost, pricesFor, type Tokens } from '../../../shared/money.ts';
 import type { SlotAnswer } from '../idempotency/index.ts';
 import type { CallOutcome, CallStatus, CallTrace, UsageRecord } from '../metering/index.ts';
 import type { Attempt, Route } from '../routing/index.ts';
@@ -42,6 +42,8 @@ export interface MeterOptions extends HeldCallOptions {
 export interface SettleReason {
   status: CallStatus;
   errorCode?: string;
+  /** The status of the response; null if the client gets none. */
+  httpStatus: number | null;
   /** Returns the answer to store for an Idempotency-Key, in the same transaction as the settlement. */
   answer?: (settled: Settled) => SlotAnswer | undefined;
 }
@@ -190,9 +192,9 @@ export class Meter {
   }
 
   /** Settles the call; later calls get the same result. */
-  async settle({ status, errorCode, answer }: SettleReason): Promise<Settled> {
+  async settle({ status, errorCode, httpStatus, answer }: SettleReason): Promise<Settled> {
     const usage = await this.#held.settle(
-      () => this.#outcome(status, errorCode ?? null),
+      () => this.#outcome(status, errorCode ?? null, httpStatus),
       answer && ((record) => answer(this.#settledAs(record))),
     );
     return this.#settledAs(usage);
@@ -204,22 +206,26 @@ export class Meter {
     return this.#settled;
   }
 
-  #outcome(status: CallStatus, errorCode: string | null): CallOutcome {
+  #outcome(status: CallStatus, errorCode: string | null, httpStatus: number | null): CallOutcome {
     const tokens = this.tokens();
+    const route = this.#route;
     return {
       status,
       errorCode,
       responseId: this.responseId,
-      model: this.#route?.offer.model,
-      provider: this.#route?.provider ?? null,
-      ownKey: this.#route?.ownKey,
+      model: route?.offer.model,
+      provider: route?.provider ?? null,
+      ownKey: route?.ownKey,
       tokens,
       tokensReported: this.#reported !== undefined,
       cost: this.#cost(tokens),
+      prices: route?.offer.prices ? pricesFor(route.offer.prices, tokens.input) : null,
       attempts: [...this.attempts],
       ttftMs: this.#ttftMs,
       totalMs: Math.round(this.#held.sinceStart()),
       completedAt: this.#options.clock.now(),
+      cache: route ? cacheUse(route) : null,
+      httpStatus,
       trace: {
         admittedMs: this.#admittedMs,
         heldMs: this.#heldMs,
@@ -241,6 +247,11 @@ export class Meter {
   #characters(): number {
     return this.#output?.characters() ?? 0;
   }
+}
+
+function cacheUse(route: Route): 'hit' | 'miss' | null {
+  if (route.kind === 'cache') return 'hit';
+  return route.cacheMiss ? 'miss' : null;
 }
 
 function isPlausible({

@@ -88,7 +88,7 @@ export async function startCall<Format>(
     const failure = reason ? cancellationError(reason) : asApiError(error);
     // A provider that was asked may have worked on the prompt before the call was canceled.
     if (reason && asked) meter.chargePromptOf(asked);
-    const settled = await meter.settle(settleReasonOf(reason, failure.code)).catch(() => undefined);
+    const settled = await meter.settle(settleReasonOf(reason, failure)).catch(() => undefined);
     onFailed?.({ reason, settled });
     throw failure;
   }

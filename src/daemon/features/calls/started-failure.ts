@@ -28,7 +28,7 @@ export function explainFailure({ log }: Pick<CallDeps, 'log'>, started: StartedC
   if (code === 'server_error') log.warn({ err: cause }, 'an answer failed');
   const own = upstream && providerCode(upstream);
   const failure: StartedFailure = { type: errorType(code), code: own ?? code, message, status };
-  return { failure, error, reason: settleReasonOf(started.canceled(), code) };
+  return { failure, error, reason: settleReasonOf(started.canceled(), error) };
 }
 
 function errorOf(started: StartedCall, error: unknown): ApiError {

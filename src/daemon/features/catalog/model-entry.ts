@@ -10,7 +10,7 @@ import {
   formatUsd,
   type MediaPrices,
   type NanoUsd,
-  type Prices,
+  type TokenPrices,
   type ToolFees,
   withMargin,
 } from '../../../shared/money.ts';
@@ -51,7 +51,7 @@ export function toModelEntry(
       max_output_tokens: most(offers.map((offer) => offer.outputTokensMax)),
       capabilities: toCapabilitiesView(offers[0]?.capabilities),
       providers: offers.map((offer, index) => toModelProvider(offer, measured[index] ?? null)),
-      prices: best?.prices ? toPricesView(best.prices) : null,
+      prices: best?.prices ? pricesView(best.prices) : null,
       live: toLiveView(quickest(measured)),
     },
   };
@@ -73,15 +73,16 @@ function toModelProvider(offer: Offer, measured: SpeedNumbers | null): ModelProv
     model: offer.providerModel,
     available: offer.available,
     reason: offer.reason,
-    prices: offer.prices ? toPricesView(offer.prices) : null,
+    prices: offer.prices ? pricesView(offer.prices) : null,
     live: toLiveView(measured),
   };
 }
 
 /** Cached, since the list is public and long, and prices rarely change. */
-const shownPrices = new WeakMap<Prices, PricesView>();
+const shownPrices = new WeakMap<TokenPrices, PricesView>();
 
-function toPricesView(prices: Prices): PricesView {
+/** The API's form of prices, in dollars. */
+export function pricesView(prices: TokenPrices): PricesView {
   const known = shownPrices.get(prices);
   if (known !== undefined) return known;
   const view = {

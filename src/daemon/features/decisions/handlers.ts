@@ -13,7 +13,7 @@ import type { Endpoint } from '../../../shared/contract/endpoint.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { type Call, type Handler, implement, RelayReply } from '../../handler.ts';
-import { headerText } from '../calls/index.ts';
+import { headerText, readLabels } from '../calls/index.ts';
 import type { Idempotency } from '../idempotency/index.ts';
 import type { Calibrations } from './calibrations.ts';
 import type { Decisions } from './decisions.ts';
@@ -130,7 +130,17 @@ async function answer(
         });
       const decided = await (caller.kind === 'anonymous' || caller.kind === 'token'
         ? run()
-        : metered(deps, { caller, requestId, endpoint: endpoint.path, model: body.model }, run));
+        : metered(
+            deps,
+            {
+              caller,
+              requestId,
+              endpoint: endpoint.path,
+              model: body.model,
+              labels: readLabels(headers),
+            },
+            run,
+          ));
       const answerHeaders = {
         'x-service-model': headerText(decided.answer.model),
         'x-service-upstream': headerText(decided.service.answered_by),

@@ -1,4 +1,5 @@
-import { ApiError } from '../../../shared/errors.ts';
+import type { CallLabels } from '../../../shared/call-labels.ts';
+import { type ApiError, asApiError } from '../../../shared/errors.ts';
 import { noCost } from '../../../shared/money.ts';
 import { credentialId, type Identified } from '../../handler.ts';
 import type { World } from '../../world.ts';
@@ -21,6 +22,7 @@ interface MeteredCall {
   requestId: string;
   endpoint: string;
   model: string;
+  labels: CallLabels;
 }
 
 /**
@@ -29,7 +31,7 @@ interface MeteredCall {
  */
 export async function metered(
   { world, admission, isPrepaid, observers }: MeteringDeps,
-  { caller, requestId, endpoint, model }: MeteredCall,
+  { caller, requestId, endpoint, model, labels }: MeteredCall,
   run: () => Promise<Decided>,
 ): Promise<Decided> {
   checkAction(policyOf(caller), endpoint);
@@ -47,6 +49,7 @@ export async function metered(
       promptEstimate: noTokens,
       promptCost: 0,
       createdAt: world.now(),
+      labels,
     },
     {
       policy: policyOf(caller),
@@ -59,12 +62,12 @@ export async function metered(
   );
   const held = new HeldCall({ admission, hold, observers, clock: world, startedAt });
   const admittedMs = Math.round(held.sinceStart());
-  const outcomeOf = (decided: Decided | undefined, errorCode: string | null) => (): CallOutcome => {
+  const outcomeOf = (decided: Decided | undefined, error: ApiError | undefined) => (): CallOutcome => {
     const totalMs = Math.round(held.sinceStart());
     const answer = decided?.answer;
     return {
       status: decided ? 'completed' : 'failed',
-      errorCode,
+      errorCode: error?.code ?? null,
       responseId: decided?.id ?? null,
       model: answer?.model,
       provider: decided?.service.answered_by ?? null,
@@ -72,19 +75,21 @@ export async function metered(
       tokens: answer?.tokens ?? noTokens,
       tokensReported: decided !== undefined,
       cost: answer ? answer.cost : noCost,
+      prices: null,
       attempts: attemptsOf(model, decided, totalMs),
       ttftMs: null,
       totalMs,
       completedAt: world.now(),
+      cache: null,
+      httpStatus: error ? error.status : 200,
       trace: { admittedMs, heldMs: null, startedMs: [], finishReason: null, routes: [] },
     };
   };
   const decided = await run().catch(async (error: unknown) => {
-    const code = error instanceof ApiError ? error.code : 'server_error';
-    await held.settle(outcomeOf(undefined, code)).catch(() => {});
+    await held.settle(outcomeOf(undefined, asApiError(error))).catch(() => {});
     throw error;
   });
-  await held.settle(outcomeOf(decided, null));
+  await held.settle(outcomeOf(decided, undefined));
   return decided;
 }
 

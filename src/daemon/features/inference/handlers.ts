@@ -102,7 +102,7 @@ export function inferenceHandlers(
       countInputTokensReply(deps, { caller: identified(caller), signal, body }),
     ),
 
-    implement(connectResponses, async ({ signal }) => openSocket({ signal })),
+    implement(connectResponses, async ({ signal, headers }) => openSocket({ signal, headers })),
 
     implement(compactResponse, (call) =>
       withPayment(paidCalls, { endpoint: compactResponse, call }, (request) => {

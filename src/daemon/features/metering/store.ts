@@ -1,4 +1,5 @@
-import type { Cost, NanoUsd, Tokens } from '../../../shared/money.ts';
+import type { CallLabels } from '../../../shared/call-labels.ts';
+import type { Cost, NanoUsd, TokenPrices, Tokens } from '../../../shared/money.ts';
 import type { SlotAnswer } from '../idempotency/index.ts';
 import type { Attempt } from '../routing/index.ts';
 
@@ -22,6 +23,7 @@ export interface HoldRecord {
   promptEstimate: Tokens;
   promptCost: NanoUsd;
   createdAt: number;
+  labels: CallLabels;
   /** Whether the workspace is prepaid: the hold is then written only if its credit covers it. */
   isPrepaid?: true;
 }
@@ -62,12 +64,19 @@ export interface UsageRecord {
   tokensReported: boolean;
   /** Null when the price is unknown. */
   cost: Cost | null;
+  /** The prices that were applied, without the margin; null when they are unknown or nothing was charged by tokens. */
+  prices: TokenPrices | null;
   charged: NanoUsd;
   attempts: Attempt[];
   ttftMs: number | null;
   totalMs: number;
   createdAt: number;
   completedAt: number;
+  labels: CallLabels;
+  /** Whether the response cache had the answer; null for a call that did not use it. */
+  cache: 'hit' | 'miss' | null;
+  /** The status of the response; null if the client got none, or none is known. */
+  httpStatus: number | null;
   /** Undefined if the daemon died during the call. */
   trace?: CallTrace;
 }

@@ -9,10 +9,13 @@ export interface CallOutcome
     | 'tokens'
     | 'tokensReported'
     | 'cost'
+    | 'prices'
     | 'attempts'
     | 'ttftMs'
     | 'totalMs'
     | 'completedAt'
+    | 'cache'
+    | 'httpStatus'
     | 'trace'
   > {
   responseId?: string | null;
@@ -43,12 +46,16 @@ export function usageRecord(hold: HoldRecord, outcome: CallOutcome): UsageRecord
     tokens: outcome.tokens,
     tokensReported: outcome.tokensReported,
     cost,
+    prices: outcome.prices,
     charged: ownKey || !cost ? 0 : Math.min(cost.total, hold.amount),
     attempts: outcome.attempts,
     ttftMs: outcome.ttftMs,
     totalMs: outcome.totalMs,
     createdAt: hold.createdAt,
     completedAt: outcome.completedAt,
+    labels: hold.labels,
+    cache: outcome.cache,
+    httpStatus: outcome.httpStatus,
     trace: outcome.trace,
   };
 }

@@ -1,9 +1,11 @@
+import type { CallLabels } from '../../../shared/call-labels.ts';
 import { getTrace, listTraces, type TraceView } from '../../../shared/contract/traces.ts';
 import { formatUsd, noCost } from '../../../shared/money.ts';
 import { notFound } from '../../../shared/not-found.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { type ActingUser, actingUser, implement, type KeyOrLogin, keyOrLogin } from '../../handler.ts';
 import { type PageRequest, pageOf } from '../../replies.ts';
+import { pricesView } from '../catalog/index.ts';
 import { costView, finishedCallView, timeBound, tokenCounts, type UsageRecord } from '../metering/index.ts';
 import { attemptView } from '../routing/index.ts';
 import type { Rejection, TracesStore } from './store.ts';
@@ -68,6 +70,10 @@ function newestFirst(records: (UsageRecord | Rejection)[]): (UsageRecord | Rejec
   return records.sort((one, other) => other.completedAt - one.completedAt);
 }
 
+function labelsView({ client, user, conversation, tags, replayOf }: CallLabels) {
+  return { client, user, conversation, tags: { ...tags }, replay_of: replayOf };
+}
+
 /** A rejected call has no attempts, tokens or cost. */
 function rejectionView(record: Rejection): TraceView {
   const unreached = { admitted_ms: null, held_ms: null, first_token_ms: null, settled_ms: null };
@@ -82,7 +88,9 @@ function rejectionView(record: Rejection): TraceView {
     key: record.keyId,
     streamed: record.streamed,
     status: 'rejected',
+    ...labelsView(record.labels),
     error_code: record.errorCode,
+    http_status: record.httpStatus,
     rejection: {
       http_status: record.httpStatus,
       param: record.param,
@@ -97,6 +105,8 @@ function rejectionView(record: Rejection): TraceView {
     tokens: { input: 0, cached_input: 0, cache_write: 0, output: 0, reasoning: 0 },
     tokens_reported: false,
     cost: costView(noCost),
+    prices: null,
+    cache: null,
     charged_usd: formatUsd(0),
     own_key: false,
     dropped: [],
@@ -108,7 +118,9 @@ function traceView(record: UsageRecord, settledMs: number | null): TraceView {
   const { trace } = record;
   return {
     ...finishedCallView(record),
+    ...labelsView(record.labels),
     error_code: record.errorCode,
+    http_status: record.httpStatus,
     rejection: null,
     finish_reason: trace?.finishReason ?? null,
     timings: {
@@ -132,6 +144,8 @@ function traceView(record: UsageRecord, settledMs: number | null): TraceView {
     tokens: tokenCounts(record.tokens),
     tokens_reported: record.tokensReported,
     cost: record.cost && costView(record.cost),
+    prices: record.prices && pricesView(record.prices),
+    cache: record.cache,
     charged_usd: formatUsd(record.charged),
     own_key: record.ownKey,
     dropped: (trace?.dropped ?? []).map(({ param, type }) => ({

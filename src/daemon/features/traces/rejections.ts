@@ -60,7 +60,7 @@ export class Rejections implements CallObserver {
 
   /** A call was rejected in the pipeline. Its request fails later, if it has one. */
   onRejected({ call, error, ms }: RejectedCall): void {
-    const { caller, requestId, endpoint, inference } = call;
+    const { caller, requestId, endpoint, inference, labels } = call;
     this.#reported.set(requestId, true);
     const isApiError = error instanceof ApiError;
     const completedAt = this.#deps.world.now();
@@ -77,6 +77,7 @@ export class Rejections implements CallObserver {
       totalMs: Math.round(ms),
       createdAt: Math.round(completedAt - ms),
       completedAt,
+      labels,
       more: 0,
     });
   }

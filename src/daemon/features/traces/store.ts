@@ -1,3 +1,4 @@
+import type { CallLabels } from '../../../shared/call-labels.ts';
 import type { NewEvent } from '../events/index.ts';
 import type { CallStatus, UsageRecord } from '../metering/index.ts';
 
@@ -24,6 +25,7 @@ export interface Rejection {
   totalMs: number;
   createdAt: number;
   completedAt: number;
+  labels: CallLabels;
   /** How many similar calls before it were counted and not recorded. */
   more: number;
 }

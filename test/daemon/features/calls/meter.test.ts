@@ -4,6 +4,7 @@ import { Meter } from '../../../../src/daemon/features/calls/meter.ts';
 import { createOutput } from '../../../../src/daemon/features/calls/output-items.ts';
 import type { HoldRecord, Settlement } from '../../../../src/daemon/features/metering/index.ts';
 import { createAdmission } from '../../../../src/daemon/features/metering/index.ts';
+import { noLabels } from '../../../../src/shared/call-labels.ts';
 import { idMaker } from '../../../../src/shared/ids.ts';
 import { noCost, type Prices, type Tokens } from '../../../../src/shared/money.ts';
 import { fakeWorld } from '../../../support/fake-world.ts';
@@ -43,6 +44,7 @@ async function meterWith(options: { held?: number; ownKey?: boolean; promptToken
     amount: options.held ?? usd,
     promptEstimate: tokens(0, 0),
     promptCost: 0,
+    labels: noLabels,
     createdAt: world.now(),
   };
   const saved: number[] = [];
@@ -98,7 +100,7 @@ describe('an answer that broke off is charged', () => {
     const { meter, output, settlements } = await meterWith();
     meter.answerStarted(route, output);
     meter.count([{ type: 'usage', tokens: tokens(1000, 100) }]);
-    await meter.settle({ status: 'failed', errorCode: 'upstream_failed' });
+    await meter.settle({ status: 'failed', httpStatus: 200, errorCode: 'upstream_failed' });
     // 1000 × 3000 + 100 × 15000 nano-dollars, and five percent.
     expect(settlements[0]?.usage).toMatchObject({
       charged: 4_725_000,
@@ -111,7 +113,7 @@ describe('an answer that broke off is charged', () => {
     const { meter, output, deliver, settlements } = await meterWith({ promptTokens: 100 });
     meter.answerStarted(route, output);
     deliver('x'.repeat(40));
-    await meter.settle({ status: 'canceled' });
+    await meter.settle({ status: 'canceled', httpStatus: 200 });
     expect(settlements[0]?.usage).toMatchObject({
       tokens: tokens(100, 10),
       tokensReported: false,
@@ -125,7 +127,7 @@ describe('an answer that broke off is charged', () => {
     meter.answerStarted({ ...route, offer: { ...route.offer, prices: cached as Prices } }, output);
     meter.count([{ type: 'prompt-counted', tokens: { input: 800, cachedInput: 700, cacheWrite: 0 } }]);
     deliver('x'.repeat(40));
-    await meter.settle({ status: 'canceled' });
+    await meter.settle({ status: 'canceled', httpStatus: 200 });
     expect(settlements[0]?.usage).toMatchObject({
       tokens: { input: 800, cachedInput: 700, output: 10 },
       tokensReported: false,
@@ -137,7 +139,7 @@ describe('an answer that broke off is charged', () => {
     const { meter, output, settlements } = await meterWith({ promptTokens: 100 });
     meter.answerStarted(route, output);
     meter.count([{ type: 'prompt-counted', tokens: { input: 0, cachedInput: 0, cacheWrite: 0 } }]);
-    await meter.settle({ status: 'canceled' });
+    await meter.settle({ status: 'canceled', httpStatus: 200 });
     expect(settlements[0]?.usage.tokens.input).toBe(100);
   });
 
@@ -146,14 +148,14 @@ describe('an answer that broke off is charged', () => {
     meter.answerStarted(route, output);
     deliver('some text');
     meter.count([{ type: 'usage', tokens: tokens(0, 0) }]);
-    await meter.settle({ status: 'failed' });
+    await meter.settle({ status: 'failed', httpStatus: 200 });
     expect(settlements[0]?.usage.charged).toBe(0);
     expect(settlements[0]?.entries).toEqual([]);
   });
 
   test('nothing, if no provider started to answer', async () => {
     const { meter, settlements } = await meterWith();
-    await meter.settle({ status: 'failed', errorCode: 'upstream_failed' });
+    await meter.settle({ status: 'failed', httpStatus: 200, errorCode: 'upstream_failed' });
     expect(settlements[0]?.usage).toMatchObject({ charged: 0, cost: noCost, provider: null });
   });
 });
@@ -162,7 +164,7 @@ test('a call on the workspace’s own key is not charged, even if the hold assum
   const { meter, output, settlements } = await meterWith();
   meter.answerStarted({ ...route, ownKey: true }, output);
   meter.count([{ type: 'usage', tokens: tokens(1000, 100) }]);
-  await meter.settle({ status: 'completed' });
+  await meter.settle({ status: 'completed', httpStatus: 200 });
   expect(settlements[0]).toMatchObject({ usage: { charged: 0, ownKey: true }, entries: [], tier: 'paid' });
 });
 
@@ -170,8 +172,11 @@ test('a call is settled once, whatever ends it first', async () => {
   const { meter, output, settlements, admission } = await meterWith();
   meter.answerStarted(route, output);
   expect(admission.running()).toBe(1);
-  await Promise.all([meter.settle({ status: 'completed' }), meter.settle({ status: 'canceled' })]);
-  await meter.settle({ status: 'failed' });
+  await Promise.all([
+    meter.settle({ status: 'completed', httpStatus: 200 }),
+    meter.settle({ status: 'canceled', httpStatus: 200 }),
+  ]);
+  await meter.settle({ status: 'failed', httpStatus: 200 });
   expect(settlements.map(({ usage }) => usage.status)).toEqual(['completed']);
   expect(admission.running()).toBe(0);
 });
@@ -182,7 +187,7 @@ test('no answer is charged more than its hold, and the entries add up to the cha
       const { meter, output, settlements } = await meterWith({ held });
       meter.answerStarted(route, output);
       meter.report(tokens(input, written));
-      await meter.settle({ status: 'completed' });
+      await meter.settle({ status: 'completed', httpStatus: 200 });
       const [settlement] = settlements;
       const sum = settlement?.entries.reduce((total, entry) => total + entry.amount, 0);
       expect(settlement?.usage.charged).toBeLessThanOrEqual(held);
@@ -196,7 +201,7 @@ test('an implausible usage is ignored', async () => {
   meter.answerStarted(route, output);
   deliver('x'.repeat(40));
   meter.count([{ type: 'usage', tokens: tokens(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER) }]);
-  await meter.settle({ status: 'completed' });
+  await meter.settle({ status: 'completed', httpStatus: 200 });
   expect(settlements[0]?.usage).toMatchObject({ tokens: tokens(100, 10), tokensReported: false });
 });
 
@@ -204,7 +209,7 @@ test('a call on the workspace’s own key is not charged', async () => {
   const { meter, output, settlements } = await meterWith({ ownKey: true });
   meter.answerStarted(route, output);
   meter.report(tokens(1000, 1000));
-  await meter.settle({ status: 'completed' });
+  await meter.settle({ status: 'completed', httpStatus: 200 });
   expect(settlements[0]).toMatchObject({ usage: { charged: 0, ownKey: true }, entries: [], tier: 'paid' });
 });
 

@@ -4,6 +4,7 @@ import { metered } from '../../../../src/daemon/features/decisions/metered-decis
 import type { Decided } from '../../../../src/daemon/features/decisions/render-decision.ts';
 import type { Hold, HoldRecord, Settlement } from '../../../../src/daemon/features/metering/index.ts';
 import type { AgentCaller } from '../../../../src/daemon/handler.ts';
+import { noLabels } from '../../../../src/shared/call-labels.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
 import { noCost } from '../../../../src/shared/money.ts';
 import { fakeWorld } from '../../../support/fake-world.ts';
@@ -14,7 +15,13 @@ const caller: AgentCaller = {
   workspaceId: 'ws_1',
   revoked: new AbortController().signal,
 };
-const call = { caller, requestId: 'req_1', endpoint: '/v1/decisions', model: 'service/decide' };
+const call = {
+  caller,
+  requestId: 'req_1',
+  endpoint: '/v1/decisions',
+  model: 'service/decide',
+  labels: noLabels,
+};
 const decided = {
   id: 'dec_1',
   answer: { model: 'engine', tokens: noTokens, cost: noCost, ownKey: false },

@@ -12,6 +12,7 @@ import {
 import { createUsageReader } from '../../../../src/daemon/features/metering/index.ts';
 import { createWorkspaces } from '../../../../src/daemon/features/workspaces/index.ts';
 import { type Caller, RelayReply } from '../../../../src/daemon/handler.ts';
+import { noLabels } from '../../../../src/shared/call-labels.ts';
 import { type ScopeName, scopeNames } from '../../../../src/shared/contract/endpoint.ts';
 import { getKey, issueKey, listKeys, revokeKey } from '../../../../src/shared/contract/keys.ts';
 import { idMaker } from '../../../../src/shared/ids.ts';
@@ -334,6 +335,10 @@ describe('the calling key', () => {
       tokensReported: true,
       cost: null,
       charged,
+      prices: null,
+      labels: noLabels,
+      cache: null,
+      httpStatus: 200,
       attempts: [],
       ttftMs: null,
       totalMs: 1,

@@ -5,6 +5,7 @@ import {
   usageHandlers,
 } from '../../../../src/daemon/features/metering/index.ts';
 import type { Caller } from '../../../../src/daemon/handler.ts';
+import { noLabels } from '../../../../src/shared/call-labels.ts';
 import { getUsage, listUsage, tokensServed } from '../../../../src/shared/contract/usage.ts';
 import { callHandler } from '../../../support/call-handler.ts';
 import { startOfFakeTime } from '../../../support/fake-world.ts';
@@ -54,6 +55,10 @@ function finish(part: Partial<UsageRecord> = {}): UsageRecord {
     tokensReported: true,
     cost: { provider: 1_000_000, margin: 50_000, total: 1_050_000 },
     charged: 1_050_000,
+    prices: null,
+    labels: noLabels,
+    cache: null,
+    httpStatus: 200,
     attempts: [{ provider: 'openai', model: 'gpt-5', status: 200, errorCode: null, ms: 812 }],
     ttftMs: 301,
     totalMs: 812,

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { NewEvent } from '../../../../src/daemon/features/events/index.ts';
 import { type Rejection, Rejections, reasonOf } from '../../../../src/daemon/features/traces/index.ts';
+import { noLabels } from '../../../../src/shared/call-labels.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
 import { type FakeWorld, fakeWorld, settled } from '../../../support/fake-world.ts';
 import { inferenceOf } from '../../../support/inference.ts';
@@ -51,6 +52,7 @@ function fail(changes: Partial<Rejection> = {}): void {
     param: 'temperature',
     message: '`temperature` must be a number or null.',
     totalMs: 3,
+    labels: noLabels,
     ...changes,
   });
 }
@@ -107,6 +109,7 @@ describe('a rejected call', () => {
       endpoint: '/v1/responses',
       inference: inferenceOf(),
       options: {} as never,
+      labels: noLabels,
       signal: new AbortController().signal,
     };
     const error = new ApiError('limit_reached', { param: 'limits.spend_cap' });

@@ -97,6 +97,7 @@ test('tables.ts files describe the tables that the migrations create, and all ar
 const ofPersons: Readonly<Record<string, 'stays' | 'goes' | 'ends'>> = {
   'autopilots.owner': 'ends',
   'autopilots.scheduled_by': 'ends',
+  'calls.end_user': 'stays',
   'credit_grants.granted_by': 'stays',
   'invitations.accepted_by': 'stays',
   'invitations.created_by': 'ends',
@@ -107,6 +108,7 @@ const ofPersons: Readonly<Record<string, 'stays' | 'goes' | 'ends'>> = {
   'payments.resolved_by': 'stays',
   'paywalls.owner': 'ends',
   'paywalls.owner_id': 'ends',
+  'rejections.end_user': 'stays',
   'shouts.author': 'goes',
   'tokens.user_id': 'ends',
   'wallets.owner_id': 'stays',

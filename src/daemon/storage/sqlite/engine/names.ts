@@ -39,6 +39,11 @@ export class NameNumbers {
     return text === null ? null : this.of(text);
   }
 
+  /** The number of a name, unless it is new. */
+  find(text: string): number | undefined {
+    return this.#known.get(text) ?? this.#find(text);
+  }
+
   begin(): void {
     this.#added = [];
     if (this.#known.size > cachedMax) this.#known.clear();

@@ -3,6 +3,7 @@ import { lastEvent } from '../engine/meta.ts';
 import { NameNumbers } from '../engine/names.ts';
 import type { BatchTotals as WritesTotals } from '../engine/write-batch.ts';
 import { CheckpointWriter } from './checkpoint.ts';
+import { ClientNumbers } from './client-numbers.ts';
 import { type EntryRow, entryFormat, LedgerChain } from './ledger-chain.ts';
 import { UsageTotals } from './usage-totals.ts';
 
@@ -29,6 +30,7 @@ type ServedTotals = Omit<CallTotals, 'keyId' | 'budget' | 'charged'> & { request
  */
 export class BatchTotals implements WritesTotals {
   readonly names: NameNumbers;
+  readonly clients: ClientNumbers;
   readonly #accounts = new Map<string, number>();
   readonly #spend = new Map<string, { keyId: string; day: string; amount: number }>();
   readonly #served = new Map<string, ServedTotals>();
@@ -41,6 +43,7 @@ export class BatchTotals implements WritesTotals {
 
   constructor(database: Connection) {
     this.names = new NameNumbers(database);
+    this.clients = new ClientNumbers(database, this.names);
     this.#folder = new UsageTotals(database);
     this.#chain = new LedgerChain(database);
     this.#checkpoint = new CheckpointWriter(database, this.#chain.tip);
@@ -99,6 +102,7 @@ export class BatchTotals implements WritesTotals {
 
   begin(): void {
     this.names.begin();
+    this.clients.begin();
     this.#folder.begin();
     this.#chain.begin();
     this.#sequenceAtStart = this.#sequence;
@@ -113,6 +117,7 @@ export class BatchTotals implements WritesTotals {
     for (const spend of this.#spend.values()) this.#statements.spend.run(spend);
     for (const served of this.#served.values()) this.#statements.served.run(served);
     this.names.flush();
+    this.clients.flush();
     this.#folder.flush(this.#sequence);
     this.#chain.flush();
     this.#checkpoint.flush(this.#chain.tip);
@@ -127,6 +132,7 @@ export class BatchTotals implements WritesTotals {
   /** Discards the batch after its ROLLBACK. */
   revert(): void {
     this.names.revert();
+    this.clients.revert();
     this.#folder.revert();
     this.#chain.revert();
     this.#checkpoint.revert();

@@ -2,6 +2,8 @@ import type { SlotAnswer } from '../../../features/idempotency/store.ts';
 import type { HoldRecord, MeteringStore, Settlement, UsageRecord } from '../../../features/metering/store.ts';
 import { rowFormat } from '../engine/row-format.ts';
 import { type CallDetails, callDetails } from './call-details.ts';
+import { labelsText, tagsText } from './call-labels.ts';
+import { pricesText } from './call-prices.ts';
 import { type EntryRow, entryFormat } from './ledger-chain.ts';
 import type { calls, holds } from './tables.ts';
 
@@ -24,6 +26,7 @@ export const holdFormat = rowFormat<typeof holds, HoldRecord>()({
   promptCost: (hold) => hold.promptCost,
   createdAt: (hold) => hold.createdAt,
   budget: (hold) => hold.budget ?? null,
+  labels: (hold) => labelsText(hold.labels),
 });
 export type HoldRow = RowOf<typeof holdFormat>;
 
@@ -69,6 +72,14 @@ export const callFormat = rowFormat<typeof calls, UsageRecord>()({
   createdAt: (call) => call.createdAt,
   completedAt: (call) => call.completedAt,
   budget: (call) => call.budget ?? null,
+  client: ({ labels }) => labels.client,
+  endUser: ({ labels }) => labels.user,
+  conversation: ({ labels }) => labels.conversation,
+  tags: ({ labels }) => tagsText(labels.tags),
+  replayOf: ({ labels }) => labels.replayOf,
+  prices: ({ prices }) => pricesText(prices),
+  cache: ({ cache }) => cache,
+  httpStatus: ({ httpStatus }) => httpStatus,
 });
 export type CallRow = RowOf<typeof callFormat>;
 

@@ -1,3 +1,4 @@
+import { noLabels } from '../../../../shared/call-labels.ts';
 import type { SlotAnswer } from '../../../features/idempotency/store.ts';
 import type { CallStatus, LeftHold, MeteringStore, UsageRecord } from '../../../features/metering/store.ts';
 import type { NameTexts } from '../engine/names.ts';
@@ -5,6 +6,8 @@ import { eq } from '../engine/orm.ts';
 import type { StoreContext } from '../engine/store-context.ts';
 import type { WriteOptions } from '../engine/write-queue.ts';
 import { mapNames, readDetails } from './call-details.ts';
+import { readLabelsText, tagsOf } from './call-labels.ts';
+import { readPrices } from './call-prices.ts';
 import type { MeteringReads } from './reads.ts';
 import { holdFormat, progressFormat, type SettlementWithAnswer, settlementRow } from './rows.ts';
 import { spendingReads } from './spending.ts';
@@ -64,7 +67,8 @@ function laneFor({ body: { length } }: SlotAnswer): WriteOptions {
 export function usageRecord(row: typeof calls.$inferSelect, names: NameTexts): UsageRecord {
   const { number: _number, workspace, key, budget, endpoint, model, provider, ...columns } = row;
   const { status, errorCode, costProvider, costMargin, details, ...counts } = columns;
-  const { input, cachedInput, cacheWrite, output, reasoning, ...same } = counts;
+  const { input, cachedInput, cacheWrite, output, reasoning, ...labelled } = counts;
+  const { client, endUser, conversation, tags, replayOf, prices, cache, ...same } = labelled;
   return {
     ...same,
     workspaceId: names.of(workspace),
@@ -80,6 +84,15 @@ export function usageRecord(row: typeof calls.$inferSelect, names: NameTexts): U
       costProvider === null || costMargin === null
         ? null
         : { provider: costProvider, margin: costMargin, total: costProvider + costMargin },
+    labels: {
+      client: names.ofNullable(client),
+      user: names.ofNullable(endUser),
+      conversation: names.ofNullable(conversation),
+      tags: tags === null ? noLabels.tags : tagsOf(tags.map((tag) => names.of(tag))),
+      replayOf: names.ofNullable(replayOf),
+    },
+    prices: readPrices(names.ofNullable(prices)),
+    cache: names.ofNullable(cache) as UsageRecord['cache'],
     ...readDetails(mapNames(details, (name) => names.of(name))),
   };
 }
@@ -91,6 +104,7 @@ function leftHold(row: typeof holds.$inferSelect): LeftHold {
     progressCacheWrite,
     progressOutput,
     progressReasoning,
+    labels,
     ...rest
   } = row;
   const { promptInput, promptCachedInput, promptCacheWrite, promptOutput, promptReasoning, ...others } = rest;
@@ -98,6 +112,7 @@ function leftHold(row: typeof holds.$inferSelect): LeftHold {
   return {
     ...columns,
     ...(budget !== null && { budget }),
+    labels: readLabelsText(labels),
     promptEstimate: {
       input: promptInput,
       cachedInput: promptCachedInput,

@@ -30,6 +30,8 @@ export const holds = sqliteTable('holds', {
   progressReasoning: integer(),
   progressCost: integer(),
   provider: text(),
+  /** See `labelsText`. */
+  labels: text(),
 });
 
 /** Texts that many rows repeat. */
@@ -71,7 +73,24 @@ export const calls = sqliteTable('calls', {
   budget: nameNumber(),
   /** `CallDetails` as JSON. */
   details: text({ mode: 'json' }).$type<CallDetails<number>>().notNull(),
+  client: nameNumber(),
+  endUser: nameNumber(),
+  conversation: nameNumber(),
+  /** Numbers of names such as `team=a`. */
+  tags: text({ mode: 'json' }).$type<number[]>(),
+  replayOf: nameNumber(),
+  /** See `pricesText`. */
+  prices: nameNumber(),
+  cache: nameNumber(),
+  httpStatus: integer(),
 });
+
+/** The distinct clients of each workspace. */
+export const clients = sqliteTable(
+  'clients',
+  { workspace: nameNumber().notNull(), client: nameNumber().notNull() },
+  ({ workspace, client }) => [primaryKey({ columns: [workspace, client] })],
+);
 
 const sums = () => ({
   requests: integer().notNull(),

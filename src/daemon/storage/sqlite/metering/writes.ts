@@ -37,7 +37,7 @@ export function meteringWrites(database: Connection, totals: BatchTotals) {
        others = others + excluded.others`,
   );
   const dayOf = cachedDay();
-  const { names } = totals;
+  const { names, clients } = totals;
   const nameNumber = (name: string) => names.of(name);
 
   /** The allowances of the day on which the call started. */
@@ -57,8 +57,11 @@ export function meteringWrites(database: Connection, totals: BatchTotals) {
 
   const settle = ([call, details, entries, caller, tier]: SettlementRow): number => {
     const number = totals.sequence + 1;
+    const workspace = names.of(callFormat.get(call, 'workspace'));
+    const client = callFormat.get(call, 'client');
+    const tags = callFormat.get(call, 'tags');
     const row = callFormat.with(call, {
-      workspace: names.of(callFormat.get(call, 'workspace')),
+      workspace,
       key: names.ofNullable(callFormat.get(call, 'key')),
       endpoint: names.of(callFormat.get(call, 'endpoint')),
       model: names.of(callFormat.get(call, 'model')),
@@ -66,6 +69,13 @@ export function meteringWrites(database: Connection, totals: BatchTotals) {
       status: names.of(callFormat.get(call, 'status')),
       errorCode: names.ofNullable(callFormat.get(call, 'errorCode')),
       budget: names.ofNullable(callFormat.get(call, 'budget')),
+      client: client === null ? null : clients.of(workspace, client),
+      endUser: names.ofNullable(callFormat.get(call, 'endUser')),
+      conversation: names.ofNullable(callFormat.get(call, 'conversation')),
+      tags: tags === null ? null : JSON.stringify((JSON.parse(tags) as string[]).map(nameNumber)),
+      replayOf: names.ofNullable(callFormat.get(call, 'replayOf')),
+      prices: names.ofNullable(callFormat.get(call, 'prices')),
+      cache: names.ofNullable(callFormat.get(call, 'cache')),
     });
     statements.call.run(...row, number, JSON.stringify(mapNames(details, nameNumber)));
     for (const entry of entries) statements.entry.run(entry);

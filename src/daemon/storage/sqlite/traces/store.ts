@@ -1,6 +1,7 @@
 import type { Rejection, TracesStore } from '../../../features/traces/store.ts';
 import { and, eq, inArray } from '../engine/orm.ts';
 import type { StoreContext } from '../engine/store-context.ts';
+import { readTags } from '../metering/call-labels.ts';
 import { usageRecord } from '../metering/store.ts';
 import { calls } from '../metering/tables.ts';
 import type { TracesReads } from './reads.ts';
@@ -48,5 +49,10 @@ export function tracesStore({
 }
 
 function rejectionOf(row: typeof rejections.$inferSelect): Rejection {
-  return { ...row, workspaceId: row.workspaceId === '' ? null : row.workspaceId };
+  const { client, endUser, conversation, tags, replayOf, ...columns } = row;
+  return {
+    ...columns,
+    workspaceId: row.workspaceId === '' ? null : row.workspaceId,
+    labels: { client, user: endUser, conversation, tags: readTags(tags), replayOf },
+  };
 }

@@ -17,4 +17,10 @@ export const rejections = sqliteTable('rejections', {
   createdAt: integer().notNull(),
   completedAt: integer().notNull(),
   more: integer().notNull(),
+  client: text(),
+  endUser: text(),
+  conversation: text(),
+  /** See `tagsText`. */
+  tags: text(),
+  replayOf: text(),
 });

@@ -7,6 +7,7 @@ import type { World } from '../../../../world.ts';
 import {
   type AnsweredCall,
   type CutShort,
+  readLabels,
   type Settled,
   type StreamFormat,
   streamCall,
@@ -51,6 +52,7 @@ export async function startRun(deps: BackgroundDeps, call: RespondCall, request:
     // A stream can be canceled at any time, and is metered as it arrives.
     inference: { ...inference, stream: true },
     options,
+    labels: readLabels(payable?.headers ?? {}, body),
     signal: abort.signal,
     request: payable,
     observers: call.run ? [call.run, onceAdmitted] : [onceAdmitted],

@@ -2,7 +2,7 @@ import type { CreateResponseBody } from '../../../../../shared/contract/response
 import { invalid, type Json } from '../../../../../shared/invalid-request.ts';
 import { unixSeconds } from '../../../../../shared/time.ts';
 import { RelayReply } from '../../../../handler.ts';
-import { type ModelCall, wholeCall } from '../../../calls/index.ts';
+import { type ModelCall, readLabels, wholeCall } from '../../../calls/index.ts';
 import type { InputItem, MessageItem } from '../../../upstreams/neutral.ts';
 import { sealedSummaryItem, summaryCall, summaryFormat } from '../../compaction/summary-call.ts';
 import { isCompactionTrigger } from '../../formats/responses/parse-input.ts';
@@ -27,6 +27,7 @@ export async function compact(deps: InferenceDeps, call: CompactCall): Promise<R
     endpoint: '/v1/responses/compact',
     inference: summaryCall({ body, items, stream: false }),
     options,
+    labels: readLabels(request?.headers ?? {}, body),
     signal,
     request,
   };

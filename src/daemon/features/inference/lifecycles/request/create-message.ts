@@ -6,6 +6,7 @@ import {
   type ModelCall,
   type Output,
   parseServiceOptions,
+  readLabels,
   type StartedFailure,
   streamCall,
   type WholeFormat,
@@ -41,6 +42,7 @@ export async function createMessageReply(
     endpoint: '/v1/messages',
     inference,
     options: parseServiceOptions(body.service),
+    labels: readLabels(headers, body),
     signal,
     request,
   };

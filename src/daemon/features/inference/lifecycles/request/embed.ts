@@ -4,6 +4,7 @@ import {
   type AnsweredCall,
   type ModelCall,
   parseServiceOptions,
+  readLabels,
   type WholeFormat,
   wholeCall,
 } from '../../../calls/index.ts';
@@ -29,6 +30,7 @@ export async function embed(
     endpoint: '/v1/embeddings',
     inference: parseEmbeddings(body),
     options: parseServiceOptions(body.service),
+    labels: readLabels(request?.headers ?? {}, body),
     signal,
     request,
   };

@@ -8,6 +8,7 @@ import {
   type ServiceOptions,
 } from '../../../calls/index.ts';
 import type { IdempotencySlot } from '../../../idempotency/index.ts';
+import type { PayableRequest } from '../../../payment-required/index.ts';
 import type { ThreadRun } from '../../../threads/index.ts';
 import type { Inference } from '../../../upstreams/neutral.ts';
 import { parseResponses } from '../../formats/responses/parse.ts';
@@ -21,6 +22,8 @@ export type RespondCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal' | 'r
   body: CreateResponseBody;
   /** Whether the client rejects unknown events, so that `service:*` events must be left out. */
   strictEvents: boolean;
+  /** The headers that label the call; by default those of the request. */
+  headers?: PayableRequest['headers'];
   /** Whether the answer is sent over a WebSocket, where error events carry the HTTP status. */
   isOnSocket?: boolean;
   /** Where earlier responses are found; the responses store by default. */

@@ -3,6 +3,7 @@ import type { RelayReply, StreamReply } from '../../../../handler.ts';
 import {
   type AnsweredCall,
   defaultsOf,
+  readLabels,
   type ServiceOptions,
   streamCall,
   wholeCall,
@@ -42,6 +43,7 @@ async function answer(deps: InferenceDeps, call: RespondCall): Promise<RelayRepl
     endpoint: responsesEndpoint,
     inference,
     options,
+    labels: readLabels(call.headers ?? request?.headers ?? {}, body),
     signal,
     request,
     ...(run && { observers: [run] }),

@@ -22,17 +22,18 @@ import { respond, responsesEndpoint } from '../request/respond.ts';
 import { type MemoryBudget, memoryBudget, SocketMemory } from './socket-memory.ts';
 
 type ResponseMessage = Message<typeof connectResponses>;
+type Handshake = Pick<Call<typeof connectResponses>, 'signal' | 'headers'>;
 
 /** Returns a function that opens the session of one socket, which answers `response.create` messages. */
 export function responseSockets(deps: InferenceDeps) {
   const budget: MemoryBudget = memoryBudget();
-  return ({ signal }: Pick<Call<typeof connectResponses>, 'signal'>): SocketReply<ResponseMessage> => {
+  return ({ signal, headers }: Handshake): SocketReply<ResponseMessage> => {
     const memory = new SocketMemory(deps.responses, budget);
     if (signal.aborted) memory.close();
     else signal.addEventListener('abort', () => memory.close(), { once: true });
     // A failure to continue a conversation ends it.
     return new SocketReply(
-      (turn) => answer(deps, memory, turn),
+      (turn) => answer(deps, memory, turn, headers),
       (message) => memory.forget(continuedBy(message)),
     );
   };
@@ -48,6 +49,7 @@ async function answer(
   deps: InferenceDeps,
   memory: SocketMemory,
   turn: Turn<ResponseMessage>,
+  handshake: Handshake['headers'],
 ): Promise<StreamReply> {
   const { type: _type, generate, stream_id: streamId, stream_options: _options, ...more } = turn.message;
   const { headers, ...sent } = more;
@@ -79,6 +81,7 @@ async function answer(
       isOnSocket: true,
       history: memory,
       remember,
+      headers: handshake,
       request: payable,
     });
   const { paidCalls } = deps;

@@ -25,6 +25,7 @@ import { chargeRights } from './0040-charge-rights.ts';
 import { replacedWallets } from './0041-replaced-wallets.ts';
 import { tokensSeen } from './0042-tokens-seen.ts';
 import { autopilotSchedules } from './0043-autopilot-schedules.ts';
+import { callLabels } from './0044-call-labels.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -54,4 +55,5 @@ export const migrations: readonly Migration[] = [
   replacedWallets,
   tokensSeen,
   autopilotSchedules,
+  callLabels,
 ];
