@@ -20,21 +20,33 @@ export function inputCheck(endpoint: Endpoint): InputCheck {
   const body = endpoint.ownFaults
     ? undefined
     : lazily(endpoint.body, { coerce: false, all }, compiledBodies[endpoint.id]);
-  const headerNames = Object.keys(
-    (endpoint.headers as { properties?: object } | undefined)?.properties ?? {},
-  );
+  const headersOf = headersIn(endpoint.headers);
   return (call) => {
     params(call);
     if (query) refuse([...query(call.query), ...unknownParameters(endpoint, call.query)], surface);
-    if (headers) {
-      const given = headerNames.map((name) => [name, call.headers[name.toLowerCase()]]);
-      refuse(headers(Object.fromEntries(given.filter(([, value]) => value !== undefined))), surface);
-    }
+    const given = headers && headersOf(call.headers);
+    if (given) refuse(headers(given), surface);
     if (!body) return;
     if (call.body !== undefined) refuse(body(call.body), surface);
     else if (endpoint.bodyRequired !== false) {
       throw new ApiError('invalid_request', { message: 'A JSON body is required.' });
     }
+  };
+}
+
+/** Returns a function that picks the headers of a contract; undefined if there are none to check, as in most calls. */
+function headersIn(schema: TSchema | undefined) {
+  const { properties = {}, required } = (schema ?? {}) as { properties?: object; required?: string[] };
+  const names = Object.keys(properties).map((name) => [name, name.toLowerCase()] as const);
+  return (sent: ServerCall['headers']): Record<string, unknown> | undefined => {
+    let given: Record<string, unknown> | undefined = required ? {} : undefined;
+    for (const [name, key] of names) {
+      const value = sent[key];
+      if (value === undefined) continue;
+      given ??= {};
+      given[name] = value;
+    }
+    return given;
   };
 }
 

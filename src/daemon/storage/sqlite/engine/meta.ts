@@ -17,6 +17,7 @@ export type MetaName =
   | 'first_event'
   | 'last_event'
   | 'folded_to'
+  | 'totals_from'
   | 'chain_verified'
   | 'checkpoint_link'
   | 'checked_at'

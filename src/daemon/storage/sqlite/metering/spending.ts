@@ -2,7 +2,8 @@ import { utcDay } from '../../../../shared/time.ts';
 import type { KeyFacts, LedgerStore } from '../../../features/metering/ledger-store.ts';
 import type { Spend } from '../../../features/metering/store.ts';
 import type { Connection } from '../engine/connection.ts';
-import { dayMs, foldedTo, indexKinds } from './usage-totals.ts';
+import { indexKinds } from './index-kinds.ts';
+import { dayMs, foldedTo } from './usage-totals.ts';
 
 /** A key and all its descendants, or an autopilot. */
 const keyTree = `WITH RECURSIVE tree (id) AS (

@@ -3,17 +3,9 @@ import type { ServedDay, UsageFilter, UsageGroup } from '../../../features/meter
 import type { Connection } from '../engine/connection.ts';
 import type { NameTexts } from '../engine/names.ts';
 import { sqlName } from '../engine/row-format.ts';
-import {
-  callAsSums,
-  dayMs,
-  foldedTo,
-  type IndexKind,
-  indexKinds,
-  spanDays,
-  summedColumns,
-  summedNames,
-  type UsageSums,
-} from './usage-totals.ts';
+import { type IndexKind, indexKinds } from './index-kinds.ts';
+import { callAsSums, summedColumns, summedNames, type UsageSums } from './summed-columns.ts';
+import { dayMs, foldedTo, spanDays } from './usage-totals.ts';
 
 export function servedDays(database: Connection): ServedDay[] {
   type Row = Omit<ServedDay, 'ownKey'> & { ownKey: number };

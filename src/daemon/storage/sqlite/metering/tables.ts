@@ -105,7 +105,7 @@ const sums = () => ({
   charged: integer().notNull(),
 });
 
-/** Lists calls by what they are filtered by; kinds are in `usage-totals.ts`. */
+/** Lists calls by what they are filtered by; kinds are in `index-kinds.ts`. */
 export const callIndex = sqliteTable(
   'call_index',
   {
@@ -168,6 +168,73 @@ export const usageKeys = sqliteTable(
     ...sums(),
   },
   ({ workspace, model, days, start, key }) => [primaryKey({ columns: [workspace, model, days, start, key] })],
+);
+
+/** Totals of the calls that completed in each quarter of an hour since 1970. Provider 0 stands for none. */
+export const usageSlots = sqliteTable(
+  'usage_slots',
+  {
+    workspace: nameNumber().notNull(),
+    slot: integer().notNull(),
+    model: nameNumber().notNull(),
+    provider: nameNumber().notNull(),
+    status: nameNumber().notNull(),
+    ...sums(),
+  },
+  ({ workspace, slot, model, provider, status }) => [
+    primaryKey({ columns: [workspace, slot, model, provider, status] }),
+  ],
+);
+
+/** The same by key; key 0 stands for logins. */
+export const usageKeySlots = sqliteTable(
+  'usage_key_slots',
+  {
+    workspace: nameNumber().notNull(),
+    key: nameNumber().notNull(),
+    slot: integer().notNull(),
+    status: nameNumber().notNull(),
+    ...sums(),
+  },
+  ({ workspace, key, slot, status }) => [primaryKey({ columns: [workspace, key, slot, status] })],
+);
+
+/** Totals by client, user and tag on each UTC day; value 0 stands for all beyond a number of them. */
+export const usageLabelDays = sqliteTable(
+  'usage_label_days',
+  {
+    workspace: nameNumber().notNull(),
+    kind: integer().notNull(),
+    day: integer().notNull(),
+    value: nameNumber().notNull(),
+    ...sums(),
+  },
+  ({ workspace, kind, day, value }) => [primaryKey({ columns: [workspace, kind, day, value] })],
+);
+
+const latency = () => ({
+  model: nameNumber().notNull(),
+  provider: nameNumber().notNull(),
+  metric: integer().notNull(),
+  bucket: integer().notNull(),
+  calls: integer().notNull(),
+});
+
+/** How many calls had which latency in each hour since 1970; metrics and buckets are in `slot-totals.ts`. */
+export const latencyHours = sqliteTable(
+  'latency_hours',
+  { workspace: nameNumber().notNull(), hour: integer().notNull(), ...latency() },
+  ({ workspace, hour, model, provider, metric, bucket }) => [
+    primaryKey({ columns: [workspace, hour, model, provider, metric, bucket] }),
+  ],
+);
+
+export const latencyDays = sqliteTable(
+  'latency_days',
+  { workspace: nameNumber().notNull(), day: integer().notNull(), ...latency() },
+  ({ workspace, day, model, provider, metric, bucket }) => [
+    primaryKey({ columns: [workspace, day, model, provider, metric, bucket] }),
+  ],
 );
 
 /** The charges of each key per UTC day: the sum of `calls.charged`. */

@@ -1,20 +1,13 @@
 import type { Connection } from '../engine/connection.ts';
 import { Fingerprint } from './fingerprint.ts';
-import {
-  asTerms,
-  callAsSums,
-  callGroups,
-  callSums,
-  foldedTo,
-  keySpanGroups,
-  keySpans,
-  summedNames,
-} from './usage-totals.ts';
+import { asTerms, callAsSums, callSums, summedNames } from './summed-columns.ts';
+import { callGroups, foldedTo, keySpanGroups, keySpans } from './usage-totals.ts';
+import { SlotsVerification } from './verify-slots.ts';
 
 export interface UsageFindings {
   /**
-   * Totals that differ from the folded calls, like `key_1 on 2026-11-21`, `key_1 in the 32 days from 2026-11-13` and
-   * `all keys on 2026-11-21`.
+   * Totals that differ from the folded calls, like `key_1 on 2026-11-21`, `key_1 in the 32 days from 2026-11-13`,
+   * `all keys on 2026-11-21` and `the latency at 2026-11-21 08:00`.
    */
   wrongTotals: string[];
   /** Request ids of calls that were charged something else than their entries add up to. */
@@ -40,6 +33,7 @@ export class UsageVerification {
   readonly #next: (after: number) => number | undefined;
   readonly #sums: (from: number, to: number) => CallSums | undefined;
   readonly #print = new Fingerprint();
+  readonly #slots: SlotsVerification;
   readonly #wrongCharges: string[] = [];
   #callsPrint = 0;
   #charged = 0;
@@ -49,6 +43,7 @@ export class UsageVerification {
   constructor(database: Connection, { callsOfStep }: { callsOfStep: number }) {
     this.#database = database;
     this.#callsOfStep = callsOfStep;
+    this.#slots = new SlotsVerification(database);
     const next = database
       .prepare<[number], number>('SELECT number FROM calls WHERE number > ? ORDER BY number LIMIT 1')
       .pluck();
@@ -66,19 +61,19 @@ export class UsageVerification {
 
   /** Reads the next folded calls; returns whether there may be more. */
   step(): boolean {
-    return this.#read(foldedTo(this.#database));
+    return this.#read(foldedTo(this.#database), (from, to) => this.#slots.read(from, to));
   }
 
   /** Reads all calls that are left. Call it in a transaction, so that the totals are those of the calls. */
   finish(): UsageFindings {
     while (this.step());
-    const wrongTotals = this.#wrongTotals();
+    const wrongTotals = [...this.#wrongTotals(), ...this.#slots.wrongTotals(foldedTo(this.#database))];
     // The calls that are not folded yet.
     while (this.#read(Number.MAX_SAFE_INTEGER));
     return { wrongTotals, wrongCharges: this.#wrongCharges, charged: this.#charged };
   }
 
-  #read(end: number): boolean {
+  #read(end: number, alsoRead?: (from: number, to: number) => void): boolean {
     const from = this.#next(this.#last);
     if (from === undefined || from > end) return false;
     const to = Math.min(from + this.#callsOfStep - 1, end);
@@ -88,6 +83,7 @@ export class UsageVerification {
       this.#charged += sums.charged;
       for (const id of JSON.parse(sums.wrong) as string[]) this.#wrongCharges.push(id);
     }
+    alsoRead?.(from, to);
     this.#last = to;
     return true;
   }

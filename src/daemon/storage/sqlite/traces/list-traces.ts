@@ -1,7 +1,8 @@
 import type { TracesFilter } from '../../../features/traces/store.ts';
 import type { Connection } from '../engine/connection.ts';
 import { fixedNames, type NameTexts } from '../engine/names.ts';
-import { dayMs, foldedTo, type IndexKind, indexKinds } from '../metering/usage-totals.ts';
+import { type IndexKind, indexKinds } from '../metering/index-kinds.ts';
+import { dayMs, foldedTo } from '../metering/usage-totals.ts';
 import { pageEnd } from './page-end.ts';
 
 /** A filter by the number of a name. */

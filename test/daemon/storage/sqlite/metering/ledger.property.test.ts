@@ -87,7 +87,7 @@ test('after any holds and settlements, balances are the sums of their entries an
       });
       if (settled > 0) {
         database.exec('UPDATE calls SET output = output + 1 WHERE number = (SELECT max(number) FROM calls)');
-        expect(verifyUsage().wrongTotals).toHaveLength(1);
+        expect(verifyUsage().wrongTotals).not.toEqual([]);
       }
       expect(one('SELECT coalesce(sum(amount), 0) FROM key_spend')).toBe(
         one('SELECT coalesce(sum(charged), 0) FROM usage WHERE key_id IS NOT NULL'),

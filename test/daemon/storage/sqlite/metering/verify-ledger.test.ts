@@ -12,6 +12,7 @@ import { settlementRow } from '../../../../../src/daemon/storage/sqlite/metering
 import { verifyLedger } from '../../../../../src/daemon/storage/sqlite/metering/verify-ledger.ts';
 import { meteringWrites } from '../../../../../src/daemon/storage/sqlite/metering/writes.ts';
 import { prepareDatabase } from '../../../../../src/daemon/storage/sqlite/prepare-database.ts';
+import { noLabels } from '../../../../../src/shared/call-labels.ts';
 import { aSettlement, morning } from '../../../../storage/records.ts';
 import { openTemporarily, recordingLog } from '../temporary.ts';
 
@@ -32,7 +33,12 @@ beforeEach(() => {
   settle = (count) => {
     const ids = Array.from({ length: count }, (_, index) => `req_${settled + index + 1}`);
     settled += count;
-    run(ids.map((id) => ['metering.settleWithoutHold', settlementRow(aSettlement(id))]));
+    run(
+      ids.map((id) => [
+        'metering.settleWithoutHold',
+        settlementRow(aSettlement(id, { labels: { ...noLabels, client: 'curl/8.9', tags: { team: 'a' } } })),
+      ]),
+    );
   };
   // More calls than are folded together, and some that are not folded.
   for (let batch = 0; batch < 7; batch += 1) settle(100);
@@ -117,6 +123,12 @@ test.each([
     'INSERT INTO usage_keys SELECT workspace, model, days, start, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM usage_keys LIMIT 1',
     'logins on 2026-11-21',
   ],
+  ['of a quarter of an hour', 'UPDATE usage_slots SET output = output + 1', 'all keys at 2026-11-21 08:00'],
+  ['of a key in it', 'UPDATE usage_key_slots SET input = input + 1', 'key_1 at 2026-11-21 08:00'],
+  ['of a quarter, which are missing', 'DELETE FROM usage_slots', 'all keys at 2026-11-21 08:00'],
+  ['of latency by hour', 'UPDATE latency_hours SET calls = calls + 1', 'the latency at 2026-11-21 08:00'],
+  ['of latency by day', 'UPDATE latency_days SET bucket = bucket + 1', 'the latency on 2026-11-21'],
+  ['of labels', 'DELETE FROM usage_label_days', 'labels on 2026-11-21'],
 ])('wrong totals %s are found', async (_what, sql, name) => {
   writer.exec(sql);
   const { problems } = await verify(() => {});

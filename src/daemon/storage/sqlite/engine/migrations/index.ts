@@ -26,6 +26,7 @@ import { replacedWallets } from './0041-replaced-wallets.ts';
 import { tokensSeen } from './0042-tokens-seen.ts';
 import { autopilotSchedules } from './0043-autopilot-schedules.ts';
 import { callLabels } from './0044-call-labels.ts';
+import { usageSlots } from './0045-usage-slots.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -56,4 +57,5 @@ export const migrations: readonly Migration[] = [
   tokensSeen,
   autopilotSchedules,
   callLabels,
+  usageSlots,
 ];

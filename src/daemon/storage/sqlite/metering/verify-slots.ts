@@ -1,0 +1,162 @@
+import type { Connection } from '../engine/connection.ts';
+import { Fingerprint } from './fingerprint.ts';
+import {
+  hourMs,
+  labelGroups,
+  labelledCalls,
+  latenciesOf,
+  latencyHoursKept,
+  slotMs,
+  totalsFrom,
+} from './slot-totals.ts';
+import { asTerms, callSums } from './summed-columns.ts';
+
+type Expressions = Readonly<Record<string, string>>;
+
+/** A table of totals, and how its rows are computed from calls. */
+interface SlotTable {
+  table: string;
+  /** The columns by which it adds up calls, as expressions of a row of `from`. */
+  groups: Expressions;
+  values: Expressions;
+  /** Selects rows of the calls that a condition selects. */
+  from: (calls: string) => string;
+  /** What the totals are of, in the words of the findings. */
+  name: string;
+  /** The column of a table of which old rows are deleted. */
+  hours?: string;
+}
+
+const slotOf = `completed_at / ${slotMs}`;
+const calls = (where: string) => `calls WHERE ${where}`;
+const timeOf = (time: string, ms: number) =>
+  `strftime('%Y-%m-%d %H:%M', ${time} * ${ms / 1000}, 'unixepoch')`;
+const dateOf = (day: string) => `date(${day} * 86400, 'unixepoch')`;
+const ofModels = { model: 'model', provider: 'provider', metric: 'metric', bucket: 'bucket' };
+const latencies = (where: string) => `(${latenciesOf(where)})`;
+const { workspace, kind, day } = labelGroups;
+
+const slotTables: readonly SlotTable[] = [
+  {
+    table: 'usage_slots',
+    groups: {
+      workspace: 'workspace',
+      slot: slotOf,
+      model: 'model',
+      provider: 'coalesce(provider, 0)',
+      status: 'status',
+    },
+    values: callSums,
+    from: calls,
+    name: `'all keys at ' || ${timeOf('slot', slotMs)}`,
+  },
+  {
+    table: 'usage_key_slots',
+    groups: { workspace: 'workspace', key: 'coalesce(key, 0)', slot: slotOf, status: 'status' },
+    values: callSums,
+    from: calls,
+    name: `coalesce((SELECT text FROM names WHERE number = key), 'logins') || ' at ' || ${timeOf('slot', slotMs)}`,
+  },
+  {
+    // Not by value: beyond a number of them, labels are added up together.
+    table: 'usage_label_days',
+    groups: { workspace, kind, day },
+    values: callSums,
+    from: (where) => `(${labelledCalls(where)})`,
+    name: `'labels on ' || ${dateOf('day')}`,
+  },
+  {
+    table: 'latency_days',
+    groups: { workspace: 'workspace', day: 'hour / 24', ...ofModels },
+    values: { calls: '1' },
+    from: latencies,
+    name: `'the latency on ' || ${dateOf('day')}`,
+  },
+  {
+    table: 'latency_hours',
+    groups: { workspace: 'workspace', hour: 'hour', ...ofModels },
+    values: { calls: '1' },
+    from: latencies,
+    name: `'the latency at ' || ${timeOf('hour', hourMs)}`,
+    hours: 'hour',
+  },
+];
+
+/** Compares the totals by slot and label, and of latency, with all folded calls since these totals began. */
+export class SlotsVerification {
+  readonly #database: Connection;
+  readonly #print = new Fingerprint();
+  readonly #tables: { definition: SlotTable; print: number; read: (from: number, to: number) => number }[];
+  /** The hour before which rows of latency may be deleted already. */
+  readonly #firstHour: number;
+
+  constructor(database: Connection) {
+    this.#database = database;
+    const newest = database.prepare<[], number | null>('SELECT max(hour) FROM latency_hours').pluck().get();
+    // A day later, as rows are deleted during the verification.
+    this.#firstHour = (newest ?? 0) - latencyHoursKept + 24;
+    this.#tables = slotTables.map((definition) => {
+      const { groups, values } = definition;
+      const rows = definition.from(`number BETWEEN ? AND ? AND ${this.#since(definition)}`);
+      const bounds = rows.split('?').length - 1;
+      const statement = database
+        .prepare<number[], number>(
+          `SELECT ${this.#print.sum} FROM (SELECT ${this.#print.terms(groups, values)} FROM ${rows} LIMIT -1)`,
+        )
+        .pluck();
+      const read = (from: number, to: number) =>
+        statement.get(...Array.from({ length: bounds }, (_, index) => (index % 2 === 0 ? from : to))) ?? 0;
+      return { definition, print: 0, read };
+    });
+  }
+
+  /** Adds the folded calls in a range of numbers. */
+  read(from: number, to: number): void {
+    for (const each of this.#tables) each.print = this.#print.add(each.print, each.read(from, to));
+  }
+
+  /** The names of the groups whose totals differ from those of the calls up to `foldedTo`. */
+  wrongTotals(foldedTo: number): string[] {
+    return this.#tables
+      .filter(({ definition, print }) => this.#printOf(definition) !== print)
+      .flatMap(({ definition }) => this.#differences(definition, foldedTo));
+  }
+
+  #since({ hours }: SlotTable): string {
+    const from = hours
+      ? Math.max(totalsFrom(this.#database), this.#firstHour * hourMs)
+      : totalsFrom(this.#database);
+    return `completed_at >= ${from}`;
+  }
+
+  #rows({ table, hours }: SlotTable): string {
+    return hours ? `${table} WHERE ${hours} >= ${this.#firstHour}` : table;
+  }
+
+  #printOf(definition: SlotTable): number {
+    const columnsOf = (expressions: Expressions) =>
+      Object.fromEntries(Object.keys(expressions).map((name) => [name, name]));
+    const terms = this.#print.terms(columnsOf(definition.groups), columnsOf(definition.values));
+    const sql = `SELECT ${this.#print.sum} FROM (SELECT ${terms} FROM ${this.#rows(definition)} LIMIT -1)`;
+    return this.#print.add(0, this.#database.prepare<[], number>(sql).pluck().get() ?? 0);
+  }
+
+  #differences(definition: SlotTable, foldedTo: number): string[] {
+    const { groups, values, name } = definition;
+    const by = Object.keys(groups).join(', ');
+    const sums = Object.keys(values);
+    const found = asTerms(
+      Object.fromEntries(Object.entries(values).map(([column, value]) => [column, `-(${value})`])),
+    );
+    const rows = definition.from(`number <= ${foldedTo} AND ${this.#since(definition)}`);
+    return this.#database
+      .prepare<[], string>(
+        `SELECT DISTINCT ${name} FROM (
+           SELECT ${by}, ${sums.join(', ')} FROM ${this.#rows(definition)}
+           UNION ALL SELECT ${asTerms(groups)}, ${found} FROM ${rows})
+         GROUP BY ${by} HAVING ${sums.map((column) => `sum(${column}) <> 0`).join(' OR ')} ORDER BY 1`,
+      )
+      .pluck()
+      .all();
+  }
+}
