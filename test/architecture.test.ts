@@ -162,6 +162,15 @@ async function* sources(folder: string): AsyncGenerator<string> {
   }
 }
 
+test('signals are watched with whenAborted, whose cost does not grow with their listeners', async () => {
+  const found: string[] = [];
+  for await (const path of sources('src')) {
+    if (path.endsWith('/when-aborted.ts')) continue;
+    if (/EventListener\(\s*'abort'/.test(await readFile(path, 'utf8'))) found.push(path);
+  }
+  expect(found).toEqual([]);
+});
+
 test('features get randomness from World only', async () => {
   const random = /Math\.random|getRandomValues|import[^;]*random(UUID|Int|Bytes|Fill)[^;]*'node:crypto'/;
   const found: string[] = [];

@@ -1,5 +1,6 @@
 import type { DaemonModule } from '../shared/daemon-module.ts';
 import { exitCodes } from '../shared/errors.ts';
+import { whenAborted } from '../shared/when-aborted.ts';
 import { type Context, createContext } from './context.ts';
 import type { Io } from './io.ts';
 import { commandIndex } from './manifest/command-index.ts';
@@ -99,14 +100,14 @@ async function* lines(): AsyncGenerator<string, void> {
 
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
+    let stopWatching = () => {};
     const done = () => {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
+      stopWatching();
       resolve();
     };
     const timer = setTimeout(done, ms);
-    signal?.addEventListener('abort', done);
-    if (signal?.aborted) done();
+    if (signal) stopWatching = whenAborted(signal, done);
   });
 }
 

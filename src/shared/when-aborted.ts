@@ -24,6 +24,34 @@ export function whenAborted(signal: AbortSignal, listener: () => void): () => vo
   return () => removeListener(all, entry);
 }
 
+/** Calls `listener` once for each signal that is aborted, as `whenAborted`. Returns a function that removes it from all. */
+export function whenAnyAborted(signals: readonly AbortSignal[], listener: () => void): () => void {
+  const removals = signals.map((signal) => whenAborted(signal, listener));
+  return () => {
+    for (const remove of removals) remove();
+  };
+}
+
+/**
+ * Settles with the work, or fails with `reason` as soon as the signal is aborted: the work may not notice. By default the
+ * reason is the signal's.
+ */
+export async function orAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal,
+  reason: () => unknown = () => signal.reason,
+): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const stopWatching = whenAborted(signal, () => aborted.reject(reason()));
+  // The one that loses the race may fail, too.
+  work.catch(() => {});
+  try {
+    return await Promise.race([aborted.promise, work]);
+  } finally {
+    stopWatching();
+  }
+}
+
 /**
  * A controller whose signal calls the listeners of `whenAborted` without an event: to add and dispatch one takes longer than
  * all else that such a signal does in a call that is not aborted.

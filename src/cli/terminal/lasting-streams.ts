@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
+import { whenAborted } from '../../shared/when-aborted.ts';
 import type { LastingStreams, Writer } from '../io.ts';
 
 /** What a reader has not taken yet is kept up to this length; more is dropped. */
@@ -68,6 +69,6 @@ function emptied(stream: Stream, end: AbortSignal): Promise<void> {
       if (!isWaiting(stream)) resolve();
     };
     stream.on('drain', check).on('error', check);
-    end.addEventListener('abort', () => resolve(), { once: true });
+    whenAborted(end, resolve);
   });
 }

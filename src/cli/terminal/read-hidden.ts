@@ -1,4 +1,5 @@
 import type { ReadStream } from 'node:tty';
+import { whenAborted } from '../../shared/when-aborted.ts';
 
 /**
  * Reads one line from a terminal without echo; undefined if the input ends or the signal is aborted first. Backspace and
@@ -37,10 +38,11 @@ function typed(line: string[], key: string): string[] {
 function typedLine(terminal: ReadStream, signal: AbortSignal | undefined): Promise<string | undefined> {
   return new Promise((resolve) => {
     let line: string[] = [];
+    let stopWatching = () => {};
     const end = (text: string | undefined) => {
       terminal.off('data', take);
       terminal.off('end', ended);
-      signal?.removeEventListener('abort', ended);
+      stopWatching();
       resolve(text);
     };
     const ended = () => end(undefined);
@@ -56,7 +58,7 @@ function typedLine(terminal: ReadStream, signal: AbortSignal | undefined): Promi
     };
     terminal.on('data', take);
     terminal.once('end', ended);
-    signal?.addEventListener('abort', ended, { once: true });
+    if (signal) stopWatching = whenAborted(signal, ended);
     terminal.resume();
   });
 }

@@ -5,7 +5,7 @@ import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { ApiError } from '../../shared/errors.ts';
 import { parseWithExactConstants } from '../../shared/exact-json.ts';
 import { mayBeDeep, requestShape, type ShapeLimits, shapeFault } from '../../shared/json-shape.ts';
-import type { FairTurns } from './fair-turns.ts';
+import type { Semaphore } from '../../shared/semaphore.ts';
 
 /** The shortest text with as many members, `"":1,`. One with as many objects or values is longer. */
 const smallBytes = requestShape.membersMax * 5;
@@ -93,7 +93,7 @@ export interface CompressedBody {
  */
 export async function decompress(
   { bytes, headers, bytesMax, owner }: CompressedBody,
-  turns: FairTurns,
+  turns: Semaphore,
   take: (plain: Buffer) => void,
 ): Promise<void> {
   const decompressBytes = decompressionOf(headers);
@@ -112,11 +112,12 @@ export async function decompress(
   const small = await upTo(Math.min(promptBytesMax, bytesMax));
   if (small !== undefined) return take(small);
   if (bytesMax <= promptBytesMax) throw bodyTooLarge(bytesMax);
-  await turns.run(owner, async () => {
+  const readLarge = async () => {
     const large = await upTo(bytesMax, promptBytesMax);
     if (large === undefined) throw bodyTooLarge(bytesMax);
     take(large);
-  });
+  };
+  await turns.run(readLarge, { owner });
 }
 
 export function bodyTooLarge(bytesMax: number): ApiError {

@@ -1,8 +1,8 @@
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
+import { Semaphore } from '../../shared/semaphore.ts';
 import type { Handler } from '../handler.ts';
 import { describeFailure } from './error-reply.ts';
 import type { Cuttable } from './event-stream.ts';
-import { FairTurns } from './fair-turns.ts';
 import { type HostNames, hostNames, requestGuard } from './protection/guard.ts';
 import { type HttpLimits, httpLimits } from './protection/limits.ts';
 import { type AllowedOrigins, allowedOrigins } from './protection/origins.ts';
@@ -42,7 +42,7 @@ export interface ServerContext {
   /** Streams and sockets that wait for their reader: cut when memory is short. */
   stalled: Set<Cuttable>;
   /** For large compressed bodies, which are read a few at a time. */
-  largeBodies: FairTurns;
+  largeBodies: Semaphore;
   /** Set once; new requests are rejected from then on. */
   isDraining: boolean;
 }
@@ -83,7 +83,7 @@ export function createServerContext(given: HttpServerOptions): ServerContext {
     ),
     sockets: new Set(),
     overload: options.overload ?? new Overload(),
-    largeBodies: new FairTurns(limits.largeBodiesMax),
+    largeBodies: new Semaphore(() => limits.largeBodiesMax),
     isDraining: false,
   };
   return context;

@@ -1,3 +1,5 @@
+import { whenAborted } from '../../shared/when-aborted.ts';
+
 /** How long running calls may continue after the first and after the second request to stop. */
 export interface DrainTimes {
   patientMs: number;
@@ -30,10 +32,7 @@ export async function drain(
   const seconds = Math.round(patientMs / 1000);
   const text = `Waiting up to ${seconds} s for running calls; stop again to cancel them.\n`;
   const timer = setTimeout(() => stderr.write(text), noticeAfterMs);
-  const failed = new Promise<void>((resolve) => {
-    if (storageFailed.aborted) resolve();
-    else storageFailed.addEventListener('abort', () => resolve(), { once: true });
-  });
+  const failed = new Promise<void>((resolve) => void whenAborted(storageFailed, resolve));
   const all = (ms: number) => Promise.all(parts.map((part) => part.drain(ms)));
   const drained = Promise.race([
     all(patientMs),

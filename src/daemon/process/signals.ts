@@ -1,3 +1,5 @@
+import { whenAborted } from '../../shared/when-aborted.ts';
+
 const names = ['SIGTERM', 'SIGINT'] as const;
 
 /** Counts requests to stop: SIGTERM, SIGINT and the given signal. */
@@ -9,8 +11,7 @@ export function stopRequests(stop: AbortSignal) {
     for (const { after, resolve } of waiting) if (count >= after) resolve();
   };
   for (const name of names) process.on(name, onRequest);
-  if (stop.aborted) onRequest();
-  else stop.addEventListener('abort', onRequest, { once: true });
+  const stopWatching = whenAborted(stop, onRequest);
   const nth = (after: number) =>
     new Promise<void>((resolve) => {
       if (count >= after) resolve();
@@ -23,7 +24,7 @@ export function stopRequests(stop: AbortSignal) {
     second: nth(2),
     ignore(): void {
       for (const name of names) process.off(name, onRequest);
-      stop.removeEventListener('abort', onRequest);
+      stopWatching();
     },
   };
 }

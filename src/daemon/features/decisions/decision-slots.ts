@@ -1,4 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
+import { Semaphore } from '../../../shared/semaphore.ts';
 
 /** So many decisions per slot wait; more are refused. */
 const waitingPerSlot = 4;
@@ -11,16 +12,17 @@ const retryAfterSeconds = 2;
 export class DecisionSlots {
   /** A reload changes it. */
   readonly #settings: { readonly concurrentMax: number };
-  readonly #waiting = new Set<() => void>();
-  #running = 0;
+  readonly #slots: Semaphore;
 
   constructor(settings: { readonly concurrentMax: number }) {
     this.#settings = settings;
+    this.#slots = new Semaphore(() => settings.concurrentMax);
   }
 
   /** Decisions that could start now. */
   get free(): number {
-    return Math.max(0, this.#settings.concurrentMax - this.#running - this.#waiting.size);
+    const { running, waiting } = this.#slots;
+    return Math.max(0, this.#settings.concurrentMax - running - waiting);
   }
 
   /**
@@ -28,49 +30,14 @@ export class DecisionSlots {
    * aborts before the work starts.
    */
   async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    await this.#enter(signal);
-    try {
-      return await work();
-    } finally {
-      this.#leave();
-    }
-  }
-
-  async #enter(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const { concurrentMax } = this.#settings;
-    if (this.#running < concurrentMax && this.#waiting.size === 0) {
-      this.#running += 1;
-      return;
-    }
-    if (this.#waiting.size >= concurrentMax * waitingPerSlot) {
+    const { running, waiting } = this.#slots;
+    if (waiting >= this.#settings.concurrentMax * waitingPerSlot) {
       throw new ApiError('unavailable', {
-        message: `${this.#running} decisions are running and ${this.#waiting.size} are waiting. Try again in a moment.`,
+        message: `${running} decisions are running and ${waiting} are waiting. Try again in a moment.`,
         retryAfterSeconds,
       });
     }
-    const turn = Promise.withResolvers<void>();
-    const onAbort = () => {
-      this.#waiting.delete(turn.resolve);
-      turn.reject(signal.reason);
-    };
-    this.#waiting.add(turn.resolve);
-    signal.addEventListener('abort', onAbort, { once: true });
-    try {
-      await turn.promise;
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
-  }
-
-  /** Gives slots to those who waited longest. The one who gets a slot counts as running from then on. */
-  #leave(): void {
-    this.#running -= 1;
-    for (const start of this.#waiting) {
-      if (this.#running >= this.#settings.concurrentMax) return;
-      this.#waiting.delete(start);
-      this.#running += 1;
-      start();
-    }
+    return await this.#slots.run(work, { signal });
   }
 }

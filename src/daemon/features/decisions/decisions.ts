@@ -6,6 +6,7 @@ import {
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
+import { orAborted } from '../../../shared/when-aborted.ts';
 import type { Caller } from '../../handler.ts';
 import { timeLimit, type World } from '../../world.ts';
 import type { ProviderRoute } from '../routing/index.ts';
@@ -267,20 +268,6 @@ function refused(model: string, reason: string): DecisionSource {
     benchKey: model,
     decide: () => Promise.reject(new SourceFailure('not_allowed', reason)),
   };
-}
-
-/** Settles with the work, or rejects as soon as the signal is aborted: a source may not notice. */
-export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = () => aborted.reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    signal.throwIfAborted();
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-    work.catch(() => {});
-  }
 }
 
 function leftOrStopped({ reason }: AbortSignal): ApiError {

@@ -8,7 +8,7 @@ export {
   SourceFailure,
   sourceFailureOf,
 } from './decision-source.ts';
-export { Decisions, orAborted, type PeerCall, type PeerSource } from './decisions.ts';
+export { Decisions, type PeerCall, type PeerSource } from './decisions.ts';
 export { topOf } from './distribution.ts';
 export { type EmbeddedModel, eitherEngine, embeddedEngine } from './embedded-engine.ts';
 export type { DecisionEngine, EngineAnswer, EngineName, EngineRequest, Engines } from './engine.ts';

@@ -1,5 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { inputFault } from '../../../shared/input-faults.ts';
+import { Mutex } from '../../../shared/mutex.ts';
 import { notFound } from '../../../shared/not-found.ts';
 import { trimBoth } from '../../../shared/trim-text.ts';
 import type { World } from '../../world.ts';
@@ -67,7 +68,7 @@ const testDecision = {
 export class EngineModels<Model extends RunningModel = RunningModel> {
   readonly #deps: EngineModelsDeps<Model>;
   #models: ReadonlyMap<string, OpenModel<Model>> = new Map();
-  #changes: Promise<unknown> = Promise.resolve();
+  readonly #changes = new Mutex();
 
   constructor(deps: EngineModelsDeps<Model>) {
     this.#deps = deps;
@@ -103,7 +104,7 @@ export class EngineModels<Model extends RunningModel = RunningModel> {
 
   /** Loads the file and asks it a question; it is added only if it answers. Its role is taken from another model. */
   add(asked: NewModel): Promise<OpenModel<Model>> {
-    return this.#change(async () => {
+    return this.#changes.run(async () => {
       const { runner, world } = this.#deps;
       const { path } = asked;
       const name = asked.name ?? nameOf(path);
@@ -166,7 +167,7 @@ export class EngineModels<Model extends RunningModel = RunningModel> {
 
   /** Ends its process and forgets it; the file stays. */
   remove(name: string): Promise<void> {
-    return this.#change(async () => {
+    return this.#changes.run(async () => {
       const { running } = this.#found(name);
       const others = this.list().filter((model) => model.name !== name);
       await this.#replace(new Map(others.map((model) => [model.name, model])));
@@ -190,12 +191,6 @@ export class EngineModels<Model extends RunningModel = RunningModel> {
     await this.#deps.save(JSON.stringify(stored));
     this.#models = models;
     this.#deps.onChange();
-  }
-
-  #change<T>(work: () => Promise<T>): Promise<T> {
-    const changed = this.#changes.then(work);
-    this.#changes = changed.catch(() => {});
-    return changed;
   }
 }
 

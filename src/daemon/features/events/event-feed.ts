@@ -1,3 +1,4 @@
+import { whenAnyAborted } from '../../../shared/when-aborted.ts';
 import { repeatedly, type World } from '../../world.ts';
 import { type FeedEvent, Follower } from './follower.ts';
 import type { EventRecord, EventsStore, NewEvent } from './store.ts';
@@ -79,15 +80,14 @@ export function createEventFeed(deps: { store: EventsStore; world: World; queueM
     ): AsyncGenerator<FeedEvent[], void, undefined> {
       const follower = new Follower({ ...from, store: reads, queueMax, now: () => world.now() });
       const ends = [...signals, closing.signal];
-      const end = () => follower.end();
-      for (const signal of ends) signal.addEventListener('abort', end);
+      const stopWatching = whenAnyAborted(ends, () => follower.end());
       followers.add(follower);
       try {
         yield [];
         if (!ends.some((signal) => signal.aborted)) yield* follower.batches();
       } finally {
         followers.delete(follower);
-        for (const signal of ends) signal.removeEventListener('abort', end);
+        stopWatching();
       }
     },
 

@@ -1,5 +1,6 @@
 import { idempotencyKeyCharactersMax } from '../../../shared/contract/model-call.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { whenAborted } from '../../../shared/when-aborted.ts';
 import { type Caller, RelayReply, type StreamReply } from '../../handler.ts';
 import type { Log } from '../../log.ts';
 import { repeatedly, type World, within } from '../../world.ts';
@@ -222,13 +223,9 @@ export class Idempotency {
     const onSignal = () => {
       if (signal.reason === 'draining') end();
     };
-    if (ending.aborted) end();
-    onSignal();
-    ending.addEventListener('abort', end, { once: true });
-    signal.addEventListener('abort', onSignal, { once: true });
+    const removals = [whenAborted(ending, end), whenAborted(signal, onSignal)];
     const release = () => {
-      ending.removeEventListener('abort', end);
-      signal.removeEventListener('abort', onSignal);
+      for (const remove of removals) remove();
     };
     return { signal: controller.signal, release };
   }
@@ -236,8 +233,7 @@ export class Idempotency {
   /** The outcome of the first call, while this one's client waits. */
   async #waitFor({ outcome }: Flight, { signal, waitMs = waitMsDefault }: OnceCall): Promise<Outcome> {
     const left = Promise.withResolvers<undefined>();
-    const leave = () => left.resolve(undefined);
-    signal.addEventListener('abort', leave, { once: true });
+    const stopWatching = whenAborted(signal, () => left.resolve(undefined));
     try {
       const first = Promise.race([outcome, left.promise]);
       await within(this.#deps.world, first, waitMs);
@@ -246,7 +242,7 @@ export class Idempotency {
       if (found) return found;
       throw signal.aborted ? new ApiError('unavailable', { retryAfterSeconds: 1 }) : stillRunning();
     } finally {
-      signal.removeEventListener('abort', leave);
+      stopWatching();
     }
   }
 }

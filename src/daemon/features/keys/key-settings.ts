@@ -1,6 +1,7 @@
 import type { KeyDefaultsChange } from '../../../shared/contract/key-defaults.ts';
 import type { LimitsChange } from '../../../shared/contract/key-limits.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { Mutex } from '../../../shared/mutex.ts';
 import type { KeyDefaults, KeyLimits, KeyOrLogin } from '../../handler.ts';
 import type { Admission } from '../metering/index.ts';
 import type { Workspaces } from '../workspaces/index.ts';
@@ -22,7 +23,7 @@ export interface KeySettingsDeps {
 /** Shows keys to members, and lets their owners set limits and defaults. */
 export function createKeySettings(deps: KeySettingsDeps) {
   const { store, workspaces, admission, activeKeys, lastUse, now } = deps;
-  const mutex = new KeyedMutex();
+  const mutex = new Mutex();
 
   const find = async (caller: KeyOrLogin, workspace: string, keyId: string) => {
     const membership = await workspaces.membership(caller, workspace);
@@ -58,13 +59,13 @@ export function createKeySettings(deps: KeySettingsDeps) {
       keyId: string,
       change: LimitsChange,
     ): Promise<KeyLimits | null> {
-      return await mutex.run(keyId, async () => {
+      return await mutex.run(async () => {
         const record = await owned(caller, workspace, keyId);
         const limits = changedLimits(record.limits, { change, now: now() });
         if (!(await store.setLimits(record.workspaceId, keyId, limits))) throw noSuchKey(keyId);
         activeKeys.changed(keyId, { limits });
         return limits;
-      });
+      }, keyId);
     },
 
     /** As `set`. */
@@ -74,30 +75,15 @@ export function createKeySettings(deps: KeySettingsDeps) {
       keyId: string,
       change: KeyDefaultsChange,
     ): Promise<KeyDefaults | null> {
-      return await mutex.run(keyId, async () => {
+      return await mutex.run(async () => {
         const record = await owned(caller, workspace, keyId);
         const defaults = changedDefaults(record.defaults, change);
         if (!(await store.setDefaults(record.workspaceId, keyId, defaults))) throw noSuchKey(keyId);
         activeKeys.changed(keyId, { defaults });
         return defaults;
-      });
+      }, keyId);
     },
   };
-}
-
-/** Runs the tasks of one key one after another. */
-class KeyedMutex {
-  readonly #last = new Map<string, Promise<unknown>>();
-
-  async run<T>(key: string, task: () => Promise<T>): Promise<T> {
-    const result = (this.#last.get(key) ?? Promise.resolve()).then(task, task);
-    this.#last.set(key, result);
-    try {
-      return await result;
-    } finally {
-      if (this.#last.get(key) === result) this.#last.delete(key);
-    }
-  }
 }
 
 export type KeySettings = ReturnType<typeof createKeySettings>;

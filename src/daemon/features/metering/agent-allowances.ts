@@ -1,6 +1,7 @@
 import { isDecisionPath } from '../../../shared/decision-paths.ts';
 import { ApiError, type ErrorCode } from '../../../shared/errors.ts';
 import { formatUsd, type NanoUsd, parseUsd } from '../../../shared/money.ts';
+import { Mutex } from '../../../shared/mutex.ts';
 import { endOfDay, isoTime, parseTime, utcDay } from '../../../shared/time.ts';
 import { PaymentDue } from './limit-errors.ts';
 import type { HoldRecord } from './store.ts';
@@ -101,7 +102,7 @@ export class AgentAllowances {
   /** `isFull` once a call was refused for it, until another one is admitted or money returns: a rest that pays for no call stays. */
   #pool = { day: '', spent: 0, held: 0, isFull: false };
   #today = '';
-  #loading: Promise<unknown> = Promise.resolve();
+  readonly #loads = new Mutex();
 
   constructor(deps: AllowancesDeps) {
     this.#deps = deps;
@@ -109,12 +110,11 @@ export class AgentAllowances {
 
   /** Loads the totals of the current day; to be repeated until `isReady`, as the day may have ended meanwhile. */
   async load(agentId: string): Promise<void> {
-    const loading = this.#loading.then(() => this.#load(agentId));
-    // A load that fails must not fail those after it.
-    this.#loading = loading.catch(() => {});
-    await loading.catch((cause) => {
-      throw new ApiError('unavailable', { cause });
-    });
+    await this.#loads
+      .run(() => this.#load(agentId))
+      .catch((cause) => {
+        throw new ApiError('unavailable', { cause });
+      });
   }
 
   /** Whether the totals of the current day are loaded; `take` must follow synchronously. */

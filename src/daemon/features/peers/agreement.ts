@@ -1,7 +1,7 @@
+import { orAborted, whenAborted } from '../../../shared/when-aborted.ts';
 import { timeLimit, type World } from '../../world.ts';
 import {
   type DecisionRequest,
-  orAborted,
   type Question,
   type QuestionAnswer,
   type SourceAnswer,
@@ -59,7 +59,7 @@ export class AgreementChecks {
 
   /** Compares what was sampled, until aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    signal.addEventListener('abort', () => this.#wake.resolve(), { once: true });
+    whenAborted(signal, () => this.#wake.resolve());
     while (!signal.aborted) {
       const next = this.#waiting.shift();
       if (next) {

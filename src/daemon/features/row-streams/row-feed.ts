@@ -1,4 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
+import { whenAnyAborted } from '../../../shared/when-aborted.ts';
 import type { World } from '../../world.ts';
 
 /** Rows read at a time. */
@@ -112,7 +113,7 @@ async function* chunks<Row extends { id: number }>({
     follower.hasEnded = true;
     follower.wake();
   };
-  for (const signal of signals) signal.addEventListener('abort', end);
+  const stopWatching = whenAnyAborted(signals, end);
   followers.add(follower);
   let seen = after;
   try {
@@ -135,7 +136,7 @@ async function* chunks<Row extends { id: number }>({
     }
   } finally {
     followers.delete(follower);
-    for (const signal of signals) signal.removeEventListener('abort', end);
+    stopWatching();
   }
 }
 

@@ -1,3 +1,4 @@
+import { whenAnyAborted } from '../../../shared/when-aborted.ts';
 import type { RunEventRecord, ThreadsStore } from './threads-store.ts';
 
 const pageSize = 200;
@@ -31,7 +32,7 @@ export class ThreadFollowers {
     const ends = [...signals, this.#closing.signal];
     const isOver = () => ends.some((signal) => signal.aborted);
     const leave = this.#enter(id, ring);
-    for (const signal of ends) signal.addEventListener('abort', ring);
+    const stopWatching = whenAnyAborted(ends, ring);
     try {
       yield [];
       for (let seen = after; !isOver(); ) {
@@ -43,7 +44,7 @@ export class ThreadFollowers {
       }
     } finally {
       leave();
-      for (const signal of ends) signal.removeEventListener('abort', ring);
+      stopWatching();
     }
   }
 

@@ -1,5 +1,6 @@
 import type { VaultStatus } from '../../../shared/contract/vault.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { Mutex } from '../../../shared/mutex.ts';
 import { isoTime } from '../../../shared/time.ts';
 import type { World } from '../../world.ts';
 import { type Closed, notCreatedYet, notOpenedYet, VaultClosed } from './closed-vault.ts';
@@ -37,7 +38,8 @@ export class Vault {
   #triedAt = Number.NEGATIVE_INFINITY;
   #wrongGuesses = 0;
   #guessAgainAt = 0;
-  #working: Promise<unknown> = Promise.resolve();
+  /** Concurrent changes of the master would overwrite each other. */
+  readonly #changes = new Mutex();
 
   constructor(deps: VaultDeps) {
     this.#deps = deps;
@@ -108,7 +110,7 @@ export class Vault {
 
   /** Reads the master's store again, or uses the given passphrase or key. Returns the new state. */
   async unlock(by: { passphrase?: string; masterKey?: Uint8Array } = {}): Promise<VaultStatus> {
-    await this.#exclusive(async () => {
+    await this.#changes.run(async () => {
       const record = await this.#deps.store.current();
       const { masterKey, passphrase } = by;
       const isTyped = passphrase !== undefined || this.#deps.readPassphrase === undefined;
@@ -122,7 +124,7 @@ export class Vault {
 
   /** Reseals every secret with a new master. Fails with `unavailable` if the vault is sealed. */
   async rotate(options: { to?: MasterStoreName; passphrase?: string } = {}): Promise<VaultStatus> {
-    await this.#exclusive(async () => {
+    await this.#changes.run(async () => {
       const from = await this.#openExclusive({ canMake: false });
       const record = await this.#deps.store.current();
       const to = options.to ?? record?.store ?? 'keychain';
@@ -166,7 +168,7 @@ export class Vault {
     // An unlock may be waiting for a person, so calls fail immediately with the known reason.
     if (this.#failure && !options.canMake && !this.#isDue())
       return Promise.reject(new VaultClosed(this.#failure));
-    return this.#exclusive(() => this.#openExclusive(options));
+    return this.#changes.run(() => this.#openExclusive(options));
   }
 
   async #openExclusive({ canMake }: { canMake: boolean }): Promise<Master> {
@@ -252,12 +254,5 @@ export class Vault {
           'the master key could not be stored again; the next start will need it again',
         );
       });
-  }
-
-  /** Runs one task at a time: concurrent changes of the master would overwrite each other. */
-  #exclusive<T>(task: () => Promise<T>): Promise<T> {
-    const result = this.#working.then(task);
-    this.#working = result.catch(() => {});
-    return result;
   }
 }

@@ -4,6 +4,7 @@ import type { ErrorObject } from 'ajv';
 import type { WebSocket } from 'ws';
 import type { Endpoint, SocketShape } from '../../../shared/contract/endpoint.ts';
 import { ApiError, asApiError } from '../../../shared/errors.ts';
+import { whenAborted } from '../../../shared/when-aborted.ts';
 import type { Caller, SocketReply } from '../../handler.ts';
 import { describeFailure, errorFrame } from '../error-reply.ts';
 import { parseJson } from '../json-body.ts';
@@ -53,16 +54,14 @@ export class OpenSocket {
     this.#lifetime = setTimeout(() => this.#expire(), context.limits.socketLifetimeMs);
     context.sockets.add(this);
     const { revoked } = call.caller as { revoked?: AbortSignal };
-    const onRevoked = () => this.#revoke(revoked?.reason);
-    revoked?.addEventListener('abort', onRevoked, { once: true });
     webSocket.on('message', (data, isBinary) => this.#receive({ bytes: data as Buffer, isBinary }));
     // Protocol errors are reported by the close code; the `close` event follows.
     webSocket.on('error', () => {});
     webSocket.once('close', () => {
-      revoked?.removeEventListener('abort', onRevoked);
+      stopWatching?.();
       this.#closed();
     });
-    if (revoked?.aborted) onRevoked();
+    const stopWatching = revoked && whenAborted(revoked, () => this.#revoke(revoked.reason));
   }
 
   /** Closes the socket after its current answer; queued messages are dropped. */

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { pipeline } from 'node:stream/promises';
+import { Mutex } from '../../../shared/mutex.ts';
 import { ChatModel } from './chat-model.ts';
 import type { DecisionContext, LlamaLibrary, LlamaModel } from './llama.ts';
 import type { DecideAnswer, DecideBody, DigestAnswer, FromModel, LoadMessage, ToModel } from './protocol.ts';
@@ -119,7 +120,7 @@ async function answer({ id, work, body }: Extract<ToModel, { type: 'ask' }>): Pr
     } else {
       const document =
         work === 'decide'
-          ? await decide(loaded, body as DecideBody, controller.signal)
+          ? await decisions.run(() => decide(loaded, body as DecideBody, controller.signal))
           : await digest(loaded.path);
       reply.head(200, 'application/json');
       reply.data(JSON.stringify(document));
@@ -136,16 +137,10 @@ async function answer({ id, work, body }: Extract<ToModel, { type: 'ask' }>): Pr
   }
 }
 
-let lastDecision: Promise<unknown> = Promise.resolve();
+/** One at a time: the questions of a decision already share all sequences. */
+const decisions = new Mutex();
 
-/** One decision at a time: its questions already share all sequences. */
-function decide(loaded: Loaded, body: DecideBody, signal: AbortSignal): Promise<DecideAnswer> {
-  const decided = lastDecision.then(() => decideNow(loaded, body, signal));
-  lastDecision = decided.catch(() => {});
-  return decided;
-}
-
-async function decideNow(
+async function decide(
   loaded: Loaded,
   { document, questions }: DecideBody,
   signal: AbortSignal,

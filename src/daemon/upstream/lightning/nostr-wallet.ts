@@ -1,3 +1,4 @@
+import { orAborted } from '../../../shared/when-aborted.ts';
 import { BackendFailure } from '../../features/lightning/backend.ts';
 import type { World } from '../../world.ts';
 import { type Json, listOf, objectOf, parseObject, textOf } from '../json.ts';
@@ -47,8 +48,8 @@ export class NostrWallet {
     { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal | undefined },
   ): Promise<WalletAnswer> {
     const over = AbortSignal.any([...(signal ? [signal] : []), AbortSignal.timeout(timeoutMs)]);
-    const session = await unlessAborted(this.#session(), over);
-    return await unlessAborted(session.ask(method, params), over);
+    const session = await orAborted(this.#session(), over, late);
+    return await orAborted(session.ask(method, params), over, late);
   }
 
   async close(): Promise<void> {
@@ -189,16 +190,4 @@ class Session {
 
 const lost = () => new BackendFailure('unreachable', 'The relay of the wallet cannot be reached.');
 
-/** The result of the work; fails when the signal is aborted first. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(new BackendFailure('unreachable', 'The wallet did not answer in time.'));
-  if (signal.aborted) abort();
-  signal.addEventListener('abort', abort, { once: true });
-  work.catch(() => {});
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
-}
+const late = () => new BackendFailure('unreachable', 'The wallet did not answer in time.');

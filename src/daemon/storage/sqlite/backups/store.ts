@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isoTime } from '../../../../shared/time.ts';
+import { whenAborted } from '../../../../shared/when-aborted.ts';
 import type { BackupStore } from '../../../features/backups/backup-store.ts';
 import type { Reader } from '../engine/reader.ts';
 import { partialFile } from './back-up.ts';
@@ -15,13 +16,12 @@ export function backupStore(folder: string, newReader: () => Reader<BackupReads>
     async make(order, { onProgress, signal }) {
       const to = newBackupFile(folder, order.at);
       const reader = newReader();
-      const stop = () => void reader.close();
       signal.throwIfAborted();
-      signal.addEventListener('abort', stop, { once: true });
+      const stopWatching = whenAborted(signal, () => void reader.close());
       try {
         return await reader.run('backup', { ...order, to }, onProgress);
       } finally {
-        signal.removeEventListener('abort', stop);
+        stopWatching();
         await reader.close();
         for (const suffix of ['', '-journal']) rmSync(partialFile(to) + suffix, { force: true });
       }

@@ -1,3 +1,4 @@
+import { whenAborted } from '../../../../../shared/when-aborted.ts';
 import type { World } from '../../../../world.ts';
 import type { BackgroundStore, EventBatch } from './background-store.ts';
 
@@ -67,8 +68,7 @@ export class EventLog {
   async *follow(after: number, signal: AbortSignal): AsyncGenerator<EventBatch, void, undefined> {
     const { store, responseId } = this.#deps;
     let seen = after;
-    const wake = () => this.#wake();
-    signal.addEventListener('abort', wake);
+    const stopWatching = whenAborted(signal, () => this.#wake());
     try {
       while (!signal.aborted) {
         const isStored = seen < this.#storedThrough;
@@ -80,7 +80,7 @@ export class EventLog {
         else await new Promise<void>((resolve) => this.#followers.push(resolve));
       }
     } finally {
-      signal.removeEventListener('abort', wake);
+      stopWatching();
     }
   }
 

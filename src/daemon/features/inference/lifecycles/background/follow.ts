@@ -80,19 +80,15 @@ function leaving({ signal, revoked }: Following) {
   const onSignal = () => {
     if (signal.reason !== 'draining') left.abort();
   };
-  if (signal.aborted) onSignal();
-  else signal.addEventListener('abort', onSignal, { once: true });
+  const releaseSignal = whenAborted(signal, onSignal);
   const releaseRevoked = whenAborted(revoked, () => left.abort());
   const release = () => {
-    signal.removeEventListener('abort', onSignal);
+    releaseSignal();
     releaseRevoked();
   };
   return { signal: left.signal, release };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+  return new Promise((resolve) => void whenAborted(signal, resolve));
 }

@@ -3,6 +3,7 @@ import { connectResponses } from '../../../../../shared/contract/response-socket
 import { invalid, isObject } from '../../../../../shared/invalid-request.ts';
 import { sseEvent } from '../../../../../shared/sse.ts';
 import { unixSeconds } from '../../../../../shared/time.ts';
+import { whenAborted } from '../../../../../shared/when-aborted.ts';
 import { type Call, identified, SocketReply, StreamReply, type Turn } from '../../../../handler.ts';
 import { checkAction, enforceKeyPolicy, inputTokens, noTokens, policyOf } from '../../../calls/index.ts';
 import { canonicalJson, carriesPayment, type PayableRequest } from '../../../payment-required/index.ts';
@@ -29,8 +30,7 @@ export function responseSockets(deps: InferenceDeps) {
   const budget: MemoryBudget = memoryBudget();
   return ({ signal, headers }: Handshake): SocketReply<ResponseMessage> => {
     const memory = new SocketMemory(deps.responses, budget);
-    if (signal.aborted) memory.close();
-    else signal.addEventListener('abort', () => memory.close(), { once: true });
+    whenAborted(signal, () => memory.close());
     // A failure to continue a conversation ends it.
     return new SocketReply(
       (turn) => answer(deps, memory, turn, headers),
