@@ -26,7 +26,9 @@ export function createIfMissing(file: string, migrations: readonly Migration[], 
   closeSync(openSync(unfinished, 'wx', 0o600));
   const database = new Database(unfinished);
   try {
-    database.pragma('synchronous = FULL');
+    // An unfinished file is not used, so that it is flushed once, when it is complete.
+    database.pragma('journal_mode = MEMORY');
+    database.pragma('synchronous = OFF');
     database.pragma(`application_id = ${applicationId}`);
     migrate(database, migrations);
     writeMeta(database, 'clean_shutdown', 1);
@@ -34,6 +36,7 @@ export function createIfMissing(file: string, migrations: readonly Migration[], 
   } finally {
     database.close();
   }
+  fsyncPath(unfinished);
   renameSync(unfinished, file);
   fsyncPath(dirname(file));
 }
