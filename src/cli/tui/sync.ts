@@ -98,10 +98,11 @@ async function tick({ state, signal, sleep }: SyncOptions): Promise<void> {
       followRowStreams(state, signal);
       const every = reloadEveryMs(state.view);
       const { loadedAt } = state.view;
-      if (every !== undefined && loadedAt !== undefined && now - loadedAt >= every) void state.reload();
+      if (every !== undefined && loadedAt !== undefined && now - loadedAt >= every)
+        services.log.unlisted(() => void state.reload());
       if (now - accountAt >= accountEveryMs) {
         accountAt = now;
-        void loadAccount(state, services);
+        services.log.unlisted(() => void loadAccount(state, services));
       }
     }
     // Redraws elapsed times; a screen reader would read everything again.
@@ -138,7 +139,7 @@ async function followRowStream(state: TuiState, view: ListView, signal: AbortSig
     onState(connection) {
       view.connection = connection;
       // No stream reports rows that were deleted meanwhile.
-      if (connection.state === 'live' && wasLive) void state.reload(view);
+      if (connection.state === 'live' && wasLive) services.log.unlisted(() => void state.reload(view));
       wasLive ||= connection.state === 'live';
       state.changed({ soon: true });
     },

@@ -236,6 +236,52 @@ test('g lists the letters of all screens', async () => {
   expect(tui.frame()).toMatch(/h Threads .*w Whispers .*s Shouts .*a API calls/);
 });
 
+test('the API calls leave out what keeps the screen current, and list what the user asked for', async () => {
+  const stream = channel();
+  const client: string[] = [];
+  let now = Date.parse(at);
+  const answer = (name: string, value: object) => ({
+    [name]: () => {
+      client.push(name);
+      return value;
+    },
+  });
+  const keyList = 'GET /v1/workspaces/{workspace}/keys';
+  const tui = openTui({
+    now: () => now,
+    answers: {
+      ...answer('GET /v1/key', { workspace: 'ws_1', balance_usd: null }),
+      ...answer(keyList, { data: [], next: null }),
+    },
+    streams: { 'GET /v1/events': stream.open },
+  });
+  const quitting = new AbortController();
+  onTestFinished(() => quitting.abort());
+  let wake = () => {};
+  const sleep = () => new Promise<void>((resolve) => (wake = resolve));
+  void syncWithDaemon({ state: tui.state, signal: quitting.signal, sleep });
+  await tui.shows('● live');
+  tui.type('2');
+  await tui.shows('── Keys ');
+  const countOf = (name: string) => client.filter((each) => each === name).length;
+  await expect.poll(() => countOf(keyList)).toBeGreaterThan(0);
+  await expect.poll(() => tui.state.view.isLoading).toBe(false);
+  const [listed, keysLoaded, keyLoaded] = [tui.log.rows().length, countOf(keyList), countOf('GET /v1/key')];
+  now += 20_000;
+  wake();
+  await expect
+    .poll(() => [countOf(keyList), countOf('GET /v1/key')])
+    .toEqual([keysLoaded + 1, keyLoaded + 1]);
+  stream.send('message', { type: 'key.issued', sequence: 9, created_at: at, data: { key: 'key_1' } }, 9);
+  await expect.poll(() => countOf(keyList)).toBe(keysLoaded + 2);
+  expect(tui.log.rows()).toHaveLength(listed);
+  await expect.poll(() => tui.state.view.isLoading).toBe(false);
+  tui.type(':refresh\r');
+  await expect.poll(() => tui.log.rows().length).toBeGreaterThan(listed);
+  const added = tui.log.rows().slice(0, -listed);
+  expect(added.map(({ template }) => template)).toContain('/v1/workspaces/{workspace}/keys');
+});
+
 test('for screen readers past requests are listed, and new ones are counted until resumed', async () => {
   const stream = channel();
   const tui = openTui({

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Address, Client } from '../../../shared/client.ts';
 import { pathOf } from '../../../shared/client.ts';
 import type { Endpoint } from '../../../shared/contract/endpoint.ts';
@@ -28,7 +29,17 @@ const callsMax = 200;
 /** The last API calls of this program. */
 export class ApiCallLog {
   readonly #calls: LoggedCall[] = [];
+  readonly #unlisted = new AsyncLocalStorage<true>();
   #count = 0;
+
+  /** Runs what the program does by itself, such as polling: its calls are not listed. */
+  unlisted<T>(work: () => T): T {
+    return this.#unlisted.run(true, work);
+  }
+
+  get isListing(): boolean {
+    return this.#unlisted.getStore() === undefined;
+  }
 
   /** Newest first. */
   rows(): LoggedCall[] {
@@ -56,6 +67,7 @@ interface LoggingOptions {
 export function loggingClient({ client, log, now, onChange }: LoggingOptions): Client {
   const start = (endpoint: Endpoint | Address, input: AnyInput) => {
     const { params = {}, query = {}, body } = input;
+    if (!log.isListing) return () => {};
     const { method, path: template } = endpoint;
     const path = pathOf(template, params) + queryText(query);
     const call = log.add({ at: now(), method, template, path, params, query, body });

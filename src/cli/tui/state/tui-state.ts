@@ -29,7 +29,7 @@ interface TuiOptions {
 /** What the header shows about the account; unknown members are left out. */
 export interface AccountFacts {
   workspace?: string;
-  /** Null if the workspace is post-paid. */
+  /** Null if the workspace does not pay in advance. */
   balanceUsd?: string | null;
 }
 
@@ -109,7 +109,7 @@ export class TuiState extends Observable {
     this.changed({ soon: true });
   }
 
-  /** As `reload`, but once for all requests within a moment. */
+  /** As `reload`, but once for all events within a moment. */
   reloadSoon(view: ListView): void {
     this.#debounce(view, () => this.reload(view));
   }
@@ -151,7 +151,7 @@ export class TuiState extends Observable {
     this.changed({ soon: true });
   }
 
-  /** As `reloadPage`, but once for all requests within a moment. */
+  /** As `reloadPage`, but once for all events within a moment. */
   reloadPageSoon(): void {
     const { front } = this.pages;
     if (front?.page.updates) this.#debounce(front, () => this.reloadPage());
@@ -161,7 +161,7 @@ export class TuiState extends Observable {
     if (this.#reloads.has(target)) return;
     const timer = setTimeout(() => {
       this.#reloads.delete(target);
-      void work();
+      this.options.services.log.unlisted(() => void work());
     }, reloadEveryMs);
     this.#reloads.set(target, timer);
   }
