@@ -196,7 +196,7 @@ describe('usage', () => {
     expect(JSON.parse(json.stdout)).toEqual(usage);
   });
 
-  test.each([['yesterday'], ['2026-11'], ['2026-11-01 08:00']])(
+  test.each([['lately'], ['2026-11'], ['2026-11-01 08:00']])(
     'since %s is rejected with the right format',
     async (since) => {
       const { code, stderr } = await runCli(['usage', '--since', since]);
@@ -227,5 +227,30 @@ describe('usage', () => {
     expect(calls[0]?.path).toBe('/v1/usage?since=2026-11-01&group_by=key');
     expect(stdout).toMatch(/^KEY +REQUESTS .*\nlogin +3 +1,200 +1,000 +34 +\$0\.0001 +\$0\.0001\n$/);
     expect(stderr).toContain('no known price');
+  });
+
+  test.each(['model', 'key'])('lists the dearest %s first', async (grouping) => {
+    const group = (name: string, usd: string, requests = 1) => ({
+      group: name,
+      requests,
+      unpriced_requests: 0,
+      tokens,
+      cost: { ...cost, total_usd: usd },
+      charged_usd: usd,
+    });
+    const pages = {
+      '': { data: [group('a', '0.002'), group('b', '0')], next: 'b' },
+      b: { data: [group('c', '0', 2), group('d', '0.1'), group('e', '0.02')], next: null },
+    };
+    const { env } = await fakeDaemon({
+      'GET /v1/usage': ({ path }) => ({
+        group_by: grouping,
+        total: group('', '0.122'),
+        ...pages[path.includes('after=b') ? 'b' : ''],
+      }),
+      'GET /v1/workspaces/me/keys': () => ({ data: [], next: null }),
+    });
+    const { stdout } = await runCli(['usage', '--group-by', grouping, '--json=group'], { env });
+    expect(JSON.parse(stdout).map((row: { group: string }) => row.group)).toEqual(['d', 'e', 'a', 'c', 'b']);
   });
 });

@@ -4,7 +4,7 @@ import {
   type UsageRecord,
   usageHandlers,
 } from '../../../../src/daemon/features/metering/index.ts';
-import type { Caller } from '../../../../src/daemon/handler.ts';
+import type { Caller, KeyOrLogin } from '../../../../src/daemon/handler.ts';
 import { noLabels } from '../../../../src/shared/call-labels.ts';
 import { getUsage, listUsage, tokensServed } from '../../../../src/shared/contract/usage.ts';
 import { callHandler } from '../../../support/call-handler.ts';
@@ -127,6 +127,27 @@ describe('the usage of one request', () => {
       }));
     expect(await failureOf(requestId)).toMatchObject({ code: 'not_found' });
     expect(await failureOf(requestId)).toEqual(await failureOf('req_unknown'));
+  });
+});
+
+describe('the models that a caller used', () => {
+  const usedBy = (caller: KeyOrLogin) => createUsageReader({ store, now }).modelsUsedBy(caller);
+
+  test('are those that answered in the last 30 days', async () => {
+    const nothing = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 };
+    finish({ model: 'local/qwen' });
+    finish({ model: 'local/qwen' });
+    finish({ model: 'local/long-ago', createdAt: now() - 31 * dayMs, completedAt: now() - 31 * dayMs });
+    finish({ model: 'local/no-such-model', status: 'failed', tokens: nothing });
+    expect(await usedBy(key('key_ci') as KeyOrLogin)).toEqual(['local/qwen']);
+  });
+
+  test('are those of the key, or of the login’s whole workspace', async () => {
+    finish({ model: 'local/one' });
+    finish({ model: 'local/two', keyId: 'key_other' });
+    finish({ model: 'local/elsewhere', workspaceId: 'ws_other' });
+    expect(await usedBy(key('key_ci') as KeyOrLogin)).toEqual(['local/one']);
+    expect((await usedBy(login() as KeyOrLogin)).toSorted()).toEqual(['local/one', 'local/two']);
   });
 });
 
