@@ -94,10 +94,10 @@ export const commandLines: Record<string, Sample> = {
   'decide fit': line('decide', 'fit', 'test/fixtures/labelled.jsonl', '--model', 'sim/assistant'),
   'engine list': line('engine', 'list'),
   'decide fits': line('decide', 'fits'),
-  'decide unfit': {
+  'decide remove-fit': {
     make: async (get) => {
       const fit = ['decide', 'fit', 'test/fixtures/labelled.jsonl', '--model', 'sim/assistant'];
-      return { args: ['decide', 'unfit', 'choice', await get(fit, '.[0].model')] };
+      return { args: ['decide', 'remove-fit', 'choice', await get(fit, '.[0].model')] };
     },
   },
   embed: text(line('embed', '--model', 'sim/embedding', 'Hello.')),

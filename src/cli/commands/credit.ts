@@ -28,7 +28,7 @@ async function showCredit(context: Context, workspace: string | undefined): Prom
   }
 }
 
-const postPaid = 'post-paid';
+const notPrepaid = 'not prepaid';
 
 const accountColumns: Column<CreditAccount>[] = [
   { title: 'workspace', value: (account) => account.workspace },
@@ -36,7 +36,7 @@ const accountColumns: Column<CreditAccount>[] = [
   {
     title: 'balance_usd',
     value: (account) => account.balance_usd,
-    show: ({ balance_usd: balance }) => (balance === null ? postPaid : dollars(balance)),
+    show: ({ balance_usd: balance }) => (balance === null ? notPrepaid : dollars(balance)),
     style: ({ balance_usd: balance }) => (balance !== null && Number(balance) <= 0 ? 'yellow' : undefined),
     align: 'right',
   },
@@ -54,7 +54,7 @@ const ownColumns: Column<KeyView>[] = [
   {
     title: 'balance_usd',
     value: (key) => key.balance_usd,
-    show: ({ balance_usd: balance }) => (balance === null ? postPaid : dollars(balance)),
+    show: ({ balance_usd: balance }) => (balance === null ? notPrepaid : dollars(balance)),
   },
   {
     title: 'spent_usd',
@@ -83,7 +83,7 @@ const grantColumns: Column<CreditGrant>[] = [
   {
     title: 'balance_usd',
     value: (grant) => grant.balance_usd,
-    show: (grant) => (grant.balance_usd === null ? postPaid : dollars(grant.balance_usd)),
+    show: (grant) => (grant.balance_usd === null ? notPrepaid : dollars(grant.balance_usd)),
   },
   { title: 'note', value: (grant) => grant.note },
   { title: 'reference', value: (grant) => grant.reference },

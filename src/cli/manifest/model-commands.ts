@@ -46,14 +46,14 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
         load: async () => (await import('../commands/decide/fit.ts')).fitCommand,
       },
       fits: {
-        summary: 'List fitted models.',
+        summary: 'List calibrated models.',
         endpoint: endpoints.listCalibrations,
         load: async () => (await import('../commands/decide/fit.ts')).listFitsCommand,
       },
-      unfit: {
-        summary: 'Remove what was fitted.',
+      'remove-fit': {
+        summary: 'Remove the calibration of a model.',
         endpoint: endpoints.deleteCalibration,
-        load: async () => (await import('../commands/decide/fit.ts')).unfitCommand,
+        load: async () => (await import('../commands/decide/fit.ts')).removeFitCommand,
       },
     },
   },

@@ -111,11 +111,11 @@ export const listFitsCommand = (context: Context) =>
     });
   });
 
-export const unfitCommand = (context: Context) =>
-  new Command('unfit')
+export const removeFitCommand = (context: Context) =>
+  new Command('remove-fit')
     .argument('<type>', 'predicate, choice or score')
     .argument('<model>', 'the model as answers name it')
-    .addHelpText('after', example('gateway decide unfit choice openai/gpt-5-mini'))
+    .addHelpText('after', example('gateway decide remove-fit choice openai/gpt-5-mini'))
     .action(async (type, model) => {
       const query = { type: type as Question['type'], model };
       const deleted = await context.client().call(deleteCalibration, { query });

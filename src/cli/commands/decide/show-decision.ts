@@ -79,6 +79,12 @@ export function showDecision({ out, io }: Context, questions: readonly Question[
   }
 }
 
+const methodNames: Readonly<Record<Decision['service']['method'], string>> = {
+  native: 'decision endpoint',
+  token_probabilities: 'token probabilities',
+  sampled: 'sampled answers',
+};
+
 /** How the answer was found, in one line. */
 export function howDecided({ model, service }: Decision): string {
   const { answered_by: source, method, calibrated, latency_ms: ms, attempts, diagnostics } = service;
@@ -86,9 +92,9 @@ export function howDecided({ model, service }: Decision): string {
   const lowest = Math.min(...masses);
   return [
     `${model} via ${source}`,
-    method.replace('_', ' '),
+    methodNames[method],
     ...(calibrated ? ['calibrated'] : []),
-    ...(masses.length > 0 && lowest < 0.9 ? [`mass ${lowest.toFixed(2)}`] : []),
+    ...(masses.length > 0 && lowest < 0.9 ? [`${percent(lowest)} on the options`] : []),
     ...(attempts.length > 0
       ? [`after ${attempts.map((each) => `${each.source}: ${each.outcome}`).join(', ')}`]
       : []),

@@ -251,14 +251,12 @@ function factLines({ outcomes }: AskedQuestion, model: string, { width, paint }:
     return untrustedLines(`${model}: ${outcome.message}`, width).map((line) => paint('red', line));
   }
   const { decision, at } = outcome;
-  const { mass, permutations, truncated, samples, agreement, temperature } =
-    decision.service.diagnostics[at] ?? {};
+  const { permutations, truncated, samples, agreement, temperature } = decision.service.diagnostics[at] ?? {};
   const facts = [
-    ...(permutations === undefined ? [] : [permutations === 1 ? '1 order' : `${permutations} orders`]),
-    ...(mass === undefined ? [] : [`mass ${mass.toFixed(2)}`]),
-    ...(truncated ? ['truncated'] : []),
-    ...(samples === undefined ? [] : [`${samples} samples`]),
-    ...(agreement === undefined ? [] : [`agreement ${percent(agreement)}`]),
+    ...(permutations === undefined || permutations === 1 ? [] : [`options in ${permutations} orders`]),
+    ...(truncated ? ['some options estimated'] : []),
+    ...(samples === undefined ? [] : [`${samples} ${samples === 1 ? 'answer' : 'answers'} sampled`]),
+    ...(agreement === undefined ? [] : [`${percent(agreement)} agree`]),
     ...(temperature === undefined ? [] : [`temperature ${temperature.toFixed(2)}`]),
   ];
   const asked = decision.model === model ? '' : `${model}: `;

@@ -26,7 +26,7 @@ export const commandSamples: Readonly<Record<string, string>> = {
   createToken: 'gateway tokens create bot --ability shouts:write --expires 2027-01-31',
   createWallet: 'gateway wallet create',
   createWorkspace: 'gateway workspaces create "Research" --use',
-  deleteCalibration: 'gateway decide unfit choice openai/gpt-5-mini',
+  deleteCalibration: 'gateway decide remove-fit choice openai/gpt-5-mini',
   deletePaywall: 'gateway paywalls delete weather --yes',
   deletePeer: 'gateway peer remove attic --yes',
   deleteProfile: 'gateway profile delete ann@example.com --yes',

@@ -39,7 +39,7 @@ describe('one decision', () => {
     );
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Which team\?\n {2}billing {2}█+.*%\n {2}tech {5}█.*%\n {2}sales {4}█.*%\n$/);
-    expect(stderr).toMatch(/^sim\/assistant via simulator · native · \d+ ms\n$/);
+    expect(stderr).toMatch(/^sim\/assistant via simulator · decision endpoint · \d+ ms\n$/);
   });
 
   test('is JSON in a pipe, and the bare answer with --quiet', async () => {
@@ -166,7 +166,7 @@ test('a fit makes later answers calibrated, until it is removed', async () => {
   // A fit on scaled answers undoes the scaling first.
   const again = await decide(['fit', 'test/fixtures/labelled.jsonl', '--json']);
   expect(JSON.parse(again.stdout)[0].temperature).toBeCloseTo(temperature, 3);
-  await decide(['unfit', 'choice', 'sim/assistant']);
+  await decide(['remove-fit', 'choice', 'sim/assistant']);
   expect(await ask()).toMatchObject({ calibrated: false });
 });
 
