@@ -21,6 +21,7 @@ const aPaywall = (id: string, changes: Partial<NamelessTerms> = {}): NamelessTer
   freePaths: ['/free'],
   freeRequestsPerDay: 0,
   rateLimit: { requests: 1, perSeconds: 2, burst: 3 },
+  allowedOrigins: ['https://app.example'],
   createdAt: morning,
   updatedAt: morning,
   deletedAt: null,

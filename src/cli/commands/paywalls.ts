@@ -48,6 +48,10 @@ export const createPaywallCommand = (context: Context) =>
     .option('--free-path <path...>', 'paths that cost nothing: /health, or /docs/*')
     .option('--free-per-day <number>', 'free requests a day for each client', wholeNumber({ min: 0 }))
     .option('--rate <number>', 'requests per second for each client', wholeNumber({ min: 1 }))
+    .option(
+      '--allow-origin <origin...>',
+      "origins whose web pages may buy: https://app.example, or '*' for any",
+    )
     .addHelpText('after', example('gateway paywalls create --upstream http://127.0.0.1:9000 --price 10'))
     .action(async (flags) => {
       const { data } = await context.client().call(createPaywall, { headers: {}, body: bodyOf(flags) });
@@ -69,6 +73,7 @@ interface CreateFlags {
   freePath?: string[] | undefined;
   freePerDay?: number | undefined;
   rate?: number | undefined;
+  allowOrigin?: string[] | undefined;
 }
 
 function bodyOf(flags: CreateFlags) {
@@ -86,6 +91,7 @@ function bodyOf(flags: CreateFlags) {
     freePath,
     freePerDay,
     rate,
+    allowOrigin,
   } = flags;
   return {
     ...(name !== undefined && { name }),
@@ -104,6 +110,7 @@ function bodyOf(flags: CreateFlags) {
     ...(freePath !== undefined && { freePaths: freePath }),
     ...(freePerDay !== undefined && { freeRequestsPerDay: freePerDay }),
     ...(rate !== undefined && { rateLimit: { requests: rate } }),
+    ...(allowOrigin !== undefined && { allowedOrigins: allowOrigin }),
   };
 }
 
@@ -267,6 +274,12 @@ export const paywallRecord = (now: number): Column<Paywall>[] => [
     label: 'free',
     value: ({ freePaths }) => freePaths.join(' '),
     show: ({ freePaths }) => freePaths.join(' ') || 'none',
+  },
+  {
+    title: 'allowed_origins',
+    label: 'pages of',
+    value: ({ allowedOrigins }) => allowedOrigins.join(' '),
+    show: ({ allowedOrigins }) => allowedOrigins.join(' ') || 'no origin',
   },
   paid,
   revenue,

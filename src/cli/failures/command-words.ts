@@ -2,6 +2,7 @@
 const inputNames: Readonly<Record<string, string>> = {
   abilities: '--ability',
   actions: '--allow-action',
+  allowedOrigins: '--allow-origin',
   amountSats: '--sats',
   body: '<text>',
   expires_at: '--expires',

@@ -1,11 +1,11 @@
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
+import { type AllowedOrigins, allowedOrigins } from '../../shared/origins.ts';
 import { Semaphore } from '../../shared/semaphore.ts';
 import type { Handler } from '../handler.ts';
 import { describeFailure } from './error-reply.ts';
 import type { Cuttable } from './event-stream.ts';
 import { type HostNames, hostNames, requestGuard } from './protection/guard.ts';
 import { type HttpLimits, httpLimits } from './protection/limits.ts';
-import { type AllowedOrigins, allowedOrigins } from './protection/origins.ts';
 import { Overload } from './protection/overload.ts';
 import {
   type AddressRateLimit,

@@ -28,6 +28,7 @@ import {
   type RawHeaders,
   type UpstreamHeaderOptions,
   upstreamHeaders,
+  withPageHeaders,
   withReceipt,
 } from './headers.ts';
 import { answerOf, type BegunAnswer, cutStalled, UpstreamTimeout } from './upstream-answer.ts';
@@ -208,10 +209,8 @@ async function relay(answer: IncomingMessage, response: ServerResponse, target: 
   const location = locationFor(answer.headers.location, target);
   const { statusCode: status = 0 } = answer;
   if (status < 200) throw new InvalidAnswer(`its status is ${status}`);
-  const headers = withReceipt(withLocation(clientHeaders(answer), location), {
-    status,
-    receipt: target.receipt,
-  });
+  const received = withPageHeaders(withLocation(clientHeaders(answer), location), target.pageHeaders);
+  const headers = withReceipt(received, { status, receipt: target.receipt });
   begin(response, answer, headers);
   response.setTimeout(target.timeoutMs, () => {
     if ((response.socket?.writableLength ?? 0) > 0) response.destroy();

@@ -93,6 +93,22 @@ export function clientHeaders(response: Pick<IncomingMessage, 'headers' | 'rawHe
     .flat();
 }
 
+/** With the headers that say which pages may read the response, in place of the upstream's; `Vary` is added to. */
+export function withPageHeaders(
+  headers: RawHeaders,
+  pageHeaders: readonly (readonly [name: string, value: string])[] | undefined,
+): RawHeaders {
+  if (pageHeaders === undefined) return headers;
+  const all = pairs(headers);
+  const others = all.filter(([name]) => !/^access-control-/i.test(name));
+  const shown = all.filter(([name]) => /^access-control-expose-headers$/i.test(name));
+  const own = pageHeaders.map(([name, value]) => {
+    const isExposing = name === 'access-control-expose-headers';
+    return [name, isExposing ? [value, ...shown.map(([, names]) => names)].join(', ') : value];
+  });
+  return [...others.flat(), ...own.flat()];
+}
+
 /** With the receipt of a payment if the response is successful, which is then for this client alone. */
 export function withReceipt(
   headers: RawHeaders,

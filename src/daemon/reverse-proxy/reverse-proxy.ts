@@ -156,7 +156,9 @@ export class ReverseProxy {
       body: body.bytes,
       offer: offer && { ...offer, onOpen: (upstream) => this.#track(upstream) },
     });
-    if (failure) answer(request, response, this.#deps.renderFailure(failure, requestId));
+    if (failure === undefined) return;
+    const own = this.#deps.renderFailure(failure, requestId);
+    answer(request, response, { ...own, headers: [...own.headers, ...(decision.pageHeaders ?? [])] });
   }
 
   /** Remembers a connection that left the HTTP server, which would close it at its end. */
@@ -192,9 +194,9 @@ function answer(
   response: ServerResponse,
   { status, headers, body }: OwnAnswer,
 ): void {
-  const length = String(Buffer.byteLength(body));
+  const length = status === 204 ? [] : ['content-length', String(Buffer.byteLength(body))];
   // The phrase replaces the upstream's, which may be why this answer is sent.
-  response.writeHead(status, STATUS_CODES[status], [...headers.flat(), 'content-length', length]);
+  response.writeHead(status, STATUS_CODES[status], [...headers.flat(), ...length]);
   response.end(request.method === 'HEAD' ? undefined : body);
   discardBody(request, httpLimits);
 }

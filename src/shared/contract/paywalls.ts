@@ -106,6 +106,9 @@ export const Paywall = Type.Object(
     freePaths: Type.Array(Type.String()),
     freeRequestsPerDay: Type.Integer({ minimum: 0, description: 'For each client address.' }),
     rateLimit: nullable(Type.Object(RateLimitView, { description: 'For each client address.' })),
+    allowedOrigins: Type.Array(Type.String(), {
+      description: 'The origins whose web pages may send requests and read responses; `*` for any.',
+    }),
     walletId: nullable(Type.String({ description: 'The wallet that is paid: `wal_…`.' })),
     proxy: PaywallProxy,
     stats: Type.Object({
@@ -214,6 +217,21 @@ const changeable = {
         ),
       },
       { additionalProperties: false, description: 'For each client address, paid or not.' },
+    ),
+  ),
+  allowedOrigins: Type.Optional(
+    Type.Array(
+      Type.String({
+        maxLength: 255,
+        pattern:
+          '^(\\*|null|https?://[^\\s/?#@*]+/?|(?!https?:)[A-Za-z][A-Za-z\\d+.-]*://([^\\s/?#@*]+/?|\\*))$',
+      }),
+      {
+        maxItems: 64,
+        uniqueItems: true,
+        description:
+          'The origins whose web pages may send requests and read responses: `https://app.example`, or `*` for any. Default: none.',
+      },
     ),
   ),
 };

@@ -37,6 +37,7 @@ const paywall: PaywallRecord = {
   freePaths: [],
   freeRequestsPerDay: 0,
   rateLimit: null,
+  allowedOrigins: [],
   createdAt: 0,
   updatedAt: 0,
   deletedAt: null,

@@ -1,23 +1,23 @@
 import { createHmac } from 'node:crypto';
-import { ApiError, failures } from '../../../shared/errors.ts';
+import { ApiError } from '../../../shared/errors.ts';
 import { subscriberNetwork } from '../../../shared/network-address.ts';
-import { formatChallenge, type PaymentChallenge } from '../../../shared/payment-scheme.ts';
-import { isoTime, utcDay } from '../../../shared/time.ts';
+import { utcDay } from '../../../shared/time.ts';
 import { trimEnd } from '../../../shared/trim-text.ts';
 import type { Log } from '../../log.ts';
 import type { World } from '../../world.ts';
 import { VaultClosed } from '../vault/index.ts';
 import { challengeOf, chargeCredential, chargedRequest, chargeProblem, receiptOf } from './charges.ts';
 import {
-  type AcceptedToken,
-  checkToken,
-  issueToken,
-  l402Challenge,
-  l402Credential,
-  tokenIdIn,
-  tokenKeys,
-} from './l402.ts';
-import { type PaymentProblem, problemTexts } from './payment-problems.ts';
+  errorAnswer,
+  type GateAnswer,
+  type Header,
+  methodNotAllowed,
+  type PaywallInvoice,
+  paymentRequired,
+} from './gate-answers.ts';
+import { type AcceptedToken, checkToken, issueToken, l402Credential, tokenIdIn, tokenKeys } from './l402.ts';
+import { pageAccess, preflightAnswer, preflightFor } from './page-access.ts';
+import type { PaymentProblem } from './payment-problems.ts';
 import { isFree, normalizePath, type RouteTable } from './routes.ts';
 import type { ChallengeRecord, PaywallRecord, PaywallsStore, RateLimit } from './store.ts';
 
@@ -41,15 +41,6 @@ export interface GateRequest {
 /** What the reverse proxy does with a request. */
 export type GateDecision = GateAnswer | Forwarding;
 
-export interface GateAnswer {
-  kind: 'answer';
-  status: number;
-  headers: Header[];
-  body: string;
-}
-
-type Header = [name: string, value: string];
-
 /** Where a request goes. */
 export interface Forwarding {
   kind: 'forward';
@@ -58,6 +49,8 @@ export interface Forwarding {
   headers: Record<string, string>;
   timeoutMs: number;
   mayBePrivate: boolean;
+  /** Which pages may read the response, in place of what the upstream says; undefined where that is left to it. */
+  pageHeaders?: Header[] | undefined;
   /** For the response, if it is successful: the value of `Payment-Receipt`. */
   receipt?: string;
   /** Replaces the prefix of paths on the upstream by the one that clients see; for redirects. */
@@ -69,15 +62,6 @@ export interface Forwarding {
 /** Bounds how often a client address does something; `take` returns 0, or the seconds to wait. */
 export interface AddressLimit {
   take(address: string): number;
-}
-
-export interface PaywallInvoice {
-  id: string;
-  invoice: string;
-  /** In hexadecimal. */
-  paymentHash: string;
-  /** Milliseconds since 1970. */
-  expiresAt: number;
 }
 
 export interface GateDeps {
@@ -131,18 +115,40 @@ export class PaywallGate {
     try {
       return await this.#decide(request);
     } catch (error) {
-      if (error instanceof ApiError) return errorAnswer(error, request.requestId);
-      this.#deps.log.warn({ err: error }, 'a request to a paywall could not be decided');
-      return errorAnswer(new ApiError('server_error'), request.requestId);
+      return this.#failed(error, request);
     }
+  }
+
+  #failed(error: unknown, { requestId }: GateRequest): GateAnswer {
+    if (error instanceof ApiError) return errorAnswer(error, requestId);
+    this.#deps.log.warn({ err: error }, 'a request to a paywall could not be decided');
+    return errorAnswer(new ApiError('server_error'), requestId);
   }
 
   async #decide(request: GateRequest): Promise<GateDecision> {
     const { path, query } = targetOf(request.target);
-    const found = this.#deps.table().match({ method: request.method, host: request.host, path });
+    const { host } = request;
+    // A preflight is for the request that follows it, and costs nothing.
+    const preflight = preflightFor(request);
+    const found = this.#deps.table().match({ method: preflight ?? request.method, host, path });
     if (found === undefined) throw new ApiError('not_found', { message: 'No paywall serves this path.' });
     if ('allowed' in found) return methodNotAllowed(found.allowed, request.requestId);
     const { paywall } = found;
+    const { isAllowed, headers } = pageAccess(paywall.allowedOrigins, request);
+    if (preflight !== undefined && isAllowed)
+      return preflightAnswer(request, { method: preflight, access: headers ?? [] });
+    const isLeftToUpstream = headers === undefined && isFree(path, paywall.freePaths);
+    if (preflight !== undefined && !isLeftToUpstream) throw pageNotAllowed();
+    const serving = this.#serve(paywall, { ...request, path, query });
+    const decision = await serving.catch((error: unknown) => this.#failed(error, request));
+    if (decision.kind === 'forward') return { ...decision, pageHeaders: headers };
+    return { ...decision, headers: [...decision.headers, ...(headers ?? [])] };
+  }
+
+  async #serve(
+    paywall: PaywallRecord,
+    { path, query, ...request }: GateRequest & { path: string; query: string },
+  ): Promise<GateDecision> {
     if (paywall.status === 'paused') {
       throw new ApiError('unavailable', { message: 'This service is paused.', retryAfterSeconds: 60 });
     }
@@ -386,113 +392,11 @@ function bodyTooLong(): ApiError {
   });
 }
 
+function pageNotAllowed(): ApiError {
+  return new ApiError('origin_not_allowed', { message: 'This paywall does not allow pages of this origin.' });
+}
+
 function requireToken(limit: AddressLimit, address: string): void {
   const retryAfterSeconds = limit.take(address);
   if (retryAfterSeconds > 0) throw new ApiError('rate_limited', { retryAfterSeconds });
-}
-
-interface Payable {
-  paywall: PaywallRecord;
-  invoice: PaywallInvoice;
-  /** Null if L402 is not offered. */
-  token: string | null;
-  /** Null if the `Payment` scheme is not offered. */
-  challenge: PaymentChallenge | null;
-  problem: PaymentProblem | undefined;
-  requestId: string;
-}
-
-function paymentRequired({ paywall, invoice, token, challenge, problem, requestId }: Payable): GateAnswer {
-  const price = `${paywall.priceSats} ${paywall.priceSats === 1 ? 'sat' : 'sats'}`;
-  const message =
-    problem === undefined
-      ? `This costs ${price}. Pay the invoice, and repeat the request with ${waysToProve(token, challenge)}.`
-      : problemTexts[problem];
-  const type = problem === undefined ? 'payment_required' : 'payment_refused';
-  const pay = {
-    paywall: paywall.name,
-    amount_sats: paywall.priceSats,
-    amount_msats: paywall.priceSats * 1000,
-    invoice: invoice.invoice,
-    payment_hash: invoice.paymentHash,
-    ...(token !== null && { macaroon: token }),
-    ...(challenge && { challenge_id: challenge.id }),
-    expires_at: isoTime(invoice.expiresAt),
-  };
-  return answer(
-    { status: 402, type, code: type, message, ...(problem !== undefined && { reason: problem }), pay },
-    requestId,
-    [
-      // Some clients of L402 read the first line only.
-      ...(token === null ? [] : [authenticate(l402Challenge(token, invoice.invoice))]),
-      ...(challenge ? [authenticate(formatChallenge(challenge))] : []),
-    ],
-  );
-}
-
-const authenticate = (challenge: string): Header => ['www-authenticate', challenge];
-
-function waysToProve(token: string | null, challenge: PaymentChallenge | null): string {
-  const ways = [
-    ...(token === null ? [] : ['`Authorization: L402 <macaroon>:<preimage>`']),
-    ...(challenge ? ['a credential of the `Payment` scheme'] : []),
-  ];
-  return ways.join(' or ');
-}
-
-/** An error in the format of the API. */
-export function errorAnswer(error: ApiError, requestId: string): GateAnswer {
-  const { status, message, param, retryAfter } = error;
-  const { type } = failures[error.code];
-  return answer(
-    { status, type, code: error.reportedCode, message, param },
-    requestId,
-    retryAfter === undefined ? [] : [['retry-after', retryAfter]],
-  );
-}
-
-/** An answer of the proxy about its upstream: 502, 504 or 508. */
-export function upstreamFailed(failure: { status: number; message: string }, requestId: string): GateAnswer {
-  return answer({ ...failure, type: 'upstream_failed', code: 'upstream_failed' }, requestId);
-}
-
-function methodNotAllowed(allowed: string[], requestId: string): GateAnswer {
-  const methods = allowed.includes('GET') ? [...new Set([...allowed, 'HEAD'])] : allowed;
-  const allow = methods.join(', ');
-  const error = {
-    status: 405,
-    type: 'invalid_request',
-    code: 'method_not_allowed',
-    message: `This path allows ${allow}.`,
-  };
-  return answer(error, requestId, [['allow', allow]]);
-}
-
-interface AnsweredError {
-  status: number;
-  type: string;
-  code: string;
-  message: string;
-  param?: string | null;
-  [member: string]: unknown;
-}
-
-function answer(
-  { status, param = null, type, code, message, ...more }: AnsweredError,
-  requestId: string,
-  headers: Header[] = [],
-): GateAnswer {
-  const error = { type, code, message, param, request_id: requestId, ...more };
-  return {
-    kind: 'answer',
-    status,
-    headers: [
-      ['content-type', 'application/json; charset=utf-8'],
-      ['cache-control', 'no-store'],
-      ['x-content-type-options', 'nosniff'],
-      ['x-request-id', requestId],
-      ...headers,
-    ],
-    body: JSON.stringify({ error }),
-  };
 }

@@ -89,6 +89,7 @@ async function viewOf(
     freePaths: record.freePaths,
     freeRequestsPerDay: record.freeRequestsPerDay,
     rateLimit: record.rateLimit,
+    allowedOrigins: record.allowedOrigins,
     walletId: (await walletOf(record.ownerId))?.id ?? null,
     proxy: reconciler.view(),
     stats: { challenges, paid, revenueMsats: revenue },

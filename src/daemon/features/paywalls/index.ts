@@ -1,5 +1,6 @@
 export { caddyRoute, caddyRouteId, nginxLocations } from './export.ts';
-export { type Forwarding, PaywallGate, upstreamFailed } from './gate.ts';
+export { type Forwarding, PaywallGate } from './gate.ts';
+export { upstreamFailed } from './gate-answers.ts';
 export { paywallHandlers } from './handlers.ts';
 export { createPaywalls } from './paywalls.ts';
 export { type ProxyConfig, type ProxyTarget, Reconciler } from './reconcile.ts';

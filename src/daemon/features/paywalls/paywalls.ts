@@ -176,13 +176,14 @@ function newTerms({ match, upstream, token, ...request }: NewPaywall) {
     freePaths: request.freePaths ?? [],
     freeRequestsPerDay: request.freeRequestsPerDay ?? 0,
     rateLimit: rateLimitOf(request.rateLimit),
-  } as const;
+    allowedOrigins: request.allowedOrigins ?? [],
+  };
 }
 
 /** The terms after a change, apart from what depends on the caller. */
 function changed(before: PaywallRecord, request: Change): PaywallRecord {
   const { match, upstream, token, rateLimit } = request;
-  const { priceSats, authScheme, freePaths, freeRequestsPerDay, status } = request;
+  const { priceSats, authScheme, freePaths, freeRequestsPerDay, allowedOrigins, status } = request;
   return {
     ...before,
     host: match?.host === undefined ? before.host : (match.host?.toLowerCase() ?? null),
@@ -200,6 +201,7 @@ function changed(before: PaywallRecord, request: Change): PaywallRecord {
     freePaths: freePaths ?? before.freePaths,
     freeRequestsPerDay: freeRequestsPerDay ?? before.freeRequestsPerDay,
     rateLimit: rateLimit === undefined ? before.rateLimit : rateLimitOf(rateLimit),
+    allowedOrigins: allowedOrigins ?? before.allowedOrigins,
     status: status ?? before.status,
   };
 }

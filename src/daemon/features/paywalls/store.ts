@@ -40,6 +40,8 @@ export interface PaywallRecord {
   freePaths: string[];
   freeRequestsPerDay: number;
   rateLimit: RateLimit | null;
+  /** The origins of web pages that may send requests and read responses; `*` for any. */
+  allowedOrigins: string[];
   /** The revision of the last change of any paywall when this one was changed. */
   revision: number;
   createdAt: number;

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../../../shared/errors.ts';
+import type { AllowedOrigins } from '../../../shared/origins.ts';
 import { isFromSocketFile } from '../listeners.ts';
 import type { ServerCall } from '../server-call.ts';
-import type { AllowedOrigins } from './origins.ts';
 
 /** The accepted values of the Host header. */
 export interface HostNames {

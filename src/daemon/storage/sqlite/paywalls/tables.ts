@@ -27,6 +27,7 @@ export const paywalls = sqliteTable('paywalls', {
   freePaths: text({ mode: 'json' }).$type<string[]>().notNull(),
   freeRequestsPerDay: integer().notNull(),
   rateLimit: text({ mode: 'json' }).$type<RateLimit>(),
+  allowedOrigins: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
   revision: integer().notNull(),
   createdAt: integer().notNull(),
   updatedAt: integer().notNull(),

@@ -27,6 +27,7 @@ import { tokensSeen } from './0042-tokens-seen.ts';
 import { autopilotSchedules } from './0043-autopilot-schedules.ts';
 import { callLabels } from './0044-call-labels.ts';
 import { usageSlots } from './0045-usage-slots.ts';
+import { paywallOrigins } from './0046-paywall-origins.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -58,4 +59,5 @@ export const migrations: readonly Migration[] = [
   autopilotSchedules,
   callLabels,
   usageSlots,
+  paywallOrigins,
 ];
