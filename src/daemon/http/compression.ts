@@ -67,7 +67,7 @@ export class Compression {
   ): Promise<Buffer | undefined> {
     const kept = page === undefined ? undefined : this.#keep(page, body);
     const known = kept?.byEncoding.get(encoding);
-    if (known) return await known;
+    if (known) return await known.catch(() => undefined);
     const compress = encodings[encoding];
     if (compress === undefined || this.#running >= compressionsMax) return undefined;
     this.#running += 1;

@@ -19,8 +19,8 @@ import {
 } from '../../../storage/records.ts';
 import { openTemporarily } from './temporary.ts';
 
-/** Written by the code that built the schema in eleven migrations, which one migration replaced. */
-const dump = readFileSync(new URL('./fixtures/version-14.sql', import.meta.url), 'utf8');
+/** Written by the code whose migrations the first one replaced. */
+const dump = readFileSync(new URL('./fixtures/version-39.sql', import.meta.url), 'utf8');
 
 const { open, newFolder, cleanUp } = openTemporarily();
 let folder: string;
@@ -99,32 +99,6 @@ test('the totals of a database of the first schema include its calls, whose even
   ]);
 });
 
-test('calls without a stored event are numbered before the first one, when a migration was killed before too', async () => {
-  const database = new Database(join(folder, 'gateway.db'));
-  database.exec(
-    'CREATE TABLE names (number INTEGER PRIMARY KEY, text TEXT); CREATE TABLE calls (number INTEGER)',
-  );
-  const columns = (database.pragma('table_info(usage)') as { name: string }[]).map(({ name }) => name);
-  const copied = columns.map((name) => (name === 'request_id' ? "'req_0' || value" : name)).join(', ');
-  // More calls than are copied at once.
-  database.exec(
-    `
-    INSERT INTO usage SELECT ${copied} FROM usage, json_each(?) WHERE request_id = 'req_1'`.replace(
-      '?',
-      `'[${Array.from({ length: 20_005 }, (_, index) => 10_000 + index)}]'`,
-    ),
-  );
-  database.exec('DROP TRIGGER entries_last; DELETE FROM key_spend');
-  database.close();
-
-  const { metering, events, ledger } = await open({ folder });
-  const all = { workspaceId: 'ws_1', keyId: undefined, model: undefined, since: 0, until: morning + dayMs };
-  expect(await metering.summarize({ ...all, groupBy: 'model' })).toMatchObject([{ requests: 20_007 }]);
-  expect((await events.after(['ws_1'], 0, 10)).map(({ sequence }) => sequence)).toEqual([1, 2]);
-  const totals = (await ledger.verify()).problems.filter((problem) => problem.includes('daily totals'));
-  expect(totals).toEqual([]);
-});
-
 test('a database of the first schema is written like a new one', async () => {
   const storage = await open({ folder });
   await storage.metering.settle(aSettlement('req_3', { completedAt: morning + dayMs }));
@@ -142,10 +116,10 @@ test('the first migration builds the same schema', () => {
 
 test('a database of an older development version is refused', async () => {
   const database = new Database(join(folder, 'gateway.db'));
-  database.pragma('user_version = 13');
+  database.pragma('user_version = 38');
   database.close();
   await expect(open({ folder })).rejects.toThrow(
-    `has schema version 13; this version of Gateway supports versions 14 to ${migrations.at(-1)?.version}`,
+    `has schema version 38; this version of Gateway supports versions 39 to ${migrations.at(-1)?.version}`,
   );
 });
 
