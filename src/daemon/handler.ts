@@ -279,7 +279,10 @@ export interface Handler {
   // The server validates the input by the endpoint's contract.
   // biome-ignore lint/suspicious/noExplicitAny: `implement` keeps the relation between endpoint and call.
   handle: (call: any) => Promise<unknown>;
-  /** Rejects callers without permission before query and body are read. `handle` checks permission itself, too. */
+  /**
+   * Rejects callers without permission before query and body are read. `handle` checks permission itself, too: a membership
+   * may end while a body is read.
+   */
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   permit?: ((call: any) => Promise<unknown>) | undefined;
 }

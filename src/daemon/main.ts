@@ -137,81 +137,13 @@ function isOnTerminal({ stdout, stderr }: Environment): boolean {
   return stdout.isTty === true && stderr.isTty === true;
 }
 
+/** Serves until the first request to stop, and ends what runs. */
 async function runUntilStopped(config: Config, resources: Resources): Promise<void> {
-  const { environment, log, logFile, storage, world, stop } = resources;
-  const { dataFolder, host, port, proxies, socketFile, timeouts } = config;
-  const file = dataFileIn(dataFolder);
-  const startedAt = world.now();
-  const makeId = idMaker(world.now, world.randomBytes);
-  const telemetry = await createTelemetry({ otlp: config.otlp, version, now: world.now });
-  const providers = await configuredProviders(config, { world, makeId });
-  const settings = createReloadableSettings(config);
-  const reloader = createReloader({
-    config,
-    log,
-    ...environment,
-    async apply(next) {
-      const configured = await configuredProviders(resources.network.adaptConfigForReplay(next), {
-        world,
-        makeId,
-      });
-      applyReload(settings, next);
-      app.providers.replaceConfigured(configured);
-      return app.configWarnings();
-    },
-  });
-  let url = '';
-  const socket = socketFile?.path ?? null;
-  const sealingKey = await dataKey(file('dataKey'), world.randomBytes);
-  const app: App = createApp({
-    settings,
-    log,
-    makeId,
-    providers,
-    reloader,
-    storage,
-    telemetry,
-    world,
-    callLog: createCallLog({
-      log,
-      // On a terminal they are shown in another form, or `--quiet` hides them.
-      target: isOnTerminal(environment) ? createFileLog(logFile) : log,
-      show: environment.showCall,
-    }),
-    process: { url: () => url, socket, pid: process.pid, version, dataFolder, startedAt },
-    vault: vaultSettings(config, environment.env),
-    connecting: { connectTimeoutMs: timeouts.connectMs, proxies, followUpMs: environment.followUpMs },
-    paywalls: config.paywalls,
-    timeouts,
-    isLocalHost: isLoopback(host.includes(':') ? `[${host}]` : host),
-    dataKey: sealingKey.key,
-    backupFiles: () => backupFiles(config),
-    keepListings: (listings) => writeSecretFile(file('listings'), listings),
-    keepEngineModels: (models) => writeSecretFile(file('engineModels'), models),
-    stop: () => stop.abort('asked'),
-  });
-  const { isFresh, hasDefaultKey } = await prepareApp(app, { file, hasNewKey: sealingKey.isNew, resources });
-
-  const server = await createServer({
-    handlers: config.logsBodies ? app.handlers.map((each) => withLoggedBodies(each, log)) : app.handlers,
-    authenticate: app.authenticate,
-    makeRequestId: () => makeId('req'),
-    log,
-    version,
-    shedsLoad: config.shedsLoad,
-    isDiskFull: storage.isDiskFull,
-    allowedHosts: config.allowedHosts,
-    publicUrl: () => settings.publicUrls.api,
-    allowedOrigins: config.corsOrigins,
-    onFinish: requestLogger({
-      log,
-      telemetry,
-      isLogged: (request) =>
-        app.wasSettled(request.requestId) || (request.failure !== undefined && isForModelCall(request)),
-    }),
-    onFailure: app.onFailedRequest,
-    onParent: telemetry.parent,
-  });
+  const { environment, stop, world } = resources;
+  const daemon = await buildDaemon(config, resources);
+  const { app, file, reloader, telemetry } = daemon;
+  const { isFresh, hasDefaultKey } = await prepareApp(daemon, resources);
+  const server = await openServer(daemon, config, resources);
   telemetry.watch(server.running);
   const requests = stopRequests(stop.signal);
   const unwatch = watchConfig({
@@ -221,15 +153,9 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
     isOnTerminal: environment.stdout.isTty === true,
   });
   try {
-    ({ url } = await server.listen({ host, port, socketFile }));
-    await app.startPaywalls();
-    const facts = await writeDaemonFile(dataFolder, { url, socket, startedAt });
-    noteInFile(logFile, world.now(), facts, 'daemon started');
-    const found = detectLocalProviders(config, { world, makeId }).then((local) => {
-      if (local.length > 0) app.providers.add(local);
-      return local;
-    });
-    environment.stdout.write(await welcome({ url, config, isFresh, hasDefaultKey, providers, found }));
+    const { found } = await listen(server, daemon, config, resources);
+    const { address, providers } = daemon;
+    environment.stdout.write(await welcome({ ...address, config, isFresh, hasDefaultKey, providers, found }));
     const background = startBackgroundWork(config, app, resources);
     await requests.first;
     background.stopAsking();
@@ -251,25 +177,129 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
   }
 }
 
+type Daemon = Awaited<ReturnType<typeof buildDaemon>>;
+
+/** Builds everything but the server. */
+async function buildDaemon(config: Config, resources: Resources) {
+  const { environment, log, logFile, storage, world, stop } = resources;
+  const { dataFolder, host, proxies, socketFile, timeouts } = config;
+  const file = dataFileIn(dataFolder);
+  const startedAt = world.now();
+  const makeId = idMaker(world.now, world.randomBytes);
+  const telemetry = await createTelemetry({ otlp: config.otlp, version, now: world.now });
+  const providers = await configuredProviders(config, { world, makeId });
+  const settings = createReloadableSettings(config);
+  const reloader = createReloader({
+    config,
+    log,
+    ...environment,
+    async apply(next) {
+      const adapted = resources.network.adaptConfigForReplay(next);
+      const configured = await configuredProviders(adapted, { world, makeId });
+      applyReload(settings, next);
+      app.providers.replaceConfigured(configured);
+      return app.configWarnings();
+    },
+  });
+  /** Its URL is known once the server listens. */
+  const address = { url: '', socket: socketFile?.path ?? null };
+  const sealingKey = await dataKey(file('dataKey'), world.randomBytes);
+  const app: App = createApp({
+    settings,
+    log,
+    makeId,
+    providers,
+    reloader,
+    storage,
+    telemetry,
+    world,
+    callLog: createCallLog({
+      log,
+      // On a terminal they are shown in another form, or `--quiet` hides them.
+      target: isOnTerminal(environment) ? createFileLog(logFile) : log,
+      show: environment.showCall,
+    }),
+    process: {
+      url: () => address.url,
+      socket: address.socket,
+      pid: process.pid,
+      version,
+      dataFolder,
+      startedAt,
+    },
+    vault: vaultSettings(config, environment.env),
+    connecting: { connectTimeoutMs: timeouts.connectMs, proxies, followUpMs: environment.followUpMs },
+    paywalls: config.paywalls,
+    timeouts,
+    isLocalHost: isLoopback(host.includes(':') ? `[${host}]` : host),
+    dataKey: sealingKey.key,
+    backupFiles: () => backupFiles(config),
+    keepListings: (listings) => writeSecretFile(file('listings'), listings),
+    keepEngineModels: (models) => writeSecretFile(file('engineModels'), models),
+    stop: () => stop.abort('asked'),
+  });
+  const hasNewKey = sealingKey.isNew;
+  return { address, app, file, hasNewKey, makeId, providers, reloader, settings, startedAt, telemetry };
+}
+
+function openServer(
+  { app, makeId, settings, telemetry }: Daemon,
+  config: Config,
+  { log, storage }: Resources,
+) {
+  return createServer({
+    handlers: config.logsBodies ? app.handlers.map((each) => withLoggedBodies(each, log)) : app.handlers,
+    authenticate: app.authenticate,
+    makeRequestId: () => makeId('req'),
+    log,
+    version,
+    shedsLoad: config.shedsLoad,
+    isDiskFull: storage.isDiskFull,
+    allowedHosts: config.allowedHosts,
+    publicUrl: () => settings.publicUrls.api,
+    allowedOrigins: config.corsOrigins,
+    onFinish: requestLogger({
+      log,
+      telemetry,
+      isLogged: (request) =>
+        app.wasSettled(request.requestId) || (request.failure !== undefined && isForModelCall(request)),
+    }),
+    onFailure: app.onFailedRequest,
+    onParent: telemetry.parent,
+  });
+}
+
+/** Opens the listeners, and tells commands where. Returns the local providers, which may be found later. */
+async function listen(
+  server: Awaited<ReturnType<typeof createServer>>,
+  { address, app, makeId, startedAt }: Daemon,
+  config: Config,
+  { logFile, world }: Resources,
+) {
+  const { dataFolder, host, port, socketFile } = config;
+  ({ url: address.url } = await server.listen({ host, port, socketFile }));
+  await app.startPaywalls();
+  const facts = await writeDaemonFile(dataFolder, { ...address, startedAt });
+  noteInFile(logFile, world.now(), facts, 'daemon started');
+  const found = detectLocalProviders(config, { world, makeId }).then((local) => {
+    if (local.length > 0) app.providers.add(local);
+    return local;
+  });
+  return { found };
+}
+
 /** Completes what the last process left, before the first request. */
-async function prepareApp(app: App, { file, hasNewKey, resources }: Preparation) {
+async function prepareApp({ app, file, hasNewKey }: Daemon, { environment, log }: Resources) {
   await restoreModels(app, file);
   const secrets = await bootstrapSecrets(app, file);
   if (hasNewKey && !secrets.isFresh) {
     const message = `${file('dataKey')} was missing and has been created. Stored reasoning and proofs of payments cannot \
 be decrypted with the new key. If you have the old file, stop the daemon and put it back.`;
-    resources.log.warn({}, message);
-    resources.environment.stderr.write(`Warning: ${message}\n`);
+    log.warn({}, message);
+    environment.stderr.write(`Warning: ${message}\n`);
   }
   await app.recover();
   return secrets;
-}
-
-interface Preparation {
-  file: ReturnType<typeof dataFileIn>;
-  /** Whether the key that encrypts stored data was created by this start. */
-  hasNewKey: boolean;
-  resources: Resources;
 }
 
 /** Restores the models that providers and the embedded engine had at the last stop. */

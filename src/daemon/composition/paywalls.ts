@@ -1,16 +1,10 @@
 import { subscriberNetwork } from '../../shared/network-address.ts';
 import { utcDay } from '../../shared/time.ts';
-import type { Config } from '../config/config.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import type { Idempotency } from '../features/idempotency/index.ts';
 import {
-  caddyRoute,
-  caddyRouteId,
   createPaywalls,
-  nginxLocations,
   PaywallGate,
-  type ProxyConfig,
-  type ProxyTarget,
   paywallHandlers,
   Reconciler,
   upstreamFailed,
@@ -22,13 +16,12 @@ import type { Workspaces } from '../features/workspaces/index.ts';
 import { actingUser, type Caller } from '../handler.ts';
 import { createRateLimit } from '../http/protection/rate-limit.ts';
 import { type AddressRules, portOf, upstreamProblem } from '../reverse-proxy/address-guard.ts';
-import { applyToCaddy } from '../reverse-proxy/caddy-target.ts';
 import { trustedProxies } from '../reverse-proxy/client-address.ts';
-import { nginxTarget } from '../reverse-proxy/nginx-target.ts';
 import { ReverseProxy } from '../reverse-proxy/reverse-proxy.ts';
 import { repeatedly } from '../world.ts';
 import type { AppDeps } from './app-deps.ts';
 import type { Feature } from './feature.ts';
+import { proxiesInFront, proxyTargets } from './proxy-targets.ts';
 
 interface PaywallsFeatures {
   wallets: Pick<Wallets, 'ofUser' | 'required'>;
@@ -52,7 +45,6 @@ export interface PaywallFeature extends Feature {
 /** Paywalls, and the reverse proxy that serves them. It listens once there is a paywall. */
 export function createPaywallFeature(deps: AppDeps, features: PaywallsFeatures): PaywallFeature {
   const { storage, world, makeId, dataKey, log } = deps;
-  const { host, port } = deps.paywalls;
   const store = storage.paywalls;
   const rules: AddressRules = {
     allowed: () => deps.settings.allowedUpstreams,
@@ -61,37 +53,16 @@ export function createPaywallFeature(deps: AppDeps, features: PaywallsFeatures):
   };
   const randomBytes = (count: number) => world.randomBytes(count);
   const sealer = createDataSealer(dataKey, randomBytes);
-  const embedded: ProxyTarget = {
-    name: 'embedded',
-    async apply({ paywalls }) {
-      if (paywalls.length > 0) await proxy.listen({ host, port });
-    },
-  };
-  /** Other proxies, which forward to the embedded one and therefore wait for it. */
-  const otherTargets = (): ProxyTarget[] => {
-    const { caddy, nginx } = deps.paywalls;
-    const exported = async (config: ProxyConfig) => {
-      await embedded.apply(config);
-      return { paywalls: config.paywalls, embedded: proxyUrl()?.host ?? '' };
-    };
-    const targets: ProxyTarget[] = [];
-    if (caddy) {
-      const options = { id: caddyRouteId, send: world.send };
-      targets.push({
-        name: 'caddy',
-        apply: async (config) => await applyToCaddy(caddy, caddyRoute(await exported(config)), options),
-      });
-    }
-    if (nginx) {
-      const applyToNginx = nginxTarget(nginx);
-      targets.push({
-        name: 'nginx',
-        apply: async (config) => await applyToNginx(nginxLocations(await exported(config))),
-      });
-    }
-    return targets;
-  };
-  const reconciler = new Reconciler({ store, world, log, targets: [embedded, ...otherTargets()] });
+  const proxy: ReverseProxy = new ReverseProxy({
+    rules,
+    isTrustedProxy: trustedProxies(proxiesInFront(deps.paywalls)),
+    log,
+    decide: (request) => gate.decide(request),
+    renderFailure: upstreamFailed,
+    makeRequestId: () => makeId('req'),
+    instance: Buffer.from(randomBytes(6)).toString('hex'),
+  });
+  const reconciler = new Reconciler({ store, world, log, targets: proxyTargets(proxy, deps) });
   const paywalls = createPaywalls({
     store,
     reconciler,
@@ -119,29 +90,12 @@ export function createPaywallFeature(deps: AppDeps, features: PaywallsFeatures):
       return wallet && (await features.invoices.issue(wallet, { ...terms, requester }));
     },
   });
-  const proxy = new ReverseProxy({
-    rules,
-    isTrustedProxy: trustedProxies(proxiesInFront(deps.paywalls)),
-    log,
-    decide: (request) => gate.decide(request),
-    renderFailure: upstreamFailed,
-    makeRequestId: () => makeId('req'),
-    instance: Buffer.from(randomBytes(6)).toString('hex'),
-  });
-  const proxyUrl = (): URL | undefined => {
-    const { address } = proxy;
-    if (address === undefined) return undefined;
-    const name = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[address.address] ?? address.address;
-    return new URL(
-      `http://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}:${address.port}`,
-    );
-  };
   return {
     handlers: paywallHandlers({
       paywalls,
       reconciler,
       idempotency: features.idempotency,
-      proxyUrl,
+      proxyUrl: () => proxy.url,
       publicUrl: () => deps.settings.publicUrls.paywalls,
       walletOf: (userId) => features.wallets.ofUser(userId),
     }),
@@ -158,9 +112,4 @@ export function createPaywallFeature(deps: AppDeps, features: PaywallsFeatures):
         }),
     ],
   };
-}
-
-/** Unless they are listed: proxies that the daemon configures run on this machine. */
-function proxiesInFront({ trustedProxies: listed, caddy, nginx }: Config['paywalls']): readonly string[] {
-  return listed ?? (caddy || nginx ? ['127.0.0.1', '::1'] : []);
 }

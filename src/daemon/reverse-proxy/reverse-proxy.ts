@@ -71,6 +71,15 @@ export class ReverseProxy {
     return typeof address === 'object' && address !== null ? address : undefined;
   }
 
+  /** Where this machine reaches it; undefined while it does not listen. */
+  get url(): URL | undefined {
+    const { address } = this;
+    if (address === undefined) return undefined;
+    const name = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[address.address] ?? address.address;
+    const host = name.includes(':') && !name.startsWith('[') ? `[${name}]` : name;
+    return new URL(`http://${host}:${address.port}`);
+  }
+
   /** Listens, unless it does already. Fails if the port is taken. */
   async listen(where: { host: string; port: number }): Promise<void> {
     if (this.#server?.listening) return;
