@@ -58,6 +58,7 @@ export const getAutopilot: Address<typeof autopilotsContract.getAutopilot> = { m
 export const getAutopilotRun: Address<typeof autopilotsContract.getAutopilotRun> = { method: 'GET', path: '/api/autopilots/{autopilot}/runs/{run}' };
 export const listAutopilotRuns: Address<typeof autopilotsContract.listAutopilotRuns> = { method: 'GET', path: '/api/autopilots/{autopilot}/runs' };
 export const listAutopilots: Address<typeof autopilotsContract.listAutopilots> = { method: 'GET', path: '/api/autopilots' };
+export const listDirectory: Address<typeof autopilotsContract.listDirectory> = { method: 'GET', path: '/api/directory/autopilots' };
 export const runAutopilot: Address<typeof autopilotsContract.runAutopilot> = { method: 'POST', path: '/api/autopilots/{autopilot}/runs' };
 export const runChat: Address<typeof autopilotsContract.runChat> = { method: 'POST', path: '/api/chats/{conversationId}/runs' };
 export const updateAutopilot: Address<typeof autopilotsContract.updateAutopilot> = { method: 'PATCH', path: '/api/autopilots/{autopilot}' };

@@ -123,6 +123,29 @@ describe('autopilots', () => {
     );
   });
 
+  test('are found by others as their visibility says, without their setup', async () => {
+    const made: Record<string, string> = {};
+    const profile = { personaSummary: 'A secret plan.' };
+    for (const visibility of ['private', 'discoverable', 'public'])
+      made[visibility] = (await create({ displayName: visibility, visibility, profile })).id;
+    const found = async (as: string | undefined) => {
+      const { status, body } = await ask('GET', '/api/directory/autopilots', { as });
+      expect([status, JSON.stringify(body).includes('secret plan')]).toEqual([200, false]);
+      const ids = body.data.map(({ id }: { id: string }) => id);
+      return Object.keys(made).filter((visibility) => ids.includes(made[visibility]));
+    };
+    expect(await found(max.login)).toEqual(['discoverable', 'public']);
+    const anonymous = await askDaemon(daemon, 'GET', '/api/directory/autopilots');
+    expect(anonymous.body.data).toMatchObject([{ id: made.public, owner: { handle: 'ann' } }]);
+    expect(await ask('GET', `/api/autopilots/${made.public}`, { as: max.login })).toEqual(notFound);
+    const json = { input: 'Go.' };
+    expect(await ask('POST', `/api/autopilots/${made.public}/runs`, { as: max.login, json })).toEqual(
+      notFound,
+    );
+    await patch(made.public ?? '', { status: 'disabled' });
+    expect(await found(max.login)).toEqual(['discoverable']);
+  });
+
   test('are listed by last change, latest first', async () => {
     const { login: as } = await addPerson(daemon, 'lister');
     const ids: string[] = [];

@@ -58,6 +58,41 @@ export function autopilotsStoreContract(open: OpenStorage): void {
       expect(await ids(2, 5)).toEqual([]);
     });
 
+    test('are in the directory while they are active and not private', async () => {
+      const storage = await open();
+      await addUsers(storage);
+      const { autopilots } = storage;
+      const add = (id: string, changes: Partial<AutopilotRecord>) =>
+        autopilots.insert(aPilot(id, changes), [id]);
+      await add('ap_1', { visibility: 'public' });
+      await add('ap_2', { visibility: 'discoverable', tagline: 'Here.' });
+      await add('ap_3', {});
+      await add('ap_4', { visibility: 'public', status: 'disabled' });
+      const page = { isPublicOnly: false, limit: 5, before: undefined };
+      const ids = async (changes: object) =>
+        (await autopilots.directory({ ...page, ...changes })).map(({ id }) => id);
+      expect(await ids({})).toEqual(['ap_2', 'ap_1']);
+      expect(await ids({ limit: 1 })).toEqual(['ap_2']);
+      expect(await ids({ before: 'ap_2' })).toEqual(['ap_1']);
+      expect(await ids({ isPublicOnly: true })).toEqual(['ap_1']);
+      const [listed] = await autopilots.directory(page);
+      expect(listed).toEqual({
+        id: 'ap_2',
+        handle: 'ap_2',
+        displayName: 'Pilot',
+        avatar: '',
+        tagline: 'Here.',
+        createdAt: morning,
+        visibility: 'discoverable',
+        owner: {
+          number: 1,
+          handle: expect.any(String),
+          name: expect.any(String),
+          avatar: expect.any(String),
+        },
+      });
+    });
+
     test('are replaced unless they changed or the handle is taken', async () => {
       const autopilots = await openWithPilots();
       const before = aPilot('ap_1', { handle: 'first' });

@@ -60,6 +60,37 @@ export function ledgerStoreContract(open: OpenStorage): void {
     });
   });
 
+  describe('the spending of an autopilot', () => {
+    const budget = 'ap_1';
+    const options = { at: morning + 50, since: morning, except: [] };
+
+    test('is kept beside that of the keys that its calls are made with', async () => {
+      const storage = await openWithOwner();
+      const { metering, ledger } = storage;
+      const call = (id: string, charged: number, changes: object) => {
+        const cost = { provider: charged, margin: 0, total: charged };
+        return metering.settle(aSettlement(id, { charged, cost, ...changes }));
+      };
+      await call('req_1', 10, { keyId: 'key_1', budget });
+      await call('req_2', 100, { keyId: 'key_1' });
+      await call('req_3', 1000, { keyId: 'key_3', budget });
+      // A schedule calls with the autopilot's own id.
+      await call('req_4', 10_000, { keyId: budget, budget });
+      expect((await ledger.keyFacts(budget, options)).spend.total).toBe(11_010);
+      expect((await ledger.keyFacts('key_1', options)).spend.total).toBe(110);
+      const except = ['req_2', 'req_3', 'req_4'];
+      expect((await ledger.keyFacts(budget, { ...options, except })).spend.total).toBe(10);
+      expect((await ledger.verify()).problems).toEqual([]);
+      expect(await metering.usage('req_1')).toMatchObject({ keyId: 'key_1', budget });
+    });
+
+    test('is named by a hold, so that it counts after the daemon died', async () => {
+      const { metering } = await openWithOwner();
+      await metering.hold(aHold('req_1', { budget }));
+      expect(await metering.leftHolds()).toMatchObject([{ requestId: 'req_1', budget }]);
+    });
+  });
+
   describe('credit', () => {
     test('is granted once per reference, and adds up', async () => {
       const { ledger } = await openWithOwner();

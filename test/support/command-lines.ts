@@ -194,6 +194,7 @@ export const commandLines: Record<string, Sample> = {
   zones: line('zones'),
   'autopilots create': line('autopilots', 'create', 'Swept'),
   'autopilots list': line('autopilots', 'list'),
+  'autopilots directory': line('autopilots', 'directory'),
   'autopilots show': about(['autopilots', 'show'], anAutopilot),
   'autopilots update': about(['autopilots', 'update'], anAutopilot, '--tagline', 'Here.'),
   'autopilots run': {

@@ -769,6 +769,10 @@ const samples: Record<string, Sample> = {
     callers: site,
     example: () => ({ body: { body: 'Hear me.', zone: 'dev' } }),
   },
+  listDirectory: {
+    callers: siteForEveryone,
+    example: () => ({ query: { limit: '5' } }),
+  },
   listZones: {
     callers: siteForEveryone,
     example: () => ({ query: { limit: '5' } }),

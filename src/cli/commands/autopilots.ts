@@ -7,6 +7,7 @@ import type {
   AutopilotSchedule,
   AutopilotStatus,
   AutopilotVisibility,
+  ListedAutopilot,
 } from '../../shared/contract/autopilots.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
@@ -15,6 +16,7 @@ import {
   createAutopilot,
   getAutopilot,
   listAutopilots,
+  listDirectory,
   updateAutopilot,
 } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
@@ -55,6 +57,25 @@ export const listAutopilotsCommand = (context: Context) =>
       const { data } = await context.client().call(listAutopilots, { query: { status, limit } });
       await context.out.table(data, autopilotColumns(context.now()), { empty: 'No autopilots.' });
     });
+
+export const listDirectoryCommand = (context: Context) =>
+  new Command('directory')
+    .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1, max: 200 }), 50)
+    .option('--before <autopilot-id>', 'only those created before this one')
+    .addHelpText('after', example('gateway autopilots directory'))
+    .action(async ({ limit, before }) => {
+      const { data } = await context.client().call(listDirectory, { query: { limit, before_id: before } });
+      await context.out.table(data, listedColumns, { empty: 'No autopilots.' });
+    });
+
+const listedColumns: Column<ListedAutopilot>[] = [
+  { title: 'id', value: ({ id }) => id, isSpare: true },
+  { title: 'handle', value: ({ handle }) => handle, essential: true },
+  { title: 'name', value: ({ displayName }) => displayName },
+  { title: 'owner', value: ({ owner }) => owner.handle },
+  { title: 'visibility', value: ({ visibility }) => visibility },
+  { title: 'tagline', value: ({ tagline }) => tagline, show: ({ tagline }) => tagline || '–' },
+];
 
 export const showAutopilotCommand = (context: Context) =>
   new Command('show')
@@ -113,7 +134,7 @@ function autopilotFlags<A extends unknown[], O extends Record<string, unknown>>(
     .addOption(
       new Option(
         '--visibility <visibility>',
-        'a label for clients; on this host only you can find it',
+        'who finds it in the directory of the host: you, its users, or everyone',
       ).choices(visibilities),
     )
     .option('--profile <json>', 'profile fields, as a JSON object')

@@ -174,6 +174,11 @@ export const conversationCommands: Record<string, CommandEntry | NounEntry> = {
         },
         load: async () => (await import('../commands/autopilots.ts')).listAutopilotsCommand,
       },
+      directory: {
+        summary: 'List the autopilots that others show.',
+        endpoint: endpoints.listDirectory,
+        load: async () => (await import('../commands/autopilots.ts')).listDirectoryCommand,
+      },
       show: {
         summary: 'Show an autopilot with its profile and policy.',
         endpoint: endpoints.getAutopilot,

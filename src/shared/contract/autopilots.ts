@@ -3,8 +3,8 @@ import { Run } from './chats.ts';
 import { endpoint } from './endpoint.ts';
 import { spendCap } from './key-limits.ts';
 import { idempotencyErrors, idempotencyHeaders, OnceHeaders } from './model-call.ts';
-import { dataOf, pageLimit, pageSizeMax, RowId } from './site.ts';
-import { AnyObject, maybe, nullable, OneLine, StrictObject, Timestamp, Usd } from './vocabulary.ts';
+import { dataOf, pageLimit, pageOf, pageQuery, pageSizeMax, RowId, UserReference } from './site.ts';
+import { AnyObject, everyone, maybe, nullable, OneLine, StrictObject, Timestamp, Usd } from './vocabulary.ts';
 
 /** `active` and `disabled` can change into each other; `archived` is final. */
 export const autopilotStatuses = ['active', 'disabled', 'archived'] as const;
@@ -17,7 +17,7 @@ const Status = Type.Enum([...autopilotStatuses], {
 });
 const Visibility = Type.Enum([...autopilotVisibilities], {
   description:
-    'Who its owner means to show it to, for clients that present it; on this host only its owner can find it.',
+    'Who finds it in the directory of the host while it is active: its owner alone (`private`), the users of the host (`discoverable`), or everyone (`public`).',
 });
 
 const members = {
@@ -229,6 +229,35 @@ export const listAutopilots = endpoint({
   }),
   result: dataOf(Type.Array(Autopilot)),
   errors,
+});
+
+/** An autopilot as others see it. */
+export const ListedAutopilot = Type.Object(
+  {
+    avatar: members.avatar,
+    createdAt: Timestamp,
+    displayName: members.displayName,
+    handle: members.handle,
+    id: members.id,
+    owner: UserReference,
+    tagline: members.tagline,
+    visibility: Type.Enum(['discoverable', 'public']),
+  },
+  { $id: 'ListedAutopilot' },
+);
+
+export const listDirectory = endpoint({
+  id: 'listDirectory',
+  method: 'GET',
+  path: '/api/directory/autopilots',
+  summary: 'List the autopilots that their owners show to others.',
+  description:
+    'Active ones, newest first: `public` ones for everyone, with or without a credential, and `discoverable` ones for users of the host, with a login, an API key or an access token. Only the owner of an autopilot sees its profile, policy and runs, and can run it.',
+  tag: 'Autopilots',
+  access: everyone,
+  query: Type.Object(pageQuery),
+  result: pageOf(ListedAutopilot),
+  errors: ['invalid_request'],
 });
 
 export const createAutopilot = endpoint({
@@ -443,6 +472,7 @@ export type AutopilotProfile = Static<typeof AutopilotProfile>;
 export type AutopilotPolicy = Static<typeof AutopilotPolicy>;
 export type AutopilotRun = Static<typeof AutopilotRun>;
 export type AutopilotRunEntry = Static<typeof AutopilotRunEntry>;
+export type ListedAutopilot = Static<typeof ListedAutopilot>;
 export type AutopilotSchedule = Static<typeof AutopilotSchedule>;
 export type AutopilotTool = (typeof autopilotTools)[number];
 export type AutopilotStatus = (typeof autopilotStatuses)[number];

@@ -109,6 +109,13 @@ export function createAutopilots(deps: AutopilotsDeps) {
       return await store.list(number, page);
     },
 
+    /** What others show: `public` ones to everyone, `discoverable` ones to the users of the host. */
+    async directory(caller: Caller, page: { limit: number; before: string | undefined }) {
+      // Agents sign up by themselves.
+      const isUser = caller.kind !== 'anonymous' && caller.kind !== 'agent';
+      return await store.directory({ ...page, isPublicOnly: !isUser });
+    },
+
     /**
      * Fails with `invalid_request` for an archived autopilot or a taken handle, and with `out_of_scope` for a policy that
      * allows more payments if the caller may not pay.

@@ -8,8 +8,10 @@ import {
   createAutopilot,
   getAutopilot,
   getAutopilotRun,
+  type ListedAutopilot,
   listAutopilotRuns,
   listAutopilots,
+  listDirectory,
   runAutopilot,
   runChat,
   updateAutopilot,
@@ -20,12 +22,14 @@ import { isoTime } from '../../../shared/time.ts';
 import { type Call, type Handler, implement, RelayReply } from '../../handler.ts';
 import type { Idempotency } from '../idempotency/index.ts';
 import type { KeyUse } from '../metering/index.ts';
+import { toReference } from '../profile/index.ts';
 import { type RunRecord, toRun } from '../threads/index.ts';
 import type { AutopilotRuns, ShownRun } from './autopilot-runs.ts';
 import type { Autopilots } from './autopilots.ts';
-import type { AutopilotRecord, OccurrenceRecord } from './store.ts';
+import type { AutopilotRecord, ListedRecord, OccurrenceRecord } from './store.ts';
 
 const pageSizeDefault = 100;
+const directoryPageSize = 50;
 
 interface AutopilotHandlersDeps {
   autopilots: Autopilots;
@@ -52,6 +56,12 @@ export function autopilotHandlers({
       const limit = Math.min(query.limit ?? pageSizeDefault, pageSizeMax);
       const records = await autopilots.list(caller, { limit, status: query.status });
       return { data: records.map(toAutopilot) };
+    }),
+    implement(listDirectory, async ({ caller, query }) => {
+      const limit = Math.min(query.limit ?? directoryPageSize, pageSizeMax);
+      const records = await autopilots.directory(caller, { limit, before: query.before_id });
+      const nextCursor = records.length < limit ? null : (records.at(-1)?.id ?? null);
+      return { data: records.map(toListed), meta: { nextCursor } };
     }),
     implement(createAutopilot, async ({ caller, body }) => ({
       data: await toDetails(await autopilots.create(caller, body)),
@@ -108,6 +118,10 @@ async function once<E extends typeof runAutopilot | typeof runChat>(
 
 function toAutopilotRun({ run, output }: ShownRun): AutopilotRun {
   return { ...toRun(run), output };
+}
+
+function toListed({ owner, createdAt, ...record }: ListedRecord): ListedAutopilot {
+  return { ...record, owner: toReference(owner), createdAt: isoTime(createdAt) };
 }
 
 function toAutopilot(record: AutopilotRecord): Autopilot {

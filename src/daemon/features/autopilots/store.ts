@@ -5,6 +5,7 @@ import type {
   AutopilotStatus,
   AutopilotVisibility,
 } from '../../../shared/contract/autopilots.ts';
+import type { PersonRecord } from '../profile/index.ts';
 
 /** The credential that set a schedule, with whose rights its runs are made. */
 export interface ScheduledBy {
@@ -55,6 +56,13 @@ export interface OccurrenceRecord {
   createdAt: number;
 }
 
+/** An autopilot that others may see, and its owner. */
+export interface ListedRecord
+  extends Pick<AutopilotRecord, 'id' | 'handle' | 'displayName' | 'avatar' | 'tagline' | 'createdAt'> {
+  visibility: Exclude<AutopilotVisibility, 'private'>;
+  owner: Pick<PersonRecord, 'number' | 'handle' | 'name' | 'avatar'>;
+}
+
 /** Plans the run after one that is due, and keeps what becomes of those that are. */
 export interface Claim {
   id: string;
@@ -75,6 +83,12 @@ export interface AutopilotsStore {
     owner: number,
     page: { limit: number; status: AutopilotStatus | undefined },
   ): Promise<AutopilotRecord[]>;
+  /** The active ones that are not private, newest first, before the one with an id. */
+  directory(page: {
+    isPublicOnly: boolean;
+    limit: number;
+    before: string | undefined;
+  }): Promise<ListedRecord[]>;
   /** Replaces the record that was read; `changed` if it differs by now. */
   replace(before: AutopilotRecord, after: AutopilotRecord): Promise<'done' | 'changed' | 'handle-taken'>;
 

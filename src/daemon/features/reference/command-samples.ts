@@ -66,6 +66,7 @@ export const commandSamples: Readonly<Record<string, string>> = {
   listCalibrations: 'gateway decide fits',
   listChats: 'gateway chats list',
   listCredit: 'gateway credit show laboratory --json=balance_usd',
+  listDirectory: 'gateway autopilots directory',
   listEngineModels: 'gateway engine list --json=model,as,bytes',
   listInvitations: 'gateway workspaces invitations research',
   listInvoices: 'gateway invoice list --json=id,status,amountSats',

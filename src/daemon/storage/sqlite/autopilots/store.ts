@@ -1,10 +1,18 @@
-import type { AutopilotsStore } from '../../../features/autopilots/store.ts';
-import { and, asc, desc, eq, isNotNull, lte, min, ne, or } from '../engine/orm.ts';
+import type { AutopilotsStore, ListedRecord } from '../../../features/autopilots/store.ts';
+import { and, asc, desc, eq, isNotNull, lt, lte, min, ne, or, sql } from '../engine/orm.ts';
 import type { StoreContext } from '../engine/store-context.ts';
+import { users } from '../workspaces/tables.ts';
 import { autopilots, occurrences } from './tables.ts';
 import type { AutopilotsWrites } from './writes.ts';
 
+/** With a literal, as SQLite does not use a partial index for a bound value. */
+const isListed = and(eq(autopilots.status, 'active'), sql`${autopilots.visibility} <> 'private'`);
+
 export function autopilotsStore({ orm, writer }: StoreContext<AutopilotsWrites>): AutopilotsStore {
+  const { id, handle, displayName, avatar, tagline, createdAt, visibility } = autopilots;
+  const { number, handle: ownerHandle, name, avatar: ownerAvatar } = users;
+  const owner = { number, handle: ownerHandle, name, avatar: ownerAvatar };
+  const listed = { id, handle, displayName, avatar, tagline, createdAt, visibility, owner };
   return {
     insert: (record, handles) => writer.write('autopilots.insert', { record, handles }),
     find: async (owner, reference) =>
@@ -26,6 +34,21 @@ export function autopilotsStore({ orm, writer }: StoreContext<AutopilotsWrites>)
         .orderBy(desc(autopilots.updatedAt), desc(autopilots.id))
         .limit(limit)
         .all(),
+    directory: async ({ isPublicOnly, limit, before }) =>
+      orm
+        .select(listed)
+        .from(autopilots)
+        .innerJoin(users, eq(users.number, autopilots.owner))
+        .where(
+          and(
+            isListed,
+            isPublicOnly ? eq(autopilots.visibility, 'public') : undefined,
+            before === undefined ? undefined : lt(autopilots.id, before),
+          ),
+        )
+        .orderBy(desc(autopilots.id))
+        .limit(limit)
+        .all() as ListedRecord[],
     replace: (before, after) => writer.write('autopilots.replace', { before, after }),
     due: async (now, limit) =>
       orm

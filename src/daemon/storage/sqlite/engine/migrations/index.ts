@@ -7,6 +7,7 @@ import { autopilotSchedules } from './0043-autopilot-schedules.ts';
 import { callLabels } from './0044-call-labels.ts';
 import { usageSlots } from './0045-usage-slots.ts';
 import { paywallOrigins } from './0046-paywall-origins.ts';
+import { autopilotDirectory } from './0047-autopilot-directory.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   callLabels,
   usageSlots,
   paywallOrigins,
+  autopilotDirectory,
 ];
