@@ -36,6 +36,7 @@ export async function startAlbyWalletService({ encryption }: { encryption: 'nip4
     makeInvoice: (request) => answer('make_invoice', request),
     payInvoice: (request) => answer('pay_invoice', request),
     lookupInvoice: (request) => answer('lookup_invoice', request),
+    listTransactions: (request) => answer('list_transactions', request),
   };
   await service.subscribe(new NWCWalletServiceKeyPair(walletSecretHex, publicKeyOf(clientSecret)), handler);
   if (encryption === 'nip44_v2') {

@@ -21,7 +21,7 @@ export async function startFakeLnd(node = new FakeNode()): Promise<FakeServer & 
 }
 
 async function answerCall(node: FakeNode, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { pathname } = new URL(request.url ?? '', 'http://lnd');
+  const { pathname, searchParams: query } = new URL(request.url ?? '', 'http://lnd');
   const body = JSON.parse((await bodyOf(request)) || '{}') as Record<string, unknown>;
   const route = `${request.method} ${pathname.replace(/(track|invoice)\/[\w=-]+$/, '$1/{hash}')}`;
   const answer: Answer = (status, document) => {
@@ -55,6 +55,17 @@ async function answerCall(node: FakeNode, request: IncomingMessage, response: Se
       return addInvoice(node, body, answer);
     case 'GET /v1/invoice/{hash}':
       return showInvoice(node, hash, answer);
+    case 'GET /v1/payments': {
+      const payments = [...node.outgoing.values()].filter((each) => isSince(query, each.startedAt));
+      const isAll = query.get('include_incomplete') === 'true';
+      const listed = payments.filter(({ state }) => isAll || state === 'succeeded').map(listedPayment);
+      return answer(200, page('payments', listed, query.get('index_offset'), query.get('max_payments')));
+    }
+    case 'GET /v1/invoices': {
+      const invoices = [...node.incoming.values()].filter((each) => isSince(query, each.createdAt));
+      const listed = invoices.map(listedInvoice);
+      return answer(200, page('invoices', listed, query.get('index_offset'), query.get('num_max_invoices')));
+    }
     case 'POST /v2/invoices/cancel':
       return cancelInvoice(node, String(body.payment_hash), answer);
     case 'POST /v2/router/send':
@@ -110,6 +121,36 @@ function cancelInvoice(node: FakeNode, paymentHash: string, answer: Answer): voi
     found.state = 'canceled';
     answer(200, {});
   } else answer(404, lndError(5, 'unable to locate invoice'));
+}
+
+const isSince = (query: URLSearchParams, at: number) =>
+  Math.floor(at / 1000) >= Number(query.get('creation_date_start') ?? 0);
+
+/** Pages are of two, however many are asked for, so that readers have to turn them. */
+function page(name: string, listed: object[], offset: string | null, max: string | null) {
+  const first = Number(offset ?? 0);
+  const found = listed.slice(first, first + Math.min(2, Number(max)));
+  const [from, to] = found.length > 0 ? [first + 1, first + found.length] : [0, 0];
+  return { [name]: found, first_index_offset: String(from), last_index_offset: String(to) };
+}
+
+function listedPayment(payment: FakePayment) {
+  const { result } = line(payment);
+  return {
+    ...result,
+    value_msat: String(payment.amountMsat),
+    payment_request: payment.invoice,
+    creation_date: String(Math.floor(payment.startedAt / 1000)),
+  };
+}
+
+function listedInvoice(invoice: FakeInvoice) {
+  return {
+    ...invoiceView(invoice),
+    r_hash: Buffer.from(invoice.paymentHash, 'hex').toString('base64'),
+    payment_request: invoice.invoice,
+    creation_date: String(Math.floor(invoice.createdAt / 1000)),
+  };
 }
 
 interface Streaming {

@@ -10,10 +10,15 @@ export interface FakeInvoice {
   state: 'open' | 'paid' | 'canceled';
   /** Milliseconds since 1970. */
   expiresAt: number;
+  /** Milliseconds since 1970. */
+  createdAt: number;
+  /** What it was created with, if the back end keeps that. */
+  mark?: string | undefined;
 }
 
 export interface FakePayment {
   paymentHash: string;
+  invoice: string;
   amountMsat: number;
   state: 'in-flight' | 'succeeded' | 'failed';
   preimage: Uint8Array;
@@ -94,7 +99,7 @@ export class FakeNode {
     const preimage = this.#foreign.get(paymentHash);
     if (preimage === undefined) throw new Error('the recipient is unreachable');
     if (this.feeMsat > maxFeeMsat) throw new Error('no route within the fee limit');
-    const payment = this.#open({ paymentHash, preimage, amountMsat: amountMsat ?? 0 });
+    const payment = this.#open({ paymentHash, invoice, preimage, amountMsat: amountMsat ?? 0 });
     const fate = this.#fates.shift() ?? 'succeed';
     if (fate !== 'hold') this.end(invoice, fate === 'fail' ? 'failed' : 'succeeded');
     return { payment, vanishes: fate === 'vanish' };
@@ -103,12 +108,13 @@ export class FakeNode {
   /** Records a payment that found no route. */
   fail(invoice: string): FakePayment {
     const { paymentHash, amountMsat } = decodeInvoice(invoice);
-    const payment = this.#open({ paymentHash, preimage: new Uint8Array(32), amountMsat: amountMsat ?? 0 });
+    const preimage = new Uint8Array(32);
+    const payment = this.#open({ paymentHash, invoice, preimage, amountMsat: amountMsat ?? 0 });
     this.end(invoice, 'failed');
     return payment;
   }
 
-  #open(terms: Pick<FakePayment, 'paymentHash' | 'preimage' | 'amountMsat'>): FakePayment {
+  #open(terms: Pick<FakePayment, 'paymentHash' | 'invoice' | 'preimage' | 'amountMsat'>): FakePayment {
     const { promise: ended, resolve } = Promise.withResolvers<void>();
     const started = { feeMsat: this.feeMsat, startedAt: Date.now() };
     const payment: FakePayment = { ...terms, ...started, state: 'in-flight', ended };
@@ -138,11 +144,12 @@ interface InvoiceTerms {
   description: string | { hash: Uint8Array };
   expirySeconds?: number | undefined;
   preimage?: Uint8Array | undefined;
+  mark?: string | undefined;
 }
 
 function signedInvoice(
   network: LightningNetwork,
-  { amountMsat, description, expirySeconds = 3600, preimage = randomBytes(32) }: InvoiceTerms,
+  { amountMsat, description, expirySeconds = 3600, preimage = randomBytes(32), mark }: InvoiceTerms,
 ): FakeInvoice {
   const hash = createHash('sha256').update(preimage).digest();
   const invoice = encodeInvoice(
@@ -158,6 +165,8 @@ function signedInvoice(
     },
     new Uint8Array(32).fill(7),
   );
-  const expiresAt = Date.now() + expirySeconds * 1000;
-  return { invoice, paymentHash: hash.toString('hex'), preimage, amountMsat, state: 'open', expiresAt };
+  const createdAt = Date.now();
+  const paymentHash = hash.toString('hex');
+  const expiresAt = createdAt + expirySeconds * 1000;
+  return { invoice, paymentHash, preimage, amountMsat, state: 'open', createdAt, expiresAt, mark };
 }

@@ -26,6 +26,7 @@ export const allMethods = [
   'make_invoice',
   'pay_invoice',
   'lookup_invoice',
+  'list_transactions',
 ] as const;
 
 /** A wallet that supports Nostr Wallet Connect (NIP-47), and its relay. */
@@ -97,6 +98,20 @@ export async function answerTo(node: FakeNode, method: string, params: any): Pro
     }
     case 'pay_invoice':
       return await pay(node, params.invoice);
+    case 'list_transactions': {
+      const { from = 0, limit = 20, offset = 0 } = params;
+      const hashes = [...node.incoming.keys(), ...node.outgoing.keys()];
+      const listed = hashes.map((hash) => {
+        const found = lookUp(node, hash);
+        return typeof found === 'object' && 'result' in found
+          ? (found.result as { state: string; created_at: number })
+          : undefined;
+      });
+      const since = listed.filter(
+        (each) => each !== undefined && each.state === 'settled' && each.created_at >= from,
+      );
+      return { result: { transactions: since.reverse().slice(offset, offset + Math.min(2, limit)) } };
+    }
     default:
       return lookUp(node, params.payment_hash);
   }
@@ -126,11 +141,13 @@ const states: Readonly<Record<FakePayment['state'], string>> = {
 function lookUp(node: FakeNode, hash: string): Answer {
   const payment = node.outgoing.get(hash);
   if (payment) {
-    const { state, preimage, feeMsat, startedAt, amountMsat } = payment;
+    const { state, invoice, preimage, feeMsat, startedAt, amountMsat } = payment;
     const reported = node.reportedState ?? states[state];
     return {
       result: {
         type: 'outgoing',
+        payment_hash: hash,
+        invoice,
         state: reported,
         amount: amountMsat,
         fees_paid: feeMsat,
@@ -141,11 +158,14 @@ function lookUp(node: FakeNode, hash: string): Answer {
   }
   const invoice = node.incoming.get(hash);
   if (!invoice) return { error: { code: 'NOT_FOUND', message: 'no such transaction' } };
-  const { amountMsat, expiresAt } = invoice;
+  const { amountMsat, createdAt, expiresAt } = invoice;
   const unpaid = expiresAt > Date.now() ? 'pending' : 'expired';
   return {
     result: {
       type: 'incoming',
+      payment_hash: hash,
+      invoice: invoice.invoice,
+      created_at: Math.floor(createdAt / 1000),
       state: invoice.state === 'paid' ? 'settled' : unpaid,
       amount: amountMsat,
       expires_at: Math.floor(expiresAt / 1000),

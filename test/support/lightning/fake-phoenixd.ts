@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { FakeNode, type FakePayment } from './fake-node.ts';
+import { type FakeInvoice, FakeNode, type FakePayment } from './fake-node.ts';
 import { bodyOf, type FakeServer, startFakeServer } from './fake-server.ts';
 
 export const phoenixdPassword = 'phoenixd-password-canary';
@@ -12,7 +12,7 @@ export async function startFakePhoenixd(node = new FakeNode()): Promise<FakeServ
 }
 
 async function serve(node: FakeNode, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { pathname } = new URL(request.url ?? '', 'http://phoenixd');
+  const { pathname, searchParams: query } = new URL(request.url ?? '', 'http://phoenixd');
   const route = `${request.method} ${pathname.replace(/[0-9a-f]{64}$/, '{hash}')}`;
   const hash = pathname.split('/').at(-1) ?? '';
   const form = new URLSearchParams(await bodyOf(request));
@@ -46,6 +46,7 @@ async function serve(node: FakeNode, request: IncomingMessage, response: ServerR
         amountMsat: Number(form.get('amountSat')) * 1000,
         description,
         expirySeconds: Number(form.get('expirySeconds') ?? 3600),
+        mark: form.get('externalId') ?? undefined,
       });
       return answer(200, {
         amountSat: made.amountMsat / 1000,
@@ -62,18 +63,46 @@ async function serve(node: FakeNode, request: IncomingMessage, response: ServerR
     case 'GET /payments/incoming/{hash}': {
       const invoice = node.incoming.get(hash);
       if (!invoice) return answer(404, 'Not found');
-      const isPaid = invoice.state === 'paid';
-      return answer(200, {
-        paymentHash: hash,
-        preimage: Buffer.from(invoice.preimage).toString('hex'),
-        isPaid,
-        receivedSat: isPaid ? invoice.amountMsat / 1000 : 0,
-        fees: 0,
-      });
+      return answer(200, incoming(invoice));
     }
+    case 'GET /payments/incoming': {
+      const paid = [...node.incoming.values()].filter(({ state }) => state === 'paid');
+      return answer(200, page(paid.map(incoming), query));
+    }
+    case 'GET /payments/outgoing':
+      return answer(
+        200,
+        page(
+          [...node.outgoing.values()].map((each) => outgoing(each)),
+          query,
+        ),
+      );
     default:
       return answer(404, 'Unknown endpoint (check api doc)');
   }
+}
+
+function incoming({ paymentHash, preimage, state, amountMsat, createdAt, invoice, mark }: FakeInvoice) {
+  const isPaid = state === 'paid';
+  return {
+    type: 'incoming_payment',
+    subType: 'lightning',
+    paymentHash,
+    preimage: Buffer.from(preimage).toString('hex'),
+    ...(mark !== undefined && { externalId: mark }),
+    invoice,
+    isPaid,
+    receivedSat: isPaid ? amountMsat / 1000 : 0,
+    fees: 0,
+    createdAt,
+    ...(isPaid && { completedAt: createdAt + 1 }),
+  };
+}
+
+function page<Entry extends { createdAt: number }>(entries: Entry[], query: URLSearchParams): Entry[] {
+  const [from, offset] = [Number(query.get('from') ?? 0), Number(query.get('offset') ?? 0)];
+  const limit = Number(query.get('limit') ?? 20);
+  return entries.filter(({ createdAt }) => createdAt >= from).slice(offset, offset + limit);
 }
 
 async function pay(
@@ -101,15 +130,19 @@ async function pay(
 }
 
 /** Failed payments have a time of completion, too; before version 0.6 they also claimed to be paid. */
-function outgoing({ paymentHash, state, preimage, feeMsat, startedAt }: FakePayment, reported?: string) {
+function outgoing(payment: FakePayment, reported?: string) {
+  const { paymentHash, invoice, state, preimage, amountMsat, feeMsat, startedAt } = payment;
   const isOver = state !== 'in-flight' && reported === undefined;
   return {
     type: 'outgoing_payment',
+    subType: 'lightning',
     paymentHash,
+    invoice,
     createdAt: startedAt,
     ...(isOver && { completedAt: startedAt + 5 }),
     ...(isOver && state === 'succeeded' && { preimage: Buffer.from(preimage).toString('hex') }),
     isPaid: isOver,
+    sent: Math.floor((amountMsat + feeMsat) / 1000),
     fees: feeMsat,
     ...(reported && { status: reported }),
   };

@@ -30,6 +30,10 @@ export interface InvoiceRequest {
   /** In hexadecimal: a SHA-256 for the invoice to contain in place of the description, if the back end can do that. */
   descriptionHash?: string;
   expirySeconds: number;
+  /** Whose it is, for the history of a back end that can keep that without showing it to the payer. */
+  mark?: string;
+  /** 32 bytes, for a back end that lets its callers choose the preimage. */
+  preimage?: Uint8Array;
 }
 
 /** An invoice of a back end. */
@@ -49,6 +53,8 @@ export interface PaymentRequest {
   maxFeeMsat: number;
   /** Identifies the payment, where the back end can tell a repetition from a new payment. */
   idempotencyKey: string;
+  /** As in `InvoiceRequest`. */
+  mark?: string;
   /** Aborted when the daemon stops; the payment's state is then looked up at the next start. */
   signal: AbortSignal;
 }
@@ -63,6 +69,24 @@ export interface BackendInfo {
   balanceMsat: number | null;
   /** Why it cannot pay or be paid now, in sentences for the owner of the host; empty if it can. */
   problems: string[];
+}
+
+/** Money that a node received or paid. Amounts in millisatoshis. */
+export interface NodeMove {
+  kind: 'receipt' | 'payment';
+  paymentHash: string;
+  /** What was received, or paid without fees. */
+  amountMsat: number;
+  feeMsat: number;
+  /** Milliseconds since 1970. */
+  at: number;
+  /** Set while a payment may still succeed or fail. */
+  isPending?: true;
+  preimage?: Uint8Array;
+  /** The BOLT 11 text in lower case, if the node keeps it. */
+  invoice?: string;
+  /** What it was marked with, if the node keeps that. */
+  mark?: string;
 }
 
 /** A way to receive and send payments over Lightning. Amounts in millisatoshis. */
@@ -108,6 +132,11 @@ export interface LightningBackend {
    * was settled within the host. Undefined if it was paid, or is not known. Fails like `check`.
    */
   revealPreimage?(paymentHash: string, signal: AbortSignal): Promise<Uint8Array | undefined>;
+  /**
+   * What the node received and paid since a time, in milliseconds since 1970, including payments that have not ended; it may
+   * begin earlier. With `mayForget`, payments may be missing. Fails like `check`.
+   */
+  history?(since: number, signal: AbortSignal): Promise<NodeMove[]>;
   /** Set if it cannot pay an invoice that it issued. */
   readonly cannotPayItself?: true;
   /** The fee for an amount, where the back end has its own price and takes no limit. */

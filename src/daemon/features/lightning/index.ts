@@ -5,6 +5,7 @@ export {
   type InvoiceRequest,
   type IssuedInvoice,
   type LightningBackend,
+  type NodeMove,
   type PaymentFailure,
   type PaymentOutcome,
   type PaymentRequest,

@@ -43,7 +43,7 @@ export function withTrustedNode(
   const askUnlessRecent = async (signal: AbortSignal): Promise<void> => {
     if (world.elapsed() - knownAt > recentMs) await ask(signal);
   };
-  const { cancelInvoice, revealPreimage } = backend;
+  const { cancelInvoice, revealPreimage, history } = backend;
   return {
     ...backend,
     async check(signal) {
@@ -71,6 +71,12 @@ export function withTrustedNode(
       async cancelInvoice(paymentHash: string, signal: AbortSignal) {
         await ask(signal);
         return await cancelInvoice(paymentHash, signal);
+      },
+    }),
+    ...(history && {
+      async history(since: number, signal: AbortSignal) {
+        await ask(signal);
+        return await history(since, signal);
       },
     }),
     ...(revealPreimage && {

@@ -11,6 +11,7 @@ import type {
 import type { World } from '../../world.ts';
 import { countOf, type Json, listOf, objectOf, objectsOf, parseObject, textOf } from '../json.ts';
 import type { LightningAdapter, LightningAdapterDeps } from './adapter.ts';
+import { electrumHistory, markedLabel } from './electrum-history.ts';
 import { networkNamed } from './network-names.ts';
 import { callNode } from './node-call.ts';
 import { preimageFrom } from './preimage.ts';
@@ -63,7 +64,9 @@ export const electrum: LightningAdapter = {
         const earlier = await node.invoice(paymentHash, signal);
         if (earlier && !idleStates.includes(earlier.status)) return await node.outcome(request);
         const limit = (await isModern(signal)) ? { max_fee_msat: maxFeeMsat } : {};
-        return await send(call, node, { invoice, ...limit }, request);
+        const sending = send(call, node, { invoice, ...limit }, request);
+        await markOnceSent(call, node, { request, sending, world: deps.world });
+        return await sending;
       },
       lookUpPayment: (paymentHash, signal) => node.outcome({ paymentHash, signal }),
       async lookUpInvoice(paymentHash, signal) {
@@ -76,6 +79,7 @@ export const electrum: LightningAdapter = {
           ? { receivedMsat: received }
           : undefined;
       },
+      history: (since, signal) => electrumHistory((command) => call(command, {}, { signal }), since),
       cannotPayItself: true,
       ownFeeMsat: (amountMsat) => Math.max(ownFeeLimit.minMsat, Math.ceil(amountMsat * ownFeeLimit.share)),
     } satisfies LightningBackend;
@@ -152,7 +156,7 @@ async function offersAddresses(call: RunCommand, signal?: AbortSignal): Promise<
 
 async function createInvoice(
   call: RunCommand,
-  { amountMsat, description: memo, expirySeconds }: InvoiceRequest,
+  { amountMsat, description: memo, expirySeconds, mark }: InvoiceRequest,
   isModern: boolean,
 ): Promise<IssuedInvoice> {
   if (!isModern && (await offersAddresses(call))) throw new BackendFailure('not-ready', offersAddress);
@@ -163,8 +167,61 @@ async function createInvoice(
     : { expiration: expirySeconds, force: true };
   const request = objectOf(await call('add_request', { amount, memo, ...terms }));
   const invoice = textOf(request?.lightning_invoice);
+  const key = textOf(request?.rhash) ?? textOf(request?.payment_hash) ?? textOf(request?.request_id);
+  if (key !== undefined) await label(call, { key, mark, description: memo });
   if (invoice !== undefined) return { invoice: invoice.toLowerCase() };
   throw new BackendFailure('rejected', 'The wallet in Electrum has no Lightning.');
+}
+
+interface Label {
+  /** The payment hash. */
+  key: string;
+  mark: string | undefined;
+  description: string;
+  signal?: AbortSignal;
+}
+
+/** Says in Electrum's history whose a payment is. A payment does not depend on it. */
+async function label(call: RunCommand, { key, mark, description, signal }: Label): Promise<void> {
+  if (mark === undefined) return;
+  await call('setlabel', { key, label: markedLabel(mark, description) }, { signal }).catch(
+    (error: unknown) => {
+      if (!isRejection(error)) throw error;
+    },
+  );
+}
+
+const markEveryMs = 20;
+
+/** Electrum replaces the label when it starts a payment. Never rejects: a payment without a mark is a payment, too. */
+async function markOnceSent(
+  call: RunCommand,
+  node: ReturnType<typeof knowledgeOf>,
+  { request, sending, world }: Sending,
+): Promise<void> {
+  const { paymentHash: key, mark, signal } = request;
+  if (mark === undefined) return;
+  let isOver = false;
+  const ended = () => {
+    isOver = true;
+  };
+  sending.then(ended, ended);
+  try {
+    let invoice: Json | undefined;
+    while (!isOver && (invoice === undefined || idleStates.includes(invoice.status))) {
+      await world.sleep(markEveryMs, signal);
+      invoice = await node.invoice(key, signal);
+    }
+    if (invoice) await label(call, { key, mark, description: textOf(invoice.message) ?? '', signal });
+  } catch {
+    // Reconciling the wallets would then ask whose payment it was.
+  }
+}
+
+interface Sending {
+  request: PaymentRequest;
+  sending: Promise<unknown>;
+  world: Pick<World, 'sleep'>;
 }
 
 async function send(

@@ -3,6 +3,8 @@ import type { BackendInfo, PaymentFailure, PaymentOutcome } from '../../features
 import type { World } from '../../world.ts';
 import { countOf, isObject, type Json, objectOf, objectsOf, parseObject, textOf } from '../json.ts';
 import type { LightningAdapter, LightningAdapterDeps } from './adapter.ts';
+import { lndHistory } from './lnd-history.ts';
+import { integerOf } from './lnd-integer.ts';
 import { networkNamed } from './network-names.ts';
 import { callNode, type NodeAnswer, nodeTimeoutMs, openNode, unreachable } from './node-call.ts';
 import { preimageFrom } from './preimage.ts';
@@ -12,6 +14,7 @@ const attemptSeconds = 60;
 /** LND reports the end of a payment on a stream that stays open until then. */
 const payTimeoutMs = 10 * 60 * 1000;
 const lineBytesMax = 1024 * 1024;
+const historyBytesMax = 64 * 1024 * 1024;
 
 /**
  * LND by its REST API (https://lightning.engineering/api-docs/api/lnd/rest-endpoints): JSON in which 64-bit numbers are
@@ -36,8 +39,8 @@ export const lnd: LightningAdapter = {
       async prepare(signal) {
         await node.ask('GET', '/v1/balance/channels', { signal });
       },
-      async createInvoice({ amountMsat, description, descriptionHash, expirySeconds }) {
-        const preimage = deps.world.randomBytes(32);
+      async createInvoice({ amountMsat, description, descriptionHash, expirySeconds, preimage: given }) {
+        const preimage = given ?? deps.world.randomBytes(32);
         const { payment_request: invoice } = await node.ask('POST', '/v1/invoices', {
           body: {
             value_msat: String(amountMsat),
@@ -78,6 +81,8 @@ export const lnd: LightningAdapter = {
         const { status } = await node.call('POST', '/v2/invoices/cancel', { body, signal });
         return status === 200;
       },
+      history: (since, signal) =>
+        lndHistory((path) => node.ask('GET', path, { signal, bytesMax: historyBytesMax }), since),
     };
   },
 };
@@ -85,6 +90,8 @@ export const lnd: LightningAdapter = {
 interface CallOptions {
   body?: Json;
   signal?: AbortSignal;
+  /** The longest answer; a megabyte by default. */
+  bytesMax?: number;
 }
 
 /** One line of a stream. */
@@ -96,10 +103,15 @@ interface StreamPart {
 type LndNode = ReturnType<typeof lndNode>;
 
 function lndNode({ url, secret, send }: LightningAdapterDeps) {
-  const request = async (method: 'GET' | 'POST', path: string, { body, signal }: CallOptions = {}) => ({
+  const request = async (
+    method: 'GET' | 'POST',
+    path: string,
+    { body, signal, bytesMax }: CallOptions = {},
+  ) => ({
     method,
     url: url + path,
     ...(signal && { signal }),
+    ...(bytesMax !== undefined && { bytesMax }),
     headers: { 'grpc-metadata-macaroon': await secret(), 'content-type': 'application/json' },
     ...(body && { body: JSON.stringify(body) }),
   });
@@ -268,11 +280,6 @@ async function missingPermissions(node: LndNode, signal: AbortSignal): Promise<s
 }
 
 const bakeCommand = 'lncli bakemacaroon info:read offchain:read offchain:write invoices:read invoices:write';
-
-/** 64-bit numbers are texts. */
-function integerOf(value: unknown): number | undefined {
-  return countOf(typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value);
-}
 
 /** The hexadecimal form of a macaroon, which starts with its version: 2, or the length of a field in version 1. */
 function parseMacaroon(given: Buffer): string | undefined {

@@ -1,7 +1,12 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { BackendFailure } from '../../features/lightning/backend.ts';
-import type { BackendInfo, PaymentFailure, PaymentOutcome } from '../../features/lightning/index.ts';
-import { countOf, type Json, listOf, textOf } from '../json.ts';
+import type {
+  BackendInfo,
+  NodeMove,
+  PaymentFailure,
+  PaymentOutcome,
+} from '../../features/lightning/index.ts';
+import { countOf, type Json, listOf, objectsOf, textOf } from '../json.ts';
 import type { LightningAdapter } from './adapter.ts';
 import { networkNamed } from './network-names.ts';
 import { nodeTimeoutMs } from './node-call.ts';
@@ -96,10 +101,47 @@ export const nwc: LightningAdapter = {
       },
       ownFeeMsat: (amountMsat) =>
         Math.max(usualFeeLimit.minMsat, Math.ceil(amountMsat * usualFeeLimit.share)),
+      async history(since, signal) {
+        const from = Math.max(0, Math.floor(since / 1000));
+        const found = new Map<string, Json>();
+        for (let offset = 0; ; ) {
+          const page = { from, limit: pageSize, offset, unpaid: false };
+          const entries = objectsOf((await expect('list_transactions', page, signal)).transactions);
+          const known = found.size;
+          for (const entry of entries) found.set(`${entry.type} ${entry.payment_hash}`, entry);
+          // A wallet may have shorter pages than asked for, or know of no offset.
+          if (found.size === known)
+            return [...found.values()].map(moveOf).filter((move) => move !== undefined);
+          offset += entries.length;
+        }
+      },
       close: link.close,
     };
   },
 };
+
+const pageSize = 50;
+
+function moveOf(entry: Json): NodeMove | undefined {
+  const { type, state } = entry;
+  const paymentHash = textOf(entry.payment_hash);
+  const isPayment = type === 'outgoing';
+  if (paymentHash === undefined || (!isPayment && (type !== 'incoming' || !isSettled(entry))))
+    return undefined;
+  if (isPayment && (state === 'failed' || state === 'expired')) return undefined;
+  const preimage = preimageFrom(textOf(entry.preimage), 'hex');
+  const invoice = textOf(entry.invoice);
+  return {
+    kind: isPayment ? 'payment' : 'receipt',
+    paymentHash,
+    amountMsat: countOf(entry.amount) ?? 0,
+    feeMsat: isPayment ? (countOf(entry.fees_paid) ?? 0) : 0,
+    at: (countOf(entry.created_at) ?? 0) * 1000,
+    ...(preimage && { preimage }),
+    ...(isPayment && !isSettled(entry) && { isPending: true as const }),
+    ...(invoice && { invoice: invoice.toLowerCase() }),
+  };
+}
 
 type Wallet = import('./nostr-wallet.ts').NostrWallet;
 

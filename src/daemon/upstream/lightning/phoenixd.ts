@@ -1,6 +1,11 @@
 import { BackendFailure } from '../../features/lightning/backend.ts';
-import type { BackendInfo, PaymentFailure, PaymentOutcome } from '../../features/lightning/index.ts';
-import { countOf, type Json, objectsOf, textOf } from '../json.ts';
+import type {
+  BackendInfo,
+  NodeMove,
+  PaymentFailure,
+  PaymentOutcome,
+} from '../../features/lightning/index.ts';
+import { countOf, type Json, objectsOf, parseObject, textOf } from '../json.ts';
 import type { LightningAdapter, LightningAdapterDeps } from './adapter.ts';
 import { networkNamed } from './network-names.ts';
 import { callNode, type NodeAnswer } from './node-call.ts';
@@ -40,11 +45,12 @@ export const phoenixd: LightningAdapter = {
       async prepare(signal) {
         await expectJson(call('GET', '/getbalance', { signal }));
       },
-      async createInvoice({ amountMsat, description, descriptionHash, expirySeconds }) {
+      async createInvoice({ amountMsat, description, descriptionHash, expirySeconds, mark }) {
         const form = {
           amountSat: String(Math.ceil(amountMsat / 1000)),
           ...(descriptionHash === undefined ? { description: shortened(description) } : { descriptionHash }),
           expirySeconds: String(expirySeconds),
+          ...(mark !== undefined && { externalId: mark }),
         };
         const { serialized } = await expectJson(call('POST', '/createinvoice', { form }));
         if (typeof serialized === 'string') return { invoice: serialized.toLowerCase() };
@@ -73,6 +79,12 @@ export const phoenixd: LightningAdapter = {
         const { isPaid, preimage } = succeeded(answer);
         return isPaid === false ? preimageFrom(textOf(preimage), 'hex') : undefined;
       },
+      async history(since, signal) {
+        const received = await pagesOf(call, `/payments/incoming?from=${since}`, signal);
+        // Without `all`, payments that are under way are left out.
+        const paid = await pagesOf(call, `/payments/outgoing?all=true&from=${since}`, signal);
+        return [...received.map(receiptOf), ...paid.map(paymentOf)].filter((move) => move !== undefined);
+      },
       ownFeeMsat: (amountMsat) => Math.ceil(amountMsat * fee.share) + fee.baseMsat,
     };
   },
@@ -86,7 +98,59 @@ const noChannel = 'phoenixd has no open channel yet. It opens one with the first
 interface CallOptions {
   form?: Record<string, string>;
   timeoutMs?: number;
+  bytesMax?: number;
   signal?: AbortSignal;
+}
+
+const pageSize = 500;
+const pageBytesMax = 16 * 1024 * 1024;
+
+/** All entries of a list. */
+async function pagesOf(call: ReturnType<typeof caller>, path: string, signal: AbortSignal): Promise<Json[]> {
+  const found: Json[] = [];
+  for (;;) {
+    const page = `${path}&limit=${pageSize}&offset=${found.length}`;
+    const { status, text } = await call('GET', page, { signal, bytesMax: pageBytesMax });
+    // A list, which is not an object.
+    const json = parseObject(`{"entries":${text}}`);
+    const entries = objectsOf(succeeded({ status, text, json }).entries);
+    found.push(...entries);
+    if (entries.length < pageSize) return found;
+  }
+}
+
+function receiptOf(entry: Json): NodeMove | undefined {
+  const move = moveOf('receipt', entry);
+  const received = countOf(entry.receivedSat);
+  if (!move || entry.isPaid !== true || !received) return undefined;
+  const mark = textOf(entry.externalId);
+  return { ...move, amountMsat: received * 1000, ...(mark !== undefined && { mark }) };
+}
+
+function paymentOf(entry: Json): NodeMove | undefined {
+  const move = moveOf('payment', entry);
+  if (!move || (move.preimage === undefined && countOf(entry.completedAt) !== undefined)) return undefined;
+  const feeMsat = countOf(entry.fees) ?? 0;
+  // What was sent includes the fees, and both are zero until it ended.
+  const amountMsat = Math.max(0, (countOf(entry.sent) ?? 0) * 1000 - feeMsat);
+  return { ...move, amountMsat, feeMsat, ...(move.preimage === undefined && { isPending: true }) };
+}
+
+/** Undefined for what is not a payment over Lightning, such as a channel that was closed. */
+function moveOf(kind: NodeMove['kind'], entry: Json): NodeMove | undefined {
+  const paymentHash = textOf(entry.paymentHash);
+  if (paymentHash === undefined) return undefined;
+  const preimage = preimageFrom(textOf(entry.preimage), 'hex');
+  const invoice = textOf(entry.invoice);
+  return {
+    kind,
+    paymentHash,
+    amountMsat: 0,
+    feeMsat: 0,
+    at: countOf(entry.createdAt) ?? 0,
+    ...(preimage && { preimage }),
+    ...(invoice && { invoice: invoice.toLowerCase() }),
+  };
 }
 
 function caller({ url, secret, send }: LightningAdapterDeps) {

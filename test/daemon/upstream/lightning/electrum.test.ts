@@ -44,7 +44,7 @@ describe.skipIf(noElectrum !== undefined)('Electrum, with real nodes', () => {
       foreignInvoice: (msat: number) => nodes.invoiceOfBob(msat),
       payFromOutside: payFromBob,
     }),
-    { isFake: false },
+    { isFake: false, keeps: ['mark of receipts', 'mark of payments'] },
   );
 
   test('says which node it is and what its channels hold', async () => {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { decodeInvoice } from '../../../../src/daemon/features/lightning/bolt11.ts';
 import type { LightningBackend, PaymentRequest } from '../../../../src/daemon/features/lightning/index.ts';
@@ -36,6 +36,9 @@ export interface BackendFaults {
   asked(): number;
 }
 
+/** How the node's history says whose a receipt or a payment is. */
+type Kept = 'mark of receipts' | 'mark of payments' | 'preimage of receipts';
+
 const never = new AbortController().signal;
 const amountMsat = 25_000;
 
@@ -56,7 +59,10 @@ export function requestFor(invoice: string, changes: Partial<PaymentRequest> = {
  * What every Lightning back end does, for fakes and real nodes alike. `start` makes a rig for one test, which closes it
  * when the test ends.
  */
-export function lightningBackendContract(startRig: () => Promise<BackendRig>, { isFake = true } = {}): void {
+export function lightningBackendContract(
+  startRig: () => Promise<BackendRig>,
+  { isFake = true, keeps = [] }: { isFake?: boolean; keeps?: readonly Kept[] } = {},
+): void {
   const provenBy = (invoice: string, preimage: Uint8Array) =>
     expect(createHash('sha256').update(preimage).digest('hex')).toBe(decodeInvoice(invoice).paymentHash);
 
@@ -111,6 +117,7 @@ export function lightningBackendContract(startRig: () => Promise<BackendRig>, { 
       () => other.createInvoice(request),
       () => other.lookUpInvoice(hash, never),
       () => other.lookUpPayment(hash, never),
+      () => other.history?.(0, never),
       ...(other.cancelInvoice ? [() => other.cancelInvoice?.(hash, never)] : []),
       ...(other.revealPreimage ? [() => other.revealPreimage?.(hash, never)] : []),
     ];
@@ -269,6 +276,63 @@ export function lightningBackendContract(startRig: () => Promise<BackendRig>, { 
     await rig.payFromOutside(invoice);
     expect(await backend.revealPreimage(paymentHash, never)).toBeUndefined();
     expect(await backend.revealPreimage('ab'.repeat(32), never)).toBeUndefined();
+  });
+
+  test('lists what it received and paid since a time, with its marks where it keeps them', async () => {
+    const rig = await startRig();
+    const backend = rig.start();
+    const mark = `gateway-wallet-02${'ab'.repeat(32)}`;
+    const since = Date.now() - 60_000;
+    const create = async (preimage: Buffer) => {
+      const terms = { walletId: 'wal_1', amountMsat, description: 'Tea', expirySeconds: 600, mark, preimage };
+      return (await backend.createInvoice(terms)).invoice;
+    };
+    const chosen = [1, 2, 3].map(() => randomBytes(32));
+    const received: string[] = [];
+    for (const preimage of chosen) received.push(await create(preimage));
+    for (const invoice of received) await rig.payFromOutside(invoice);
+    const absent = [await create(randomBytes(32))];
+    const paid = [await rig.foreignInvoice(amountMsat), await rig.foreignInvoice(amountMsat)];
+    for (const invoice of paid)
+      expect((await backend.pay(requestFor(invoice, { mark }))).state).toBe('succeeded');
+    const held: string[] = [];
+    if (rig.faults) {
+      rig.faults.next('fail');
+      absent.push(await rig.foreignInvoice(amountMsat));
+      await backend.pay(requestFor(absent.at(-1) ?? ''));
+      if (!backend.mayForget) {
+        rig.faults.next('hold');
+        held.push(await rig.foreignInvoice(amountMsat));
+        void backend.pay(requestFor(held[0] ?? '')).catch(() => {});
+        await expect.poll(() => rig.faults?.asked()).toBe(4);
+      }
+    }
+    const hashOf = (invoice: string) => decodeInvoice(invoice).paymentHash;
+    const find = async (invoice: string) =>
+      (await rig.start().history?.(since, never))?.filter(
+        ({ paymentHash }) => paymentHash === hashOf(invoice),
+      );
+    for (const [index, invoice] of received.entries()) {
+      await expect.poll(async () => (await find(invoice))?.length).toBe(1);
+      const [move] = (await find(invoice)) ?? [];
+      expect(move).toMatchObject({ kind: 'receipt', amountMsat, feeMsat: 0, invoice });
+      if (keeps.includes('mark of receipts')) expect(move?.mark).toBe(mark);
+      if (keeps.includes('preimage of receipts'))
+        expect(Buffer.from(move?.preimage ?? []).equals(chosen[index] ?? Buffer.of(0))).toBe(true);
+      expect(move?.at).toBeGreaterThan(since);
+    }
+    for (const invoice of paid) {
+      const [move] = (await find(invoice)) ?? [];
+      expect(move).toMatchObject({ kind: 'payment', amountMsat, invoice });
+      expect(move?.isPending).toBeUndefined();
+      provenBy(invoice, move?.preimage ?? new Uint8Array());
+      if (keeps.includes('mark of payments')) expect(move?.mark).toBe(mark);
+    }
+    for (const invoice of absent) expect(await find(invoice)).toEqual([]);
+    for (const invoice of held)
+      expect(await find(invoice)).toEqual([expect.objectContaining({ kind: 'payment', isPending: true })]);
+    for (const invoice of held) await rig.faults?.end(invoice, 'failed');
+    expect(await rig.start().history?.(Date.now() + 7_200_000, never)).toEqual([]);
   });
 
   test('says that the node is unreachable, without its secret', async () => {

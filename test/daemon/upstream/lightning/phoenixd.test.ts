@@ -11,7 +11,7 @@ async function startRig({ secret = phoenixdPassword } = {}) {
 const never = new AbortController().signal;
 
 describe('phoenixd', () => {
-  lightningBackendContract(startRig);
+  lightningBackendContract(startRig, { keeps: ['mark of receipts'] });
 
   test.each([
     ['hunter2hunter2', 'hunter2hunter2'],
