@@ -198,6 +198,7 @@ export const deleteWalletSecret: Address<typeof walletBackendContract.deleteWall
 export const fundWallet: Address<typeof walletBackendContract.fundWallet> = { method: 'POST', path: '/v1/admin/wallet-backend/fund' };
 export const getWalletBackend: Address<typeof walletBackendContract.getWalletBackend> = { method: 'GET', path: '/v1/admin/wallet-backend' };
 export const putWalletSecret: Address<typeof walletBackendContract.putWalletSecret> = { method: 'PUT', path: '/v1/admin/wallet-backend/{backend}/secret' };
+export const reconcileWallets: Address<typeof walletBackendContract.reconcileWallets> = { method: 'POST', path: '/v1/admin/wallet-backend/reconcile' };
 export const resolvePayment: Address<typeof walletBackendContract.resolvePayment> = { method: 'POST', path: '/v1/admin/payments/{payment}/resolve' };
 export const trustNode: Address<typeof walletBackendContract.trustNode> = { method: 'PUT', path: '/v1/admin/wallet-backend/node' };
 export const getWhisper: Address<typeof whispersContract.getWhisper> = { method: 'GET', path: '/api/whispers/{id}' };

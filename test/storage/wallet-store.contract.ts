@@ -1,6 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { NewInvoice, NewPayment, WalletRecord } from '../../src/daemon/features/wallet/store.ts';
+import type {
+  BookedPayment,
+  BookedReceipt,
+  MovesToBook,
+  NewInvoice,
+  NewPayment,
+  WalletRecord,
+} from '../../src/daemon/features/wallet/store.ts';
 import type { Storage } from '../../src/daemon/storage/storage.ts';
 import { addUsers, morning, type OpenStorage } from './records.ts';
 
@@ -473,6 +480,253 @@ export function walletStoreContract(open: OpenStorage): void {
       ]);
       expect(ids(await wallets.payments('wal_1', { limit: 2, before: 'pay_2' }))).toEqual(['pay_1']);
       expect(await wallets.invoiceByHash('hash 2')).toMatchObject({ id: 'inv_2' });
+    });
+  });
+
+  describe('wallets of a node, after a backup was restored', () => {
+    const nodeBook = { backend: 'node', network: 'regtest' } as const;
+    const openedAt = morning + 1;
+    const opening = { ...nodeBook, since: morning, at: openedAt };
+    const openWithNode = async (...funds: number[]) => {
+      const storage = await openWithWallets(0);
+      for (const [index, amount] of funds.entries()) {
+        const id = `wal_${index + 1}`;
+        await storage.wallets.create(aWallet(id, nodeBook), aSecret(id), undefined);
+        const deposit = { id: `dep_${id}`, walletId: id, amount, held: Number.MAX_SAFE_INTEGER, at: morning };
+        if (amount > 0) expect(await storage.wallets.fund(deposit)).toBe('funded');
+      }
+      return storage;
+    };
+    const aReceipt = (number: number, changes: Partial<BookedReceipt> = {}): BookedReceipt => ({
+      ...anInvoice(number, { walletId: 'wal_1', backend: 'node', preimage: null }),
+      received: 1000,
+      ...changes,
+    });
+    const paid = (number: number, changes: Partial<BookedPayment> = {}): BookedPayment => ({
+      id: `pay_${number}`,
+      depositId: `dep_${number}`,
+      walletId: 'wal_1',
+      paymentHash: `paid ${number}`,
+      invoice: `lnbcrt${number}`,
+      amount: 1000,
+      fee: 10,
+      payee: 'node of others',
+      description: null,
+      backend: 'node',
+      preimage: 'sealed',
+      createdAt: morning,
+      expiresAt: morning + hourMs,
+      mayFallShort: true,
+      ...changes,
+    });
+    const moves = (changes: Partial<MovesToBook>): MovesToBook => ({
+      ...nodeBook,
+      openedAt,
+      held: null,
+      receipts: [],
+      payments: [],
+      at: settledAt,
+      ...changes,
+    });
+
+    test('pay nothing and are not funded until that has ended', async () => {
+      const storage = await openWithNode(5000, 0);
+      const { wallets } = storage;
+      const outside = aPayment(1, { paymentHash: 'outside', backend: 'node', feeLimit: 10 });
+      const invoice = anInvoice(2, { backend: 'node' });
+      await wallets.addInvoice(invoice);
+      await wallets.openReconciliation(opening);
+      const fund = { id: 'dep_9', walletId: 'wal_1', amount: 1, held: 10_000, at: morning };
+      const refused = { refused: 'unreconciled' };
+      expect(await wallets.startPayment(outside)).toEqual(refused);
+      expect(await wallets.payInternally(aPayment(2, { backend: 'node' }))).toEqual(refused);
+      expect(await wallets.fund(fund)).toBe('unreconciled');
+      // Money that arrives is credited.
+      expect(await wallets.receive({ id: 'inv_2', received: 1000, at: settledAt })).toBeDefined();
+      const end = { ...nodeBook, acceptedBy: null, at: settledAt };
+      expect(await wallets.endReconciliation({ ...end, openedAt: openedAt + 1 })).toBe(false);
+      expect(await wallets.endReconciliation({ ...end, openedAt })).toBe(true);
+      expect(await wallets.endReconciliation({ ...end, openedAt })).toBe(false);
+      expect(await wallets.startPayment(outside)).toMatchObject({ state: 'pending' });
+      expect(await wallets.fund(fund)).toBe('funded');
+      await expectSound(storage);
+    });
+
+    test('go back as far as the earliest backup that was not compared', async () => {
+      const { wallets } = await openWithNode(0);
+      await wallets.openReconciliation(opening);
+      await wallets.openReconciliation({ ...opening, since: morning + 5, at: openedAt + 1 });
+      expect(await wallets.reconciliation(nodeBook)).toMatchObject({
+        since: morning,
+        openedAt: openedAt + 1,
+      });
+      const end = { ...nodeBook, openedAt: openedAt + 1, acceptedBy: 'usr_1', at: settledAt };
+      await wallets.endReconciliation(end);
+      expect(await wallets.reconciliation(nodeBook)).toMatchObject({
+        endedAt: settledAt,
+        acceptedBy: 'usr_1',
+      });
+      await wallets.openReconciliation({ ...opening, since: morning + 5 });
+      const reopened = { since: morning + 5, endedAt: null, acceptedBy: null };
+      expect(await wallets.reconciliation(nodeBook)).toMatchObject(reopened);
+    });
+
+    test('get what was received and paid, once, also if the same is booked in parallel', async () => {
+      const storage = await openWithNode(500, 0);
+      const { wallets } = storage;
+      await wallets.openReconciliation(opening);
+      const found = moves({
+        held: 10_000,
+        receipts: [aReceipt(1, { received: 3000 }), aReceipt(2, { walletId: 'wal_2' })],
+        payments: [paid(1)],
+      });
+      const again = { ...found, receipts: [aReceipt(1, { id: 'inv_9', received: 3000 })], payments: [] };
+      const [states] = await Promise.all([found, found, again].map((each) => wallets.bookMoves(each)));
+      expect(states).toEqual({ inv_1: 'booked', inv_2: 'booked', pay_1: 'booked' });
+      expect(await balances(storage, 'wal_1', 'wal_2')).toEqual([500 + 3000 - 1010, 1000]);
+      expect(await wallets.paymentByHash('paid 1')).toMatchObject({
+        state: 'succeeded',
+        fee: 10,
+        feeLimit: 10,
+      });
+      expect(await wallets.invoice('inv_1')).toMatchObject({ state: 'paid', received: 3000 });
+      await expectSound(storage);
+      await wallets.endReconciliation({ ...nodeBook, openedAt, acceptedBy: null, at: settledAt });
+      expect(await wallets.bookMoves(moves({ held: 10_000, receipts: [aReceipt(5)] }))).toEqual({});
+      expect(await balances(storage, 'wal_1', 'wal_2')).toEqual([500 + 3000 - 1010, 1000]);
+    });
+
+    test('never hold more than the node because of a receipt', async () => {
+      const storage = await openWithNode(500);
+      const { wallets } = storage;
+      await wallets.openReconciliation(opening);
+      const found = { receipts: [aReceipt(1), aReceipt(2, { received: 200 })] };
+      expect(await wallets.bookMoves(moves({ ...found, held: 1499 }))).toEqual({
+        inv_1: 'held-back',
+        inv_2: 'booked',
+      });
+      expect(await wallets.bookMoves(moves({ ...found, held: null }))).toEqual({ inv_1: 'held-back' });
+      expect(await wallets.bookMoves(moves({ ...found, held: 1700 }))).toEqual({ inv_1: 'booked' });
+      expect(await balances(storage, 'wal_1')).toEqual([1700]);
+      await expectSound(storage);
+    });
+
+    test('that paid with money they were given after the backup get as much from the node', async () => {
+      const storage = await openWithNode(500, 100);
+      const { wallets } = storage;
+      await wallets.openReconciliation(opening);
+      const byHand = paid(2, { walletId: 'wal_2', mayFallShort: false });
+      expect(await wallets.bookMoves(moves({ payments: [paid(1), byHand] }))).toEqual({
+        pay_1: 'booked',
+        pay_2: 'held-back',
+      });
+      expect(await balances(storage, 'wal_1', 'wal_2')).toEqual([0, 100]);
+      await expectSound(storage);
+    });
+
+    test('whose receipt is held back get nothing from the node for what it may have paid', async () => {
+      const storage = await openWithNode(0);
+      const { wallets } = storage;
+      await wallets.openReconciliation(opening);
+      const found = { receipts: [aReceipt(1, { received: 5000 })], payments: [paid(1)] };
+      expect(await wallets.bookMoves(moves({ ...found, held: 100 }))).toEqual({
+        inv_1: 'held-back',
+        pay_1: 'held-back',
+      });
+      expect(await wallets.bookMoves(moves({ ...found, held: 3990 }))).toEqual({
+        inv_1: 'booked',
+        pay_1: 'booked',
+      });
+      expect(await balances(storage, 'wal_1')).toEqual([3990]);
+      await expectSound(storage);
+    });
+
+    test('are sound whatever the node did, in whatever portions it is booked', {
+      timeout: 60_000,
+    }, async () => {
+      const wallet = fc.constantFrom('wal_1', 'wal_2', 'wal_3');
+      const amount = fc.integer({ min: 1, max: 3000 });
+      const move = fc.record({
+        isReceipt: fc.boolean(),
+        wallet,
+        amount,
+        fee: fc.nat(30),
+        mayFallShort: fc.boolean(),
+      });
+      const scenario = fc.record({
+        funds: fc.tuple(fc.nat(2000), fc.nat(2000), fc.nat(2000)),
+        history: fc.array(move, { minLength: 1, maxLength: 25 }),
+        helds: fc.array(fc.option(fc.nat(30_000)), { minLength: 1, maxLength: 4 }),
+        // Portions overlap, and repeat what is known.
+        portions: fc.array(fc.tuple(fc.nat(25), fc.nat(25)), { minLength: 1, maxLength: 4 }),
+      });
+      await fc.assert(
+        fc.asyncProperty(scenario, async ({ funds, history, helds, portions }) => {
+          const storage = await openWithNode(...funds);
+          const { wallets } = storage;
+          await wallets.openReconciliation(opening);
+          const credited = new Map<string, number>();
+          for (const [index, [from, to]] of [...portions, [0, history.length] as const].entries()) {
+            const held = helds[index % helds.length] ?? null;
+            const numbered = history.map((each, number) => ({ ...each, number }));
+            const portion = numbered.slice(Math.min(from, to), Math.max(from, to));
+            const receipts = portion
+              .filter(({ isReceipt }) => isReceipt)
+              .map(({ number, wallet: walletId, amount: received }) =>
+                aReceipt(number, { id: `inv_${index}_${number}`, walletId, received }),
+              );
+            const payments = portion
+              .filter(({ isReceipt }) => !isReceipt)
+              .map(({ number, wallet: walletId, amount: cost, fee, mayFallShort }) =>
+                paid(number, {
+                  id: `pay_${index}_${number}`,
+                  depositId: `dep_${index}_${number}`,
+                  walletId,
+                  amount: cost,
+                  fee,
+                  mayFallShort,
+                }),
+              );
+            const before = await wallets.owed(nodeBook);
+            const states = await wallets.bookMoves(moves({ held, receipts, payments }));
+            const owed = await wallets.owed(nodeBook);
+            // Receipts that were credited make the wallets hold no more than the node has.
+            if (owed > before) expect(owed).toBeLessThanOrEqual(held ?? 0);
+            for (const { id, paymentHash, received } of receipts) {
+              if (states[id] !== 'booked') continue;
+              expect(credited.has(paymentHash)).toBe(false);
+              credited.set(paymentHash, received);
+            }
+            await expectSound(storage);
+          }
+          // With enough at the node, every receipt is credited, and every payment of a known wallet is booked.
+          const all = history.map((each, number) => ({ ...each, number }));
+          const rest = moves({
+            held: Number.MAX_SAFE_INTEGER,
+            receipts: all
+              .filter(({ isReceipt }) => isReceipt)
+              .map(({ number, wallet: walletId, amount: received }) =>
+                aReceipt(number, { id: `inv_last_${number}`, walletId, received }),
+              ),
+            payments: all
+              .filter(({ isReceipt, mayFallShort }) => !isReceipt && mayFallShort)
+              .map(({ number, wallet: walletId, amount: cost, fee }) =>
+                paid(number, {
+                  id: `pay_last_${number}`,
+                  depositId: `dep_last_${number}`,
+                  walletId,
+                  amount: cost,
+                  fee,
+                }),
+              ),
+          });
+          expect(Object.values(await wallets.bookMoves(rest))).not.toContain('held-back');
+          await expectSound(storage);
+          for (const balance of await balances(storage, 'wal_1', 'wal_2', 'wal_3'))
+            expect(balance).toBeGreaterThanOrEqual(0);
+        }),
+        { numRuns: 25 },
+      );
     });
   });
 

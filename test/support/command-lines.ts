@@ -218,6 +218,7 @@ export const commandLines: Record<string, Sample> = {
   'tokens revoke': about(['tokens', 'revoke'], [['tokens', 'create', 'swept'], '.id'], '--yes'),
   'wallet create': line('wallet', 'create'),
   'wallet backend': line('wallet', 'backend'),
+  'wallet reconcile': line('wallet', 'reconcile'),
   'wallet phrase': { make: (get) => fill(get).then(() => ({ args: ['wallet', 'phrase'] })) },
   'wallet balance': { make: (get) => fill(get).then(() => ({ args: ['wallet', 'balance'] })) },
   'wallet faucet': { make: (get) => fill(get).then(() => ({ args: ['wallet', 'faucet', '--sats', '5'] })) },

@@ -636,6 +636,11 @@ const samples: Record<string, Sample> = {
     callers: { ...loginOnly, login: conflict },
     example: () => ({ body: { node_id: `02${'ab'.repeat(32)}` } }),
   },
+  reconcileWallets: {
+    callers: loginOnly,
+    // No backup was restored.
+    example: () => ({ body: {} }),
+  },
   deleteWalletSecret: {
     callers: loginOnly,
     example: () => ({ params: { backend: 'phoenixd' } }),

@@ -91,6 +91,7 @@ export const balanceCommand = (context: Context) =>
     .action(async () => {
       const { data } = await context.client().call(getBalance, {}).catch(orNoWallet);
       await context.out.record(data, balanceColumns);
+      if (data.problem !== null) context.out.warn(data.problem);
     });
 
 function orNoWallet(error: unknown): never {

@@ -47,6 +47,11 @@ export const moneyCommands: Record<string, CommandEntry | NounEntry> = {
         endpoint: endpoints.trustNode,
         load: async () => (await import('../commands/wallet-backend.ts')).trustNodeCommand,
       },
+      reconcile: {
+        summary: 'Compare wallets with the Lightning node after a restore.',
+        endpoint: endpoints.reconcileWallets,
+        load: async () => (await import('../commands/reconcile-wallets.ts')).reconcileWalletsCommand,
+      },
       fund: {
         summary: 'Fund your wallet from the Lightning node.',
         endpoint: endpoints.fundWallet,

@@ -14,8 +14,10 @@ import {
   lapseGraceMs,
   Payments,
   paymentHandlers,
+  Reconciliation,
   trustNode,
   UnpaidInvoices,
+  WalletMarks,
   walletHandlers,
   withTrustedNode,
 } from '../features/wallet/index.ts';
@@ -33,6 +35,9 @@ interface WalletsFeatures {
 
 export type WalletFeature = ReturnType<typeof createWalletFeature>;
 type PaidListener = (invoice: InvoiceRecord) => Promise<void>;
+
+/** Comparing wallets with their node reads its history. */
+const followUpsPerReconciliation = 12;
 
 /** Wallets, their invoices and payments, over the Lightning back end. */
 export function createWalletFeature(deps: AppDeps, { vault, events, idempotency }: WalletsFeatures) {
@@ -66,7 +71,8 @@ export function createWalletFeature(deps: AppDeps, { vault, events, idempotency 
     await Promise.all(paidListeners.map((listener) => listener(invoice).catch(failed)));
   };
   const announce = ({ workspaceId }: { workspaceId: string }) => events.announce({ workspaceId });
-  const both = { store, wallets, backend, sealer, unpaid, announce, onPaid, makeId, world, log };
+  const marks = new WalletMarks(deps.dataKey, (count) => world.randomBytes(count));
+  const both = { store, wallets, backend, sealer, marks, unpaid, announce, onPaid, makeId, world, log };
   const invoices = createInvoices(both);
   const payments = new Payments({ ...both, settings: deps.settings });
 
@@ -75,18 +81,33 @@ export function createWalletFeature(deps: AppDeps, { vault, events, idempotency 
     await Promise.all([payments.followUp(signal), invoices.collect(signal)]);
   };
 
-  const watch = new BackendWatch({ store, backend, secretSource: lightning.secretSource, world, log });
+  const reconciliation = new Reconciliation({ ...both, followUp });
+  const { followUpMs } = deps.connecting;
+  const fromNowOn = async (times: Parameters<typeof repeatedly>[1], work: () => Promise<void>) => {
+    await work().catch(times.onFailure);
+    await repeatedly(world, times, work);
+  };
+  const { secretSource } = lightning;
+  const unreconciled = () => reconciliation.problems();
+  const watch = new BackendWatch({ store, backend, secretSource, unreconciled, world, log });
   // Only a configured back end is trusted.
   const unchanging = { trustedNode: store.trustedNode, trustNode: async () => false };
-  const ofNode = {
+  const isPublic = (url: URL) =>
+    peerAddressProblem(url, { mayBePrivate: false }, portOf(new URL(deps.process.url()))) === undefined;
+  const owners = {
     trustNode: (nodeId: string, signal: AbortSignal) =>
       trustNode(lightning.backend(), { store, world }, { nodeId, signal }),
     connectOnce: (terms: BackendTerms) =>
       withTrustedNode(lightning.connectOnce(terms), { store: unchanging, world }),
+    watch,
+    wallets,
+    payments,
+    reconciliation,
+    vault,
+    secretName: backendSecretName,
+    secretFault,
+    now: () => world.now(),
   };
-  const isPublic = (url: URL) =>
-    peerAddressProblem(url, { mayBePrivate: false }, portOf(new URL(deps.process.url()))) === undefined;
-  const owners = { ...ofNode, watch, wallets, payments, vault, secretName: backendSecretName, secretFault };
   const handlersDeps = {
     wallets,
     invoices,
@@ -117,12 +138,12 @@ export function createWalletFeature(deps: AppDeps, { vault, events, idempotency 
     onInvoicePaid: (listener: PaidListener) => void paidListeners.push(listener),
     jobs: [
       // Starts with the payments and invoices of an earlier daemon.
-      async (signal: AbortSignal, onFailure: OnFailure) => {
-        await followUp(signal).catch(onFailure);
-        await repeatedly(world, { everyMs: deps.connecting.followUpMs, signal, onFailure }, () =>
-          followUp(signal),
-        );
-      },
+      (signal: AbortSignal, onFailure: OnFailure) =>
+        fromNowOn({ everyMs: followUpMs, signal, onFailure }, () => followUp(signal)),
+      (signal: AbortSignal, onFailure: OnFailure) =>
+        fromNowOn({ everyMs: followUpsPerReconciliation * followUpMs, signal, onFailure }, async () => {
+          if (await reconciliation.runIfOpen(signal)) await watch.check(signal);
+        }),
       (signal: AbortSignal, onFailure: OnFailure) => watch.keepChecking(signal, onFailure),
     ],
     async close() {

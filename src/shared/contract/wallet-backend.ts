@@ -115,6 +115,84 @@ export const trustNode = endpoint({
   errors: [...common, 'invalid_request', 'conflict', 'unavailable'],
 });
 
+const Unexplained = Type.Object({
+  kind: Type.Enum(['payment', 'receipt']),
+  payment_hash: Type.String({ description: 'In hexadecimal.' }),
+  amount_msats: msats('What was paid without fees, or received.'),
+  fee_msats: msats('What was paid in fees.'),
+  at: Timestamp,
+  reason: Type.Enum(['unknown_wallet', 'in_flight', 'not_covered'], {
+    description:
+      '`unknown_wallet`: the node does not say whose it is; `in_flight`: the payment has not ended; `not_covered`: its wallet lacks the money for it, or the wallets would hold more than the node has.',
+  }),
+  wallet: nullable(Type.String({ description: 'Whose it is, if that is known: `wal_…`' })),
+  payee: nullable(Type.String({ description: 'The node that was paid, in hexadecimal.' })),
+  description: nullable(Type.String({ description: 'The description of its invoice.' })),
+});
+
+/** How far wallets are compared with their node after a restore. */
+export const WalletReconciliation = Type.Object(
+  {
+    backend: Type.String({ description: '`embedded`, or the node that the configuration names.' }),
+    network: Type.Enum([...lightningNetworks]),
+    state: Type.Enum(['none', 'open', 'ended'], {
+      description: '`open`: wallets pay nothing; `none`: no backup was restored.',
+    }),
+    since: nullable(Type.String({ description: 'The time of the backup, from which on the node is asked.' })),
+    ended_at: nullable(Type.String({ description: 'When wallets could pay again.' })),
+    accepted_by: nullable(
+      Type.String({ description: 'The id of the user who accepted the difference; null if there was none.' }),
+    ),
+    problems: Type.Array(Type.String(), { description: 'Why the node does not explain everything.' }),
+    booked: Type.Object({
+      payments: Type.Integer({ minimum: 0 }),
+      receipts: Type.Integer({ minimum: 0 }),
+    }),
+    unexplained: Type.Array(Unexplained, {
+      description:
+        'What the node paid and received and no wallet has, at most 200, those that keep it open first. Receipts without a wallet keep nothing open.',
+    }),
+    unexplained_count: Type.Integer({ minimum: 0 }),
+    balance_msats: nullable(msats('What the node can send, in millisatoshis; null if it was not asked.')),
+    owed_msats: msats('What the wallets of the host hold of it, payments in progress included.'),
+  },
+  { $id: 'WalletReconciliation' },
+);
+
+export const reconcileWallets = endpoint({
+  id: 'reconcileWallets',
+  method: 'POST',
+  path: '/v1/admin/wallet-backend/reconcile',
+  summary: 'Compare wallets with their Lightning node.',
+  description:
+    'After a backup was restored, wallets of a Lightning node pay nothing until this has ended. The daemon does it by itself: it books what the node paid and received since the backup and says whose it was, once each, and never so that the wallets hold more than the node has. What is left is listed; `assign` books it, and `accept` ends the comparison with it. 409 if nothing is open.',
+  tag: 'Wallet',
+  access,
+  body: StrictObject({
+    since: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'Compare from this time on, such as after the data was restored in another way.',
+      }),
+    ),
+    assign: Type.Optional(
+      Type.Array(
+        StrictObject({
+          payment_hash: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+          wallet: Type.String({ minLength: 1, maxLength: 64, description: '`wal_…`' }),
+        }),
+        { maxItems: 1000, description: 'Whose payments and receipts are, which the node does not say.' },
+      ),
+    ),
+    accept: Type.Optional(
+      Type.Boolean({ description: 'Let the wallets pay again, and leave what is unexplained to the node.' }),
+    ),
+  }),
+  bodyRequired: false,
+  result: WalletReconciliation,
+  errors: [...common, 'invalid_request', 'conflict', 'unavailable'],
+});
+
 export const checkWalletBackend = endpoint({
   id: 'checkWalletBackend',
   method: 'POST',
@@ -195,4 +273,5 @@ export const resolvePayment = endpoint({
   errors: [...common, 'not_found', 'invalid_request', 'conflict'],
 });
 
+export type WalletReconciliation = Static<typeof WalletReconciliation>;
 export type WalletBackendStatus = Static<typeof WalletBackendStatus>;

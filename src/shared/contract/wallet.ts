@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { dataOf } from './site.ts';
-import { StrictObject, Timestamp } from './vocabulary.ts';
+import { nullable, StrictObject, Timestamp } from './vocabulary.ts';
 
 /** A whole number of satoshis. */
 export function sats(description: string) {
@@ -10,6 +10,10 @@ export function sats(description: string) {
 
 /** A whole number of millisatoshis. */
 export const msats = sats;
+
+const problem = nullable(
+  Type.String({ description: 'Why the wallet pays nothing now, as a sentence; null if it can pay.' }),
+);
 
 /** A wallet, without its recovery phrase. */
 export const Wallet = Type.Object(
@@ -25,6 +29,7 @@ export const Wallet = Type.Object(
     balanceSats: sats('What can be spent, in whole satoshis, rounded down.'),
     balanceMsats: msats('What can be spent, in millisatoshis.'),
     pendingMsats: msats('Reserved for pending payments and their fees, in millisatoshis.'),
+    problem,
     createdAt: Timestamp,
   },
   { $id: 'Wallet' },
@@ -103,6 +108,7 @@ export const getBalance = endpoint({
       balanceSats: sats('What can be spent, in whole satoshis, rounded down.'),
       balanceMsats: msats('What can be spent, in millisatoshis.'),
       pendingMsats: msats('Reserved for pending payments and their fees, in millisatoshis.'),
+      problem,
       identityPubkey: Type.String({ description: 'The id of its Lightning node, in hexadecimal.' }),
       network: Type.String({ description: '`regtest` for play money.' }),
       backend: Type.String({ description: 'How it pays and is paid; `embedded`: within this host.' }),

@@ -102,6 +102,7 @@ export const commandSamples: Readonly<Record<string, string>> = {
   putWalletSecret: 'gateway wallet connect phoenixd',
   readAllWhispers: 'gateway whispers read --with ann',
   readWhisper: 'gateway whispers read --with ann',
+  reconcileWallets: 'gateway wallet reconcile --assign all --to wal_01jd…',
   refreshModels: 'gateway models refresh',
   reloadConfiguration: 'gateway reload',
   removeEngineModel: 'gateway engine remove qwen3-4b-q4',

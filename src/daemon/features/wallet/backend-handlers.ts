@@ -4,17 +4,20 @@ import {
   fundWallet,
   getWalletBackend,
   putWalletSecret,
+  reconcileWallets,
   resolvePayment,
   trustNode,
+  type WalletReconciliation,
 } from '../../../shared/contract/wallet-backend.ts';
 import { inputFault } from '../../../shared/input-faults.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { isoTime, parseTime } from '../../../shared/time.ts';
 import type { ConnectedBackend, LightningNetwork } from '../../../shared/wallet-backends.ts';
 import { actingUser, type Handler, implement } from '../../handler.ts';
 import type { LightningBackend } from '../lightning/index.ts';
 import type { Vault } from '../vault/index.ts';
 import type { BackendWatch } from './backend-watch.ts';
 import type { Payments } from './payments.ts';
+import type { Reconciliation, ReconciliationReport } from './reconciliation.ts';
 import type { Wallets } from './wallets.ts';
 
 export interface BackendHandlersDeps {
@@ -24,11 +27,13 @@ export interface BackendHandlersDeps {
   /** A back end that is not configured, to be closed. */
   connectOnce: (terms: BackendTerms) => LightningBackend;
   payments: Pick<Payments, 'resolve'>;
+  reconciliation: Pick<Reconciliation, 'run'>;
   vault: Pick<Vault, 'keep' | 'forget'>;
   /** The name of a back end's secret in the vault. */
   secretName: (backend: ConnectedBackend) => string;
   /** The fault of a secret: `must be …`; undefined if it is valid. */
   secretFault: (backend: ConnectedBackend, secret: string) => string | undefined;
+  now: () => number;
 }
 
 /** The address and secret of a back end. */
@@ -45,11 +50,13 @@ export function backendHandlers({
   watch,
   wallets,
   payments,
+  reconciliation,
   trustNode: trust,
   connectOnce,
   vault,
   secretName,
   secretFault,
+  now,
 }: BackendHandlersDeps): Handler[] {
   return [
     implement(getWalletBackend, ({ signal }) => watch.check(signal)),
@@ -70,6 +77,22 @@ export function backendHandlers({
     implement(trustNode, async ({ body, signal }) => {
       await trust(body.node_id, signal);
       return await watch.check(signal);
+    }),
+
+    implement(reconcileWallets, async ({ caller, body, signal }) => {
+      const since = body?.since === undefined ? undefined : parseTime(body.since);
+      if (body?.since !== undefined && !(since !== undefined && since >= 0 && since <= now()))
+        throw inputFault('since', 'must be a time in the past');
+      const report = await reconciliation.run(
+        {
+          since,
+          assigned: new Map(body?.assign?.map((each) => [each.payment_hash, each.wallet])),
+          acceptedBy: body?.accept === true ? actingUser(caller).userId : undefined,
+        },
+        signal,
+      );
+      await watch.check(signal);
+      return reconciliationView(report);
     }),
 
     implement(putWalletSecret, async ({ params: { backend }, body }) => {
@@ -105,4 +128,36 @@ export function backendHandlers({
       };
     }),
   ];
+}
+
+const listedMax = 200;
+
+function reconciliationView(report: ReconciliationReport): WalletReconciliation {
+  const { backend, network, record, problems, booked, unexplained, held, owed } = report;
+  return {
+    backend,
+    network,
+    state: record === undefined ? 'none' : record.endedAt === null ? 'open' : 'ended',
+    since: record === undefined ? null : isoTime(record.since),
+    ended_at: record === undefined || record.endedAt === null ? null : isoTime(record.endedAt),
+    accepted_by: record?.acceptedBy ?? null,
+    problems,
+    booked,
+    unexplained: unexplained
+      .slice(0, listedMax)
+      .map(({ kind, paymentHash, amountMsat, feeMsat, at, reason, wallet, payee, description }) => ({
+        kind,
+        payment_hash: paymentHash,
+        amount_msats: amountMsat,
+        fee_msats: feeMsat,
+        at: isoTime(at),
+        reason,
+        wallet: wallet?.id ?? null,
+        payee,
+        description,
+      })),
+    unexplained_count: unexplained.length,
+    balance_msats: held,
+    owed_msats: owed,
+  };
 }

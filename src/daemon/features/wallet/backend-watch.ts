@@ -13,6 +13,8 @@ export interface BackendWatchDeps {
   /** Where the secret of the configured back end comes from. */
   secretSource: () => Promise<WalletBackendStatus['secret']>;
   store: Pick<WalletStore, 'owed' | 'overduePayments'>;
+  /** What keeps the wallets of the configured back end from paying, in sentences. */
+  unreconciled: () => Promise<string[]>;
   world: Pick<World, 'sleep' | 'now'>;
   log: Pick<Log, 'warn'>;
 }
@@ -50,9 +52,13 @@ export class BackendWatch {
 
   /** Asks the configured back end. Rejects only if the daemon itself fails. */
   async check(signal: AbortSignal): Promise<WalletBackendStatus> {
-    const { secretSource } = this.#deps;
+    const { secretSource, unreconciled } = this.#deps;
     const backend = this.#deps.backend();
-    const { state, problems, info, owed } = await this.inspect(backend, signal);
+    const inspected = await this.inspect(backend, signal);
+    const { info, owed } = inspected;
+    const open = await unreconciled();
+    const problems = [...open, ...inspected.problems];
+    const state = open.length > 0 && inspected.state === 'ready' ? 'limited' : inspected.state;
     const { name, network } = backend;
     this.#learn({ backend: name, state, problems });
     return {

@@ -173,6 +173,7 @@ async function factsOf({ wallets }: WalletHandlersDeps, wallet: WalletRecord) {
     balanceSats: Math.floor(available / 1000),
     balanceMsats: available,
     pendingMsats: pending,
+    problem: await wallets.problemOf(wallet),
   };
 }
 

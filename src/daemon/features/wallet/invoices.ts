@@ -9,6 +9,7 @@ import type { DataSealer } from '../vault/index.ts';
 import { toApiError } from './backend-error.ts';
 import type { InvoiceRecord, ItemPage, WalletRecord, WalletStore } from './store.ts';
 import { type Requester, requesterOf, type UnpaidInvoices } from './unpaid-invoices.ts';
+import type { WalletMarks } from './wallet-marks.ts';
 import type { Wallets } from './wallets.ts';
 
 export interface InvoicesDeps {
@@ -16,6 +17,7 @@ export interface InvoicesDeps {
   wallets: Pick<Wallets, 'of' | 'required'>;
   backend: () => LightningBackend;
   sealer: DataSealer;
+  marks: Pick<WalletMarks, 'markOf' | 'preimageFor'>;
   unpaid: Pick<UnpaidInvoices, 'within'>;
   /** Called once an invoice was paid over Lightning, and that is on disk. */
   onPaid?: (invoice: InvoiceRecord) => Promise<void>;
@@ -148,7 +150,7 @@ function issue(
 
 /** Has the back end issue an invoice, checks it, and stores it with its sealed preimage. */
 async function issueNow(
-  { store, backend: current, sealer, makeId, world }: InvoicesDeps,
+  { store, backend: current, sealer, marks, makeId, world }: InvoicesDeps,
   wallet: WalletRecord,
   { amountSats, description, descriptionHash, expirySeconds = defaultExpirySeconds }: InvoiceTerms,
 ): Promise<InvoiceRecord> {
@@ -159,6 +161,8 @@ async function issueNow(
     amountMsat,
     description,
     expirySeconds,
+    mark: marks.markOf(wallet),
+    preimage: marks.preimageFor(wallet),
     ...(descriptionHash !== undefined && { descriptionHash }),
   };
   const { invoice, preimage } = await backend.createInvoice(request).catch((error: unknown) => {

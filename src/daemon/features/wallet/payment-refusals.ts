@@ -18,11 +18,20 @@ export function recorded(
       throw overBudget(payment.amount + payment.feeLimit, result.left, limits);
     case 'taken':
       throw taken({ id: payment.walletId }, result.payment);
+    case 'unreconciled':
+      throw unreconciled();
     case 'expired':
       throw inputFault('invoice', 'has expired or was paid');
     default:
       throw inputFault('invoice', 'cannot be settled within this host');
   }
+}
+
+export const unreconciledText =
+  'This host restored a backup, and its wallets pay nothing until they are compared with its Lightning node. Its owner can see why: gateway wallet reconcile';
+
+export function unreconciled(): ApiError {
+  return new ApiError('unavailable', { message: unreconciledText });
 }
 
 export function insufficient(needed: number, available: number): ApiError {

@@ -18,7 +18,7 @@ import { feeLimitFor } from './amounts.ts';
 import { toApiError } from './backend-error.ts';
 import { isInvoice } from './destinations.ts';
 import { preimageOf } from './invoices.ts';
-import { insufficient, overBudget, recorded, taken } from './payment-refusals.ts';
+import { insufficient, overBudget, recorded, taken, unreconciled } from './payment-refusals.ts';
 import {
   budgetOf,
   type PayOptions,
@@ -34,6 +34,7 @@ import type {
   WalletRecord,
   WalletStore,
 } from './store.ts';
+import type { WalletMarks } from './wallet-marks.ts';
 import type { Wallets } from './wallets.ts';
 
 export interface PaymentsDeps {
@@ -41,6 +42,7 @@ export interface PaymentsDeps {
   wallets: Pick<Wallets, 'of' | 'required'>;
   backend: () => LightningBackend;
   sealer: DataSealer;
+  marks: Pick<WalletMarks, 'markOf'>;
   /** Read on each payment: the hosts of which it has to declare one; empty for any. `*.example.com` matches every name below it. */
   settings: { readonly paymentHosts: readonly string[] };
   /** Called once a wallet's events are on disk. */
@@ -122,6 +124,7 @@ export class Payments {
     const { host = null, timeoutMs = defaultTimeoutMs } = request;
     const wallet = await wallets.required(caller);
     this.#requireHost(host);
+    await this.#requireReconciled(wallet);
     const payable = await this.#payable(wallet, await readInvoice(request.invoice), backend);
     requireWithinMaximum(payable.amount, request);
     if (limits) requireWithinLimit(payable.amount, limits);
@@ -172,11 +175,9 @@ export class Payments {
     const paymentId = earlier?.walletId === wallet?.id ? (earlier?.id ?? null) : null;
     const quote = { invoice, text: read.text, expiresAt, feeLimit, problem: undefined, paymentId };
     try {
-      const { amount } = await this.#payable(
-        wallet ?? (await this.#deps.wallets.required(caller)),
-        read,
-        backend,
-      );
+      const payer = wallet ?? (await this.#deps.wallets.required(caller));
+      await this.#requireReconciled(payer);
+      const { amount } = await this.#payable(payer, read, backend);
       const needed = amount + (feeLimit ?? 0);
       const { available } = await this.#deps.store.balance(wallet?.id ?? '');
       return { ...quote, problem: available < needed ? insufficient(needed, available) : undefined };
@@ -299,6 +300,12 @@ export class Payments {
     if (!isAllowed) throw inputFault('host', 'is not one of `wallet.declared_hosts`');
   }
 
+  /** An invoice must not be cancelled for a payment that will be refused. */
+  async #requireReconciled(wallet: WalletRecord): Promise<void> {
+    const reconciliation = await this.#deps.store.reconciliation(wallet);
+    if (reconciliation && reconciliation.endedAt === null) throw unreconciled();
+  }
+
   /** Checks everything but the balance, which the write that records the payment checks. */
   async #payable(
     wallet: WalletRecord,
@@ -393,6 +400,7 @@ export class Payments {
         amountMsat: amount,
         maxFeeMsat: feeLimit,
         idempotencyKey: id,
+        mark: this.#deps.marks.markOf(wallet),
         signal: this.#stopping.signal,
       });
       await this.#settle(payment, outcome, wallet);

@@ -100,7 +100,62 @@ export type PaymentRefusal =
   | { refused: 'insufficient'; available: number }
   | { refused: 'budget'; left: number }
   | { refused: 'taken'; payment: Pick<PaymentRecord, 'id' | 'walletId' | 'state'> }
-  | { refused: 'expired' | 'unknown-invoice' };
+  | { refused: 'expired' | 'unknown-invoice' | 'unreconciled' };
+
+/**
+ * The comparison of the wallets of a back end with their node, after a backup of an earlier time was restored. Until it has
+ * ended, the wallets pay nothing and are not funded.
+ */
+export interface ReconciliationRecord extends WalletBook {
+  /** What the node did since then may be unknown here. */
+  since: number;
+  openedAt: number;
+  endedAt: number | null;
+  /** The owner of the host who accepted the difference that was left; null if there was none. */
+  acceptedBy: string | null;
+}
+
+/** A payment that the node made, and the wallet that made it. `preimage` is sealed. */
+export interface BookedPayment
+  extends Pick<
+    PaymentRecord,
+    | 'id'
+    | 'walletId'
+    | 'paymentHash'
+    | 'invoice'
+    | 'amount'
+    | 'payee'
+    | 'description'
+    | 'backend'
+    | 'createdAt'
+    | 'expiresAt'
+  > {
+  fee: number;
+  preimage: string;
+  /** Set if the node says whose it was: what the wallet lacks is then taken from what no wallet holds, as `depositId`. */
+  mayFallShort: boolean;
+  depositId: string;
+}
+
+/** A receipt of the node, and the wallet whose invoice it was for. */
+export type BookedReceipt = NewInvoice & { received: number };
+
+export interface MovesToBook extends WalletBook {
+  /** Of the reconciliation. */
+  openedAt: number;
+  /** What the node has; null if it does not say. */
+  held: number | null;
+  /** Oldest first, like the payments. */
+  receipts: readonly BookedReceipt[];
+  payments: readonly BookedPayment[];
+  at: number;
+}
+
+/**
+ * What became of each receipt and payment that was not known, by id. `held-back`: the wallets would hold more than the node has, or the wallet lacks the
+ * money.
+ */
+export type BookedStates = Record<string, 'booked' | 'held-back'>;
 
 /** How a pending payment ended. */
 export type Settlement = { id: string; at: number; resolvedBy?: string } & (
@@ -144,7 +199,7 @@ export interface WalletStore {
   owed(book: WalletBook): Promise<number>;
   /**
    * Adds money of the wallet's back end, of which it has `held`. Returns what no wallet holds, without a change, if that
-   * is less.
+   * is less, and `unreconciled` if the wallets await that they are compared with the node.
    */
   fund(deposit: {
     id: string;
@@ -152,13 +207,28 @@ export interface WalletStore {
     amount: number;
     held: number;
     at: number;
-  }): Promise<'funded' | { unassigned: number }>;
+  }): Promise<'funded' | 'unreconciled' | { unassigned: number }>;
 
   /** The node that holds the money of a back end's wallets. */
   trustedNode(book: WalletBook): Promise<string | undefined>;
   /** Replaces it; `replaces` is the current one. Returns false without a change if that is another one. */
   trustNode(
     node: WalletBook & { nodeId: string; replaces: string | undefined; at: number },
+  ): Promise<boolean>;
+
+  /** All wallets of a back end, those that others have replaced included. */
+  walletsOf(book: WalletBook): Promise<WalletRecord[]>;
+  reconciliation(book: WalletBook): Promise<ReconciliationRecord | undefined>;
+  /** Lets the wallets of a back end await a comparison; one that has not ended keeps its earlier time. */
+  openReconciliation(opening: WalletBook & { since: number; at: number }): Promise<void>;
+  /**
+   * Books what the node received and paid, unless it is known, and as long as the wallets hold no more than the node has.
+   * Changes nothing if the reconciliation has ended.
+   */
+  bookMoves(moves: MovesToBook): Promise<BookedStates>;
+  /** Returns false without a change if it has ended, or another one was opened. */
+  endReconciliation(
+    end: WalletBook & Pick<ReconciliationRecord, 'openedAt' | 'acceptedBy'> & { at: number },
   ): Promise<boolean>;
 
   addInvoice(invoice: NewInvoice): Promise<void>;

@@ -8,6 +8,7 @@ import { type LightningBackend, loadMnemonic, type NodeKey } from '../lightning/
 import type { Vault } from '../vault/index.ts';
 import { formatMsat } from './amounts.ts';
 import { toApiError } from './backend-error.ts';
+import { unreconciled, unreconciledText } from './payment-refusals.ts';
 import type { WalletBalance, WalletBook, WalletRecord, WalletStore } from './store.ts';
 
 export interface WalletsDeps {
@@ -44,6 +45,12 @@ export function createWallets(deps: WalletsDeps) {
     of: (caller: Caller): Promise<WalletRecord | undefined> => find(caller),
 
     balanceOf: (wallet: WalletRecord): Promise<WalletBalance> => store.balance(wallet.id),
+
+    /** Why a wallet pays nothing now, as a sentence; null if it can. */
+    async problemOf(wallet: WalletRecord): Promise<string | null> {
+      const reconciliation = await store.reconciliation(wallet);
+      return reconciliation && reconciliation.endedAt === null ? unreconciledText : null;
+    },
 
     /** The wallet of a user. */
     ofUser: (userId: string): Promise<WalletRecord | undefined> =>
@@ -130,6 +137,7 @@ export function createWallets(deps: WalletsDeps) {
       const deposit = { id: deps.makeId('dep'), walletId: wallet.id, amount: amountSats * 1000, held };
       const outcome = await store.fund({ ...deposit, at: world.now() });
       if (outcome === 'funded') return wallet;
+      if (outcome === 'unreconciled') throw unreconciled();
       throw new ApiError('conflict', {
         param: 'amount_sats',
         message: `The node has only ${formatMsat(outcome.unassigned)} that no wallet holds.`,

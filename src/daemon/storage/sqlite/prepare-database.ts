@@ -6,13 +6,14 @@ import { commitCountFile, requireAllCommits } from './engine/commit-count.ts';
 import { type Connection, openForWriting } from './engine/connection.ts';
 import { checkHeader, createIfMissing, fsyncPath } from './engine/database-file.ts';
 import { DataNeedsRepair, isDamage } from './engine/errors.ts';
-import { readMeta, writeMeta } from './engine/meta.ts';
+import { readMeta, removeMeta, writeMeta } from './engine/meta.ts';
 import { type Migration, migrate, needsMigration, schemaVersion } from './engine/migrate.ts';
 import { walDamage } from './engine/wal-damage.ts';
 import { expireCredentials } from './expire-credentials.ts';
 import { requireFile } from './guard/file-kind.ts';
 import { balanceProblems, balanceTotals, checkBalances } from './metering/check-balances.ts';
 import { matchesCheckpoint, writeCheckpoint } from './metering/checkpoint.ts';
+import { openAfterRestore } from './wallet/reconciliation-writes.ts';
 
 interface PrepareOptions {
   file: string;
@@ -118,6 +119,11 @@ function markOpen(database: Connection, { now, log }: PrepareOptions): void {
     log.warn({ now: isoTime(at), last_seen: isoTime(lastSeen) }, 'the system clock went back');
   database.transaction(() => {
     if (at < lastSeen) expireCredentials(database, { at, seen: lastSeen });
+    const restoredTo = readMeta(database, 'restored_to');
+    if (restoredTo !== undefined) {
+      database.prepare(openAfterRestore).run({ since: restoredTo, at });
+      removeMeta(database, 'restored_to');
+    }
     if (readMeta(database, 'clean_shutdown') !== 1) writeMeta(database, 'needs_check', 1);
     writeCheckpoint(database);
     writeMeta(database, 'clean_shutdown', 0);

@@ -7,7 +7,7 @@ import type {
   PaymentRequest,
 } from '../../../../src/daemon/features/lightning/index.ts';
 import { createDataSealer } from '../../../../src/daemon/features/vault/index.ts';
-import { Payments } from '../../../../src/daemon/features/wallet/index.ts';
+import { Payments, WalletMarks } from '../../../../src/daemon/features/wallet/index.ts';
 import type { LoginCaller } from '../../../../src/daemon/handler.ts';
 import { idMaker } from '../../../../src/shared/ids.ts';
 import { addUsers } from '../../../storage/records.ts';
@@ -96,6 +96,7 @@ async function start(more: Pick<LightningBackend, 'mayForget'> = {}) {
       backend: () => backend,
       wallets: { of: async () => wallet, required: async () => wallet },
       sealer: createDataSealer(new Uint8Array(32), world.randomBytes),
+      marks: new WalletMarks(new Uint8Array(32), world.randomBytes),
       settings: { paymentHosts: [] },
       announce: ({ workspaceId }) => announced.push(workspaceId),
       makeId: idMaker(world.now, world.randomBytes),

@@ -111,6 +111,7 @@ const ofPersons: Readonly<Record<string, 'stays' | 'goes' | 'ends'>> = {
   'rejections.end_user': 'stays',
   'shouts.author': 'goes',
   'tokens.user_id': 'ends',
+  'wallet_reconciliations.accepted_by': 'stays',
   'wallets.owner_id': 'stays',
   'whispers.recipient': 'stays',
   'whispers.sender': 'stays',

@@ -17,7 +17,7 @@ import { isoTime } from '../../../../shared/time.ts';
 import type { Connection } from '../engine/connection.ts';
 import { checkHeader, fsyncPath } from '../engine/database-file.ts';
 import { BackupUnusable, DataNeedsRepair, isDamage } from '../engine/errors.ts';
-import { writeMeta } from '../engine/meta.ts';
+import { readMeta, writeMeta } from '../engine/meta.ts';
 import { schemaVersion, supportedVersions } from '../engine/migrate.ts';
 import { migrations } from '../engine/migrations/index.ts';
 import { lockFolder } from '../guard/folder-lock.ts';
@@ -105,6 +105,8 @@ function unpack(copy: string, { backup, fileNames, onProgress }: RestoreTask) {
       }
       removeBackupTables(database);
       const madeAt = info.has('made_at') ? Number(info.get('made_at')) : undefined;
+      // A plain copy is not older than the last start before it.
+      writeMeta(database, 'restored_to', madeAt ?? readMeta(database, 'last_seen') ?? 0);
       return { madeAt, schemaVersion: schemaVersion(database), others, masters: mastersIn(database) };
     } finally {
       database.close();

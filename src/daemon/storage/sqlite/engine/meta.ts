@@ -9,6 +9,7 @@ import type { Connection } from './connection.ts';
  * `needs_check`: 1 after an unclean shutdown, until the whole database was checked.
  * `first_event`, `last_event`: bounds of the sequences of stored events; the last keeps rising after all were pruned.
  * `folded_to`: the last call in the daily totals and the index.
+ * `restored_to`: the time of the backup that was restored, until the first start after it.
  * `commits`: how many transactions the writer thread has committed.
  */
 export type MetaName =
@@ -22,6 +23,7 @@ export type MetaName =
   | 'checkpoint_link'
   | 'checked_at'
   | 'needs_check'
+  | 'restored_to'
   | 'commits';
 
 /** Undefined if it was never written. */
@@ -35,6 +37,10 @@ export function writeMeta(database: Connection, name: MetaName, value: number): 
       'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
     )
     .run(name, value);
+}
+
+export function removeMeta(database: Connection, name: MetaName): void {
+  database.prepare<[MetaName]>('DELETE FROM meta WHERE name = ?').run(name);
 }
 
 /** The highest event sequence ever used; 0 before the first event. */

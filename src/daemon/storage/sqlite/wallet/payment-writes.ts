@@ -8,6 +8,7 @@ import { and, eq, gt, type Orm } from '../engine/orm.ts';
 import { hostAccount, inFlightAccount, lightningAccount, walletAccount } from '../metering/accounts.ts';
 import type { Move, WalletBooking } from './booking.ts';
 import { leftOfBudget } from './budgets.ts';
+import { isUnreconciled } from './reconciliation-writes.ts';
 import { hasNotFailed, invoices, payments, wallets } from './tables.ts';
 
 interface InternalPayment {
@@ -16,6 +17,12 @@ interface InternalPayment {
 }
 
 export function paymentWrites(orm: Orm, { available, book, invoicePaid, paymentSettled }: WalletBooking) {
+  const bookOf = (id: string) =>
+    orm
+      .select({ backend: wallets.backend, network: wallets.network })
+      .from(wallets)
+      .where(eq(wallets.id, id))
+      .get();
   /** Why the payment cannot be recorded now. */
   const refusal = (payment: NewPayment): PaymentRefusal | undefined => {
     const { walletId, paymentHash, amount, feeLimit, expiresAt, createdAt, budget } = payment;
@@ -24,6 +31,8 @@ export function paymentWrites(orm: Orm, { available, book, invoicePaid, paymentS
     if (taken)
       return { refused: 'taken', payment: { id: taken.id, walletId: taken.walletId, state: taken.state } };
     if (expiresAt <= createdAt) return { refused: 'expired' };
+    const payer = bookOf(walletId);
+    if (payer && isUnreconciled(orm, payer)) return { refused: 'unreconciled' };
     const needed = amount + feeLimit;
     const left = budget ? leftOfBudget(orm, walletId, budget) : needed;
     if (left < needed) return { refused: 'budget', left };
@@ -39,12 +48,6 @@ export function paymentWrites(orm: Orm, { available, book, invoicePaid, paymentS
         eq(invoices.invoice, payment.invoice),
       );
       const invoice = orm.select().from(invoices).where(isSame).get();
-      const bookOf = (id: string) =>
-        orm
-          .select({ backend: wallets.backend, network: wallets.network })
-          .from(wallets)
-          .where(eq(wallets.id, id))
-          .get();
       const preimage = invoice?.preimage ?? revealed;
       if (!invoice || preimage === undefined || invoice.amount !== amount)
         return { refused: 'unknown-invoice' };

@@ -5,7 +5,8 @@ import { walletAccount } from '../metering/accounts.ts';
 import { accounts } from '../metering/ledger-tables.ts';
 import { leftOfBudget } from './budgets.ts';
 import { heldOfWallet, heldOfWallets, isPending } from './pending.ts';
-import { hasNotFailed, invoices, payments, walletNodes, wallets } from './tables.ts';
+import { isOfBook } from './reconciliation-writes.ts';
+import { hasNotFailed, invoices, payments, walletNodes, walletReconciliations, wallets } from './tables.ts';
 import type { WalletWrites } from './writes.ts';
 
 const { secret: _secret, replacedAt: _replacedAt, ...walletColumns } = columnsOf(wallets);
@@ -69,6 +70,17 @@ export function walletStore({ database, orm, writer }: StoreContext<WalletWrites
         .where(and(eq(walletNodes.backend, backend), eq(walletNodes.network, network)))
         .get()?.nodeId,
     trustNode: (node) => writer.write('wallets.trustNode', node),
+
+    walletsOf: async ({ backend, network }) =>
+      orm
+        .select(walletColumns)
+        .from(wallets)
+        .where(and(eq(wallets.backend, backend), eq(wallets.network, network)))
+        .all(),
+    reconciliation: async (book) => orm.select().from(walletReconciliations).where(isOfBook(book)).get(),
+    openReconciliation: (opening) => writer.write('reconciliations.open', opening),
+    bookMoves: (moves) => writer.write('reconciliations.book', moves),
+    endReconciliation: (end) => writer.write('reconciliations.end', end),
 
     addInvoice: (invoice) => writer.write('invoices.insert', invoice),
     invoice: async (id) => findInvoice(eq(invoices.id, id)),

@@ -71,6 +71,20 @@ export const payments = sqliteTable('payments', {
 /** A literal, as SQLite does not use a partial index for a bound value. */
 export const hasNotFailed = sql`${payments.state} <> 'failed'`;
 
+/** Columns of a `ReconciliationRecord`. */
+export const walletReconciliations = sqliteTable(
+  'wallet_reconciliations',
+  {
+    backend: text().notNull(),
+    network: text().$type<LightningNetwork>().notNull(),
+    since: integer().notNull(),
+    openedAt: integer().notNull(),
+    endedAt: integer(),
+    acceptedBy: text(),
+  },
+  ({ backend, network }) => [primaryKey({ columns: [backend, network] })],
+);
+
 /** The node that holds the money of the wallets of a back end and network. */
 export const walletNodes = sqliteTable(
   'wallet_nodes',

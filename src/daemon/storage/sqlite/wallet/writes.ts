@@ -1,4 +1,4 @@
-import type { NewInvoice, WalletStore } from '../../../features/wallet/store.ts';
+import type { NewInvoice, WalletBook, WalletStore } from '../../../features/wallet/store.ts';
 import type { Connection } from '../engine/connection.ts';
 import { and, eq, type Orm, or, sql } from '../engine/orm.ts';
 import { faucetAccount, lightningAccount, walletAccount } from '../metering/accounts.ts';
@@ -6,16 +6,21 @@ import type { BatchTotals } from '../metering/batch-totals.ts';
 import { walletBooking } from './booking.ts';
 import { paymentWrites } from './payment-writes.ts';
 import { heldOfWallets } from './pending.ts';
+import { isUnreconciled, reconciliationWrites } from './reconciliation-writes.ts';
 import { invoices, walletDeposits, walletNodes, wallets } from './tables.ts';
 import { walletCreation } from './wallet-creation.ts';
 
 export function walletWrites(database: Connection, orm: Orm, totals: BatchTotals) {
   const booking = walletBooking(database, orm, totals);
   const { available, book, invoicePaid } = booking;
-  /** The sum of all balances at the same back end, pending payments included. */
-  const owedBy = (walletId: string): number => {
+  const bookOf = (walletId: string): WalletBook => {
     const own = orm.select().from(wallets).where(eq(wallets.id, walletId)).get();
     if (!own) throw new Error('there is no such wallet');
+    return own;
+  };
+  /** The sum of all balances at the same back end, pending payments included. */
+  const owedBy = (walletId: string): number => {
+    const own = bookOf(walletId);
     const isSameBook = and(eq(wallets.backend, own.backend), eq(wallets.network, own.network));
     const ids = orm.select({ id: wallets.id }).from(wallets).where(isSameBook).all();
     return ids.reduce((sum, { id }) => sum + available(id), heldOfWallets(orm, isSameBook));
@@ -34,8 +39,9 @@ export function walletWrites(database: Connection, orm: Orm, totals: BatchTotals
       return true;
     },
 
-    'wallets.fund': ({ held, at, ...deposit }: Funding): 'funded' | { unassigned: number } => {
+    'wallets.fund': ({ held, at, ...deposit }: Funding): Awaited<ReturnType<WalletStore['fund']>> => {
       const { id, walletId, amount } = deposit;
+      if (isUnreconciled(orm, bookOf(walletId))) return 'unreconciled';
       const unassigned = held - owedBy(walletId);
       if (unassigned < amount) return { unassigned: Math.max(unassigned, 0) };
       orm
@@ -90,6 +96,7 @@ export function walletWrites(database: Connection, orm: Orm, totals: BatchTotals
 
     ...walletCreation(orm, booking),
     ...paymentWrites(orm, booking),
+    ...reconciliationWrites(orm, booking),
   };
 }
 

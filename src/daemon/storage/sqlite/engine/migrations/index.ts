@@ -8,6 +8,7 @@ import { callLabels } from './0044-call-labels.ts';
 import { usageSlots } from './0045-usage-slots.ts';
 import { paywallOrigins } from './0046-paywall-origins.ts';
 import { autopilotDirectory } from './0047-autopilot-directory.ts';
+import { walletReconciliations } from './0048-wallet-reconciliations.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   usageSlots,
   paywallOrigins,
   autopilotDirectory,
+  walletReconciliations,
 ];
