@@ -113,11 +113,18 @@ const messagesTypes: Record<number, string> = {
 
 const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
 
-/** Whether the example names something that must exist. */
-const namesThings = ({ id }: Endpoint) =>
-  /^(get|delete|cancel)Response$|^listInputItems$|Keys$|ProviderKey$|^(rotate|export)Vault$|^(issue|revoke)Key$|^showKey$|Limits$|KeyDefaults$|^getUsage$|^getTrace$/.test(
-    id,
-  );
+/** Whether the example names something of `createExamples` that must exist. */
+function namesThings(endpoint: Endpoint): boolean {
+  const named = new Set<string | symbol>();
+  const noting: ProxyHandler<ExampleIds> = {
+    get(ids, name) {
+      named.add(name);
+      return Reflect.get(ids, name);
+    },
+  };
+  exampleOf(endpoint, new Proxy(placeholderIds, noting));
+  return ['response', 'request', 'key'].some((name) => named.has(name));
+}
 
 const thingsFor = async (endpoint: Endpoint, key: string) =>
   namesThings(endpoint) ? await place.createExamples(key, endpoint) : await withPeople(endpoint);

@@ -20,8 +20,8 @@ interface Pending {
   resolve: (result: unknown) => void;
   reject: (error: Error) => void;
   replaceableAs: string | undefined;
-  /** When a lingering write may join a batch, in milliseconds of `performance.now()`; 0 for all others. */
-  lingersUntil: number;
+  /** When a lingering write may join a batch, in milliseconds of `performance.now()`; undefined once it waits for its batch. */
+  lingersUntil: number | undefined;
   /** The write that this one replaced; it resolves together with this one. */
   replaced: Pending | undefined;
 }
@@ -68,7 +68,7 @@ export class WriteQueue {
   add(operation: Operation, options: WriteOptions = {}): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const { lane = 'money', replaceableAs, bytes = unknownBytes, canLinger = false } = options;
-      const lingersUntil = canLinger ? performance.now() + this.#lingerMs : 0;
+      const lingersUntil = canLinger ? performance.now() + this.#lingerMs : undefined;
       const pending = { operation, bytes, resolve, reject, replaceableAs, lingersUntil, replaced: undefined };
       if (replaceableAs !== undefined) this.#replaceable.set(replaceableAs, pending);
       if (canLinger) this.#linger(pending);
@@ -92,15 +92,15 @@ export class WriteQueue {
         resolve: resolveOld,
         reject: rejectOld,
         replaceableAs: undefined,
-        lingersUntil: 0,
+        lingersUntil: undefined,
         replaced: undefined,
       };
       queued.operation = operation;
       queued.resolve = resolve;
       queued.reject = reject;
       queued.replaceableAs = undefined;
-      if (queued.lingersUntil > 0) {
-        queued.lingersUntil = 0;
+      if (queued.lingersUntil !== undefined) {
+        queued.lingersUntil = undefined;
         this.#enqueue(queued, 'money');
       } else {
         this.#arrivals += 1;
@@ -148,7 +148,7 @@ export class WriteQueue {
 
   /** Number of writes that are queued or in flight. */
   get size(): number {
-    const lingering = this.#lingering.filter(({ lingersUntil }) => lingersUntil > 0);
+    const lingering = this.#lingering.filter(({ lingersUntil }) => lingersUntil !== undefined);
     return (this.#inFlight?.length ?? 0) + this.#waiting + lingering.length;
   }
 
@@ -181,9 +181,9 @@ export class WriteQueue {
     this.#lingerTimer = undefined;
     this.#endLingering();
     this.#schedule();
-    const next = this.#lingering[0];
-    if (!next) return;
-    const endsAt = next.lingersUntil + this.#lingerMsMax - this.#lingerMs;
+    const next = this.#lingering[0]?.lingersUntil;
+    if (next === undefined) return;
+    const endsAt = next + this.#lingerMsMax - this.#lingerMs;
     this.#lingerTimer = setTimeout(this.#onLingerEnd, Math.max(0, endsAt - performance.now()));
   };
 
@@ -192,9 +192,10 @@ export class WriteQueue {
     const now = performance.now();
     const still: Pending[] = [];
     for (const pending of this.#lingering) {
+      if (pending.lingersUntil === undefined) continue;
       if (pending.lingersUntil > now) still.push(pending);
-      else if (pending.lingersUntil > 0) {
-        pending.lingersUntil = 0;
+      else {
+        pending.lingersUntil = undefined;
         this.#queued.money.push(pending);
       }
     }
