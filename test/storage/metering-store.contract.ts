@@ -1,4 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { distribution } from '../../src/daemon/features/metering/series-view.ts';
+import type { SeriesPoint, UsageFilter } from '../../src/daemon/features/metering/store.ts';
+import { noLabels } from '../../src/shared/call-labels.ts';
+import { bucketsOf } from '../../src/shared/time-zones.ts';
 import { memoryMeteringReads } from '../support/memory-stores.ts';
 import {
   aHold,
@@ -181,7 +185,14 @@ export function meteringStoreContract(open: OpenStorage): void {
       await Promise.all(calls.map((call) => metering.settle(call)));
       return metering;
     };
-    const all = { workspaceId: 'ws_1', keyId: undefined, model: undefined, since: 0, until: morning + dayMs };
+    const all = {
+      workspaceId: 'ws_1',
+      keyId: undefined,
+      model: undefined,
+      since: 0,
+      until: morning + dayMs,
+      timeZone: 'UTC',
+    };
     const times = (count: number) => ({
       input: 12 * count,
       cachedInput: 4 * count,
@@ -196,16 +207,19 @@ export function meteringStoreContract(open: OpenStorage): void {
 
     test('groups by day', async () => {
       const metering = await fill();
-      expect(await metering.summarize({ ...all, groupBy: 'day' })).toEqual([
-        { group: '2026-11-20', requests: 1, unpriced: 0, tokens: times(1), ...costs(1) },
-        { group: '2026-11-21', requests: 3, unpriced: 1, tokens: times(3), ...costs(2) },
+      expect(await metering.summarize({ ...all, groupBy: ['day'] })).toEqual([
+        { groups: ['2026-11-20'], requests: 1, unpriced: 0, tokens: times(1), ...costs(1) },
+        { groups: ['2026-11-21'], requests: 3, unpriced: 1, tokens: times(3), ...costs(2) },
       ]);
     });
 
     test('groups by model and by key, calls of logins last', async () => {
       const metering = await fill();
       const names = async (groupBy: 'model' | 'key') =>
-        (await metering.summarize({ ...all, groupBy })).map(({ group, requests }) => [group, requests]);
+        (await metering.summarize({ ...all, groupBy: [groupBy] })).map(({ groups: [name], requests }) => [
+          name,
+          requests,
+        ]);
       expect(await names('model')).toEqual([
         ['a', 3],
         ['b', 1],
@@ -220,7 +234,7 @@ export function meteringStoreContract(open: OpenStorage): void {
     test('is limited to a key, a model and a time', async () => {
       const metering = await fill();
       const count = async (filter: object) =>
-        (await metering.summarize({ ...all, groupBy: 'key', ...filter })).reduce(
+        (await metering.summarize({ ...all, groupBy: ['key'], ...filter })).reduce(
           (sum, { requests }) => sum + requests,
           0,
         );
@@ -245,6 +259,13 @@ export function meteringStoreContract(open: OpenStorage): void {
             keyId: pick(['key_1', 'key_2', null], number),
             model: pick(['a', 'b'], number),
             provider: pick(['openai', null], number),
+            status: pick(['completed', 'failed', 'completed'], number),
+            labels: {
+              ...noLabels,
+              client: pick(['curl/8', 'agent/1', null], number),
+              user: pick([null, 'ann'], number),
+              tags: pick<Record<string, string>>([{}, { team: 'a' }, { team: 'a', job: '7' }], number),
+            },
             ...(number % 5 === 0 && { cost: null, charged: 0 }),
           }),
         );
@@ -274,16 +295,127 @@ export function meteringStoreContract(open: OpenStorage): void {
       for (const since of bounds) {
         for (const until of ends) {
           if (since >= until) continue;
-          for (const groupBy of ['day', 'model', 'key'] as const) {
-            for (const only of [{}, { keyId: 'key_1' }, { model: 'b' }, { keyId: 'key_2', model: 'a' }]) {
-              const filter = { ...all, ...only, since, until, groupBy };
-              expect(await metering.summarize(filter), JSON.stringify(filter)).toEqual(
-                await reads.summarize(filter),
-              );
+          const same = async (filter: UsageFilter) =>
+            expect(await metering.summarize(filter), JSON.stringify(filter)).toEqual(
+              await reads.summarize(filter),
+            );
+          for (const groupBy of [
+            ['day'],
+            ['model'],
+            ['key'],
+            ['provider', 'status'],
+            ['day', 'key'],
+          ] as const) {
+            for (const only of [{}, { keyId: 'key_1' }, { model: 'b' }, { keyId: 'key_2', model: 'a' }])
+              await same({ ...all, ...only, since, until, groupBy });
+          }
+          for (const groupBy of [['client'], ['tag'], ['day', 'user'], ['tag', 'day']] as const)
+            await same({ ...all, since, until, groupBy });
+          for (const timeZone of ['Asia/Kathmandu', 'America/St_Johns'])
+            for (const only of [{}, { keyId: 'key_1' }, { keyId: 'key_1', model: 'a' }])
+              await same({ ...all, ...only, since, until, groupBy: ['day', 'status'], timeZone });
+        }
+      }
+      const total = async (filter: Partial<UsageFilter>) =>
+        await reads.summarize({ ...all, ...filter, groupBy: [] });
+      const zone = 'Australia/Lord_Howe';
+      for (const bucket of ['day', 'week'] as const) {
+        const range = { since: midnight + 5 * hour, until: midnight + 75 * dayMs };
+        const buckets = bucketsOf(range, { bucket, timeZone: zone, most: 1_000 }) ?? [];
+        for (const groupBy of [undefined, 'model', 'status', 'key'] as const) {
+          for (const keyId of [undefined, 'key_1']) {
+            const filter = {
+              ...all,
+              keyId,
+              provider: undefined,
+              status: undefined,
+              buckets,
+              groupBy,
+              top: 1,
+            };
+            const series = await metering.series(filter);
+            expect(series.findIndex(({ isOther }) => isOther)).toBe(series.length === 1 ? -1 : 1);
+            for (const [index, { start, end }] of buckets.entries()) {
+              const [calls] = await total({ keyId, since: start, until: end });
+              const sum = (of: (point: SeriesPoint) => number) =>
+                series.reduce((all, { points }) => all + of(points[index] as SeriesPoint), 0);
+              const found = [
+                sum(({ requests }) => requests),
+                sum(({ cost }) => cost.total),
+                sum(({ tokens }) => tokens.output),
+              ];
+              const { requests = 0, cost, tokens } = calls ?? {};
+              expect(found).toEqual([requests, cost?.total ?? 0, tokens?.output ?? 0]);
             }
+            const errors = series
+              .flatMap(({ points }) => points)
+              .reduce((sum, point) => sum + point.errors, 0);
+            const [first, last] = [buckets[0], buckets.at(-1)];
+            const failed = reads.calls.filter(
+              (call) =>
+                call.status === 'failed' &&
+                (keyId === undefined || call.keyId === keyId) &&
+                call.completedAt >= (first?.start ?? 0) &&
+                call.completedAt < (last?.end ?? 0),
+            );
+            expect(errors).toBe(failed.length);
           }
         }
       }
     });
+  });
+
+  test('latency is the number of calls by steps of a quarter of a doubling', async () => {
+    const { metering } = await open();
+    const durations = Array.from({ length: 600 }, (_, index) => 10 + ((index * 7919) % 20_000));
+    await Promise.all(
+      durations.map((totalMs, index) =>
+        metering.settle(
+          aSettlement(`req_${index}`, {
+            totalMs,
+            ttftMs: index % 2 === 0 ? Math.ceil(totalMs / 2) : null,
+            model: index % 3 === 0 ? 'a' : 'b',
+            status: index % 100 === 0 ? 'failed' : 'completed',
+            completedAt: morning + (index % 3) * 3_600_000,
+          }),
+        ),
+      ),
+    );
+    const hour = 3_600_000;
+    const buckets = [0, 1, 2].map((index) => ({
+      start: morning + index * hour,
+      end: morning + (index + 1) * hour,
+    }));
+    const filter = {
+      workspaceId: 'ws_1',
+      model: undefined,
+      provider: undefined,
+      buckets,
+      groupBy: undefined,
+    };
+    const [all] = await metering.latency(filter);
+    const answered = durations.filter((_, index) => index % 100 !== 0);
+    const counted = all?.total.flatMap((histogram) => [...histogram.values()]) ?? [];
+    expect(counted.reduce((sum, calls) => sum + calls, 0)).toBe(answered.length);
+    for (const [hourIndex, histogram] of (all?.total ?? []).entries()) {
+      const exact = durations
+        .filter((_, index) => index % 3 === hourIndex && index % 100 !== 0)
+        .sort((a, b) => a - b);
+      for (const [name, share] of [
+        ['p50', 0.5],
+        ['p95', 0.95],
+        ['p99', 0.99],
+      ] as const) {
+        const expected = exact[Math.max(1, Math.ceil(exact.length * share)) - 1] as number;
+        const found = distribution(histogram)[name] as number;
+        expect(Math.abs(found / expected - 1), `${name} ${found} ${expected}`).toBeLessThan(0.1);
+      }
+    }
+    const byModel = await metering.latency({ ...filter, groupBy: 'model' });
+    expect(byModel.map(({ group }) => group).sort()).toEqual(['a', 'b']);
+    expect(await metering.latency({ ...filter, model: 'none' })).toEqual([]);
+    const long = [{ start: morning - 20 * dayMs, end: morning + dayMs }];
+    const [days] = await metering.latency({ ...filter, buckets: long });
+    expect([...(days?.firstToken[0]?.values() ?? [])].reduce((sum, calls) => sum + calls, 0)).toBe(300);
   });
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import type { UsageFilter } from '../../src/daemon/features/metering/store.ts';
 import { type Connection, openForWriting } from '../../src/daemon/storage/sqlite/engine/connection.ts';
 import { longReads } from '../../src/daemon/storage/sqlite/long-reads.ts';
 import { createCommands } from '../../src/daemon/storage/sqlite/write-commands.ts';
@@ -20,9 +21,33 @@ function readEverything(database: Connection): void {
   const page = { after: undefined, since: undefined, until: undefined, limit: 10 };
   for (const filter of filters) {
     const optional = { keyId: undefined, model: undefined, ...filter };
-    for (const groupBy of ['day', 'model', 'key'] as const)
+    const groupings = [
+      ['day'],
+      ['model'],
+      ['key'],
+      ['provider', 'status'],
+      ['day', 'model'],
+      ['client'],
+      ['day', 'tag'],
+    ];
+    for (const groupBy of groupings as UsageFilter['groupBy'][])
       for (const until of [morning, morning + 400 * dayMs])
-        reads.summarize({ workspaceId, ...optional, groupBy, since: morning - 40 * dayMs, until });
+        for (const timeZone of ['UTC', 'Asia/Kathmandu'])
+          reads.summarize({
+            workspaceId,
+            ...optional,
+            groupBy,
+            timeZone,
+            since: morning - 40 * dayMs,
+            until,
+          });
+    const buckets = [{ start: morning - 40 * dayMs, end: morning + 1 }];
+    for (const groupBy of [undefined, 'model', 'key'] as const) {
+      const more = { provider: undefined, status: undefined, buckets, groupBy, top: 3 };
+      reads.series({ workspaceId, ...optional, ...more });
+    }
+    for (const groupBy of [undefined, 'model', 'provider'] as const)
+      reads.latency({ workspaceId, model: optional.model, provider: undefined, buckets, groupBy });
     reads.rejections({ workspaceIds: [workspaceId], ...optional, ...page });
     for (const more of [{}, { provider: 'sim' }, { status: 'failed' as const }])
       reads.traces({ workspaceId, provider: undefined, status: undefined, ...optional, ...more, ...page });

@@ -119,6 +119,8 @@ export const commandLines: Record<string, Sample> = {
   'models refresh': line('models', 'refresh'),
   rates: line('rates', '--match', 'sim'),
   'usage show': line('usage'),
+  'usage series': line('usage', 'series', '--group-by', 'model'),
+  'usage latency': line('usage', 'latency', '--group-by', 'model'),
   'usage tokens-served': line('usage', 'tokens-served'),
   'traces list': line('traces', 'list'),
   'traces show': about(['traces', 'show'], aRequest),

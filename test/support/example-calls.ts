@@ -343,6 +343,14 @@ const samples: Record<string, Sample> = {
     callers: scoped,
     example: () => ({ query: { group_by: 'model' } }),
   },
+  getUsageSeries: {
+    callers: scoped,
+    example: () => ({ query: { group_by: 'model', tz: 'Europe/Berlin', bucket: 'day' } }),
+  },
+  getUsageLatency: {
+    callers: { ...scoped, ...notForAgents },
+    example: () => ({ query: { group_by: 'model' } }),
+  },
   tokensServed: {
     callers: forEveryone,
   },

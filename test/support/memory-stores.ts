@@ -15,6 +15,7 @@ import type {
   WorkspacesStore,
 } from '../../src/daemon/features/workspaces/store.ts';
 import { utcDay } from '../../src/shared/time.ts';
+import { localDay } from '../../src/shared/time-zones.ts';
 
 /** Stores that forget everything with the test: the plainest reading of each interface. */
 
@@ -140,7 +141,10 @@ export function memoryWorkspacesStore(): WorkspacesStore & {
   };
 }
 
-type MeteringReads = Pick<MeteringStore, 'usage' | 'spendOfKey' | 'served' | 'summarize'>;
+type MeteringReads = Pick<
+  MeteringStore,
+  'usage' | 'spendOfKey' | 'served' | 'summarize' | 'series' | 'latency'
+>;
 
 export function memoryMeteringReads(): MeteringReads & { calls: UsageRecord[]; days: ServedDay[] } {
   const calls: UsageRecord[] = [];
@@ -158,34 +162,53 @@ export function memoryMeteringReads(): MeteringReads & { calls: UsageRecord[]; d
     },
     served: async () => days,
     summarize: async (filter) => summarize(calls, filter),
+    series: async () => [],
+    latency: async () => [],
   };
 }
 
 function summarize(calls: readonly UsageRecord[], filter: UsageFilter): UsageGroup[] {
-  const groups = new Map<string | null, UsageGroup>();
+  const groups = new Map<string, UsageGroup>();
   for (const call of calls) {
     if (call.workspaceId !== filter.workspaceId) continue;
     if (filter.keyId !== undefined && call.keyId !== filter.keyId) continue;
     if (filter.model !== undefined && call.model !== filter.model) continue;
     if (call.completedAt < filter.since || call.completedAt >= filter.until) continue;
-    const name = { day: utcDay(call.completedAt), model: call.model, key: call.keyId }[filter.groupBy];
-    const group = groups.get(name) ?? emptyGroup(name);
-    groups.set(name, group);
-    group.requests += 1;
-    group.charged += call.charged;
-    for (const part of ['input', 'cachedInput', 'cacheWrite', 'output', 'reasoning'] as const) {
-      group.tokens[part] += call.tokens[part];
+    const { client, user, tags } = call.labels;
+    const names = {
+      day: [localDay(call.completedAt, filter.timeZone)],
+      model: [call.model],
+      key: [call.keyId],
+      provider: [call.provider],
+      status: [call.status],
+      client: [client],
+      user: [user],
+      tag: Object.entries(tags).map(([name, value]) => `${name}=${value}`),
+    };
+    let combinations: (string | null)[][] = [[]];
+    for (const by of filter.groupBy)
+      combinations = combinations.flatMap((one) => names[by].map((name) => [...one, name]));
+    for (const each of combinations) {
+      const id = JSON.stringify(each);
+      const group = groups.get(id) ?? emptyGroup(each);
+      groups.set(id, group);
+      group.requests += 1;
+      group.charged += call.charged;
+      for (const part of ['input', 'cachedInput', 'cacheWrite', 'output', 'reasoning'] as const) {
+        group.tokens[part] += call.tokens[part];
+      }
+      if (call.cost === null) group.unpriced += 1;
+      else for (const part of ['provider', 'margin', 'total'] as const) group.cost[part] += call.cost[part];
     }
-    if (call.cost === null) group.unpriced += 1;
-    else for (const part of ['provider', 'margin', 'total'] as const) group.cost[part] += call.cost[part];
   }
   const last = '\uffff';
-  return [...groups.values()].sort((a, b) => ((a.group ?? last) < (b.group ?? last) ? -1 : 1));
+  const orderOf = ({ groups: names }: UsageGroup) => names.map((name) => name ?? last).join('\u0000');
+  return [...groups.values()].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
 }
 
-function emptyGroup(group: string | null): UsageGroup {
+function emptyGroup(groups: (string | null)[]): UsageGroup {
   return {
-    group,
+    groups,
     requests: 0,
     unpriced: 0,
     tokens: { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 },

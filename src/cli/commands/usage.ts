@@ -1,17 +1,20 @@
-import { Command, Option } from '@commander-js/extra-typings';
+import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Client } from '../../shared/client.ts';
 import type { Query, Result } from '../../shared/contract/endpoint.ts';
 import type {
+  Distribution,
+  LatencySeries,
   listUsage as listUsageContract,
   ServedDayView,
   UsageGroup,
+  UsageSeries,
   UsageView,
 } from '../../shared/contract/usage.ts';
 import type { Context } from '../context.ts';
-import { getUsage, listUsage, tokensServed } from '../endpoints.ts';
+import { getUsage, getUsageLatency, getUsageSeries, listUsage, tokensServed } from '../endpoints.ts';
 import { type KeyNames, keyNamesFor, keyText } from '../names/key-names.ts';
 import { resolveFilter } from '../names/resolve.ts';
-import { checkNoFilter, csvOption, example } from '../options.ts';
+import { checkNoFilter, csvOption, example, wholeNumber } from '../options.ts';
 import { count, dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 import { ago, duration } from '../output/time.ts';
@@ -20,21 +23,23 @@ import { pastTime, pastTimeHelp } from '../times.ts';
 export const usageCommand = (context: Context) =>
   new Command('show')
     .argument('[request]', 'the id of a request: req_… (default: totals)')
-    .addOption(
-      new Option('--group-by <what>', 'how to group the totals')
-        .choices(['day', 'model', 'key'] as const)
-        .default('day'),
+    .option(
+      '--group-by <what>',
+      `how to group the totals: one or two of ${usageGroups.join(', ')}`,
+      groupings,
+      'day',
     )
     .option('--key <key>', 'only calls with this key, by id or name')
     .option('--model <model>', 'only calls to this model')
+    .option('--tz <zone>', 'whose days they are: UTC, local or a zone like Europe/Berlin', zone)
     .option('--since <time>', `since then: ${pastTimeHelp}`, pastTime(context))
     .option('--until <time>', 'before this time or through this UTC day', pastTime(context))
     .addOption(csvOption())
-    .addHelpText('after', example('gateway usage --group-by model --since 7d'))
-    .action(async (request, { groupBy, key, model, since, until }) => {
+    .addHelpText('after', example('gateway usage --group-by day,model --tz local'))
+    .action(async (request, { groupBy, key, model, since, until, tz }) => {
       const filter = { key, model, since, until };
       if (request === undefined)
-        return showSums(context, { ...(await resolveFilter(context, filter)), group_by: groupBy });
+        return showSums(context, { ...(await resolveFilter(context, filter)), tz, group_by: groupBy });
       checkNoFilter(request, filter);
       return showRequest(context, request);
     });
@@ -49,6 +54,165 @@ export const tokensServedCommand = (context: Context) =>
       if (!context.io.stdout.isTty || context.out.wantsJson() || days.length === 0) return;
       context.out.note(`${count(total.tokens)} tokens in ${count(total.requests)} requests in total.`);
     });
+
+export const usageSeriesCommand = (context: Context) =>
+  new Command('series')
+    .addOption(
+      new Option('--group-by <what>', 'a series for each of the dearest').choices([
+        'model',
+        'provider',
+        'status',
+        'key',
+      ] as const),
+    )
+    .addOption(
+      new Option('--bucket <length>', 'how long a row is').choices([
+        '15m',
+        'hour',
+        'day',
+        'week',
+        'month',
+      ] as const),
+    )
+    .option('--top <count>', 'series of their own at most', wholeNumber({ min: 1 }), 10)
+    .option('--key <key>', 'only calls with this key, by id or name')
+    .option('--model <model>', 'only calls to this model')
+    .option('--tz <zone>', 'whose days they are: UTC, local or a zone like Europe/Berlin', zone)
+    .option('--since <time>', `since then: ${pastTimeHelp}`, pastTime(context))
+    .option('--until <time>', 'before this time or through this UTC day', pastTime(context))
+    .addOption(csvOption())
+    .addHelpText('after', example('gateway usage series --since 7d --bucket day --group-by model'))
+    .action(async ({ groupBy, key, model, since, until, bucket, top, tz }) => {
+      const filter = await resolveFilter(context, { key, model, since, until });
+      const found = await context
+        .client()
+        .call(getUsageSeries, { query: { ...filter, bucket, top, tz, group_by: groupBy } });
+      const names = groupBy === 'key' ? await keyNamesFor(context) : new Map();
+      const rows = found.series.flatMap((series) =>
+        found.buckets.map(({ start }, index) => ({ start, series, index })),
+      );
+      const shown = rows.filter(({ series, index }) => (series.requests[index] ?? 0) > 0);
+      await context.out.table(
+        context.out.wantsJson() ? rows : shown.sort((a, b) => (a.start < b.start ? -1 : 1)),
+        seriesColumns(groupBy, names),
+        { empty: 'No calls in this period.' },
+      );
+    });
+
+export const usageLatencyCommand = (context: Context) =>
+  new Command('latency')
+    .addOption(new Option('--group-by <what>', 'a row for each').choices(['model', 'provider'] as const))
+    .option('--model <model>', 'only calls to this model')
+    .option('--provider <provider>', 'only calls that this provider answered')
+    .option('--since <time>', `since then: ${pastTimeHelp}`, pastTime(context))
+    .option('--until <time>', 'before this time or through this UTC day', pastTime(context))
+    .addOption(csvOption())
+    .addHelpText('after', example('gateway usage latency --since 7d --group-by model'))
+    .action(async ({ groupBy, model, provider, since, until }) => {
+      const { series } = await context
+        .client()
+        .call(getUsageLatency, { query: { model, provider, since, until, group_by: groupBy } });
+      await context.out.table(series, latencyColumns(groupBy), {
+        empty: 'No calls were answered in this period.',
+      });
+    });
+
+interface SeriesRow {
+  start: string;
+  series: UsageSeries;
+  index: number;
+}
+
+function seriesColumns(groupBy: string | undefined, names: KeyNames): Column<SeriesRow>[] {
+  const groupOf = ({ series: { group, is_other } }: SeriesRow) => (is_other ? 'other' : group);
+  const at = (title: string, of: (series: UsageSeries) => number[]): Column<SeriesRow> => ({
+    title,
+    value: ({ series, index }) => of(series)[index],
+    show: ({ series, index }) => count(of(series)[index] ?? 0),
+    align: 'right',
+  });
+  const usd = (title: string, of: (series: UsageSeries) => string[]): Column<SeriesRow> => ({
+    title,
+    value: ({ series, index }) => of(series)[index],
+    show: ({ series, index }) => dollars(of(series)[index]),
+    align: 'right',
+  });
+  return [
+    { title: 'start', value: ({ start }) => start },
+    ...(groupBy === undefined
+      ? []
+      : [
+          {
+            title: groupBy,
+            value: groupOf,
+            show: (row: SeriesRow) =>
+              groupBy === 'key' && !row.series.is_other
+                ? keyText(row.series.group, names)
+                : (groupOf(row) ?? '–'),
+          },
+        ]),
+    at('requests', ({ requests }) => requests),
+    at('errors', ({ errors }) => errors),
+    { ...at('input', (series) => series.input_tokens), isSpare: true },
+    { ...at('output', (series) => series.output_tokens), isSpare: true },
+    usd('cost_usd', (series) => series.cost_usd),
+    { ...usd('charged_usd', (series) => series.charged_usd), isSpare: true },
+  ];
+}
+
+function latencyColumns(groupBy: string | undefined): Column<LatencySeries>[] {
+  const percentile = (
+    title: string,
+    [of, name, show]: [
+      (series: LatencySeries) => Distribution[],
+      'p50' | 'p95' | 'p99',
+      (value: number) => string,
+    ],
+  ): Column<LatencySeries> => ({
+    title,
+    value: (series) => of(series)[0]?.[name],
+    show: (series) => {
+      const value = of(series)[0]?.[name] ?? null;
+      return value === null ? '–' : show(value);
+    },
+    align: 'right',
+  });
+  const first = (series: LatencySeries) => series.first_token_ms;
+  const total = (series: LatencySeries) => series.total_ms;
+  return [
+    ...(groupBy === undefined ? [] : [{ title: groupBy, value: ({ group }: LatencySeries) => group ?? '–' }]),
+    {
+      title: 'calls',
+      value: (series) => total(series)[0]?.count,
+      show: (series) => count(total(series)[0]?.count ?? 0),
+      align: 'right',
+    },
+    percentile('first_token_p50', [first, 'p50', duration]),
+    percentile('first_token_p95', [first, 'p95', duration]),
+    percentile('total_p50', [total, 'p50', duration]),
+    percentile('total_p95', [total, 'p95', duration]),
+    { ...percentile('total_p99', [total, 'p99', duration]), isSpare: true },
+    {
+      ...percentile('tokens_per_second', [(series) => series.tokens_per_second, 'p50', String]),
+      isSpare: true,
+    },
+    { ...percentile('overhead_p95', [(series) => series.overhead_ms, 'p95', duration]), isSpare: true },
+  ];
+}
+
+const usageGroups = ['day', 'model', 'key', 'provider', 'status', 'client', 'user', 'tag'];
+
+function groupings(text: string): string {
+  const names = text.split(',');
+  if (names.length > 2 || !names.every((name) => usageGroups.includes(name)))
+    throw new InvalidArgumentError(`Name one or two of ${usageGroups.join(', ')}, such as day,model.`);
+  return text;
+}
+
+/** `local` is the zone of this machine. */
+function zone(text: string): string {
+  return text === 'local' ? new Intl.DateTimeFormat().resolvedOptions().timeZone : text;
+}
 
 const servedColumns: Column<ServedDayView>[] = [
   { title: 'date', value: (day) => day.date },
@@ -71,7 +235,7 @@ async function showRequest(context: Context, requestId: string): Promise<void> {
 
 async function showSums(context: Context, query: Query<typeof listUsageContract>): Promise<void> {
   const sums = await sumUsage(context.client(), query);
-  const names = sums.group_by === 'key' ? await keyNamesFor(context) : undefined;
+  const names = sums.group_by.split(',').includes('key') ? await keyNamesFor(context) : undefined;
   const columns = groupColumns(sums.group_by, names);
   // A spreadsheet has no other way to find the names.
   if (names && context.flags.csv) columns.splice(1, 0, nameColumn(names));
@@ -101,7 +265,7 @@ export async function sumUsage(
     next = page.next;
   }
   // Days are in order; of models and keys, the dearest come first.
-  if (query.group_by === 'model' || query.group_by === 'key') sums.data.sort(dearestFirst);
+  if (query.group_by && !query.group_by.includes('day')) sums.data.sort(dearestFirst);
   return { ...sums, has_more: false, next: null };
 }
 
@@ -153,16 +317,17 @@ const usageColumns = (now: number, names: KeyNames): Column<UsageView>[] => [
   { title: 'created_at', value: (usage) => usage.created_at, show: (usage) => ago(usage.created_at, now) },
 ];
 
-/** Totals by day, model or key. */
-export const groupColumns = (
-  groupBy: 'day' | 'model' | 'key',
-  names: KeyNames = new Map(),
-): Column<UsageGroup>[] => [
-  {
-    title: groupBy,
-    value: ({ group }) => group,
-    show: ({ group }) => (groupBy === 'key' ? keyText(group, names) : (group ?? '–')),
-  },
+/** Totals by one or two groups, such as `day,model`. */
+export const groupColumns = (groupBy: string, names: KeyNames = new Map()): Column<UsageGroup>[] => [
+  ...groupBy.split(',').map((title, index): Column<UsageGroup> => {
+    // Older daemons have one group.
+    const of = ({ group, groups }: UsageGroup) => (groups ? (groups[index] ?? null) : group);
+    return {
+      title,
+      value: of,
+      show: (row) => (title === 'key' ? keyText(of(row), names) : (of(row) ?? '–')),
+    };
+  }),
   number('requests', (group) => group.requests),
   { ...number('input', (group) => group.tokens.input), isSpare: true },
   { ...number('cached_input', (group) => group.tokens.cached_input), isSpare: true },

@@ -167,10 +167,22 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
     shorthand: { verb: 'show', argument: /^req_/ },
     verbs: {
       show: {
-        summary: 'Show usage by day, model or key, or the usage of one request.',
+        summary: 'Show usage by day, model, key and more, or the usage of one request.',
         endpoint: [endpoints.listUsage, endpoints.getUsage],
-        options: ['group_by', 'key', 'model', 'since', 'until'],
+        options: ['group_by', 'key', 'model', 'since', 'until', 'tz'],
         load: async () => (await import('../commands/usage.ts')).usageCommand,
+      },
+      series: {
+        summary: 'Show usage over time, in quarters of an hour to months.',
+        endpoint: endpoints.getUsageSeries,
+        options: ['group_by', 'bucket', 'top', 'key', 'model', 'since', 'until', 'tz'],
+        load: async () => (await import('../commands/usage.ts')).usageSeriesCommand,
+      },
+      latency: {
+        summary: 'Show how long calls take: percentiles of the first token and in all.',
+        endpoint: endpoints.getUsageLatency,
+        options: ['group_by', 'model', 'provider', 'since', 'until'],
+        load: async () => (await import('../commands/usage.ts')).usageLatencyCommand,
       },
       'tokens-served': {
         summary: 'Show the tokens that the host has served to everyone, by day.',

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { bucketNames } from '../time-zones.ts';
 import { endpoint } from './endpoint.ts';
 import {
   AttemptView,
@@ -63,16 +64,37 @@ const usageSums = {
 
 export const UsageSums = Type.Object(usageSums, { $id: 'UsageSums' });
 
+const groupDescription =
+  'A day, a model, a provider, a status, a client, a user, a tag, or the id of a key or login; null for calls without.';
+
 /** One row of a summary: a day (`2026-11-21`), a model, or the id of a key or login. */
 export const UsageGroup = Type.Object(
   {
-    group: nullable(Type.String({ description: 'A day, a model, or the id of a key or login.' })),
+    group: nullable(Type.String({ description: groupDescription })),
+    groups: Type.Array(nullable(Type.String({ description: groupDescription })), {
+      description: 'The same in the order of `group_by`, which can name two.',
+    }),
     ...usageSums,
   },
   { $id: 'UsageGroup' },
 );
 
-export const usageGroupings = ['day', 'model', 'key'] as const;
+export const usageGroupings = ['day', 'model', 'key', 'provider', 'status', 'client', 'user', 'tag'] as const;
+const groupingPattern = `(${usageGroupings.join('|')})`;
+
+const TimeZone = Type.Optional(
+  Type.String({
+    maxLength: 64,
+    description: 'Whose days they are: an IANA time zone, such as `Europe/Berlin`. Default: `UTC`.',
+  }),
+);
+
+const usageFilters = {
+  key: Type.Optional(
+    Type.String({ maxLength: 64, description: 'Only calls of the key or login with this id.' }),
+  ),
+  model: Type.Optional(Type.String({ maxLength: 256, description: 'Only calls answered by this model.' })),
+};
 
 export const getUsage = endpoint({
   id: 'getUsage',
@@ -98,22 +120,27 @@ export const listUsage = endpoint({
   tag: 'Usage',
   access: { apiKey: 'usage:read', login: 'any', agent: true },
   query: Type.Object({
-    key: Type.Optional(
-      Type.String({ maxLength: 64, description: 'Only calls of the key or login with this id.' }),
-    ),
-    model: Type.Optional(Type.String({ maxLength: 256, description: 'Only calls answered by this model.' })),
+    ...usageFilters,
     ...timeRange,
-    group_by: Type.Optional(Type.Enum([...usageGroupings], { description: 'Default: `day`.' })),
+    tz: TimeZone,
+    group_by: Type.Optional(
+      Type.String({
+        pattern: `^${groupingPattern}(,${groupingPattern})?$`,
+        description:
+          'One or two of `day`, `model`, `key`, `provider`, `status`, `client`, `user` and `tag`, such as `day,model`. A call with several tags counts for each of them. `client`, `user` and `tag` go together with `day` in UTC only, and without `key` and `model`; `key` with `day` in UTC only. Default: `day`.',
+      }),
+    ),
     limit: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 100, description: 'Groups on a page; default 100.' }),
     ),
     after: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 256, description: 'The `next` of the previous page.' }),
+      Type.String({ minLength: 1, maxLength: 1024, description: 'The `next` of the previous page.' }),
     ),
   }),
   result: Type.Object({
     object: Type.Literal('list'),
-    group_by: Type.Enum([...usageGroupings]),
+    group_by: Type.String(),
+    tz: Type.String(),
     since: Timestamp,
     until: Timestamp,
     total: UsageSums,
@@ -124,6 +151,127 @@ export const listUsage = endpoint({
     ),
   }),
   errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
+});
+
+const Bucket = Type.Optional(
+  Type.Enum([...bucketNames], {
+    description: 'How long each bucket is. Default: of at most 100 buckets, the shortest.',
+  }),
+);
+
+const buckets = {
+  tz: Type.String(),
+  bucket: Type.Enum([...bucketNames]),
+  buckets: Type.Array(Type.Object({ start: Timestamp, end: Timestamp })),
+  is_partial: Type.Boolean({ description: 'Whether the last bucket has not ended yet.' }),
+};
+
+/** A chart of usage: one value per bucket. */
+export const UsageSeries = Type.Object(
+  {
+    group: nullable(Type.String({ description: 'Null for logins, all calls, and the others.' })),
+    is_other: Type.Boolean({ description: 'Of all groups that have no series of their own.' }),
+    requests: Type.Array(Count),
+    errors: Type.Array(Count, { description: 'Requests that failed or were interrupted.' }),
+    input_tokens: Type.Array(Count),
+    cached_input_tokens: Type.Array(Count),
+    output_tokens: Type.Array(Count),
+    cost_usd: Type.Array(Usd),
+    charged_usd: Type.Array(Usd),
+  },
+  { $id: 'UsageSeries', description: 'Each array has one value per bucket.' },
+);
+
+export const getUsageSeries = endpoint({
+  id: 'getUsageSeries',
+  method: 'GET',
+  path: '/v1/usage/series',
+  summary: 'Get usage over time.',
+  description:
+    'Requests, errors, tokens and cost per bucket of time, of the groups that cost the most and of the others: a key sees its own calls, a login those of its workspace. Buckets are whole, so the range can begin before `since` and end after `until`; the default is the last 24 hours. Days, weeks (from Monday) and months are those of the time zone.',
+  tag: 'Usage',
+  access: { apiKey: 'usage:read', login: 'any', agent: true },
+  query: Type.Object({
+    ...usageFilters,
+    provider: Type.Optional(
+      Type.String({ maxLength: 64, description: 'Only calls answered by this provider.' }),
+    ),
+    status: Type.Optional(Type.Enum([...callStatuses], { description: 'Only calls with this status.' })),
+    ...timeRange,
+    tz: TimeZone,
+    bucket: Bucket,
+    group_by: Type.Optional(
+      Type.Enum(['model', 'provider', 'status', 'key'], { description: 'Default: all calls in one series.' }),
+    ),
+    top: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 20,
+        description: 'How many groups have a series each; default 10.',
+      }),
+    ),
+  }),
+  result: Type.Object({
+    object: Type.Literal('usage.series'),
+    ...buckets,
+    series: Type.Array(UsageSeries, { description: 'The dearest first, the others last.' }),
+  }),
+  errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
+});
+
+const Percentile = nullable(Type.Number({ minimum: 0 }));
+
+/** The distribution of one measurement. */
+export const Distribution = Type.Object(
+  {
+    count: Count,
+    p50: Percentile,
+    p90: Percentile,
+    p95: Percentile,
+    p99: Percentile,
+  },
+  { $id: 'Distribution', description: 'Percentiles are off by at most a tenth; null without calls.' },
+);
+
+export const LatencySeries = Type.Object(
+  {
+    group: nullable(Type.String()),
+    first_token_ms: Type.Array(Distribution),
+    total_ms: Type.Array(Distribution),
+    tokens_per_second: Type.Array(Distribution),
+    overhead_ms: Type.Array(Distribution, { description: 'Until the first provider was asked.' }),
+  },
+  { $id: 'LatencySeries', description: 'Each array has one value per bucket.' },
+);
+
+export const getUsageLatency = endpoint({
+  id: 'getUsageLatency',
+  method: 'GET',
+  path: '/v1/usage/latency',
+  summary: 'Get latency over time.',
+  description:
+    'Percentiles of the time to the first token and to the end of answers, of tokens per second, and of what the gateway adds, for the whole workspace. Without `bucket`, one for the whole range, by default of the last 24 hours. Times are rounded to hours, beyond eight days to UTC days.',
+  tag: 'Usage',
+  access: { apiKey: ['traces:read', 'traces'], login: 'any' },
+  query: Type.Object({
+    model: usageFilters.model,
+    provider: Type.Optional(
+      Type.String({ maxLength: 64, description: 'Only calls answered by this provider.' }),
+    ),
+    ...timeRange,
+    tz: TimeZone,
+    bucket: Type.Optional(
+      Type.Enum(['hour', 'day', 'week', 'month'], { description: 'Default: the whole range.' }),
+    ),
+    group_by: Type.Optional(Type.Enum(['model', 'provider'], { description: 'Default: all calls.' })),
+  }),
+  result: Type.Object({
+    object: Type.Literal('usage.latency'),
+    ...buckets,
+    bucket: nullable(Type.Enum(['hour', 'day', 'week', 'month'])),
+    series: Type.Array(LatencySeries, { description: 'Those with the most calls first, at most 50.' }),
+  }),
+  errors: ['unauthenticated', 'out_of_scope', 'invalid_request'],
 });
 
 const served = { tokens: Count, input: Count, output: Count, requests: Count };
@@ -152,6 +300,9 @@ export const tokensServed = endpoint({
   errors: ['unauthenticated', 'unavailable'],
 });
 
+export type UsageSeries = Static<typeof UsageSeries>;
+export type LatencySeries = Static<typeof LatencySeries>;
+export type Distribution = Static<typeof Distribution>;
 export type UsageView = Static<typeof UsageView>;
 export type UsageSums = Static<typeof UsageSums>;
 export type UsageGroup = Static<typeof UsageGroup>;

@@ -1,12 +1,20 @@
 import { getLedgerCheck, grantCredit, listCredit, verifyLedger } from '../../../shared/contract/credit.ts';
-import { getUsage, listUsage, tokensServed } from '../../../shared/contract/usage.ts';
+import {
+  getUsage,
+  getUsageLatency,
+  getUsageSeries,
+  listUsage,
+  tokensServed,
+} from '../../../shared/contract/usage.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { formatUsd } from '../../../shared/money.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { identified, implement, loginOf } from '../../handler.ts';
 import type { Credit, LedgerCheck } from './credit.ts';
+import { bucketsView, latencyViews, seriesView } from './series-view.ts';
 import type { UsageGroup } from './store.ts';
-import { timeBound, type UsageReader } from './usage-reader.ts';
+import { groupingsIn } from './usage-groups.ts';
+import { timeBound, timeZoneIn, type UsageReader } from './usage-reader.ts';
 import { servedView, usageSums, usageView } from './usage-view.ts';
 
 export const usageHandlers = (usage: UsageReader) => [
@@ -16,23 +24,73 @@ export const usageHandlers = (usage: UsageReader) => [
 
   implement(listUsage, async ({ caller, query }) => {
     const groupBy = query.group_by ?? 'day';
+    const timeZone = timeZoneIn(query.tz);
     const { since, until, groups } = await usage.summary(identified(caller), {
       keyId: query.key,
       model: query.model,
-      since: timeBound('since', query.since),
-      until: timeBound('until', query.until),
-      groupBy,
+      since: timeBound('since', query.since, timeZone),
+      until: timeBound('until', query.until, timeZone),
+      groupBy: groupingsIn(groupBy),
+      timeZone,
     });
     const { page, next } = groupsAfter(query.after, groups, query.limit ?? groupsPerPage);
     return {
       object: 'list',
       group_by: groupBy,
+      tz: timeZone,
       since: isoTime(since),
       until: isoTime(until),
       total: usageSums(groups),
-      data: page.map((group) => ({ group: group.group, ...usageSums([group]) })),
+      data: page.map((group) => ({
+        group: group.groups[0] ?? null,
+        groups: group.groups,
+        ...usageSums([group]),
+      })),
       has_more: next !== null,
       next,
+    };
+  }),
+
+  implement(getUsageSeries, async ({ caller, query }) => {
+    const timeZone = timeZoneIn(query.tz);
+    const { buckets, series } = await usage.series(identified(caller), {
+      keyId: query.key,
+      model: query.model,
+      provider: query.provider,
+      status: query.status,
+      since: timeBound('since', query.since, timeZone),
+      until: timeBound('until', query.until, timeZone),
+      timeZone,
+      bucket: query.bucket,
+      groupBy: query.group_by,
+      top: query.top ?? seriesShown,
+    });
+    return {
+      object: 'usage.series',
+      tz: timeZone,
+      ...bucketsView(buckets),
+      bucket: buckets.bucket,
+      series: series.map(seriesView),
+    };
+  }),
+
+  implement(getUsageLatency, async ({ caller, query }) => {
+    const timeZone = timeZoneIn(query.tz);
+    const { buckets, series } = await usage.latency(identified(caller), {
+      model: query.model,
+      provider: query.provider,
+      since: timeBound('since', query.since, timeZone),
+      until: timeBound('until', query.until, timeZone),
+      timeZone,
+      bucket: query.bucket,
+      groupBy: query.group_by,
+    });
+    return {
+      object: 'usage.latency',
+      tz: timeZone,
+      ...bucketsView(buckets),
+      bucket: query.bucket ?? null,
+      series: latencyViews(series),
     };
   }),
 
@@ -40,17 +98,25 @@ export const usageHandlers = (usage: UsageReader) => [
 ];
 
 const groupsPerPage = 100;
+const seriesShown = 10;
 
 /** One page of groups, and the cursor of the next one. Fails with `invalid_request` if `after` is not a group. */
 function groupsAfter(after: string | undefined, groups: readonly UsageGroup[], limit: number) {
-  const start = after === undefined ? 0 : groups.findIndex(({ group }) => group === after) + 1;
+  const start = after === undefined ? 0 : groups.findIndex((group) => cursorOf(group) === after) + 1;
   if (after !== undefined && start === 0) {
     const message = '`after` is not the `next` of a page of this summary.';
     throw new ApiError('invalid_request', { param: 'after', message });
   }
   const page = groups.slice(start, start + limit);
-  const hasMore = start + limit < groups.length;
-  return { page, next: hasMore ? (page.at(-1)?.group ?? null) : null };
+  const last = start + limit < groups.length ? page.at(-1) : undefined;
+  return { page, next: last ? cursorOf(last) : null };
+}
+
+/** Null, which comes last, is empty. */
+function cursorOf({ groups }: UsageGroup): string {
+  return groups.length === 1
+    ? (groups[0] ?? '')
+    : groups.map((name) => encodeURIComponent(name ?? '')).join();
 }
 
 /** The owner's endpoints for prepaid credit and for verifying the ledger. */

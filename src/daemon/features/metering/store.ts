@@ -145,18 +145,76 @@ export interface UsageFilter {
   model: string | undefined;
   since: number;
   until: number;
-  groupBy: 'day' | 'model' | 'key';
+  /** One or two; with a label (client, user, tag) the other can only be the day, and there are no other filters. */
+  groupBy: readonly UsageGrouping[];
+  /** Whose days they are. */
+  timeZone: string;
 }
 
-/** Sums over one UTC day, model or key (`group` is null for logins). */
+/** What usage is grouped by. */
+export type UsageGrouping = 'day' | 'model' | 'key' | 'provider' | 'status' | 'client' | 'user' | 'tag';
+
+/** Sums over the calls of one group. */
 export interface UsageGroup {
-  group: string | null;
+  /** In the order of `groupBy`: a day, a name, null for logins and calls without; `other` for labels beyond the first 10,000 of a day. */
+  groups: (string | null)[];
   requests: number;
   /** The number of requests with unknown cost, which `cost` leaves out. */
   unpriced: number;
   tokens: Tokens;
   cost: Cost;
   charged: NanoUsd;
+}
+
+/** Selects the calls of a chart. */
+export interface SeriesFilter {
+  workspaceId: string;
+  keyId: string | undefined;
+  model: string | undefined;
+  provider: string | undefined;
+  status: CallStatus | undefined;
+  /** In order, without gaps. */
+  buckets: readonly { start: number; end: number }[];
+  /** One series for all calls if undefined. */
+  groupBy: 'model' | 'provider' | 'status' | 'key' | undefined;
+  /** The groups that cost the most have a series each; all others share one. */
+  top: number;
+}
+
+export interface SeriesPoint extends Omit<UsageGroup, 'groups'> {
+  /** Requests that failed or were interrupted. */
+  errors: number;
+}
+
+export interface Series {
+  group: string | null;
+  /** Of all groups that have no series of their own. */
+  isOther: boolean;
+  /** One per bucket. */
+  points: SeriesPoint[];
+}
+
+/** Selects the calls whose latency is read. */
+export interface LatencyFilter {
+  workspaceId: string;
+  model: string | undefined;
+  provider: string | undefined;
+  /** In order, without gaps, an hour long or more. */
+  buckets: readonly { start: number; end: number }[];
+  groupBy: 'model' | 'provider' | undefined;
+}
+
+/** The number of calls by ⌊4·log₂⌋ of milliseconds, or of tokens per second. */
+export type LatencyHistogram = Map<number, number>;
+
+/** One histogram per bucket of time. */
+export interface LatencyGroup {
+  group: string | null;
+  firstToken: LatencyHistogram[];
+  total: LatencyHistogram[];
+  tokensPerSecond: LatencyHistogram[];
+  /** Until the first provider was asked. */
+  overhead: LatencyHistogram[];
 }
 
 /** Each method is one transaction, durable when its promise resolves, even after a power failure. */
@@ -172,6 +230,10 @@ export interface MeteringStore {
   served(): Promise<ServedDay[]>;
   /** Ordered by group, ascending, null last; without empty groups. */
   summarize(filter: UsageFilter): Promise<UsageGroup[]>;
+  /** The dearest first, then the others. */
+  series(filter: SeriesFilter): Promise<Series[]>;
+  /** Answered calls; times are rounded to hours, beyond eight days to UTC days. */
+  latency(filter: LatencyFilter): Promise<LatencyGroup[]>;
   /** Every unsettled hold, oldest first. */
   leftHolds(): Promise<LeftHold[]>;
 }

@@ -1,8 +1,27 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { notFound } from '../../../shared/not-found.ts';
-import { parseTime, startOfDay, utcDay } from '../../../shared/time.ts';
+import { parseTime, utcDay } from '../../../shared/time.ts';
+import {
+  type BucketName,
+  bucketsOf,
+  isTimeZone,
+  localDay,
+  startOfLocalDay,
+} from '../../../shared/time-zones.ts';
 import type { Identified } from '../../handler.ts';
-import type { MeteringStore, ServedDay, Spend, UsageFilter, UsageGroup, UsageRecord } from './store.ts';
+import type {
+  LatencyFilter,
+  LatencyGroup,
+  MeteringStore,
+  Series,
+  SeriesFilter,
+  ServedDay,
+  Spend,
+  UsageFilter,
+  UsageGroup,
+  UsageRecord,
+} from './store.ts';
+import { checkGroups } from './usage-groups.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const summaryDays = 30;
@@ -14,6 +33,7 @@ export interface SummaryQuery {
   since: number | undefined;
   until: number | undefined;
   groupBy: UsageFilter['groupBy'];
+  timeZone?: string;
 }
 
 /** Sums over calls completed at or after `since` and before `until`. */
@@ -23,7 +43,7 @@ export interface Summary {
   groups: UsageGroup[];
 }
 
-type Store = Pick<MeteringStore, 'usage' | 'summarize' | 'spendOfKey' | 'served'>;
+type Store = Pick<MeteringStore, 'usage' | 'summarize' | 'series' | 'latency' | 'spendOfKey' | 'served'>;
 
 /** Reads the usage of finished calls. A key sees only its own, a login those of its workspace. */
 export function createUsageReader({ store, now }: { store: Store; now: () => number }) {
@@ -44,29 +64,57 @@ export function createUsageReader({ store, now }: { store: Store; now: () => num
     async summary(caller: Identified, query: SummaryQuery): Promise<Summary> {
       // Includes calls that ended in this millisecond.
       const until = query.until ?? now() + 1;
-      const since = query.since ?? startOfDay(until - 1) - (summaryDays - 1) * dayMs;
+      const { timeZone = 'UTC' } = query;
+      const since = query.since ?? daysBefore(until, summaryDays, timeZone);
       if (since >= until) {
         throw new ApiError('invalid_request', { param: 'since', message: '`since` must be before `until`.' });
       }
-      if (caller.kind === 'key' && query.keyId !== undefined && query.keyId !== caller.keyId) {
-        throw new ApiError('not_found', { param: 'key', message: 'A key can only read its own usage.' });
-      }
-      const keyId = caller.kind === 'key' ? caller.keyId : query.keyId;
+      const keyId = visibleKey(caller, query.keyId);
       const { workspaceId } = caller;
       const { model, groupBy } = query;
+      checkGroups({ keyId, model, groupBy, timeZone });
       return {
         since,
         until,
-        groups: await store.summarize({ workspaceId, keyId, model, since, until, groupBy }),
+        groups: await store.summarize({ workspaceId, keyId, model, since, until, groupBy, timeZone }),
       };
+    },
+
+    /** Fails with `invalid_request` for an empty range or one of too many buckets, and as `summary` does. */
+    async series(caller: Identified, query: SeriesQuery): Promise<{ buckets: Bucketed; series: Series[] }> {
+      const { bucket, timeZone, since, until, keyId, ...filter } = query;
+      const buckets = bucketed({ since, until, now: now() }, { bucket, timeZone });
+      const series = await store.series({
+        ...filter,
+        workspaceId: caller.workspaceId,
+        keyId: visibleKey(caller, keyId),
+        buckets: buckets.buckets,
+      });
+      return { buckets, series };
+    },
+
+    /** Fails as `series` does. */
+    async latency(
+      caller: Identified,
+      query: LatencyQuery,
+    ): Promise<{ buckets: Bucketed; series: LatencyGroup[] }> {
+      const { bucket, timeZone, since, until, ...filter } = query;
+      const range = { since, until, now: now() };
+      const buckets = bucket ? bucketed(range, { bucket, timeZone }) : wholeRange(range);
+      const series = await store.latency({
+        ...filter,
+        workspaceId: caller.workspaceId,
+        buckets: buckets.buckets,
+      });
+      return { buckets, series };
     },
 
     /** The models that answered a caller in the last 30 days. */
     async modelsUsedBy(caller: Identified): Promise<string[]> {
       const all = { keyId: undefined, model: undefined, since: undefined, until: undefined };
-      const { groups } = await this.summary(caller, { ...all, groupBy: 'model' });
+      const { groups } = await this.summary(caller, { ...all, groupBy: ['model'] });
       const answered = groups.filter(({ tokens }) => tokens.input + tokens.output > 0);
-      return answered.flatMap(({ group }) => group ?? []);
+      return answered.flatMap(({ groups: [model] }) => model ?? []);
     },
 
     /** The charges of a key, or of a login's whole workspace. */
@@ -79,11 +127,12 @@ export function createUsageReader({ store, now }: { store: Store; now: () => num
         model: undefined,
         since: 0,
         until: at + 1,
-        groupBy: 'day',
+        groupBy: ['day'],
+        timeZone: 'UTC',
       });
       const today = utcDay(at);
       const chargedOn = (prefix: string) =>
-        days.reduce((sum, day) => (day.group?.startsWith(prefix) ? sum + day.charged : sum), 0);
+        days.reduce((sum, { groups: [day], charged }) => (day?.startsWith(prefix) ? sum + charged : sum), 0);
       return { total: chargedOn(''), day: chargedOn(today), month: chargedOn(today.slice(0, 7)) };
     },
 
@@ -97,13 +146,105 @@ export function createUsageReader({ store, now }: { store: Store; now: () => num
   };
 }
 
+/** A key sees only its own usage. */
+function visibleKey(caller: Identified, keyId: string | undefined): string | undefined {
+  if (caller.kind !== 'key') return keyId;
+  if (keyId !== undefined && keyId !== caller.keyId)
+    throw new ApiError('not_found', { param: 'key', message: 'A key can only read its own usage.' });
+  return caller.keyId;
+}
+
+/** Times in milliseconds since 1970; by default the last 24 hours. */
+interface RangeQuery {
+  since: number | undefined;
+  until: number | undefined;
+  timeZone: string;
+}
+
+type SeriesQuery = Omit<SeriesFilter, 'workspaceId' | 'buckets'> &
+  RangeQuery & { bucket: BucketName | undefined };
+type LatencyQuery = Omit<LatencyFilter, 'workspaceId' | 'buckets'> &
+  RangeQuery & { bucket: BucketName | undefined };
+
+/** Buckets of time, and whether the last one has not ended. */
+export interface Bucketed {
+  bucket: BucketName;
+  buckets: readonly { start: number; end: number }[];
+  isPartial: boolean;
+}
+
+/** Without a wish, the shortest buckets of which there are at most so many. */
+const bucketsWithoutWish = 100;
+/** A chart shows no more, and reads of more would take too long: local days and hours are read from quarters. */
+const bucketsMax: Record<BucketName, number> = { '15m': 400, hour: 400, day: 100, week: 400, month: 400 };
+
+interface Range {
+  since: number | undefined;
+  until: number | undefined;
+  now: number;
+}
+
+function bucketed(
+  range: Range,
+  { bucket, timeZone }: { bucket: BucketName | undefined; timeZone: string },
+): Bucketed {
+  const { since, until } = rangeOf(range);
+  const names: BucketName[] = bucket ? [bucket] : ['15m', 'hour', 'day', 'week', 'month'];
+  for (const name of names) {
+    const most = bucket ? bucketsMax[name] : bucketsWithoutWish;
+    // UTC days have totals of their own.
+    const ofDays = bucket === 'day' && timeZone === 'UTC' ? 1_000 : most;
+    const buckets = bucketsOf({ since, until }, { bucket: name, timeZone, most: ofDays });
+    if (buckets) return { bucket: name, buckets, isPartial: (buckets.at(-1)?.end ?? 0) > range.now };
+  }
+  throw new ApiError('invalid_request', {
+    param: 'bucket',
+    message: `This range has more than ${bucketsMax[bucket ?? 'month']} buckets: choose longer ones.`,
+  });
+}
+
+function wholeRange(range: Range): Bucketed {
+  const { since, until } = rangeOf(range);
+  return { bucket: 'hour', buckets: [{ start: since, end: until }], isPartial: until > range.now };
+}
+
+function rangeOf({ since, until, now }: Range): { since: number; until: number } {
+  // Includes calls that ended in this millisecond.
+  const end = until ?? now + 1;
+  const start = since ?? end - dayMs;
+  if (start >= end)
+    throw new ApiError('invalid_request', { param: 'since', message: '`since` must be before `until`.' });
+  return { since: start, until: end };
+}
+
+/** The start of the local day that is so many days before the last one of a range. */
+function daysBefore(until: number, days: number, timeZone: string): number {
+  return startOfLocalDay(localDay(until - 1, timeZone), timeZone, 1 - days);
+}
+
+/** The zone of a query parameter. */
+export function timeZoneIn(name: string | undefined): string {
+  if (name === undefined) return 'UTC';
+  if (!isTimeZone(name))
+    throw new ApiError('invalid_request', {
+      param: 'tz',
+      message: '`tz` must be an IANA time zone, such as `Europe/Berlin`.',
+    });
+  return name;
+}
+
 export type UsageReader = ReturnType<typeof createUsageReader>;
 
 /** Parses a query parameter, if present. A bare day as `until` includes that whole day. */
-export function timeBound(param: 'since' | 'until', text: string | undefined): number | undefined {
+export function timeBound(
+  param: 'since' | 'until',
+  text: string | undefined,
+  timeZone = 'UTC',
+): number | undefined {
   if (text === undefined) return undefined;
   const ms = parseTime(text);
   if (ms === undefined)
     throw new ApiError('invalid_request', { param, message: `\`${param}\` is not a time.` });
-  return param === 'until' && text.length === 10 ? ms + dayMs : ms;
+  if (text.length !== 10) return ms;
+  return startOfLocalDay(text, timeZone, param === 'until' ? 1 : 0);
 }

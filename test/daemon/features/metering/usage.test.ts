@@ -6,7 +6,7 @@ import {
 } from '../../../../src/daemon/features/metering/index.ts';
 import type { Caller, KeyOrLogin } from '../../../../src/daemon/handler.ts';
 import { noLabels } from '../../../../src/shared/call-labels.ts';
-import { getUsage, listUsage, tokensServed } from '../../../../src/shared/contract/usage.ts';
+import { getUsage, getUsageSeries, listUsage, tokensServed } from '../../../../src/shared/contract/usage.ts';
 import { callHandler } from '../../../support/call-handler.ts';
 import { startOfFakeTime } from '../../../support/fake-world.ts';
 import { memoryMeteringReads } from '../../../support/memory-stores.ts';
@@ -261,5 +261,44 @@ describe('tokens served', () => {
   test('are unavailable while the ledger cannot be read', async () => {
     store.served = () => Promise.reject(new Error('disk'));
     await expect(served()).rejects.toMatchObject({ code: 'unavailable', status: 503 });
+  });
+});
+
+describe('usage over time', () => {
+  const caller = key('key_ci');
+  const refused = (query: object) => callHandler(handlers, listUsage, { caller, query });
+  test.each([
+    [{ tz: 'Nowhere/City' }, 'tz'],
+    [{ group_by: 'client,model' }, 'group_by'],
+    [{ group_by: 'tag', model: 'openai/gpt-5' }, 'group_by'],
+    [{ group_by: 'day,user', tz: 'Europe/Berlin' }, 'group_by'],
+  ])('is refused with %j', async (query, param) => {
+    await expect(refused(query)).rejects.toMatchObject({ code: 'invalid_request', param });
+  });
+
+  test('is refused with too many buckets, or none', async () => {
+    const series = (query: object) => callHandler(handlers, getUsageSeries, { caller, query });
+    await expect(series({ since: '2020-01-01', bucket: 'hour' })).rejects.toMatchObject({ param: 'bucket' });
+    const empty = { since: '2026-01-02T00:00:00Z', until: '2026-01-01T00:00:00Z' };
+    await expect(series(empty)).rejects.toMatchObject({ param: 'since' });
+  });
+
+  test('has buckets of a fitting length, and days of the zone', async () => {
+    const series = async (query: object) => {
+      const { bucket, buckets } = (await callHandler(handlers, getUsageSeries, { caller, query })) as {
+        bucket: string;
+        buckets: { start: string }[];
+      };
+      return [bucket, buckets.length, buckets[0]?.start];
+    };
+    const day = { since: '2026-11-20', until: '2026-11-20' };
+    expect(await series(day)).toEqual(['15m', 96, '2026-11-20T00:00:00.000Z']);
+    const berlin = { since: '2026-03-29', until: '2026-03-29', tz: 'Europe/Berlin', bucket: 'hour' };
+    expect(await series(berlin)).toEqual(['hour', 23, '2026-03-28T23:00:00.000Z']);
+    expect(await series({ since: '2026-01-01', until: '2026-11-30' })).toEqual([
+      'week',
+      49,
+      '2025-12-29T00:00:00.000Z',
+    ]);
   });
 });

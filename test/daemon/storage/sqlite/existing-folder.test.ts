@@ -84,14 +84,14 @@ test('a database of the first schema opens with all its records', async () => {
 
 test('the totals of a database of the first schema include its calls, whose events keep their sequences', async () => {
   const { metering, events, traces } = await open({ folder });
-  const all = { workspaceId: 'ws_1', model: undefined, since: 0, until: morning + dayMs };
-  const byKey = await metering.summarize({ ...all, keyId: undefined, groupBy: 'key' });
-  expect(byKey.map(({ group, requests, charged }) => [group, requests, charged])).toEqual([
+  const all = { workspaceId: 'ws_1', model: undefined, since: 0, until: morning + dayMs, timeZone: 'UTC' };
+  const byKey = await metering.summarize({ ...all, keyId: undefined, groupBy: ['key'] });
+  expect(byKey.map(({ groups: [key], requests, charged }) => [key, requests, charged])).toEqual([
     ['key_1', 1, 786],
     ['key_2', 1, 786],
   ]);
-  expect(await metering.summarize({ ...all, keyId: 'key_2', groupBy: 'day' })).toMatchObject([
-    { group: '2026-11-21', requests: 1, tokens, cost: { total: 786 } },
+  expect(await metering.summarize({ ...all, keyId: 'key_2', groupBy: ['day'] })).toMatchObject([
+    { groups: ['2026-11-21'], requests: 1, tokens, cost: { total: 786 } },
   ]);
   expect(await events.after(['ws_1'], 0, 10)).toEqual([
     { ...settledEvent(aUsage('req_1')), sequence: 1 },

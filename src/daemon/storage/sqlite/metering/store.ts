@@ -55,6 +55,8 @@ export function meteringStore({
     spendOfKey: async (keyId, at) => spendOfKey(keyId, at),
     served: () => reader.run('served'),
     summarize: (filter) => reader.run('summarize', filter),
+    series: (filter) => reader.run('series', filter),
+    latency: (filter) => reader.run('latency', filter),
     leftHolds: async () => orm.select().from(holds).orderBy(holds.createdAt).all().map(leftHold),
   };
 }

@@ -1,11 +1,18 @@
 import { utcDay } from '../../../../shared/time.ts';
-import type { ServedDay, UsageFilter, UsageGroup } from '../../../features/metering/store.ts';
+import { bucketsOf, localDay } from '../../../../shared/time-zones.ts';
+import type {
+  Series,
+  SeriesFilter,
+  SeriesPoint,
+  ServedDay,
+  UsageFilter,
+  UsageGroup,
+} from '../../../features/metering/store.ts';
 import type { Connection } from '../engine/connection.ts';
-import type { NameTexts } from '../engine/names.ts';
-import { sqlName } from '../engine/row-format.ts';
-import { type IndexKind, indexKinds } from './index-kinds.ts';
-import { callAsSums, summedColumns, summedNames, type UsageSums } from './summed-columns.ts';
-import { dayMs, foldedTo, spanDays } from './usage-totals.ts';
+import { fixedNames, type NameTexts } from '../engine/names.ts';
+import { type SumFilter, type SumGroup, type SumRow, UsageSummer } from './sum-usage.ts';
+import { summedColumns } from './summed-columns.ts';
+import { dayMs } from './usage-totals.ts';
 
 export function servedDays(database: Connection): ServedDay[] {
   type Row = Omit<ServedDay, 'ownKey'> & { ownKey: number };
@@ -19,156 +26,234 @@ export function servedDays(database: Connection): ServedDay[] {
     .map((row) => ({ ...row, ownKey: row.ownKey === 1 }));
 }
 
-interface Sums extends UsageSums {
-  /** A day, or the number of a name. */
-  name: number | null;
-}
+/** More than any database has. */
+const daysMax = 100_000;
+/** The labels of which a call has at most one. */
+const singleLabels: readonly SumGroup[] = ['client', 'user'];
+/** What the labels beyond the most of a day count as. */
+const otherLabels = 'other';
 
-/**
- * Sums up whole days from the daily totals, the parts of days at the ends of the range from their calls, and the calls that
- * are not folded yet.
- */
+/** Adds up calls by one or two groups. */
 export function summarizeUsage(database: Connection, names: NameTexts, filter: UsageFilter): UsageGroup[] {
   return database.transaction(() => {
-    const { workspaceId, keyId, model: modelName, groupBy, since, until } = filter;
-    const workspace = names.numberOf(workspaceId);
-    const key = keyId === undefined ? null : names.numberOf(keyId);
-    const model = modelName === undefined ? null : names.numberOf(modelName);
-    if (workspace === undefined || key === undefined || model === undefined) return [];
-    const range = splitRange(database, { workspace, since, until });
-    const kind: IndexKind = key !== null ? 'key' : model !== null ? 'model' : 'all';
-    const where = `calls.workspace = @workspace ${key === null ? '' : 'AND key = @key'} ${model === null ? '' : 'AND model = @model'}`;
-    const nameOfCall = groupBy === 'day' ? `calls.completed_at / ${dayMs}` : groupBy;
-    const bounds: Record<string, number> = {};
-    const parts = range.parts.map((part, index) => {
-      bounds[`since${index}`] = part.since;
-      bounds[`until${index}`] = part.until;
-      return `SELECT ${nameOfCall} AS name, ${callAsSums(part.factor)}
-        FROM call_index CROSS JOIN calls USING (number)
-        WHERE call_index.workspace = @workspace AND kind = @kind AND value = @value
-          AND call_index.completed_at >= @since${index} AND call_index.completed_at < @until${index} AND ${where}`;
-    });
-    const days = { from: range.fromDay, to: range.toDay };
-    const totals = () => {
-      if (groupBy === 'key' && key === null) return keyTotals(days);
-      return [
-        `SELECT ${groupBy === 'key' ? 'nullif(key, 0)' : groupBy} AS name, ${summedNames.join(', ')}
-         FROM ${key === null ? 'usage_days' : 'usage_key_days'} AS calls
-         WHERE ${where} AND day >= ${days.from} AND day < ${days.to}`,
-      ];
-    };
-    const rows = database
-      .prepare<[object], Sums>(
-        `SELECT name, ${summedColumns.map((column) => `sum(${sqlName(column)}) AS ${column}`).join(', ')} FROM (
-           ${[
-             ...totals(),
-             ...parts,
-             `SELECT ${nameOfCall} AS name, ${callAsSums(1)} FROM calls
-              WHERE number > @foldedTo AND ${where.replace('calls.workspace', '+calls.workspace')}
-                AND completed_at >= @since AND completed_at < @until`,
-           ].join(' UNION ALL ')}
-         ) GROUP BY name HAVING sum(requests) > 0`,
+    const numbers = numbersOf(names, filter);
+    if (!numbers) return [];
+    const { groupBy } = filter;
+    const found = sumsBy(database, numbers, filter);
+    const label = groupBy.find((group) => singleLabels.includes(group));
+    const labelled = label ? found.filter(({ names: of }) => of[groupBy.indexOf(label)] !== null) : found;
+    const rest = label ? withoutLabel(database, numbers, { filter, label, labelled }) : [];
+    return [...labelled, ...rest]
+      .map((row) =>
+        usageGroup(
+          row,
+          row.names.map((name, index) => textOf(names, groupBy[index], name)),
+        ),
       )
-      .all({
-        workspace,
-        key,
-        model,
-        kind: indexKinds[kind],
-        value: key ?? model ?? 0,
-        since,
-        until,
-        foldedTo: foldedTo(database),
-        ...bounds,
-      });
-    return rows.map((row) => usageGroup(row, groupBy, names)).sort(byGroup);
+      .sort(byGroups);
   })();
 }
 
-interface Span {
-  from: number;
-  to: number;
+/** The sums by group; a day is the time at which it begins. */
+function sumsBy(
+  database: Connection,
+  numbers: SumFilter,
+  { groupBy, since, until, timeZone }: Pick<UsageFilter, 'groupBy' | 'since' | 'until' | 'timeZone'>,
+): SumRow[] {
+  const dayAt = groupBy.indexOf('day');
+  if (dayAt < 0 || timeZone === 'UTC') {
+    const rows = new UsageSummer(database, numbers, groupBy).sum(since, until);
+    const asTime = (name: number | null, index: number) => (index === dayAt ? (name ?? 0) * dayMs : name);
+    return rows.map((row) => ({ ...row, names: row.names.map(asTime) }));
+  }
+  const summer = new UsageSummer(
+    database,
+    numbers,
+    groupBy.filter((group) => group !== 'day'),
+  );
+  const { from, to } = summer.extent;
+  const range = { since: Math.max(since, from), until: Math.min(until, to) };
+  if (range.since >= range.until) return [];
+  const days = bucketsOf(range, { bucket: 'day', timeZone, most: daysMax }) ?? [];
+  return days.flatMap(({ start, end }) =>
+    summer
+      .sum(Math.max(start, range.since), Math.min(end, range.until))
+      .map((row) => ({ ...row, names: row.names.toSpliced(dayAt, 0, localStart(start, timeZone)) })),
+  );
 }
 
-/**
- * Reads of `usage_keys` that add up whole days by key, of one model if it is given: of each key a row per long span, and at most
- * half as many rows as a long span has days at each end.
- */
-function keyTotals({ from, to }: Span): string[] {
-  const read = (days: number, span: Span, factor: 1 | -1 = 1): string[] =>
-    span.from >= span.to
-      ? []
-      : [
-          `SELECT nullif(key, 0) AS name, ${summedNames.map((name) => `${factor === 1 ? '' : '-'}${name} AS ${name}`).join(', ')} FROM usage_keys
-           WHERE workspace = @workspace AND model = coalesce(@model, 0) AND days = ${days}
-             AND start >= ${span.from} AND start < ${span.to}`,
-        ];
-  const first = Math.round(from / spanDays) * spanDays;
-  const last = Math.round(to / spanDays) * spanDays;
-  if (first >= last) return read(1, { from, to });
-  return [
-    ...read(spanDays, { from: first, to: last }),
-    ...read(1, { from, to: first }),
-    ...read(1, { from: first, to: from }, -1),
-    ...read(1, { from: last, to }),
-    ...read(1, { from: to, to: last }, -1),
-  ];
+/** The local day of a time, as the time at which it begins in UTC. */
+function localStart(start: number, timeZone: string): number {
+  return Date.parse(localDay(start, timeZone));
 }
 
-/** Calls to add to the totals of whole days, or to take away from them. */
-interface RangePart {
-  factor: 1 | -1;
-  since: number;
-  until: number;
+/** What all calls add up to, without those that have a label. */
+function withoutLabel(
+  database: Connection,
+  numbers: SumFilter,
+  { filter, label, labelled }: { filter: UsageFilter; label: SumGroup; labelled: SumRow[] },
+): SumRow[] {
+  const at = filter.groupBy.indexOf(label);
+  const others = (names: SumRow['names']) => names.toSpliced(at, 1).join();
+  const rest = sumsBy(database, numbers, {
+    ...filter,
+    groupBy: filter.groupBy.filter((group) => group !== label),
+  });
+  return rest.flatMap((row) => {
+    const sum = { ...row, names: row.names.toSpliced(at, 0, null) };
+    for (const each of labelled) {
+      if (others(each.names) !== row.names.join()) continue;
+      for (const column of summedColumns) sum[column] -= each[column];
+    }
+    return sum.requests > 0 ? [sum] : [];
+  });
 }
 
-/** Splits a range into whole days (from `fromDay`, before `toDay`) and the parts of days at its ends. */
-function splitRange(database: Connection, filter: { workspace: number; since: number; until: number }) {
-  const bound = (order: 'ASC' | 'DESC') =>
-    database
-      .prepare<[number], number>(
-        `SELECT completed_at FROM call_index WHERE workspace = ? AND kind = ${indexKinds.all} AND value = 0
-         ORDER BY completed_at ${order} LIMIT 1`,
-      )
-      .pluck()
-      .get(filter.workspace) ?? 0;
-  const [oldest, newest] = [bound('ASC'), bound('DESC')];
-  // A bound beyond all calls cuts no day.
-  const since = filter.since <= oldest ? Math.floor(oldest / dayMs) * dayMs : filter.since;
-  const until = filter.until > newest ? (Math.floor(newest / dayMs) + 1) * dayMs : filter.until;
-  if (since >= until) return { fromDay: 0, toDay: 0, parts: [] };
-  const [fromDay, toDay] = [Math.ceil(since / dayMs), Math.floor(until / dayMs)];
-  if (fromDay > toDay) return { fromDay: 0, toDay: 0, parts: [{ factor: 1, since, until } as RangePart] };
-  const first = cutDay({ from: since, to: fromDay * dayMs }, { from: (fromDay - 1) * dayMs, to: since });
-  const last = cutDay({ from: toDay * dayMs, to: until }, { from: until, to: (toDay + 1) * dayMs });
-  return {
-    fromDay: first.isWhole ? fromDay - 1 : fromDay,
-    toDay: last.isWhole ? toDay + 1 : toDay,
-    parts: [...first.parts, ...last.parts],
-  };
+function textOf(names: NameTexts, group: SumGroup | undefined, name: number | null): string | null {
+  if (name === null) return null;
+  if (group === 'day') return utcDay(name);
+  return name === 0 ? otherLabels : names.of(name);
 }
 
-/** Reads the shorter part of a day: what is inside the range, or what is outside and taken from the whole. */
-function cutDay(inside: Span, outside: Span): { isWhole: boolean; parts: RangePart[] } {
-  if (inside.from === inside.to) return { isWhole: false, parts: [] };
-  const isWhole = outside.to - outside.from < inside.to - inside.from;
-  const { from, to } = isWhole ? outside : inside;
-  return { isWhole, parts: [{ factor: isWhole ? -1 : 1, since: from, until: to }] };
+type Filter = Pick<UsageFilter, 'workspaceId' | 'keyId' | 'model'> &
+  Partial<Pick<SeriesFilter, 'provider' | 'status'>>;
+
+/** Undefined if a filter names what no call has. */
+function numbersOf(
+  names: NameTexts,
+  { workspaceId, keyId, model, provider, status }: Filter,
+): SumFilter | undefined {
+  const workspace = names.numberOf(workspaceId);
+  const [key, ...others] = [keyId, model, provider, status].map((text) =>
+    text === undefined ? null : names.numberOf(text),
+  );
+  const [modelNumber, providerNumber, statusNumber] = others;
+  if (workspace === undefined || key === undefined || modelNumber === undefined) return undefined;
+  if (providerNumber === undefined || statusNumber === undefined) return undefined;
+  return { workspace, key, model: modelNumber, provider: providerNumber, status: statusNumber };
 }
 
-function usageGroup(row: Sums, groupBy: UsageFilter['groupBy'], names: NameTexts): UsageGroup {
-  const { name, requests, unpriced, costProvider: provider, costMargin: margin, charged, ...tokens } = row;
-  return {
-    group: groupBy === 'day' ? utcDay((name ?? 0) * dayMs) : names.ofNullable(name),
-    requests,
-    unpriced,
-    tokens,
-    cost: { provider, margin, total: provider + margin },
-    charged,
-  };
+function usageGroup(row: SumRow, groups: UsageGroup['groups']): UsageGroup {
+  const { names: _names, ...sums } = row;
+  return { groups, ...amountsOf(sums) };
+}
+
+function amountsOf({
+  requests,
+  unpriced,
+  costProvider,
+  costMargin,
+  charged,
+  ...tokens
+}: Omit<SumRow, 'names'>) {
+  const cost = { provider: costProvider, margin: costMargin, total: costProvider + costMargin };
+  return { requests, unpriced, tokens, cost, charged };
 }
 
 /** Ascending, null last. */
-function byGroup({ group: a }: UsageGroup, { group: b }: UsageGroup): number {
-  if (a === b) return 0;
-  return b === null || (a !== null && a < b) ? -1 : 1;
+function byGroups({ groups: one }: UsageGroup, { groups: other }: UsageGroup): number {
+  for (const [index, a] of one.entries()) {
+    const b = other[index] ?? null;
+    if (a === b) continue;
+    return b === null || (a !== null && a < b) ? -1 : 1;
+  }
+  return 0;
+}
+
+/** The calls of each bucket, by group. */
+export function readSeries(database: Connection, names: NameTexts, filter: SeriesFilter): Series[] {
+  return database.transaction(() => {
+    const numbers = numbersOf(names, filter);
+    if (!numbers) return [];
+    const { buckets, groupBy, top } = filter;
+    if (groupBy === 'key' && numbers.key === null) return keySeries(database, names, { filter, numbers });
+    const summer = new UsageSummer(database, numbers, groupBy ? [groupBy, 'status'] : ['status']);
+    const series = new Map<number | null, SeriesPoint[]>();
+    for (const [index, { start, end }] of buckets.entries()) {
+      for (const row of summer.sum(start, end)) {
+        const name = groupBy ? (row.names[0] ?? null) : null;
+        let points = series.get(name);
+        if (!points) {
+          points = buckets.map(() => noCalls());
+          series.set(name, points);
+        }
+        addTo(points[index], row);
+      }
+    }
+    const all = [...series]
+      .map(([name, points]) => ({ group: textOf(names, groupBy, name), isOther: false, points }))
+      .sort((a, b) => costOf(b) - costOf(a));
+    const [shown, rest] = [all.slice(0, top), all.slice(top)];
+    if (rest.length === 0) return shown;
+    return [...shown, otherSeries(buckets.length, rest)];
+  })();
+}
+
+/** There can be too many keys for a series each: the dearest are found by their days, and the rest is what remains of all. */
+function keySeries(
+  database: Connection,
+  names: NameTexts,
+  { filter, numbers }: { filter: SeriesFilter; numbers: SumFilter },
+): Series[] {
+  const { buckets, top } = filter;
+  const [since, until] = [buckets[0]?.start ?? 0, buckets.at(-1)?.end ?? 0];
+  const cost = ({ costProvider, costMargin }: SumRow) => costProvider + costMargin;
+  const whole = { since: Math.floor(since / dayMs) * dayMs, until: Math.ceil(until / dayMs) * dayMs };
+  const dearest = new UsageSummer(database, numbers, ['key'])
+    .sum(whole.since, whole.until)
+    .filter(({ names: [key] }) => key !== null)
+    .sort((a, b) => cost(b) - cost(a) || b.requests - a.requests)
+    .slice(0, top);
+  const pointsOf = (of: SumFilter) => {
+    const summer = new UsageSummer(database, of, ['status']);
+    return buckets.map(({ start, end }) => {
+      const point = noCalls();
+      for (const row of summer.sum(start, end)) addTo(point, row);
+      return point;
+    });
+  };
+  const shown = dearest.map(({ names: [key = null] }) => ({
+    group: names.ofNullable(key),
+    isOther: false,
+    points: pointsOf({ ...numbers, key }),
+  }));
+  const rest = pointsOf(numbers);
+  for (const { points } of shown)
+    for (const [index, point] of points.entries()) addTo(rest[index], point, -1);
+  if (rest.every(({ requests }) => requests === 0)) return shown;
+  return [...shown, { group: null, isOther: true, points: rest }];
+}
+
+function otherSeries(length: number, rest: readonly Series[]): Series {
+  const points = Array.from({ length }, () => noCalls());
+  for (const each of rest) for (const [index, point] of each.points.entries()) addTo(points[index], point);
+  return { group: null, isOther: true, points };
+}
+
+const noTokens = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 };
+
+function noCalls(): SeriesPoint {
+  const cost = { provider: 0, margin: 0, total: 0 };
+  return { requests: 0, errors: 0, unpriced: 0, tokens: { ...noTokens }, cost, charged: 0 };
+}
+
+const failing: readonly number[] = [fixedNames.failed, fixedNames.interrupted];
+
+/** Adds the calls of a status, or of another point. */
+function addTo(point: SeriesPoint | undefined, added: SumRow | SeriesPoint, factor: 1 | -1 = 1): void {
+  if (!point) return;
+  const isPoint = 'errors' in added;
+  const { requests, unpriced, tokens, cost, charged } = isPoint ? added : amountsOf(added);
+  const errors = isPoint ? added.errors : failing.includes(added.names.at(-1) ?? 0) ? requests : 0;
+  point.requests += factor * requests;
+  point.errors += factor * errors;
+  point.unpriced += factor * unpriced;
+  point.charged += factor * charged;
+  for (const part of ['input', 'cachedInput', 'cacheWrite', 'output', 'reasoning'] as const)
+    point.tokens[part] += factor * tokens[part];
+  for (const part of ['provider', 'margin', 'total'] as const) point.cost[part] += factor * cost[part];
+}
+
+function costOf({ points }: Series): number {
+  return points.reduce((sum, { cost }) => sum + cost.total, 0);
 }

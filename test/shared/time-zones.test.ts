@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { bucketNames, bucketsOf, isTimeZone, localDay } from '../../src/shared/time-zones.ts';
+
+const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')];
+const quarterMs = 15 * 60_000;
+const at = (text: string) => Date.parse(text);
+
+test('the days of every zone adjoin, cover the range, and begin with quarters of an hour', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...zones),
+      fc.constantFrom(...bucketNames),
+      fc.date({ min: new Date('2026-01-01'), max: new Date('2036-01-01'), noInvalidDate: true }),
+      fc.integer({ min: 1, max: 40 * 24 * 60 * 60_000 }),
+      (timeZone, bucket, from, length) => {
+        const since = from.getTime();
+        const until = since + length;
+        const buckets = bucketsOf({ since, until }, { bucket, timeZone, most: 10_000 }) ?? [];
+        expect(buckets[0]?.start).toBeLessThanOrEqual(since);
+        expect(buckets[0]?.end).toBeGreaterThan(since);
+        expect(buckets.at(-1)?.start).toBeLessThan(until);
+        expect(buckets.at(-1)?.end).toBeGreaterThanOrEqual(until);
+        for (const [index, { start, end }] of buckets.entries()) {
+          expect(start % quarterMs).toBe(0);
+          expect(end).toBe(buckets[index + 1]?.start ?? end);
+          if (bucket !== 'day') continue;
+          expect(localDay(start, timeZone)).toBe(localDay(end - 1, timeZone));
+          expect(localDay(end, timeZone) > localDay(start, timeZone)).toBe(true);
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test.each([
+  // Clocks are put forward and back.
+  ['Europe/Berlin', '2026-03-29', 23],
+  ['Europe/Berlin', '2026-10-25', 25],
+  ['Asia/Kathmandu', '2026-05-01', 24],
+  // By half an hour.
+  ['Australia/Lord_Howe', '2026-04-05', 24.5],
+  // At midnight.
+  ['America/Santiago', '2026-09-06', 23],
+])('a day in %s, %s, has %d hours', (timeZone, day, hours) => {
+  const noon = at(`${day}T12:00:00Z`);
+  const [bucket] = bucketsOf({ since: noon, until: noon + 1 }, { bucket: 'day', timeZone, most: 2 }) ?? [];
+  expect(bucket && localDay(bucket.start, timeZone)).toBe(day);
+  expect(((bucket?.end ?? 0) - (bucket?.start ?? 0)) / 3_600_000).toBe(hours);
+});
+
+test('weeks begin on Monday, months on the first', () => {
+  const range = { since: at('2026-11-21T08:00:00Z'), until: at('2026-11-21T09:00:00Z') };
+  const first = (bucket: 'week' | 'month') =>
+    bucketsOf(range, { bucket, timeZone: 'America/New_York', most: 9 })?.map(({ start, end }) =>
+      [start, end].map((it) => new Date(it).toISOString()),
+    );
+  expect(first('week')).toEqual([['2026-11-16T05:00:00.000Z', '2026-11-23T05:00:00.000Z']]);
+  expect(first('month')).toEqual([['2026-11-01T04:00:00.000Z', '2026-12-01T05:00:00.000Z']]);
+});
+
+test('too many buckets are none', () => {
+  const range = { since: 0, until: at('2026-01-01') };
+  for (const bucket of bucketNames)
+    expect(bucketsOf(range, { bucket, timeZone: 'Europe/Berlin', most: 100 }), bucket).toBeUndefined();
+});
+
+test.each([
+  ['Europe/Berlin', true],
+  ['UTC', true],
+  ['Nowhere/City', false],
+  ['', false],
+])('%j is a zone: %s', (name, is) => expect(isTimeZone(name)).toBe(is));
