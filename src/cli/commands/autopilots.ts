@@ -1,4 +1,4 @@
-import { Command, Option } from '@commander-js/extra-typings';
+import { Command, Help, Option } from '@commander-js/extra-typings';
 import type {
   Autopilot,
   AutopilotDetails,
@@ -26,11 +26,12 @@ import { bitcoin, dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 import { ago, plannedTime } from '../output/time.ts';
 import { confirm } from '../terminal/prompts.ts';
+import { policyFields, profileFields } from './autopilot-fields.ts';
 import { spendCap } from './keys/limits.ts';
 
 export const createAutopilotCommand = (context: Context) =>
   autopilotFlags(new Command('create').argument('<name>', 'its display name'))
-    .addHelpText('after', policyFields)
+    .addHelpText('after', fieldsHelp(context))
     .addHelpText(
       'after',
       example('gateway autopilots create Paper --schedule "0 8 * * mon-fri" --input "What is new?"'),
@@ -96,7 +97,7 @@ export const updateAutopilotCommand = (context: Context) =>
   )
     .option('--pause', 'start no runs by the schedule for now')
     .option('--resume', 'start runs by the schedule again')
-    .addHelpText('after', policyFields)
+    .addHelpText('after', fieldsHelp(context))
     .addHelpText(
       'after',
       example('gateway autopilots update night-watch --schedule "@hourly" --spend-cap 1/day'),
@@ -158,10 +159,21 @@ function autopilotFlags<A extends unknown[], O extends Record<string, unknown>>(
     );
 }
 
-const policyFields = `
-Policy fields: model, modelProvider, modelSpendCap, toolAllowlist, toolDenylist, l402AllowedHosts,
-l402MaxSpendMsatsPerCall, l402MaxSpendMsatsPerDay, l402RequireApproval.
-Profile fields: ownerDisplayName, personaSummary, autopilotVoice, principles, preferences, onboardingAnswers.`;
+/** The fields of `--policy` and `--profile`, as wide as the terminal. */
+const fieldsHelp = (context: Context) => () => {
+  const help = new Help();
+  help.helpWidth = context.io.columns();
+  const all = { ...policyFields, ...profileFields };
+  const width = Math.max(...Object.keys(all).map(({ length }) => length));
+  const listed = (fields: typeof policyFields) =>
+    Object.entries(fields).map(([name, meaning]) => help.formatItem(name, width, meaning, help));
+  return [
+    '\nFields of --policy, as in \'{"model":"sim/assistant","l402AllowedHosts":["example.com"]}\':',
+    ...listed(policyFields),
+    '\nFields of --profile, which the model gets as instructions:',
+    ...listed(profileFields),
+  ].join('\n');
+};
 
 interface Flags {
   handle?: string | undefined;
