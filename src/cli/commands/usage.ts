@@ -35,7 +35,7 @@ export const usageCommand = (context: Context) =>
     .option('--since <time>', `since then: ${pastTimeHelp}`, pastTime(context))
     .option('--until <time>', 'before this time or through this UTC day', pastTime(context))
     .addOption(csvOption())
-    .addHelpText('after', example('gateway usage --group-by day,model --tz local'))
+    .addHelpText('after', example('gateway usage show --group-by day,model --tz local'))
     .action(async (request, { groupBy, key, model, since, until, tz }) => {
       const filter = { key, model, since, until };
       if (request === undefined)

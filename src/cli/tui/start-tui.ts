@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { type Client, createClient } from '../../shared/client.ts';
 import { foldersOf } from '../../shared/folders.ts';
-import { decisionModel } from '../commands/decide/ask-decision.ts';
+import { decisionModel } from '../commands/decide/choose-decision-model.ts';
 import { chooseModel } from '../commands/respond/choose-model.ts';
 import { logSearchOf } from '../content/call-content.ts';
 import type { Context } from '../context.ts';

@@ -132,7 +132,10 @@ export function createDecisionFeature(deps: AppDeps, features: DecisionsFeatures
       }),
     ],
     modelEntries: (created: number) =>
-      decisionModelEntries({ engines, hasBackups: () => backupModels().length > 0 }, created),
+      decisionModelEntries(
+        { engines, hasBackups: () => backupModels().length > 0 || settings.defaultOrder === 'peer' },
+        created,
+      ),
     /** Loads what was fitted, and the peers; to be called before the first decision. */
     recover: () => Promise.all([calibrations.load(), peers.recover()]),
     jobs: [(signal: AbortSignal, onFailure: OnFailure) => peers.runBackground(signal, onFailure)],

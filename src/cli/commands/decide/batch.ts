@@ -3,8 +3,8 @@ import { appendFileSync, existsSync, readFileSync, statSync, truncateSync } from
 import type { CreateDecision, Decision } from '../../../shared/contract/decisions.ts';
 import { ApiError, exitCodes, failures, isErrorCode } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
+import { createDecision } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
-import { DecisionAsker } from './ask-decision.ts';
 
 export interface BatchOptions {
   body: Omit<CreateDecision, 'input'>;
@@ -43,7 +43,6 @@ export async function decideLines(context: Context, options: BatchOptions): Prom
   const append = options.output === undefined ? undefined : appendTo(options.output);
   const signal = context.interrupted();
   const run = randomUUID();
-  const asker = new DecisionAsker(context);
   const waiting: Promise<LineResult>[] = [];
   const counts = { done: 0, failed: done.filter(({ error }) => error).length };
   const showProgress = progressLine(context, counts, done.length);
@@ -76,7 +75,7 @@ export async function decideLines(context: Context, options: BatchOptions): Prom
         );
       }
       if (signal.aborted) break;
-      waiting.push(decideOne(context, asker, options.body, { line, digest, input, id, run }, signal));
+      waiting.push(decideOne(context, options.body, { line, digest, input, id, run }, signal));
       if (waiting.length >= options.concurrency) await finishFirst();
     }
     while (waiting.length > 0) await finishFirst();
@@ -100,7 +99,6 @@ interface Line {
 /** Retries what may pass; an answer of a lost connection is found again by the key. */
 async function decideOne(
   context: Context,
-  asker: DecisionAsker,
   body: BatchOptions['body'],
   { line, digest, input, id, run }: Line,
   signal: AbortSignal,
@@ -109,7 +107,9 @@ async function decideOne(
   const headers = { 'Idempotency-Key': `${run}-${digest}` };
   for (let tries = 1; ; tries += 1) {
     try {
-      const { model, answers } = await asker.ask({ ...body, input }, { headers, signal });
+      const { model, answers } = await context
+        .client()
+        .call(createDecision, { headers, body: { ...body, input } }, { signal });
       return { ...common, model, answers };
     } catch (error) {
       if (signal.aborted || !(error instanceof ApiError)) throw error;

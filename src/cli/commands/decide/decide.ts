@@ -3,10 +3,11 @@ import { Command, Option } from '@commander-js/extra-typings';
 import type { Decision } from '../../../shared/contract/decisions.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
+import { createDecision } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { example, wholeNumber } from '../../options.ts';
-import { DecisionAsker, decisionModel, modelDefault } from './ask-decision.ts';
 import { decideLines } from './batch.ts';
+import { chooseDecisionModel, decisionModel, modelDefault } from './choose-decision-model.ts';
 import { collectOptions, type Question, type QuestionFlags, questionsOf } from './questions.ts';
 import { bareAnswer, howDecided, showDecision } from './show-decision.ts';
 
@@ -61,13 +62,17 @@ interface DecideFlags extends QuestionFlags {
 
 async function decide(context: Context, instructions: string | undefined, flags: DecideFlags): Promise<void> {
   const questions = questionsOf(instructions, flags);
-  const body = {
-    model: decisionModel(context, flags.model),
-    questions,
-    ...(flags.debias && { service: { debias: flags.debias } }),
-  };
   checkFlags(questions, flags);
-  if (flags.lines || flags.ndjson) {
+  const { model: named, order, debias } = flags;
+  const isBatch = flags.lines ?? flags.ndjson ?? false;
+  const input = isBatch ? undefined : await inputOf(context, flags);
+  const body = {
+    // Who names the sources wants no others.
+    model: order ? decisionModel(context, named) : await chooseDecisionModel(context, named),
+    questions,
+    ...(debias && { service: { debias } }),
+  };
+  if (input === undefined) {
     return await decideLines(context, {
       body,
       format: flags.ndjson ? 'ndjson' : 'lines',
@@ -75,14 +80,11 @@ async function decide(context: Context, instructions: string | undefined, flags:
       output: flags.output,
     });
   }
-  const input = await inputOf(context, flags);
-  const decision = await new DecisionAsker(context).ask(
-    { ...body, input },
-    {
-      headers: flags.order ? { 'X-Decision-Order': flags.order } : {},
-      signal: context.interrupted(),
-    },
-  );
+  const headers = order ? { 'X-Decision-Order': order } : {};
+  const signal = context.interrupted();
+  const decision = await context
+    .client()
+    .call(createDecision, { headers, body: { ...body, input } }, { signal });
   await show(context, questions, decision);
   if (flags.exitStatus) context.exit = isTrue(decision, flags.threshold) ? exitCodes.done : exitCodes.failed;
 }

@@ -4,7 +4,7 @@ import { exitCodes } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { example, wholeNumber } from '../../options.ts';
-import { decisionModel } from './ask-decision.ts';
+import { decisionModel } from './choose-decision-model.ts';
 import { askExamples, readExamples } from './examples.ts';
 import { collectOptions, type QuestionFlags, questionsOf } from './questions.ts';
 import { type Scores, scoresOf } from './scores.ts';

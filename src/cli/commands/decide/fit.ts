@@ -6,7 +6,7 @@ import { deleteCalibration, listCalibrations, putCalibration } from '../../endpo
 import { CliError } from '../../failures/cli-error.ts';
 import { example, wholeNumber } from '../../options.ts';
 import type { Column } from '../../output/table.ts';
-import { decisionModel } from './ask-decision.ts';
+import { decisionModel } from './choose-decision-model.ts';
 import { type Answered, askExamples, powered, readExamples } from './examples.ts';
 import { collectOptions, type Question, type QuestionFlags, questionsOf } from './questions.ts';
 import { fittedTemperature, nllOf } from './scores.ts';

@@ -18,7 +18,7 @@ const free = { input: '0', cached_input: '0', cache_write: '0', output: '0' };
 
 interface EntriesDeps {
   engines: Engines;
-  /** Whether `service/decide` has models to ask besides the engines. */
+  /** Whether `service/decide` has models or peers to ask besides the engines. */
   hasBackups: () => boolean;
 }
 
