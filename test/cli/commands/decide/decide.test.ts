@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { exitCodes } from '../../../../src/shared/errors.ts';
 import { type RunOptions, runCli } from '../../../support/run-cli.ts';
 import { type RunningDaemon, startDaemon } from '../../../support/start-daemon.ts';
@@ -64,6 +64,16 @@ describe('one decision', () => {
     // Who asks for the engine gets no one else.
     const hosted = await decide(['spam', '--order', 'hosted'], { stdin: 'This is spam.', env });
     expect(hosted.code).toBe(exitCodes.tryLater);
+  });
+
+  test('is left to peers where those come first', async () => {
+    const host = await startDaemon({ config: 'decisions: { default_order: peer }\n' });
+    onTestFinished(async () => void (await host.stop()));
+    const { code, stderr } = await runCli(['decide', 'spam', '-t', 'This is spam.'], {
+      env: { GATEWAY_HOME: host.home },
+    });
+    expect(code).toBe(exitCodes.tryLater);
+    expect(stderr).not.toContain('simulator, which compares words');
   });
 
   test.each([
