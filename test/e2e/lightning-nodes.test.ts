@@ -271,7 +271,7 @@ describe.skipIf(noElectrum !== undefined)('a wallet over two real Lightning node
     });
   });
 
-  test('past failure 16 and 21: neither a password nor a preimage is in files or logs', async () => {
+  test('neither a password nor a preimage is in files or logs', async () => {
     const history = await nodes.alice.call('lightning_history');
     const preimages = history
       .map(({ preimage }: { preimage?: string }) => preimage)

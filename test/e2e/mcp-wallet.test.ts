@@ -71,7 +71,7 @@ test('a tool pays nothing until the user sets limits', async () => {
   expect(await balanceOf(daemon)).toBe(100_000);
 });
 
-test('past failure 14: no paid tool path bypasses the limits, and no invoice without an amount slips through', async () => {
+test('no paid tool path bypasses the limits, and no invoice without an amount slips through', async () => {
   await setSetting('mcp.max_daily_sats', '1000');
   const tooMuch = await invoiceOf(101);
   expect((await use('pay_invoice', { invoice: tooMuch })).error).toMatchObject({
@@ -103,7 +103,7 @@ test('past failure 14: no paid tool path bypasses the limits, and no invoice wit
   expect(await balanceOf(daemon)).toBe(98_000);
 });
 
-test('past failure 13: parallel calls share the limit of the day, which a restart does not reset', async () => {
+test('parallel calls share the limit of the day, which a restart does not reset', async () => {
   const first = await use('pay_invoice', { invoice: await invoiceOf(60) });
   expect(first.payment).toMatchObject({ status: 'succeeded', quotedAmountMsats: 60_000 });
   expect(await use('get_payment', { paymentId: first.payment.paymentId })).toEqual(first);

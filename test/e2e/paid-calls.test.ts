@@ -551,8 +551,8 @@ describe('a payment is refused', () => {
   });
 });
 
-describe('past failures of others', () => {
-  test('past failure 10: a one-time proof that several clients use at once is consumed before the call', async () => {
+describe('what other gateways got wrong', () => {
+  test('a one-time proof that several clients use at once is consumed before the call', async () => {
     const payer = await newPayer();
     const body = request({ stream: true });
     const { challenge, preimage } = await paidOffer(payer, body);
@@ -565,7 +565,7 @@ describe('past failures of others', () => {
     expect(provider.requests).toHaveLength(asked + 1);
   });
 
-  test('past failure 12: top-ups, failed calls and calls at the same time lose nothing', async () => {
+  test('top-ups, failed calls and calls at the same time lose nothing', async () => {
     const payer = await newPayer();
     const before = await payer.balance();
     const bodies = Array.from({ length: 12 }, (_, index) => request({ max_output_tokens: 16 + index * 90 }));
@@ -582,7 +582,7 @@ describe('past failures of others', () => {
     expect(await balanceOf(payer.key)).toBeCloseTo(spentSats / 1000 - spent, 9);
   });
 
-  test('past failure 17: one proof sent 20 times pays one call, and none with another body or path', async () => {
+  test('one proof sent 20 times pays one call, and none with another body or path', async () => {
     const payer = await newPayer();
     const body = request();
     const { required, challenge, preimage } = await paidOffer(payer, body);
@@ -620,7 +620,7 @@ describe('past failures of others', () => {
     expect(new Set(refusals.map(({ body: answer }) => answer.error.pay.invoice)).size).toBe(1);
   });
 
-  test('past failure 18: paid invoices of another caller, wallet or purpose are no proof', async () => {
+  test('paid invoices of another caller, wallet or purpose are no proof', async () => {
     const [payer, stranger] = [await newPayer(), await newPayer()];
     const body = request();
     const own = offersIn((await callModel(daemon, { key: payer.key, body })).headers);
@@ -651,7 +651,7 @@ describe('past failures of others', () => {
     expect(paid.status).toBe(200);
   });
 
-  test('past failure 20: calls and credit are never charged by an invoice without an amount', async () => {
+  test('calls and credit are never charged by an invoice without an amount', async () => {
     const { key, login } = await newPayer();
     const { body: rejected } = await callModel(daemon, { key, body: request() });
     const { pay } = rejected.error;
@@ -666,7 +666,7 @@ describe('past failures of others', () => {
     expect(status).toBe(400);
   });
 
-  test('past failure 22: callers who never pay get a limited number of invoices', async () => {
+  test('callers who never pay get a limited number of invoices', async () => {
     const { key } = await newPayer();
     const answers = await Promise.all(
       Array.from({ length: 70 }, () => callModel(daemon, { key, body: request() })),

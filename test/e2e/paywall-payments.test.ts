@@ -216,7 +216,7 @@ test('a large body does not keep its sender from reading what to pay, on a conne
   expect(server.seen).toEqual([]);
 });
 
-test('past failure 17: one Payment credential sent 20 times pays for one request', async () => {
+test('one Payment credential sent 20 times pays for one request', async () => {
   const path = await create();
   const { credential } = await buy(path);
   const statuses = await Promise.all(
@@ -227,7 +227,7 @@ test('past failure 17: one Payment credential sent 20 times pays for one request
   expect(server.seen).toHaveLength(1);
 });
 
-test('past failure 20: neither a paywall nor a wallet asks for payment by an invoice without an amount', async () => {
+test('neither a paywall nor a wallet asks for payment by an invoice without an amount', async () => {
   const { invoice } = await challenged(await create({ priceSats: 1 }));
   expect(decodeInvoice(invoice).amountMsat).toBe(1000);
   const asOwner = (json: object) =>
@@ -241,7 +241,7 @@ test('past failure 20: neither a paywall nor a wallet asks for payment by an inv
   expect(decodeInvoice(body.data.invoice.paymentRequest).amountMsat).toBe(5000);
 });
 
-test('past failure 18: a paid invoice of another paywall or of the wallet is no proof', async () => {
+test('a paid invoice of another paywall or of the wallet is no proof', async () => {
   const path = await create();
   const asked = await challenged(path);
   const { body } = await askDaemon(daemon, 'POST', '/api/payments/invoice', {

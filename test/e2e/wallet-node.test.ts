@@ -126,7 +126,7 @@ describe('over Lightning', () => {
     expect(await problems()).toEqual([]);
   });
 
-  test('past failure 9: an invoice that is paid from outside is credited once', async () => {
+  test('an invoice that is paid from outside is credited once', async () => {
     const { id, paymentRequest } = await invoiceOf(bob.login, 700);
     lnd.node.receive(paymentRequest);
     const invoice = () => api(bob.login, 'GET', `/api/payments/invoices/${id}`);
@@ -137,7 +137,7 @@ describe('over Lightning', () => {
     expect(await problems()).toEqual([]);
   });
 
-  test('past failure 5: an invoice that is paid within the host cannot be paid from outside', async () => {
+  test('an invoice that is paid within the host cannot be paid from outside', async () => {
     const { paymentRequest } = await invoiceOf(bob.login, 300);
     const { body } = await pay(daemon.login, paymentRequest);
     expect(body.data.payment).toMatchObject({ status: 'succeeded', feeMsats: 0 });
@@ -150,7 +150,7 @@ describe('over Lightning', () => {
     expect(await problems()).toEqual([]);
   });
 
-  test('past failure 7: a payment whose fee exceeds the limit fails, and costs nothing', async () => {
+  test('a payment whose fee exceeds the limit fails, and costs nothing', async () => {
     const before = await balanceOf(daemon.login);
     lnd.node.feeMsat = 2001;
     const { body } = await pay(daemon.login, lnd.node.foreignInvoice(100_000));
@@ -159,7 +159,7 @@ describe('over Lightning', () => {
     expect(await balanceOf(daemon.login)).toEqual(before);
   });
 
-  test('past failure 2: a payment that times out stays pending, also after a restart, and is debited once', async () => {
+  test('a payment that times out stays pending, also after a restart, and is debited once', async () => {
     const before = (await balanceOf(daemon.login)).balanceMsats;
     const invoice = lnd.node.foreignInvoice(100_000);
     lnd.node.next('hold');
@@ -275,7 +275,7 @@ test('a wrong secret is rejected, and names the field', async () => {
   });
 });
 
-test('past failure 16 and 21: neither the macaroon nor a preimage is in files, logs, output or backups', async () => {
+test('neither the macaroon nor a preimage is in files, logs, output or backups', async () => {
   expect((await cli(['backup', join(daemon.home, 'copy')])).code).toBe(0);
   const settings = await cli(['config', 'get', '--json']);
   const preimages = [...lnd.node.outgoing.values(), ...lnd.node.incoming.values()]

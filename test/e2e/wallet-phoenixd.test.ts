@@ -63,7 +63,7 @@ describe('users of one phoenixd', () => {
     expect(await verified()).toMatchObject({ ok: true, problems: [] });
   });
 
-  test('past failure 5: an invoice that was also paid from outside is credited for both payments', async () => {
+  test('an invoice that was also paid from outside is credited for both payments', async () => {
     const before = (await balanceOf(bob.login)).balanceSats;
     const { id, paymentRequest } = await invoiceOf(bob.login, 100);
     expect((await pay(daemon.login, paymentRequest)).body.data.payment.status).toBe('succeeded');
@@ -102,7 +102,7 @@ describe('users of one phoenixd', () => {
     expect(own).toMatchObject({ bought_usd: '0.5', balance_usd: '0.5' });
   });
 
-  test('past failure 16 and 21: leave no preimage that the node revealed in files or logs', async () => {
+  test('leave no preimage that the node revealed in files or logs', async () => {
     const preimages = [...phoenixd.node.incoming.values()].map(({ preimage }) => preimage);
     expect(preimages.length).toBeGreaterThan(4);
     await expectNoSecrets(daemon, '', [Buffer.from(phoenixdPassword), ...preimages]);

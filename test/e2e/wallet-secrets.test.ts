@@ -34,7 +34,7 @@ const backends: Record<string, () => Promise<Backend>> = {
 const config = 'vault: {keychain: false, insecure_plain_file: true}\nlog: {level: trace, bodies: true}\n';
 
 test.each(Object.entries(backends))(
-  'past failure 16 and 21: no secret of %s is in files, logs, output or backups, also when it fails',
+  'no secret of %s is in files, logs, output or backups, also when it fails',
   async (_name, start) => {
     const backend = await start();
     const daemon = await startDaemon({ config });

@@ -163,7 +163,7 @@ describe('a payment', () => {
     await expectSoundLedger();
   });
 
-  test('past failure 6: is made at most once, and its answer is replayed for the same Idempotency-Key', async () => {
+  test('is made at most once, and its answer is replayed for the same Idempotency-Key', async () => {
     const { paymentRequest: invoice } = await invoiceOf(bob.login, 7);
     const before = await balanceOf(daemon.login);
     const key = { 'idempotency-key': 'tea-7' };
@@ -185,7 +185,7 @@ describe('a payment', () => {
     expect(await balanceOf(daemon.login)).toBe(before - 7);
   });
 
-  test('past failure 15: takes no amount that is negative, zero, fractional, huge or not a number', async () => {
+  test('takes no amount that is negative, zero, fractional, huge or not a number', async () => {
     const { paymentRequest: invoice } = await invoiceOf(bob.login, 11);
     const before = [await balanceOf(daemon.login), await balanceOf(bob.login)];
     const endpoints = (amount: unknown): [path: string, body: object][] => [
@@ -218,7 +218,7 @@ describe('a payment', () => {
     await expectSoundLedger();
   });
 
-  test('past failure 1: wins alone against 49 others that need the same money', {
+  test('wins alone against 49 others that need the same money', {
     timeout: 60_000,
   }, async () => {
     const carol = await addPerson(daemon, 'carol');
@@ -449,7 +449,7 @@ describe('the commands', () => {
   });
 });
 
-test('past failure 16: no phrase, preimage or key is stored, logged or backed up in clear', {
+test('no phrase, preimage or key is stored, logged or backed up in clear', {
   timeout: 60_000,
 }, async () => {
   const { paymentRequest: invoice } = await invoiceOf(bob.login, 9);

@@ -177,7 +177,7 @@ export function walletStoreContract(open: OpenStorage): void {
       await expectSound(storage);
     });
 
-    test('past failure 6: is recorded at most once per invoice', async () => {
+    test('is recorded at most once per invoice', async () => {
       const storage = await openWithWallets(3);
       const { wallets } = storage;
       await fund(storage, 5000);
@@ -214,7 +214,7 @@ export function walletStoreContract(open: OpenStorage): void {
       await expectSound(storage);
     });
 
-    test('past failure 4: needs the same invoice, its amount and its expiry', async () => {
+    test('needs the same invoice, its amount and its expiry', async () => {
       const storage = await openWithWallets();
       const { wallets } = storage;
       await fund(storage, 5000);
@@ -264,7 +264,7 @@ export function walletStoreContract(open: OpenStorage): void {
       await expectSound(storage);
     });
 
-    test('past failure 7: never charges more than the fee limit', async () => {
+    test('never charges more than the fee limit', async () => {
       const storage = await openWithWallets(1);
       await fund(storage, 1050);
       await storage.wallets.startPayment(outgoing(1));
@@ -314,7 +314,7 @@ export function walletStoreContract(open: OpenStorage): void {
     test.each([
       ['the balance', 3000, 50_000],
       ['the budget', 50_000, 3000],
-    ])('past failure 13: parallel payments together stay within %s', async (_limit, balance, max) => {
+    ])('parallel payments together stay within %s', async (_limit, balance, max) => {
       const storage = await openWithWallets();
       const { wallets } = storage;
       await fund(storage, balance);
@@ -368,7 +368,7 @@ export function walletStoreContract(open: OpenStorage): void {
   });
 
   describe('an invoice', () => {
-    test('past failure 9: that is paid over Lightning is credited once', async () => {
+    test('that is paid over Lightning is credited once', async () => {
       const storage = await openWithWallets();
       const { wallets } = storage;
       await wallets.addInvoice(anInvoice(1, { backend: 'node', preimage: null }));
@@ -394,7 +394,7 @@ export function walletStoreContract(open: OpenStorage): void {
       await expectSound(storage);
     });
 
-    test('past failure 5: that its back end cannot cancel is credited twice if it is paid twice', async () => {
+    test('that its back end cannot cancel is credited twice if it is paid twice', async () => {
       const storage = await openWithWallets();
       const { wallets } = storage;
       await wallets.addInvoice(anInvoice(1, { backend: 'node', preimage: null }));
@@ -730,7 +730,7 @@ export function walletStoreContract(open: OpenStorage): void {
     });
   });
 
-  test('past failure 11: the ledger stays sound after any wallet operations, of which some fail', {
+  test('the ledger stays sound after any wallet operations, of which some fail', {
     timeout: 60_000,
   }, async () => {
     const wallet = fc.constantFrom('wal_1', 'wal_2', 'wal_3');

@@ -160,7 +160,7 @@ describe('the exchange rate', () => {
   });
 });
 
-test('past failure 11: rounding never costs the host, and at most one satoshi more than is due', () => {
+test('rounding never costs the host, and at most one satoshi more than is due', () => {
   const rate = fc.integer({ min: 1, max: 9_000_000 }).map((usd) => ({ perBitcoin: dollars(usd) }));
   fc.assert(
     fc.property(rate, fc.integer({ min: -5, max: dollars(1_000) }), (at, due) => {

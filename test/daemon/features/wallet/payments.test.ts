@@ -137,7 +137,7 @@ describe('a payment over Lightning', () => {
     expect(await balance()).toEqual({ available: 1_000_000, pending: 0 });
   });
 
-  test('past failure 2: that times out stays pending and is debited once when it succeeds', async () => {
+  test('that times out stays pending and is debited once when it succeeds', async () => {
     const { payments, answers, asked, balance, problems, store, world } = await start();
     const late = Promise.withResolvers<PaymentOutcome>();
     answers.pay = () => late.promise;
@@ -187,7 +187,7 @@ describe('a payment over Lightning', () => {
     expect(await problems()).toEqual([]);
   });
 
-  test('past failure 3: is not ended by the failure of an earlier attempt', async () => {
+  test('is not ended by the failure of an earlier attempt', async () => {
     const { payments, answers, store } = await start();
     answers.pay = () => Promise.reject(new Error('connection reset'));
     const service = payments();
@@ -201,7 +201,7 @@ describe('a payment over Lightning', () => {
     expect(await failedAt(startOfFakeTime)).toBe('failed');
   });
 
-  test('past failure 8: has no lock that expires before the payment does', async () => {
+  test('has no lock that expires before the payment does', async () => {
     const { payments, answers, asked, balance, problems, store, world } = await start();
     const late = Promise.withResolvers<PaymentOutcome>();
     answers.pay = () => late.promise;

@@ -84,7 +84,7 @@ describe('LND', () => {
     ['UNKNOWN', 'pending'],
     ['SETTLED_TWICE', 'pending'],
     ['', 'pending'],
-  ])('past failure 19: a payment that is %j at LND is %s', async (status, state) => {
+  ])('a payment that is %j at LND is %s', async (status, state) => {
     const rig = await startRig();
     const invoice = await rig.foreignInvoice(25_000);
     if (status === 'FAILED') rig.node.next('fail');

@@ -98,7 +98,7 @@ describe('Nostr Wallet Connect', () => {
     ['expired', 'pending'],
     ['accepted', 'pending'],
     ['', 'pending'],
-  ])('past failure 19: a payment that the wallet reports as %j is %s', async (reported, state) => {
+  ])('a payment that the wallet reports as %j is %s', async (reported, state) => {
     const rig = await startRig();
     const invoice = await rig.foreignInvoice(25_000);
     await rig.start().pay(requestFor(invoice));
