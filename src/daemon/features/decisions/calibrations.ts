@@ -1,5 +1,5 @@
 import type { SourceAnswer } from './decision-source.ts';
-import { tempered } from './distribution.ts';
+import { atTemperature } from './distribution.ts';
 import type { Question, QuestionAnswer } from './question.ts';
 import type { Calibration, DecisionsStore } from './store.ts';
 
@@ -50,7 +50,7 @@ export class Calibrations {
       }
       const { probabilities, diagnostics } = answer;
       return {
-        probabilities: tempered(probabilities, temperature),
+        probabilities: atTemperature(probabilities, temperature),
         diagnostics: { ...diagnostics, temperature },
       };
     });

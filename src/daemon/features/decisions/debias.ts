@@ -4,7 +4,7 @@ import type { Debias, Diagnostics, Question, QuestionAnswer } from './question.t
 /** A question with some of its options, in the order in which the model is to see them. */
 export interface OrderedQuestion {
   question: Question;
-  /** Places in `question.options`. */
+  /** Indexes into `question.options`. */
   order: readonly number[];
 }
 
@@ -215,12 +215,12 @@ export function startingAt<T>(items: readonly T[], start: number): T[] {
   return [...items.slice(first), ...items.slice(0, first)];
 }
 
-/** Groups of nearly equal size, of at most `most` places. */
+/** Groups of nearly equal size, of at most `most` indexes. */
 export function groupsOf(count: number, most: number): number[][] {
   const groups = Math.ceil(count / most);
-  const places = Array.from({ length: count }, (_, place) => place);
+  const indexes = Array.from({ length: count }, (_, index) => index);
   return Array.from({ length: groups }, (_, group) =>
-    places.slice(Math.floor((group * count) / groups), Math.floor(((group + 1) * count) / groups)),
+    indexes.slice(Math.floor((group * count) / groups), Math.floor(((group + 1) * count) / groups)),
   );
 }
 
@@ -235,8 +235,8 @@ function joined(
   groups.forEach((group, at) => {
     const probabilities = answers[at]?.probabilities ?? [];
     const top = Math.max(...probabilities);
-    group.forEach((option, place) => {
-      weights[option] = ((probabilities[place] ?? 0) / top) * (winners[at] ?? 0);
+    group.forEach((option, index) => {
+      weights[option] = ((probabilities[index] ?? 0) / top) * (winners[at] ?? 0);
     });
   });
   return normalised(weights);

@@ -19,13 +19,13 @@ export function geometricMean(distributions: readonly (readonly number[])[]): nu
   return fromLogs(logs);
 }
 
-/** The distribution with each probability divided by that of the same place in `prior`. */
+/** The distribution with each probability divided by that of the same index in `prior`. */
 export function divided(distribution: readonly number[], prior: readonly number[]): number[] {
   return fromLogs(distribution.map((probability, at) => logOf(probability) - logOf(prior[at] ?? 0)));
 }
 
 /** The distribution at a temperature: above 1 it becomes flatter, below 1 sharper. */
-export function tempered(distribution: readonly number[], temperature: number): number[] {
+export function atTemperature(distribution: readonly number[], temperature: number): number[] {
   return fromLogs(distribution.map((probability) => logOf(probability) / temperature));
 }
 
@@ -35,19 +35,19 @@ export function mean(distributions: readonly (readonly number[])[]): number[] {
   return normalised(first.map((_, at) => distributions.reduce((sum, each) => sum + (each[at] ?? 0), 0)));
 }
 
-/** The place of the highest probability; the first of several. */
+/** The index of the highest probability; the first of several. */
 export function topOf(distribution: readonly number[]): number {
   return distribution.indexOf(Math.max(...distribution));
 }
 
-/** The places of the highest probabilities, highest first; earlier places come first among equals. */
+/** The indexes of the highest probabilities, highest first; lower ones come first among equals. */
 export function highest(distribution: readonly number[], count: number): number[] {
-  const places = [...distribution.keys()];
-  return places.sort((a, b) => (distribution[b] ?? 0) - (distribution[a] ?? 0)).slice(0, count);
+  const indexes = [...distribution.keys()];
+  return indexes.sort((a, b) => (distribution[b] ?? 0) - (distribution[a] ?? 0)).slice(0, count);
 }
 
-/** The probability-weighted place: 0 is the first option. */
-export function expectedPlace(distribution: readonly number[]): number {
+/** The probability-weighted index: 0 is the first option. */
+export function expectedIndex(distribution: readonly number[]): number {
   return distribution.reduce((sum, probability, at) => sum + probability * at, 0);
 }
 

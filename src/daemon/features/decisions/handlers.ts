@@ -17,7 +17,7 @@ import { headerText, readLabels } from '../calls/index.ts';
 import type { Idempotency } from '../idempotency/index.ts';
 import type { Calibrations } from './calibrations.ts';
 import type { Decisions } from './decisions.ts';
-import { type MeteringDeps, metered } from './metered-decision.ts';
+import { type MeteringDeps, meterDecision } from './meter-decision.ts';
 import type { DecisionRequest } from './question.ts';
 import { readDecision, readSystemOne } from './read-decision.ts';
 import { type Decided, renderDecision, renderSystemOne } from './render-decision.ts';
@@ -130,7 +130,7 @@ async function answer(
         });
       const decided = await (caller.kind === 'anonymous' || caller.kind === 'token'
         ? run()
-        : metered(
+        : meterDecision(
             deps,
             {
               caller,

@@ -29,7 +29,7 @@ interface MeteredCall {
  * Runs a decision of a caller with a workspace: within the limits of its key or its daily allowance, and recorded as usage
  * that is charged nothing. Fails with `limit_reached`, `agent_daily_limit` or `unavailable` before it runs.
  */
-export async function metered(
+export async function meterDecision(
   { world, admission, isPrepaid, observers }: MeteringDeps,
   { caller, requestId, endpoint, model, labels }: MeteredCall,
   run: () => Promise<Decided>,

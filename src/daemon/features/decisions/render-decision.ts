@@ -6,7 +6,7 @@ import type {
 } from '../../../shared/contract/decisions.ts';
 import type { Tokens } from '../../../shared/money.ts';
 import type { SourceAnswer } from './decision-source.ts';
-import { expectedPlace, topOf } from './distribution.ts';
+import { expectedIndex, topOf } from './distribution.ts';
 import type { Question, QuestionAnswer } from './question.ts';
 
 /** A finished decision, before it is written in a format. */
@@ -70,7 +70,7 @@ function answerOf({ type, name, options }: Question, answer: QuestionAnswer | un
   return {
     type,
     name,
-    score: expectedPlace(probabilities),
+    score: expectedIndex(probabilities),
     confidence,
     probabilities: options.map(({ label }, at) => ({
       value: at,
@@ -95,7 +95,7 @@ function systemOneAnswer(
     return { type, choice, confidence, probabilities: Object.fromEntries(entries) };
   }
   const legend = options.map(({ label }) => label);
-  const score = expectedPlace(probabilities);
+  const score = expectedIndex(probabilities);
   return { type, score, confidence, legend, probabilities: Object.fromEntries(entries) };
 }
 

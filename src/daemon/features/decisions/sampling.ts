@@ -34,7 +34,7 @@ export async function askForProbabilities(
 ): Promise<QuestionAnswer> {
   const { length } = question.options;
   const sampling = new Sampling(input, question, call, samples);
-  // A random start, so that no option profits from its group, or from its place in it, every time.
+  // A random start, so that no option profits from its group, or from its position in it, every time.
   const [high = 0, low = 0] = length > togetherMax ? randomBytes(2) : [];
   const options = startingAt([...question.options.keys()], high * 256 + low);
   const found = await sampling.probabilitiesOf(options);
@@ -103,14 +103,14 @@ class Sampling {
     const keptEach = Math.max(1, Math.floor(Math.min(togetherMax, options.length / 2) / groups.length));
     const kept = shares.map((each) => highest(each, keptEach));
     const final = await this.probabilitiesOf(
-      groups.flatMap((group, at) => (kept[at] ?? []).map((place) => group[place] ?? 0)),
+      groups.flatMap((group, at) => (kept[at] ?? []).map((index) => group[index] ?? 0)),
     );
     if (final === 'refused') return final;
     const weights = shares.flatMap((each, at) => {
       const best = kept[at] ?? [];
       const won = final.probabilities.slice(at * keptEach, (at + 1) * keptEach);
-      const scale = sum(won) / sum(best.map((place) => each[place] ?? 0));
-      return each.map((share, place) => won[best.indexOf(place)] ?? share * scale);
+      const scale = sum(won) / sum(best.map((index) => each[index] ?? 0));
+      return each.map((share, index) => won[best.indexOf(index)] ?? share * scale);
     });
     return { probabilities: normalised(weights), agreement: final.agreement };
   }
@@ -120,7 +120,7 @@ class Sampling {
     this.count += starts.length;
     const question = {
       ...this.#question,
-      options: options.map((place) => this.#question.options[place] as Option),
+      options: options.map((index) => this.#question.options[index] as Option),
     };
     return await Promise.all(starts.map((first) => drawSample(this.#input, question, first, this.#call)));
   }

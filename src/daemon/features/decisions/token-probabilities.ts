@@ -69,7 +69,7 @@ export function letterProbabilities(
   if (position === undefined) return undefined;
   const weights = Array<number>(count).fill(0);
   for (const { token, probability } of position.candidates) {
-    const at = letterPlace(token);
+    const at = letterIndex(token);
     if (at >= 0 && at < count) weights[at] = (weights[at] ?? 0) + probability;
   }
   const mass = Math.min(
@@ -85,8 +85,8 @@ function smallest({ candidates }: TokenPosition): number {
   return Math.min(...candidates.map(({ probability }) => probability));
 }
 
-/** The place of a token in the alphabet: `A`, ` A`, `A.`, `(A`, `**A`, `"A"`. -1 for other tokens. */
-function letterPlace(token: string): number {
+/** The index of a token in the alphabet: `A`, ` A`, `A.`, `(A`, `**A`, `"A"`. -1 for other tokens. */
+function letterIndex(token: string): number {
   const text = plain(token);
   return text.length === 1 ? letters.indexOf(text) : -1;
 }

@@ -5,13 +5,13 @@ import {
   type OrderedQuestion,
 } from '../../../../src/daemon/features/decisions/debias.ts';
 import {
+  atTemperature,
   divided,
-  expectedPlace,
+  expectedIndex,
   geometricMean,
   isDistribution,
   mean,
   normalised,
-  tempered,
   topOf,
 } from '../../../../src/daemon/features/decisions/distribution.ts';
 import type { Debias, Question } from '../../../../src/daemon/features/decisions/question.ts';
@@ -31,15 +31,15 @@ describe('the arithmetic', () => {
     expect(no).toBeCloseTo(0.214, 3);
     expect(divided([0.6, 0.4], [0.75, 0.25])[0]).toBeCloseTo(1 / 3, 12);
     // .8² : .2² = 16 : 1
-    expect(tempered([0.8, 0.2], 0.5)[0]).toBeCloseTo(16 / 17, 12);
-    expect(tempered([0.8, 0.2], 1)[0]).toBeCloseTo(0.8, 12);
+    expect(atTemperature([0.8, 0.2], 0.5)[0]).toBeCloseTo(16 / 17, 12);
+    expect(atTemperature([0.8, 0.2], 1)[0]).toBeCloseTo(0.8, 12);
     expect(
       mean([
         [0.2, 0.8],
         [0.6, 0.4],
       ])[0],
     ).toBeCloseTo(0.4, 12);
-    expect(expectedPlace([0.1, 0.2, 0.7])).toBeCloseTo(1.6, 12);
+    expect(expectedIndex([0.1, 0.2, 0.7])).toBeCloseTo(1.6, 12);
   });
 
   test('prefers the first of equal options, and checks sums within a tolerance', () => {

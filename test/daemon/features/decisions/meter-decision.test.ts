@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { noTokens } from '../../../../src/daemon/features/calls/index.ts';
-import { metered } from '../../../../src/daemon/features/decisions/metered-decision.ts';
+import { meterDecision } from '../../../../src/daemon/features/decisions/meter-decision.ts';
 import type { Decided } from '../../../../src/daemon/features/decisions/render-decision.ts';
 import type { Hold, HoldRecord, Settlement } from '../../../../src/daemon/features/metering/index.ts';
 import type { AgentCaller } from '../../../../src/daemon/handler.ts';
@@ -61,7 +61,7 @@ describe('the hold of a decision is settled once', () => {
       },
     };
     const deps = { world: fakeWorld(), admission, isPrepaid: () => true, observers: [] };
-    const answer = metered(deps, call, run);
+    const answer = meterDecision(deps, call, run);
     if (code === null) expect(await answer).toBe(decided);
     else await expect(answer).rejects.toMatchObject({ code });
     expect(settled.map(({ usage }) => usage.status)).toEqual([status]);
