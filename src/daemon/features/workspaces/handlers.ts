@@ -30,7 +30,7 @@ import { isoTime } from '../../../shared/time.ts';
 import { type Handler, implement, loginOf } from '../../handler.ts';
 import { pageOf, withSecret } from '../../replies.ts';
 import { createInvitations, createMemberships, permitted } from './memberships.ts';
-import { createSessions, createUsers, type PeopleDeps, type Standing } from './people.ts';
+import { createSessions, createUsers, type PeopleDeps, type WorkspaceAndRole } from './people.ts';
 import type { InvitationRecord, MemberRecord } from './people-store.ts';
 import type { LoginRecord, UserRecord, WorkspaceRecord, WorkspaceRole } from './store.ts';
 
@@ -103,7 +103,7 @@ function userHandlers(deps: PeopleDeps): Handler[] {
   ];
 }
 
-const view = ({ workspace, role }: Standing) => toWorkspace(workspace, role);
+const view = ({ workspace, role }: WorkspaceAndRole) => toWorkspace(workspace, role);
 
 function workspaceHandlers(deps: PeopleDeps): Handler[] {
   const { create, list, show, change, members, setRole, remove } = createMemberships(deps);

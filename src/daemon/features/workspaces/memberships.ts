@@ -3,7 +3,7 @@ import { wellFormed } from '../../../shared/input-faults.ts';
 import { notFound } from '../../../shared/not-found.ts';
 import { type Caller, type LoginCaller, loginOf } from '../../handler.ts';
 import type { PageRequest } from '../../replies.ts';
-import { findUser, type PeopleDeps, type Standing } from './people.ts';
+import { findUser, type PeopleDeps, type WorkspaceAndRole } from './people.ts';
 import type { InvitationRecord, MemberRecord, RoleOutcome } from './people-store.ts';
 import { checkedSlug, slugsFor } from './slugs.ts';
 import type { WorkspaceRole } from './store.ts';
@@ -28,7 +28,7 @@ export function createMemberships(deps: PeopleDeps) {
     async create(
       caller: LoginCaller,
       request: { name: string; slug: string | undefined },
-    ): Promise<Standing> {
+    ): Promise<WorkspaceAndRole> {
       const name = wellFormed(request.name, 'name');
       const slugs =
         request.slug === undefined ? slugsFor(name, deps.randomBytes) : [checkedSlug(request.slug)];
@@ -42,7 +42,11 @@ export function createMemberships(deps: PeopleDeps) {
 
     show: (caller: LoginCaller, reference: string) => enter(deps, caller, reference, 'member'),
 
-    async change(caller: LoginCaller, reference: string, request: WorkspaceChanges): Promise<Standing> {
+    async change(
+      caller: LoginCaller,
+      reference: string,
+      request: WorkspaceChanges,
+    ): Promise<WorkspaceAndRole> {
       const { workspace, role } = await enter(deps, caller, reference, 'admin');
       const changes = {
         name: wellFormed(request.name, 'name') ?? workspace.name,
@@ -104,7 +108,7 @@ export function createMemberships(deps: PeopleDeps) {
 /** A permission check for a workspace's members of at least this role. */
 export const permitted =
   (deps: PeopleDeps, least: WorkspaceRole) =>
-  ({ caller, params }: { caller: Caller; params: { workspace: string } }): Promise<Standing> =>
+  ({ caller, params }: { caller: Caller; params: { workspace: string } }): Promise<WorkspaceAndRole> =>
     enter(deps, loginOf(caller), params.workspace, least);
 
 /** Manages invitations: codes with which users of this host join a workspace. */
@@ -152,7 +156,7 @@ export function createInvitations(deps: PeopleDeps) {
     },
 
     /** Joins with a code. Fails with `not_found` for an invalid code, and with `conflict` for a member. */
-    async accept(caller: LoginCaller, code: string): Promise<Standing> {
+    async accept(caller: LoginCaller, code: string): Promise<WorkspaceAndRole> {
       const { userId } = caller;
       const joined = await store.acceptInvitation({
         digest: deps.digest(normaliseCode(code)),
@@ -178,7 +182,7 @@ async function enter(
   caller: LoginCaller,
   reference: string,
   least: WorkspaceRole,
-): Promise<Standing> {
+): Promise<WorkspaceAndRole> {
   const membership = await deps.workspaces.membership(caller, reference);
   const workspace = membership && (await deps.workspacesStore.workspace(membership.workspaceId));
   if (!membership || !workspace) throw noSuchWorkspace(reference);

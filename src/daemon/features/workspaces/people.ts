@@ -30,7 +30,7 @@ export interface PeopleDeps {
 }
 
 /** A workspace and the user's role in it. */
-export interface Standing {
+export interface WorkspaceAndRole {
   workspace: WorkspaceRecord;
   role: WorkspaceRole;
 }
@@ -122,7 +122,7 @@ export function createSessions(deps: PeopleDeps) {
       const login = await deps.workspacesStore.loginById(caller.loginId);
       if (!login) throw new ApiError('unauthenticated');
       const user = await userOf(deps, caller.userId);
-      return { login: withLastUse(login), user, standing: await standingOf(deps, caller) };
+      return { login: withLastUse(login), user, standing: await workspaceAndRoleOf(deps, caller) };
     },
 
     logins: async (caller: LoginCaller, page: PageRequest) =>
@@ -172,17 +172,17 @@ async function userOf({ store }: PeopleDeps, userId: string): Promise<UserRecord
 async function standingAtHome(
   { workspacesStore, workspaces }: PeopleDeps,
   userId: string,
-): Promise<Standing> {
+): Promise<WorkspaceAndRole> {
   const workspace = await workspacesStore.homeOf(userId);
   const role = workspace && (await workspaces.roleOf(workspace.id, userId));
   if (!workspace || !role) throw new ApiError('unauthenticated');
   return { workspace, role };
 }
 
-async function standingOf(
+async function workspaceAndRoleOf(
   { workspacesStore, workspaces }: PeopleDeps,
   caller: LoginCaller,
-): Promise<Standing> {
+): Promise<WorkspaceAndRole> {
   const workspace = await workspacesStore.workspace(caller.workspaceId);
   const role = await workspaces.roleOf(caller.workspaceId, caller.userId);
   if (!workspace || !role) throw new ApiError('unauthenticated');
