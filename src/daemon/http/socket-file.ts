@@ -38,7 +38,7 @@ export async function listenOnSocketFile(server: Server, path: string, access: S
   if (left !== undefined && isSame(left, look(path))) remove(path);
   const failure = await bindFor(server, path, access);
   if (failure === undefined) return;
-  if (failure.code === 'EADDRINUSE') throw taken(path);
+  if (failure.code === 'EADDRINUSE') throw socketInUse(path);
   throw new SocketUnusable(path, `Cannot create a socket at ${path} (${failure.code}).`);
 }
 
@@ -77,7 +77,7 @@ async function leftBehind(path: string): Promise<Stats | undefined> {
   const code = await knock(path);
   if (code === 'ECONNREFUSED' || code === 'ENOENT') return found;
   if (code === 'EACCES') throw new SocketUnusable(path, `${path} is a socket of another user.`);
-  throw taken(path);
+  throw socketInUse(path);
 }
 
 function remove(path: string): void {
@@ -89,7 +89,7 @@ function remove(path: string): void {
   }
 }
 
-function taken(path: string): SocketUnusable {
+function socketInUse(path: string): SocketUnusable {
   return new SocketUnusable(path, `The socket ${path} is in use`, { isTaken: true });
 }
 

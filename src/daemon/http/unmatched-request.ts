@@ -112,8 +112,10 @@ export function hiddenMethods(
   const literal = [...new Set(endpoints.filter(isLiteral).map(({ path }) => path))];
   const hidden = literal.map((path) => {
     const own = endpoints.filter((endpoint) => endpoint.path === path).map(({ method }) => method);
-    const taken = patterns.filter(({ pattern }) => pattern.test(path));
-    const methods = [...new Set(taken.map(({ method }) => method))].filter((method) => !own.includes(method));
+    const matching = patterns.filter(({ pattern }) => pattern.test(path));
+    const methods = [...new Set(matching.map(({ method }) => method))].filter(
+      (method) => !own.includes(method),
+    );
     return { path, methods };
   });
   return hidden.filter(({ methods }) => methods.length > 0);

@@ -17,7 +17,7 @@ export interface ProfileDeps {
   now: () => number;
 }
 
-const taken = { email: 'belongs to another user', handle: 'belongs to another user' };
+const collisions = { email: 'belongs to another user', handle: 'belongs to another user' };
 
 /** Shows, changes and deletes the caller's profile. */
 export function createProfile({ store, people, revocations, forgetRole, onRemoved, now }: ProfileDeps) {
@@ -33,7 +33,7 @@ export function createProfile({ store, people, revocations, forgetRole, onRemove
       if (changes.handle !== undefined && isReservedHandle(changes.handle))
         throw inputFault('handle', 'is reserved');
       const collision = await store.change(userId, changes, now());
-      if (collision) throw inputFault(collision, taken[collision]);
+      if (collision) throw inputFault(collision, collisions[collision]);
       return await people.of(caller);
     },
 

@@ -21,11 +21,11 @@ export function createRateLimit({ burst, perSecond, elapsed, addressesMax = 10_0
       const nowMs = elapsed();
       const bucket = buckets.get(key) ?? { tokens: burst, atMs: nowMs };
       const tokens = Math.min(burst, bucket.tokens + ((nowMs - bucket.atMs) / 1000) * perSecond);
-      const taken = tokens >= 1;
+      const hasToken = tokens >= 1;
       // Deleted first, so that the order of the map is the order of last use.
       buckets.delete(key);
-      buckets.set(key, { tokens: taken ? tokens - 1 : tokens, atMs: nowMs });
-      return taken ? 0 : Math.max(1, Math.ceil((1 - tokens) / perSecond));
+      buckets.set(key, { tokens: hasToken ? tokens - 1 : tokens, atMs: nowMs });
+      return hasToken ? 0 : Math.max(1, Math.ceil((1 - tokens) / perSecond));
     },
     /** Returns a token whose request turned out not to count. */
     giveBack(address: string): void {

@@ -99,10 +99,10 @@ export function arrayInstance(state: GeneratorState, schema: Schema, position: S
 
 /** The first generated value that differs from all others. */
 function distinctFrom(others: readonly unknown[], make: (ordinal: number) => unknown, from: number): unknown {
-  const taken = new Set(others.map((other) => JSON.stringify(other)));
+  const known = new Set(others.map((other) => JSON.stringify(other)));
   for (let ordinal = from; ordinal <= from + others.length; ordinal += 1) {
     const value = make(ordinal);
-    if (!taken.has(JSON.stringify(value))) return value;
+    if (!known.has(JSON.stringify(value))) return value;
   }
   throw new Unsatisfiable('a list in it cannot have that many different items');
 }
