@@ -20,5 +20,7 @@ export type RestoreOutcome =
       /** The configuration file, if it was restored because none existed. */
       configWritten: string | null;
       masters: { keyId: string; store: string }[];
+      /** Whether there are wallets of a Lightning node, which are to be compared with it. */
+      hasNodeWallets: boolean;
     }
   | { problem: string; exit: ExitCode };

@@ -131,6 +131,7 @@ describe.each(Object.keys(sides).filter((name) => name !== 'electrum' || noElect
       await daemon.stop({ keep: true });
       const restored = await cli('restore', backup, '--yes');
       expect(restored, restored.stderr).toMatchObject({ code: 0 });
+      expect(restored.stderr).toContain('Wallets of a Lightning node pay nothing');
       await start(daemon.home);
     };
 
@@ -248,6 +249,37 @@ describe.each(Object.keys(sides).filter((name) => name !== 'electrum' || noElect
       });
       expect([await balanceOf(daemon.login), await balanceOf(bob.login)]).toEqual(balances);
       await paid(daemon.login, 20_000);
+      await expectSound();
+    }, 60_000);
+
+    test('that are imported again after it get what the node says about them', async () => {
+      if (!tells[name]?.receipts) return;
+      const carol = await addPerson(daemon, 'carol');
+      const backup = join(folder, 'without-carol.db');
+      await cli('backup', backup);
+      const made = await api(carol.login, 'POST', '/api/agents/me/wallet', {});
+      const phrase = made.body.data.mnemonic as string;
+      await received(carol.login, 300);
+      await received(carol.login, 45);
+      await restoreTo(backup);
+      // What was paid by hand is close enough to the backup to be asked about again.
+      const accepted = await api(daemon.login, 'POST', '/v1/admin/wallet-backend/reconcile', {
+        accept: true,
+      });
+      expect([200, 409]).toContain(accepted.status);
+      const env = { GATEWAY_HOME: daemon.home, GATEWAY_KEY: carol.login };
+      const imported = await runCli(['wallet', 'import'], { env, stdin: `${phrase}\n` });
+      expect(imported).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining('wallet reconcile --since'),
+      });
+      expect(await balanceOf(carol.login)).toBe(0);
+      const report = await reconcile({ since: new Date(Date.now() - 3_600_000).toISOString() });
+      expect(report.booked).toEqual({ payments: 0, receipts: 2 });
+      expect(await balanceOf(carol.login)).toBe(345_000);
+      // Those that were paid by hand are left to the node again.
+      if (report.state === 'open') await reconcile({ accept: true });
+      await paid(carol.login, 20_000);
       await expectSound();
     }, 60_000);
 

@@ -58,6 +58,11 @@ async function restoreData(context: Context, file: string, { data, yes }: Restor
       `Provider keys are encrypted with master key ${keyId} (${store}). If it is missing here: gateway vault unlock --master-key`,
     );
   }
+  if (outcome.hasNodeWallets) {
+    context.out.note(
+      'Wallets of a Lightning node pay nothing until it has explained what happened since the backup: gateway wallet reconcile',
+    );
+  }
   context.out.note('Restored. Start the daemon with: gateway serve');
 }
 

@@ -64,7 +64,16 @@ export const importWalletCommand = (context: Context) =>
       const mnemonic = await askSecret(context, { prompt: 'Recovery phrase', fromEnv });
       const { data } = await context.client().call(createWallet, { body: { mnemonic } });
       await context.out.record(data, madeColumns);
+      const { backend, balanceMsats, pendingMsats } = data.wallet;
+      if (backend === 'embedded' || balanceMsats + pendingMsats > 0) return;
+      context.out.note(importedNote);
     });
+
+/** A wallet that is new to the host is empty, whatever it had with the same node before. */
+const importedNote = [
+  'It is empty. The owner of the host can book what the node says it received and paid before:',
+  '  gateway wallet reconcile --since 30d',
+].join('\n');
 
 const madeColumns: Column<Made>[] = [
   { title: 'id', value: ({ wallet }) => wallet.id },
@@ -91,7 +100,7 @@ export const balanceCommand = (context: Context) =>
     .action(async () => {
       const { data } = await context.client().call(getBalance, {}).catch(orNoWallet);
       await context.out.record(data, balanceColumns);
-      if (data.problem !== null) context.out.warn(data.problem);
+      if (data.problem) context.out.warn(data.problem);
     });
 
 function orNoWallet(error: unknown): never {

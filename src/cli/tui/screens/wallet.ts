@@ -157,14 +157,15 @@ function summaryLines(balance: Balance | null | undefined, { width, paint }: Ren
   if (balance === undefined) return [];
   if (balance === null)
     return wrapLine('You have no wallet yet. In a shell, run: gateway wallet create', width);
-  const { balanceMsats, pendingMsats, backend, network } = balance;
+  const { balanceMsats, pendingMsats, backend, network, problem } = balance;
   const parts = [
     paint('bold', bitcoin(balanceMsats)),
     ...(pendingMsats === 0 ? [] : [paint('yellow', `${bitcoin(pendingMsats)} pending`)]),
     backend,
     networkText(network),
   ];
-  return [`Balance: ${parts.join(' · ')}`];
+  const problems = problem ? wrapLine(problem, width).map((line) => paint('yellow', line)) : [];
+  return [`Balance: ${parts.join(' · ')}`, ...problems];
 }
 
 async function create(line: string, services: Services): Promise<Page> {

@@ -16,6 +16,7 @@ const balance = {
   balanceSats: 12_345,
   balanceMsats: 12_345_000,
   pendingMsats: 0,
+  problem: null,
 };
 const invoice: WalletInvoice = {
   id: 'inv_1',
@@ -189,6 +190,15 @@ test('a payment without a result says so, and one that failed says why', async (
   status = { status: 'failed', failureReason: 'no_route' };
   await payNow();
   await tui.shows('The payment failed: no_route. Nothing was paid.');
+});
+
+test('says why the wallet pays nothing', async () => {
+  const problem = 'This host restored a backup.';
+  const tui = openTui({
+    answers: { ...answers, 'GET /api/agents/me/balance': () => ({ data: { ...balance, problem } }) },
+  });
+  tui.type('gb');
+  await tui.shows(/Balance: 12,345 sats.*\n.*This host restored a backup\./);
 });
 
 test('without a wallet, the screen says how to create one', async () => {

@@ -46,6 +46,8 @@ export interface Restored {
   /** Files of the backup that do not belong in the data folder. */
   others: ReadonlyMap<string, Buffer>;
   masters: { keyId: string; store: string }[];
+  /** Whether there are wallets of a Lightning node, which are to be compared with it. */
+  hasNodeWallets: boolean;
 }
 
 /**
@@ -107,7 +109,13 @@ function unpack(copy: string, { backup, fileNames, onProgress }: RestoreTask) {
       const madeAt = info.has('made_at') ? Number(info.get('made_at')) : undefined;
       // A plain copy is not older than the last start before it.
       writeMeta(database, 'restored_to', madeAt ?? readMeta(database, 'last_seen') ?? 0);
-      return { madeAt, schemaVersion: schemaVersion(database), others, masters: mastersIn(database) };
+      return {
+        madeAt,
+        schemaVersion: schemaVersion(database),
+        others,
+        masters: mastersIn(database),
+        hasNodeWallets: hasNodeWallets(database),
+      };
     } finally {
       database.close();
       fsyncPath(copy);
@@ -141,6 +149,11 @@ function check(database: Connection, backup: string, info: ReadonlyMap<string, s
 
 function hasTable(database: Connection, name: string): boolean {
   return database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(name) !== undefined;
+}
+
+function hasNodeWallets(database: Connection): boolean {
+  const found = database.prepare("SELECT 1 FROM wallets WHERE backend <> 'embedded' LIMIT 1").get();
+  return found !== undefined;
 }
 
 function infoOf(database: Connection): ReadonlyMap<string, string> {
