@@ -103,6 +103,7 @@ const modules = await build({
     daemon: 'src/daemon/compiled-main.ts',
     'writer-worker': 'src/daemon/storage/sqlite/writer-worker.ts',
     'reader-worker': 'src/daemon/storage/sqlite/reader-worker.ts',
+    'content-worker': 'src/daemon/storage/content/content-worker.ts',
     'keychain-child': 'src/keychain/keychain-child.ts',
     'model-child': 'src/daemon/upstream/engine/model-child.ts',
   },

@@ -41,6 +41,8 @@ describe('regular expressions', () => {
         'pattern-search.ts',
         // On the first 4,000 characters of a prompt.
         'prompt-values.ts',
+        // A text to search for, each of whose characters stands for itself.
+        'search-content.ts',
         // Joined from expressions that are checked each.
         'sanitize-provider-message.ts',
       ].sort(),

@@ -12,6 +12,7 @@ import type * as chatCompletionsContract from '../shared/contract/chat-completio
 import type * as chatsContract from '../shared/contract/chats.ts';
 import type * as compactionContract from '../shared/contract/compaction.ts';
 import type * as configurationContract from '../shared/contract/configuration.ts';
+import type * as contentContract from '../shared/contract/content.ts';
 import type * as creditContract from '../shared/contract/credit.ts';
 import type * as daemonContract from '../shared/contract/daemon.ts';
 import type * as decisionsContract from '../shared/contract/decisions.ts';
@@ -78,6 +79,11 @@ export const listRuns: Address<typeof chatsContract.listRuns> = { method: 'GET',
 export const compactResponse: Address<typeof compactionContract.compactResponse> = { method: 'POST', path: '/v1/responses/compact' };
 export const getConfiguration: Address<typeof configurationContract.getConfiguration> = { method: 'GET', path: '/v1/admin/configuration' };
 export const reloadConfiguration: Address<typeof configurationContract.reloadConfiguration> = { method: 'POST', path: '/v1/admin/reload' };
+export const clearTraceContent: Address<typeof contentContract.clearTraceContent> = { method: 'DELETE', path: '/v1/traces/content' };
+export const deleteTraceContent: Address<typeof contentContract.deleteTraceContent> = { method: 'DELETE', path: '/v1/traces/{request_id}/content' };
+export const getCapture: Address<typeof contentContract.getCapture> = { method: 'GET', path: '/v1/capture' };
+export const getTraceContent: Address<typeof contentContract.getTraceContent> = { method: 'GET', path: '/v1/traces/{request_id}/content' };
+export const searchTraceContent: Address<typeof contentContract.searchTraceContent> = { method: 'GET', path: '/v1/traces/search' };
 export const buyCredit: Address<typeof creditContract.buyCredit> = { method: 'POST', path: '/v1/credit/purchases' };
 export const getCreditPurchase: Address<typeof creditContract.getCreditPurchase> = { method: 'GET', path: '/v1/credit/purchases/{id}' };
 export const getLedgerCheck: Address<typeof creditContract.getLedgerCheck> = { method: 'GET', path: '/v1/admin/ledger/verify' };

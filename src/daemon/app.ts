@@ -4,6 +4,7 @@ import { createAccounts } from './composition/accounts.ts';
 import { createAdminFeature } from './composition/admin.ts';
 import type { AppDeps } from './composition/app-deps.ts';
 import { createAutopilotFeature } from './composition/autopilots.ts';
+import { createCaptureFeature } from './composition/capture.ts';
 import { createDecisionFeature } from './composition/decisions.ts';
 import { createEndpoints } from './composition/endpoints.ts';
 import { createEngineFeature } from './composition/engine.ts';
@@ -34,7 +35,9 @@ export function createApp(deps: AppDeps) {
   const { authentication } = accounts;
   const models = createModels(deps, { accounts, events, workspaces });
   const { ownKeys, providers } = models;
-  const observation = createObservation(deps, { accounts, events, workspaces });
+  const content = createCaptureFeature(deps, accounts);
+  const { capture } = content;
+  const observation = createObservation(deps, { accounts, capture, events, workspaces });
   const { observers } = observation;
   const threads = new Threads({ store: storage.threads, world, makeId, log });
   const once = createIdempotencyFeature(deps);
@@ -43,7 +46,15 @@ export function createApp(deps: AppDeps) {
   const payments = createPaymentFeature(deps, { wallets, accounts });
   const { paidCalls } = payments;
   const paywalls = createPaywallFeature(deps, { ...wallets, workspaces, events, idempotency });
-  const calls = createModelCalls(deps, { accounts, idempotency, models, observers, paidCalls, threads });
+  const calls = createModelCalls(deps, {
+    accounts,
+    captures: capture,
+    idempotency,
+    models,
+    observers,
+    paidCalls,
+    threads,
+  });
   const engine = createEngineFeature(deps, providers);
   const decisions = createDecisionFeature(deps, {
     accounts,
@@ -88,6 +99,7 @@ export function createApp(deps: AppDeps) {
       workspaces,
     }),
     observation,
+    content,
     createAdminFeature(deps, {
       accounts,
       backendState: wallets.backendState,

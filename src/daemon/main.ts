@@ -26,7 +26,6 @@ import {
   writeSecretFile,
 } from './process/data-folder.ts';
 import { type DrainTimes, drain } from './process/drain.ts';
-import { withLoggedBodies } from './process/log-bodies.ts';
 import { type LogFile, openLogFile } from './process/log-file.ts';
 import { vaultSettings } from './process/master-key-stores.ts';
 import { outliveFaults } from './process/outlive-faults.ts';
@@ -39,6 +38,7 @@ import { watchConfig } from './process/watch-config.ts';
 import { welcome } from './process/welcome.ts';
 import { elapsed, worldOfProcess } from './process/world-of-process.ts';
 import { boundYoungGeneration } from './process/young-generation.ts';
+import { ContentThread } from './storage/content/content-thread.ts';
 import { DataFileUnusable, DataMoved } from './storage/sqlite/engine/errors.ts';
 import { openSqliteStorage } from './storage/sqlite/open.ts';
 import { createTelemetry } from './telemetry/telemetry.ts';
@@ -211,6 +211,7 @@ async function buildDaemon(config: Config, resources: Resources) {
     providers,
     reloader,
     storage,
+    content: new ContentThread({ memoryBytes: () => settings.capture.memoryBytes, log }),
     telemetry,
     world,
     callLog: createCallLog({
@@ -248,7 +249,7 @@ function openServer(
   { log, storage }: Resources,
 ) {
   return createServer({
-    handlers: config.logsBodies ? app.handlers.map((each) => withLoggedBodies(each, log)) : app.handlers,
+    handlers: app.handlers,
     authenticate: app.authenticate,
     makeRequestId: () => makeId('req'),
     log,

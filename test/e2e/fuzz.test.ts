@@ -21,6 +21,8 @@ let keyId = '';
 let autopilotId = '';
 /** A response with stored events. */
 let responseId = '';
+/** The request that created it. */
+let requestId = '';
 let thread = '';
 let run = '';
 let ask: ReturnType<typeof sender>['ask'];
@@ -39,7 +41,9 @@ beforeAll(async () => {
   const made = await ask({ path: '/api/autopilots', body: JSON.stringify({ displayName: 'Night Watch' }) });
   autopilotId = JSON.parse(made.text).data.id;
   const json = { model: 'sim/echo', input: 'Hello.', background: true, stream: true };
-  const events = await (await daemon.fetch('/v1/responses', { json })).text();
+  const reply = await daemon.fetch('/v1/responses', { json });
+  requestId = reply.headers.get('x-request-id') ?? '';
+  const events = await reply.text();
   responseId = /resp_\w+/.exec(events)?.[0] ?? '';
   ({ thread = '', run = '' } = await createThreadExample(daemon));
   await ask({ path: '/api/agents/me/wallet', body: '{}' });
@@ -174,6 +178,7 @@ const pathOf = ({ path }: Endpoint) =>
     .replace('{provider}', 'openai')
     .replace('{autopilot}', autopilotId)
     .replace('{backend}', 'phoenixd')
+    .replace('{request_id}', requestId)
     .replace('/responses/{id}', `/responses/${responseId}`)
     .replace('/threads/{id}', `/threads/${thread}`)
     .replace('{conversationId}', thread)
@@ -270,8 +275,11 @@ describe.each(withBodies.map((endpoint) => [endpoint.id, endpoint] as const))('%
 
 const withQueries = endpoints.filter(
   ({ id, query, stream }) =>
-    // A required parameter is missing in nearly every generated query, and a purchase is waited for.
-    query !== undefined && !('required' in query) && stream?.always !== true && id !== 'getCreditPurchase',
+    // A required parameter is missing in nearly every generated query, a purchase is waited for, and cleared content is gone.
+    query !== undefined &&
+    !('required' in query) &&
+    stream?.always !== true &&
+    !['getCreditPurchase', 'clearTraceContent'].includes(id),
 );
 
 test.each(withQueries.map((endpoint) => [endpoint.id, endpoint] as const))(

@@ -362,6 +362,25 @@ const samples: Record<string, Sample> = {
     callers: { ...scoped, ...notForAgents },
     example: () => ({ query: { status: 'completed', limit: '5' } }),
   },
+  getTraceContent: {
+    callers: { ...scoped, ...ownThing, ...notForAgents },
+    example: ({ request }) => ({ params: { request_id: request } }),
+  },
+  deleteTraceContent: {
+    callers: { ...anyLogin, strangerLogin: notFound },
+    example: ({ request }) => ({ params: { request_id: request } }),
+  },
+  clearTraceContent: {
+    callers: anyLogin,
+    example: () => ({ query: { until: '2026-01-01' } }),
+  },
+  searchTraceContent: {
+    callers: { ...scoped, ...notForAgents },
+    example: () => ({ query: { text: 'rain' } }),
+  },
+  getCapture: {
+    callers: { ...scoped, ...notForAgents },
+  },
   getMetrics: {
     callers: forEveryone,
   },

@@ -68,7 +68,6 @@ export function openTui(options: OpenOptions = {}) {
     log,
     now,
     spending: {},
-    searchLog: undefined,
     defaultModel: async () => 'sim/assistant',
     follow: createFollower({
       now,

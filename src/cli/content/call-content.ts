@@ -1,14 +1,9 @@
-import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import type { Client } from '../../shared/client.ts';
+import type { ContentText } from '../../shared/contract/content.ts';
 import type { ResponseResource } from '../../shared/contract/response-resource.ts';
 import type { TraceView } from '../../shared/contract/traces.ts';
-import { foldersOf, logFiles } from '../../shared/folders.ts';
 import { ReceivedError } from '../../shared/received-error.ts';
-import { SseReader } from '../../shared/sse.ts';
-import type { Context } from '../context.ts';
-import { getResponse, listInputItems } from '../endpoints.ts';
-import { localName } from '../hosts/host-file.ts';
+import { getResponse, getTraceContent, listInputItems } from '../endpoints.ts';
 import { chatPassages, type Passage, passagesOf } from './conversation-text.ts';
 
 type Json = Record<string, unknown>;
@@ -19,22 +14,18 @@ export interface StoredContent {
   input: Json[];
 }
 
+/** The request and the answer of a call as they were captured: JSON, or text where it is none. */
+export interface CapturedContent {
+  request: unknown;
+  answer: unknown;
+}
+
 /** The question and the answer of a call. */
 export type CallContent =
+  | ({ source: 'capture' } & CapturedContent)
   | ({ source: 'response' } & StoredContent)
-  | ({ source: 'log' } & LoggedBodies)
-  /** A sentence that says why it is not stored, and how to store it. */
+  /** A sentence that says why it is not kept. */
   | { source: null; reason: string };
-
-/** Finds the bodies of a call in the log; undefined if this machine does not have it. */
-export type LogSearch = ((requestId: string) => Promise<LoggedBodies | undefined>) | undefined;
-
-/** The log of the local daemon; that of another host can only be read there. */
-export function logSearchOf(context: Context): LogSearch {
-  const { isLocal, name } = context.host();
-  if (!isLocal || name !== localName) return undefined;
-  return (requestId) => findInLog(foldersOf(context).data, requestId);
-}
 
 /** Reads a stored response, with the permissions of the caller. */
 export async function storedContent(client: Client, id: string): Promise<StoredContent> {
@@ -50,53 +41,63 @@ export async function storedContent(client: Client, id: string): Promise<StoredC
   return { response, input };
 }
 
-/** The question and the answer of a finished call, from its stored response, else from the log. */
+/** The question and the answer of a call: as captured, else from its stored response. */
 export async function contentOfCall(
   client: Client,
-  trace: Pick<TraceView, 'request_id' | 'response_id' | 'status' | 'endpoint'>,
-  searchLog: LogSearch,
+  { request_id: requestId, response_id: responseId }: Pick<TraceView, 'request_id' | 'response_id'>,
 ): Promise<CallContent> {
-  const { request_id: requestId, response_id: responseId } = trace;
+  const captured = await capturedContent(client, requestId).catch(unlessUnreadable);
+  if (!(captured instanceof ReceivedError)) return { source: 'capture', ...captured };
   if (responseId !== null) {
-    try {
-      return { source: 'response', ...(await storedContent(client, responseId)) };
-    } catch (error) {
-      if (!(error instanceof ReceivedError) || error.code !== 'not_found') throw error;
-    }
+    const response = await storedContent(client, responseId).catch(unlessUnreadable);
+    if (!(response instanceof ReceivedError)) return { source: 'response', ...response };
   }
-  const logged = await searchLog?.(requestId);
-  if (logged) return { source: 'log', ...logged };
-  return {
-    source: null,
-    reason: `Prompt and answer are not stored. ${whyNotStored(trace)} ${howToLog(searchLog)}`,
+  if (captured.code !== 'not_found') throw captured;
+  return { source: null, reason: captured.message };
+}
+
+/** The request and the answer of a call as they were captured. Fails with `not_found` where they are not kept. */
+async function capturedContent(client: Client, requestId: string): Promise<CapturedContent> {
+  const params = { request_id: requestId };
+  const { request } = await client.call(getTraceContent, { params, query: { part: 'request' } });
+  const { answer } = await client.call(getTraceContent, { params, query: { part: 'answer' } });
+  const read = async (part: 'request' | 'answer', first: ContentText | null | undefined) => {
+    if (!first) return undefined;
+    const text = await wholeText(first, async (at) => {
+      const page = await client.call(getTraceContent, { params, query: { part, at } });
+      return page[part]?.body ?? undefined;
+    });
+    return parsed(text) ?? text;
   };
+  return { request: await read('request', request?.body), answer: await read('answer', answer?.body) };
 }
 
-function whyNotStored({
-  response_id: id,
-  status,
-  endpoint,
-}: Pick<TraceView, 'response_id' | 'status' | 'endpoint'>) {
-  if (status === 'rejected') return 'The request was rejected.';
-  if (endpoint === '/v1/embeddings') return 'Embeddings are never stored.';
-  if (endpoint.includes('chat')) return 'Chat completions are never stored.';
-  if (endpoint.endsWith('/messages')) return 'Messages are never stored.';
-  if (id === null) return 'There was no response to store.';
-  if (status === 'canceled')
-    return 'The call was canceled before there was an answer to store, or the answer has been deleted or has expired.';
-  return 'It was sent with `store: false`, which can also be the default of its key or host, or it has been deleted or has expired.';
+/** A text of which the first page is known. */
+async function wholeText(
+  first: ContentText,
+  pageAt: (at: number) => Promise<ContentText | undefined>,
+): Promise<string> {
+  let { text, next } = first;
+  while (next !== null) {
+    const page = await pageAt(next);
+    text += page?.text ?? '';
+    next = page?.next ?? null;
+  }
+  return text;
 }
 
-function howToLog(searchLog: LogSearch): string {
-  return searchLog
-    ? 'To keep bodies in the log from now on: gateway config set log.bodies true'
-    : 'If log.bodies is on, the log on the machine of the host has it.';
+/** Not kept, or not for this caller. */
+function unlessUnreadable(error: unknown): ReceivedError {
+  const isExpected =
+    error instanceof ReceivedError && ['not_found', 'out_of_scope', 'permission'].includes(error.code ?? '');
+  if (isExpected) return error;
+  throw error;
 }
 
 /** Content as text, in the order of the conversation. */
 export function contentPassages(content: CallContent): Passage[] {
   if (content.source === null) return [{ role: 'content', text: content.reason }];
-  return content.source === 'log' ? loggedPassages(content) : storedPassages(content);
+  return content.source === 'capture' ? capturedPassages(content) : storedPassages(content);
 }
 
 /** A stored response as text, from its instructions to its answer. */
@@ -109,46 +110,16 @@ export function storedPassages({ response, input }: StoredContent): Passage[] {
   return [...before, ...passagesOf(input), ...passagesOf(output as Json[]), ...failure];
 }
 
-/** The bodies of a call in the log, as JSON or server-sent events; long ones end in an ellipsis. */
-interface LoggedBodies {
-  asked: string | undefined;
-  answered: string | undefined;
+/** Request and answer as text. */
+function capturedPassages({ request, answer }: CapturedContent): Passage[] {
+  const asked = request === undefined ? [] : requestPassages(request);
+  return [...asked, ...(answer === undefined ? [] : answerPassages(answer))];
 }
 
-/** Looks for the bodies of a call in the daemon's log, which has them if `log.bodies` is on. */
-async function findInLog(folder: string, requestId: string): Promise<LoggedBodies | undefined> {
-  const found: LoggedBodies = { asked: undefined, answered: undefined };
-  for (const path of logFiles(folder)) {
-    for await (const line of linesOf(path)) {
-      if (!line.includes(requestId) || !/"(asked|answered)":/.test(line)) continue;
-      const entry = parsed(line);
-      if (entry?.request_id !== requestId) continue;
-      if (typeof entry.asked === 'string') found.asked = entry.asked;
-      if (typeof entry.answered === 'string') found.answered = entry.answered;
-    }
-    if (found.asked !== undefined && found.answered !== undefined) break;
-  }
-  return found.asked === undefined && found.answered === undefined ? undefined : found;
-}
-
-async function* linesOf(path: string): AsyncGenerator<string> {
-  try {
-    yield* createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
-}
-
-/** Prompt and answer as text, as far as the log has them. */
-function loggedPassages({ asked, answered }: LoggedBodies): Passage[] {
-  const request = asked === undefined ? [] : requestPassages(asked);
-  return [...request, ...(answered === undefined ? [] : answerPassages(answered))];
-}
-
-function requestPassages(asked: string): Passage[] {
-  const body = parsed(asked);
-  if (!body) return [{ role: 'request', text: asked }];
-  const { instructions, input, messages, system: first } = body;
+/** A request of any format. */
+export function requestPassages(request: unknown): Passage[] {
+  if (!isJson(request)) return [{ role: 'request', text: String(request) }];
+  const { instructions, input, messages, system: first } = request;
   if (Array.isArray(messages)) {
     const before = first === undefined ? [] : [{ role: 'system', content: first }];
     return chatPassages([...before, ...(messages as Json[])]);
@@ -158,21 +129,8 @@ function requestPassages(asked: string): Passage[] {
   return [...system, ...passagesOf(Array.isArray(items) ? (items as Json[]) : [])];
 }
 
-function answerPassages(answered: string): Passage[] {
-  const whole = parsed(answered);
-  if (whole) return wholePassages(whole);
-  const events: Json[] = new SseReader()
-    .push(Buffer.from(`${answered}\n\n`))
-    .flatMap(({ data }) => listed(parsed(data)));
-  const end = events.findLast(({ type }) => /^response\.(completed|incomplete|failed)$/.test(String(type)));
-  if (end) return wholePassages(end.response as Json);
-  const said = events.map(deltaText).join('');
-  const failure = events.find(({ error }) => error !== undefined);
-  return [
-    ...(said === '' ? [] : [{ role: 'assistant', text: said }]),
-    ...passagesOfCalls(events),
-    ...(failure ? wholePassages(failure) : []),
-  ];
+function answerPassages(answer: unknown): Passage[] {
+  return isJson(answer) ? wholePassages(answer) : [{ role: 'answer', text: String(answer) }];
 }
 
 /** A whole answer of any format, or an error. */
@@ -187,50 +145,14 @@ function wholePassages({ output, choices, content, error }: Json): Passage[] {
   return passages;
 }
 
-function deltaText(event: Json): string {
-  if (event.type === 'response.output_text.delta') return String(event.delta ?? '');
-  if (event.type === 'content_block_delta') return String((event.delta as Json | undefined)?.text ?? '');
-  const { content } = deltaOf(event);
-  return typeof content === 'string' ? content : '';
-}
-
-/** The function calls of a chat or Messages stream, whose names and arguments arrive in pieces. */
-function passagesOfCalls(events: readonly Json[]): Passage[] {
-  const calls = new Map<number, { name: string; arguments: string }>();
-  for (const event of events) {
-    for (const piece of callPieces(event)) {
-      const { name = '', arguments: given = '' } = (piece.function ?? {}) as Json;
-      const index = Number(piece.index ?? 0);
-      const before = calls.get(index) ?? { name: '', arguments: '' };
-      calls.set(index, { name: before.name + String(name), arguments: before.arguments + String(given) });
-    }
-  }
-  return passagesOf([...calls.values()].map((call) => ({ type: 'function_call', ...call })));
-}
-
-/** The pieces of calls in an event, in the form of the chat format. */
-function callPieces(event: Json): Json[] {
-  const { type, index, content_block: block, delta } = event;
-  const { type: kind, name } = (block ?? {}) as Json;
-  if (type === 'content_block_start') return kind === 'tool_use' ? [{ index, function: { name } }] : [];
-  if (type !== 'content_block_delta') return (deltaOf(event).tool_calls ?? []) as Json[];
-  const { partial_json: json } = (delta ?? {}) as Json;
-  return json === undefined ? [] : [{ index, function: { arguments: json } }];
-}
-
-function listed(event: Json | undefined): Json[] {
-  return event ? [event] : [];
-}
-
-function deltaOf({ choices }: Json): Json {
-  const [first] = (choices ?? []) as Json[];
-  return (first?.delta ?? {}) as Json;
+function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null;
 }
 
 function parsed(json: string): Json | undefined {
   try {
     const value: unknown = JSON.parse(json);
-    return typeof value === 'object' && value !== null ? (value as Json) : undefined;
+    return isJson(value) ? value : undefined;
   } catch {
     return undefined;
   }

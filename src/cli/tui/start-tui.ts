@@ -5,7 +5,6 @@ import { type Client, createClient } from '../../shared/client.ts';
 import { foldersOf } from '../../shared/folders.ts';
 import { decisionModel } from '../commands/decide/choose-decision-model.ts';
 import { chooseModel } from '../commands/respond/choose-model.ts';
-import { logSearchOf } from '../content/call-content.ts';
 import type { Context } from '../context.ts';
 import { getKey } from '../endpoints.ts';
 import { routeTo } from '../hosts/send.ts';
@@ -96,7 +95,6 @@ function servicesOf(
     log,
     now: context.now,
     spending: {},
-    searchLog: logSearchOf(context),
     defaultModel: async () => (await chooseModel(context, {})).model,
     follow: createFollower({
       now: context.now,

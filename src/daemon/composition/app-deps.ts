@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { ReloadableSettings } from '../config/reloadable-settings.ts';
 import type { ProcessFacts } from '../features/about/index.ts';
 import type { BackupFile } from '../features/backups/index.ts';
+import type { ContentStore } from '../features/capture/index.ts';
 import type { Log } from '../log.ts';
 import type { CallLog } from '../process/call-log.ts';
 import type { VaultSettings } from '../process/master-key-stores.ts';
@@ -21,6 +22,8 @@ export interface AppDeps {
   providers: readonly Provider[];
   /** Settings that a reload changes while calls run. */
   settings: ReloadableSettings;
+  /** Keeps the content of calls. */
+  content: ContentStore & { close(): Promise<void> };
   /** Seals reasoning, and data with secrets; 32 bytes. */
   dataKey: Uint8Array;
   vault: VaultSettings;

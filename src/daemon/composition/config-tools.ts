@@ -30,24 +30,28 @@ export const configTools: ConfigTools = {
 
   async warnings(location) {
     const found = (await unknownModelsOf(location)).filter(({ mayBeListed }) => !mayBeListed);
-    return found.map(({ mayBeListed: _, ...warning }) => warning);
+    const removed = (await configAt(location))?.removedSettings ?? [];
+    return [...removed, ...found.map(({ mayBeListed: _, ...warning }) => warning)];
   },
 };
 
 interface UnknownModel extends ConfigWarning {
+  model: string;
   /** Whether it may belong to a provider whose models are not known here: a local server, or an upstream that forwards any name. */
   mayBeListed: boolean;
 }
 
-/** The unknown models of the file, or of the text in its place; none if the environment keeps a daemon from starting. */
-async function unknownModelsOf(
-  { file, ...environment }: ConfigLocation,
-  text?: string,
-): Promise<UnknownModel[]> {
-  const config = await loadConfig({ flags: { configFile: file }, ...environment, text }).catch((error) => {
+/** The configuration of the file, or of the text in its place; undefined if the environment keeps a daemon from starting. */
+async function configAt({ file, ...environment }: ConfigLocation, text?: string) {
+  return await loadConfig({ flags: { configFile: file }, ...environment, text }).catch((error) => {
     if (error instanceof ConfigInvalid) return undefined;
     throw error;
   });
+}
+
+/** Its unknown models. */
+async function unknownModelsOf(location: ConfigLocation, text?: string): Promise<UnknownModel[]> {
+  const config = await configAt(location, text);
   if (config === undefined) return [];
   const world = worldOfProcess(() => Promise.reject(new Error('nothing is sent')));
   const makeId = idMaker(world.now, world.randomBytes);

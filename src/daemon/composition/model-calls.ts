@@ -1,5 +1,5 @@
 import { cacheHandlers, cachingRouter } from '../features/cache/index.ts';
-import { type CallObserver, createSealer, SilentStarts } from '../features/calls/index.ts';
+import { type CallObserver, type Captures, createSealer, SilentStarts } from '../features/calls/index.ts';
 import { Idempotency } from '../features/idempotency/index.ts';
 import { Background, type InferenceDeps, inferenceHandlers } from '../features/inference/index.ts';
 import type { PaidCalls } from '../features/payment-required/index.ts';
@@ -29,6 +29,7 @@ export function createIdempotencyFeature({ storage, world, dataKey, log }: AppDe
 
 interface ModelCallFeatures {
   accounts: Pick<Accounts, 'admission' | 'isPrepaid'>;
+  captures: Captures;
   idempotency: Pick<Idempotency, 'once'>;
   models: Pick<Models, 'router'>;
   observers: readonly CallObserver[];
@@ -39,7 +40,7 @@ interface ModelCallFeatures {
 /** Model calls in all formats, and background responses. */
 export function createModelCalls(deps: AppDeps, features: ModelCallFeatures): Feature {
   const { storage, world, makeId, settings, log } = deps;
-  const { accounts, idempotency, models, observers, paidCalls, threads } = features;
+  const { accounts, captures, idempotency, models, observers, paidCalls, threads } = features;
   const inference: InferenceDeps = {
     world,
     makeId,
@@ -52,6 +53,7 @@ export function createModelCalls(deps: AppDeps, features: ModelCallFeatures): Fe
     sealer: createSealer(deps.dataKey, (count) => world.randomBytes(count)),
     settings,
     silentStarts: new SilentStarts(world),
+    captures,
     observers,
     paidCalls,
     log,

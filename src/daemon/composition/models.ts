@@ -49,7 +49,10 @@ export function createModels(deps: AppDeps, { accounts, events, workspaces }: Mo
     ownKeysOf: ownKeys.ownKeysOf,
   });
   /** Warnings about the current configuration. */
-  const configWarnings = () => unknownModels(catalog, settings);
+  const configWarnings = async () => [
+    ...settings.removedSettings,
+    ...(await unknownModels(catalog, settings)),
+  ];
   return { catalog, configWarnings, health, ownKeys, providers, router, speed };
 }
 

@@ -1,4 +1,5 @@
 import { type CallObserver, callEvents } from '../features/calls/index.ts';
+import type { Capture } from '../features/capture/index.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import { Rejections, SettlementDurations, traceHandlers } from '../features/traces/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
@@ -10,12 +11,16 @@ import { knownEndpoint, rejectedRequests } from './rejected-requests.ts';
 
 interface ObservationFeatures {
   accounts: Pick<Accounts, 'authentication'>;
+  capture: Capture;
   events: EventFeed;
   workspaces: Pick<Workspaces, 'isDaemonOwner'>;
 }
 
 /** What is recorded of each call: events, traces, rejections, metrics and lines of the log. */
-export function createObservation(deps: AppDeps, { accounts, events, workspaces }: ObservationFeatures) {
+export function createObservation(
+  deps: AppDeps,
+  { accounts, capture, events, workspaces }: ObservationFeatures,
+) {
   const { storage, world, telemetry } = deps;
   const settlementDurations = new SettlementDurations();
   /** Whether a model call was settled since the start. */
@@ -27,12 +32,15 @@ export function createObservation(deps: AppDeps, { accounts, events, workspaces 
     world,
     wasSettled,
     onRejected: (endpoint, code) => telemetry.counters.refused(knownEndpoint(endpoint), code),
-    onRecorded: callLog.onRecorded,
+    onRecorded(rejection) {
+      callLog.onRecorded(rejection);
+      capture.onRecorded(rejection.requestId);
+    },
   });
   const observers: CallObserver[] = [callEvents(events), settlementDurations, rejections, telemetry, callLog];
   return {
     observers,
-    onFailedRequest: rejectedRequests(rejections),
+    onFailedRequest: rejectedRequests(rejections, capture),
     wasSettled,
     handlers: traceHandlers({
       store: storage.traces,

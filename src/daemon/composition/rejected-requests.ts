@@ -7,6 +7,7 @@ import { connectResponses } from '../../shared/contract/response-socket.ts';
 import { createResponse } from '../../shared/contract/responses.ts';
 import { subscriberNetwork } from '../../shared/network-address.ts';
 import { readLabels } from '../features/calls/index.ts';
+import type { Capture } from '../features/capture/index.ts';
 import { type Rejections, reasonOf } from '../features/traces/index.ts';
 import { type Caller, credentialId, KeyRefused } from '../handler.ts';
 import type { FailedRequest } from '../http/server-options.ts';
@@ -33,10 +34,13 @@ export function knownEndpoint(path: string): string {
 }
 
 /** Reports failed requests for model calls as rejected calls. */
-export function rejectedRequests(rejections: Rejections): (failed: FailedRequest) => void {
+export function rejectedRequests(
+  rejections: Rejections,
+  capture: Pick<Capture, 'rejectedRequest'>,
+): (failed: FailedRequest) => void {
   return (failed) => {
     if (!isForModelCall(failed)) return;
-    const { requestId, caller, remoteAddress, userAgent, error, status, body, durationMs } = failed;
+    const { requestId, caller, remoteAddress, headers, error, status, body, durationMs } = failed;
     const { workspaceId, keyId } = ownerOf(caller, error);
     const { model, stream } = (body ?? {}) as { model?: unknown; stream?: unknown };
     rejections.onFailedRequest({
@@ -51,8 +55,9 @@ export function rejectedRequests(rejections: Rejections): (failed: FailedRequest
       ...(error === undefined ? leftBeforeAnswer : reasonOf(error)),
       totalMs: Math.round(durationMs),
       // The other labels may be what the request failed for.
-      labels: readLabels({ 'user-agent': userAgent }),
+      labels: readLabels({ 'user-agent': headers['user-agent'] }),
     });
+    capture.rejectedRequest(failed);
   };
 }
 

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import type { ConfigWarning } from '../../shared/contract/configuration.ts';
 import type { ConfigFault } from '../../shared/daemon-module.ts';
 import { localModelsProvider } from '../../shared/engine-library.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
@@ -9,14 +10,32 @@ import { ConfigFile } from './schema.ts';
 /** Names of providers that have no entry in the file: an answer could not show which provider it came from. */
 const takenNames = ['simulator', 'sim', localModelsProvider];
 
+export interface CheckedConfig {
+  file: ConfigFile;
+  faults: ConfigFault[];
+  /** Settings in the file that no longer exist. */
+  removed: ConfigWarning[];
+}
+
 /** Parses and checks the text of a config file; every fault has its line and column. */
-export function checkConfigText(text: string, path: string): { file: ConfigFile; faults: ConfigFault[] } {
+export function checkConfigText(text: string, path: string): CheckedConfig {
   const read = readYaml(text, path);
-  if ('faults' in read) return { file: {}, faults: read.faults.map(asConfigFault) };
+  if ('faults' in read) return { file: {}, faults: read.faults.map(asConfigFault), removed: [] };
+  const removed = takeRemoved(read.value);
   const shape = schemaFaults(ConfigFile, read.value, { whole: 'the configuration' });
   const faults = shape.length > 0 ? shape : faultsOfMeaning(read.value as ConfigFile);
-  if (faults.length > 0) return { file: {}, faults: read.placed(faults).map(asConfigFault) };
-  return { file: read.value as ConfigFile, faults: [] };
+  if (faults.length > 0) return { file: {}, faults: read.placed(faults).map(asConfigFault), removed };
+  return { file: read.value as ConfigFile, faults: [], removed };
+}
+
+/** Takes settings of earlier versions out of a file, as they must not keep a daemon from starting. */
+function takeRemoved(value: unknown): ConfigWarning[] {
+  const { log } = (value ?? {}) as { log?: { bodies?: unknown } | null };
+  if (typeof log !== 'object' || log === null || !('bodies' in log)) return [];
+  delete log.bodies;
+  const message =
+    'log.bodies no longer exists: capture.content keeps what calls ask and are answered, for gateway traces show --body. Remove it.';
+  return [{ setting: 'log.bodies', message }];
 }
 
 /** Checks that a schema cannot express. */

@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path';
+import type { ConfigWarning } from '../../shared/contract/configuration.ts';
 import type { ConfigFault } from '../../shared/daemon-module.ts';
 import { foldersOf } from '../../shared/folders.ts';
 import { type KnownProvider, knownProviders, providerFacts } from '../../shared/known-providers.ts';
@@ -6,6 +7,7 @@ import { parseUsd } from '../../shared/money.ts';
 import { type Proxies, proxiesIn } from '../../shared/proxies.ts';
 import { trimEnd } from '../../shared/trim-text.ts';
 import type { LightningNetwork, WalletBackend } from '../../shared/wallet-backends.ts';
+import { type CaptureConfig, captureOf } from './capture.ts';
 import { type ConfiguredHeaders, headersOf } from './headers.ts';
 import { isLogLevel, logLevels } from './log-levels.ts';
 import { readConfigFile } from './read-config-file.ts';
@@ -117,8 +119,9 @@ export interface Config {
   proxies: Proxies | undefined;
   recordings: RecordingsConfig;
   logLevel: string;
-  /** Whether the bodies of model calls are logged. */
-  logsBodies: boolean;
+  capture: CaptureConfig;
+  /** Settings in the file that no longer exist, and what replaces them. */
+  removedSettings: readonly ConfigWarning[];
 }
 
 export interface SignUpConfig {
@@ -257,18 +260,14 @@ export async function loadConfig({
 }: Sources): Promise<Readonly<Config>> {
   const folders = foldersOf({ env, platform, home });
   const configFile = flags.configFile ?? `${folders.config}/config.yaml`;
-  const { file, faults, text } = await readConfigFile(configFile, {
+  const { file, faults, text, removed } = await readConfigFile(configFile, {
     required: flags.configFile !== undefined,
     given,
   });
   const setting = settingsIn(file);
   const port = flags.port ?? portOf('GATEWAY_PORT', env, faults) ?? setting('listen.port');
   const paywallsPort = portOf('GATEWAY_PAYWALLS_PORT', env, faults);
-  const logLevel =
-    flags.logLevel ??
-    levelOf(env.GATEWAY_LOG_LEVEL, faults) ??
-    file.log?.level ??
-    (setting('log.bodies') ? 'info' : setting('log.level'));
+  const logLevel = flags.logLevel ?? levelOf(env.GATEWAY_LOG_LEVEL, faults) ?? setting('log.level');
   const dataFolder = resolve(flags.dataFolder ?? folders.data);
   const otlp = otlpOf(file, env, faults);
   const proxies = proxiesIn(env, faults);
@@ -361,7 +360,8 @@ export async function loadConfig({
     otlp,
     proxies,
     logLevel,
-    logsBodies: setting('log.bodies'),
+    removedSettings: removed,
+    capture: captureOf(setting),
   });
 }
 

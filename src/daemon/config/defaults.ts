@@ -63,6 +63,8 @@ export const defaults = {
   'paywalls.nginx.command': ['nginx'],
   'payments.accept': true,
   'payments.rate_max_age_seconds': 300,
+  'capture.content': 'memory',
+  'capture.memory_mb': 32,
+  'capture.honour_store_false': false,
   'log.level': 'warn',
-  'log.bodies': false,
 } as const;

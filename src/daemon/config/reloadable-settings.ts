@@ -5,10 +5,12 @@ export interface ReloadableSettings {
   readonly aliases: Config['aliases'];
   readonly fallbacks: Config['fallbacks'];
   readonly cache: Config['cache'];
+  readonly capture: Config['capture'];
   readonly freeTier: Config['freeTier'];
   readonly signUps: Config['signUps'];
   readonly decisions: Config['decisions'];
   readonly engine: Config['engine'];
+  removedSettings: Config['removedSettings'];
   defaultModel: string | undefined;
   marginPpm: number;
   allPrepaid: boolean;
@@ -28,6 +30,7 @@ export interface ReloadableSettings {
 
 export function createReloadableSettings(config: Config): ReloadableSettings {
   const {
+    removedSettings,
     defaultModel,
     marginPpm,
     allPrepaid,
@@ -46,10 +49,12 @@ export function createReloadableSettings(config: Config): ReloadableSettings {
     aliases: { ...config.aliases },
     fallbacks: { ...config.fallbacks },
     cache: { ...config.cache },
+    capture: { ...config.capture },
     freeTier: { ...config.freeTier },
     signUps: { ...config.signUps },
     decisions: { ...config.decisions, engine: { ...config.decisions.engine } },
     engine: { ...config.engine },
+    removedSettings,
     defaultModel,
     marginPpm,
     allPrepaid,
@@ -73,6 +78,7 @@ export function applyReload(settings: ReloadableSettings, config: Config): void 
     aliases,
     fallbacks,
     cache,
+    capture,
     freeTier,
     signUps,
     decisions,
@@ -82,6 +88,7 @@ export function applyReload(settings: ReloadableSettings, config: Config): void 
   } = createReloadableSettings(config);
   Object.assign(settings, values);
   Object.assign(settings.cache, cache);
+  Object.assign(settings.capture, capture);
   Object.assign(settings.freeTier, freeTier);
   Object.assign(settings.signUps, signUps);
   const { engine, ...others } = decisions;

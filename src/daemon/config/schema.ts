@@ -389,7 +389,19 @@ export const ConfigFile = Type.Object(
     telemetry: Type.Optional(
       Type.Object({ otlp: Type.Optional(Type.Object({ endpoint: Type.Optional(url) }, map)) }, map),
     ),
-    log: Type.Optional(Type.Object({ level: Type.Optional(logLevel), bodies: Type.Optional(flag) }, map)),
+    capture: Type.Optional(
+      Type.Object(
+        {
+          content: Type.Optional(Type.Enum(['off', 'memory'], { description: 'off or memory' })),
+          memory_mb: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: 4_096, description: 'megabytes from 1 to 4096' }),
+          ),
+          honour_store_false: Type.Optional(flag),
+        },
+        map,
+      ),
+    ),
+    log: Type.Optional(Type.Object({ level: Type.Optional(logLevel) }, map)),
   },
   { additionalProperties: false, description: 'a map of settings' },
 );

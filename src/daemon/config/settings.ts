@@ -116,8 +116,10 @@ export const knownSettings: Readonly<Record<string, Known>> = {
     env: ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'],
     ...restart,
   },
+  'capture.content': {},
+  'capture.memory_mb': {},
+  'capture.honour_store_false': {},
   'log.level': { env: ['GATEWAY_LOG_LEVEL'], flag: '--log-level' },
-  'log.bodies': restart,
 };
 
 const usual: Readonly<Record<string, unknown>> = {

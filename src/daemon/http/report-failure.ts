@@ -42,9 +42,8 @@ export function reportMessageFailure(
   onFailure?.({ ...placeOf(handshake), requestId, caller, body: message, ...outcome, ...since(startedAtMs) });
 }
 
-function placeOf({ endpoint, request, remoteAddress }: ServerCall) {
-  const { method = '', url = '', headers } = request;
-  return { endpoint, method, url, remoteAddress, userAgent: headers['user-agent'] };
+function placeOf({ endpoint, request, remoteAddress, headers }: ServerCall) {
+  return { endpoint, method: request.method ?? '', url: request.url ?? '', remoteAddress, headers };
 }
 
 function outcomeOf({ surface }: ServerCall, error: ApiError | undefined) {

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import type { ApiError } from '../../shared/errors.ts';
 import type { Caller, Handler } from '../handler.ts';
@@ -50,7 +51,7 @@ export interface FailedRequest {
   url: string;
   caller: Caller;
   remoteAddress: string;
-  userAgent: string | undefined;
+  headers: IncomingHttpHeaders;
   /** The body or message, if it was parsed. */
   body: unknown;
   /** Undefined if the client left. */

@@ -56,7 +56,7 @@ async function embed(
   const work = async () => {
     for (const { batch, request } of next) {
       const spentMs = (call.spentMs ?? 0) + performance.now() - startedAt;
-      const asking = { signal: either, spentMs };
+      const asking = { signal: either, spentMs, capture: call.capture };
       const answer = await fetchDocument({ ...options, adapter }, request, asking).catch((error: unknown) => {
         throw atOwnPosition(error, batch.start);
       });

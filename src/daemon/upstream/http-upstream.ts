@@ -1,5 +1,7 @@
 import type { Batch, Inference } from '../features/upstreams/neutral.ts';
 import {
+  type AttemptCapture,
+  type AttemptsCapture,
   type JsonAnswer,
   type StreamAnswer,
   type Upstream,
@@ -61,8 +63,10 @@ async function open(
   const isWhole = adapter.wholeAnswer?.(call) ?? false;
   try {
     const { dropped = [], ...request } = adapter.request(call);
+    const sent = call.capture?.sent(name, request);
     const answer = await dial(options, request, { isWhole, signal, spentMs: call.spentMs });
-    if (answer.status >= 400) throw await refusal(adapter, answer);
+    sent?.received(answer);
+    if (answer.status >= 400) throw await refusal(adapter, answer, sent);
     const type = acceptedType(name, answer);
     // A provider may stream although a document was requested, which works as well: the caller drains streams.
     const isDocument = isWhole && !type.startsWith('text/event-stream');
@@ -110,6 +114,7 @@ interface Asking {
   signal: AbortSignal;
   /** How long earlier attempts took, in milliseconds. */
   spentMs: number | undefined;
+  capture?: AttemptsCapture | undefined;
 }
 
 /** The content type of a successful answer, in lower case. Throws an UpstreamFailure for redirects and web pages. */
@@ -136,8 +141,10 @@ export async function fetchDocument(
 ): Promise<{ json: Record<string, unknown>; headers: IncomingAnswer['headers'] }> {
   const { name } = options;
   try {
+    const sent = asking.capture?.sent(name, request);
     const answer = await dial(options, request, { ...asking, isWhole: true });
-    if (answer.status >= 400) throw await refusal(options.adapter, answer);
+    sent?.received(answer);
+    if (answer.status >= 400) throw await refusal(options.adapter, answer, sent);
     acceptedType(name, answer);
     const { json } = documentIn(options, answer, await answer.body.bytes(answerBytesMax));
     if (json) return { json, headers: answer.headers };
@@ -167,10 +174,15 @@ function dial(
   });
 }
 
-async function refusal(adapter: Pick<Adapter, 'failure'>, answer: IncomingAnswer): Promise<UpstreamFailure> {
+async function refusal(
+  adapter: Pick<Adapter, 'failure'>,
+  answer: IncomingAnswer,
+  sent: AttemptCapture | undefined,
+): Promise<UpstreamFailure> {
   // What has arrived by then is enough.
   const timer = setTimeout(() => answer.body.cancel(), errorBodyMs);
   const body = await readText(answer.body, errorBytesMax).finally(() => clearTimeout(timer));
+  sent?.refused(body);
   const failure = adapter.failure(answer.status, answer.headers, body);
   Object.assign(failure.details, rateLimitsIn(answer.headers));
   return failure;

@@ -23,11 +23,11 @@ export const ConfigurationView = Type.Object(
   { $id: 'Configuration' },
 );
 
-/** A problem of a valid configuration: the daemon starts with it, but some calls will fail. */
+/** A problem of a valid configuration: the daemon starts with it. */
 export const ConfigWarning = Type.Object(
   {
     setting: Type.String({ description: '`aliases.fast`' }),
-    model: Type.String({ description: 'The name that the catalog does not have.' }),
+    model: Type.Optional(Type.String({ description: 'The name that the catalog does not have.' })),
     message: Type.String(),
   },
   { $id: 'ConfigWarning' },
@@ -39,7 +39,9 @@ export const ReloadReport = Type.Object(
     file: Type.String(),
     changed: Type.Array(Type.String(), { description: 'Settings that changed.' }),
     waiting: Type.Array(Type.String(), { description: 'Settings that take effect after a restart.' }),
-    warnings: Type.Array(ConfigWarning, { description: 'Names of models that the catalog does not have.' }),
+    warnings: Type.Array(ConfigWarning, {
+      description: 'Names of models that the catalog does not have, and settings that no longer exist.',
+    }),
   },
   { $id: 'ReloadReport' },
 );

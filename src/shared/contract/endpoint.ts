@@ -9,6 +9,7 @@ export const scopeNames = [
   'usage:read',
   'traces',
   'traces:read',
+  'content:read',
   'threads',
   'threads:read',
   'runs',

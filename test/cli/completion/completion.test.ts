@@ -153,7 +153,7 @@ describe('suggested values', () => {
 
   test('are the settings, whether or not a daemon runs', async () => {
     const env = { GATEWAY_HOME: await temporaryHome() };
-    expect(await suggested(['config', 'set', 'log.'], env)).toEqual(['log.level', 'log.bodies']);
+    expect(await suggested(['config', 'set', 'log.'], env)).toEqual(['log.level']);
   });
 
   test('come from the host named on the line', async () => {

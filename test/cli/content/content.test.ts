@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { contentOfCall } from '../../../src/cli/content/call-content.ts';
 import { chatPassages, formatPassages, passagesOf } from '../../../src/cli/content/conversation-text.ts';
-import type { Client } from '../../../src/shared/client.ts';
 import { exitCodes } from '../../../src/shared/errors.ts';
-import { receivedError } from '../../../src/shared/received-error.ts';
 import { runCli } from '../../support/run-cli.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 
@@ -79,28 +76,31 @@ No.
 });
 
 test.each([
-  [{ status: 'canceled' }, 'The call was canceled before there was an answer to store'],
-  [{ status: 'completed' }, 'It was sent with `store: false`'],
-  [{ status: 'canceled', endpoint: '/v1/messages' }, 'Messages are never stored.'],
-] as const)('why %j is not stored', async (trace, reason) => {
-  const missing = async () => {
-    throw receivedError(404, {}, '{"error":{"code":"not_found"}}');
-  };
-  const client = { call: missing } as unknown as Client;
-  const call = { request_id: 'req_x', response_id: 'resp_x', endpoint: '/v1/responses', ...trace };
-  const content = await contentOfCall(client, call, undefined);
-  expect(content).toEqual({ source: null, reason: expect.stringContaining(` are not stored. ${reason}`) });
+  ['memory', 'It was not captured, or has been deleted'],
+  ['off', 'capture.content'],
+])('why content is not kept with capture.content: %s', async (content, reason) => {
+  const daemon = await startDaemon({ config: `capture: { content: ${content} }` });
+  try {
+    const headers = { 'x-service-capture': 'off' };
+    const json = { model: 'sim/echo', messages: [{ role: 'user', content: 'Hello' }] };
+    const reply = await daemon.fetch('/v1/chat/completions', { json, headers });
+    await reply.text();
+    const env = { GATEWAY_HOME: daemon.home };
+    const { code, stderr } = await runCli(
+      ['traces', 'show', reply.headers.get('x-request-id') ?? '', '--body'],
+      { env },
+    );
+    expect([code, stderr]).toEqual([exitCodes.failed, expect.stringContaining(reason)]);
+  } finally {
+    await daemon.stop();
+  }
 });
 
-describe.each([
-  ['with log.bodies', 'log: { bodies: true }'],
-  ['without log.bodies', ''],
-])('what was asked and answered, %s', (_name, config) => {
+describe('what was asked and answered', () => {
   let daemon: RunningDaemon;
-  const hasLog = config !== '';
 
   beforeAll(async () => {
-    daemon = await startDaemon({ config });
+    daemon = await startDaemon();
   });
 
   afterAll(() => daemon.stop());
@@ -125,9 +125,9 @@ describe.each([
     const { stdout: json } = await run(['traces', 'show', request, '--body', '--json']);
     expect(JSON.parse(json)).toMatchObject({
       request_id: request,
-      source: 'response',
-      response: { object: 'response', instructions: 'Be brief.' },
-      input: [{ role: 'user', content: [{ text: 'Hello\u001b[31m!' }] }],
+      source: 'capture',
+      request: { instructions: 'Be brief.', input: 'Hello\u001b[31m!' },
+      answer: { object: 'response', instructions: 'Be brief.' },
     });
   });
 
@@ -153,17 +153,16 @@ describe.each([
     },
   );
 
-  const notStored = /Prompt and answer are not stored\..*gateway config set log\.bodies true/s;
-
   test.each([
     ['/v1/responses', { input: 'Hello', store: false }],
     ['/v1/responses', { input: 'Hello', store: false, stream: true }],
     ['/v1/chat/completions', { messages: [{ role: 'user', content: 'Hello' }] }],
     ['/v1/chat/completions', { messages: [{ role: 'user', content: 'Hello' }], stream: true }],
-  ])('is in the log at most for %s %j', async (path, body) => {
+    ['/v1/messages', { max_tokens: 200, messages: [{ role: 'user', content: 'Hello' }] }],
+    ['/v1/messages', { max_tokens: 200, messages: [{ role: 'user', content: 'Hello' }], stream: true }],
+  ])('is shown for %s %j', async (path, body) => {
     const request = await call(path, body);
-    const { code, stdout, stderr } = await run(['traces', 'show', request, '--body']);
-    if (!hasLog) return expect([code, stderr]).toEqual([exitCodes.failed, expect.stringMatching(notStored)]);
+    const { stdout } = await run(['traces', 'show', request, '--body']);
     expect(stdout).toMatch(/^user\nHello\n\nassistant\nYou said: “Hello”.*\n$/);
   });
 
@@ -175,14 +174,14 @@ describe.each([
       tool_choice: 'required',
     });
     const { stdout } = await run(['traces', 'show', request, '--body']);
-    if (hasLog) expect(stdout).toMatch(/\n\nassistant\n\[call weather\(\{.*\}\)\]\n$/);
+    expect(stdout).toMatch(/\n\nassistant\n\[call weather\(\{.*\}\)\]\n$/);
   });
 
-  test('is for those who may read responses', async () => {
+  test('is for those who may read content', async () => {
     const request = await call('/v1/responses', { input: 'Hello' });
     const issued = await run(['keys', 'issue', '--name', 'watcher', '--scope', 'traces:read', '--quiet']);
     const env = { GATEWAY_HOME: daemon.home, GATEWAY_KEY: issued.stdout.trim() };
     const { code, stdout, stderr } = await runCli(['traces', 'show', request, '--body'], { env });
-    expect([code, stdout, stderr]).toEqual([exitCodes.refused, '', expect.stringContaining('responses')]);
+    expect([code, stdout, stderr]).toEqual([exitCodes.refused, '', expect.stringContaining('content:read')]);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { widthOf } from '../../../src/cli/output/width.ts';
 import type { Key } from '../../../src/shared/contract/keys.ts';
+import { receivedError } from '../../../src/shared/received-error.ts';
 import { keys, openTui, type TestCall } from '../../support/open-tui.ts';
 
 const at = Date.parse('2026-11-21T09:00:00Z');
@@ -46,6 +47,12 @@ function key(id: string, more: Partial<Key> = {}): Key {
     ...more,
   };
 }
+
+/** The answer to a request for content that is not kept. */
+const notKept = () => {
+  const error = { code: 'not_found', message: 'The content of this request is not kept.' };
+  throw receivedError(404, {}, JSON.stringify({ error }));
+};
 
 const page = (data: unknown[]) => ({ object: 'list', data, has_more: false, next: null });
 const keyList = 'GET /v1/workspaces/{workspace}/keys';
@@ -292,6 +299,7 @@ describe('traffic', () => {
     const tui = openTui({
       answers: {
         'GET /v1/traces/{request_id}': () => trace,
+        'GET /v1/traces/{request_id}/content': notKept,
         'GET /v1/responses/{id}': () => ({
           output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: answer }] }],
         }),
@@ -309,21 +317,20 @@ describe('traffic', () => {
     await tui.shows('Copied req_1');
   });
 
-  test('opens the details, and says why prompt and answer are not stored', async () => {
+  test('opens the details, and says why prompt and answer are not kept', async () => {
     const answers = {
       'GET /v1/traces/{request_id}': () => ({
         ...trace,
         response_id: null,
         endpoint: '/v1/chat/completions',
       }),
+      'GET /v1/traces/{request_id}/content': notKept,
     };
     const tui = openTui({ answers, rows: 50 });
     tui.calls.apply(finished(1));
     tui.state.changed();
     tui.type(keys.enter);
-    await tui.shows(
-      /^request id +req_1(.*\n)+Prompt and answer are not stored\. Chat completions are never\s+stored\./m,
-    );
+    await tui.shows(/^request id +req_1(.*\n)+The content of this request is not kept\./m);
   });
 });
 

@@ -6,6 +6,7 @@ import type { Page } from '../../../src/cli/tui/screens/screen.ts';
 import { conversationLines } from '../../../src/cli/tui/text/conversation-lines.ts';
 import { noPaint } from '../../../src/cli/tui/text/render-options.ts';
 import type { Key } from '../../../src/shared/contract/keys.ts';
+import { receivedError } from '../../../src/shared/received-error.ts';
 import { keys, openTui, type TestCall } from '../../support/open-tui.ts';
 
 const numbered = (count: number): Page => ({
@@ -29,6 +30,12 @@ const finishedCall = (number: number, more: object = {}) => ({
 });
 
 /** The TUI with three requests in its list, the second one selected. */
+/** The answer to a request for content that is not kept. */
+const notKept = () => {
+  const error = { code: 'not_found', message: 'The content of this request is not kept.' };
+  throw receivedError(404, {}, JSON.stringify({ error }));
+};
+
 function openTraffic(answers: Record<string, (call: TestCall) => unknown> = {}) {
   const tui = openTui({ answers });
   for (const number of [1, 2, 3]) tui.calls.apply(finishedCall(number));
@@ -330,6 +337,7 @@ describe('a conversation', () => {
     });
     const tui = openTraffic({
       'GET /v1/traces/{request_id}': () => trace,
+      'GET /v1/traces/{request_id}/content': notKept,
       'GET /v1/responses/{id}': () => ({
         id: 'resp_1',
         instructions: passages[0]?.text,

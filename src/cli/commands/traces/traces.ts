@@ -2,7 +2,7 @@ import { Command, Option } from '@commander-js/extra-typings';
 import type { Query } from '../../../shared/contract/endpoint.ts';
 import type { listTraces as listTracesContract, TraceView } from '../../../shared/contract/traces.ts';
 import { exitCodes } from '../../../shared/errors.ts';
-import { contentOfCall, contentPassages, logSearchOf } from '../../content/call-content.ts';
+import { contentOfCall, contentPassages } from '../../content/call-content.ts';
 import { formatPassages } from '../../content/conversation-text.ts';
 import type { Context } from '../../context.ts';
 import { getTrace, listTraces } from '../../endpoints.ts';
@@ -40,7 +40,7 @@ export const listTracesCommand = (context: Context) =>
 export const showTraceCommand = (context: Context) =>
   new Command('show')
     .argument('<request>', 'the id of a request: req_…')
-    .option('--body', 'print the prompt and the answer instead, if they are stored')
+    .option('--body', 'print the prompt and the answer instead, if they are kept')
     .addHelpText('after', example('gateway traces show req_01jd… --body'))
     .action((request, { body }) => (body ? showBody(context, request) : showTrace(context, request)));
 
@@ -76,7 +76,7 @@ async function showBody(context: Context, request: string): Promise<void> {
   const { out } = context;
   const client = context.client();
   const trace = await client.call(getTrace, { params: { request_id: request } });
-  const content = await contentOfCall(client, trace, logSearchOf(context));
+  const content = await contentOfCall(client, trace);
   if (out.wantsJson()) return out.document({ request_id: request, ...content });
   if (content.source === null) throw new CliError(content.reason, { exit: exitCodes.failed });
   context.io.stdout.write(formatPassages(contentPassages(content), out.paint.stdout));

@@ -195,7 +195,7 @@ async function openCall(row: CallRow, keyNames: KeyNames, services: Services): P
   const { client, calls, now } = services;
   try {
     const trace = await client.call(getTrace, { params: { request_id: row.id } });
-    const content = await contentOfCall(client, trace, services.searchLog).catch(
+    const content = await contentOfCall(client, trace).catch(
       (error: unknown): CallContent => ({ source: null, reason: (error as Error).message }),
     );
     const details = (options: RenderOptions) => traceLines(trace, options, { now: now(), keyNames });

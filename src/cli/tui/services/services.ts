@@ -1,5 +1,4 @@
 import type { Client } from '../../../shared/client.ts';
-import type { LogSearch } from '../../content/call-content.ts';
 import type { ApiCallLog } from './api-call-log.ts';
 import type { CallStore } from './call-store.ts';
 import type { Follow } from './follower.ts';
@@ -16,7 +15,6 @@ export interface Services {
   keyNames: Map<string, string>;
   spending: Spending;
   follow: Follow;
-  searchLog: LogSearch;
   defaultModel(): Promise<string>;
   /** Milliseconds since 1970. */
   now(): number;

@@ -3,6 +3,7 @@ import { credentialId } from '../../handler.ts';
 import { type FreeTierSettings, type Hold, type HoldRecord, PaymentDue } from '../metering/index.ts';
 import { matchesPattern, type Route } from '../routing/index.ts';
 import type { InputItem } from '../upstreams/neutral.ts';
+import type { CallCapture } from './call-capture.ts';
 import type { CallDeps } from './call-deps.ts';
 import { type ModelCall, observersOf } from './call-observer.ts';
 import { capableRoutes } from './capable-routes.ts';
@@ -30,7 +31,11 @@ export interface Admitted {
  * Plans a call and sets its money aside; a rejection is reported to the observers. Fails with the errors of the key's policy
  * and limits, of routing, and with an invoice if the call only has to be paid.
  */
-export async function admit(deps: CallDeps, call: ModelCall): Promise<Admitted> {
+export async function admit(
+  deps: CallDeps,
+  call: ModelCall,
+  capture: CallCapture | undefined,
+): Promise<Admitted> {
   const startedAt = deps.world.elapsed();
   try {
     const plan = await planCall(deps, call);
@@ -42,6 +47,7 @@ export async function admit(deps: CallDeps, call: ModelCall): Promise<Admitted> 
   } catch (error) {
     const ms = deps.world.elapsed() - startedAt;
     for (const observer of observersOf(deps, call)) observer.onRejected?.({ call, error, ms });
+    capture?.rejected();
     throw error;
   }
 }

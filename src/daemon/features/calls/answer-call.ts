@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../shared/json-object.ts';
+import { RelayReply } from '../../handler.ts';
 import type { SlotAnswer } from '../idempotency/index.ts';
 import type { CallDeps } from './call-deps.ts';
 import type { ModelCall } from './call-observer.ts';
@@ -60,7 +61,7 @@ export async function* relayStream(
   started: StartedCall,
   { renderer, responseId, keep, keepCutShort }: StreamFormat,
 ): AsyncGenerator<string> {
-  const { meter, answer } = started;
+  const { meter, answer, capture } = started;
   meter.responseId = responseId ?? null;
   let head = '';
   try {
@@ -70,7 +71,10 @@ export async function* relayStream(
       meter.count(batch.events);
       const text = head + renderer.batch(batch);
       head = '';
-      if (text !== '') yield text;
+      if (text !== '') {
+        capture?.answered(text);
+        yield text;
+      }
       if (meter.isOverspent()) {
         meter.finish = 'max_output_tokens';
         break;
@@ -80,14 +84,19 @@ export async function* relayStream(
     const settled = await meter.settle(answeredReason(started));
     await keep?.(settled);
     started.finishRoute({ outputTokens: settled.tokens.output });
-    yield head + renderer.finish(settled);
+    const end = head + renderer.finish(settled);
+    capture?.answered(end);
+    yield end;
   } catch (error) {
     if (started.canceled() === 'client-left') return;
     const { failure, reason } = fail(deps, started, error);
     const settled = await meter.settle({ ...reason, httpStatus: answeredStatus }).catch(() => undefined);
     await keepCutShort?.({ failure, settled });
-    yield head + renderer.fail(failure, settled);
+    const end = head + renderer.fail(failure, settled);
+    capture?.answered(end);
+    yield end;
   } finally {
+    capture?.ended();
     started.release();
     started.abort.abort('over');
     if (!meter.isSettled) {
@@ -117,8 +126,12 @@ export async function answerWhole<Reply>(
   format: WholeFormat<Reply>,
   slot?: WholeOptions<Reply>['slot'],
 ): Promise<Reply> {
-  const { meter } = started;
+  const { meter, capture } = started;
   meter.responseId = format.responseId ?? null;
+  const kept = (reply: Reply): Reply => {
+    if (capture && reply instanceof RelayReply) capture.answered(reply.body);
+    return reply;
+  };
   const settle = async (reason: SettleReason, render: (settled: Settled) => Reply) => {
     let recorded: Reply | undefined;
     const answer =
@@ -138,7 +151,7 @@ export async function answerWhole<Reply>(
     const { settled, reply } = await settle(answeredReason(started), format.render);
     await format.keep?.(settled);
     started.finishRoute(started.answer.kind === 'embeddings' ? {} : { outputTokens: settled.tokens.output });
-    return reply();
+    return kept(reply());
   } catch (cause) {
     const { error, failure, reason, isProviders } = fail(deps, started, cause);
     const { renderFailed } = format;
@@ -150,8 +163,9 @@ export async function answerWhole<Reply>(
       renderFailed(failure, end),
     );
     await format.keepCutShort?.({ failure, settled });
-    return reply();
+    return kept(reply());
   } finally {
+    capture?.ended();
     started.release();
     if (started.answer.kind === 'stream') started.abort.abort('over');
     if (!meter.isSettled) await meter.settle({ status: 'canceled', httpStatus: null }).catch(() => {});

@@ -4,6 +4,7 @@ import type { World } from '../../world.ts';
 import type { Admission, FreeTierSettings, MeteringStore } from '../metering/index.ts';
 import type { PaidCalls } from '../payment-required/index.ts';
 import type { Router } from '../routing/index.ts';
+import type { Captures } from './call-capture.ts';
 import type { CallObserver } from './call-observer.ts';
 import type { Sealer } from './sealing.ts';
 import type { SilentStarts } from './silent-starts.ts';
@@ -26,6 +27,8 @@ export interface CallDeps {
   isPrepaid?: (workspaceId: string) => boolean;
   /** Offers invoices for calls that the balance does not cover. */
   paidCalls?: Pick<PaidCalls, 'offer' | 'accept'>;
+  /** Keeps the content of calls. */
+  captures?: Captures;
   /** Observers of all calls. */
   observers: readonly CallObserver[];
   log: Pick<Log, 'warn'>;

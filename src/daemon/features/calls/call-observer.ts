@@ -16,7 +16,7 @@ export interface ModelCall {
   options: ServiceOptions;
   labels: CallLabels;
   signal: AbortSignal;
-  /** What a payment for the call would be bound to; calls without it are never offered an invoice. */
+  /** As it was received: a payment for the call would be bound to it. Calls without it are never offered an invoice. */
   request?: PayableRequest | undefined;
   /** Observers of this call alone. */
   observers?: readonly CallObserver[];

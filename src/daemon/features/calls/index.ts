@@ -1,5 +1,6 @@
 export { type CutShort, type StreamFormat, type WholeFormat, wholeCall } from './answer-call.ts';
 export { AnsweredCall, headerText } from './answered-call.ts';
+export type { CallCapture, Captures } from './call-capture.ts';
 export type { CallDeps } from './call-deps.ts';
 export { callEvents } from './call-events.ts';
 export type { CallObserver, ModelCall, RejectedCall } from './call-observer.ts';

@@ -49,7 +49,8 @@ export async function startCall<Format>(
   { rewrite, onHeld, onFailed }: StartOptions = {},
 ): Promise<{ started: StartedCall; format: Format; headers: Record<string, string> }> {
   const { inference } = call;
-  const { meter, budget } = await admit(deps, call);
+  const capture = deps.captures?.begin(call);
+  const { meter, budget } = await admit(deps, call, capture);
   const { abort, canceled, release } = watchCancellation(call);
   let asked: Route | undefined;
   try {
@@ -61,6 +62,7 @@ export async function startCall<Format>(
         outputTokensMaxFor: budget.outputTokensOn,
         signal: abort.signal,
         attempts: meter.attempts,
+        capture,
         onAttempt(route, attempt) {
           asked = route;
           meter.attemptStarted();
@@ -74,16 +76,18 @@ export async function startCall<Format>(
       answer: opened,
       ended,
     } = await withHold(opening, meter, inference, () => onHeld?.(budget.routes));
+    if (inference.stream) capture?.started();
     const output = createOutput(deps.makeId, sealFor(deps.sealer, call.caller.workspaceId));
     meter.answerStarted(route, output);
     meter.dropped = droppedFrom(opened, inference, { isShortened: budget.isShortenedOn(route) });
     const answer = rewrite ? rewrite(opened, output) : opened;
-    const started = { answer, route, finishRoute: ended, meter, output, abort, canceled, release };
+    const started = { answer, route, finishRoute: ended, meter, output, capture, abort, canceled, release };
     const answered = new AnsweredCall(started);
     return { started, format: formatOf(answered), headers: inference.stream ? answered.headers() : {} };
   } catch (error) {
     abort.abort(error);
     release();
+    capture?.ended();
     const reason = canceled();
     const failure = reason ? cancellationError(reason) : asApiError(error);
     // A provider that was asked may have worked on the prompt before the call was canceled.

@@ -1,4 +1,5 @@
 import type { OpenedRoute } from '../routing/index.ts';
+import type { CallCapture } from './call-capture.ts';
 import type { CancelReason } from './cancellation.ts';
 import type { Meter } from './meter.ts';
 import type { Output } from './output-items.ts';
@@ -9,6 +10,8 @@ export interface StartedCall extends Pick<OpenedRoute, 'answer' | 'route'> {
   finishRoute: OpenedRoute['ended'];
   meter: Meter;
   output: Output;
+  /** Undefined if its content is not kept. */
+  capture: CallCapture | undefined;
   /** Stops the provider. */
   abort: AbortController;
   /** Why the call was canceled, if it was. */

@@ -4,6 +4,9 @@ import { type AliasTarget, modelsOf } from './alias.ts';
 import type { Catalog } from './catalog.ts';
 import { listAdvice } from './resolve-name.ts';
 
+/** A model of the configuration that the catalog does not have. */
+export type UnknownModel = ConfigWarning & { model: string };
+
 /** Warnings about configured model names that the catalog does not have. */
 export async function unknownModels(
   catalog: Pick<Catalog, 'resolve' | 'find' | 'isKnown' | 'nearest'>,
@@ -12,7 +15,7 @@ export async function unknownModels(
     readonly aliases: Readonly<Record<string, AliasTarget>>;
     readonly fallbacks: Readonly<Record<string, readonly string[]>>;
   },
-): Promise<ConfigWarning[]> {
+): Promise<UnknownModel[]> {
   const { defaultModel, aliases, fallbacks } = configured;
   const ofAliases = Object.entries(aliases).flatMap(([name, target]) =>
     modelsOf(target).map((model) => ({ setting: `aliases.${name}`, model, find: () => catalog.find(model) })),
@@ -31,7 +34,7 @@ export async function unknownModels(
       model: defaultModel,
       find: () => catalog.resolve(defaultModel),
     });
-  const warnings: ConfigWarning[] = [];
+  const warnings: UnknownModel[] = [];
   for (const { setting, model, find } of named) {
     try {
       const found = await find();

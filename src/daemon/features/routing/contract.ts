@@ -2,7 +2,12 @@ import type { CacheMode } from '../../../shared/contract/key-defaults.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
 import type { Offer } from '../catalog/index.ts';
 import type { Inference } from '../upstreams/neutral.ts';
-import type { StreamAnswer, UpstreamAnswer, UpstreamFailure } from '../upstreams/upstream.ts';
+import type {
+  AttemptsCapture,
+  StreamAnswer,
+  UpstreamAnswer,
+  UpstreamFailure,
+} from '../upstreams/upstream.ts';
 import type { Target } from './health.ts';
 
 /** One way to get a call answered. */
@@ -100,6 +105,8 @@ export interface RouteOpenRequest<R extends Route = Route> {
   signal: AbortSignal;
   /** Filled along the way, so that the attempts of a failed call are known too. */
   attempts: Attempt[];
+  /** Set for a call whose content is kept. */
+  capture?: AttemptsCapture | undefined;
   /** Called before each attempt; the first is 1. */
   onAttempt: (route: R, attempt: number) => void;
   /**

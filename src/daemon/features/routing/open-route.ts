@@ -135,7 +135,7 @@ function isWorthRepeating(
 /** Not an async function, as each one between the caller and the provider adds to the time of every call. */
 function tryRoute(
   deps: OpenDeps,
-  { inference, signal, outputTokensMaxFor }: RouteOpenRequest<ProviderRoute>,
+  { inference, signal, outputTokensMaxFor, capture }: RouteOpenRequest<ProviderRoute>,
   route: ProviderRoute,
   spentMs: number,
 ): Promise<UpstreamAnswer> {
@@ -152,6 +152,7 @@ function tryRoute(
         key,
         outputTokensMax: outputTokensMaxFor(route),
         spentMs,
+        capture,
       },
       signal,
     );

@@ -16,6 +16,25 @@ export interface UpstreamCall {
   outputTokensMax: number | undefined;
   /** How long earlier attempts of the same call took, in milliseconds. */
   spentMs?: number;
+  /** Set for a call whose content is kept. */
+  capture?: AttemptsCapture | undefined;
+}
+
+/** Keeps what is sent to providers for a call, and how they answer. */
+export interface AttemptsCapture {
+  sent(provider: string, request: SentRequest): AttemptCapture;
+}
+
+export interface SentRequest {
+  url: string;
+  headers: Record<string, string>;
+  body?: string | Uint8Array;
+}
+
+export interface AttemptCapture {
+  received(answer: { status: number; headers: Readonly<Record<string, string>> }): void;
+  /** The body of an answer that is an error. */
+  refused(body: string): void;
 }
 
 /** What a model is known to have or to lack; null if unknown. */

@@ -1,5 +1,5 @@
 import canonicalize from 'canonicalize';
-import { withoutSecretsDeep } from './secrets.ts';
+import { withoutSecretsDeep } from '../../../shared/redaction.ts';
 
 /** The parts of a request that are compared. */
 export interface RecordedRequest {

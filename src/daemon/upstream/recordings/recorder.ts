@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto';
 import { chmod, mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import type { IncomingAnswer, IncomingBody, OutgoingRequest, World } from '../../world.ts';
-import { isTooDeep } from '../json.ts';
-import { matchKey } from './matching.ts';
-import type { RecordedChunk, Recording } from './recording.ts';
 import {
   secretsIn,
   withoutSecretHeaders,
   withoutSecretParameters,
   withoutSecrets,
   withoutSecretsDeep,
-} from './secrets.ts';
+} from '../../../shared/redaction.ts';
+import type { IncomingAnswer, IncomingBody, OutgoingRequest, World } from '../../world.ts';
+import { isTooDeep } from '../json.ts';
+import { matchKey } from './matching.ts';
+import type { RecordedChunk, Recording } from './recording.ts';
 
 /** Longer answers are not recorded. */
 const recordedBytesMax = 16 * 1024 * 1024;

@@ -68,6 +68,7 @@ async function started({ answer = document, canceled, settle }: Scene = {}) {
     finishRoute: () => {},
     abort: new AbortController(),
     canceled: () => canceled,
+    capture: undefined,
     release: () => {
       released += 1;
     },

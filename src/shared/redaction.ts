@@ -1,5 +1,5 @@
 /** Replaces secrets. */
-const removedText = '[removed]';
+export const removedText = '[removed]';
 
 const secretHeader =
   /auth|cookie|token(?!s)|secret|session|signature|api-?key|goog-api|organization|project/i;

@@ -1,9 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  secretsIn,
-  withoutSecretParameters,
-  withoutSecrets,
-} from '../../../../src/daemon/upstream/recordings/secrets.ts';
+import { secretsIn, withoutSecretParameters, withoutSecrets } from '../../src/shared/redaction.ts';
 
 test('credentials are removed anywhere in a URL', () => {
   const url = 'https://ann:p%40ssw0rd@host.example/v1/chat?key=abcdefgh&alt=sse';

@@ -1,0 +1,19 @@
+import type { AttemptsCapture } from '../upstreams/upstream.ts';
+import type { ModelCall } from './call-observer.ts';
+
+/** Keeps what a call is asked and answered. Its methods do not throw, and no call waits for them. */
+export interface CallCapture extends AttemptsCapture {
+  /** A provider has started to answer with a stream: nothing more will be sent to any. */
+  started(): void;
+  /** A text of a stream, of which each is whole events, or a whole answer. */
+  answered(content: string | Uint8Array): void;
+  /** The call was rejected before any provider was asked. To be called after its observers. */
+  rejected(): void;
+  /** The call is over, and its answer complete as far as there is one. */
+  ended(): void;
+}
+
+export interface Captures {
+  /** Undefined for a call whose content is not kept. */
+  begin(call: ModelCall): CallCapture | undefined;
+}

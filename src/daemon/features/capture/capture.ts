@@ -1,0 +1,121 @@
+import { keptHeadersIn } from '../../../shared/kept-headers.ts';
+import { RecentMap } from '../../../shared/recent-map.ts';
+import { type Caller, credentialId, type Identified } from '../../handler.ts';
+import type { World } from '../../world.ts';
+import type { CallCapture, Captures, ModelCall } from '../calls/index.ts';
+import { type CaptureSettings, captureLevel } from './capture-level.ts';
+import { CapturedCall } from './captured-call.ts';
+import type { AskedContent, ContentStore } from './store.ts';
+
+/** Longer requests are kept without their body. */
+const bodyBytesMax = 8 * 1024 * 1024;
+/** Rejected calls whose traces were recorded just now. */
+const recordedMax = 100;
+
+export interface CaptureDeps {
+  store: Pick<ContentStore, 'asked' | 'answered'>;
+  /** Read with each call. */
+  settings: CaptureSettings;
+  hostWorkspaceId: () => string | undefined;
+  world: Pick<World, 'now' | 'elapsed'>;
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+const noHeaders: Headers = {};
+
+/** A request for a model call that failed before it was one. */
+interface FailedRequest {
+  requestId: string;
+  caller: Caller;
+  endpoint: { path: string } | undefined;
+  headers: Headers;
+  /** As far as it was parsed. */
+  body: unknown;
+}
+
+interface Beginning extends Pick<AskedContent, 'requestId' | 'endpoint' | 'level' | 'body'> {
+  caller: Identified;
+  headers: Headers;
+}
+
+/** Keeps the content of model calls, as far as the host, the caller and the request allow it. */
+export class Capture implements Captures {
+  readonly #deps: CaptureDeps;
+  readonly #recorded = new RecentMap<string, true>(recordedMax);
+
+  readonly #elapsed = () => this.#deps.world.elapsed();
+  readonly #wasRecorded = (requestId: string) => this.#recorded.delete(requestId);
+
+  constructor(deps: CaptureDeps) {
+    this.#deps = deps;
+  }
+
+  begin(call: ModelCall): CallCapture | undefined {
+    const { settings, hostWorkspaceId } = this.#deps;
+    if (settings.content === 'off') return undefined;
+    const { caller, requestId, endpoint, inference, request } = call;
+    const headers = request?.headers ?? noHeaders;
+    const level = captureLevel(
+      { caller, header: headers['x-service-capture'], store: inference.body.store },
+      settings,
+      hostWorkspaceId(),
+    );
+    if (level === 'off') return undefined;
+    return this.#capturedCall({ caller, requestId, endpoint, headers, level, body: bodyOf(call) });
+  }
+
+  /** A request for a model call failed. Of one that was rejected in the pipeline, `begin` had the content. */
+  rejectedRequest({ caller, requestId, endpoint, headers, body }: FailedRequest): void {
+    const { settings, hostWorkspaceId } = this.#deps;
+    const wasRecorded = this.#recorded.has(requestId);
+    if (!wasRecorded || caller.kind === 'anonymous' || caller.kind === 'token' || body === undefined) return;
+    const { store } = (body ?? {}) as { store?: unknown };
+    const level = captureLevel(
+      { caller, header: headers['x-service-capture'], store },
+      settings,
+      hostWorkspaceId(),
+    );
+    if (level === 'off') return;
+    const path = endpoint?.path ?? '';
+    const text = JSON.stringify(body);
+    this.#capturedCall({
+      caller,
+      requestId,
+      endpoint: path,
+      headers,
+      level,
+      body: withinBounds(text),
+    }).rejected();
+  }
+
+  #capturedCall({ caller, headers, ...asked }: Beginning): CapturedCall {
+    const { store, world } = this.#deps;
+    return new CapturedCall({
+      store,
+      asked: {
+        ...asked,
+        workspaceId: caller.workspaceId,
+        keyId: credentialId(caller),
+        at: world.now(),
+        headers: keptHeadersIn(headers),
+      },
+      elapsed: this.#elapsed,
+      wasRecorded: this.#wasRecorded,
+    });
+  }
+
+  /** A rejected call has a trace, so that its content is worth keeping. */
+  onRecorded(requestId: string): void {
+    if (this.#deps.settings.content !== 'off') this.#recorded.set(requestId, true);
+  }
+}
+
+/** The body as it was received; of calls without a request of their own, as it was read. */
+function bodyOf({ request, inference }: ModelCall): Uint8Array | string | undefined {
+  return withinBounds(request?.rawBody ?? JSON.stringify(inference.body));
+}
+
+function withinBounds<T extends Uint8Array | string>(body: T): T | undefined {
+  return body.length > bodyBytesMax ? undefined : body;
+}

@@ -1,0 +1,29 @@
+import type { ContentSelection } from '../../features/capture/index.ts';
+import type { ContentRecord } from './content-record.ts';
+
+export interface ShelfStatus {
+  /** Of the workspace. */
+  calls: number;
+  /** Of all workspaces, which share the space. */
+  bytes: number;
+  /** Of the workspace: milliseconds since 1970; null without calls. */
+  oldestAt: number | null;
+}
+
+/** Where records and their parts are kept. A part that several records have in common is kept once. */
+export interface ContentShelf {
+  status(workspaceId: string): ShelfStatus;
+  nextNumber(): number;
+  /** The id of a part, which then has one more use; undefined if there is no such part. */
+  usePart(digest: string): number | undefined;
+  /** `number` is of the call that introduces it. Returns its id. */
+  addPart(digest: string, packed: Buffer, number: number): number;
+  /** Undefined if it was deleted. */
+  part(id: number): { packed: Buffer; number: number } | undefined;
+  save(record: ContentRecord): void;
+  find(requestId: string): ContentRecord | undefined;
+  newestFirst(before: number | undefined): Iterable<ContentRecord>;
+  /** Forgets a record and the parts that it introduced. */
+  remove(record: ContentRecord): void;
+  clear(selection: ContentSelection): number;
+}

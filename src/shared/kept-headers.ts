@@ -1,0 +1,57 @@
+/** Headers whose values are kept. Others may be secret or identify people, and are left out. */
+const keptHeaders: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-encoding',
+  'anthropic-beta',
+  'anthropic-version',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'date',
+  'host',
+  'http-referer',
+  'openai-beta',
+  'openai-processing-ms',
+  'openai-version',
+  'request-id',
+  'retry-after',
+  'retry-after-ms',
+  'server',
+  'traceparent',
+  'transfer-encoding',
+  'user-agent',
+  'x-envoy-upstream-service-time',
+  'x-request-id',
+  'x-should-retry',
+  'x-title',
+  'x-workspace-id',
+]);
+const keptPrefixes = ['x-ratelimit-', 'anthropic-ratelimit-', 'x-service-', 'x-stainless-'];
+/** Headers with credentials: that they were sent is kept. */
+const credentialHeaders: ReadonlySet<string> = new Set([
+  'authorization',
+  'api-key',
+  'proxy-authorization',
+  'x-api-key',
+  'x-goog-api-key',
+]);
+const removed = '[removed]';
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** The headers to keep: name, value, name, value. */
+export function keptHeadersIn(headers: Headers): string[] {
+  const kept: string[] = [];
+  for (const name in headers) {
+    const value = headers[name];
+    if (value === undefined) continue;
+    if (isKept(name)) kept.push(name, String(value));
+    else if (credentialHeaders.has(name.toLowerCase())) kept.push(name, removed);
+  }
+  return kept;
+}
+
+function isKept(name: string): boolean {
+  const lower = name.toLowerCase();
+  return keptHeaders.has(lower) || keptPrefixes.some((prefix) => lower.startsWith(prefix));
+}
