@@ -20,16 +20,20 @@ export function prepareHome(folder: string, providerPort: number): void {
   writeFileSync(join(folder, 'config.yaml'), `local_servers: false\nupstreams:\n${upstreams}`);
 }
 
-/** Starts a built program on that folder and waits until it has answered a model call. */
+/** Starts a built program on that folder and waits until it has answered a model call. `nodeOptions` are as in NODE_OPTIONS. */
 export async function startGateway(
   program: string,
   folder: string,
   core: string | undefined,
+  nodeOptions = '',
 ): Promise<Running> {
   const log = openSync(join(folder, 'output.log'), 'a');
   const startedAt = performance.now();
   const args = ['serve', '--port', '0', '--config', join(folder, 'config.yaml')];
-  const child = startNode(program, core, args, { env: environment(folder), stdio: ['ignore', log, log] });
+  const child = startNode(program, core, args, {
+    env: { ...environment(folder), NODE_OPTIONS: nodeOptions },
+    stdio: ['ignore', log, log],
+  });
   closeSync(log);
   try {
     const { url } = await written(folder, child);

@@ -68,7 +68,8 @@ export async function writeEventStream(
       timer?.refresh();
       isWithinEvents = true;
       for (const piece of piecesOf(value)) {
-        response.write(piece);
+        // Text that waits is held as bytes: as a string it is still the many parts that it was joined of.
+        response.write(response.writableLength > 0 ? Buffer.from(piece) : piece);
         if (response.writableLength <= limits.streamBufferBytesMax) continue;
         stalled.add(response);
         await drained(response, limits.stalledReaderMs);

@@ -3,8 +3,10 @@ import { whenAborted } from '../../shared/when-aborted.ts';
 import type { IncomingAnswer, IncomingBody, NetworkFailure, OutgoingRequest } from '../world.ts';
 import { networkFailure, networkFailureOf } from './network-failures.ts';
 
-/** With more unread bytes than this, reading from the socket pauses. */
-const bufferedBytesMax = 256 * 1024;
+/** With more unread bytes than this, reading from the socket pauses: the system buffers what comes then. */
+const bufferedBytesMax = 64 * 1024;
+/** What one read of the body returns at most, unless one chunk is longer: what is made of it takes several times as much. */
+const readBytesMax = 64 * 1024;
 /** Chunks below this size are joined, as each one takes more memory than its bytes. */
 const smallChunkBytes = 1_024;
 const smallChunksMax = 256;
@@ -166,7 +168,7 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
   }
 
   next(): Promise<IteratorResult<Uint8Array>> {
-    if (this.#buffered > 0) return Promise.resolve({ done: false, value: this.#take() });
+    if (this.#buffered > 0) return Promise.resolve({ done: false, value: this.#read() });
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     if (this.#isOver) return Promise.resolve(done);
     return new Promise((resolve, reject) => {
@@ -224,18 +226,26 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
     this.#resolveAnswer({ status, headers, body: this });
   }
 
-  #take(): Uint8Array {
+  /** The first bytes: all, or as many chunks as fit into one read. */
+  #read(): Uint8Array {
+    if (this.#buffered <= readBytesMax) return this.#take();
     const chunks = this.#chunks;
-    const first = chunks[0];
-    let bytes = first ?? noBytes;
-    if (chunks.length > 1) {
-      bytes = Buffer.allocUnsafe(this.#buffered);
-      let at = 0;
-      for (const chunk of chunks) {
-        bytes.set(chunk, at);
-        at += chunk.length;
-      }
+    let length = chunks[0]?.length ?? 0;
+    let count = 1;
+    for (; count < chunks.length; count += 1) {
+      const next = length + (chunks[count]?.length ?? 0);
+      if (next > readBytesMax) break;
+      length = next;
     }
+    if (count === chunks.length) return this.#take();
+    const bytes = joined(chunks.splice(0, count), length);
+    this.#smallChunks = Math.min(this.#smallChunks, chunks.length);
+    this.#buffered -= length;
+    return bytes;
+  }
+
+  #take(): Uint8Array {
+    const bytes = joined(this.#chunks, this.#buffered);
     this.#chunks = [];
     this.#smallChunks = 0;
     this.#buffered = 0;
@@ -260,7 +270,7 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
     const pull = this.#pull;
     if (pull === undefined) return;
     this.#pull = undefined;
-    if (this.#buffered > 0) pull.resolve({ done: false, value: this.#take() });
+    if (this.#buffered > 0) pull.resolve({ done: false, value: this.#read() });
     else if (this.#failure !== undefined) pull.reject(this.#failure);
     else pull.resolve(done);
   }
@@ -320,6 +330,19 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
       this.#setTimer(performance.now());
     }
   }
+}
+
+/** One chunk is not copied. */
+function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  const [first = noBytes] = chunks;
+  if (chunks.length <= 1) return first;
+  const bytes = Buffer.allocUnsafe(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
 }
 
 function onTimer(exchange: Exchange): void {

@@ -81,6 +81,24 @@ describe('the time limits of a call', () => {
   });
 });
 
+test('a reader that was away gets what came meanwhile in order, in short reads', async () => {
+  const { exchange, body } = await answered({});
+  const sizes = [10, 200, 70_000, 500, 30_000, 30_000, 5, 64_000, 1];
+  const sent = Buffer.concat(sizes.map((size, at) => Buffer.alloc(size, 97 + at)));
+  let at = 0;
+  for (const size of sizes) {
+    exchange.onResponseData(undici, sent.subarray(at, at + size));
+    at += size;
+  }
+  exchange.onResponseEnd();
+  const reads: Buffer[] = [];
+  for await (const read of body) reads.push(Buffer.from(read));
+  expect(Buffer.concat(reads).equals(sent)).toBe(true);
+  // One chunk is never split.
+  expect(Math.max(...reads.map(({ length }) => length))).toBe(70_000);
+  expect(reads.length).toBeLessThan(sizes.length);
+});
+
 /** A call whose headers have arrived. */
 async function answered(limits: Partial<OutgoingRequest>) {
   const exchange = new Exchange(

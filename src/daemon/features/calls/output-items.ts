@@ -43,6 +43,9 @@ export function createOutput(makeId: MakeId, seal: (origin: ReasoningOrigin) => 
   return new AssembledOutput(makeId, seal);
 }
 
+/** Parts of a text after which they are joined: on average, each character of a long answer is copied some dozen times. */
+const loosePartsMax = 512;
+
 class AssembledOutput implements Output {
   readonly items: OutputItem[] = [];
   stopSequence: string | undefined;
@@ -51,6 +54,7 @@ class AssembledOutput implements Output {
   /** Our ids by the provider's; not needed for an answer that is a document. */
   #ids: Map<unknown, string> | undefined;
   #characters = 0;
+  #looseParts = 0;
 
   constructor(makeId: MakeId, seal: (origin: ReasoningOrigin) => string) {
     this.#makeId = makeId;
@@ -84,6 +88,7 @@ class AssembledOutput implements Output {
       case 'text':
         this.#characters += event.delta.length;
         addText(items[event.index], event.delta, event.logprobs);
+        this.#added(items[event.index]);
         return;
       case 'refusal':
         this.#characters += event.delta.length;
@@ -96,12 +101,14 @@ class AssembledOutput implements Output {
         this.#characters += event.delta.length;
         const item = items[event.index];
         if (item?.kind === 'reasoning') item.parts[event.part] = (item.parts[event.part] ?? '') + event.delta;
+        this.#added(item);
         return;
       }
       case 'arguments': {
         this.#characters += event.delta.length;
         const item = items[event.index];
         if (item?.kind === 'function_call') item.arguments += event.delta;
+        this.#added(item);
         return;
       }
       case 'item-done':
@@ -111,6 +118,22 @@ class AssembledOutput implements Output {
         this.stopSequence = event.stopSequence;
     }
   }
+
+  /** A text that is added to stays the many strings that it was joined of, in a hundred bytes each, until it is searched. */
+  #added(item: OutputItem | undefined): void {
+    this.#looseParts += 1;
+    if (this.#looseParts < loosePartsMax) return;
+    this.#looseParts = 0;
+    /^/.test(growingText(item));
+  }
+}
+
+/** The text of an item that grows. */
+function growingText(item: OutputItem | undefined): string {
+  if (item?.kind === 'function_call') return item.arguments;
+  if (item?.kind === 'reasoning') return item.parts.at(-1) ?? '';
+  const last = item?.kind === 'message' ? item.parts.at(-1) : undefined;
+  return last?.type === 'output_text' ? last.text : '';
 }
 
 type Started = Extract<InferenceEvent, { type: 'item-started' }>['item'];

@@ -9,6 +9,8 @@ const storedMax = 100_000;
 const pruneEveryMs = 10 * 60 * 1000;
 
 const wokenAtOnce = 100;
+/** How long a crowd waits for more events: those of a call follow each other closely, and each write costs a system call. */
+const crowdWaitMs = 20;
 
 /** Live events queued for one slow reader. */
 const queueMaxDefault = 1000;
@@ -30,19 +32,39 @@ export function createEventFeed(deps: { store: EventsStore; world: World; queueM
 
   const reads = sharedReads(store);
 
-  /** In small groups, as waking a follower renders and sends its events: calls go on in between. */
-  const wake = async (woken: readonly Follower[]): Promise<void> => {
-    for (let at = 0; at < woken.length; at += wokenAtOnce) {
-      if (at > 0) await world.sleep(0);
-      for (const follower of woken.slice(at, at + wokenAtOnce)) follower.wake();
+  /** Followers to wake after those that are being woken. */
+  const crowd = new Set<Follower>();
+  let isWakingCrowd = false;
+
+  const wake = (woken: readonly Follower[]): void => {
+    if (woken.length <= wokenAtOnce) {
+      for (const follower of woken) follower.wake();
+      return;
     }
+    for (const follower of woken) crowd.add(follower);
+    if (!isWakingCrowd) void wakeCrowd();
+  };
+
+  /** In small groups, as waking a follower renders and sends its events: calls go on in between. */
+  const wakeCrowd = async (): Promise<void> => {
+    isWakingCrowd = true;
+    while (crowd.size > 0) {
+      await world.sleep(crowdWaitMs);
+      const woken = [...crowd];
+      crowd.clear();
+      for (let at = 0; at < woken.length; at += wokenAtOnce) {
+        if (at > 0) await world.sleep(0);
+        for (const follower of woken.slice(at, at + wokenAtOnce)) follower.wake();
+      }
+    }
+    isWakingCrowd = false;
   };
 
   const announce = (event: Pick<EventRecord, 'workspaceId'>): void => {
     reads.clear();
     const readers = followersOf(event.workspaceId);
     for (const follower of readers) follower.notify();
-    void wake(readers);
+    wake(readers);
   };
 
   return {
@@ -53,7 +75,7 @@ export function createEventFeed(deps: { store: EventsStore; world: World; queueM
       const live = { ...event, at: world.now(), sequence: null };
       const readers = followersOf(event.workspaceId);
       for (const follower of readers) follower.push(live);
-      void wake(readers);
+      wake(readers);
     },
 
     /** Announces that an event of this workspace was committed. */

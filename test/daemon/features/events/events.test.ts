@@ -343,8 +343,10 @@ test('many followers share what is read and rendered, and are served in groups',
   const served = () => readers.filter(({ raw }) => raw.length > 1).length;
   // The rest of the process goes on before the others are.
   expect(served()).toBeLessThan(300);
-  for (let group = 0; group < 20; group += 1) await world.advance(1);
+  for (let group = 0; group < 30; group += 1) await world.advance(1);
   expect(served()).toBe(1_000);
+  // Each gets what happened within a moment in one piece, which is one write of its connection.
+  expect(readers.filter(({ raw }) => raw.length > 2)).toEqual([]);
   expect(readers.map((reader) => reader.numbers())).toEqual(readers.map(() => [0, 1]));
   expect(reads).toBe(1);
 });
