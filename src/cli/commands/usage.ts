@@ -32,8 +32,8 @@ export const usageCommand = (context: Context) =>
     .option('--key <key>', 'only calls with this key, by id or name')
     .option('--model <model>', 'only calls to this model')
     .option('--tz <zone>', 'whose days they are: UTC, local or a zone like Europe/Berlin', zone)
-    .option('--since <time>', `since then: ${pastTimeHelp}`, pastTime(context))
-    .option('--until <time>', 'before this time or through this UTC day', pastTime(context))
+    .option('--since <time>', `only calls since then: ${pastTimeHelp}`, pastTime(context))
+    .option('--until <time>', 'only calls before this time or through this UTC day', pastTime(context))
     .addOption(csvOption())
     .addHelpText('after', example('gateway usage show --group-by day,model --tz local'))
     .action(async (request, { groupBy, key, model, since, until, tz }) => {
@@ -78,8 +78,8 @@ export const usageSeriesCommand = (context: Context) =>
     .option('--key <key>', 'only calls with this key, by id or name')
     .option('--model <model>', 'only calls to this model')
     .option('--tz <zone>', 'whose days they are: UTC, local or a zone like Europe/Berlin', zone)
-    .option('--since <time>', `since then: ${pastTimeHelp}`, pastTime(context))
-    .option('--until <time>', 'before this time or through this UTC day', pastTime(context))
+    .option('--since <time>', `only calls since then: ${pastTimeHelp}`, pastTime(context))
+    .option('--until <time>', 'only calls before this time or through this UTC day', pastTime(context))
     .addOption(csvOption())
     .addHelpText('after', example('gateway usage series --since 7d --bucket day --group-by model'))
     .action(async ({ groupBy, key, model, since, until, bucket, top, tz }) => {
@@ -104,8 +104,8 @@ export const usageLatencyCommand = (context: Context) =>
     .addOption(new Option('--group-by <what>', 'a row for each').choices(['model', 'provider'] as const))
     .option('--model <model>', 'only calls to this model')
     .option('--provider <provider>', 'only calls that this provider answered')
-    .option('--since <time>', `since then: ${pastTimeHelp}`, pastTime(context))
-    .option('--until <time>', 'before this time or through this UTC day', pastTime(context))
+    .option('--since <time>', `only calls since then: ${pastTimeHelp}`, pastTime(context))
+    .option('--until <time>', 'only calls before this time or through this UTC day', pastTime(context))
     .addOption(csvOption())
     .addHelpText('after', example('gateway usage latency --since 7d --group-by model'))
     .action(async ({ groupBy, model, provider, since, until }) => {
