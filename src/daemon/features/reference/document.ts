@@ -63,7 +63,7 @@ export interface Schema {
 }
 
 /** An operation with its method and path. */
-export interface Place {
+export interface Endpoint {
   /** In upper case. */
   method: string;
   path: string;
@@ -71,7 +71,7 @@ export interface Place {
 }
 
 /** All operations, in document order. */
-export function placesOf({ paths }: Description): Place[] {
+export function endpointsOf({ paths }: Description): Endpoint[] {
   return Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({
       method: method.toUpperCase(),

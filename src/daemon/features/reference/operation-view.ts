@@ -1,11 +1,11 @@
-import type { Answer, Description, Operation, Parameter, Place, Schema } from './document.ts';
+import type { Answer, Description, Endpoint, Operation, Parameter, Schema } from './document.ts';
 import { html, inline, type Markup, prose } from './markup.ts';
 import { exampleBody, type Sample, samplesOf } from './samples.ts';
 import { boundsOf, membersOf, nameOf, schemaView, typeOf } from './schema-view.ts';
 
 /** Renders one endpoint: a heading, and a template of what the page's script shows when it is opened. */
-export function operationView(place: Place, description: Description): Markup {
-  const { method, path, operation } = place;
+export function operationView(endpoint: Endpoint, description: Description): Markup {
+  const { method, path, operation } = endpoint;
   const { operationId, summary } = operation;
   return html`
 <section class="operation" id="${operationId}">
@@ -16,8 +16,8 @@ ${parametersView(operation.parameters ?? [])}
 ${bodyView(operation, description)}
 ${answersView(operation)}
 </div><div class="samples">
-${samplesOf(place, description).map(sampleView)}
-${canTry(place) && tryView(place, description)}
+${samplesOf(endpoint, description).map(sampleView)}
+${canTry(endpoint) && tryView(endpoint, description)}
 </div></div></template>
 </section>`;
 }
@@ -87,13 +87,13 @@ function goodView(status: string, { description, content = {}, headers = {} }: A
 }
 
 /** Whether the page offers to send the call: those that read, and model calls. */
-function canTry({ method, operation }: Place): boolean {
+function canTry({ method, operation }: Endpoint): boolean {
   if (operation['x-websocket']) return false;
   return method === 'GET' || (operation.tags.includes('Model calls') && operation.requestBody !== undefined);
 }
 
 /** Sent by the page's script. */
-function tryView({ method, path, operation }: Place, description: Description): Markup {
+function tryView({ method, path, operation }: Endpoint, description: Description): Markup {
   const parameters = operation.parameters ?? [];
   const field = ({ name, in: place, required }: Parameter) =>
     html`<label>${name} <input name="${name}" data-place="${place}" autocomplete="off" spellcheck="false"${

@@ -1,4 +1,4 @@
-import { type Description, type Place, placesOf } from './document.ts';
+import { type Description, type Endpoint, endpointsOf } from './document.ts';
 import { html, htmlDocument, inline, type Markup, prose } from './markup.ts';
 import { operationView } from './operation-view.ts';
 import { membersOf, typeOf } from './schema-view.ts';
@@ -17,10 +17,10 @@ export interface PageParts {
  */
 export function referencePage({ description, version, style, script }: PageParts): string {
   const { info, tags } = description;
-  const places = placesOf(description);
+  const endpoints = endpointsOf(description);
   const groups = tags.map((tag) => ({
     ...tag,
-    places: places.filter(({ operation }) => operation.tags.includes(tag.name)),
+    endpoints: endpoints.filter(({ operation }) => operation.tags.includes(tag.name)),
   }));
   const body = html`<header>
 <a class="title" href="#top">${info.title} API <small>${version}</small></a>
@@ -28,13 +28,13 @@ export function referencePage({ description, version, style, script }: PageParts
 <button id="theme" type="button" hidden>◐</button>
 <a class="source" href="/v1/openapi.json">openapi.json</a>
 </header>
-<nav aria-label="Endpoints">${groups.map(({ name, places: own }) => navGroup(name, own))}${schemaNav(description)}</nav>
+<nav aria-label="Endpoints">${groups.map(({ name, endpoints: own }) => navGroup(name, own))}${schemaNav(description)}</nav>
 <main id="top" tabindex="-1">
 <details id="about" open><summary>About all endpoints</summary>${prose(info.description)}</details>
 <noscript><p>Without scripts this page only lists the endpoints; their details are in <a href="/v1/openapi.json">openapi.json</a>.</p></noscript>
 <p id="found" role="status" hidden></p>
 ${groups.map(
-  ({ name, description: says, places: own }) =>
+  ({ name, description: says, endpoints: own }) =>
     html`<section class="group"><h2>${name}</h2><p>${inline(says)}</p>${own.map((it) => operationView(it, description))}</section>`,
 )}
 ${schemasView(description)}
@@ -42,8 +42,8 @@ ${schemasView(description)}
   return htmlDocument({ title: `${info.title} API`, style, script, body });
 }
 
-function navGroup(name: string, places: Place[]): Markup {
-  const links = places.map(
+function navGroup(name: string, endpoints: Endpoint[]): Markup {
+  const links = endpoints.map(
     ({ method, path, operation: { operationId, summary } }) =>
       html`<li><a href="#${operationId}" title="${path}"><span class="method ${method.toLowerCase()}">${method}</span> ${summary.replace(
         /\.$/,

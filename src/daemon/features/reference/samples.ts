@@ -1,5 +1,5 @@
 import { commandSamples } from './command-samples.ts';
-import type { Description, Operation, Place, Schema } from './document.ts';
+import type { Description, Endpoint, Operation, Schema } from './document.ts';
 import { nameOf } from './schema-view.ts';
 
 /** The host in examples; the page's script replaces it by its own. */
@@ -29,10 +29,10 @@ export interface Sample {
 }
 
 /** The call with curl, in JavaScript, in Python and, where there is one, as a command. */
-export function samplesOf(place: Place, description: Description): Sample[] {
-  const { operation } = place;
+export function samplesOf(endpoint: Endpoint, description: Description): Sample[] {
+  const { operation } = endpoint;
   if (operation['x-websocket']) return [{ title: 'JavaScript', language: 'javascript', text: socketSample }];
-  const call = callOf(place, description);
+  const call = callOf(endpoint, description);
   const command = commandFor(operation.operationId);
   return [
     { title: 'curl', language: 'shell', text: curlSample(call) },
@@ -57,7 +57,7 @@ interface ExampleCall {
   answer: 'json' | 'text' | 'stream';
 }
 
-function callOf({ method, path, operation }: Place, description: Description): ExampleCall {
+function callOf({ method, path, operation }: Endpoint, description: Description): ExampleCall {
   const content = operation.responses[200]?.content ?? {};
   return {
     method,
