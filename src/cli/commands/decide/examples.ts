@@ -11,7 +11,7 @@ import type { Question } from './questions.ts';
 export interface Example {
   input: CreateDecision['input'];
   question: Question;
-  /** The place of the right option; of a predicate, 0 is true. */
+  /** The index of the right option; of a predicate, 0 is true. */
   right: number;
 }
 
@@ -60,12 +60,12 @@ function exampleIn(line: string, asked: Question | undefined, fault: (message: s
   if (typeof input !== 'string' && !Array.isArray(input)) throw fault('`input` must be a text');
   if (typeof question !== 'object' || question === null)
     throw fault('`question` is required, or a question on the command line');
-  const right = placeOf(label, question);
+  const right = indexOfLabel(label, question);
   if (right < 0) throw fault('`label` is none of the options of the question');
   return { input: input as CreateDecision['input'], question, right };
 }
 
-function placeOf(label: unknown, question: Question): number {
+function indexOfLabel(label: unknown, question: Question): number {
   if (question.type === 'predicate') return [true, false].indexOf(label as boolean);
   if (question.type === 'choice') return question.choices.findIndex(({ value }) => value === label);
   const byLabel = question.levels.findIndex((level) => level.label === label);

@@ -3,7 +3,7 @@
 /** An answer to a labelled example. */
 export interface Scored {
   probabilities: readonly number[];
-  /** The place of the right option. */
+  /** The index of the right option. */
   right: number;
 }
 
@@ -64,10 +64,10 @@ export function scoresOf(answers: readonly Scored[]): Scores {
 
 /** Confidence thresholds that about these shares of the examples exceed. Examples of equal confidence cannot be separated. */
 function thresholdsOf(ranked: readonly Judged[]): number[] {
-  const places = coverages.map((share) => Math.max(1, Math.round(share * ranked.length)) - 1);
+  const indexes = coverages.map((share) => Math.max(1, Math.round(share * ranked.length)) - 1);
   const lowestEqual = (confidence: number) =>
     ranked.findLast((each) => each.confidence > confidence - rounding)?.confidence ?? confidence;
-  return [...new Set(places.flatMap((place) => ranked[place]?.confidence ?? []).map(lowestEqual))];
+  return [...new Set(indexes.flatMap((index) => ranked[index]?.confidence ?? []).map(lowestEqual))];
 }
 
 export function nllOf(answers: readonly Scored[]): number {

@@ -84,12 +84,12 @@ export class SpeedMeter implements SpeedReader {
       slices = [];
       this.#pairs.set(key, slices);
     }
-    const place = ((epoch % sliceCount) + sliceCount) % sliceCount;
-    let slice = slices.find((candidate) => candidate.place === place);
+    const index = ((epoch % sliceCount) + sliceCount) % sliceCount;
+    let slice = slices.find((candidate) => candidate.index === index);
     if (slice === undefined || slice.epoch !== epoch) {
       if (slice !== undefined) slices.splice(slices.indexOf(slice), 1);
       slice = {
-        place,
+        index,
         epoch,
         attempts: 0,
         failures: 0,
@@ -103,7 +103,7 @@ export class SpeedMeter implements SpeedReader {
 }
 
 interface Slice {
-  place: number;
+  index: number;
   epoch: number;
   attempts: number;
   failures: number;
@@ -135,8 +135,8 @@ function percentile(histograms: Histogram[], part: number): number | null {
   return null;
 }
 
-function rounded(value: number | null, places: number): number | null {
-  return value === null ? null : Math.round(value * 10 ** places) / 10 ** places;
+function rounded(value: number | null, digits: number): number | null {
+  return value === null ? null : Math.round(value * 10 ** digits) / 10 ** digits;
 }
 
 const keyOf = (provider: string, model: string) => `${provider} ${model}`;

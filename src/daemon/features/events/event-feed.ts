@@ -141,14 +141,14 @@ const sharedMax = 16;
 function sharedReads({ after: read }: Pick<EventsStore, 'after'>) {
   const reads = new Map<string, Promise<EventRecord[]>>();
   const after: EventsStore['after'] = (workspaceIds, sequence, limit) => {
-    const place = `${workspaceIds.join()} ${sequence} ${limit}`;
-    const known = reads.get(place);
+    const key = `${workspaceIds.join()} ${sequence} ${limit}`;
+    const known = reads.get(key);
     if (known !== undefined) return known;
     if (reads.size >= sharedMax) reads.clear();
     const events = read(workspaceIds, sequence, limit);
-    reads.set(place, events);
+    reads.set(key, events);
     // A failed read is tried again.
-    events.catch(() => reads.delete(place));
+    events.catch(() => reads.delete(key));
     return events;
   };
   return { after, clear: () => reads.clear() };
