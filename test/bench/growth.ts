@@ -234,6 +234,7 @@ function readsOf(folder: string): [name: string, path: string][] {
     return new Date(ms ?? 0).toISOString();
   };
   const cut = `since=${at(0.2)}&until=${at(0.8)}`;
+  const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString();
   database.close();
   return [
     ['usage of 30 days', '/v1/usage'],
@@ -246,6 +247,24 @@ function readsOf(folder: string): [name: string, path: string][] {
     ['usage of a period that cuts days', `/v1/usage?${cut}&group_by=model`],
     ['usage of such a period, by key', `/v1/usage?${cut}&group_by=key`],
     ['usage of a key and model in such a period', `/v1/usage?${cut}&key=${key}&model=openai/gpt-5`],
+    ['usage of 30 days of a zone, by model', '/v1/usage?tz=Asia/Kathmandu&group_by=day,model'],
+    ['usage of 30 days, by client', '/v1/usage?group_by=client'],
+    ['usage of 24 hours, by quarters and model', '/v1/usage/series?bucket=15m&group_by=model'],
+    [
+      'usage of 30 days of a zone, by key',
+      `/v1/usage/series?since=${daysAgo(30)}&tz=Asia/Kathmandu&bucket=day&group_by=key`,
+    ],
+    [
+      'usage of 90 days of a zone, by model',
+      `/v1/usage/series?since=${daysAgo(90)}&tz=Asia/Kathmandu&bucket=day&group_by=model`,
+    ],
+    [
+      'usage of a year by weeks of a zone',
+      `/v1/usage/series?since=${daysAgo(360)}&tz=Asia/Kathmandu&bucket=week`,
+    ],
+    ['latency of 24 hours, by model', '/v1/usage/latency?bucket=hour&group_by=model'],
+    ['latency of 7 days', `/v1/usage/latency?since=${daysAgo(7)}&bucket=day`],
+    ['latency of 90 days, by model', `/v1/usage/latency?since=${daysAgo(90)}&bucket=day&group_by=model`],
     ['key of a login', '/v1/key'],
     ['traces', '/v1/traces?limit=100'],
     ['traces of failed calls', '/v1/traces?limit=100&status=failed'],
@@ -254,6 +273,12 @@ function readsOf(folder: string): [name: string, path: string][] {
     ['traces of a provider that failed', '/v1/traces?limit=100&provider=anthropic&status=failed'],
     ['traces of a status without calls', '/v1/traces?limit=100&status=canceled'],
     ['traces of completed calls of a key', `/v1/traces?limit=100&key=${key}&status=completed`],
+    [
+      'traces of failed and canceled calls of a client',
+      '/v1/traces?limit=100&status=failed,canceled&client=codex_cli_rs',
+    ],
+    ['traces of an error code', '/v1/traces?limit=100&error_code=upstream_error'],
+    ['traces that took longer than any', '/v1/traces?limit=100&min_total_ms=60000'],
     ['keys', '/v1/workspaces/me/keys?limit=100'],
     ['tokens served', '/v1/usage/tokens-served'],
   ];

@@ -58,6 +58,35 @@ test('a call keeps who made it, for what, and at which prices', async () => {
   }
 });
 
+test('calls are found by who made them and by how they ended', async () => {
+  const headers = { ...bearer(calling.secret), 'user-agent': 'finder/2.0', 'x-service-tags': 'find=me' };
+  const call = async (model: string) => {
+    const answer = await place.daemon.fetch('/v1/responses', { json: { model, input: 'Hello.' }, headers });
+    await answer.text();
+    return answer.headers.get('x-request-id');
+  };
+  const [fine, failed, rejected] = [await call('sim/echo'), await call('sim/limited'), await call('no/such')];
+  const found = async (query: string) =>
+    (await get<Page>(`/v1/traces?tag=find%3Dme&${query}`)).body.data.map((trace) => trace.request_id);
+  await expect.poll(() => found('')).toEqual([rejected, failed, fine]);
+  expect(await found('status=failed,rejected')).toEqual([rejected, failed]);
+  expect(await found('client=finder')).toEqual([rejected, failed, fine]);
+  expect(await found('client=find')).toEqual([]);
+  expect(await found('error_code=model_not_found')).toEqual([rejected]);
+  expect(await found('min_cost_usd=1')).toEqual([]);
+  expect(await found('min_total_ms=100000')).toEqual([]);
+  const page = await get<Page>('/v1/traces?tag=find%3Dme&limit=1&status=completed,failed');
+  expect(page.body).toMatchObject({
+    data: [{ request_id: failed }],
+    has_more: true,
+    scanned: expect.any(Number),
+  });
+  const next = await found(`limit=1&status=completed,failed&after=${page.body.next}`);
+  expect(next).toEqual([fine]);
+  const brief = await get<Page>('/v1/traces?tag=find%3Dme&status=completed&fields=brief');
+  expect(brief.body.data).toMatchObject([{ request_id: fine, routes: null, dropped: [] }]);
+});
+
 test.each([
   [{ 'x-service-tags': 'team' }, {}],
   [{ 'x-service-tags': 'a=1,b=2,c=3,d=4,e=5,f=6,g=7,h=8,i=9' }, {}],

@@ -46,6 +46,33 @@ function readEverything(database: Connection): void {
       const more = { provider: undefined, status: undefined, buckets, groupBy, top: 3 };
       reads.series({ workspaceId, ...optional, ...more });
     }
+    const search = {
+      errorCode: undefined,
+      endpoint: undefined,
+      client: undefined,
+      user: undefined,
+      conversation: undefined,
+      tag: undefined,
+      replayOf: undefined,
+      minTotalMs: undefined,
+      minCost: undefined,
+    };
+    for (const more of [
+      { user: keyId },
+      { client: 'sim' },
+      { minTotalMs: 5_000 },
+      { minCost: 1 },
+      { tag: 'sim' },
+    ])
+      reads.searchTraces({
+        workspaceId,
+        provider: undefined,
+        statuses: undefined,
+        ...optional,
+        ...search,
+        ...more,
+        ...page,
+      });
     for (const groupBy of [undefined, 'model', 'provider'] as const)
       reads.latency({ workspaceId, model: optional.model, provider: undefined, buckets, groupBy });
     reads.rejections({ workspaceIds: [workspaceId], ...optional, ...page });

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { Rejection, RejectionsFilter, TracesFilter } from '../../src/daemon/features/traces/store.ts';
+import type { UsageRecord } from '../../src/daemon/features/metering/index.ts';
+import type {
+  Rejection,
+  RejectionsFilter,
+  TracesFilter,
+  TracesSearch,
+} from '../../src/daemon/features/traces/store.ts';
 import { noLabels } from '../../src/shared/call-labels.ts';
 import { aSettlement, aUsage, dayMs, morning, type OpenStorage } from './records.ts';
 
@@ -129,6 +135,101 @@ export function tracesStoreContract(open: OpenStorage): void {
         expect(found, JSON.stringify(filter)).toEqual(expected);
       }
     });
+  });
+
+  test('are searched for by any filters page by page, as if every call was looked at', async () => {
+    const { metering, traces } = await open();
+    const pick = <T>(all: readonly T[], number: number): T => all[number % all.length] as T;
+    const calls = Array.from({ length: 900 }, (_, number) =>
+      aUsage(`req_${String(number).padStart(3, '0')}`, {
+        completedAt: morning + Math.floor(number / 8) * 3_600_000,
+        keyId: pick(['key_1', 'key_2', null], number),
+        model: pick(['a', 'b'], number),
+        endpoint: pick(['/v1/responses', '/v1/messages'], number >> 1),
+        status: pick(['completed', 'failed', 'canceled', 'completed'], number),
+        errorCode: pick([null, 'server_error', null, null, null, 'no_route', null, null], number),
+        totalMs: pick([40, 4_096, 5_000, 90_000], number),
+        cost: pick([null, { provider: 9_000_000, margin: 1_000_000, total: 10_000_000 }], number),
+        labels: {
+          client: pick(['curl/8.9', 'curl/8.10', 'curlie/1', null], number),
+          user: pick([null, 'ann', 'bob'], number),
+          conversation: pick([null, null, 'c1'], number),
+          tags: pick<Record<string, string>>([{}, { team: 'a' }, { team: 'b', job: '7' }], number),
+          replayOf: number % 100 === 0 ? 'req_000' : null,
+        },
+      }),
+    );
+    for (const part of [calls.slice(0, 600), calls.slice(600)])
+      await Promise.all(part.map((call) => metering.settle(aSettlement(call.requestId, call))));
+    const any = {
+      workspaceId: 'ws_1',
+      model: undefined,
+      provider: undefined,
+      keyId: undefined,
+      since: undefined,
+      until: undefined,
+      statuses: undefined,
+      errorCode: undefined,
+      endpoint: undefined,
+      client: undefined,
+      user: undefined,
+      conversation: undefined,
+      tag: undefined,
+      replayOf: undefined,
+      minTotalMs: undefined,
+      minCost: undefined,
+    };
+    const matches = (call: UsageRecord, filter: Partial<TracesSearch>) =>
+      (filter.model === undefined || call.model === filter.model) &&
+      (filter.keyId === undefined || call.keyId === filter.keyId) &&
+      (filter.statuses?.includes(call.status) ?? true) &&
+      (filter.errorCode === undefined || call.errorCode === filter.errorCode) &&
+      (filter.endpoint === undefined || call.endpoint === filter.endpoint) &&
+      (filter.client === undefined ||
+        call.labels.client === filter.client ||
+        (call.labels.client?.startsWith(`${filter.client}/`) ?? false)) &&
+      (filter.user === undefined || call.labels.user === filter.user) &&
+      (filter.conversation === undefined || call.labels.conversation === filter.conversation) &&
+      (filter.tag === undefined ||
+        Object.entries(call.labels.tags).some((tag) => tag.join('=') === filter.tag)) &&
+      (filter.replayOf === undefined || call.labels.replayOf === filter.replayOf) &&
+      call.totalMs >= (filter.minTotalMs ?? 0) &&
+      (filter.minCost === undefined || (call.cost !== null && call.cost.total >= filter.minCost)) &&
+      call.completedAt >= (filter.since ?? 0) &&
+      call.completedAt < (filter.until ?? Number.MAX_SAFE_INTEGER);
+    const filters: Partial<TracesSearch>[] = [
+      { statuses: ['failed', 'canceled'] },
+      { statuses: ['completed', 'failed'], model: 'b' },
+      { errorCode: 'no_route', keyId: 'key_2' },
+      { errorCode: 'none' },
+      { client: 'curl' },
+      { client: 'curl/8.9', user: 'ann' },
+      { client: 'wget' },
+      { user: 'bob', tag: 'team=b' },
+      { tag: 'job=7', statuses: ['canceled'] },
+      { conversation: 'c1', endpoint: '/v1/messages' },
+      { replayOf: 'req_000' },
+      { minTotalMs: 4_096 },
+      { minTotalMs: 4_500, model: 'a' },
+      { minTotalMs: 100, until: morning + 2 * dayMs },
+      { minCost: 10_000_000, since: morning + dayMs },
+      { minCost: 1 },
+      { minCost: 10_000_001 },
+    ];
+    for (const filter of filters) {
+      const expected = calls
+        .toReversed()
+        .filter((call) => matches(call, filter))
+        .map(({ requestId }) => requestId);
+      const found: string[] = [];
+      let after: string | undefined;
+      do {
+        const page = await traces.search({ ...any, ...filter, after, limit: 20 });
+        found.push(...page.calls.map(({ requestId }) => requestId));
+        after = page.end?.requestId ?? (page.calls.length === 20 ? found.at(-1) : undefined);
+      } while (after !== undefined);
+      expect(found, JSON.stringify(filter)).toEqual(expected);
+    }
   });
 
   describe('rejections', () => {

@@ -1,9 +1,11 @@
 import { type Static, Type } from 'typebox';
+import { requestIdPattern } from '../call-labels.ts';
 import { endpoint } from './endpoint.ts';
 import { PricesView } from './models.ts';
 import { DroppedMember } from './service-member.ts';
 import { callStatuses, finishedCall } from './usage.ts';
 import {
+  amount,
   CostView,
   finishedRequest,
   listOf,
@@ -162,7 +164,13 @@ export const listTraces = endpoint({
   access: readers,
   query: Type.Object({
     ...pageQuery('req'),
-    status: Type.Optional(Type.Enum([...traceStatuses], { description: 'Only calls with this status.' })),
+    status: Type.Optional(
+      Type.String({
+        pattern: `^(${traceStatuses.join('|')})(,(${traceStatuses.join('|')}))*$`,
+        maxLength: 128,
+        description: `Only calls with one of these, separated by commas: ${traceStatuses.map((status) => `\`${status}\``).join(', ')}.`,
+      }),
+    ),
     model: Type.Optional(
       Type.String({
         maxLength: 256,
@@ -173,9 +181,49 @@ export const listTraces = endpoint({
       Type.String({ maxLength: 64, description: 'Only calls answered by this provider.' }),
     ),
     key: Type.Optional(Type.String({ maxLength: 64, description: 'Only calls of this key.' })),
+    error_code: Type.Optional(
+      Type.String({ maxLength: 64, description: 'Only calls with this error code.' }),
+    ),
+    endpoint: Type.Optional(
+      Type.String({ maxLength: 256, description: 'Only calls of this path: `/v1/responses`.' }),
+    ),
+    client: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        description: 'Only calls by this client, in any version (`claude-cli`) or one (`claude-cli/2.1.4`).',
+      }),
+    ),
+    user: Type.Optional(Type.String({ maxLength: 256, description: 'Only calls for this end user.' })),
+    conversation: Type.Optional(
+      Type.String({ maxLength: 256, description: 'Only calls of this conversation.' }),
+    ),
+    tag: Type.Optional(
+      Type.String({ maxLength: 128, description: 'Only calls with this tag: `team=search`.' }),
+    ),
+    replay_of: Type.Optional(
+      Type.String({ pattern: requestIdPattern, description: 'Only calls that repeat this request.' }),
+    ),
+    min_total_ms: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 1e9, description: 'Only calls that took at least as long.' }),
+    ),
+    min_cost_usd: Type.Optional(amount('Only calls that cost at least as much, in dollars.')),
     ...timeRange,
+    fields: Type.Optional(
+      Type.Literal('brief', {
+        description: 'Leaves out `routes`, which is null, and `dropped`, which is empty.',
+      }),
+    ),
   }),
-  result: listOf(TraceView),
+  result: Type.Object({
+    ...listOf(TraceView).properties,
+    scanned: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description:
+          'Of a search, how many finished calls were looked at. After 50 ms a page ends before it is full; `next` continues.',
+      }),
+    ),
+  }),
   errors: ['unauthenticated', 'out_of_scope', 'invalid_request', 'unavailable'],
 });
 

@@ -2,6 +2,7 @@ import { Command, Option } from '@commander-js/extra-typings';
 import type { Query } from '../../../shared/contract/endpoint.ts';
 import type { listTraces as listTracesContract, TraceView } from '../../../shared/contract/traces.ts';
 import { exitCodes } from '../../../shared/errors.ts';
+import { isQueryFault, parseQuery } from '../../../shared/text/query.ts';
 import { contentOfCall, contentPassages } from '../../content/call-content.ts';
 import { formatPassages } from '../../content/conversation-text.ts';
 import type { Context } from '../../context.ts';
@@ -20,6 +21,7 @@ import { waterfall } from './waterfall.ts';
 
 export const listTracesCommand = (context: Context) =>
   new Command('list')
+    .argument('[query...]', 'filters such as status:failed tag:team=a >4s >$0.05 since:2h')
     .addOption(new Option('--status <status>', 'only requests with this status').choices(requestStatuses))
     .option('--model <model>', 'only requests of this model')
     .option('--provider <provider>', 'only requests that this provider answered')
@@ -32,10 +34,14 @@ export const listTracesCommand = (context: Context) =>
     )
     .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1 }), 20)
     .addOption(csvOption())
-    .addHelpText('after', example('gateway traces list --status failed --since yesterday'))
-    .action(({ limit, status, model, provider, key, since, until }) =>
-      showTraces(context, { limit, filter: { status, model, provider, key, since, until } }),
-    );
+    .addHelpText('after', example("gateway traces list 'status:failed client:claude-cli >4s since:2h'"))
+    .action((words, { limit, status, model, provider, key, since, until }) => {
+      const given = definedOf({ status, model, provider, key, since, until });
+      return showTraces(context, {
+        limit,
+        filter: { ...queryFilter(words.join(' '), context.now()), ...given },
+      });
+    });
 
 export const showTraceCommand = (context: Context) =>
   new Command('show')
@@ -45,6 +51,17 @@ export const showTraceCommand = (context: Context) =>
     .action((request, { body }) => (body ? showBody(context, request) : showTrace(context, request)));
 
 type Filter = Omit<Query<typeof listTracesContract>, 'limit' | 'after'>;
+
+function queryFilter(text: string, now: number): Filter {
+  const parsed = parseQuery(text, now);
+  if (!isQueryFault(parsed)) return parsed;
+  throw new CliError(`${parsed.part}: ${parsed.message}`, { exit: exitCodes.usage });
+}
+
+/** The options that were given, which come before the same filters of the query. */
+function definedOf(options: Filter): Filter {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
 
 async function showTraces(
   context: Context,

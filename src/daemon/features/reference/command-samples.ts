@@ -88,7 +88,7 @@ export const commandSamples: Readonly<Record<string, string>> = {
   listThreadMessages: 'gateway threads show th_01jd…',
   listThreads: 'gateway threads list --json id,title',
   listTokens: 'gateway tokens list --json=id,name',
-  listTraces: 'gateway traces list --status failed --since yesterday',
+  listTraces: "gateway traces list 'status:failed client:claude-cli >4s since:2h'",
   listUsage: 'gateway usage show --group-by day,model --tz local',
   listUsers: 'gateway users list --json=handle,name',
   listWhisperThreads: 'gateway whispers list --with ann',

@@ -1,14 +1,22 @@
 import type { CallLabels } from '../../../shared/call-labels.ts';
+import type { Query } from '../../../shared/contract/endpoint.ts';
 import { getTrace, listTraces, type TraceView } from '../../../shared/contract/traces.ts';
-import { formatUsd, noCost } from '../../../shared/money.ts';
+import { pageSizeDefault } from '../../../shared/contract/vocabulary.ts';
+import { formatUsd, noCost, parseUsd } from '../../../shared/money.ts';
 import { notFound } from '../../../shared/not-found.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { type ActingUser, actingUser, implement, type KeyOrLogin, keyOrLogin } from '../../handler.ts';
-import { type PageRequest, pageOf } from '../../replies.ts';
 import { pricesView } from '../catalog/index.ts';
-import { costView, finishedCallView, timeBound, tokenCounts, type UsageRecord } from '../metering/index.ts';
+import {
+  type CallStatus,
+  costView,
+  finishedCallView,
+  timeBound,
+  tokenCounts,
+  type UsageRecord,
+} from '../metering/index.ts';
 import { attemptView } from '../routing/index.ts';
-import type { Rejection, TracesStore } from './store.ts';
+import type { FoundTraces, Rejection, SearchFilters, TracesFilter, TracesStore } from './store.ts';
 
 interface TracesDeps {
   store: TracesStore;
@@ -39,27 +47,103 @@ export const traceHandlers = ({ store, settlementDurations, isDaemonOwner }: Tra
     }),
 
     implement(listTraces, async ({ caller, query }) => {
-      const { status, model, provider, key: keyId } = query;
+      const { model, provider, key: keyId, limit = pageSizeDefault, after } = query;
+      const statuses = query.status?.split(',') as (CallStatus | 'rejected')[] | undefined;
       const reader = keyOrLogin(caller);
-      const workspaceIds = await visibleTo(reader);
-      const filter = {
+      const page = {
         workspaceId: reader.workspaceId,
         model,
         provider,
         keyId,
         since: timeBound('since', query.since),
         until: timeBound('until', query.until),
+        // One more shows whether there is another page.
+        limit: limit + 1,
+        after,
       };
-      const read = async (page: PageRequest) => {
-        const calls = status === 'rejected' ? [] : store.list({ ...filter, ...page, status });
-        const hasRejections = (status === undefined || status === 'rejected') && provider === undefined;
-        const rejections = hasRejections ? store.listRejections({ ...filter, ...page, workspaceIds }) : [];
-        return newestFirst([...(await calls), ...(await rejections)]).slice(0, page.limit);
+      const search = searchIn(query);
+      const found = await callsFor(store, { page, search, statuses });
+      const rejections = hasRejections(query, statuses)
+        ? await store.listRejections({
+            ...page,
+            workspaceIds: await visibleTo(reader),
+            ...(search && { search: withoutCost(search) }),
+          })
+        : [];
+      const { calls, end, scanned } = found;
+      // What is older than the last call that was looked at comes on the next page.
+      const seen = end ? rejections.filter(({ completedAt }) => completedAt > end.completedAt) : rejections;
+      const records = newestFirst([...calls, ...seen]);
+      const next = records.length > limit ? records[limit - 1]?.requestId : end?.requestId;
+      const view = (record: UsageRecord | Rejection) =>
+        query.fields === 'brief' ? { ...viewOf(record), routes: null, dropped: [] } : viewOf(record);
+      return {
+        object: 'list',
+        data: records.slice(0, limit).map(view),
+        has_more: next !== undefined,
+        next: next ?? null,
+        ...(scanned !== undefined && { scanned }),
       };
-      return await pageOf(query, read, { view: viewOf, idOf: ({ requestId }) => requestId });
     }),
   ];
 };
+
+type ListQuery = Query<typeof listTraces>;
+
+/** The filters that need a search; undefined for those by which calls are listed. */
+function searchIn(query: ListQuery): SearchFilters | undefined {
+  const search: SearchFilters = {
+    errorCode: query.error_code,
+    endpoint: query.endpoint,
+    client: query.client,
+    user: query.user,
+    conversation: query.conversation,
+    tag: query.tag,
+    replayOf: query.replay_of,
+    minTotalMs: query.min_total_ms,
+    minCost: query.min_cost_usd === undefined ? undefined : parseUsd(query.min_cost_usd),
+  };
+  return Object.values(search).some((value) => value !== undefined) ? search : undefined;
+}
+
+const noSearch: SearchFilters = {
+  errorCode: undefined,
+  endpoint: undefined,
+  client: undefined,
+  user: undefined,
+  conversation: undefined,
+  tag: undefined,
+  replayOf: undefined,
+  minTotalMs: undefined,
+  minCost: undefined,
+};
+
+function withoutCost({ minCost: _minCost, ...search }: SearchFilters): Omit<SearchFilters, 'minCost'> {
+  return search;
+}
+
+/** A rejected call has no provider and no cost. */
+function hasRejections(query: ListQuery, statuses: readonly string[] | undefined): boolean {
+  const isFree = query.min_cost_usd === undefined || parseUsd(query.min_cost_usd) === 0;
+  return (statuses === undefined || statuses.includes('rejected')) && query.provider === undefined && isFree;
+}
+
+interface CallsQuery {
+  page: Omit<TracesFilter, 'status'>;
+  search: SearchFilters | undefined;
+  statuses: readonly (CallStatus | 'rejected')[] | undefined;
+}
+
+async function callsFor(
+  store: TracesStore,
+  { page, search, statuses }: CallsQuery,
+): Promise<Partial<FoundTraces> & Pick<FoundTraces, 'calls'>> {
+  const ofCalls = statuses?.filter((status) => status !== 'rejected');
+  if (ofCalls?.length === 0) return { calls: [] };
+  if (!search && (ofCalls === undefined || ofCalls.length === 1))
+    return { calls: await store.list({ ...page, status: ofCalls?.[0] }) };
+  return await store.search({ ...page, ...(search ?? noSearch), statuses: ofCalls });
+}
 
 function isRejection(record: UsageRecord | Rejection): record is Rejection {
   return 'more' in record;

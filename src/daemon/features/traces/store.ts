@@ -44,16 +44,50 @@ export interface TracesFilter {
   limit: number;
 }
 
+/** Further filters of a search; all of them are optional, and each is exact but for `client`. */
+export interface SearchFilters {
+  errorCode: string | undefined;
+  endpoint: string | undefined;
+  /** A client in any version, or in one: `claude-cli`, `claude-cli/2.1.4`. */
+  client: string | undefined;
+  user: string | undefined;
+  conversation: string | undefined;
+  /** `team=a` */
+  tag: string | undefined;
+  replayOf: string | undefined;
+  minTotalMs: number | undefined;
+  /** Nano-dollars. */
+  minCost: number | undefined;
+}
+
+/** Selects finished calls by any filters. */
+export interface TracesSearch extends Omit<TracesFilter, 'status'>, SearchFilters {
+  /** Undefined for calls with any status. */
+  statuses: readonly CallStatus[] | undefined;
+}
+
+/** A page of calls that were searched for. */
+export interface FoundTraces {
+  calls: UsageRecord[];
+  /** How many calls were looked at. */
+  scanned: number;
+  /** The last call that was looked at, if the page ended before it was full, as a search takes no longer than 50 ms. */
+  end: { requestId: string; completedAt: number } | undefined;
+}
+
 /** Selects rejections. */
 export interface RejectionsFilter extends Omit<TracesFilter, 'status' | 'provider' | 'workspaceId'> {
   /** Null selects those of unknown callers. */
   workspaceIds: readonly (string | null)[];
+  search?: Omit<SearchFilters, 'minCost'>;
 }
 
 export interface TracesStore {
   find(workspaceId: string, requestId: string): Promise<UsageRecord | undefined>;
   /** Latest completed first. */
   list(filter: TracesFilter): Promise<UsageRecord[]>;
+  /** Latest completed first. */
+  search(filter: TracesSearch): Promise<FoundTraces>;
   findRejection(workspaceIds: readonly (string | null)[], requestId: string): Promise<Rejection | undefined>;
   /** Latest completed first; within a millisecond they follow the finished calls. */
   listRejections(filter: RejectionsFilter): Promise<Rejection[]>;

@@ -16,7 +16,7 @@ export function listRejections(database: Connection, names: NameTexts, filter: R
          WHERE workspace_id IN (SELECT value FROM json_each(@workspaceIds))
            AND completed_at >= @since AND completed_at < @until
            AND (@at IS NULL OR completed_at < @at OR (completed_at = @at AND request_id < coalesce(@last, '~')))
-           AND (@model IS NULL OR model = @model) AND (@keyId IS NULL OR key_id = @keyId)
+           AND (@model IS NULL OR model = @model) AND (@keyId IS NULL OR key_id = @keyId) ${searched(filter.search)}
          ORDER BY completed_at DESC, request_id DESC LIMIT @limit`,
       )
       .pluck()
@@ -26,9 +26,29 @@ export function listRejections(database: Connection, names: NameTexts, filter: R
         model,
         keyId,
         limit,
+        ...filter.search,
         workspaceIds: JSON.stringify(workspaceIds),
         at: last?.completedAt ?? null,
         last: last?.requestId ?? null,
       });
   })();
+}
+
+/** Conditions for the filters of a search that are given. */
+function searched(search: RejectionsFilter['search']): string {
+  if (!search) return '';
+  const conditions: Record<keyof typeof search, string> = {
+    errorCode: 'error_code = @errorCode',
+    endpoint: 'endpoint = @endpoint',
+    client: "(client = @client OR substr(client, 1, length(@client) + 1) = @client || '/')",
+    user: 'end_user = @user',
+    conversation: 'conversation = @conversation',
+    tag: 'EXISTS (SELECT 1 FROM json_each(tags) WHERE value = @tag)',
+    replayOf: 'replay_of = @replayOf',
+    minTotalMs: 'total_ms >= @minTotalMs',
+  };
+  return Object.entries(conditions)
+    .filter(([name]) => search[name as keyof typeof search] !== undefined)
+    .map(([, sql]) => `AND ${sql}`)
+    .join(' ');
 }

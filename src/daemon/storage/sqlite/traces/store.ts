@@ -15,17 +15,21 @@ export function tracesStore({
   writer,
   names,
 }: StoreContext<TracesWrites, TracesReads>): TracesStore {
+  const recordsOf = (numbers: number[]) => {
+    const rows = orm.select().from(calls).where(inArray(calls.number, numbers)).all();
+    const byNumber = new Map(rows.map((row) => [row.number, usageRecord(row, names)]));
+    return numbers.flatMap((number) => byNumber.get(number) ?? []);
+  };
   return {
     find: async (workspaceId, requestId) => {
       const row = orm.select().from(calls).where(eq(calls.requestId, requestId)).get();
       const record = row && usageRecord(row, names);
       return record?.workspaceId === workspaceId ? record : undefined;
     },
-    list: async (filter) => {
-      const numbers = await reader.run('traces', filter);
-      const rows = orm.select().from(calls).where(inArray(calls.number, numbers)).all();
-      const byNumber = new Map(rows.map((row) => [row.number, usageRecord(row, names)]));
-      return numbers.flatMap((number) => byNumber.get(number) ?? []);
+    list: async (filter) => recordsOf(await reader.run('traces', filter)),
+    search: async (filter) => {
+      const { numbers, ...found } = await reader.run('searchTraces', filter);
+      return { calls: recordsOf(numbers), ...found };
     },
     findRejection: async (workspaceIds, requestId) => {
       const visible = workspaceIds.map((id) => id ?? '');
