@@ -64,7 +64,7 @@ describe('a schedule', () => {
   let daemon: RunningDaemon;
 
   beforeAll(async () => {
-    daemon = await startDaemon();
+    daemon = await startDaemon({ config: 'default_model: sim/echo\n' });
   });
 
   afterAll(async () => {
@@ -113,6 +113,17 @@ describe('a schedule', () => {
     const json = { displayName: 'Night Watch', schedule: given };
     const answer = await askDaemon(daemon, 'POST', '/api/autopilots', { as: daemon.login, json });
     expect([answer.status, Object.keys(answer.body.errors)]).toEqual([422, [member]]);
+  });
+
+  test('needs a model', async () => {
+    const bare = await startDaemon();
+    onTestFinished(async () => void (await bare.stop()));
+    const ask = (json: object) =>
+      askDaemon(bare, 'POST', '/api/autopilots', { as: bare.login, json: { displayName: 'Clock', ...json } });
+    const refused = await ask({ schedule });
+    expect([refused.status, Object.keys(refused.body.errors)]).toEqual([422, ['policy.model']]);
+    expect((await ask({ schedule, policy: { model: 'sim/echo' } })).status).toBe(200);
+    expect((await ask({})).status).toBe(200);
   });
 
   test('needs the rights to run autopilots', async () => {

@@ -35,8 +35,12 @@ const reasons: readonly RegExp[] = [
   /belongs to another|overlaps another|must be in the future|must be a time, like/,
   /balance exceed|at most \$4,000,000|not your address|whisper yourself|is `archived`/,
   /`key` must be given again|with http, others|private network|is not allowed|`default_model`/,
+  // The change of a schedule that is not there.
+  /`schedule\.\w+` is missing/,
   // Texts with a checksum, and files.
   /is not a Lightning invoice|BIP 39|The phrase has|checksum|GGUF|`secret` must be|A key for \w+ (starts|has|is)/,
+  // Cron expressions, and time zones that the host knows.
+  /cron expression|IANA time zone|never comes/,
   // What the chosen model or provider supports.
   /providers? (of|with)|is a chat model|simulator's vectors|needs a model|are not supported|Extra inputs/,
   // Rules between members, and on the order of messages.
@@ -70,6 +74,8 @@ const usual = {
   type: ['message', 'function', 'custom', 'function_call', 'function_call_output', 'text', 'json_schema'],
   role: ['user', 'assistant', 'system', 'tool'],
   workspace: ['me'],
+  cron: ['0 8 * * *', '@daily'],
+  timeZone: ['UTC', 'Europe/Rome'],
   jsonrpc: ['2.0'],
 };
 

@@ -81,15 +81,20 @@ export const cancelAutopilotRunCommand = (context: Context) =>
 
 /** Runs, and what a schedule did not run: how often it was due, and why. */
 const entryColumns = (now: number): Column<AutopilotRunEntry>[] => [
-  ...runColumns(now).map((column: Column<AutopilotRunEntry>) =>
-    column.title === 'status' ? { ...column, show: statusText } : column,
-  ),
+  ...runColumns(now).map((column: Column<AutopilotRunEntry>) => ({ ...column, ...shownAs[column.title] })),
   {
     title: 'scheduled_at',
     value: ({ meta }) => meta.scheduledAt,
     show: ({ meta }) => (meta.scheduledAt === null ? '–' : plannedTime(meta.scheduledAt)),
   },
 ];
+
+/** How columns of runs are shown here. */
+const shownAs: Partial<Record<string, Pick<Column<AutopilotRunEntry>, 'show'>>> = {
+  status: { show: statusText },
+  // Why a run did not start is nowhere else.
+  error: { show: ({ status, error }) => (status === 'skipped' ? error?.message : error?.code) ?? '–' },
+};
 
 function statusText({ status, notRun }: AutopilotRunEntry): string {
   return notRun && notRun.count > 1 ? `${status} ×${notRun.count}` : status;

@@ -34,11 +34,13 @@ export const createAutopilotCommand = (context: Context) =>
     .addHelpText('after', fieldsHelp(context))
     .addHelpText(
       'after',
-      example('gateway autopilots create Paper --schedule "0 8 * * mon-fri" --input "What is new?"'),
+      example('gateway autopilots create Paper --model sim/echo --schedule "0 8 * * *" --input "News?"'),
     )
     .action(async (displayName, flags) => {
-      const body = { displayName, ...autopilotBody(flags) };
-      const { data } = await context.client().call(createAutopilot, { body });
+      const { schedule, ...body } = autopilotBody(flags);
+      const { data } = await context
+        .client()
+        .call(createAutopilot, { body: { displayName, ...body, schedule: complete(schedule) } });
       await context.out.record(data, detailColumns(context.now()));
     });
 
@@ -138,6 +140,7 @@ function autopilotFlags<A extends unknown[], O extends Record<string, unknown>>(
         'who finds it in the directory of the host: you, its users, or everyone',
       ).choices(visibilities),
     )
+    .option('--model <model>', 'its model; by default the default model of the host')
     .option('--profile <json>', 'profile fields, as a JSON object')
     .option('--policy <json>', 'policy fields, as a JSON object')
     .addOption(
@@ -182,6 +185,7 @@ interface Flags {
   visibility?: AutopilotVisibility | undefined;
   profile?: string | undefined;
   policy?: string | undefined;
+  model?: string | undefined;
   spendCap?: NonNullable<AutopilotPolicy['modelSpendCap']> | 'none' | undefined;
   schedule?: string | undefined;
   timeZone?: string | undefined;
@@ -192,29 +196,38 @@ interface Flags {
 }
 
 /** The flags as a request body. */
-function autopilotBody({
-  profile,
-  policy,
-  handle,
-  tagline,
-  avatar,
-  visibility,
-  spendCap: cap,
-  ...flags
-}: Flags) {
-  const given = objectIn<AutopilotPolicy>('--policy', policy);
+function autopilotBody(flags: Flags) {
+  const { profile, handle, tagline, avatar, visibility } = flags;
   return {
     handle,
     tagline,
     avatar,
     visibility,
     profile: objectIn<AutopilotProfile>('--profile', profile),
-    policy: cap === undefined ? given : { ...given, modelSpendCap: cap === 'none' ? null : cap },
+    policy: policyIn(flags),
     schedule: scheduleIn(flags),
   };
 }
 
+function policyIn({ policy, model, spendCap: cap }: Flags): AutopilotPolicy | undefined {
+  const given = objectIn<AutopilotPolicy>('--policy', policy);
+  if (model === undefined && cap === undefined) return given;
+  return {
+    ...given,
+    ...(model !== undefined && { model }),
+    ...(cap !== undefined && { modelSpendCap: cap === 'none' ? null : cap }),
+  };
+}
+
 type ScheduleFlags = Pick<Flags, 'schedule' | 'timeZone' | 'input' | 'runMaxSats' | 'pause' | 'resume'>;
+
+/** A new schedule. */
+function complete(schedule: Partial<AutopilotSchedule> | null | undefined) {
+  if (!schedule) return schedule;
+  const { cron, input } = schedule;
+  if (cron !== undefined && input !== undefined) return { ...schedule, cron, input };
+  throw new CliError('A schedule needs --schedule and --input.', { exit: exitCodes.usage });
+}
 
 /** The change of the schedule; undefined if no flag is about it. */
 function scheduleIn({ schedule, timeZone, input, runMaxSats, pause, resume }: ScheduleFlags) {

@@ -63,7 +63,7 @@ export const runColumns = (now: number): Column<ListedRun>[] => [
   {
     title: 'charged_usd',
     value: (run) => run.usage?.chargedUsd ?? null,
-    show: (run) => dollars(run.usage?.chargedUsd ?? null),
+    show: ({ usage }) => (usage === null ? '–' : dollars(usage.chargedUsd)),
   },
   { title: 'error', value: (run) => run.error?.code ?? null, isSpare: true },
   { title: 'started_at', value: (run) => run.startedAt, show: (run) => ago(run.startedAt, now) },

@@ -54,6 +54,7 @@ export function createAutopilotFeature(deps: AppDeps, features: AutopilotsFeatur
     randomBytes: (count) => world.randomBytes(count),
     now: () => world.now(),
     timeZone: () => Intl.DateTimeFormat().resolvedOptions().timeZone,
+    defaultModel: () => settings.defaultModel,
     onPlanned: () => schedules.wake(),
   });
   const runs = new AutopilotRuns({

@@ -148,18 +148,28 @@ export const AutopilotSchedule = Type.Object(
   { $id: 'AutopilotSchedule' },
 );
 
+const scheduleOptions = {
+  timeZone: Type.Optional(scheduleMembers.timeZone),
+  paused: Type.Optional(scheduleMembers.paused),
+  maxSpendMsats: maybe(maxSpendMsats),
+};
+const scheduleDescription =
+  'When it runs by itself; null for never. Its runs have the rights of the credential that set the schedule, and end with it if that is a key or an access token.';
+
+const NewSchedule = Type.Object(
+  { cron: scheduleMembers.cron, input: scheduleMembers.input, ...scheduleOptions },
+  { additionalProperties: false, description: scheduleDescription },
+);
+
 const ScheduleChange = Type.Object(
   {
     cron: Type.Optional(scheduleMembers.cron),
-    timeZone: Type.Optional(scheduleMembers.timeZone),
     input: Type.Optional(scheduleMembers.input),
-    paused: Type.Optional(scheduleMembers.paused),
-    maxSpendMsats: maybe(maxSpendMsats),
+    ...scheduleOptions,
   },
   {
     additionalProperties: false,
-    description:
-      'When it runs by itself; null removes the schedule. A new one needs `cron` and `input`. Its runs have the rights of the credential that set it, and end with it if that is a key or an access token.',
+    description: `${scheduleDescription} A new one needs \`cron\` and \`input\`.`,
   },
 );
 
@@ -209,7 +219,6 @@ const changeable = {
   visibility: Type.Optional(Visibility),
   profile: Type.Optional(AutopilotProfile),
   policy: Type.Optional(AutopilotPolicy),
-  schedule: maybe(ScheduleChange),
 };
 const displayName = OneLine({ maxLength: 120, description: 'A display name.' });
 
@@ -271,6 +280,7 @@ export const createAutopilot = endpoint({
   body: StrictObject({
     displayName,
     ...changeable,
+    schedule: maybe(NewSchedule),
     status: Type.Optional(Type.Enum(['active', 'disabled'], { description: 'Default: `active`.' })),
   }),
   result: dataOf(AutopilotDetails),
@@ -301,7 +311,12 @@ export const updateAutopilot = endpoint({
   access,
   params,
   body: Type.Object(
-    { displayName: Type.Optional(displayName), ...changeable, status: Type.Optional(Status) },
+    {
+      displayName: Type.Optional(displayName),
+      ...changeable,
+      schedule: maybe(ScheduleChange),
+      status: Type.Optional(Status),
+    },
     { additionalProperties: false, minProperties: 1 },
   ),
   result: dataOf(AutopilotDetails),

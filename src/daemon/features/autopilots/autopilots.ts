@@ -27,6 +27,8 @@ export interface AutopilotsDeps {
   now: () => number;
   /** The time zone of the host. */
   timeZone: () => string;
+  /** The model of autopilots without one. */
+  defaultModel: () => string | undefined;
   /** Called after each change that may plan a run. */
   onPlanned: () => void;
 }
@@ -46,6 +48,10 @@ export function createAutopilots(deps: AutopilotsDeps) {
     if (!record) throw new ApiError('not_found');
     return record;
   };
+  const requireModel = ({ model }: AutopilotPolicy): void => {
+    if ((model ?? deps.defaultModel()) !== undefined) return;
+    throw inputFault('policy.model', 'is missing, and this host has no `default_model`');
+  };
   const context = (caller: Caller): Omit<Planning, 'status'> => ({
     caller,
     now: now(),
@@ -60,6 +66,7 @@ export function createAutopilots(deps: AutopilotsDeps) {
       const after = { ...changed, ...planned(before, request.schedule, planning) };
       if (isSame(before, after, membersOf(before))) return before;
       requireMayRaise(caller, before.policy, after.policy);
+      if (request.schedule) requireModel(after.policy);
       after.updatedAt = planning.now;
       const outcome = await store.replace(before, after);
       if (outcome === 'done') {
@@ -93,6 +100,7 @@ export function createAutopilots(deps: AutopilotsDeps) {
       };
       modelSpendCapOf(record.policy);
       requireMayRaise(caller, {}, record.policy);
+      if (request.schedule) requireModel(record.policy);
       const handle = await store.insert(
         record,
         candidateHandles(request.handle, request.displayName, deps.randomBytes),

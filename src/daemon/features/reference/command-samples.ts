@@ -13,7 +13,7 @@ export const commandSamples: Readonly<Record<string, string>> = {
   clearCache: 'gateway cache clear',
   compactResponse: 'gateway compact < items.json > shorter.json',
   createAgent: 'export GATEWAY_KEY=$(gateway agents sign-up scout --quiet)',
-  createAutopilot: 'gateway autopilots create Paper --schedule "0 8 * * mon-fri" --input "What is new?"',
+  createAutopilot: 'gateway autopilots create Paper --model sim/echo --schedule "0 8 * * *" --input "News?"',
   createBackup: 'gateway backup /media/disk/',
   createDecision: 'gateway decide ask "Which team?" --choice billing,tech,sales < mail.txt',
   createEmbedding: 'gateway embed -m text-embedding-3-small < lines.txt > vectors.ndjson',
