@@ -141,7 +141,7 @@ export class ReverseProxy {
         this.#deps.log.warn({ err: error }, 'a request to a paywall failed');
         if (response.headersSent) throw error;
         const failure = { status: 502, message: 'This request could not be forwarded.' };
-        answer(request, response, this.#deps.renderFailure(failure, requestId));
+        sendAnswer(request, response, this.#deps.renderFailure(failure, requestId));
       })
       .catch(() => request.socket.destroy());
   }
@@ -157,7 +157,7 @@ export class ReverseProxy {
       if (decision.kind === 'forward') await this.#forwarder.giveBack(decision);
       return;
     }
-    if (decision.kind === 'answer') return answer(request, response, decision);
+    if (decision.kind === 'answer') return sendAnswer(request, response, decision);
     body.accept();
     const failure = await this.#forwarder.forward(request, response, {
       target: decision,
@@ -167,7 +167,7 @@ export class ReverseProxy {
     });
     if (failure === undefined) return;
     const own = this.#deps.renderFailure(failure, requestId);
-    answer(request, response, { ...own, headers: [...own.headers, ...(decision.pageHeaders ?? [])] });
+    sendAnswer(request, response, { ...own, headers: [...own.headers, ...(decision.pageHeaders ?? [])] });
   }
 
   /** Remembers a connection that left the HTTP server, which would close it at its end. */
@@ -198,7 +198,7 @@ export class ReverseProxy {
   }
 }
 
-function answer(
+function sendAnswer(
   request: IncomingMessage,
   response: ServerResponse,
   { status, headers, body }: OwnAnswer,

@@ -43,13 +43,13 @@ export function decisionHandlers(deps: DecisionHandlersDeps): Handler[] {
   const { settings } = deps;
   return [
     implement(createDecision, (call) =>
-      answer(deps, createDecision, call, {
+      answerDecision(deps, createDecision, call, {
         request: readDecision(call.body, settings),
         render: renderDecision,
       }),
     ),
     implement(createSystemOne, (call) =>
-      answer(deps, createSystemOne, call, {
+      answerDecision(deps, createSystemOne, call, {
         request: readSystemOne(call.body, settings),
         render: renderSystemOne,
       }),
@@ -90,7 +90,7 @@ function calibrationView({ model, type, temperature, examples, nllBefore, nllAft
   };
 }
 
-async function answer(
+async function answerDecision(
   deps: DecisionHandlersDeps,
   endpoint: Endpoint,
   call: DecisionCall,

@@ -35,7 +35,7 @@ export async function serveMessage(deps: McpDeps, call: McpCall): Promise<RelayR
   if (!isJSONRPCRequest(message) && !isJSONRPCNotification(message) && !isJSONRPCResponse(message)) {
     return refusal(400, codes.notARequest, notARequest(message), { id: idOf(message) });
   }
-  return refusedParams(deps, call.sender, message) ?? (await relay(await answer(deps, call, message)));
+  return refusedParams(deps, call.sender, message) ?? (await relay(await answerMessage(deps, call, message)));
 }
 
 function notARequest(message: unknown): string {
@@ -81,7 +81,7 @@ function refusedParams(deps: McpDeps, sender: Sender, message: Message): RelayRe
  * Answers clients of revisions up to 2025-11-25 without a session: as JSON, which all support, unless they request
  * progress.
  */
-async function answer(deps: McpDeps, call: McpCall, message: Message): Promise<Response> {
+async function answerMessage(deps: McpDeps, call: McpCall, message: Message): Promise<Response> {
   const request = requestOf(call, message);
   const server = () => serverFor(deps, call.sender);
   if (!(await isLegacyRequest(request, message))) {

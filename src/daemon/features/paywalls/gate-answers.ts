@@ -61,7 +61,7 @@ export function paymentRequired({
     ...(challenge && { challenge_id: challenge.id }),
     expires_at: isoTime(invoice.expiresAt),
   };
-  return answer(
+  return answerWith(
     { status: 402, type, code: type, message, ...(problem !== undefined && { reason: problem }), pay },
     requestId,
     [
@@ -86,7 +86,7 @@ function waysToProve(token: string | null, challenge: PaymentChallenge | null): 
 export function errorAnswer(error: ApiError, requestId: string): GateAnswer {
   const { status, message, param, retryAfter } = error;
   const { type } = failures[error.code];
-  return answer(
+  return answerWith(
     { status, type, code: error.reportedCode, message, param },
     requestId,
     retryAfter === undefined ? [] : [['retry-after', retryAfter]],
@@ -95,7 +95,7 @@ export function errorAnswer(error: ApiError, requestId: string): GateAnswer {
 
 /** An answer of the proxy about its upstream: 502, 504 or 508. */
 export function upstreamFailed(failure: { status: number; message: string }, requestId: string): GateAnswer {
-  return answer({ ...failure, type: 'upstream_failed', code: 'upstream_failed' }, requestId);
+  return answerWith({ ...failure, type: 'upstream_failed', code: 'upstream_failed' }, requestId);
 }
 
 export function methodNotAllowed(allowed: string[], requestId: string): GateAnswer {
@@ -107,7 +107,7 @@ export function methodNotAllowed(allowed: string[], requestId: string): GateAnsw
     code: 'method_not_allowed',
     message: `This path allows ${allow}.`,
   };
-  return answer(error, requestId, [['allow', allow]]);
+  return answerWith(error, requestId, [['allow', allow]]);
 }
 
 interface AnsweredError {
@@ -119,7 +119,7 @@ interface AnsweredError {
   [member: string]: unknown;
 }
 
-function answer(
+function answerWith(
   { status, param = null, type, code, message, ...more }: AnsweredError,
   requestId: string,
   headers: Header[] = [],

@@ -15,7 +15,7 @@ export interface Operation {
   /** An empty entry means that no credential is required. */
   security?: object[];
   requestBody?: { required: boolean; content: Content };
-  responses: Record<string, Answer>;
+  responses: Record<string, DocumentedAnswer>;
   'x-websocket'?: { message: Schema; event: Schema };
 }
 
@@ -27,7 +27,7 @@ export interface Parameter {
   schema: Schema;
 }
 
-export interface Answer {
+export interface DocumentedAnswer {
   description: string;
   headers?: Record<string, { $ref?: string; description?: string }>;
   content?: Content;

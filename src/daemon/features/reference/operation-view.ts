@@ -1,4 +1,4 @@
-import type { Answer, Description, Endpoint, Operation, Parameter, Schema } from './document.ts';
+import type { Description, DocumentedAnswer, Endpoint, Operation, Parameter, Schema } from './document.ts';
 import { html, inline, type Markup, prose } from './markup.ts';
 import { exampleBody, type Sample, samplesOf } from './samples.ts';
 import { boundsOf, membersOf, nameOf, schemaView, typeOf } from './schema-view.ts';
@@ -70,7 +70,7 @@ function answersView({ responses }: Operation): Markup {
 /** The generic description, which is not shown. */
 const plainAnswer = 'The result.';
 
-function goodView(status: string, { description, content = {}, headers = {} }: Answer): Markup {
+function goodView(status: string, { description, content = {}, headers = {} }: DocumentedAnswer): Markup {
   const own = Object.entries(headers).filter(([, { $ref }]) => $ref === undefined);
   const bodies = Object.entries(content).map(
     ([type, { schema }]) =>

@@ -37,7 +37,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {
 process.on('disconnect', () => process.exit(0));
 process.on('message', (message: ToModel) => {
   if (message.type === 'load') void load(message);
-  else if (message.type === 'ask') void answer(message);
+  else if (message.type === 'ask') void answerAsked(message);
   else running.get(message.id)?.abort(new Error('canceled'));
 });
 
@@ -102,7 +102,7 @@ function once<T>(create: () => Promise<T>): () => Promise<T> {
   };
 }
 
-async function answer({ id, work, body }: Extract<ToModel, { type: 'ask' }>): Promise<void> {
+async function answerAsked({ id, work, body }: Extract<ToModel, { type: 'ask' }>): Promise<void> {
   const controller = new AbortController();
   running.set(id, controller);
   let hasHead = false;

@@ -28,7 +28,7 @@ export interface Pace {
 }
 
 /** The content of an answer and how it is delivered. */
-export interface Answer {
+export interface SimulatedAnswer {
   content: Content;
   pace: Pace;
   /** Overrides individual token counts. */

@@ -1,6 +1,6 @@
 import type { Inference } from '../../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../../features/upstreams/upstream.ts';
-import { type Answer, type Content, immediately } from './answer.ts';
+import { type Content, immediately, type SimulatedAnswer } from './answer.ts';
 import { assistantContent } from './assistant.ts';
 import type { Conversation } from './conversation.ts';
 import { type Behaviour, brokenAfterTokens, limitedRetryAfterSeconds, slowPace } from './models.ts';
@@ -11,7 +11,12 @@ export function createBehaviours() {
   let flakyCalls = 0;
 
   return {
-    answer(behaviour: Behaviour, inference: Inference, conversation: Conversation, model: string): Answer {
+    answer(
+      behaviour: Behaviour,
+      inference: Inference,
+      conversation: Conversation,
+      model: string,
+    ): SimulatedAnswer {
       const assistant = (): Content => assistantContent(inference, conversation, model);
       switch (behaviour) {
         case 'assistant':
@@ -63,7 +68,7 @@ function textContent(text: string): Content {
   return { reasoning: [], text, calls: [], finish: 'stop' };
 }
 
-function failureAnswer(error: UpstreamFailure): Answer {
+function failureAnswer(error: UpstreamFailure): SimulatedAnswer {
   return { content: textContent(''), pace: immediately, failure: { error, afterTokens: undefined } };
 }
 

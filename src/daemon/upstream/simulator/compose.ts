@@ -5,7 +5,7 @@ import type {
   StartedItem,
 } from '../../features/upstreams/neutral.ts';
 import type { UpstreamFailure } from '../../features/upstreams/upstream.ts';
-import type { Answer, Content, PlannedCall } from './answer.ts';
+import type { Content, PlannedCall, SimulatedAnswer } from './answer.ts';
 import { takeWords, type Word } from './tokens.ts';
 
 /** One event and its number of tokens. */
@@ -31,7 +31,7 @@ export interface ComposeOptions {
 }
 
 /** Converts an answer to events, ended early by a stop sequence, the token limit or a planned failure. */
-export function compose(answer: Answer, options: ComposeOptions): Composition {
+export function compose(answer: SimulatedAnswer, options: ComposeOptions): Composition {
   const writer = new Writer(options, answer.failure?.afterTokens);
   const content = cutAtStop(answer.content, options.stop);
   const isComplete = writeContent(writer, content);

@@ -2,7 +2,7 @@ import type { Batch, InferenceEvent } from '../../features/upstreams/neutral.ts'
 import { type Upstream, type UpstreamCall, UpstreamFailure } from '../../features/upstreams/upstream.ts';
 import type { World } from '../../world.ts';
 import { droppedMembers, type Sent } from '../dropped-members.ts';
-import { type Answer, immediately, type Pace } from './answer.ts';
+import { immediately, type Pace, type SimulatedAnswer } from './answer.ts';
 import { createBehaviours } from './behaviours.ts';
 import { type ComposeOptions, type Composition, compose } from './compose.ts';
 import { type Conversation, readConversation } from './conversation.ts';
@@ -29,12 +29,12 @@ export function simulator({ world, makeCallId, script }: SimulatorOptions): Upst
   const rules = script && createRuleMatcher(script);
   const unscripted = createBehaviours();
 
-  const plainAnswer = (call: UpstreamCall, id: string, conversation: Conversation): Answer => {
+  const plainAnswer = (call: UpstreamCall, id: string, conversation: Conversation): SimulatedAnswer => {
     const behaviour = behaviourOf(id) ?? (script?.models?.includes(id) ? 'assistant' : undefined);
     if (behaviour) return unscripted.answer(behaviour, call.inference, conversation, id);
     throw new UpstreamFailure('unknown-model', `the simulator has no model ${id}`, { status: 404 });
   };
-  const answerTo = (call: UpstreamCall, id: string, conversation: Conversation): Answer => {
+  const answerTo = (call: UpstreamCall, id: string, conversation: Conversation): SimulatedAnswer => {
     const matched = rules?.find([id, call.model, call.inference.model], conversation);
     if (!matched && script?.strict) throw unmatched(script, id, conversation);
     if (!matched) return plainAnswer(call, id, conversation);

@@ -1,6 +1,6 @@
 import type { Tokens } from '../../../../shared/money.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../../../features/upstreams/upstream.ts';
-import type { Answer, Content, Pace, PlannedCall, PlannedFailure } from '../answer.ts';
+import type { Content, Pace, PlannedCall, PlannedFailure, SimulatedAnswer } from '../answer.ts';
 import type { Conversation } from '../conversation.ts';
 import { planCall } from '../tool-choice.ts';
 import { fillIn, type Matched, type Placeholders } from './match-rules.ts';
@@ -11,15 +11,16 @@ export interface ScriptedOptions {
   /** The model's own pace. */
   pace: Pace;
   /** The model's answer without a script. */
-  unscripted: () => Answer;
+  unscripted: () => SimulatedAnswer;
 }
 
 /** The answer of a rule. A rule without content changes how the model's own answer is delivered. */
-export function scriptedAnswer({ reply, placeholders }: Matched, options: ScriptedOptions): Answer {
+export function scriptedAnswer({ reply, placeholders }: Matched, options: ScriptedOptions): SimulatedAnswer {
   const { conversation, pace, unscripted } = options;
   const content = contentOf(reply, placeholders, conversation);
   const isErrorOnly = reply.error !== undefined && reply.break_after === undefined;
-  const base: Answer = content || isErrorOnly ? { content: content ?? emptyContent, pace } : unscripted();
+  const base: SimulatedAnswer =
+    content || isErrorOnly ? { content: content ?? emptyContent, pace } : unscripted();
   return {
     content: {
       ...base.content,

@@ -39,12 +39,14 @@ export function complete(deps: InferenceDeps, call: CompleteCall): Promise<Relay
   const { body } = call;
   // `conversation` is not a member of this format, so it goes to the provider.
   const named = threadIn({ model: body.model, service: body.service });
-  if (named === undefined) return answer(deps, call);
+  if (named === undefined) return answerCompletion(deps, call);
   const threadCall = { ...call, endpoint, text: firstUserText(body.messages) };
-  return inThread(deps, { named, call: threadCall }, (context) => answer(deps, { ...call, ...context }));
+  return inThread(deps, { named, call: threadCall }, (context) =>
+    answerCompletion(deps, { ...call, ...context }),
+  );
 }
 
-async function answer(deps: InferenceDeps, call: CompleteCall): Promise<RelayReply | StreamReply> {
+async function answerCompletion(deps: InferenceDeps, call: CompleteCall): Promise<RelayReply | StreamReply> {
   const { body, caller, requestId, signal, request, run, slot } = call;
   const parsed = parseChat(body, (sealed) => deps.sealer.open(caller.workspaceId, sealed));
   const turn = run && (await chatTurn(deps, { run, parsed, workspaceId: caller.workspaceId }));

@@ -21,9 +21,9 @@ export async function respond(deps: InferenceDeps, call: RespondCall): Promise<R
   if (call.body.background === true)
     throw invalid('background', 'Background responses can only be created with POST /v1/responses.');
   const named = threadIn(call.body);
-  if (named === undefined) return answer(deps, call);
+  if (named === undefined) return answerResponse(deps, call);
   return inThread(deps, { named, call: threadCallOf(call) }, (context) =>
-    answer(deps, { ...call, ...context }),
+    answerResponse(deps, { ...call, ...context }),
   );
 }
 
@@ -33,7 +33,7 @@ export function threadCallOf(call: RespondCall) {
   return { caller, requestId, signal, body, endpoint: responsesEndpoint, text: firstUserText(body.input) };
 }
 
-async function answer(deps: InferenceDeps, call: RespondCall): Promise<RelayReply | StreamReply> {
+async function answerResponse(deps: InferenceDeps, call: RespondCall): Promise<RelayReply | StreamReply> {
   const { body, caller, requestId, signal, request, run } = call;
   const { inference, options, ownItems } = await readRequest(deps, call);
   const { call: modelCall, rewrite } = await prepareCreate(deps, {

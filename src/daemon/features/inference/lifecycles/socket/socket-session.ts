@@ -33,7 +33,7 @@ export function responseSockets(deps: InferenceDeps) {
     whenAborted(signal, () => memory.close());
     // A failure to continue a conversation ends it.
     return new SocketReply(
-      (turn) => answer(deps, memory, turn, headers),
+      (turn) => answerTurn(deps, memory, turn, headers),
       (message) => memory.forget(continuedBy(message)),
     );
   };
@@ -45,7 +45,7 @@ function continuedBy(message: unknown): string | null {
 }
 
 /** Answers one message; it may continue the conversation that the socket keeps. */
-async function answer(
+async function answerTurn(
   deps: InferenceDeps,
   memory: SocketMemory,
   turn: Turn<ResponseMessage>,
