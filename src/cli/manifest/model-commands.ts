@@ -219,6 +219,28 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
         endpoint: endpoints.getTrace,
         load: async () => (await import('../commands/traces/traces.ts')).showTraceCommand,
       },
+      search: {
+        summary: 'Find a text in what requests asked and were answered.',
+        endpoint: endpoints.searchTraceContent,
+        options: ['key', 'since', 'until', 'limit'],
+        load: async () => (await import('../commands/traces/search.ts')).searchTracesCommand,
+      },
+    },
+  },
+  capture: {
+    summary: 'Show and delete the content of requests that the daemon keeps.',
+    alone: 'status',
+    verbs: {
+      status: {
+        summary: 'Show how much content is kept, and where.',
+        endpoint: endpoints.getCapture,
+        load: async () => (await import('../commands/capture.ts')).captureStatusCommand,
+      },
+      clear: {
+        summary: 'Delete the content of requests; their traces stay.',
+        endpoint: endpoints.clearTraceContent,
+        load: async () => (await import('../commands/capture.ts')).clearCaptureCommand,
+      },
     },
   },
   tail: {

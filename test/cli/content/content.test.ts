@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chatPassages, formatPassages, passagesOf } from '../../../src/cli/content/conversation-text.ts';
 import { exitCodes } from '../../../src/shared/errors.ts';
@@ -175,6 +176,62 @@ describe('what was asked and answered', () => {
     });
     const { stdout } = await run(['traces', 'show', request, '--body']);
     expect(stdout).toMatch(/\n\nassistant\n\[call weather\(\{.*\}\)\]\n$/);
+  });
+
+  const chat = (content: string, more = {}) =>
+    call('/v1/chat/completions', { messages: [{ role: 'user', content }], ...more });
+
+  test('is shown as it was received and answered', async () => {
+    const request = await chat('On the wire.\u001b[31m', { stream: true });
+    const { stdout } = await run(['traces', 'show', request, '--wire'], { tty: true });
+    expect(stdout).toMatch(/^── request to \/v1\/chat\/completions\n(.+: .+\n)*authorization: \[removed\]\n/);
+    expect(stdout).toContain('"content": "On the wire.\\u001b[31m"');
+    expect(stdout).toMatch(/\n── answer, put together\n\n\{\n(.*\n)*.*"object": "chat\.completion"/);
+    const { stdout: json } = await run(['traces', 'show', request, '--wire', '--json']);
+    expect(JSON.parse(json)).toMatchObject({ object: 'trace.content', request_id: request });
+  });
+
+  test('has the times of a stream', async () => {
+    const request = await chat('How long?', { stream: true });
+    const { stdout } = await run(['traces', 'show', request, '--timing', '--json']);
+    const reads = JSON.parse(stdout) as { ms: number; after_ms: number; bytes: number; characters: number }[];
+    expect(reads.length).toBeGreaterThan(1);
+    expect(reads.reduce((sum, { characters }) => sum + characters, 0)).toBeGreaterThan(10);
+    const { stderr } = await run(['traces', 'show', await chat('Whole.'), '--timing'], { tty: true });
+    expect(stderr).toContain('This was no stream');
+  });
+
+  test('is repeated by a command that a shell reads as it was sent', async () => {
+    const content = `It's "$HOME" \`id\` \\ ${'ü'} \n; $(id) !`;
+    const request = await chat(content);
+    const { stdout } = await run(['traces', 'show', request, '--as', 'curl']);
+    const shell = `curl() { printf '%s\\0' "$@"; }; gateway() { printf KEY; }; ${stdout}`;
+    const words = execFileSync('/bin/sh', ['-c', shell]).toString().split('\0').slice(0, -1);
+    expect(words.slice(0, 3)).toEqual([
+      `${daemon.url}/v1/chat/completions`,
+      '-H',
+      'authorization: Bearer KEY',
+    ]);
+    expect(JSON.parse(words.at(-1) ?? '')).toMatchObject({ messages: [{ role: 'user', content }] });
+  });
+
+  test('is not shown in two forms together', async () => {
+    const { code, stderr } = await run(['traces', 'show', 'req_1', '--body', '--wire']);
+    expect([code, stderr]).toEqual([exitCodes.usage, expect.stringContaining('--timing')]);
+  });
+
+  test('is found by a text, counted, and deleted', async () => {
+    const request = await chat('Where is the Regenschirm?');
+    const found = await run(['traces', 'search', 'regenSCHIRM', '--json']);
+    expect(JSON.parse(found.stdout)).toMatchObject([{ request_id: request, part: 'request' }]);
+    const status = await run(['capture', '--json']);
+    expect(JSON.parse(status.stdout)).toMatchObject({ content: 'memory', dropped: 0 });
+    expect(JSON.parse(status.stdout).requests).toBeGreaterThan(0);
+    expect((await run(['capture', 'clear'])).stderr).toMatch(
+      /^The content of \d+ requests? (was|were) deleted\.\n$/,
+    );
+    const { stderr } = await run(['traces', 'search', 'regenschirm'], { tty: true });
+    expect(stderr).toContain('Not in the 0 requests whose content is kept.');
   });
 
   test('is for those who may read content', async () => {

@@ -17,6 +17,7 @@ import type { Style } from '../../output/style.ts';
 import type { Column } from '../../output/table.ts';
 import { ago, duration } from '../../output/time.ts';
 import { pastTime, pastTimeHelp } from '../../times.ts';
+import { showCurl, showTiming, showWire } from './content.ts';
 import { waterfall } from './waterfall.ts';
 
 export const listTracesCommand = (context: Context) =>
@@ -47,8 +48,19 @@ export const showTraceCommand = (context: Context) =>
   new Command('show')
     .argument('<request>', 'the id of a request: req_…')
     .option('--body', 'print the prompt and the answer instead, if they are kept')
+    .option('--wire', 'print what was received and sent, and the answers of providers, without credentials')
+    .option('--timing', 'print when each piece of a stream came')
+    .addOption(new Option('--as <form>', 'print a command that repeats it').choices(['curl'] as const))
     .addHelpText('after', example('gateway traces show req_01jd… --body'))
-    .action((request, { body }) => (body ? showBody(context, request) : showTrace(context, request)));
+    .action(async (request, { body, wire, timing, as }) => {
+      if ([body, wire, timing, as].filter(Boolean).length > 1)
+        throw new CliError('Use one of --body, --wire, --timing and --as.', { exit: exitCodes.usage });
+      if (body) return await showBody(context, request);
+      if (wire) return await showWire(context, request);
+      if (timing) return await showTiming(context, request);
+      if (as) return await showCurl(context, request);
+      return await showTrace(context, request);
+    });
 
 type Filter = Omit<Query<typeof listTracesContract>, 'limit' | 'after'>;
 
