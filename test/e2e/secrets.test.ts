@@ -80,7 +80,8 @@ function confidential(wire: Wire): Record<string, unknown> {
   };
   const tool = { name: 'look_up', description: words('tool'), parameters };
   const metadata = { note: words('metadata') };
-  const user = words('user');
+  // A label of the call, which is kept and shown with it.
+  const user = 'user-1';
   if (wire === 'responses') {
     return {
       instructions: words('instructions'),
@@ -200,7 +201,7 @@ describe.each(formatPairs)('a provider that echoes everything it received: $name
   test('a body that is not valid', async () => {
     const whole = { model: `${upstream}/any`, ...confidential(wire), store: false };
     const spoiled = Object.keys(whole).flatMap((member) => [
-      { ...whole, [member]: member === 'model' ? named('model') : words('wrong') },
+      { ...whole, [member]: member === 'model' || member === 'user' ? named(member) : words('wrong') },
       { ...whole, [member]: [words('wrong')] },
       { ...whole, [member]: { [prompt]: words('wrong') } },
       { ...whole, [member]: 17 },
