@@ -102,7 +102,9 @@ test('an argument that cannot be part of a path is an error of the command line'
     code: exitCodes.usage,
     stderr: 'error: The model is empty.\n',
   });
-  expect((await runCli(['usage', 'show', '..'], { env })).stderr).toBe('error: ".." is not a valid request id.\n');
+  expect((await runCli(['usage', 'show', '..'], { env })).stderr).toBe(
+    'error: ".." is not a valid request id.\n',
+  );
   expect(calls).toEqual([]);
 });
 
