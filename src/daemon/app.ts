@@ -1,8 +1,7 @@
-import type { Endpoint } from '../shared/contract/endpoint.ts';
-import { ApiError } from '../shared/errors.ts';
 import { createAccounts } from './composition/accounts.ts';
 import { createAdminFeature } from './composition/admin.ts';
 import type { AppDeps } from './composition/app-deps.ts';
+import { createAuthenticate } from './composition/authenticate.ts';
 import { createAutopilotFeature } from './composition/autopilots.ts';
 import { createCaptureFeature } from './composition/capture.ts';
 import { createDecisionFeature } from './composition/decisions.ts';
@@ -18,12 +17,9 @@ import { createPaywallFeature } from './composition/paywalls.ts';
 import { createSiteFeature } from './composition/site.ts';
 import { createWalletFeature } from './composition/wallets.ts';
 import { createEventFeed, eventHandlers } from './features/events/index.ts';
-import type { Authenticator } from './features/keys/index.ts';
 import { usageHandlers } from './features/metering/index.ts';
-import { carriesPayment, type PaidCalls } from './features/payment-required/index.ts';
 import { Threads, threadHandlers } from './features/threads/index.ts';
-import { createWorkspaces, guardOwner, type Workspaces } from './features/workspaces/index.ts';
-import type { Caller } from './handler.ts';
+import { createWorkspaces, guardOwner } from './features/workspaces/index.ts';
 
 /** Builds the features and lists their endpoints. Only this file and `composition/` know both features and edges. */
 export function createApp(deps: AppDeps) {
@@ -115,7 +111,7 @@ export function createApp(deps: AppDeps) {
   return {
     ...all,
     handlers,
-    authenticate: authenticator({ authentication, workspaces, paidCalls }),
+    authenticate: createAuthenticate({ authentication, workspaces, paidCalls }),
     bootstrap: accounts.bootstrap,
     catalog: models.catalog,
     configWarnings: models.configWarnings,
@@ -131,30 +127,5 @@ export function createApp(deps: AppDeps) {
       const onFailure = (error: unknown) => log.warn({ err: error }, 'background work failed');
       await Promise.all(all.jobs.map((job) => job(signal, onFailure)));
     },
-  };
-}
-
-interface CallerSources {
-  authentication: Authenticator;
-  workspaces: Workspaces;
-  paidCalls: PaidCalls;
-}
-
-/** Resolves the caller of a request, acting in the workspace that the request names. */
-function authenticator({ authentication, workspaces, paidCalls }: CallerSources) {
-  const byPayment = async (authorization: string): Promise<Caller> => {
-    const credential = await paidCalls.issuedTo(authorization);
-    if (credential === undefined) throw new ApiError('unauthenticated');
-    return await authentication.callerOf(credential);
-  };
-  return (
-    authorization: string | undefined,
-    { endpoint, workspace }: { endpoint: Endpoint | undefined; workspace?: string | string[] | undefined },
-  ) => {
-    const isPayment = endpoint?.payable && authorization !== undefined && carriesPayment({ authorization });
-    const caller = isPayment ? byPayment(authorization) : authentication.authenticate(authorization);
-    // Most requests name no workspace and need no lookup.
-    if (workspace === undefined) return caller;
-    return workspaces.actIn(caller, String(workspace), authentication.inWorkspace);
   };
 }
