@@ -1,0 +1,128 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { AskedContent } from '../../../src/daemon/features/capture/index.ts';
+import { ContentThread } from '../../../src/daemon/storage/content/content-thread.ts';
+
+const workspaceId = 'ws_1';
+const megabyte = 1024 * 1024;
+let thread: ContentThread;
+const warnings: string[] = [];
+
+afterEach(async () => {
+  await thread.close();
+  warnings.length = 0;
+});
+
+function start({
+  memoryBytes = 32 * megabyte,
+  queuedBytesMax,
+}: {
+  memoryBytes?: number;
+  queuedBytesMax?: number;
+} = {}) {
+  thread = new ContentThread({
+    memoryBytes: () => memoryBytes,
+    log: { warn: (_details, message) => warnings.push(message) },
+    ...(queuedBytesMax !== undefined && { queuedBytesMax }),
+  });
+}
+
+const asked = (requestId: string, body: string, more: Partial<AskedContent> = {}): AskedContent => ({
+  requestId,
+  workspaceId,
+  keyId: 'key_1',
+  endpoint: '/v1/chat/completions',
+  at: 1_000,
+  level: 'memory',
+  headers: [],
+  body,
+  attempts: [],
+  ...more,
+});
+
+/** A text that does not compress. */
+const noise = (seed: number, length: number) => {
+  let state = seed;
+  const next = () => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return state.toString(36).padStart(6, '0');
+  };
+  return Array.from({ length: Math.ceil(length / 6) }, next).join('');
+};
+
+const bodyOf = async (requestId: string) => (await thread.find(workspaceId, requestId))?.body;
+
+test('nothing is started for reads before the first call', async () => {
+  start();
+  expect(await thread.find(workspaceId, 'req_1')).toBeUndefined();
+  expect(await thread.status(workspaceId)).toEqual({ calls: 0, bytes: 0, oldestAt: null, dropped: 0 });
+});
+
+test('what comes faster than it can be stored is dropped, counted and reported once', async () => {
+  start({ queuedBytesMax: 100_000 });
+  for (let at = 0; at < 10; at++) thread.asked(asked(`req_${at}`, noise(at, 30_000)));
+  expect(warnings).toHaveLength(1);
+  const { calls, dropped } = await thread.status(workspaceId);
+  expect([calls, dropped]).toEqual([3, 7]);
+  // Once the queue is empty, calls are kept again.
+  thread.asked(asked('req_later', 'later'));
+  expect((await bodyOf('req_later'))?.text).toBe('later');
+});
+
+describe('with little memory', () => {
+  test('the oldest calls make room, and what newer ones have in common with them stays', async () => {
+    start({ memoryBytes: 200_000 });
+    const shared = JSON.stringify({ role: 'system', content: noise(99, 3_000) });
+    const bodies = Array.from(
+      { length: 20 },
+      (_, at) => `{"messages":[${shared},${JSON.stringify({ role: 'user', content: noise(at, 30_000) })}]}`,
+    );
+    for (const [at, body] of bodies.entries()) thread.asked(asked(`req_${at}`, body, { at: 1_000 + at }));
+    const { calls, bytes, oldestAt } = await thread.status(workspaceId);
+    expect(bytes).toBeLessThanOrEqual(200_000);
+    expect(calls).toBeGreaterThan(2);
+    expect(oldestAt).toBe(1_000 + 20 - calls);
+    expect(await bodyOf('req_0')).toBeUndefined();
+    for (const at of [19, 20 - calls])
+      expect(await bodyOf(`req_${at}`)).toMatchObject({ text: bodies[at], isPartial: false });
+  });
+
+  test('nothing is left of it when all is cleared', async () => {
+    start();
+    for (let at = 0; at < 5; at++) thread.asked(asked(`req_${at}`, noise(at % 2, 5_000)));
+    thread.answered({ requestId: 'req_1', answer: '{"a":1}', isStream: false, reads: [], isCut: false });
+    expect(await thread.clear({ workspaceId, keyId: undefined, before: undefined })).toBe(5);
+    expect(await thread.status(workspaceId)).toMatchObject({ calls: 0, bytes: 0 });
+  });
+});
+
+test('the end of a call that was not kept, or was deleted meanwhile, changes nothing', async () => {
+  start();
+  thread.asked(asked('req_1', 'first'));
+  expect(await thread.remove(workspaceId, 'req_1')).toBe(true);
+  for (const requestId of ['req_1', 'req_2'])
+    thread.answered({ requestId, answer: 'late', isStream: false, reads: [], isCut: false });
+  expect(await thread.find(workspaceId, 'req_1')).toBeUndefined();
+  expect(await thread.status(workspaceId)).toMatchObject({ calls: 0, bytes: 0 });
+});
+
+test('a search continues after the last call of the one before', async () => {
+  start();
+  for (let at = 0; at < 7; at++) thread.asked(asked(`req_${at}`, `find me ${at}`));
+  const found: string[] = [];
+  let after: string | undefined;
+  do {
+    const search = {
+      workspaceId,
+      text: 'FIND',
+      keyId: undefined,
+      since: undefined,
+      until: undefined,
+      after,
+      limit: 2,
+    };
+    const { matches, next } = await thread.search(search);
+    found.push(...matches.map(({ requestId }) => requestId));
+    after = next ?? undefined;
+  } while (after !== undefined);
+  expect(found).toEqual(['req_6', 'req_5', 'req_4', 'req_3', 'req_2', 'req_1', 'req_0']);
+});
