@@ -13,7 +13,7 @@ const bodyBytesMax = 8 * 1024 * 1024;
 const recordedMax = 100;
 
 export interface CaptureDeps {
-  store: Pick<ContentStore, 'asked' | 'answered'>;
+  store: Pick<ContentStore, 'isFull' | 'asked' | 'answered'>;
   /** Read with each call. */
   settings: CaptureSettings;
   hostWorkspaceId: () => string | undefined;
@@ -52,7 +52,7 @@ export class Capture implements Captures {
   }
 
   begin(call: ModelCall): CallCapture | undefined {
-    const { settings, hostWorkspaceId } = this.#deps;
+    const { settings, hostWorkspaceId, store } = this.#deps;
     if (settings.content === 'off') return undefined;
     const { caller, requestId, endpoint, inference, request } = call;
     const headers = request?.headers ?? noHeaders;
@@ -61,7 +61,7 @@ export class Capture implements Captures {
       settings,
       hostWorkspaceId(),
     );
-    if (level === 'off') return undefined;
+    if (level === 'off' || store.isFull()) return undefined;
     return this.#capturedCall({ caller, requestId, endpoint, headers, level, body: bodyOf(call) });
   }
 

@@ -133,6 +133,8 @@ export interface ContentSelection {
 
 /** Keeps the content of calls. No call waits for it: what cannot be kept is dropped and counted. */
 export interface ContentStore {
+  /** Whether a call would be dropped now; it is then counted as such, and must not be handed over. */
+  isFull(): boolean;
   asked(content: AskedContent): void;
   answered(content: AnsweredContent): void;
   find(workspaceId: string, requestId: string): Promise<CallContent | undefined>;

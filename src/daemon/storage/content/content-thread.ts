@@ -22,14 +22,14 @@ export interface ContentThreadOptions {
   /** How much of memory the content may take; read with each batch. */
   memoryBytes: () => number;
   log: Pick<Log, 'warn'>;
-  /** The most that waits for the thread, in bytes; default 16 MiB. */
+  /** The most that waits for the thread, in bytes; default 4 MiB. */
   queuedBytesMax?: number;
 }
 
 /** Content is handed over together, as each message costs more than what is in it. */
 const batchMs = 25;
-const batchBytesMax = 1024 * 1024;
-const defaultQueuedBytesMax = 16 * 1024 * 1024;
+const batchBytesMax = 256 * 1024;
+const defaultQueuedBytesMax = 4 * 1024 * 1024;
 /** What a call takes besides its texts, about. */
 const callBytes = 1_000;
 /** Without content, the thread ends after this long. */
@@ -69,6 +69,13 @@ export class ContentThread implements ContentStore {
   constructor(options: ContentThreadOptions) {
     this.#options = options;
     this.#queuedBytesMax = options.queuedBytesMax ?? defaultQueuedBytesMax;
+  }
+
+  /** Whether a call would be dropped now, which is then counted. */
+  isFull(): boolean {
+    const isFull = this.#sentBytes + this.#capturedBytes + callBytes > this.#queuedBytesMax;
+    if (isFull) this.#drop();
+    return isFull;
   }
 
   asked(content: AskedContent): void {
@@ -116,7 +123,9 @@ export class ContentThread implements ContentStore {
   }
 
   #add(captured: Captured, bytes: number): boolean {
-    if (this.#sentBytes + this.#capturedBytes + bytes > this.#queuedBytesMax) return false;
+    const waiting = this.#sentBytes + this.#capturedBytes;
+    // One call is taken whatever its size.
+    if (waiting > 0 && waiting + bytes > this.#queuedBytesMax) return false;
     this.#captured.push(captured);
     this.#capturedBytes += bytes;
     if (this.#capturedBytes >= batchBytesMax) this.#flush();
@@ -227,5 +236,7 @@ function startContentWorker(): Worker {
   return new Worker(new URL(`./content-worker${extension}`, import.meta.url), {
     name: 'gateway-content-worker',
     env: threadEnvironment(),
+    // Garbage is collected sooner: nobody waits for this thread.
+    resourceLimits: { maxYoungGenerationSizeMb: 8 },
   });
 }
