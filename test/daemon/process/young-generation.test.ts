@@ -1,29 +1,38 @@
-import { execFileSync } from 'node:child_process';
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { expect, test } from 'vitest';
+import * as v8 from 'node:v8';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { boundYoungGeneration } from '../../../src/daemon/process/young-generation.ts';
 
-const source = pathToFileURL(resolve('src/daemon/process/young-generation.ts')).href;
+vi.mock('node:v8', { spy: true });
 
-/** The young generation of a process that makes much garbage for about a second, of which a tenth survives; in MiB. */
-function grownSize(isBounded: boolean): number {
-  const program = `
-    import { getHeapSpaceStatistics } from 'node:v8';
-    import { boundYoungGeneration } from '${source}';
-    ${isBounded ? 'boundYoungGeneration();' : ''}
-    const kept = [];
-    let turns = 0;
-    const work = () => {
-      for (let index = 0; index < 200_000; index += 1) kept[index % 100_000] = { index, list: [index] };
-      turns += 1;
-      if (turns < 60) setTimeout(work, 1);
-      else console.log(getHeapSpaceStatistics().find((it) => it.space_name === 'new_space').space_size / 2 ** 20);
-    };
-    work();`;
-  return Number(execFileSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' }));
-}
+const mebibyte = 1024 * 1024;
+const flags: string[] = [];
+let size = 0;
 
-test('the young generation stays small in a process that makes much garbage', () => {
-  expect(grownSize(false)).toBeGreaterThan(64);
-  expect(grownSize(true)).toBeLessThanOrEqual(64);
+beforeEach(() => {
+  vi.useFakeTimers();
+  flags.length = 0;
+  const other = { space_name: 'old_space', space_size: 500 * mebibyte } as v8.HeapSpaceInfo;
+  vi.mocked(v8.getHeapSpaceStatistics).mockImplementation(() => [
+    other,
+    { ...other, space_name: 'new_space', space_size: size },
+  ]);
+  vi.mocked(v8.setFlagsFromString).mockImplementation((flag) => void flags.push(flag));
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+test('V8 may enlarge its young generation up to 32 MiB, and again once it has made it smaller', () => {
+  boundYoungGeneration();
+  const sizes = [2, 16, 32, 64, 32, 16, 2, 32];
+  const factors = sizes.map((mib) => {
+    size = mib * mebibyte;
+    vi.advanceTimersByTime(250);
+    return flags.splice(0);
+  });
+  const stop = ['--semi-space-growth-factor=1'];
+  const grow = ['--semi-space-growth-factor=2'];
+  expect(factors).toEqual([[], [], stop, [], [], grow, [], stop]);
 });
