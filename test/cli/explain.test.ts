@@ -87,7 +87,7 @@ test('a message of the API is in the words of the command', async () => {
   expect(await stderrOf('respond', '--background', '--no-store', '-m', 'm', 'Hi')).toMatch(
     /^error: remove --no-store; sim\/e is an embedding model\. To call it: gateway embed\n/,
   );
-  expect(await stderrOf('autopilots', 'create', 'x', '--policy', '{}')).toMatch(/next +Change --policy, /);
+  expect(await stderrOf('autopilots', 'create', 'x', '--policy', '{}')).toMatch(/next +Change --model, /);
   const expires = await stderrOf('keys', 'issue', '--expires', '1d');
   expect(expires).toMatch(/^error: --expires must be in the future, unlike `limits.nosuch`\.\n/);
   expect(expires).toMatch(/next +Change --expires, then try again\.\n/);

@@ -18,7 +18,7 @@ type Output = 'closed pipe' | 'pipe that nobody reads' | 'full disk';
 async function startWith(output: Output): Promise<{ child: ChildProcess; home: string }> {
   const home = await mkdtemp(join(tmpdir(), 'gateway-unread-'));
   addEmptyDatabase(home);
-  await writeFile(join(home, 'config.yaml'), 'local_servers: false\nlog: { bodies: true }\n');
+  await writeFile(join(home, 'config.yaml'), 'local_servers: false\nlog: { level: info }\n');
   const file = output === 'full disk' ? openSync('/dev/full', 'w') : undefined;
   const child = spawn(process.execPath, [cli, 'serve', '--port', '0'], {
     env: { PATH: process.env.PATH ?? '', GATEWAY_HOME: home, GATEWAY_PAYWALLS_PORT: '0' },
@@ -46,17 +46,17 @@ onLinux.each<Output>(['closed pipe', 'pipe that nobody reads', 'full disk'])(
     const { url } = JSON.parse(await eventually('daemon.json', () => read('daemon.json'))) as DaemonFile;
     const key = (await read('default-key'))?.trim();
     // More than a pipe holds.
-    for (let call = 0; call < 6; call += 1) {
+    for (let call = 0; call < 300; call += 1) {
       const answer = await fetch(`${url}/v1/responses`, {
         method: 'POST',
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ model: 'sim/echo', input: 'x'.repeat(50_000) }),
+        body: JSON.stringify({ model: 'sim/echo', input: 'x' }),
       });
       expect(answer.status).toBe(200);
       await answer.text();
     }
     child.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
-    expect((await read('gateway.log'))?.length).toBeGreaterThan(300_000);
+    expect((await read('gateway.log'))?.length).toBeGreaterThan(100_000);
   },
 );

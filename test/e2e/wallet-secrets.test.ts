@@ -31,7 +31,7 @@ const backends: Record<string, () => Promise<Backend>> = {
   },
 };
 
-const config = 'vault: {keychain: false, insecure_plain_file: true}\nlog: {level: trace, bodies: true}\n';
+const config = 'vault: {keychain: false, insecure_plain_file: true}\nlog: {level: trace}\n';
 
 test.each(Object.entries(backends))(
   'no secret of %s is in files, logs, output or backups, also when it fails',

@@ -235,8 +235,9 @@ async function showRequest(context: Context, requestId: string): Promise<void> {
 
 async function showSums(context: Context, query: Query<typeof listUsageContract>): Promise<void> {
   const sums = await sumUsage(context.client(), query);
-  const names = sums.group_by.split(',').includes('key') ? await keyNamesFor(context) : undefined;
-  const columns = groupColumns(sums.group_by, names);
+  const groupBy = query.group_by ?? 'day';
+  const names = groupBy.split(',').includes('key') ? await keyNamesFor(context) : undefined;
+  const columns = groupColumns(groupBy, names);
   // A spreadsheet has no other way to find the names.
   if (names && context.flags.csv) columns.splice(1, 0, nameColumn(names));
   await context.out.table(sums.data, columns, { empty: 'No calls in this period.' });

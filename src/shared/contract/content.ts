@@ -97,7 +97,12 @@ export const getTraceContent = endpoint({
   query: Type.Object({
     part: Type.Optional(Type.Enum([...contentParts], { description: 'Only this part; default: all.' })),
     at: Type.Optional(
-      Type.Integer({ minimum: 0, default: 0, description: 'Texts start at this character.' }),
+      Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        default: 0,
+        description: 'Texts start at this character.',
+      }),
     ),
     limit: Type.Optional(
       Type.Integer({
