@@ -45,13 +45,13 @@ export function keptHeadersIn(headers: Headers): string[] {
   for (const name in headers) {
     const value = headers[name];
     if (value === undefined) continue;
-    if (isKept(name)) kept.push(name, String(value));
-    else if (credentialHeaders.has(name.toLowerCase())) kept.push(name, removed);
+    const lower = name.toLowerCase();
+    if (isKept(lower)) kept.push(name, String(value));
+    else if (credentialHeaders.has(lower)) kept.push(name, removed);
   }
   return kept;
 }
 
 function isKept(name: string): boolean {
-  const lower = name.toLowerCase();
-  return keptHeaders.has(lower) || keptPrefixes.some((prefix) => lower.startsWith(prefix));
+  return keptHeaders.has(name) || keptPrefixes.some((prefix) => name.startsWith(prefix));
 }

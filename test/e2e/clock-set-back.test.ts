@@ -5,16 +5,21 @@ import { startPaywalledServer } from '../support/paywalled-server.ts';
 import { givePlayMoney } from '../support/play-money.ts';
 
 const hourMs = 3_600_000;
+/** The daemon after it was killed, with its clock ahead. */
+async function restarted(daemon: ChildDaemon, aheadHours: number): Promise<ChildDaemon> {
+  daemon.signal('SIGKILL');
+  await daemon.ended;
+  const env = { CLOCK_AHEAD_MS: String(aheadHours * hourMs) };
+  return await startChildDaemon({ home: daemon.home, env });
+}
+
 const inHours = (hours: number) => new Date(Date.now() + hours * hourMs).toISOString();
 
 test('what has expired stays expired when the daemon is killed and the clock set back', async () => {
   let daemon = await startChildDaemon({ config: '' });
   onTestFinished(() => daemon.remove());
   const restart = async (aheadHours: number): Promise<void> => {
-    daemon.signal('SIGKILL');
-    await daemon.ended;
-    const env = { CLOCK_AHEAD_MS: String(aheadHours * hourMs) };
-    daemon = await startChildDaemon({ home: daemon.home, env });
+    daemon = await restarted(daemon, aheadHours);
   };
   const [short, long] = [await issueKey(daemon, inHours(1)), await issueKey(daemon, inHours(3))];
   const token = await createToken(daemon, inHours(1));
@@ -33,10 +38,7 @@ test('so does what a paywall sold, and what its holder limited further', async (
   let daemon = await startChildDaemon({ config: 'vault: {keychain: false, insecure_plain_file: true}\n' });
   onTestFinished(() => daemon.remove());
   const restart = async (aheadHours: number): Promise<void> => {
-    daemon.signal('SIGKILL');
-    await daemon.ended;
-    const env = { CLOCK_AHEAD_MS: String(aheadHours * hourMs) };
-    daemon = await startChildDaemon({ home: daemon.home, env });
+    daemon = await restarted(daemon, aheadHours);
   };
   await givePlayMoney(daemon, daemon.login, 1000);
   const token = { timeoutSeconds: 3 * 3600, maxUses: null };

@@ -7,7 +7,7 @@ import { createCommands } from '../../src/daemon/storage/sqlite/write-commands.t
 import { openTemporarily } from '../daemon/storage/sqlite/temporary.ts';
 import { growingReads, unexpectedReads } from './query-plans.ts';
 import { recordStatements } from './record-statements.ts';
-import { dayMs, morning } from './records.ts';
+import { dayMs, morning, noSearch } from './records.ts';
 
 const { open, newFolder, cleanUp } = openTemporarily();
 afterEach(cleanUp);
@@ -46,17 +46,6 @@ function readEverything(database: Connection): void {
       const more = { provider: undefined, status: undefined, buckets, groupBy, top: 3 };
       reads.series({ workspaceId, ...optional, ...more });
     }
-    const search = {
-      errorCode: undefined,
-      endpoint: undefined,
-      client: undefined,
-      user: undefined,
-      conversation: undefined,
-      tag: undefined,
-      replayOf: undefined,
-      minTotalMs: undefined,
-      minCost: undefined,
-    };
     for (const more of [
       { user: keyId },
       { client: 'sim' },
@@ -69,7 +58,7 @@ function readEverything(database: Connection): void {
         provider: undefined,
         statuses: undefined,
         ...optional,
-        ...search,
+        ...noSearch,
         ...more,
         ...page,
       });

@@ -6,6 +6,7 @@ import type {
   Settlement,
   UsageRecord,
 } from '../../src/daemon/features/metering/store.ts';
+import type { SearchFilters } from '../../src/daemon/features/traces/store.ts';
 import type { LoginRecord } from '../../src/daemon/features/workspaces/store.ts';
 import type { Storage } from '../../src/daemon/storage/storage.ts';
 import { noLabels } from '../../src/shared/call-labels.ts';
@@ -159,3 +160,16 @@ export async function addUsers({ workspaces, people }: Storage): Promise<void> {
     },
   });
 }
+
+/** Finds all calls. */
+export const noSearch: SearchFilters = {
+  errorCode: undefined,
+  endpoint: undefined,
+  client: undefined,
+  user: undefined,
+  conversation: undefined,
+  tag: undefined,
+  replayOf: undefined,
+  minTotalMs: undefined,
+  minCost: undefined,
+};

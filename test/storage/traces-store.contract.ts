@@ -7,7 +7,7 @@ import type {
   TracesSearch,
 } from '../../src/daemon/features/traces/store.ts';
 import { noLabels } from '../../src/shared/call-labels.ts';
-import { aSettlement, aUsage, dayMs, morning, type OpenStorage } from './records.ts';
+import { aSettlement, aUsage, dayMs, morning, noSearch, type OpenStorage } from './records.ts';
 
 export function tracesStoreContract(open: OpenStorage): void {
   const trace = {
@@ -169,15 +169,7 @@ export function tracesStoreContract(open: OpenStorage): void {
       since: undefined,
       until: undefined,
       statuses: undefined,
-      errorCode: undefined,
-      endpoint: undefined,
-      client: undefined,
-      user: undefined,
-      conversation: undefined,
-      tag: undefined,
-      replayOf: undefined,
-      minTotalMs: undefined,
-      minCost: undefined,
+      ...noSearch,
     };
     const matches = (call: UsageRecord, filter: Partial<TracesSearch>) =>
       (filter.model === undefined || call.model === filter.model) &&

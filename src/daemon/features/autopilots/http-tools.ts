@@ -10,7 +10,7 @@ import {
   proofOf,
 } from '../../../shared/payment-offers.ts';
 import type { AutopilotCaller, Caller } from '../../handler.ts';
-import { InvalidInvoice, type Invoice, loadBolt11 } from '../lightning/index.ts';
+import { loadBolt11 } from '../lightning/index.ts';
 import type { PaymentRecord, PayRequest, SpendingLimits } from '../wallet/index.ts';
 import { allowsUrl, defaultPortOf } from './allowed-hosts.ts';
 import type { AutopilotRecord } from './store.ts';
@@ -323,21 +323,12 @@ type ReadOffer = PaymentOffer & { amount: number; description: string | null };
 
 /** The offers whose invoices have an amount and are what the offer says. */
 async function readOffers({ headers }: WebAnswer): Promise<ReadOffer[]> {
-  const { decodeInvoice } = await loadBolt11();
+  const { readInvoice } = await loadBolt11();
   return paymentOffersIn(headers).flatMap((offer) => {
-    const invoice = decoded(decodeInvoice, offer.invoice);
+    const invoice = readInvoice(offer.invoice);
     if (!invoice || invoice.amountMsat === null || offerMismatch(offer, invoice)) return [];
     return [{ ...offer, amount: invoice.amountMsat, description: invoice.description }];
   });
-}
-
-function decoded(decode: (text: string) => Invoice, text: string): Invoice | undefined {
-  try {
-    return decode(text);
-  } catch (error) {
-    if (error instanceof InvalidInvoice) return undefined;
-    throw error;
-  }
 }
 
 function describe({ scheme, amount, description }: ReadOffer) {

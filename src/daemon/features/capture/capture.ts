@@ -5,7 +5,7 @@ import type { World } from '../../world.ts';
 import type { CallCapture, Captures, ModelCall } from '../calls/index.ts';
 import { type CaptureSettings, captureLevel } from './capture-level.ts';
 import { CapturedCall } from './captured-call.ts';
-import type { AskedContent, ContentStore } from './store.ts';
+import type { AskedContent, CaptureLevel, ContentStore } from './store.ts';
 
 /** Longer requests are kept without their body. */
 const bodyBytesMax = 8 * 1024 * 1024;
@@ -52,30 +52,21 @@ export class Capture implements Captures {
   }
 
   begin(call: ModelCall): CallCapture | undefined {
-    const { settings, hostWorkspaceId, store } = this.#deps;
+    const { settings, store } = this.#deps;
     if (settings.content === 'off') return undefined;
     const { caller, requestId, endpoint, inference, request } = call;
     const headers = request?.headers ?? noHeaders;
-    const level = captureLevel(
-      { caller, header: headers['x-service-capture'], store: inference.body.store },
-      settings,
-      hostWorkspaceId(),
-    );
+    const level = this.#levelOf({ caller, headers, store: inference.body.store });
     if (level === 'off' || store.isFull()) return undefined;
     return this.#capturedCall({ caller, requestId, endpoint, headers, level, body: bodyOf(call) });
   }
 
   /** A request for a model call failed. Of one that was rejected in the pipeline, `begin` had the content. */
   rejectedRequest({ caller, requestId, endpoint, headers, body }: FailedRequest): void {
-    const { settings, hostWorkspaceId } = this.#deps;
     const wasRecorded = this.#recorded.has(requestId);
     if (!wasRecorded || caller.kind === 'anonymous' || caller.kind === 'token' || body === undefined) return;
     const { store } = (body ?? {}) as { store?: unknown };
-    const level = captureLevel(
-      { caller, header: headers['x-service-capture'], store },
-      settings,
-      hostWorkspaceId(),
-    );
+    const level = this.#levelOf({ caller, headers, store });
     if (level === 'off') return;
     const path = endpoint?.path ?? '';
     const text = JSON.stringify(body);
@@ -87,6 +78,16 @@ export class Capture implements Captures {
       level,
       body: withinBounds(text),
     }).rejected();
+  }
+
+  #levelOf({
+    caller,
+    headers,
+    store,
+  }: Pick<Beginning, 'caller' | 'headers'> & { store: unknown }): CaptureLevel {
+    const { settings, hostWorkspaceId } = this.#deps;
+    const request = { caller, header: headers['x-service-capture'], store };
+    return captureLevel(request, settings, hostWorkspaceId());
   }
 
   #capturedCall({ caller, headers, ...asked }: Beginning): CapturedCall {

@@ -89,6 +89,16 @@ export function decodeInvoice(text: string): Invoice {
   return { ...unsigned, payee: readPayee(signature) };
 }
 
+/** The invoice in a text of someone else; undefined if it is not valid. */
+export function readInvoice(text: string): Invoice | undefined {
+  try {
+    return decodeInvoice(text);
+  } catch (error) {
+    if (error instanceof InvalidInvoice) return undefined;
+    throw error;
+  }
+}
+
 interface InvoiceSignature {
   digest: Uint8Array;
   /** The numbers r and s, and how to recover the key from them. */

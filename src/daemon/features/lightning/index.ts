@@ -13,6 +13,7 @@ export {
 export type { Invoice, InvoiceNetwork } from './bolt11.ts';
 export { InvalidInvoice } from './invalid-invoice.ts';
 export type { NodeKey } from './mnemonic.ts';
+export { isPreimageOf } from './preimage.ts';
 
 /** Loaded on first use, as the libraries for curves and phrases take long to load, and most daemons never need them. */
 export const loadBolt11 = () => import('./bolt11.ts');

@@ -67,7 +67,7 @@ export const traceHandlers = ({ store, settlementDurations, isDaemonOwner }: Tra
         ? await store.listRejections({
             ...page,
             workspaceIds: await visibleTo(reader),
-            ...(search && { search: withoutCost(search) }),
+            ...(isNeeded(search) && { search: withoutCost(search) }),
           })
         : [];
       const { calls, end, scanned } = found;
@@ -90,9 +90,9 @@ export const traceHandlers = ({ store, settlementDurations, isDaemonOwner }: Tra
 
 type ListQuery = Query<typeof listTraces>;
 
-/** The filters that need a search; undefined for those by which calls are listed. */
-function searchIn(query: ListQuery): SearchFilters | undefined {
-  const search: SearchFilters = {
+/** The filters that need a search, unlike those by which calls are listed. */
+function searchIn(query: ListQuery): SearchFilters {
+  return {
     errorCode: query.error_code,
     endpoint: query.endpoint,
     client: query.client,
@@ -103,20 +103,11 @@ function searchIn(query: ListQuery): SearchFilters | undefined {
     minTotalMs: query.min_total_ms,
     minCost: query.min_cost_usd === undefined ? undefined : parseUsd(query.min_cost_usd),
   };
-  return Object.values(search).some((value) => value !== undefined) ? search : undefined;
 }
 
-const noSearch: SearchFilters = {
-  errorCode: undefined,
-  endpoint: undefined,
-  client: undefined,
-  user: undefined,
-  conversation: undefined,
-  tag: undefined,
-  replayOf: undefined,
-  minTotalMs: undefined,
-  minCost: undefined,
-};
+function isNeeded(search: SearchFilters): boolean {
+  return Object.values(search).some((value) => value !== undefined);
+}
 
 function withoutCost({ minCost: _minCost, ...search }: SearchFilters): Omit<SearchFilters, 'minCost'> {
   return search;
@@ -130,7 +121,7 @@ function hasRejections(query: ListQuery, statuses: readonly string[] | undefined
 
 interface CallsQuery {
   page: Omit<TracesFilter, 'status'>;
-  search: SearchFilters | undefined;
+  search: SearchFilters;
   statuses: readonly (CallStatus | 'rejected')[] | undefined;
 }
 
@@ -140,9 +131,9 @@ async function callsFor(
 ): Promise<Partial<FoundTraces> & Pick<FoundTraces, 'calls'>> {
   const ofCalls = statuses?.filter((status) => status !== 'rejected');
   if (ofCalls?.length === 0) return { calls: [] };
-  if (!search && (ofCalls === undefined || ofCalls.length === 1))
+  if (!isNeeded(search) && (ofCalls === undefined || ofCalls.length === 1))
     return { calls: await store.list({ ...page, status: ofCalls?.[0] }) };
-  return await store.search({ ...page, ...(search ?? noSearch), statuses: ofCalls });
+  return await store.search({ ...page, ...search, statuses: ofCalls });
 }
 
 function isRejection(record: UsageRecord | Rejection): record is Rejection {

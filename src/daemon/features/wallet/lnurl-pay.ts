@@ -3,7 +3,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import { inputFault } from '../../../shared/input-faults.ts';
 import { isObject, type JsonObject, parseObject } from '../../../shared/json-object.ts';
 import type { World } from '../../world.ts';
-import { InvalidInvoice, type Invoice, loadBolt11 } from '../lightning/index.ts';
+import { loadBolt11 } from '../lightning/index.ts';
 import { formatMsat } from './amounts.ts';
 
 export interface LnurlPayDeps {
@@ -77,7 +77,7 @@ export async function requestInvoice(
   if (comment !== undefined) url.searchParams.set('comment', comment);
   const { found, at } = await ask(deps, url);
   const { pr: invoice, successAction } = found;
-  const decoded = typeof invoice === 'string' ? await decoded11(invoice) : undefined;
+  const decoded = typeof invoice === 'string' ? (await loadBolt11()).readInvoice(invoice) : undefined;
   if (typeof invoice !== 'string' || !decoded) throw failed(at, 'issued no valid invoice');
   if (decoded.amountMsat !== amountMsat) throw failed(at, 'issued an invoice over another amount');
   const hash = createHash('sha256').update(metadata).digest('hex');
@@ -151,16 +151,6 @@ function thanksIn({ tag, message, description, url }: JsonObject): string | null
   if (tag === 'message') return textOf(message) ?? null;
   if (tag === 'url') return [textOf(description), textOf(url)].filter(Boolean).join(' ') || null;
   return null;
-}
-
-async function decoded11(invoice: string): Promise<Invoice | undefined> {
-  const { decodeInvoice } = await loadBolt11();
-  try {
-    return decodeInvoice(invoice);
-  } catch (error) {
-    if (error instanceof InvalidInvoice) return undefined;
-    throw error;
-  }
 }
 
 function isAmount(value: unknown): value is number {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
@@ -9,6 +8,7 @@ import {
   BackendFailure,
   InvalidInvoice,
   type Invoice,
+  isPreimageOf,
   type LightningBackend,
   loadBolt11,
   type PaymentOutcome,
@@ -491,8 +491,4 @@ async function readInvoice(given: string): Promise<ReadInvoice> {
     if (error instanceof InvalidInvoice) throw inputFault('invoice', error.message);
     throw error;
   }
-}
-
-function isPreimageOf(preimage: Uint8Array, paymentHash: string): boolean {
-  return createHash('sha256').update(preimage).digest('hex') === paymentHash;
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { isoTime } from '../../../shared/time.ts';
@@ -6,8 +5,8 @@ import type { Log } from '../../log.ts';
 import type { World } from '../../world.ts';
 import {
   BackendFailure,
-  InvalidInvoice,
   type Invoice,
+  isPreimageOf,
   type LightningBackend,
   loadBolt11,
   type NodeMove,
@@ -218,14 +217,14 @@ export class Reconciliation {
   /** The moves that are in no wallet, oldest first, with their invoices. */
   async #unknown(moves: readonly NodeMove[]): Promise<{ move: NodeMove; invoice: Invoice | undefined }[]> {
     const { store } = this.#deps;
-    const { decodeInvoice } = await loadBolt11();
+    const { readInvoice } = await loadBolt11();
     const found = new Map<string, { move: NodeMove; invoice: Invoice | undefined }>();
     for (const move of moves.toSorted((a, b) => a.at - b.at)) {
       const { kind, paymentHash } = move;
       const known =
         kind === 'payment' ? await store.paymentByHash(paymentHash) : await store.invoiceByHash(paymentHash);
       if (known) continue;
-      const read = move.invoice === undefined ? undefined : decoded(decodeInvoice, move.invoice);
+      const read = move.invoice === undefined ? undefined : readInvoice(move.invoice);
       const invoice = read?.paymentHash === paymentHash ? read : undefined;
       found.set(`${kind} ${paymentHash}`, { move, invoice });
     }
@@ -355,17 +354,4 @@ function requireAssignable(
       message: `${walletId} is no wallet of this back end.`,
     });
   }
-}
-
-function decoded(decode: (text: string) => Invoice, text: string): Invoice | undefined {
-  try {
-    return decode(text);
-  } catch (error) {
-    if (error instanceof InvalidInvoice) return undefined;
-    throw error;
-  }
-}
-
-function isPreimageOf(preimage: Uint8Array, paymentHash: string): boolean {
-  return createHash('sha256').update(preimage).digest('hex') === paymentHash;
 }
