@@ -1,4 +1,6 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { copyFileSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { Ajv } from 'ajv';
 import standaloneCode from 'ajv/dist/standalone/index.js';
 import { build } from 'rolldown';
@@ -90,8 +92,11 @@ const compiledBodies = {
 const common = {
   platform: 'node',
   // Dependencies stay packages. What else is imported is bundled: a few functions of a large package, or small modules
-  // that come by the hundred. React's tools for developers are not installed.
-  external: [...Object.keys(dependencies).map((name) => new RegExp(`^${name}(/|$)`)), 'react-devtools-core'],
+  // that come by the hundred. React's tools for developers, and what `pg` could use in its own place, are not installed.
+  external: [
+    ...Object.keys(dependencies).map((name) => new RegExp(`^${name}(/|$)`)),
+    ...['react-devtools-core', 'pg-native', 'pg-cloudflare'],
+  ],
   transform: { define: { 'process.env.NODE_ENV': '"production"' } },
 };
 
@@ -103,6 +108,10 @@ const modules = await build({
     daemon: 'src/daemon/compiled-main.ts',
     'writer-worker': 'src/daemon/storage/sqlite/writer-worker.ts',
     'reader-worker': 'src/daemon/storage/sqlite/reader-worker.ts',
+    'server-worker': 'src/daemon/storage/postgres/server-worker.ts',
+    'postgres-writer': 'src/daemon/storage/postgres/postgres-writer.ts',
+    'postgres-reader': 'src/daemon/storage/postgres/postgres-reader.ts',
+    'postgres-stores': 'src/daemon/storage/postgres/postgres-stores.ts',
     'content-worker': 'src/daemon/storage/content/content-worker.ts',
     'keychain-child': 'src/keychain/keychain-child.ts',
     'model-child': 'src/daemon/upstream/engine/model-child.ts',
@@ -147,6 +156,63 @@ const scripts = await build({
   },
 });
 
+// The dashboard: modules for browsers, whose names change with their content, as browsers keep them for ever.
+const web = await build({
+  platform: 'browser',
+  input: { main: 'src/daemon/web/main.tsx' },
+  tsconfig: 'tsconfig.web.json',
+  transform: { target: 'es2022', define: { 'process.env.NODE_ENV': '"production"' } },
+  output: {
+    dir: 'dist/web',
+    format: 'esm',
+    entryFileNames: '[name]-[hash].js',
+    chunkFileNames: '[name]-[hash].js',
+    // What several screens use is one file: each further one is a request that the first screen waits for.
+    codeSplitting: { groups: [{ name: 'parts', test: /\/src\/(?!shared\/comparison)/, minShareCount: 2 }] },
+    minify: true,
+    comments: false,
+  },
+});
+
+/** Writes the page of the dashboard and its other files, and each file compressed beside itself. */
+function writeWeb(chunks) {
+  const write = (name, text) => {
+    const hash = createHash('sha256').update(text).digest('base64url').replaceAll(/[-_]/g, '').slice(0, 8);
+    const hashed = name.replace('.', `-${hash}.`);
+    writeFileSync(`dist/web/${hashed}`, text);
+    return hashed;
+  };
+  // The style of the whole page first, then those of its parts and screens.
+  const sheets = globSync('src/daemon/web/**/*.css').sort(
+    (a, b) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1),
+  );
+  const css = ['node_modules/uplot/dist/uPlot.min.css', ...sheets].map((path) => readFileSync(path, 'utf8'));
+  const style = write(
+    'style.css',
+    css
+      .join('\n')
+      .replaceAll(/\/\*.*?\*\//gs, '')
+      .replaceAll(/\s*\n\s*/g, '\n'),
+  );
+  const icon = write('icon.svg', readFileSync('src/daemon/web/icon.svg', 'utf8'));
+  const main = chunks.find(({ isEntry }) => isEntry);
+  const early = main.imports.map((name) => `<link rel="modulepreload" href="assets/${name}">\n`);
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const page = readFileSync('src/daemon/web/index.html', 'utf8')
+    .replaceAll('{version}', version)
+    .replace('{icon}', icon)
+    .replace('{style}', style)
+    .replace('{main}', main.fileName)
+    .replace('{early}', early.join(''));
+  for (const name of readdirSync('dist/web')) {
+    const content = readFileSync(`dist/web/${name}`);
+    writeFileSync(`dist/web/${name}.br`, brotliCompressSync(content));
+    writeFileSync(`dist/web/${name}.gz`, gzipSync(content, { level: 9 }));
+  }
+  writeFileSync('dist/web/index.html', page);
+}
+writeWeb(web.output);
+
 // Read by the daemon from beside itself, as in the sources.
 for (const name of ['pages.css', 'reference-page.js', 'login-page.js'])
   copyFileSync(`src/daemon/http/pages/${name}`, `dist/${name}`);
@@ -172,7 +238,7 @@ copyFileSync('node_modules/jq-wasm/dist/build/jq.wasm', 'dist/build/jq.wasm');
 
 /** The licenses of all bundled packages, which have to accompany their code. */
 function licenses() {
-  const folders = [...modules.output, ...scripts.output].flatMap(({ moduleIds = [] }) =>
+  const folders = [...modules.output, ...scripts.output, ...web.output].flatMap(({ moduleIds = [] }) =>
     moduleIds.flatMap(
       (id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id.replaceAll('\\', '/'))?.[0] ?? [],
     ),

@@ -30,6 +30,16 @@ export function numberFrom({ min, max }: { min: number; max: number }) {
   };
 }
 
+const unitMinutes = { m: 1, h: 60, d: 1440 };
+
+/** Parses a length of time such as `15m`, `1h` or `7d`. Returns minutes. */
+export function minutes(text: string): number {
+  const [, number, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
+  const each = unitMinutes[unit as keyof typeof unitMinutes];
+  if (number !== undefined && each !== undefined) return Number(number) * each;
+  throw new InvalidArgumentError('It must be a time like 15m, 1h or 7d.');
+}
+
 /** A parser for options that take a whole number. */
 export function wholeNumber({ min, max = Number.MAX_SAFE_INTEGER }: { min: number; max?: number }) {
   return (text: string): number => {

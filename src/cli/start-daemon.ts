@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exitCodes } from '../shared/errors.ts';
 import type { Context } from './context.ts';
+import { daemonEnvironment } from './daemon-environment.ts';
 import { CliError } from './failures/cli-error.ts';
 import { readDaemonFile } from './hosts/local-daemon.ts';
 
@@ -19,7 +20,7 @@ export async function startDaemon(context: Context): Promise<void> {
     const daemon = spawn(process.execPath, [process.argv[1] ?? '', 'serve'], {
       detached: true,
       stdio: ['ignore', output, output],
-      env: { ...context.env },
+      env: { ...daemonEnvironment, ...context.env },
     });
     closeSync(output);
     let hasEnded = false;

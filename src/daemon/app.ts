@@ -1,8 +1,10 @@
 import { createAccounts } from './composition/accounts.ts';
 import { createAdminFeature } from './composition/admin.ts';
+import { createAlertFeature } from './composition/alerts.ts';
 import type { AppDeps } from './composition/app-deps.ts';
 import { createAuthenticate } from './composition/authenticate.ts';
 import { createAutopilotFeature } from './composition/autopilots.ts';
+import { createBudgetFeature } from './composition/budgets.ts';
 import { createCaptureFeature } from './composition/capture.ts';
 import { createDecisionFeature } from './composition/decisions.ts';
 import { createEndpoints } from './composition/endpoints.ts';
@@ -16,6 +18,7 @@ import { createPaymentFeature } from './composition/payments.ts';
 import { createPaywallFeature } from './composition/paywalls.ts';
 import { createSiteFeature } from './composition/site.ts';
 import { createWalletFeature } from './composition/wallets.ts';
+import { takeOver } from './features/daemons/index.ts';
 import { createEventFeed, eventHandlers } from './features/events/index.ts';
 import { usageHandlers } from './features/metering/index.ts';
 import { Threads, threadHandlers } from './features/threads/index.ts';
@@ -26,21 +29,19 @@ export function createApp(deps: AppDeps) {
   const { storage, world, makeId, log } = deps;
   const endpoints = createEndpoints();
   const events = createEventFeed({ store: storage.events, world });
-  const workspaces = createWorkspaces({ store: storage.workspaces });
+  const workspaces = createWorkspaces({ store: storage.workspaces, changes: storage.changes });
   const accounts = createAccounts(deps, { events, workspaces });
   const { authentication } = accounts;
   const models = createModels(deps, { accounts, events, workspaces });
   const { ownKeys, providers } = models;
-  const content = createCaptureFeature(deps, accounts);
-  const { capture } = content;
-  const observation = createObservation(deps, { accounts, capture, events, workspaces });
-  const { observers } = observation;
+  const { capture, ...content } = createCaptureFeature(deps, accounts, workspaces);
+  const observation = createObservation(deps, { accounts, capture, events, models, workspaces });
+  const { observers, running } = observation;
   const threads = new Threads({ store: storage.threads, world, makeId, log });
   const once = createIdempotencyFeature(deps);
   const { idempotency } = once;
   const wallets = createWalletFeature(deps, { vault: ownKeys.vault, events, idempotency });
   const payments = createPaymentFeature(deps, { wallets, accounts });
-  const { paidCalls } = payments;
   const paywalls = createPaywallFeature(deps, { ...wallets, workspaces, events, idempotency });
   const calls = createModelCalls(deps, {
     accounts,
@@ -48,12 +49,14 @@ export function createApp(deps: AppDeps) {
     idempotency,
     models,
     observers,
-    paidCalls,
+    paidCalls: payments.paidCalls,
+    running,
     threads,
   });
   const engine = createEngineFeature(deps, providers);
   const decisions = createDecisionFeature(deps, {
     accounts,
+    captures: capture,
     engine,
     events,
     idempotency,
@@ -63,6 +66,8 @@ export function createApp(deps: AppDeps) {
   });
   const all = joinFeatures([
     accounts,
+    createBudgetFeature(deps, { accounts, events, workspaces }),
+    createAlertFeature(deps, { events, models, workspaces }),
     calls,
     once,
     createCatalogFeature(deps, { accounts, decisions, models }),
@@ -71,18 +76,18 @@ export function createApp(deps: AppDeps) {
     ownKeys,
     createCacheFeature(deps, workspaces),
     { handlers: usageHandlers(accounts.usage) },
-    createSiteFeature(deps, { authentication, events, threads, workspaces, onUserRemoved: paywalls.update }),
+    createSiteFeature(deps, { authentication, events, threads }),
     wallets,
     payments,
     paywalls,
     {
-      handlers: eventHandlers({ feed: events, isDaemonOwner: workspaces.isDaemonOwner }),
+      handlers: eventHandlers({ feed: events, world, isDaemonOwner: workspaces.isDaemonOwner }),
       jobs: [events.keepPruned],
       endStreams: events.close,
     },
     {
       handlers: threadHandlers(threads),
-      recover: () => threads.recover(),
+      takeOver: (daemon) => threads.takeOver(daemon),
       endStreams: () => threads.close(),
     },
     createAutopilotFeature(deps, {
@@ -111,7 +116,7 @@ export function createApp(deps: AppDeps) {
   return {
     ...all,
     handlers,
-    authenticate: createAuthenticate({ authentication, workspaces, paidCalls }),
+    authenticate: createAuthenticate({ authentication, workspaces, paidCalls: payments.paidCalls }),
     bootstrap: accounts.bootstrap,
     catalog: models.catalog,
     configWarnings: models.configWarnings,
@@ -122,6 +127,11 @@ export function createApp(deps: AppDeps) {
     startPaywalls: paywalls.update,
     vault: ownKeys.vault,
     wasSettled: observation.wasSettled,
+    /** Loads what features keep in memory, and finishes what earlier daemons left behind, before the first request. */
+    async prepare(): Promise<void> {
+      await all.load();
+      await takeOver({ store: storage.daemons, log }, all.takeOver);
+    },
     /** Runs periodic work until aborted. */
     async runBackground(signal: AbortSignal): Promise<void> {
       const onFailure = (error: unknown) => log.warn({ err: error }, 'background work failed');

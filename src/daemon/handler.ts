@@ -1,3 +1,4 @@
+import type { CaptureLevel } from '../shared/capture-levels.ts';
 import type {
   Body,
   Endpoint,
@@ -59,6 +60,8 @@ export interface KeyDefaults {
   store: boolean | null;
   /** Whether streams carry `service:*` events. */
   events: boolean | null;
+  /** The most of the content of calls that is kept; absent in records of earlier versions. */
+  capture?: CaptureLevel | null;
 }
 
 /** The restrictions and defaults of a key, and of the key that issued it. Changes by the owner apply immediately. */
@@ -223,7 +226,7 @@ export class RelayReply {
 }
 
 /**
- * A stream of server-sent events. Each chunk is one or more whole events, blank lines included. A first chunk that is empty
+ * A stream of server-sent events, or of text of another type. Each chunk is one or more whole events, blank lines included. A first chunk that is empty
  * starts the stream, with a sign of life.
  */
 export class StreamReply {
@@ -272,7 +275,9 @@ type Reply<E extends Endpoint> = E['socket'] extends object
   ? SocketReply<Message<E>>
   : E['stream'] extends object
     ? Result<E> | RelayReply | StreamReply
-    : Result<E> | RelayReply;
+    : E['contentType'] extends readonly string[]
+      ? StreamReply
+      : Result<E> | RelayReply;
 
 export interface Handler {
   endpoint: Endpoint;

@@ -1,7 +1,7 @@
-import { flushCompileCache } from 'node:module';
 import { homedir } from 'node:os';
 import type { ConfigTools, ServeOptions } from '../shared/daemon-module.ts';
 import { type ExitCode, exitCodes } from '../shared/errors.ts';
+import { contentFile } from '../shared/folders.ts';
 import { idMaker } from '../shared/ids.ts';
 import { isLoopback } from '../shared/loopback.ts';
 import type { RestoreOptions, RestoreOutcome } from '../shared/restore.ts';
@@ -28,6 +28,7 @@ import {
 import { type DrainTimes, drain } from './process/drain.ts';
 import { type LogFile, openLogFile } from './process/log-file.ts';
 import { vaultSettings } from './process/master-key-stores.ts';
+import { openStorage } from './process/open-storage.ts';
 import { outliveFaults } from './process/outlive-faults.ts';
 import { createReloader } from './process/reloader.ts';
 import { requestLogger } from './process/request-logger.ts';
@@ -37,10 +38,9 @@ import { unlockAtStart } from './process/unlock-at-start.ts';
 import { watchConfig } from './process/watch-config.ts';
 import { welcome } from './process/welcome.ts';
 import { elapsed, worldOfProcess } from './process/world-of-process.ts';
-import { boundYoungGeneration } from './process/young-generation.ts';
 import { ContentThread } from './storage/content/content-thread.ts';
 import { DataFileUnusable, DataMoved } from './storage/sqlite/engine/errors.ts';
-import { openSqliteStorage } from './storage/sqlite/open.ts';
+import type { Storage } from './storage/storage.ts';
 import { createTelemetry } from './telemetry/telemetry.ts';
 import { createProviderNetwork, type ProviderNetwork } from './upstream/provider-network.ts';
 import { configuredProviders, detectLocalProviders } from './upstream/providers-from-config.ts';
@@ -93,7 +93,7 @@ interface Resources {
   log: PinoLog;
   logFile: LogFile;
   network: ProviderNetwork;
-  storage: Awaited<ReturnType<typeof openSqliteStorage>>;
+  storage: Storage;
   world: World;
   stop: AbortController;
   /** Aborted when storage failed: running calls can no longer be completed then. */
@@ -102,13 +102,12 @@ interface Resources {
 
 /** Opens the resources, runs the daemon and closes them again. */
 async function run(config: Config, environment: Environment): Promise<ExitCode> {
-  boundYoungGeneration();
   await prepareDataFolder(config.dataFolder);
   const logFile = openLogFile({ folder: config.dataFolder });
   const log = createLog(config.logLevel, { stderr: environment.stderr, file: logFile });
   const network = await createProviderNetwork(config, { elapsed, log, stderr: environment.stderr });
   const world = worldOfProcess(network.send);
-  const storage = await openSqliteStorage({ folder: config.dataFolder, now: world.now, log, settledEvent });
+  const storage = await openStorage(config, { now: world.now, log, settledEvent });
   const stop = new AbortController();
   const failure = new AbortController();
   let exit: ExitCode = exitCodes.done;
@@ -211,7 +210,16 @@ async function buildDaemon(config: Config, resources: Resources) {
     providers,
     reloader,
     storage,
-    content: new ContentThread({ memoryBytes: () => settings.capture.memoryBytes, log }),
+    content: new ContentThread({
+      settings: () => {
+        const { memoryBytes, disk, redaction } = settings.capture;
+        return { memoryBytes, disk, redaction };
+      },
+      isOnDisk: () => settings.capture.content === 'disk',
+      disk: { file: contentFile(dataFolder), dataKey: sealingKey.key },
+      now: world.now,
+      log,
+    }),
     telemetry,
     world,
     callLog: createCallLog({
@@ -257,6 +265,7 @@ function openServer(
     shedsLoad: config.shedsLoad,
     isDiskFull: storage.isDiskFull,
     allowedHosts: config.allowedHosts,
+    trustedProxies: config.trustedProxies,
     publicUrl: () => settings.publicUrls.api,
     allowedOrigins: config.corsOrigins,
     onFinish: requestLogger({
@@ -270,7 +279,7 @@ function openServer(
   });
 }
 
-/** Opens the listeners, and tells commands where. Returns the local providers, which may be found later. */
+/** Opens the listeners, and writes the file by which commands find them. Returns the local providers, which may be found later. */
 async function listen(
   server: Awaited<ReturnType<typeof createServer>>,
   { address, app, makeId, startedAt }: Daemon,
@@ -299,7 +308,7 @@ be decrypted with the new key. If you have the old file, stop the daemon and put
     log.warn({}, message);
     environment.stderr.write(`Warning: ${message}\n`);
   }
-  await app.recover();
+  await app.prepare();
   return secrets;
 }
 
@@ -350,8 +359,6 @@ async function checkAfterStart(
   } catch (error) {
     log.warn({ err: error }, 'prices could not be loaded');
   }
-  // Node itself writes its cache of compiled code at the exit only, and not if the daemon is killed.
-  flushCompileCache();
   if (stopped.aborted) return;
   try {
     const { ok, problems } = (await storage.checkIfDue()) ?? { ok: true };

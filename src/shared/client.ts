@@ -53,6 +53,12 @@ export interface Client {
     options?: CallOptions,
     // Inferring the endpoint from how the result is used would cost the compiler 150,000 types.
   ): Promise<NoInfer<Result<E>>>;
+  /** Yields the body of an answer that is no JSON, as it arrives. Throws like `call`. */
+  text<E extends Endpoint>(
+    endpoint: E | Address<E>,
+    input: Input<E>,
+    options?: CallOptions,
+  ): AsyncGenerator<string, void>;
   /**
    * Yields the events of a stream until it ends; `data: [DONE]` ends it and is not yielded. Throws ReceivedError when
    * the service returns an error before the stream starts. Breaking out of the loop, or aborting the signal, ends the
@@ -148,6 +154,12 @@ export function createClient({ baseUrl, token, workspace, send, onHeaders }: Cli
       } catch {
         throw new NotTheService(base);
       }
+    },
+    async *text(endpoint, input, options = {}) {
+      const answer = await open(endpoint, input as AnyInput, '*/*', options);
+      const decoder = new TextDecoder();
+      for await (const bytes of answer.body) yield decoder.decode(bytes, { stream: true });
+      yield decoder.decode();
     },
     async *stream(endpoint, input, options = {}) {
       const answer = await open(endpoint, input as AnyInput, 'text/event-stream', options);

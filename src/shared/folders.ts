@@ -21,9 +21,16 @@ export const dataFiles = {
   dataKey: 'data-key',
   /** The model listings last fetched from providers. */
   listings: 'models.json',
+  /** A page that leads the browser to a sign-in link; 0600. */
+  redirect: 'open.html',
   /** The models of the embedded engine. */
   engineModels: 'engine-models.json',
 } as const;
+
+/** The content of calls, where it is kept on disk. */
+export function contentFile(folder: string): string {
+  return `${folder}/content.db`;
+}
 
 /** The log files, newest first; older ones may not exist. */
 export function logFiles(folder: string): string[] {

@@ -32,6 +32,7 @@ const idPrefixes = [
   'ap',
   'wal',
   'dep',
+  'firing',
 ] as const;
 
 export type IdPrefix = (typeof idPrefixes)[number];

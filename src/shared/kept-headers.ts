@@ -1,3 +1,5 @@
+import { removedText } from './redaction.ts';
+
 /** Headers whose values are kept. Others may be secret or identify people, and are left out. */
 const keptHeaders: ReadonlySet<string> = new Set([
   'accept',
@@ -35,7 +37,6 @@ const credentialHeaders: ReadonlySet<string> = new Set([
   'x-api-key',
   'x-goog-api-key',
 ]);
-const removed = '[removed]';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -47,7 +48,7 @@ export function keptHeadersIn(headers: Headers): string[] {
     if (value === undefined) continue;
     const lower = name.toLowerCase();
     if (isKept(lower)) kept.push(name, String(value));
-    else if (credentialHeaders.has(lower)) kept.push(name, removed);
+    else if (credentialHeaders.has(lower)) kept.push(name, removedText);
   }
   return kept;
 }

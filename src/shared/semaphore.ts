@@ -8,8 +8,8 @@ interface RunOptions {
 }
 
 /**
- * Runs a few tasks at a time. The others wait, and those of each owner take turns with those of the others, so that someone
- * who sends many delays nobody else by more than one.
+ * Runs a few tasks at a time. The owners of the waiting tasks take turns, so that one with many tasks delays another by one
+ * task at most.
  */
 export class Semaphore {
   /** Asked each time, as a reload may change it. */

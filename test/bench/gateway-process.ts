@@ -10,14 +10,14 @@ import { modelName, paths, requestBody } from './wires.ts';
 
 const giveUpAfterMs = 60_000;
 
-/** Writes the configuration of a gateway whose providers are the mock, once for each wire format. */
-export function prepareHome(folder: string, providerPort: number): void {
+/** Writes the configuration of a gateway whose providers are the mock, once for each wire format; `more` is YAML. */
+export function prepareHome(folder: string, providerPort: number, more = ''): void {
   const upstream = (name: string, wire: string) =>
     `  - {name: ${name}, base_url: "http://127.0.0.1:${providerPort}/v1", models: ["*"], wire: ${wire}, ` +
     'prices: {input: "1", output: "2"}}\n';
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const upstreams = ['chat', 'responses', 'messages'].map((wire) => upstream(`mock-${wire}`, wire)).join('');
-  writeFileSync(join(folder, 'config.yaml'), `local_servers: false\nupstreams:\n${upstreams}`);
+  writeFileSync(join(folder, 'config.yaml'), `local_servers: false\n${more}upstreams:\n${upstreams}`);
 }
 
 /** Starts a built program on that folder and waits until it has answered a model call. `nodeOptions` are as in NODE_OPTIONS. */

@@ -33,7 +33,7 @@ async function get(args: string[], jq: string, options: RunOptions = {}): Promis
 const nowhere = 'http://127.0.0.1:9';
 // Checking an unreachable provider prints a result and sets the exit code.
 const codeOf = (name: string) =>
-  ['provider-keys check', 'peer check'].includes(name) ? exitCodes.tryLater : exitCodes.done;
+  ['provider-keys check', 'peer check', 'alerts test'].includes(name) ? exitCodes.tryLater : exitCodes.done;
 const escapeCode = '\u001b';
 const colour = new RegExp(`${escapeCode}\\[[\\d;]*m`);
 

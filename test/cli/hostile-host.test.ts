@@ -144,6 +144,27 @@ usage
 usage req_1
 traces
 traces req_1
+traces show req_1 --body
+traces show req_1 --cost
+traces show req_1 --context
+traces show req_1 --wire
+traces show req_1 --timing
+traces show req_1 --as curl
+traces show req_1 --as python
+traces search hello
+traces count
+traces cancel req_1
+usage --latency
+usage series
+capture
+capture wire
+capture clear
+budgets
+budgets show a
+alerts
+alerts show a
+alerts fired
+providers health
 tail
 cache show
 cache clear

@@ -329,8 +329,10 @@ test.each(refusedLogins)(
       : await withPeople(endpoint);
     const { path, method, headers } = requestOf(endpoint, exampleOf(endpoint, ids));
     const login = who === 'member' ? others.member : place.stranger.login;
+    // Where no path names the workspace, a member acts in it by this header.
+    const acting = who === 'member' ? { 'x-workspace-id': place.workspace } : {};
     const ask = async (url: string, body?: string) => {
-      const all = { ...headers, 'content-type': 'application/json', ...bearer(login) };
+      const all = { ...headers, ...acting, 'content-type': 'application/json', ...bearer(login) };
       const answer = await fetch(place.daemon.url + url, {
         method: method ?? 'GET',
         headers: all,
@@ -357,9 +359,10 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PR
 test.each(named(endpoints))('%s returns 405 for other methods, to any caller', async (_id, endpoint) => {
   const { path: url } = requestOf(endpoint, exampleOf(endpoint, placeholderIds));
   const matching = endpoints.filter((it) => patternOf(it).test(url));
-  // A path without parameters goes before those that would take its last part for an id.
-  const literal = matching.filter(({ path }) => !path.includes('{'));
-  const served = (literal.length > 0 ? literal : matching).map((it) => it.method as string);
+  // A path with fewer parameters goes before those that would take a part of it for an id.
+  const parameters = ({ path }: Endpoint) => path.split('{').length;
+  const fewest = Math.min(...matching.map(parameters));
+  const served = matching.filter((it) => parameters(it) === fewest).map((it) => it.method as string);
   if (served.includes('GET')) served.push('HEAD');
   const callers = [{}, bearer(place.daemon.key), bearer(place.daemon.login)];
   for (const [index, method] of methods.filter((it) => !served.includes(it)).entries()) {

@@ -32,11 +32,16 @@ const create = (daemon: Pick<RunningDaemon, 'url' | 'login'>, json: object, as?:
 const runsOf = (daemon: Pick<RunningDaemon, 'url' | 'login'>, { id }: Json): Promise<Json[]> =>
   asked(daemon, ['GET', `/api/autopilots/${id}/runs`]);
 
-/** The environment of a daemon whose clock shows the given second of a minute, `minutes` from now. */
-function clockAt(second: number, minutes = 0): Record<string, string> {
-  const now = Date.now();
-  const wanted = now - (now % minuteMs) + minutes * minuteMs + second * 1000;
-  return { CLOCK_AHEAD_MS: String(wanted - now) };
+/**
+ * Clocks of daemons that start one after the other: the environment of each shows the given second of the minute in which
+ * the first one starts, `minutes` later.
+ */
+function clocks(): (second: number, minutes?: number) => Record<string, string> {
+  const first = Date.now();
+  const minute = first - (first % minuteMs);
+  return (second, minutes = 0) => ({
+    CLOCK_AHEAD_MS: String(minute + minutes * minuteMs + second * 1000 - Date.now()),
+  });
 }
 
 /** Events of a daemon that are stored. */
@@ -162,7 +167,7 @@ describe('scheduled runs', () => {
   const config = 'default_model: sim/echo\n';
 
   test('start by themselves, in a new chat, and are listed', async () => {
-    const daemon = await startChildDaemon({ config, env: clockAt(54) });
+    const daemon = await startChildDaemon({ config, env: clocks()(54) });
     onTestFinished(() => daemon.remove());
     const autopilot = await create(daemon, { schedule });
     const run = await eventually('the run', async () =>
@@ -176,6 +181,7 @@ describe('scheduled runs', () => {
   });
 
   test('that were missed while the daemon was down are reported once, and not made up for', async () => {
+    const clockAt = clocks();
     let daemon = await startChildDaemon({ config, env: clockAt(10) });
     onTestFinished(() => daemon.remove());
     const autopilot = await create(daemon, { schedule });
@@ -205,6 +211,7 @@ describe('scheduled runs', () => {
     onTestFinished(() => rm(folder, { recursive: true }));
     const script = join(folder, 'script.yaml');
     await writeFile(script, 'default: {latency_ms: 600000, reply: Too late.}\n');
+    const clockAt = clocks();
     let daemon = await startChildDaemon({ config: `${config}simulate: ${script}\n`, env: clockAt(54) });
     onTestFinished(() => daemon.remove());
     const autopilot = await create(daemon, { schedule });
@@ -218,7 +225,7 @@ describe('scheduled runs', () => {
   });
 
   test('end with the key that set the schedule', async () => {
-    const daemon = await startChildDaemon({ config, env: clockAt(54) });
+    const daemon = await startChildDaemon({ config, env: clocks()(54) });
     onTestFinished(() => daemon.remove());
     const json = { name: 'pilot', scopes: ['workspace', 'responses', 'threads'] };
     const { body } = await askDaemon(daemon, 'POST', '/v1/workspaces/me/keys', { as: daemon.login, json });

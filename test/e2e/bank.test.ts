@@ -182,12 +182,28 @@ class Bank {
       WHERE i.state = 'paid' AND c.used_at IS NULL`;
     // Each invoice of a node expires an hour after it was issued, so its proofs are settled above.
     if (!this.node) await eventually('every payment is used or became credit', () => count(unredeemed) === 0);
-    const pending = database
-      .prepare<[], string>("SELECT payment_hash FROM payments WHERE state = 'pending'")
-      .pluck();
-    // What a killed daemon did not send stays pending, as nobody can tell that it will never be.
-    const isFollowed = () => pending.all().every((hash) => !this.node?.outgoing.has(hash));
+    const pending = database.prepare<[], { hash: string; createdAt: number }>(
+      "SELECT payment_hash AS hash, created_at AS createdAt FROM payments WHERE state = 'pending'",
+    );
+    // What a killed daemon did not send stays pending, as nobody can tell that it will never be: what the node may know of its
+    // invoice is an earlier attempt. LND reports in which second that started.
+    const isKnown = ({ hash, createdAt }: { hash: string; createdAt: number }) =>
+      (this.node?.outgoing.get(hash)?.startedAt ?? 0) >= Math.floor(createdAt / 1000) * 1000;
+    const isFollowed = () => !pending.all().some(isKnown);
     await eventually('every payment that the node knows has ended', isFollowed);
+    // They are looked up one after the other, the latest last.
+    const credited = database
+      .prepare<[], string>("SELECT payment_hash FROM invoices WHERE state = 'paid'")
+      .pluck();
+    const isCredited = () => {
+      const known = new Set(credited.all());
+      return (this.node ? outsidePayments(this.node).received : []).every(({ paymentHash }) =>
+        known.has(paymentHash),
+      );
+    };
+    await eventually('every payment that the node received is credited', isCredited, {
+      withinMs: 60_000 + operations * 10,
+    });
     await this.audit();
     const { data } = await this.#look(this.owner, '/v1/admin/credit');
     for (const { workspace } of this.users) {
@@ -274,7 +290,7 @@ class Bank {
 
   async #newInvoice(owner: User, amountSats: number): Promise<KnownInvoice> {
     const { status, body } = await this.#ask(owner, '/api/payments/invoice', { amountSats });
-    expect(status).toBe(200);
+    expect(status, JSON.stringify(body)).toBe(200);
     const { paymentRequest: text, paymentHash: hash } = body.data.invoice;
     const invoice = { text, hash, sats: amountSats, owner };
     this.#invoices.push(invoice);

@@ -1,7 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { TraceContent } from '../../src/shared/contract/content.ts';
+import { signUpAgent } from '../support/agents.ts';
 import { type DaemonWithStranger, startWithStranger } from '../support/daemon-with-stranger.ts';
 import { type FakeOpenAi, startFakeOpenAi } from '../support/fake-openai.ts';
+import { openSocket } from '../support/socket-client.ts';
 
 const providerKey = 'sk-PROVIDERKEYCANARY0123456789abcdefghij';
 const otherKey = 'sk-OTHERKEYCANARY0123456789abcdefghijklmn';
@@ -15,6 +21,7 @@ beforeAll(async () => {
     config: `upstreams:
   - { name: up, base_url: "${fake.baseUrl}", models: ["*"], key_env: UP_KEY }
   - { name: back, base_url: "${fake.baseUrl}", models: ["*"], key_env: UP_KEY }
+  - { name: free, base_url: "${fake.baseUrl}", models: ["*"], key_env: UP_KEY, prices: { input: "0", output: "0" } }
 aliases: { both: [up/any, back/any] }
 `,
     env: { UP_KEY: providerKey },
@@ -140,6 +147,122 @@ describe('the content of a call', () => {
   });
 });
 
+test('of a long stream is whole, although it is handed over in pieces', async () => {
+  const text = 'All of this is kept, word by word. '.repeat(1_000);
+  fake.script({ text });
+  const { answer, reads } = await contentOf(await call({ ...hello(), stream: true }));
+  expect(answer).toMatchObject({ is_cut: false, body: { is_partial: false } });
+  expect(json(answer?.body).choices[0].message.content).toBe(text);
+  expect(reads?.reduce((sum, { characters }) => sum + characters, 0)).toBe(text.length);
+});
+
+test('of a call over a WebSocket, and of a background response', async () => {
+  const newest = async () =>
+    (await get<{ data: { request_id: string; response_id: string }[] }>('/v1/traces?limit=1')).body.data[0];
+  fake.script({ text: 'Over a socket.' });
+  const socket = await openSocket(`${place.daemon.url}/v1/responses`, { key: place.daemon.key });
+  const asked = { type: 'response.create', model: 'up/any', input: 'Do you read me?' };
+  const { response } = (await socket.ask(asked)).at(-1) as never as { response: { id: string } };
+  const trace = await newest();
+  expect(trace?.response_id).toBe(response.id);
+  const overSocket = await contentOf(String(trace?.request_id));
+  expect(json(overSocket.request?.body)).toMatchObject({ input: 'Do you read me?' });
+  expect(JSON.stringify(json(overSocket.answer?.body).output)).toContain('Over a socket.');
+
+  fake.script({ text: 'In the background.' });
+  const request = await call({ input: 'Later, please.', background: true }, { path: '/v1/responses' });
+  await expect.poll(async () => (await contentOf(request)).is_complete).toBe(true);
+  const later = await contentOf(request);
+  expect(json(later.request?.body)).toMatchObject({ input: 'Later, please.', background: true });
+  expect(JSON.stringify(json(later.answer?.body).output)).toContain('In the background.');
+});
+
+test('has the error of a provider that answers with status 200', async () => {
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end('{"error":{"message":"Overloaded, says a 200.","code":503}}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const odd = await startWithStranger({
+    config: `upstreams: [{ name: odd, base_url: "http://127.0.0.1:${port}", models: ["*"] }]\n`,
+  });
+  onTestFinished(() => void odd.daemon.stop());
+  for (const stream of [false, true]) {
+    const reply = await odd.daemon.fetch('/v1/chat/completions', {
+      json: { model: 'odd/any', stream, ...hello() },
+    });
+    await reply.text();
+    const path = `/v1/traces/${reply.headers.get('x-request-id')}/content`;
+    const headers = { authorization: `Bearer ${odd.daemon.login}` };
+    const content = (await (await odd.daemon.fetch(path, { headers })).json()) as TraceContent;
+    expect(content.attempts?.[0]).toMatchObject({ provider: 'odd', status: 200 });
+    expect(content.attempts?.[0]?.response_body?.text).toContain('Overloaded, says a 200.');
+  }
+});
+
+test('of a decision has the questions, what providers were asked, and the answers', async () => {
+  fake.script({ error: { status: 400, message: 'No such option: logprobs' } });
+  const question = { type: 'predicate', name: 'late', instructions: 'Is it late?' };
+  const body = { model: 'free/any', input: 'The owls are out.', questions: [question] };
+  const failed = await call(body, { path: '/v1/decisions' });
+  const { attempts, answer, ...content } = await contentOf(failed);
+  expect(content).toMatchObject({ endpoint: '/v1/decisions', is_complete: true });
+  expect(json(content.request?.body)).toEqual(body);
+  const asked = attempts?.find(({ status }) => status === 400);
+  expect(asked?.provider).toBe('free');
+  expect(asked?.body?.text).toContain('The owls are out.');
+  expect(asked?.response_body?.text).toContain('No such option');
+  expect(answer?.body).toBeNull();
+
+  const decided = await contentOf(await call({ ...body, model: 'sim/assistant' }, { path: '/v1/decisions' }));
+  expect(json(decided.answer?.body).answers).toMatchObject([{ type: 'predicate', name: 'late' }]);
+  const unkept = await call(body, { path: '/v1/decisions', headers: { 'x-service-capture': 'off' } });
+  expect((await get(`/v1/traces/${unkept}/content`)).status).toBe(404);
+});
+
+test('its composition tells what fills the context, and what is new since the call before', async () => {
+  const tools = (time: string) => [
+    { type: 'function', function: { name: 'look', description: `${'Looks. '.repeat(100)} ${time}` } },
+  ];
+  const opening = { role: 'user', content: `Composition. ${'long '.repeat(200)}` };
+  const first = await call({ messages: [opening], tools: tools('12:03') });
+  const later = [opening, { role: 'assistant', content: 'Yes.' }, { role: 'user', content: 'And?' }];
+  await call(hello('Another conversation in between.'));
+  const second = await call({ messages: later, tools: tools('12:03') });
+  const third = await call({ messages: later, tools: tools('12:04') });
+
+  const content = await contentOf(second, '?part=composition');
+  expect([content.request, content.attempts, content.answer]).toEqual([null, null, null]);
+  const { composition } = content;
+  expect(composition?.by_kind.map(({ kind, parts }) => [kind, parts])).toEqual([
+    ['message', 3],
+    ['tool', 1],
+    ['parameter', 1],
+  ]);
+  expect(composition?.parts.map(({ path, first_seen_in: seen }) => [path, seen])).toMatchObject([
+    ['tools[0]', first],
+    ['messages[0]', first],
+    ['messages[1]', second],
+    ['messages[2]', second],
+    ['model', expect.any(String)],
+  ]);
+  expect(composition?.previous).toMatchObject({ request_id: first, unchanged_parts: 2, break: null });
+  const [, message] = composition?.parts ?? [];
+  const page = await contentOf(second, `?part=request&at=${message?.at}&limit=${message?.characters}`);
+  expect(json(page.request?.body)).toEqual(opening);
+
+  const { composition: changed } = await contentOf(third, '?part=composition');
+  expect(changed?.previous).toMatchObject({
+    request_id: second,
+    unchanged_tokens: 0,
+    break: { path: 'tools[0].function.description', change: 'changed' },
+  });
+  expect(changed?.previous?.break?.before).toMatch(/12:03$/);
+  expect(changed?.parts[1]?.hash).toBe(message?.hash);
+});
+
 test('credentials are not in it, wherever they were', async () => {
   const asked = hello(`Use ${otherKey} and ${place.daemon.key}.`);
   fake.script({ error: { status: 400, message: `Wrong: ${providerKey}` } });
@@ -153,6 +276,52 @@ test('credentials are not in it, wherever they were', async () => {
     const all = JSON.stringify(await contentOf(request));
     for (const secret of [providerKey, otherKey, place.daemon.key]) expect(all).not.toContain(secret);
     expect(all).toContain('[removed]');
+  }
+});
+
+test('prompts are where they may be and nowhere else, whoever calls and whatever the header says', async () => {
+  const agent = await signUpAgent(place.daemon);
+  const { id, secret: silenced } = await place.issue(['responses']);
+  await place.daemon.fetch(`/v1/workspaces/me/keys/${id}/defaults`, {
+    method: 'PUT',
+    json: { capture: 'off' },
+    headers: { authorization: `Bearer ${place.daemon.login}` },
+  });
+  const callers = {
+    host: { key: place.daemon.key, kept: [undefined, 'memory', 'disk'] },
+    login: { key: place.daemon.login, kept: [undefined, 'memory', 'disk'] },
+    silenced: { key: silenced, kept: [] },
+    stranger: { key: place.stranger.key, kept: ['memory', 'disk'] },
+    agent: { key: agent.secret, kept: ['memory', 'disk'] },
+  } as const;
+  const readers = [place.daemon.login, place.stranger.login];
+  for (const [name, { key, kept }] of Object.entries(callers)) {
+    for (const header of [undefined, 'off', 'memory', 'disk', 'ON']) {
+      const canary = `canary-${name}-${header}`;
+      const request = await call(hello(canary), {
+        key,
+        ...(header !== undefined && { headers: { 'x-service-capture': header } }),
+      });
+      const seen = await Promise.all(
+        readers.map(async (reader) => (await get(`/v1/traces/${request}/content`, reader)).status === 200),
+      );
+      const isKept = (kept as readonly (string | undefined)[]).includes(header);
+      // No login reads what agents ask.
+      const expected = { host: 0, login: 0, silenced: 0, stranger: 1, agent: undefined }[name];
+      expect([name, header, seen]).toEqual([name, header, readers.map((_, at) => isKept && at === expected)]);
+      for (const [at, reader] of readers.entries()) {
+        const found = await get<{ matches: object[] }>(`/v1/traces/search?text=${canary}`, reader);
+        expect(found.body.matches).toHaveLength(seen[at] ? 1 : 0);
+      }
+    }
+  }
+  const { stdout, stderr } = place.daemon.printed();
+  const traces = await get('/v1/traces?limit=100');
+  for (const text of [stdout, stderr, JSON.stringify(traces.body)]) expect(text).not.toContain('canary-');
+  for (const name of readdirSync(place.daemon.home)) {
+    const path = join(place.daemon.home, name);
+    if (statSync(path).isFile())
+      expect([name, readFileSync(path).includes('canary-')]).toEqual([name, false]);
   }
 });
 
@@ -194,6 +363,43 @@ describe('who may read it', () => {
   });
 });
 
+test('a workspace and a key decide what is kept of their calls, within what the host keeps', async () => {
+  const levelOf = async (secret: string) => {
+    const { level, source } = (await get<{ level: string; source: string }>('/v1/capture', secret)).body;
+    return [level, source];
+  };
+  const put = async (path: string, capture: string | null, method: string, login = place.daemon.login) => {
+    const reply = await place.daemon.fetch(path, {
+      method,
+      json: { capture },
+      headers: { authorization: `Bearer ${login}` },
+    });
+    expect(reply.status).toBe(200);
+  };
+  const isKept = async (key: string, login = place.daemon.login) =>
+    (await get(`/v1/traces/${await call(hello(), { key })}/content`, login)).status === 200;
+  const { id, secret } = await place.issue(['responses', 'content:read']);
+  expect(await levelOf(secret)).toEqual(['memory', 'host']);
+  await put(`/v1/workspaces/me/keys/${id}/defaults`, 'off', 'PUT');
+  expect(await levelOf(secret)).toEqual(['off', 'key']);
+  expect([await isKept(secret), await isKept(place.daemon.key)]).toEqual([false, true]);
+  await put(`/v1/workspaces/me/keys/${id}/defaults`, 'disk', 'PUT');
+  expect(await levelOf(secret)).toEqual(['memory', 'host']);
+
+  await put('/v1/workspaces/me', 'off', 'PATCH');
+  expect(await levelOf(secret)).toEqual(['off', 'workspace']);
+  expect(await isKept(place.daemon.key)).toBe(false);
+  await put('/v1/workspaces/me', null, 'PATCH');
+  expect(await isKept(place.daemon.key)).toBe(true);
+
+  const { key, login } = place.stranger;
+  expect(await levelOf(login)).toEqual(['off', 'unasked']);
+  await put('/v1/workspaces/me', 'memory', 'PATCH', login);
+  expect(await levelOf(login)).toEqual(['memory', 'workspace']);
+  expect(await isKept(key, login)).toBe(true);
+  await put('/v1/workspaces/me', null, 'PATCH', login);
+});
+
 describe('search', () => {
   const search = async (query: Record<string, string>) =>
     (
@@ -223,6 +429,32 @@ describe('search', () => {
     expect(await search({ text: 'forty-two', key: id })).toHaveLength(1);
     expect(await search({ text: 'forty-two', key: 'key_other' })).toEqual([]);
     expect(await search({ text: 'forty-two', until: '2020-01-01' })).toEqual([]);
+  });
+
+  test('finds only in calls that match a query, and so are they deleted', async () => {
+    const tagged = (team: string) => ({ headers: { 'x-service-tags': `team=${team}` } });
+    const [red, blue] = [
+      await call(hello('A walrus.'), tagged('red')),
+      await call(hello('A walrus.'), tagged('blue')),
+    ];
+    const rejected = await call({ ...hello('A walrus sings.'), model: 'nobody/none' });
+    const found = async (q: string) => (await search({ text: 'walrus', q })).map(({ request_id: id }) => id);
+    expect(await found('tag:team=red')).toEqual([red]);
+    expect(await found('status:rejected')).toEqual([rejected]);
+    expect(await found('-status:completed tag:team=red')).toEqual([]);
+    const remove = async (q: string) =>
+      (
+        await get<{ deleted?: number }>(
+          `/v1/traces/content?${new URLSearchParams({ q })}`,
+          undefined,
+          'DELETE',
+        )
+      ).body;
+    expect(await remove('tag:team=blue')).toMatchObject({ deleted: 1 });
+    expect((await get(`/v1/traces/${blue}/content`)).status).toBe(404);
+    expect((await get(`/v1/traces/${red}/content`)).status).toBe(200);
+    for (const q of ['"text"', 'colour:red'])
+      expect(await remove(q)).toMatchObject({ error: { code: 'invalid_request', param: 'q' } });
   });
 });
 

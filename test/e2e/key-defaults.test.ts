@@ -45,7 +45,7 @@ async function ask(secret: string, body: object, { path = '/v1/responses', to = 
 describe('a key that uses the cache by default', () => {
   test('uses it in both formats, unless a call opts out', async () => {
     const { secret, defaults } = await issue({ defaults: { cache: 'read-write' } });
-    expect(defaults).toEqual({ cache: 'read-write', store: null, events: null });
+    expect(defaults).toEqual({ cache: 'read-write', store: null, events: null, capture: null });
     const input = 'What is a mutex?';
     expect((await ask(secret, { input })).cache).toBe('miss');
     expect((await ask(secret, { input })).cache).toBe('hit');
@@ -67,6 +67,7 @@ describe('a key that uses the cache by default', () => {
       cache: 'read-write',
       store: null,
       events: null,
+      capture: null,
     });
     expect((await ask(secret, { input })).cache).toBe('miss');
     expect((await ask(secret, { input })).cache).toBe('hit');
@@ -75,6 +76,7 @@ describe('a key that uses the cache by default', () => {
       cache: null,
       store: false,
       events: null,
+      capture: null,
     });
     expect((await ask(secret, { input })).cache).toBeNull();
   });
@@ -85,7 +87,7 @@ describe('a key that uses the cache by default', () => {
       defaults: { cache: 'read-only', store: false },
     });
     const heir = await issue({ scopes: ['responses'], defaults: { store: true } }, parent.secret);
-    expect(heir.defaults).toEqual({ cache: 'read-only', store: true, events: null });
+    expect(heir.defaults).toEqual({ cache: 'read-only', store: true, events: null, capture: null });
   });
 
   test('rejects an unknown mode, and cannot change itself', async () => {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,6 +12,7 @@ import { callModel, completeCall, type ModelAnswer, parseStream } from '../suppo
 
 /** `KILLS=1000` for a night. */
 const kills = Number(process.env.KILLS ?? 3);
+const limitMs = 120_000 + kills * 10_000;
 const clients = 12;
 const usage = { input: 100, output: 50 };
 const price = usage.input * nanoUsdPerToken.input + usage.output * nanoUsdPerToken.output;
@@ -30,7 +32,9 @@ afterAll(async () => {
 /** Starts the daemon, on the folder of the last one if there was one. */
 async function start(): Promise<ChildDaemon> {
   if (daemon) await kill(daemon);
-  daemon = await startChildDaemon(daemon ? { home: daemon.home } : { config: chaosConfig(chaos.baseUrl) });
+  daemon = await startChildDaemon(
+    daemon ? { home: daemon.home } : { config: chaosConfig(chaos.baseUrl, 'capture: { content: disk }\n') },
+  );
   return daemon;
 }
 
@@ -81,27 +85,54 @@ async function keepCalling(
   }
 }
 
+/** The number of calls whose content is on disk. */
+function keptContent(home: string): number {
+  const file = join(home, 'content.db');
+  if (!existsSync(file)) return 0;
+  const content = new Database(file, { readonly: true });
+  try {
+    return content.prepare<[], number>('SELECT count(*) FROM captures').pluck().get() ?? 0;
+  } catch {
+    // Its tables are not made yet.
+    return 0;
+  } finally {
+    content.close();
+  }
+}
+
 describe('a daemon killed under load', () => {
-  test(`loses no delivered answer and settles the others, ${kills} times`, async () => {
-    const reported = new Map<string, number>();
-    for (let killed = 0; killed < kills; killed += 1) {
+  test(
+    `loses no delivered answer and settles the others, ${kills} times`,
+    async () => {
+      const reported = new Map<string, number>();
+      for (let killed = 0; killed < kills; killed += 1) {
+        const running = await start();
+        expectBooks(readLedger(running.home), reported);
+        let isOver = false;
+        const calling = Array.from({ length: clients }, () => keepCalling(running, reported, () => isOver));
+        // The moment of the kill depends on nothing in the daemon.
+        const after = reported.size + Math.floor(Math.random() * clients * 4);
+        await eventually('there is load', () => {
+          return keptContent(running.home) > 0 && reported.size >= after && chaos.busy > 0;
+        });
+        isOver = true;
+        await kill(running);
+        await Promise.all(calling);
+      }
       const running = await start();
-      expectBooks(readLedger(running.home), reported);
-      let isOver = false;
-      const calling = Array.from({ length: clients }, () => keepCalling(running, reported, () => isOver));
-      // The moment of the kill depends on nothing in the daemon.
-      const after = reported.size + Math.floor(Math.random() * clients * 4);
-      await eventually('there is load', () => reported.size >= after && chaos.busy > 0);
-      isOver = true;
-      await kill(running);
-      await Promise.all(calling);
-    }
-    const running = await start();
-    const ledger = readLedger(running.home);
-    expectBooks(ledger, reported);
-    expect(reported.size).toBeGreaterThan(kills);
-    expect(ledger.usage.some(({ status }) => status === 'interrupted')).toBe(true);
-  }, 600_000);
+      const ledger = readLedger(running.home);
+      expectBooks(ledger, reported);
+      expect(reported.size).toBeGreaterThan(kills);
+      expect(ledger.usage.some(({ status }) => status === 'interrupted')).toBe(true);
+      // The file with the content of the calls is sound, too, and the daemon goes on with it.
+      expect(keptContent(running.home)).toBeGreaterThan(0);
+      const content = new Database(join(running.home, 'content.db'), { readonly: true });
+      expect(content.pragma('integrity_check', { simple: true })).toBe('ok');
+      content.close();
+      expect(running.printed().stderr).not.toContain('content.db');
+    },
+    limitMs,
+  );
 
   function expectBooks({ usage: rows, holds, faults }: Ledger, reported: ReadonlyMap<string, number>): void {
     expect({ holds, faults }).toEqual({ holds: [], faults: [] });

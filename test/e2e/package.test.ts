@@ -117,6 +117,8 @@ describe('the package', () => {
       /^config\.schema\.json$/,
       /^third-party-licenses\.txt$/,
       /^build\/jq\.wasm$/,
+      /^web\/index\.html$/,
+      /^web\/[a-z\d-]+-[\w-]{8}\.(js|css|svg)(\.(br|gz))?$/,
       /^prebuilds\/[a-z0-9]+-[a-z0-9]+\/keytar\.node$/,
     ];
     for (const path of dist.map((one) => one.slice('dist/'.length)))

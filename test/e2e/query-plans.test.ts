@@ -103,7 +103,13 @@ test('no long read scans a table that grows with history', async () => {
     { status: 'completed' as const, model: 'sim/echo' },
   ]) {
     long.traces({ ...empty, ...filter, ...more });
-    long.rejections({ ...empty, ...filter, workspaceIds: [workspace, null] });
+    long.rejections({
+      ...empty,
+      ...filter,
+      terms: [],
+      minTotalMs: undefined,
+      workspaceIds: [workspace, null],
+    });
   }
   long.responses({ workspaceId: workspace, at: Date.now(), after: undefined, limit: 20 });
   database.close();

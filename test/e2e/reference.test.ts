@@ -119,6 +119,10 @@ const modelCalls = [
   'createMessage',
   'countMessageTokens',
   'countInputTokens',
+  'previewResponse',
+  'previewChatCompletion',
+  'previewMessage',
+  'previewEmbedding',
   'createEmbedding',
   'compactResponse',
 ];
@@ -213,8 +217,8 @@ test('the page holds few elements until a section is opened', () => {
   expect(elements).toBeLessThan(3000);
 });
 
-test('`/` is a page that leads to it', async () => {
-  const home = await fetch(`${daemon.url}/`, { headers: { accept: 'text/html' } });
+test('`/` is a page that leads to it, for clients that are no browsers', async () => {
+  const home = await fetch(`${daemon.url}/`);
   const text = await home.text();
   expect([home.status, home.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
   expect(text).toContain('<a class="button" href="/docs">API reference</a>');

@@ -58,6 +58,22 @@ test('a call keeps who made it, for what, and at which prices', async () => {
   }
 });
 
+test('responses that continue each other are a conversation, named after the first', async () => {
+  const { daemon } = place;
+  let previous: string | undefined;
+  const conversations: (string | null)[] = [];
+  const ids: string[] = [];
+  for (const input of ['One.', 'Two.', 'Three.']) {
+    const json = { model: 'sim/echo', input, ...(previous && { previous_response_id: previous }) };
+    const answer = await daemon.fetch('/v1/responses', { json, headers: bearer(calling.secret) });
+    previous = ((await answer.json()) as { id: string }).id;
+    ids.push(previous);
+    const trace = await get<TraceView>(`/v1/traces/${answer.headers.get('x-request-id')}`);
+    conversations.push(trace.body.conversation);
+  }
+  expect(conversations).toEqual([null, ids[0], ids[0]]);
+});
+
 test('calls are found by who made them and by how they ended', async () => {
   const headers = { ...bearer(calling.secret), 'user-agent': 'finder/2.0', 'x-service-tags': 'find=me' };
   const call = async (model: string) => {
@@ -218,5 +234,62 @@ describe('the list of traces', () => {
   test('rejects an invalid time', async () => {
     const { status, body } = await get<{ error: { param: string } }>('/v1/traces?since=2026-02-31');
     expect([status, body.error.param]).toEqual([400, 'since']);
+  });
+});
+
+describe('a query', () => {
+  const list = (query: string, secret = place.daemon.login) =>
+    place.daemon.fetch(`/v1/traces?${query}`, { headers: bearer(secret) });
+
+  test('filters lists and counts, by names of keys, patterns and exclusions', async () => {
+    const named = await place.issue(['responses']);
+    const failed = await ask({ model: 'sim/error-500', input: 'Hello.' }, named.secret);
+    const done = await ask({ model: 'sim/echo', input: 'Hello.' }, named.secret);
+    const idsOf = async (q: string) => {
+      const answer = await list(`q=${encodeURIComponent(`key:${named.id} ${q}`)}`);
+      const { data } = (await answer.json()) as { data: TraceView[] };
+      return data.map(({ request_id }) => request_id);
+    };
+    expect(await idsOf('')).toEqual([done, failed]);
+    expect(await idsOf('model:sim/e* -status:completed')).toEqual([failed]);
+    expect(await idsOf('-error:* since:1h')).toEqual([done]);
+    const counts = await place.daemon.fetch(`/v1/traces/facets?key=${named.id}`, {
+      headers: bearer(place.daemon.login),
+    });
+    expect(await counts.json()).toMatchObject({
+      calls: 2,
+      facets: {
+        status: { values: expect.arrayContaining([{ value: 'completed', calls: 1 }]), is_partial: false },
+        key: { values: [{ value: named.id, calls: 2 }] },
+      },
+    });
+  });
+
+  test('sorts by duration and cost', async () => {
+    const { data } = (await (await list('sort=total_ms&limit=100')).json()) as { data: TraceView[] };
+    const times = data.map(({ timings }) => timings.total_ms);
+    expect(times).toEqual(times.toSorted((a, b) => b - a));
+    expect(times.length).toBeGreaterThan(2);
+  });
+
+  test('finds a text only for those who may read content', async () => {
+    const request = await ask({ model: 'sim/echo', input: 'The order 4711 is late.' });
+    const q = `q=${encodeURIComponent('"order 4711" model:sim/*')}`;
+    await expect
+      .poll(async () =>
+        ((await (await list(q)).json()) as { data: TraceView[] }).data.map((one) => one.request_id),
+      )
+      .toEqual([request]);
+    const refused = await list(q, reading.secret);
+    expect(refused.status).toBe(403);
+    expect(await refused.text()).toContain('content:read');
+  });
+
+  test('that is wrong is refused, with the word at fault', async () => {
+    const answer = await list(`q=${encodeURIComponent('status:failed colour:red')}`);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({
+      error: { param: 'q', message: expect.stringContaining('colour:red') },
+    });
   });
 });

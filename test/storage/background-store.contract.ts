@@ -25,17 +25,18 @@ const reading = { at: morning, bytesMax: 1_000_000 };
 export function backgroundStoreContract(open: OpenStorage): void {
   describe('background responses', () => {
     test('are read as they were started, by their own workspace, until they expire', async () => {
-      const { background } = await open();
+      const { background, daemons } = await open();
       const record = aRun('resp_1');
       await background.start(record);
       expect(await background.byId('ws_1', 'resp_1', morning)).toEqual(record);
       expect(await background.byId('ws_2', 'resp_1', morning)).toBeUndefined();
       expect(await background.byId('ws_1', 'resp_1', morning + dayMs)).toBeUndefined();
-      expect(await background.running()).toEqual([{ workspaceId: 'ws_1', id: 'resp_1' }]);
+      expect(await background.running(daemons.own + 1)).toEqual([]);
+      expect(await background.running(daemons.own)).toEqual([{ workspaceId: 'ws_1', id: 'resp_1' }]);
     });
 
     test('cannot be continued before they end, and become stored responses then', async () => {
-      const { background, responses } = await open();
+      const { background, responses, daemons } = await open();
       await background.start(aRun('resp_1', { previousId: 'resp_0' }));
       expect(await responses.byId('ws_1', 'resp_1', morning)).toBeUndefined();
       expect(await responses.chain('ws_1', 'resp_1', reading)).toBeUndefined();
@@ -58,7 +59,7 @@ export function backgroundStoreContract(open: OpenStorage): void {
         input: '',
         body: '',
       });
-      expect(await background.running()).toEqual([]);
+      expect(await background.running(daemons.own)).toEqual([]);
     });
 
     test('are listed together with stored ones, newest first, in their own workspace', async () => {

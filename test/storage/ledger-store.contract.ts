@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { GrantRecord } from '../../src/daemon/features/metering/ledger-store.ts';
+import type { UsageRecord } from '../../src/daemon/features/metering/store.ts';
+import type { Storage } from '../../src/daemon/storage/storage.ts';
+import { noLabels } from '../../src/shared/call-labels.ts';
+import { startOfPeriod } from '../../src/shared/spend-periods.ts';
 import { aHold, aKey, aSettlement, dayMs, morning, type OpenStorage, owner } from './records.ts';
 
 export function ledgerStoreContract(open: OpenStorage): void {
@@ -60,6 +64,100 @@ export function ledgerStoreContract(open: OpenStorage): void {
     });
   });
 
+  describe('the spending that budgets count', () => {
+    type Subject = Parameters<Storage['ledger']['subjectSpend']>[0];
+    const users = ['ann', 'bob'];
+    const tags: Record<string, string>[] = [{}, { team: 'a' }, { team: 'b', job: '7' }, { job: '7' }];
+    const subjects: Subject[] = [
+      { workspaceId: 'ws_1', kind: 'workspace', value: '' },
+      { workspaceId: 'ws_2', kind: 'workspace', value: '' },
+      { workspaceId: 'ws_1', kind: 'key', value: 'key_1' },
+      { workspaceId: 'ws_1', kind: 'key', value: 'key_2' },
+      { workspaceId: 'ws_1', kind: 'user', value: 'ann' },
+      { workspaceId: 'ws_2', kind: 'user', value: 'ann' },
+      { workspaceId: 'ws_1', kind: 'tag', value: 'team=a' },
+      { workspaceId: 'ws_1', kind: 'tag', value: 'job=7' },
+      { workspaceId: 'ws_1', kind: 'user', value: 'no one' },
+    ];
+    const isOf = ({ workspaceId, kind, value }: Subject, call: UsageRecord) => {
+      if (kind === 'key') return call.keyId === value || (value === 'key_1' && call.keyId === 'key_2');
+      if (call.workspaceId !== workspaceId) return false;
+      if (kind === 'workspace') return true;
+      if (kind === 'user') return call.labels.user === value;
+      return Object.entries(call.labels.tags).some(([name, text]) => `${name}=${text}` === value);
+    };
+
+    test('is the sum of the charges in each period, folded or not, without the calls in `except`', async () => {
+      const storage = await openWithOwner();
+      const { keys, ledger, metering } = storage;
+      await keys.insert(aKey('key_1'));
+      await keys.insert(aKey('key_2', { parentId: 'key_1' }));
+      const calls: UsageRecord[] = [];
+      const settle = async (count: number) => {
+        const settled = Array.from({ length: count }, (_, index) => {
+          const number = calls.length + index;
+          const completedAt = morning - ((number * 7919) % 45) * dayMs + number;
+          return aSettlement(`req_${number}`, {
+            workspaceId: number % 5 === 0 ? 'ws_2' : 'ws_1',
+            keyId: number % 3 === 0 ? 'key_2' : number % 3 === 1 ? 'key_1' : 'key_9',
+            charged: 1 + (number % 17),
+            createdAt: completedAt,
+            completedAt,
+            labels: { ...noLabels, user: users[number % 4] ?? null, tags: tags[number % 3] ?? {} },
+          });
+        });
+        await Promise.all(settled.map((settlement) => metering.settle(settlement)));
+        calls.push(...settled.map(({ usage }) => usage));
+      };
+      const check = async (at: number) => {
+        const except = calls.filter((_, index) => index % 11 === 0).map(({ requestId }) => requestId);
+        const sum = (subject: Subject, from: number, left: readonly string[]) =>
+          calls
+            .filter(
+              (call) => isOf(subject, call) && call.completedAt >= from && !left.includes(call.requestId),
+            )
+            .reduce((total, { charged }) => total + charged, 0);
+        const expected = (left: readonly string[]) =>
+          subjects.map((subject) => ({
+            day: sum(subject, startOfPeriod('day', at), left),
+            week: sum(subject, startOfPeriod('week', at), left),
+            month: sum(subject, startOfPeriod('month', at), left),
+            none: sum(subject, 0, left),
+          }));
+        expect(await ledger.subjectSpends(subjects, at)).toEqual(expected([]));
+        const without = subjects.map((subject) => ledger.subjectSpend(subject, { at, except }));
+        expect(await Promise.all(without)).toEqual(expected(except));
+      };
+      await settle(40);
+      await check(morning);
+      await settle(700);
+      await check(morning);
+      await settle(30);
+      await check(morning);
+      await check(morning - dayMs);
+      await check(morning + 40 * dayMs);
+    });
+
+    test('is exact for each of more users than totals by label are kept for', async () => {
+      const { ledger, metering } = await openWithOwner();
+      const userMax = 10_000;
+      for (let from = 0; from < userMax + 1500; from += 500) {
+        const settled = Array.from({ length: 500 }, (_, index) => {
+          const labels = { ...noLabels, user: `user-${from + index}` };
+          return metering.settle(aSettlement(`req_${from + index}`, { charged: 3, labels }));
+        });
+        await Promise.all(settled);
+      }
+      const late = { ...noLabels, user: `user-${userMax + 900}` };
+      await metering.settle(aSettlement('req_late', { charged: 4, labels: late }));
+      const subjects = [`user-7`, late.user, `user-${userMax + 1499}`].map(
+        (value): Subject => ({ workspaceId: 'ws_1', kind: 'user', value }),
+      );
+      const spent = await ledger.subjectSpends(subjects, morning);
+      expect(spent.map(({ day }) => day)).toEqual([3, 7, 3]);
+    });
+  });
+
   describe('the spending of an autopilot', () => {
     const budget = 'ap_1';
     const options = { at: morning + 50, since: morning, except: [] };
@@ -85,9 +183,9 @@ export function ledgerStoreContract(open: OpenStorage): void {
     });
 
     test('is named by a hold, so that it counts after the daemon died', async () => {
-      const { metering } = await openWithOwner();
+      const { metering, daemons } = await openWithOwner();
       await metering.hold(aHold('req_1', { budget }));
-      expect(await metering.leftHolds()).toMatchObject([{ requestId: 'req_1', budget }]);
+      expect(await metering.leftHolds(daemons.own)).toMatchObject([{ requestId: 'req_1', budget }]);
     });
   });
 

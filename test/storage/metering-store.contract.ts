@@ -18,14 +18,15 @@ import {
 export function meteringStoreContract(open: OpenStorage): void {
   describe('holds', () => {
     test('are left if they are not settled, with their last progress', async () => {
-      const { metering } = await open();
+      const { metering, daemons } = await open();
       await metering.hold(aHold('req_1'));
       await metering.hold(aHold('req_2', { keyId: null, createdAt: morning + 1 }));
       await metering.progress({ requestId: 'req_2', provider: 'openai', tokens, cost: 300 });
       await metering.progress({ requestId: 'req_none', provider: 'openai', tokens, cost: 300 });
 
       const unknown = { progressTokens: null, progressCost: null, provider: null };
-      expect(await metering.leftHolds()).toEqual([
+      expect(await metering.leftHolds(daemons.own + 1)).toEqual([]);
+      expect(await metering.leftHolds(daemons.own)).toEqual([
         { ...aHold('req_1'), ...unknown },
         {
           ...aHold('req_2', { keyId: null, createdAt: morning + 1 }),
@@ -46,29 +47,29 @@ export function meteringStoreContract(open: OpenStorage): void {
       ['after its hold was written', true],
       ['in the same turn', false],
     ])('end with the settlement, %s', async (_when, isApart) => {
-      const { metering } = await open();
+      const { metering, daemons } = await open();
       const held = metering.hold(aHold('req_1'));
       if (isApart) await held;
       const settled = metering.settle(aSettlement('req_1'));
 
       expect(await held).toBeUndefined();
       expect(await settled).toBe(1);
-      expect(await metering.leftHolds()).toEqual([]);
+      expect(await metering.leftHolds(daemons.own)).toEqual([]);
       expect(await metering.usage('req_1')).toEqual(aUsage('req_1'));
     });
 
     test('stay when a settlement of the same turn is refused', async () => {
-      const { metering } = await open();
+      const { metering, daemons } = await open();
       await metering.settle(aSettlement('req_1'));
       const held = metering.hold(aHold('req_1'));
       await expect(metering.settle(aSettlement('req_1'))).rejects.toMatchObject({ code: 'conflict' });
       await held;
-      expect(await metering.leftHolds()).toHaveLength(1);
+      expect(await metering.leftHolds(daemons.own)).toHaveLength(1);
     });
   });
 
   test('a call keeps its labels, prices, cache use and status, also as a hold', async () => {
-    const { metering } = await open();
+    const { metering, daemons } = await open();
     const labels = {
       client: 'claude-cli/2.1.4',
       user: 'ann',
@@ -81,7 +82,7 @@ export function meteringStoreContract(open: OpenStorage): void {
     const first = { labels, prices, cache: 'miss', httpStatus: 200 } as const;
     const second = { labels: { ...labels, tags: {}, user: null }, prices: dear, httpStatus: null } as const;
     await metering.hold(aHold('req_1', { labels }));
-    expect(await metering.leftHolds()).toMatchObject([{ labels }]);
+    expect(await metering.leftHolds(daemons.own)).toMatchObject([{ labels }]);
     await metering.settle(aSettlement('req_1', first));
     await metering.settle(aSettlement('req_2', second));
     expect(await metering.usage('req_1')).toEqual(aUsage('req_1', first));
@@ -309,7 +310,15 @@ export function meteringStoreContract(open: OpenStorage): void {
             for (const only of [{}, { keyId: 'key_1' }, { model: 'b' }, { keyId: 'key_2', model: 'a' }])
               await same({ ...all, ...only, since, until, groupBy });
           }
-          for (const groupBy of [['client'], ['tag'], ['day', 'user'], ['tag', 'day']] as const)
+          const others = [
+            ['key', 'status'],
+            ['model', 'key'],
+            ['client'],
+            ['tag'],
+            ['day', 'user'],
+            ['tag', 'day'],
+          ];
+          for (const groupBy of others as UsageFilter['groupBy'][])
             await same({ ...all, since, until, groupBy });
           for (const timeZone of ['Asia/Kathmandu', 'America/St_Johns'])
             for (const only of [{}, { keyId: 'key_1' }, { keyId: 'key_1', model: 'a' }])
@@ -319,8 +328,9 @@ export function meteringStoreContract(open: OpenStorage): void {
       const total = async (filter: Partial<UsageFilter>) =>
         await reads.summarize({ ...all, ...filter, groupBy: [] });
       const zone = 'Australia/Lord_Howe';
-      for (const bucket of ['day', 'week'] as const) {
-        const range = { since: midnight + 5 * hour, until: midnight + 75 * dayMs };
+      for (const bucket of ['hour', 'day', 'week'] as const) {
+        const since = midnight + 5 * hour + (bucket === 'hour' ? 71 * dayMs : 0);
+        const range = { since, until: midnight + 75 * dayMs };
         const buckets = bucketsOf(range, { bucket, timeZone: zone, most: 1_000 }) ?? [];
         for (const groupBy of [undefined, 'model', 'status', 'key'] as const) {
           for (const keyId of [undefined, 'key_1']) {
@@ -418,4 +428,17 @@ export function meteringStoreContract(open: OpenStorage): void {
     const [days] = await metering.latency({ ...filter, buckets: long });
     expect([...(days?.firstToken[0]?.values() ?? [])].reduce((sum, calls) => sum + calls, 0)).toBe(300);
   });
+
+  test.each([1, 20])(
+    'latency includes the hour or day that has just begun, of the last %d days',
+    async (days) => {
+      const { metering } = await open();
+      const minute = 60_000;
+      await metering.settle(aSettlement('req_1', { completedAt: morning + minute }));
+      const buckets = [{ start: morning - days * dayMs, end: morning + 2 * minute }];
+      const everything = { workspaceId: 'ws_1', model: undefined, provider: undefined, groupBy: undefined };
+      const [all] = await metering.latency({ ...everything, buckets });
+      expect([...(all?.total[0]?.values() ?? [])]).toEqual([1]);
+    },
+  );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Storage } from '../../src/daemon/storage/storage.ts';
-import { aKey, dayMs, morning, type OpenStorage, owner } from './records.ts';
+import { aKey, aLogin, dayMs, morning, type OpenStorage, owner } from './records.ts';
 
 const page = { limit: 10, after: undefined };
 
@@ -87,7 +87,7 @@ export function peopleStoreContract(open: OpenStorage): void {
       );
       expect(tries.filter((user) => user === 'usr_2')).toHaveLength(1);
       expect(tries.filter((user) => user === undefined)).toHaveLength(19);
-      const [kept] = await people.logins('usr_2', page);
+      const [kept] = await people.logins('usr_2', { ...page, at: morning + 5 });
       expect(await workspaces.loginByDigest(kept?.digest ?? '')).toMatchObject({ userId: 'usr_2' });
     });
 
@@ -98,6 +98,20 @@ export function peopleStoreContract(open: OpenStorage): void {
     });
   });
 
+  test('logins of browsers are listed until they were idle for too long', async () => {
+    const { people, workspaces } = await openWithBob();
+    const browser = { kind: 'browser', idleMs: 1000 } as const;
+    await workspaces.insertLogin(aLogin('key_b1', { userId: 'usr_2', ...browser }));
+    await workspaces.insertLogin(aLogin('key_b2', { userId: 'usr_2', ...browser }));
+    await workspaces.insertLogin(aLogin('key_c', { userId: 'usr_2' }));
+    await workspaces.touchLogins([{ id: 'key_b2', at: morning + 500 }]);
+    const listed = async (at: number) =>
+      (await people.logins('usr_2', { ...page, at })).map(({ id, kind }) => `${id} ${kind}`);
+    expect(await listed(morning + 999)).toEqual(['key_b1 browser', 'key_b2 browser', 'key_c command']);
+    expect(await listed(morning + 1000)).toEqual(['key_b2 browser', 'key_c command']);
+    expect(await listed(morning + 1500)).toEqual(['key_c command']);
+  });
+
   test('a login is revoked once, by its own user', async () => {
     const { people, workspaces } = await openWithBob();
     await people.redeemCode('c1', login('key_l1'));
@@ -105,7 +119,7 @@ export function peopleStoreContract(open: OpenStorage): void {
     expect(await people.revokeLogin('usr_2', 'key_l1', morning + 2)).toBe(true);
     expect(await people.revokeLogin('usr_2', 'key_l1', morning + 3)).toBe(false);
     expect(await workspaces.loginById('key_l1')).toMatchObject({ revokedAt: morning + 2 });
-    expect(await people.logins('usr_2', page)).toEqual([]);
+    expect(await people.logins('usr_2', { ...page, at: morning + 5 })).toEqual([]);
   });
 
   describe('workspaces', () => {
@@ -115,14 +129,21 @@ export function peopleStoreContract(open: OpenStorage): void {
       expect(await people.createWorkspace(newWorkspace('ws_6', 'home', 'lab'), 'usr_2')).toBeUndefined();
       expect(await people.changeWorkspace('ws_5', { slug: 'bob' })).toBe(false);
       expect(
-        await people.changeWorkspace('ws_5', { slug: 'lab', name: 'Lab', membersMayIssueKeys: true }),
+        await people.changeWorkspace('ws_5', {
+          slug: 'lab',
+          name: 'Lab',
+          membersMayIssueKeys: true,
+          capture: 'off',
+        }),
       ).toBe(true);
+      expect(await workspaces.captureLevels()).toEqual([{ workspaceId: 'ws_5', capture: 'off' }]);
       expect(await workspaces.workspace('lab')).toEqual({
         id: 'ws_5',
         slug: 'lab',
         name: 'Lab',
         createdAt: morning,
         membersMayIssueKeys: true,
+        capture: 'off',
       });
       const own = await people.workspacesOf('usr_2', page);
       expect(own.map(({ workspace, role }) => [workspace.slug, role])).toEqual([

@@ -6,7 +6,7 @@ import type {
   Settlement,
   UsageRecord,
 } from '../../src/daemon/features/metering/store.ts';
-import type { SearchFilters } from '../../src/daemon/features/traces/store.ts';
+import type { SearchFilters, SearchTerm, TermField } from '../../src/daemon/features/traces/store.ts';
 import type { LoginRecord } from '../../src/daemon/features/workspaces/store.ts';
 import type { Storage } from '../../src/daemon/storage/storage.ts';
 import { noLabels } from '../../src/shared/call-labels.ts';
@@ -121,6 +121,8 @@ export function aLogin(id: string, changes: Partial<LoginRecord> = {}): LoginRec
     createdAt: morning,
     lastUsedAt: null,
     revokedAt: null,
+    kind: 'command',
+    idleMs: null,
     ...changes,
   };
 }
@@ -162,14 +164,15 @@ export async function addUsers({ workspaces, people }: Storage): Promise<void> {
 }
 
 /** Finds all calls. */
-export const noSearch: SearchFilters = {
-  errorCode: undefined,
-  endpoint: undefined,
-  client: undefined,
-  user: undefined,
-  conversation: undefined,
-  tag: undefined,
-  replayOf: undefined,
-  minTotalMs: undefined,
-  minCost: undefined,
-};
+export const noSearch: SearchFilters = { terms: [], minTotalMs: undefined, minCost: undefined };
+
+export const having = (field: TermField, ...values: string[]): SearchTerm => ({
+  field,
+  values,
+  isExcluded: false,
+});
+export const without = (field: TermField, ...values: string[]): SearchTerm => ({
+  field,
+  values,
+  isExcluded: true,
+});

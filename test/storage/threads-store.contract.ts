@@ -54,11 +54,12 @@ function anEnd(id: string, changes: Partial<RunEnd> = {}): RunEnd {
 
 export function threadsStoreContract(open: OpenStorage): void {
   describe('threads', () => {
-    const withThread = async (): Promise<ThreadsStore> => {
-      const { threads } = await open();
-      await threads.create(aThread('th_1'));
-      return threads;
+    const openWithThread = async () => {
+      const storage = await open();
+      await storage.threads.create(aThread('th_1'));
+      return storage;
     };
+    const withThread = async (): Promise<ThreadsStore> => (await openWithThread()).threads;
 
     test('are created up to a number in a workspace', async () => {
       const threads = await withThread();
@@ -89,16 +90,19 @@ export function threadsStoreContract(open: OpenStorage): void {
     });
 
     test('run once at a time, in their own workspace', async () => {
-      const threads = await withThread();
+      const { threads, daemons } = await openWithThread();
       expect(await threads.startRun(aStart('run_0', { workspaceId: 'ws_2' }))).toBe('missing');
       const starts = ['run_1', 'run_2', 'run_3'].map((id) => threads.startRun(aStart(id)));
       expect((await Promise.all(starts)).toSorted()).toEqual(['busy', 'busy', 'started']);
       expect(await threads.byId('ws_1', 'th_1')).toMatchObject({ runId: 'run_1', title: 'Rain' });
-      expect(await threads.running()).toMatchObject([{ id: 'run_1', status: 'running', usage: null }]);
+      expect(await threads.running(daemons.own + 1)).toEqual([]);
+      expect(await threads.running(daemons.own)).toMatchObject([
+        { id: 'run_1', status: 'running', usage: null },
+      ]);
       expect(await threads.endRun(anEnd('run_2'))).toBe(false);
       expect(await threads.endRun(anEnd('run_1'))).toBe(true);
       expect(await threads.endRun(anEnd('run_1'))).toBe(false);
-      expect(await threads.running()).toEqual([]);
+      expect(await threads.running(daemons.own)).toEqual([]);
       expect(await threads.startRun(aStart('run_4', { title: 'Other' }))).toBe('started');
       expect(await threads.byId('ws_1', 'th_1')).toMatchObject({ title: 'Rain', messages: 2 });
     });
@@ -224,7 +228,7 @@ export function threadsStoreContract(open: OpenStorage): void {
     });
 
     test('are deleted with everything in them, and a running call leaves nothing behind', async () => {
-      const threads = await withThread();
+      const { threads, daemons } = await openWithThread();
       await threads.startRun(aStart('run_1'));
       await threads.endRun(anEnd('run_1'));
       await threads.startRun(aStart('run_2'));
@@ -236,7 +240,7 @@ export function threadsStoreContract(open: OpenStorage): void {
       expect(await threads.runs('th_1', 10)).toEqual([]);
       expect(await threads.messages('th_1', { limit: 10, after: undefined })).toEqual([]);
       expect(await threads.events('th_1', { after: 0, limit: 10 })).toEqual([]);
-      expect(await threads.running()).toEqual([]);
+      expect(await threads.running(daemons.own)).toEqual([]);
     });
   });
 }

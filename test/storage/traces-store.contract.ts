@@ -1,13 +1,82 @@
 import { describe, expect, test } from 'vitest';
 import type { UsageRecord } from '../../src/daemon/features/metering/index.ts';
 import type {
+  FacetField,
   Rejection,
   RejectionsFilter,
+  TermField,
   TracesFilter,
   TracesSearch,
 } from '../../src/daemon/features/traces/store.ts';
 import { noLabels } from '../../src/shared/call-labels.ts';
-import { aSettlement, aUsage, dayMs, morning, noSearch, type OpenStorage } from './records.ts';
+import {
+  aSettlement,
+  aUsage,
+  dayMs,
+  having,
+  morning,
+  noSearch,
+  type OpenStorage,
+  without,
+} from './records.ts';
+
+/** Whether a call matches, as a search has to find it. */
+function matches(call: UsageRecord, filter: Partial<TracesSearch>): boolean {
+  const { client, user, conversation, tags, replayOf } = call.labels;
+  const valuesOf: Record<TermField, (string | null)[]> = {
+    status: [call.status],
+    errorCode: [call.errorCode],
+    endpoint: [call.endpoint],
+    model: [call.model],
+    provider: [call.provider],
+    keyId: [call.keyId],
+    client: [client, client?.split('/')[0] ?? null],
+    user: [user],
+    conversation: [conversation],
+    tag: Object.entries(tags).map((tag) => tag.join('=')),
+    replayOf: [replayOf],
+  };
+  const isLike = (value: string | null, pattern: string) =>
+    pattern.endsWith('*') ? value?.startsWith(pattern.slice(0, -1)) : value === pattern;
+  return (
+    (filter.terms ?? []).every(
+      ({ field, values, isExcluded }) =>
+        valuesOf[field].some((value) => values.some((pattern) => isLike(value, pattern))) !== isExcluded,
+    ) &&
+    call.totalMs >= (filter.minTotalMs ?? 0) &&
+    (filter.minCost === undefined || (call.cost !== null && call.cost.total >= filter.minCost)) &&
+    call.completedAt >= (filter.since ?? 0) &&
+    call.completedAt < (filter.until ?? Number.MAX_SAFE_INTEGER)
+  );
+}
+
+const searches: Partial<TracesSearch>[] = [
+  { terms: [having('status', 'failed', 'canceled')] },
+  { terms: [having('status', 'completed', 'failed'), having('model', 'b')] },
+  { terms: [having('errorCode', 'no_route'), having('keyId', 'key_2')] },
+  { terms: [having('errorCode', 'none')] },
+  { terms: [having('client', 'curl')] },
+  { terms: [having('client', 'curl/8.9'), having('user', 'ann')] },
+  { terms: [having('client', 'wget')] },
+  { terms: [having('user', 'bob'), having('tag', 'team=b')] },
+  { terms: [having('tag', 'job=7'), having('status', 'canceled')] },
+  { terms: [having('tag', 'team=a', 'team=b', 'job=7')] },
+  { terms: [having('conversation', 'c1'), having('endpoint', '/v1/messages')] },
+  { terms: [having('replayOf', 'req_000')] },
+  { minTotalMs: 4_096 },
+  { minTotalMs: 4_500, terms: [having('model', 'a')] },
+  { minTotalMs: 100, until: morning + 2 * dayMs },
+  { minCost: 10_000_000, since: morning + dayMs },
+  { minCost: 1 },
+  { minCost: 10_000_001 },
+  { terms: [without('client', 'curl')] },
+  { terms: [without('client', 'curl', 'curlie/*'), without('user', 'bob')] },
+  { terms: [having('model', 'a', 'b'), without('status', 'completed'), without('errorCode', '*')] },
+  { terms: [having('client', 'curl*'), having('tag', 'team=*')] },
+  { terms: [without('tag', 'job=*'), having('user', '*')] },
+  { terms: [having('model', 'c*')] },
+  { terms: [having('user', 'ann', '[ab]*')] },
+];
 
 export function tracesStoreContract(open: OpenStorage): void {
   const trace = {
@@ -137,7 +206,7 @@ export function tracesStoreContract(open: OpenStorage): void {
     });
   });
 
-  test('are searched for by any filters page by page, as if every call was looked at', async () => {
+  const openWithLabels = async () => {
     const { metering, traces } = await open();
     const pick = <T>(all: readonly T[], number: number): T => all[number % all.length] as T;
     const calls = Array.from({ length: 900 }, (_, number) =>
@@ -161,53 +230,13 @@ export function tracesStoreContract(open: OpenStorage): void {
     );
     for (const part of [calls.slice(0, 600), calls.slice(600)])
       await Promise.all(part.map((call) => metering.settle(aSettlement(call.requestId, call))));
-    const any = {
-      workspaceId: 'ws_1',
-      model: undefined,
-      provider: undefined,
-      keyId: undefined,
-      since: undefined,
-      until: undefined,
-      statuses: undefined,
-      ...noSearch,
-    };
-    const matches = (call: UsageRecord, filter: Partial<TracesSearch>) =>
-      (filter.model === undefined || call.model === filter.model) &&
-      (filter.keyId === undefined || call.keyId === filter.keyId) &&
-      (filter.statuses?.includes(call.status) ?? true) &&
-      (filter.errorCode === undefined || call.errorCode === filter.errorCode) &&
-      (filter.endpoint === undefined || call.endpoint === filter.endpoint) &&
-      (filter.client === undefined ||
-        call.labels.client === filter.client ||
-        (call.labels.client?.startsWith(`${filter.client}/`) ?? false)) &&
-      (filter.user === undefined || call.labels.user === filter.user) &&
-      (filter.conversation === undefined || call.labels.conversation === filter.conversation) &&
-      (filter.tag === undefined ||
-        Object.entries(call.labels.tags).some((tag) => tag.join('=') === filter.tag)) &&
-      (filter.replayOf === undefined || call.labels.replayOf === filter.replayOf) &&
-      call.totalMs >= (filter.minTotalMs ?? 0) &&
-      (filter.minCost === undefined || (call.cost !== null && call.cost.total >= filter.minCost)) &&
-      call.completedAt >= (filter.since ?? 0) &&
-      call.completedAt < (filter.until ?? Number.MAX_SAFE_INTEGER);
-    const filters: Partial<TracesSearch>[] = [
-      { statuses: ['failed', 'canceled'] },
-      { statuses: ['completed', 'failed'], model: 'b' },
-      { errorCode: 'no_route', keyId: 'key_2' },
-      { errorCode: 'none' },
-      { client: 'curl' },
-      { client: 'curl/8.9', user: 'ann' },
-      { client: 'wget' },
-      { user: 'bob', tag: 'team=b' },
-      { tag: 'job=7', statuses: ['canceled'] },
-      { conversation: 'c1', endpoint: '/v1/messages' },
-      { replayOf: 'req_000' },
-      { minTotalMs: 4_096 },
-      { minTotalMs: 4_500, model: 'a' },
-      { minTotalMs: 100, until: morning + 2 * dayMs },
-      { minCost: 10_000_000, since: morning + dayMs },
-      { minCost: 1 },
-      { minCost: 10_000_001 },
-    ];
+    return { traces, calls };
+  };
+
+  test('are searched for by any filters page by page, as if every call was looked at', async () => {
+    const { traces, calls } = await openWithLabels();
+    const any = { workspaceId: 'ws_1', since: undefined, until: undefined, ...noSearch };
+    const filters: Partial<TracesSearch>[] = searches;
     for (const filter of filters) {
       const expected = calls
         .toReversed()
@@ -222,6 +251,156 @@ export function tracesStoreContract(open: OpenStorage): void {
       } while (after !== undefined);
       expect(found, JSON.stringify(filter)).toEqual(expected);
     }
+  });
+
+  test.each(['total_ms', 'cost'] as const)('are sorted by %s page by page, for any filters', async (sort) => {
+    const { traces, calls } = await openWithLabels();
+    const measured = (call: UsageRecord) => (sort === 'cost' ? (call.cost?.total ?? 0) : call.totalMs);
+    const any = { workspaceId: 'ws_1', since: undefined, until: undefined, ...noSearch, sort };
+    for (const filter of [{}, ...searches]) {
+      // Those that were settled later come first among equals.
+      const expected = calls
+        .toReversed()
+        .filter((call) => matches(call, filter))
+        .sort((one, other) => measured(other) - measured(one))
+        .map(({ requestId }) => requestId);
+      const found: string[] = [];
+      let after: string | undefined;
+      do {
+        const page = await traces.sorted({ ...any, ...filter, after, limit: 150 });
+        expect(page.isPartial).toBe(false);
+        found.push(...page.calls.map(({ requestId }) => requestId));
+        after = page.calls.length === 150 ? found.at(-1) : undefined;
+      } while (after !== undefined);
+      expect(found, JSON.stringify(filter)).toEqual(expected);
+    }
+  });
+
+  test('are counted by their fields, for any filters and times', async () => {
+    const { traces, calls } = await openWithLabels();
+    const fieldOf: Record<FacetField, (call: UsageRecord) => string | null> = {
+      status: ({ status }) => status,
+      errorCode: ({ errorCode }) => errorCode,
+      model: ({ model }) => model,
+      provider: ({ provider }) => provider,
+      keyId: ({ keyId }) => keyId,
+      client: ({ labels }) => labels.client,
+    };
+    const hour = 3_600_000;
+    const times = [
+      {},
+      { since: morning + 7 * hour + 1, until: morning + 2 * dayMs - 5 * hour },
+      { since: morning + 7 * hour, until: morning + 9 * hour },
+      { until: morning + dayMs },
+    ];
+    const terms = [
+      { terms: [having('keyId', 'key_1')] },
+      { terms: [having('model', 'a'), without('status', 'failed')] },
+      { terms: [having('status', 'f*')] },
+      ...searches,
+    ];
+    for (const filter of [
+      ...times,
+      ...times.flatMap((time) => terms.map((each) => ({ ...each, ...time }))),
+    ]) {
+      const selected = calls.filter((call) => matches(call, filter));
+      const found = await traces.facets({
+        workspaceId: 'ws_1',
+        since: undefined,
+        until: undefined,
+        ...noSearch,
+        ...filter,
+      });
+      expect(found.calls, JSON.stringify(filter)).toBe(selected.length);
+      expect(found.partial).toEqual([]);
+      for (const [field, facet] of Object.entries(found.facets)) {
+        const values = selected.map(fieldOf[field as FacetField]);
+        const counts = Map.groupBy(
+          values.filter((value) => value !== null),
+          (value) => value,
+        );
+        const counted = Object.fromEntries(facet.values.map(({ value, calls: count }) => [value, count]));
+        expect(counted, `${field} of ${JSON.stringify(filter)}`).toEqual(
+          Object.fromEntries([...counts].map(([value, all]) => [value, all.length])),
+        );
+        expect(facet.none, `${field} of ${JSON.stringify(filter)}`).toBe(
+          values.filter((value) => value === null).length,
+        );
+        expect(facet.other).toBe(0);
+      }
+    }
+  });
+
+  test('have their attempts counted by provider, model, error and half hour', async () => {
+    const { metering, traces } = await open();
+    const halfHour = 30 * 60_000;
+    const tried = {
+      provider: 'azure',
+      model: 'gpt',
+      status: 429,
+      errorCode: 'rate_limited',
+      message: 'Slow down.',
+    };
+    const answered = { provider: 'openai', model: 'gpt-5', status: 200, errorCode: null };
+    const invalid = { ...answered, status: 400, errorCode: 'invalid_request' };
+    const calls = Array.from({ length: 1_100 }, (_, number) =>
+      aUsage(`req_${number}`, {
+        completedAt: morning + number * 10_000,
+        attempts: [
+          ...(number % 10 === 0 ? [{ ...tried, ms: 5 }] : []),
+          number % 100 === 3 ? { ...invalid, ms: 1 } : { ...answered, ms: 100 + (number % 50) },
+        ],
+      }),
+    );
+    for (const part of [calls.slice(0, 600), calls.slice(600)])
+      await Promise.all(part.map((call) => metering.settle(aSettlement(call.requestId, call))));
+    const since = Math.ceil((morning + 1_000_000) / halfHour) * halfHour;
+    const stripSince = since + 2 * halfHour;
+    const filter = { since, stripSince, callersFault: 'invalid_request' };
+    const found = await traces.attempts({ ...filter, workspaceId: 'ws_1' });
+    const all = calls.filter(({ completedAt }) => completedAt >= since);
+    const of = (provider: string) => found.find((one) => one.provider === provider);
+    const failed = all.filter(({ attempts: [first] }) => first?.errorCode === 'rate_limited');
+    expect(of('azure')).toMatchObject({
+      model: 'gpt',
+      answered: new Map(),
+      errors: [{ errorCode: 'rate_limited', attempts: failed.length }],
+      lastFailure: {
+        requestId: failed.at(-1)?.requestId,
+        at: failed.at(-1)?.completedAt,
+        status: 429,
+        message: 'Slow down.',
+      },
+    });
+    const refused = all.filter(({ attempts }) => attempts.at(-1)?.errorCode === 'invalid_request').length;
+    const counts = [...(of('openai')?.answered.values() ?? [])];
+    expect(counts.reduce((sum, attempts) => sum + attempts, 0)).toBe(all.length - refused);
+    expect(of('openai')).toMatchObject({
+      errors: [{ errorCode: 'invalid_request', attempts: refused }],
+      lastFailure: undefined,
+    });
+    for (const slot of of('azure')?.slots ?? []) {
+      const inSlot = failed.filter(
+        ({ completedAt }) => Math.floor(completedAt / halfHour) * halfHour === slot.start,
+      );
+      expect(slot).toEqual({ start: slot.start, attempts: inSlot.length, failed: inSlot.length });
+      expect(slot.start).toBeGreaterThanOrEqual(stripSince);
+    }
+    expect(of('azure')?.slots.length).toBeGreaterThan(1);
+    expect(await traces.attempts({ ...filter, workspaceId: 'ws_2' })).toEqual([]);
+  });
+
+  test('are picked from some requests by filters', async () => {
+    const { traces, calls } = await openWithLabels();
+    const asked = ['req_010', 'req_005', 'req_none', 'req_007'];
+    const filter = { workspaceId: 'ws_1', since: undefined, until: undefined, ...noSearch };
+    const terms = [having('keyId', 'key_2')];
+    const found = await traces.matching({ ...filter, terms }, asked);
+    const expected = asked.filter((id) =>
+      calls.some((call) => call.requestId === id && call.keyId === 'key_2'),
+    );
+    expect(found.map(({ requestId }) => requestId)).toEqual(expected);
+    expect(expected).not.toEqual([]);
   });
 
   describe('rejections', () => {
@@ -261,7 +440,7 @@ export function tracesStoreContract(open: OpenStorage): void {
       await record(aRejection('req_5', { completedAt: morning + 5, workspaceId: 'ws_2' }));
       const list = async (filter: Partial<RejectionsFilter>) => {
         const page = { since: undefined, until: undefined, after: undefined, limit: 10 };
-        const any = { workspaceIds: ['ws_1'], model: undefined, keyId: undefined };
+        const any = { workspaceIds: ['ws_1'], terms: [], minTotalMs: undefined };
         const found = await traces.listRejections({ ...any, ...page, ...filter });
         return found.map(({ requestId }) => requestId);
       };
@@ -281,8 +460,13 @@ export function tracesStoreContract(open: OpenStorage): void {
     test.each<[Partial<RejectionsFilter>, string[]]>([
       [{}, ['req_3', 'req_2']],
       [{ workspaceIds: ['ws_1', null] }, ['req_4', 'req_3', 'req_2']],
-      [{ keyId: 'key_2' }, ['req_3']],
-      [{ model: 'openai/gpt-5' }, ['req_2']],
+      [{ terms: [having('keyId', 'key_2')] }, ['req_3']],
+      [{ terms: [without('keyId', 'key_2')] }, ['req_2']],
+      [{ terms: [having('model', 'openai/*')] }, ['req_2']],
+      [{ terms: [having('client', 'curl'), having('tag', 'job=7')] }, ['req_3', 'req_2']],
+      [{ terms: [without('tag', 'team=*')] }, []],
+      [{ minTotalMs: 4 }, []],
+      [{ requestIds: ['req_2', 'req_4'] }, ['req_2']],
       [{ since: morning + 3 }, ['req_3']],
       [{ until: morning + 3 }, ['req_2']],
       [{ limit: 1 }, ['req_3']],
@@ -291,6 +475,32 @@ export function tracesStoreContract(open: OpenStorage): void {
       [{ after: 'req_5' }, []],
     ])('are listed with %j', async (filter, expected) => {
       expect(await (await openWithRejections()).list(filter)).toEqual(expected);
+    });
+
+    test('are counted by error code, model, key and client', async () => {
+      const { traces } = await openWithRejections();
+      const filter = { since: undefined, until: undefined, terms: [], minTotalMs: undefined };
+      const counts = await traces.countRejections({ ...filter, workspaceIds: ['ws_1'] });
+      const alike = { errorCode: 'limit_reached', client: 'curl/8.9', calls: 1 };
+      expect(counts).toHaveLength(2);
+      expect(counts).toContainEqual({ ...alike, model: 'openai/gpt-5', keyId: 'key_1' });
+      expect(counts).toContainEqual({ ...alike, model: null, keyId: 'key_2' });
+    });
+
+    test('are counted by time, with those that have no record of their own', async () => {
+      const { traces, record } = await openWithRejections();
+      await record(aRejection('req_6', { completedAt: morning + 20, more: 7 }));
+      const buckets = [
+        { start: morning, end: morning + 3 },
+        { start: morning + 3, end: morning + 20 },
+        { start: morning + 20, end: morning + 30 },
+      ];
+      const counted = (filter: { keyId?: string; model?: string }) =>
+        traces.rejectedCalls({ workspaceId: 'ws_1', keyId: undefined, model: undefined, buckets, ...filter });
+      expect(await counted({})).toEqual([1, 1, 8]);
+      expect(await counted({ keyId: 'key_1' })).toEqual([1, 0, 8]);
+      expect(await counted({ model: 'openai/gpt-5' })).toEqual([1, 0, 8]);
+      expect(await counted({ model: 'none' })).toEqual([0, 0, 0]);
     });
 
     test('come after the finished calls of their millisecond', async () => {

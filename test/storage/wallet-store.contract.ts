@@ -288,6 +288,18 @@ export function walletStoreContract(open: OpenStorage): void {
       await expectSound(storage);
     });
 
+    test('lacks a proof only if its success was declared', async () => {
+      const storage = await openWithWallets(1);
+      const { wallets } = storage;
+      await fund(storage, 1050);
+      await wallets.startPayment(outgoing(1));
+      const unproven = { id: 'pay_1', fee: 0, ...success, preimage: null };
+      await expect(wallets.settlePayment(unproven)).rejects.toThrow();
+      const declared = { ...unproven, resolvedBy: 'usr_1' };
+      expect(await wallets.settlePayment(declared)).toMatchObject({ preimage: null, resolvedBy: 'usr_1' });
+      await expectSound(storage);
+    });
+
     test('counts against its budget with its fees, unless it failed', async () => {
       const storage = await openWithWallets(1);
       const { wallets } = storage;
@@ -641,9 +653,7 @@ export function walletStoreContract(open: OpenStorage): void {
       await expectSound(storage);
     });
 
-    test('are sound whatever the node did, in whatever portions it is booked', {
-      timeout: 60_000,
-    }, async () => {
+    test('are sound whatever the node did, in whatever portions it is booked', async () => {
       const wallet = fc.constantFrom('wal_1', 'wal_2', 'wal_3');
       const amount = fc.integer({ min: 1, max: 3000 });
       const move = fc.record({
@@ -730,9 +740,7 @@ export function walletStoreContract(open: OpenStorage): void {
     });
   });
 
-  test('the ledger stays sound after any wallet operations, of which some fail', {
-    timeout: 60_000,
-  }, async () => {
+  test('the ledger stays sound after any wallet operations, of which some fail', async () => {
     const wallet = fc.constantFrom('wal_1', 'wal_2', 'wal_3');
     const number = fc.integer({ min: 0, max: 12 });
     const amount = fc.integer({ min: 1, max: 3000 });

@@ -15,7 +15,7 @@ export function workspacesStoreContract(open: OpenStorage): void {
 
       expect(await workspaces.owner()).toEqual({
         user: { ...owner.user, number: 1 },
-        workspace: { ...owner.workspace, membersMayIssueKeys: false },
+        workspace: { ...owner.workspace, membersMayIssueKeys: false, capture: null },
       });
       expect(await workspaces.homeOf('usr_1')).toMatchObject(owner.workspace);
       expect(await workspaces.role('ws_1', 'usr_1')).toBe('owner');

@@ -40,6 +40,19 @@ export const forEveryone: Row = {
   token: ok,
   tokenWithout: ok,
 };
+/** What everyone may ask for, and is not there. */
+export const nothingThere: Row = {
+  anonymous: notFound,
+  wrong: unauthenticated,
+  keyWithoutScope: notFound,
+  keyWithScope: notFound,
+  login: notFound,
+  strangerKey: notFound,
+  strangerLogin: notFound,
+  agent: notFound,
+  token: notFound,
+  tokenWithout: notFound,
+};
 /** A model call that needs no credential. */
 export const openModelCall: Row = { ...forEveryone, wrong: '401 unauthorized unauthenticated' };
 export const noTokens = { token: unauthenticated, tokenWithout: unauthenticated };

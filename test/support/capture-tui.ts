@@ -68,6 +68,7 @@ try {
   await tmux.text(`clear; ${process.execPath} ${cli}`);
   await tmux.keys('Enter');
   await tmux.shows(/● live/);
+  await tmux.text('1');
   while (performance.now() < endsAt) {
     running.push(ask());
     await delay(400 + Math.random() * 3600 * Math.abs(Math.sin(performance.now() / 20_000)));

@@ -35,7 +35,7 @@ export interface ChildOptions {
 export async function startChildDaemon(options: ChildOptions = {}): Promise<ChildDaemon> {
   const { config, home: kept, env, openFilesMax } = options;
   const home = kept ?? (await mkdtemp(join(tmpdir(), 'gateway-child-')));
-  if (kept === undefined) addEmptyDatabase(home);
+  if (kept === undefined && !env?.GATEWAY_STORAGE_URL) addEmptyDatabase(home);
   const violations = join(home, 'stream-violations');
   // A busy machine delays the daemon's event loop, too.
   if (config !== undefined)

@@ -57,6 +57,14 @@ const aboutPaywall = (verb: string, ...rest: string[]): Sample => ({
 
 const aKey: [string[], string] = [['keys', 'issue', '--name', 'swept'], '.key.id'];
 const aResponse: [string[], string] = [['respond', '-n', '--model', 'sim/echo', 'Hello.'], '.id'];
+const aBudget: [string[], string] = [['budgets', 'set', 'team', '5/week'], '.id'];
+/** A command about an alert with a web hook that no one serves. */
+const aboutAlert = (verb: string, ...rest: string[]): Sample => ({
+  make: async (get) => {
+    const made = ['alerts', 'add', fresh('quiet'), 'silence', '--webhook', 'http://127.0.0.1:9/in'];
+    return { args: ['alerts', verb, await get(made, '.id'), ...rest] };
+  },
+});
 const aRequest: [string[], string] = [['traces', '--limit', '1'], '.[0].request_id'];
 const aBackground: [string[], string] = [
   ['respond', '-n', '--model', 'sim/echo', '--background', 'Hello.'],
@@ -123,9 +131,21 @@ export const commandLines: Record<string, Sample> = {
   'usage latency': line('usage', 'latency', '--group-by', 'model'),
   'usage tokens-served': line('usage', 'tokens-served'),
   'traces list': line('traces', 'list'),
+  'providers health': line('providers', 'health'),
+  'traces count': line('traces', 'count', '--by', 'model'),
   'traces show': about(['traces', 'show'], aRequest),
   'traces search': line('traces', 'search', 'Hello'),
+  'traces cancel': about(['traces', 'cancel'], aRequest),
+  'traces replay': about(['traces', 'replay'], aRequest),
+  'traces diff': {
+    make: async (get) => {
+      const request = await get(...aRequest);
+      return { args: ['traces', 'diff', request, request] };
+    },
+  },
   'capture status': line('capture'),
+  'capture set': line('capture', 'set', 'memory'),
+  'capture wire': line('capture', 'wire', '--for', '5m'),
   'capture clear': line('capture', 'clear', '--until', '2020-01-01'),
   'keys issue': line('keys', 'issue', '--name', 'swept', '--rpm', '60'),
   'keys list': line('keys', 'list'),
@@ -149,6 +169,17 @@ export const commandLines: Record<string, Sample> = {
       options: { stdin: 'gwk_example' },
     }),
   },
+  'alerts add': { make: () => ({ args: ['alerts', 'add', fresh('dear'), 'spend', '5', '--window', '1h'] }) },
+  'alerts list': line('alerts', 'list'),
+  'alerts show': aboutAlert('show'),
+  'alerts update': aboutAlert('update', '--window', '2h'),
+  'alerts remove': aboutAlert('remove', '--yes'),
+  'alerts test': aboutAlert('test'),
+  'alerts fired': line('alerts', 'fired'),
+  'budgets set': line('budgets', 'set', 'team', '5/day', '--tag', 'team=search', '--hard'),
+  'budgets list': line('budgets', 'list'),
+  'budgets show': about(['budgets', 'show'], aBudget),
+  'budgets remove': about(['budgets', 'remove'], aBudget, '--yes'),
   'peer list': line('peer', 'list'),
   'peer check': {
     make: async (get) => {
@@ -176,6 +207,7 @@ export const commandLines: Record<string, Sample> = {
   'vault rotate': line('vault', 'rotate', '--to', 'plain', '--yes'),
   'vault export': line('vault', 'export', '--yes'),
   whoami: line('whoami'),
+  open: line('open', '--print'),
   'host list': local(line('host', 'list')),
   'sessions list': line('sessions', 'list'),
   'users add': { make: () => ({ args: ['users', 'add', fresh('bob')] }) },
@@ -268,8 +300,10 @@ export const apart = [
   ...['chat', 'tui', 'mcp', 'completion'],
   // They need a library of their own: see embedded-engine.test.ts.
   ...['engine install', 'engine add', 'engine check', 'engine remove'],
-  ...['logs', 'tail', 'threads watch', 'whispers watch', 'shouts watch', 'peer watch'],
+  ...['logs', 'tail', 'alerts watch', 'threads watch', 'whispers watch', 'shouts watch', 'peer watch'],
   ...['login', 'logout', 'host add', 'host use', 'host remove', 'sessions revoke', 'profile delete'],
+  // Its formats are options.
+  'traces export',
   // Imports only into an empty wallet.
   'wallet import',
   ...['wallet connect', 'wallet fund', 'wallet disconnect', 'wallet trust-node', 'payments resolve'],

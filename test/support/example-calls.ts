@@ -11,6 +11,7 @@ import {
   notAnAgent,
   notForAgents,
   notFound,
+  nothingThere,
   ofAdmins,
   ofKeyOwner,
   ofOthers,
@@ -168,6 +169,24 @@ const samples: Record<string, Sample> = {
   countMessageTokens: {
     callers: modelCall,
     example: () => ({ body: { model: 'sim/echo', messages: [{ role: 'user', content: 'Hello.' }] } }),
+  },
+  previewResponse: {
+    callers: modelCall,
+    example: () => ({ body: hello }),
+  },
+  previewChatCompletion: {
+    callers: modelCall,
+    example: () => ({ body: { model: 'sim/echo', messages: [{ role: 'user', content: 'Hello.' }] } }),
+  },
+  previewMessage: {
+    callers: modelCall,
+    example: () => ({
+      body: { model: 'sim/echo', max_tokens: 64, messages: [{ role: 'user', content: 'Hello.' }] },
+    }),
+  },
+  previewEmbedding: {
+    callers: modelCall,
+    example: () => ({ body: { model: 'sim/embedding', input: ['First', 'Second'] } }),
   },
   createEmbedding: {
     callers: modelCall,
@@ -362,6 +381,18 @@ const samples: Record<string, Sample> = {
     callers: { ...scoped, ...notForAgents },
     example: () => ({ query: { status: 'completed', limit: '5' } }),
   },
+  getProvidersHealth: {
+    callers: { ...scoped, ...notForAgents },
+    example: () => ({ query: { since: '2026-01-01' } }),
+  },
+  getTraceFacets: {
+    callers: { ...scoped, ...notForAgents },
+    example: () => ({ query: { q: 'status:completed -client:curl since:2h' } }),
+  },
+  cancelCall: {
+    callers: { ...loginOnly, admin: ok, strangerLogin: notFound },
+    example: ({ request }) => ({ params: { request_id: request } }),
+  },
   getTraceContent: {
     callers: { ...scoped, ...ownThing, ...notForAgents },
     example: ({ request }) => ({ params: { request_id: request } }),
@@ -370,9 +401,17 @@ const samples: Record<string, Sample> = {
     callers: { ...anyLogin, strangerLogin: notFound },
     example: ({ request }) => ({ params: { request_id: request } }),
   },
+  captureWire: {
+    callers: { ...loginOnly, admin: ok, strangerLogin: ok },
+    example: () => ({ body: { minutes: 10 } }),
+  },
+  endCaptureWire: { callers: { ...loginOnly, admin: ok, strangerLogin: ok } },
   clearTraceContent: {
     callers: anyLogin,
     example: () => ({ query: { until: '2026-01-01' } }),
+  },
+  exportTraces: {
+    callers: { ...scoped, ...notForAgents },
   },
   searchTraceContent: {
     callers: { ...scoped, ...notForAgents },
@@ -471,6 +510,64 @@ const samples: Record<string, Sample> = {
     callers: { ...scoped, ...ownWorkspace, ...ofAdmins },
     example: ({ workspace }) => ({ params: { workspace, provider: 'openai' } }),
   },
+  listBudgets: {
+    callers: { ...scoped, strangerKey: notFound, strangerLogin: notFound, ...notForAgents },
+    example: ({ workspace }) => ({ params: { workspace } }),
+  },
+  getBudget: {
+    callers: { ...scoped, strangerKey: notFound, strangerLogin: notFound, ...notForAgents },
+    example: ({ workspace }) => ({ params: { workspace, id: 'team' } }),
+  },
+  putBudget: {
+    callers: { ...loginOnly, admin: ok },
+    example: ({ workspace }) => ({
+      params: { workspace, id: 'search' },
+      body: { usd: '5', period: 'week', scope: 'tag', value: 'team=search', thresholds: [80] },
+    }),
+  },
+  deleteBudget: {
+    callers: { ...loginOnly, admin: ok },
+    example: ({ workspace }) => ({ params: { workspace, id: 'team' } }),
+  },
+  listAlerts: {
+    callers: { ...scoped, strangerKey: notFound, strangerLogin: notFound, ...notForAgents },
+    example: ({ workspace }) => ({ params: { workspace } }),
+  },
+  getAlert: {
+    callers: { ...scoped, strangerKey: notFound, strangerLogin: notFound, ...notForAgents },
+    example: ({ workspace }) => ({ params: { workspace, id: 'slow' } }),
+  },
+  putAlert: {
+    callers: { ...loginOnly, admin: ok },
+    example: ({ workspace }) => ({
+      params: { workspace, id: 'dear' },
+      body: {
+        kind: 'spend',
+        window_minutes: 60,
+        threshold: '5',
+        webhook_url: 'https://hooks.example.com/in',
+      },
+    }),
+  },
+  deleteAlert: {
+    callers: { ...loginOnly, admin: ok },
+    example: ({ workspace }) => ({ params: { workspace, id: 'slow' } }),
+  },
+  testAlert: {
+    callers: { ...loginOnly, admin: ok },
+    example: ({ workspace }) => ({ params: { workspace, id: 'slow' } }),
+  },
+  listFirings: {
+    callers: { ...scoped, strangerKey: notFound, strangerLogin: notFound, ...notForAgents },
+    example: ({ workspace }) => ({ params: { workspace }, query: { open: 'true' } }),
+  },
+  previewAlert: {
+    callers: { ...scoped, strangerKey: notFound, strangerLogin: notFound, ...notForAgents },
+    example: ({ workspace }) => ({
+      params: { workspace },
+      body: { kind: 'error_share', window_minutes: 60, threshold: '5', model: 'sim/echo' },
+    }),
+  },
   getNode: { callers: forEveryone },
   listPeers: {
     callers: ofPeers,
@@ -513,6 +610,10 @@ const samples: Record<string, Sample> = {
   createSession: {
     callers: anonymousOnly,
     example: ({ code = 'AAAAA-AAAAA' }) => ({ body: { code, name: 'laptop' } }),
+  },
+  createLoginLink: {
+    callers: anyLogin,
+    example: () => ({ body: {} }),
   },
   getSession: {
     callers: anyLogin,
@@ -887,6 +988,11 @@ const samples: Record<string, Sample> = {
   },
   getLoginPage: {
     callers: forEveryone,
+  },
+  getAsset: {
+    // Only the built program has files.
+    callers: nothingThere,
+    example: () => ({ params: { name: 'none.js' } }),
   },
   getServiceStatus: { callers: forEveryone },
   getStatus: {

@@ -14,19 +14,22 @@ import type {
   WorkspaceRole,
   WorkspacesStore,
 } from '../../src/daemon/features/workspaces/store.ts';
+import { LocalChanges } from '../../src/daemon/storage/local-changes.ts';
 import { utcDay } from '../../src/shared/time.ts';
 import { localDay } from '../../src/shared/time-zones.ts';
 
 /** Stores that forget everything with the test: the plainest reading of each interface. */
 
-export function memoryKeysStore(): KeysStore & { records: Map<string, KeyRecord> } {
+export function memoryKeysStore(): KeysStore & { records: Map<string, KeyRecord>; changes: LocalChanges } {
   const records = new Map<string, KeyRecord>();
+  const changes = new LocalChanges();
   const inWorkspace = (workspaceId: string, keyId: string) => {
     const record = records.get(keyId);
     return record?.workspaceId === workspaceId ? record : undefined;
   };
   return {
     records,
+    changes,
     async insert(record) {
       if (record.parentId !== null && records.get(record.parentId)?.revokedAt !== null) return false;
       records.set(record.id, { ...record });
@@ -55,16 +58,19 @@ export function memoryKeysStore(): KeysStore & { records: Map<string, KeyRecord>
       }
       const active = [...tree].filter(({ revokedAt }) => revokedAt === null);
       for (const each of active) each.revokedAt = at;
+      await changes.announce(active.map(({ id }) => ({ topic: 'revocation', id })));
       return active.map(({ id }) => id);
     },
     async setLimits(workspaceId, keyId, limits) {
       const record = inWorkspace(workspaceId, keyId);
       if (record) record.limits = limits;
+      await changes.announce([{ topic: 'key', workspaceId, keyId }]);
       return record !== undefined;
     },
     async setDefaults(workspaceId, keyId, defaults) {
       const record = inWorkspace(workspaceId, keyId);
       if (record) record.defaults = defaults;
+      await changes.announce([{ topic: 'key', workspaceId, keyId }]);
       return record !== undefined;
     },
     async touch(uses) {
@@ -101,14 +107,16 @@ export function memoryWorkspacesStore(): WorkspacesStore & {
             name: workspace,
             createdAt: 0,
             membersMayIssueKeys: false,
+            capture: null,
           });
         }
         members.push({ workspaceId: workspace, userId: id, role });
       }
     },
+    captureLevels: async () => [],
     async createOwner({ user, workspace }) {
       users.push({ ...user, number: users.length + 1 });
-      all.push({ ...workspace, membersMayIssueKeys: false });
+      all.push({ ...workspace, membersMayIssueKeys: false, capture: null });
       members.push({ workspaceId: workspace.id, userId: user.id, role: 'owner' });
     },
     async owner() {
@@ -121,14 +129,14 @@ export function memoryWorkspacesStore(): WorkspacesStore & {
     role: async (workspaceId, userId) =>
       members.find((member) => member.workspaceId === workspaceId && member.userId === userId)?.role,
     async insertLogin(record) {
-      logins.push({ ...record, lastUsedAt: null });
+      logins.push({ kind: 'command', idleMs: null, ...record, lastUsedAt: null });
     },
     async replaceLogin(record) {
       for (const login of logins) {
         if (login.userId === record.userId && login.name === record.name)
           login.revokedAt ??= record.createdAt;
       }
-      logins.push({ ...record, lastUsedAt: null });
+      logins.push({ kind: 'command', idleMs: null, ...record, lastUsedAt: null });
     },
     loginByDigest: async (digest) => copy(logins.find((login) => login.digest === digest)),
     loginById: async (id) => copy(logins.find((login) => login.id === id)),
@@ -184,6 +192,7 @@ function summarize(calls: readonly UsageRecord[], filter: UsageFilter): UsageGro
       client: [client],
       user: [user],
       tag: Object.entries(tags).map(([name, value]) => `${name}=${value}`),
+      error: [call.errorCode],
     };
     let combinations: (string | null)[][] = [[]];
     for (const by of filter.groupBy)
@@ -231,7 +240,7 @@ export function memoryEventsStore(): EventsStore & { kept: EventRecord[] } {
       kept
         .filter((event) => workspaceIds.includes(event.workspaceId) && event.sequence > after)
         .slice(0, limit),
-    first: async () => kept[0]?.sequence ?? sequence + 1,
+    prunedTo: async () => (kept[0]?.sequence ?? sequence + 1) - 1,
     last: async () => sequence,
     async prune(before, keep) {
       const stays = kept.slice(-keep).filter((event) => event.at >= before);

@@ -33,9 +33,11 @@ interface OpenOptions {
   bindings?: BindingsByScreen;
   isPlain?: boolean;
   /** Events of streams, by the same names. */
-  streams?: Record<string, (lastId: string | undefined) => AsyncIterable<SseEvent>>;
+  streams?: Record<string, (lastId: string | undefined, call: TestCall) => AsyncIterable<SseEvent>>;
   isColoured?: boolean;
   now?: () => number;
+  /** The screen to start with. */
+  screen?: string;
 }
 
 export const keys = {
@@ -87,13 +89,14 @@ export function openTui(options: OpenOptions = {}) {
     bindings: options.bindings ?? defaultBindings,
     isPlain,
     explain: (error) => (error as Error).message,
-    copy: (text) => void copied.push(text),
+    copy: (text) => copied.push(text) > 0,
     quit: () => void done.quit++,
     suspend: () => void done.suspended++,
     redraw() {},
     baseUrl: () => 'http://127.0.0.1:4100',
     browse: (address) => browsed.push(address) > 0,
   });
+  state.current = state.views.findIndex(({ screen }) => screen.id === (options.screen ?? 'traffic'));
   const host = () => ({ name: 'local', url: 'http://127.0.0.1:4100' });
   const paint = painter(options.isColoured ?? false);
   const app = (size: { columns: number; rows: number }) => createElement(App, { state, paint, host, size });
@@ -136,13 +139,17 @@ function tableClient(answers: Answers, streams: NonNullable<OpenOptions['streams
     },
     async *stream(
       endpoint: { method: string; path: string },
-      input: { headers?: Record<string, string | undefined> },
-      { onOpen }: { onOpen?: (headers: Record<string, string>) => void } = {},
+      input: TestCall & { headers?: Record<string, string | undefined> },
+      { onOpen, signal }: { onOpen?: (headers: Record<string, string>) => void; signal?: AbortSignal } = {},
     ) {
       const stream = streams[`${endpoint.method} ${endpoint.path}`];
       if (!stream) return;
       onOpen?.({});
-      yield* stream(input.headers?.['last-event-id']);
+      for await (const event of stream(input.headers?.['last-event-id'], input)) {
+        if (signal?.aborted) return;
+        yield event;
+        if (signal?.aborted) return;
+      }
     },
   } as unknown as Client;
 }

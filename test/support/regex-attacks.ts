@@ -10,8 +10,8 @@ interface Attack {
 
 /** An expression that takes more than this times as long for twice the text is not linear. */
 const growthMax = 2.5;
-/** An expression that takes exponential time is stopped after this. */
-const timeoutMs = 30_000;
+/** An expression that takes exponential time is stopped after this; others take milliseconds for one attack. */
+const timeoutMs = 20_000;
 /** Linear expressions take a few microseconds for the longest of these texts, others several milliseconds. */
 const suspiciousMs = 1;
 const lengths = [20, 300, 3000];
@@ -19,19 +19,27 @@ const lengths = [20, 300, 3000];
 /** An attack for which the time of a regular expression grows faster than the text, in words; undefined if none is known. */
 export function slowAttackOn(regex: RegExp): string | undefined {
   const attacks = attacksOn(regex);
-  let current: Attack | undefined;
-  const find = () =>
-    attacks.find((attack) => {
-      current = attack;
-      return lengths.some((length) => isSlow(regex, attack, length));
+  const isSlowAttack = (attack: Attack) => lengths.some((length) => isSlow(regex, attack, length));
+  while (attacks.length > 0) {
+    // All at once, as the watch over the time takes longer than most attacks.
+    const found = inTime(() => {
+      while (attacks[0] && !isSlowAttack(attacks[0])) attacks.shift();
     });
+    const [attack] = attacks;
+    if (attack === undefined) break;
+    if (found !== 'late') return JSON.stringify(attack);
+    if (inTime(() => isSlowAttack(attack)) === 'late') return `${JSON.stringify(attack)}, which does not end`;
+  }
+  return undefined;
+}
+
+/** What a function returns, unless it takes longer than `timeoutMs`. */
+function inTime<T>(run: () => T): T | 'late' {
   try {
-    const found =
-      attacks.length === 0 ? undefined : runInNewContext('find()', { find }, { timeout: timeoutMs });
-    return found && JSON.stringify(found);
+    return runInNewContext('run()', { run }, { timeout: timeoutMs });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
-    return `${JSON.stringify(current)}, which does not end`;
+    if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return 'late';
+    throw error;
   }
 }
 

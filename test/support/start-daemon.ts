@@ -33,6 +33,8 @@ export interface DaemonOptions {
   env?: Record<string, string>;
   /** A folder from an earlier run. */
   home?: string;
+  /** The port of an earlier run; a free one by default. */
+  port?: number;
   /** A script for the simulator: its text. */
   simulate?: string;
   /** Folders of recorded calls to providers. */
@@ -72,7 +74,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<RunningD
   let exited: number | undefined;
   const ready = Promise.withResolvers<void>();
   const ended = serve({
-    port: 0,
+    port: options.port ?? 0,
     ...(options.configFile && { configFile: options.configFile }),
     ...(simulate && { simulate }),
     record: options.record,

@@ -131,6 +131,16 @@ export async function createUserExamples(
     await askDaemon(daemon, 'PUT', '/v1/workspaces/me/peers/attic', { as: daemon.login, json });
     return {};
   }
+  if (id === 'getBudget' || id === 'deleteBudget') {
+    const json = { usd: '5', period: 'day' };
+    await askDaemon(daemon, 'PUT', '/v1/workspaces/me/budgets/team', { as: daemon.login, json });
+    return {};
+  }
+  if (id === 'getAlert' || id === 'deleteAlert' || id === 'testAlert') {
+    const json = { kind: 'silence', window_minutes: 60, webhook_url: 'http://127.0.0.1:9' };
+    await askDaemon(daemon, 'PUT', '/v1/workspaces/me/alerts/slow', { as: daemon.login, json });
+    return {};
+  }
   if (id === 'createSession') return { code: (await asOwner('/v1/admin/users/me/login-codes')).body.code };
   if (id === 'acceptInvitation') {
     // To a workspace whose only member is its owner.

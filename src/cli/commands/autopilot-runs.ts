@@ -2,6 +2,7 @@ import { Argument, Command } from '@commander-js/extra-typings';
 import type { AutopilotRun, AutopilotRunEntry } from '../../shared/contract/autopilots.ts';
 import type { ThreadEvent } from '../../shared/contract/threads.ts';
 import { exitCodes } from '../../shared/errors.ts';
+import { bitcoin } from '../../shared/sats.ts';
 import type { Context } from '../context.ts';
 import {
   cancelAutopilotRun,
@@ -13,7 +14,6 @@ import {
 import { CliError } from '../failures/cli-error.ts';
 import { resolveAutopilot, resolveThread } from '../names/resolve.ts';
 import { example, wholeNumber } from '../options.ts';
-import { bitcoin } from '../output/amount.ts';
 import { escapeControls } from '../output/escape-controls.ts';
 import type { Column } from '../output/table.ts';
 import { plannedTime } from '../output/time.ts';

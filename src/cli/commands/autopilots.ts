@@ -10,6 +10,7 @@ import type {
   ListedAutopilot,
 } from '../../shared/contract/autopilots.ts';
 import { exitCodes } from '../../shared/errors.ts';
+import { bitcoin } from '../../shared/sats.ts';
 import type { Context } from '../context.ts';
 import {
   archiveAutopilot,
@@ -22,7 +23,7 @@ import {
 import { CliError } from '../failures/cli-error.ts';
 import { resolveAutopilot } from '../names/resolve.ts';
 import { example, wholeNumber } from '../options.ts';
-import { bitcoin, dollars } from '../output/amount.ts';
+import { dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 import { ago, plannedTime } from '../output/time.ts';
 import { confirm } from '../terminal/prompts.ts';

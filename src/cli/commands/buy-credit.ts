@@ -1,11 +1,12 @@
 import { Command } from '@commander-js/extra-typings';
 import type { CreditPurchase } from '../../shared/contract/credit.ts';
 import { exitCodes } from '../../shared/errors.ts';
+import { bitcoin } from '../../shared/sats.ts';
 import type { Context } from '../context.ts';
 import { buyCredit, getCreditPurchase } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { example, wholeNumber } from '../options.ts';
-import { bitcoin, dollars } from '../output/amount.ts';
+import { dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
 import { usdAmount } from './credit.ts';

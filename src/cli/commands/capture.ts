@@ -1,15 +1,25 @@
-import { Command } from '@commander-js/extra-typings';
+import { Argument, Command } from '@commander-js/extra-typings';
+import { captureLevels } from '../../shared/capture-levels.ts';
 import type { getCapture as getCaptureContract } from '../../shared/contract/content.ts';
 import type { Result } from '../../shared/contract/endpoint.ts';
 import type { Context } from '../context.ts';
-import { clearTraceContent, getCapture } from '../endpoints.ts';
-import { resolveFilter } from '../names/resolve.ts';
-import { example } from '../options.ts';
+import {
+  captureWire,
+  clearTraceContent,
+  endCaptureWire,
+  getCapture,
+  setKeyDefaults,
+  updateWorkspace,
+} from '../endpoints.ts';
+import { type KeyNames, keyNamesFor, keyText } from '../names/key-names.ts';
+import { resolveFilter, resolveKey, resolveWorkspace } from '../names/resolve.ts';
+import { example, minutes } from '../options.ts';
 import { count } from '../output/amount.ts';
 import { sizeText } from '../output/progress.ts';
 import type { Column } from '../output/table.ts';
-import { ago } from '../output/time.ts';
+import { ago, plannedTime } from '../output/time.ts';
 import { pastTime } from '../times.ts';
+import { queryIn } from './traces/query-in.ts';
 
 type Capture = Result<typeof getCaptureContract>;
 
@@ -17,18 +27,103 @@ export const captureStatusCommand = (context: Context) =>
   new Command('status')
     .addHelpText('after', example('gateway capture status --json=requests,bytes'))
     .action(async () => {
-      await context.out.record(await context.client().call(getCapture, {}), columns(context.now()));
+      const capture = await context.client().call(getCapture, {});
+      await context.out.record(capture, columns(context.now(), await keyNamesFor(context)));
     });
 
-const columns = (now: number): Column<Capture>[] => [
-  { title: 'content', label: 'kept in', value: ({ content }) => content },
+const sources: Readonly<Record<Capture['source'], string>> = {
+  host: 'set by host',
+  workspace: 'set by workspace',
+  key: 'set by key',
+  unasked: 'until it is set for the workspace or key',
+};
+
+export const setCaptureCommand = (context: Context) =>
+  new Command('set')
+    .addArgument(
+      new Argument('<level>', 'the most that is kept; `default` leaves it to the host').choices([
+        ...captureLevels,
+        'default',
+      ] as const),
+    )
+    .option('--workspace <workspace>', 'for this workspace', 'me')
+    .option('--key <key>', 'for this key only, by id or name')
+    .addHelpText('after', example('gateway capture set off --key ci'))
+    .action(async (given, { workspace: reference, key }) => {
+      const capture = given === 'default' ? null : given;
+      const client = context.client();
+      const workspace = await resolveWorkspace(context, reference);
+      const changed =
+        key === undefined
+          ? await client.call(updateWorkspace, { params: { workspace }, body: { capture } })
+          : await client.call(setKeyDefaults, {
+              params: { workspace, key: await resolveKey(context, { workspace, key }) },
+              body: { capture },
+            });
+      const who = key === undefined ? 'the workspace' : `the key ${key}`;
+      const what = capture === null ? 'as the host decides' : `at most: ${capture}`;
+      await context.out.done(changed, `Content of requests of ${who} is kept ${what}.`);
+    });
+
+export const captureWireCommand = (context: Context) =>
+  new Command('wire')
+    .option('--for <time>', 'how long new calls are kept so: 10m, up to 24h', minutes, 10)
+    .option('--key <key>', 'only calls with this key, by id or name')
+    .option('--stop', 'keep no more')
+    .addHelpText('after', example('gateway capture wire --for 10m --key ci'))
+    .action(async ({ for: length, key, stop }) => {
+      const client = context.client();
+      if (stop) {
+        await context.out.done(
+          await client.call(endCaptureWire, {}),
+          'Streams are no longer kept as they are.',
+        );
+        return;
+      }
+      const filter = await resolveFilter(context, { key, model: undefined });
+      const kept = await client.call(captureWire, { body: { minutes: length, key: filter.key } });
+      const until = kept.wire.at(-1)?.until ?? '';
+      await context.out.done(
+        kept,
+        `Streams are kept as they are until ${plannedTime(until)}. See one: gateway traces show REQ --wire`,
+      );
+    });
+
+/** `ci until Sat 2026-11-21 12:10 UTC`. An earlier daemon has none. */
+function wireText({ wire = [] }: Partial<Pick<Capture, 'wire'>>, names: KeyNames): string | null {
+  const shown = wire.map(
+    ({ key, until }) => `${key === null ? 'all' : keyText(key, names)} until ${plannedTime(until)}`,
+  );
+  return shown.join(', ') || null;
+}
+
+const columns = (now: number, names: KeyNames): Column<Capture>[] => [
+  {
+    title: 'level',
+    label: 'kept in',
+    value: ({ level }) => level,
+    show: ({ level, source }) => `${level}, ${sources[source]}`,
+  },
+  { title: 'content', label: 'host keeps', value: ({ content }) => content },
   { title: 'requests', value: ({ requests }) => requests, show: ({ requests }) => count(requests) },
   { title: 'bytes', label: 'size', value: ({ bytes }) => bytes, show: ({ bytes }) => sizeText(bytes) },
   {
     title: 'memory_bytes_max',
-    label: 'at most',
+    label: 'in memory at most',
     value: (capture) => capture.memory_bytes_max,
     show: (capture) => sizeText(capture.memory_bytes_max),
+  },
+  {
+    title: 'disk_bytes',
+    label: 'on disk',
+    value: (capture) => capture.disk_bytes,
+    show: (capture) => sizeText(capture.disk_bytes),
+  },
+  {
+    title: 'disk_bytes_max',
+    label: 'on disk at most',
+    value: (capture) => capture.disk_bytes_max,
+    show: (capture) => `${sizeText(capture.disk_bytes_max)}, ${capture.disk_days} days`,
   },
   {
     title: 'oldest_at',
@@ -36,21 +131,31 @@ const columns = (now: number): Column<Capture>[] => [
     value: (capture) => capture.oldest_at,
     show: (capture) => (capture.oldest_at === null ? '–' : ago(capture.oldest_at, now)),
   },
+  {
+    title: 'wire',
+    label: 'streams as they are',
+    value: (capture) => wireText(capture, names),
+    show: (capture) => wireText(capture, names) ?? 'no',
+  },
   { title: 'dropped', value: ({ dropped }) => dropped, show: ({ dropped }) => count(dropped) },
 ];
 
 export const clearCaptureCommand = (context: Context) =>
   new Command('clear')
+    .argument('[query...]', 'only content of requests that match, such as status:failed tag:team=search')
     .option('--key <key>', 'only content of this key’s requests, by id or name')
+    .option('--user <user>', 'only content of requests for this end user')
     .option(
       '--until <time>',
       'only content of requests before this time or through this UTC day',
       pastTime(context),
     )
     .addHelpText('after', example('gateway capture clear --until yesterday'))
-    .action(async ({ key, until }) => {
+    .action(async (words, { key, user, until }) => {
       const filter = await resolveFilter(context, { key, model: undefined });
-      const cleared = await context.client().call(clearTraceContent, { query: { key: filter.key, until } });
+      const cleared = await context
+        .client()
+        .call(clearTraceContent, { query: { ...queryIn(words), key: filter.key, user, until } });
       const { deleted } = cleared;
       await context.out.done(
         cleared,

@@ -7,6 +7,7 @@ import type {
 } from '../../shared/contract/payments.ts';
 import type { resolvePayment as resolvePaymentContract } from '../../shared/contract/wallet-backend.ts';
 import { exitCodes } from '../../shared/errors.ts';
+import { bitcoin } from '../../shared/sats.ts';
 import type { Context } from '../context.ts';
 import {
   decodeInvoice,
@@ -18,7 +19,6 @@ import {
 } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { csvOption, example, wholeNumber } from '../options.ts';
-import { bitcoin } from '../output/amount.ts';
 import { escapeControls } from '../output/escape-controls.ts';
 import type { Style } from '../output/style.ts';
 import type { Column } from '../output/table.ts';

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { AuthScheme, ExportFormat, Paywall, PaywallMethod } from '../../shared/contract/paywalls.ts';
+import { bitcoin } from '../../shared/sats.ts';
 import type { Context } from '../context.ts';
 import {
   createPaywall,
@@ -10,7 +11,7 @@ import {
   updatePaywall,
 } from '../endpoints.ts';
 import { example, wholeNumber } from '../options.ts';
-import { bitcoin, count } from '../output/amount.ts';
+import { count } from '../output/amount.ts';
 import type { Style } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';

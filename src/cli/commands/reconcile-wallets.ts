@@ -1,11 +1,11 @@
 import { Command } from '@commander-js/extra-typings';
 import type { WalletReconciliation } from '../../shared/contract/wallet-backend.ts';
 import { exitCodes } from '../../shared/errors.ts';
+import { bitcoin } from '../../shared/sats.ts';
 import type { Context } from '../context.ts';
 import { reconcileWallets } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { example } from '../options.ts';
-import { bitcoin } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 import { confirm } from '../terminal/prompts.ts';
 import { pastTime, pastTimeHelp } from '../times.ts';

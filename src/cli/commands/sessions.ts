@@ -22,6 +22,7 @@ export const listSessionsCommand = (context: Context) =>
 const sessionColumns = (now: number): Column<Session>[] => [
   { title: 'id', value: ({ id }) => id },
   { title: 'name', value: ({ name }) => name },
+  { title: 'kind', value: ({ kind }) => kind },
   {
     title: 'current',
     value: (session) => session.is_current,
@@ -37,6 +38,7 @@ const sessionColumns = (now: number): Column<Session>[] => [
     value: (session) => session.last_used_at,
     show: ({ last_used_at }) => (last_used_at === null ? 'never' : ago(last_used_at, now)),
   },
+  { title: 'expires', value: ({ expires_at }) => expires_at },
 ];
 
 export const revokeSessionCommand = (context: Context) =>

@@ -1,4 +1,5 @@
 import { Command } from '@commander-js/extra-typings';
+import type { AlertFiring } from '../../shared/contract/alerts.ts';
 import type {
   DaemonStatus,
   DefaultModel,
@@ -7,11 +8,11 @@ import type {
 } from '../../shared/contract/daemon.ts';
 import { ReceivedError } from '../../shared/received-error.ts';
 import type { Context } from '../context.ts';
-import { getServiceStatus, getStatus } from '../endpoints.ts';
+import { getServiceStatus, getStatus, listFirings } from '../endpoints.ts';
 import { example } from '../options.ts';
 import { count } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
-import { duration } from '../output/time.ts';
+import { ago, duration } from '../output/time.ts';
 
 export const statusCommand = (context: Context) =>
   new Command('status')
@@ -31,7 +32,29 @@ export async function showStatus(context: Context): Promise<void> {
     await context.out.record({ url, ...status }, serviceColumns);
     await showProviders(context, status.providers, providerColumns.slice(0, 3));
   }
+  await showFiring(context);
 }
+
+/** The alerts that fire in the caller's workspace, for people. */
+async function showFiring(context: Context): Promise<void> {
+  if (context.out.wantsJson() || context.out.isQuiet() || !context.io.stdout.isTty) return;
+  const input = { params: { workspace: 'me' }, query: { open: true, limit: firingShown } };
+  // A key may not read the workspace, and an older daemon has no alerts.
+  const firing = await context
+    .client()
+    .call(listFirings, input)
+    .catch(() => undefined);
+  if (!firing || firing.data.length === 0) return;
+  context.out.text('\n');
+  const columns: Column<AlertFiring>[] = [
+    { title: 'alert', value: ({ alert }) => alert, style: () => 'red' },
+    { title: 'fired', value: ({ fired_at }) => fired_at, show: (each) => ago(each.fired_at, context.now()) },
+    { title: 'message', value: ({ message }) => message },
+  ];
+  await context.out.table(firing.data, columns, { empty: '' });
+}
+
+const firingShown = 10;
 
 const notOwner = /^(permission|signed_out|out_of_scope)$/;
 
@@ -80,6 +103,7 @@ const columns: Column<DaemonStatus>[] = [
   {
     title: 'storage',
     value: (status) => (status.storage.writable ? 'writable' : (status.storage.reason ?? 'not writable')),
+    show: ({ storage }) => storageText(storage),
     style: (status) => (status.storage.writable ? 'green' : 'red'),
   },
   {
@@ -96,6 +120,11 @@ const columns: Column<DaemonStatus>[] = [
     style: ({ wallet }) => (wallet.state === 'ready' ? 'dim' : 'yellow'),
   },
 ];
+
+function storageText({ writable, reason, server }: DaemonStatus['storage']): string {
+  const state = writable ? 'writable' : (reason ?? 'not writable');
+  return server === null ? state : `${state} (PostgreSQL ${server.version} at ${server.address})`;
+}
 
 function walletText({ backend, state, problems }: DaemonStatus['wallet']): string {
   if (backend === 'embedded') return ['embedded (play money)', ...problems].join('; ');

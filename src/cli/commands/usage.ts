@@ -3,6 +3,7 @@ import type { Client } from '../../shared/client.ts';
 import type { Query, Result } from '../../shared/contract/endpoint.ts';
 import type {
   Distribution,
+  getUsageLatency as getUsageLatencyContract,
   LatencySeries,
   listUsage as listUsageContract,
   ServedDayView,
@@ -10,8 +11,10 @@ import type {
   UsageSeries,
   UsageView,
 } from '../../shared/contract/usage.ts';
+import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
 import { getUsage, getUsageLatency, getUsageSeries, listUsage, tokensServed } from '../endpoints.ts';
+import { CliError } from '../failures/cli-error.ts';
 import { type KeyNames, keyNamesFor, keyText } from '../names/key-names.ts';
 import { resolveFilter } from '../names/resolve.ts';
 import { checkNoFilter, csvOption, example, wholeNumber } from '../options.ts';
@@ -34,10 +37,19 @@ export const usageCommand = (context: Context) =>
     .option('--tz <zone>', 'whose days they are: UTC, local or a zone like Europe/Berlin', zone)
     .option('--since <time>', `only calls since then: ${pastTimeHelp}`, pastTime(context))
     .option('--until <time>', 'only calls before this time or through this UTC day', pastTime(context))
+    .option(
+      '--latency',
+      'show percentiles of the time to the first token and in all, by day, model or provider',
+    )
     .addOption(csvOption())
     .addHelpText('after', example('gateway usage show --group-by day,model --tz local'))
-    .action(async (request, { groupBy, key, model, since, until, tz }) => {
+    .action(async (request, { groupBy, key, model, since, until, tz, latency }) => {
       const filter = { key, model, since, until };
+      if (latency) {
+        if (request !== undefined || key !== undefined)
+          throw new CliError('Latency is not known by request or key.', { exit: exitCodes.usage });
+        return showLatency(context, { model, since, until, tz, groupBy });
+      }
       if (request === undefined)
         return showSums(context, { ...(await resolveFilter(context, filter)), tz, group_by: groupBy });
       checkNoFilter(request, filter);
@@ -112,10 +124,55 @@ export const usageLatencyCommand = (context: Context) =>
       const { series } = await context
         .client()
         .call(getUsageLatency, { query: { model, provider, since, until, group_by: groupBy } });
-      await context.out.table(series, latencyColumns(groupBy), {
-        empty: 'No calls were answered in this period.',
-      });
+      await context.out.table(series, latencyColumns(groupBy), { empty: noLatency });
     });
+
+const noLatency = 'No calls were answered in this period.';
+
+type LatencyQuery = Query<typeof getUsageLatencyContract>;
+
+/** Shows percentiles by what usage is grouped by: days, models and providers. */
+async function showLatency(
+  context: Context,
+  { groupBy, ...query }: Pick<LatencyQuery, 'model' | 'since' | 'until' | 'tz'> & { groupBy: string },
+): Promise<void> {
+  const names = groupBy.split(',');
+  const byDay = names.includes('day');
+  const [group, ...others] = names.filter((name) => name !== 'day');
+  if (others.length > 0 || (group !== undefined && group !== 'model' && group !== 'provider'))
+    throw new CliError('Latency is known by day, model or provider, and by day and one of the others.', {
+      exit: exitCodes.usage,
+    });
+  const { buckets, series } = await context
+    .client()
+    .call(getUsageLatency, { query: { ...query, bucket: byDay ? 'day' : undefined, group_by: group } });
+  if (!byDay) return context.out.table(series, latencyColumns(group), { empty: noLatency });
+  const rows = buckets.flatMap(({ start }, index) =>
+    series.map((one) => ({ day: dayIn(start, query.tz), ...atBucket(one, index) })),
+  );
+  const answered = rows.filter(({ total_ms, first_token_ms }) =>
+    [total_ms, first_token_ms].some(([one]) => (one?.count ?? 0) > 0),
+  );
+  const day: Column<{ day: string }> = { title: 'day', value: (row) => row.day };
+  return context.out.table(answered, [day, ...latencyColumns(group)], { empty: noLatency });
+}
+
+/** One bucket of a series. */
+function atBucket({ group, ...series }: LatencySeries, index: number): LatencySeries {
+  const one = (of: Distribution[]) => of.slice(index, index + 1);
+  return {
+    group,
+    first_token_ms: one(series.first_token_ms),
+    total_ms: one(series.total_ms),
+    overhead_ms: one(series.overhead_ms),
+    tokens_per_second: one(series.tokens_per_second),
+  };
+}
+
+/** `2026-11-21`. */
+function dayIn(time: string, timeZone = 'UTC'): string {
+  return new Intl.DateTimeFormat('en-CA', { timeZone }).format(new Date(time));
+}
 
 interface SeriesRow {
   start: string;
@@ -200,7 +257,7 @@ function latencyColumns(groupBy: string | undefined): Column<LatencySeries>[] {
   ];
 }
 
-const usageGroups = ['day', 'model', 'key', 'provider', 'status', 'client', 'user', 'tag'];
+const usageGroups = ['day', 'model', 'key', 'provider', 'status', 'client', 'user', 'tag', 'error'];
 
 function groupings(text: string): string {
   const names = text.split(',');

@@ -6,6 +6,7 @@ import type {
   WalletBackendStatus,
 } from '../../shared/contract/wallet-backend.ts';
 import { exitCodes } from '../../shared/errors.ts';
+import { bitcoin } from '../../shared/sats.ts';
 import { backendFacts, connectedBackends, lightningNetworks } from '../../shared/wallet-backends.ts';
 import type { Context } from '../context.ts';
 import {
@@ -18,7 +19,6 @@ import {
 } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { example, wholeNumber } from '../options.ts';
-import { bitcoin } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 import { askSecret, confirm } from '../terminal/prompts.ts';
 import { configError, configLocation, runningDaemon } from './config.ts';

@@ -8,11 +8,11 @@ import type {
 } from '../../shared/contract/wallet.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { ReceivedError } from '../../shared/received-error.ts';
+import { bitcoin } from '../../shared/sats.ts';
 import type { Context } from '../context.ts';
 import { createWallet, getBalance, showPhrase, useFaucet } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { example, wholeNumber } from '../options.ts';
-import { bitcoin } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 import { askSecret } from '../terminal/prompts.ts';
 

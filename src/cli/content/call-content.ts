@@ -57,7 +57,7 @@ export async function contentOfCall(
 }
 
 /** The request and the answer of a call as they were captured. Fails with `not_found` where they are not kept. */
-async function capturedContent(client: Client, requestId: string): Promise<CapturedContent> {
+export async function capturedContent(client: Client, requestId: string): Promise<CapturedContent> {
   const params = { request_id: requestId };
   const { request } = await client.call(getTraceContent, { params, query: { part: 'request' } });
   const { answer } = await client.call(getTraceContent, { params, query: { part: 'answer' } });
@@ -72,6 +72,29 @@ async function capturedContent(client: Client, requestId: string): Promise<Captu
   return { request: await read('request', request?.body), answer: await read('answer', answer?.body) };
 }
 
+/** A request as it was captured. */
+export interface CapturedRequest {
+  endpoint: string;
+  headers: { name: string; value: string }[];
+  /** Null if it is not kept, as it was too long. */
+  text: string | null;
+  /** Whether parts were deleted. */
+  isPartial: boolean;
+}
+
+/** The request of a call as it was captured. Fails with `not_found` where it is not kept. */
+export async function capturedRequest(client: Client, requestId: string): Promise<CapturedRequest> {
+  const params = { request_id: requestId };
+  const { endpoint, request } = await client.call(getTraceContent, { params, query: { part: 'request' } });
+  const { headers = [], body } = request ?? {};
+  if (!body) return { endpoint, headers, text: null, isPartial: false };
+  const text = await wholeText(body, async (at) => {
+    const page = await client.call(getTraceContent, { params, query: { part: 'request', at } });
+    return page.request?.body ?? undefined;
+  });
+  return { endpoint, headers, text, isPartial: body.is_partial };
+}
+
 /** A text of which the first page is known. */
 async function wholeText(
   first: ContentText,
@@ -81,9 +104,15 @@ async function wholeText(
   while (next !== null) {
     const page = await pageAt(next);
     text += page?.text ?? '';
-    next = page?.next ?? null;
+    next = pageAfter(next, page);
   }
   return text;
+}
+
+/** Where the page after one begins; null at the end, and for a host that repeats itself. */
+export function pageAfter(at: number, page: ContentText | null | undefined): number | null {
+  const next = page?.next ?? null;
+  return next !== null && next > at ? next : null;
 }
 
 /** Not kept, or not for this caller. */
@@ -117,7 +146,7 @@ function capturedPassages({ request, answer }: CapturedContent): Passage[] {
 }
 
 /** A request of any format. */
-export function requestPassages(request: unknown): Passage[] {
+function requestPassages(request: unknown): Passage[] {
   if (!isJson(request)) return [{ role: 'request', text: String(request) }];
   const { instructions, input, messages, system: first } = request;
   if (Array.isArray(messages)) {
@@ -129,7 +158,8 @@ export function requestPassages(request: unknown): Passage[] {
   return [...system, ...passagesOf(Array.isArray(items) ? (items as Json[]) : [])];
 }
 
-function answerPassages(answer: unknown): Passage[] {
+/** An answer of any format, or an error. */
+export function answerPassages(answer: unknown): Passage[] {
   return isJson(answer) ? wholePassages(answer) : [{ role: 'answer', text: String(answer) }];
 }
 

@@ -13,6 +13,11 @@ export const daemonCommands: Record<string, CommandEntry | NounEntry> = {
     endpoint: endpoints.getStatus,
     load: async () => (await import('../commands/status.ts')).statusCommand,
   },
+  open: {
+    summary: 'Open the dashboard in a browser, signed in.',
+    endpoint: endpoints.createLoginLink,
+    load: async () => (await import('../commands/open.ts')).openCommand,
+  },
   stop: {
     summary: 'Stop the daemon after running calls finish.',
     endpoint: endpoints.stopDaemon,

@@ -56,6 +56,91 @@ export const keyCommands: Record<string, CommandEntry | NounEntry> = {
     endpoint: endpoints.getKey,
     load: async () => (await import('../commands/keys/keys.ts')).keyCommand,
   },
+  budgets: {
+    summary: 'Limit what a workspace, key, end user or tag spends.',
+    alone: 'list',
+    verbs: {
+      list: {
+        summary: 'List budgets with what is spent, the forecast and when they reset.',
+        endpoint: endpoints.listBudgets,
+        lists: {
+          completes: ['budget'],
+          suggest: rowsOf(endpoints.listBudgets, { params: { workspace: 'me' } }, ({ id, usd, period }) => ({
+            value: id,
+            meaning: `$${usd}/${period}`,
+          })),
+        },
+        load: async () => (await import('../commands/budgets.ts')).listBudgetsCommand,
+      },
+      show: {
+        summary: 'Show a budget.',
+        endpoint: endpoints.getBudget,
+        load: async () => (await import('../commands/budgets.ts')).showBudgetCommand,
+      },
+      set: {
+        summary: 'Add or change a budget.',
+        endpoint: [endpoints.getBudget, endpoints.putBudget],
+        load: async () => (await import('../commands/budgets.ts')).setBudgetCommand,
+      },
+      remove: {
+        summary: 'Remove a budget.',
+        endpoint: endpoints.deleteBudget,
+        load: async () => (await import('../commands/budgets.ts')).removeBudgetCommand,
+      },
+    },
+  },
+  alerts: {
+    summary: 'Get alerts when spending, errors or latency cross a line.',
+    alone: 'list',
+    verbs: {
+      list: {
+        summary: 'List alerts with their states.',
+        endpoint: endpoints.listAlerts,
+        lists: {
+          completes: ['alert'],
+          suggest: rowsOf(endpoints.listAlerts, { params: { workspace: 'me' } }, ({ id, kind, state }) => ({
+            value: id,
+            meaning: `${kind}, ${state}`,
+          })),
+        },
+        load: async () => (await import('../commands/alerts.ts')).listAlertsCommand,
+      },
+      add: {
+        summary: 'Add an alert.',
+        endpoint: [endpoints.putAlert, endpoints.getAlert, endpoints.previewAlert],
+        load: async () => (await import('../commands/alerts.ts')).addAlertCommand,
+      },
+      show: {
+        summary: 'Show an alert, or when it would have fired.',
+        endpoint: [endpoints.getAlert, endpoints.previewAlert],
+        load: async () => (await import('../commands/alerts.ts')).showAlertCommand,
+      },
+      update: {
+        summary: 'Change an alert or its web hook.',
+        endpoint: [endpoints.getAlert, endpoints.putAlert],
+        load: async () => (await import('../commands/alerts.ts')).updateAlertCommand,
+      },
+      remove: {
+        summary: 'Remove an alert.',
+        endpoint: endpoints.deleteAlert,
+        load: async () => (await import('../commands/alerts.ts')).removeAlertCommand,
+      },
+      test: {
+        summary: 'Send a test message to a web hook.',
+        endpoint: endpoints.testAlert,
+        load: async () => (await import('../commands/alerts.ts')).testAlertCommand,
+      },
+      fired: {
+        summary: 'List when alerts fired.',
+        endpoint: endpoints.listFirings,
+        load: async () => (await import('../commands/alerts.ts')).firedAlertsCommand,
+      },
+      watch: {
+        summary: 'Follow alerts, and run a command for each event.',
+        load: async () => (await import('../commands/watch-alerts.ts')).watchAlertsCommand,
+      },
+    },
+  },
   'provider-keys': {
     summary: "Manage a workspace's own provider keys.",
     verbs: {

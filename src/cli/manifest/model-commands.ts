@@ -214,6 +214,12 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
         },
         load: async () => (await import('../commands/traces/traces.ts')).listTracesCommand,
       },
+      count: {
+        summary: 'Count finished requests by status, error, model, provider, key or client.',
+        endpoint: endpoints.getTraceFacets,
+        options: ['since', 'until'],
+        load: async () => (await import('../commands/traces/count.ts')).countTracesCommand,
+      },
       show: {
         summary: 'Show a finished request in detail, or its prompt and answer.',
         endpoint: endpoints.getTrace,
@@ -225,16 +231,56 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
         options: ['key', 'since', 'until', 'limit'],
         load: async () => (await import('../commands/traces/search.ts')).searchTracesCommand,
       },
+      export: {
+        summary: 'Write requests as JSON lines, CSV, HAR or OTLP, with their content if wanted.',
+        endpoint: endpoints.exportTraces,
+        options: ['format', 'content', 'key', 'since', 'until', 'after'],
+        load: async () => (await import('../commands/traces/export.ts')).exportTracesCommand,
+      },
+      diff: {
+        summary: 'Show what changed between two requests, and where the prompt cache broke.',
+        load: async () => (await import('../commands/traces/diff.ts')).diffTracesCommand,
+      },
+      replay: {
+        summary: 'Repeat a request, changed or with other models, and compare the answers.',
+        load: async () => (await import('../commands/traces/replay.ts')).replayTraceCommand,
+      },
+      cancel: {
+        summary: 'End a running request.',
+        endpoint: endpoints.cancelCall,
+        load: async () => (await import('../commands/traces/cancel.ts')).cancelTraceCommand,
+      },
+    },
+  },
+  providers: {
+    summary: 'Show how providers answer.',
+    alone: 'health',
+    verbs: {
+      health: {
+        summary: 'Show attempts, failures, times to the first byte and benches by provider and model.',
+        endpoint: endpoints.getProvidersHealth,
+        options: ['since'],
+        load: async () => (await import('../commands/provider-health.ts')).providerHealthCommand,
+      },
     },
   },
   capture: {
-    summary: 'Show and delete the content of requests that the daemon keeps.',
+    summary: 'Show, set and delete the content of requests that the daemon keeps.',
     alone: 'status',
     verbs: {
       status: {
         summary: 'Show how much content is kept, and where.',
         endpoint: endpoints.getCapture,
         load: async () => (await import('../commands/capture.ts')).captureStatusCommand,
+      },
+      set: {
+        summary: 'Set what is kept of the requests of a workspace or key.',
+        load: async () => (await import('../commands/capture.ts')).setCaptureCommand,
+      },
+      wire: {
+        summary: 'Keep streams as they are for a while.',
+        endpoint: endpoints.captureWire,
+        load: async () => (await import('../commands/capture.ts')).captureWireCommand,
       },
       clear: {
         summary: 'Delete the content of requests; their traces stay.',

@@ -31,10 +31,3 @@ export function briefDollars(usd: string | null | undefined): string {
   const [whole = '', fraction = ''] = amount.toFixed(decimals).split('.');
   return `$${whole}.${trimEnd(fraction, '0').padEnd(2, '0')}`;
 }
-
-/** `1500250` → `1,500.25 sats`: millisatoshis as satoshis. */
-export function bitcoin(msats: number): string {
-  const fraction = trimEnd(String(msats % 1000).padStart(3, '0'), '0');
-  const sats = `${count(Math.floor(msats / 1000))}${fraction && `.${fraction}`}`;
-  return `${sats} ${sats === '1' ? 'sat' : 'sats'}`;
-}

@@ -21,17 +21,6 @@ export function tabSeparatedCell(text: string): string {
   );
 }
 
-/**
- * One cell of CSV. A text that a spreadsheet would run as a formula starts with an apostrophe, because names and models are
- * chosen by others.
- */
-export function csvCell(value: string | number | boolean | null | undefined): string {
-  const text = String(value ?? '');
-  const isFormula = /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text));
-  const safe = isFormula ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
-
 /** Escapes control characters that JSON leaves raw; the JSON value is unchanged. */
 export function escapeJson(json: string): string {
   return json.replace(/[\p{Cc}\p{Bidi_Control}]/gu, (character) =>

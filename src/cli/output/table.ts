@@ -1,4 +1,5 @@
-import { csvCell, escapeCell, tabSeparatedCell } from './escape-controls.ts';
+import { csvRow } from '../../shared/text/csv.ts';
+import { escapeCell, tabSeparatedCell } from './escape-controls.ts';
 import type { Paint, Style } from './style.ts';
 import { cutToWidth, widthOf, wrapToWidth } from './width.ts';
 import { wrapLine } from './wrap-line.ts';
@@ -101,9 +102,8 @@ export function tabSeparatedRows<Row>(rows: Row[], columns: Column<Row>[]): stri
 
 /** CSV after RFC 4180, with the columns' titles in the first line. */
 export function csvTable<Row>(rows: Row[], columns: Column<Row>[]): string {
-  const lineOf = (cells: Cell[]) => `${cells.map(csvCell).join(',')}\r\n`;
-  const lines = rows.map((row) => lineOf(columns.map((column) => column.value(row))));
-  return lineOf(columns.map(({ title }) => title)) + lines.join('');
+  const lines = rows.map((row) => csvRow(columns.map((column) => column.value(row))));
+  return csvRow(columns.map(({ title }) => title)) + lines.join('');
 }
 
 /** One record as lines of title, tab and value. */

@@ -9,6 +9,7 @@ import { example } from '../options.ts';
 export const tuiCommand = (context: Context) =>
   new Command('tui')
     .option('--plain', 'for screen readers: one pane, no graphics, no animation')
+    .option('--no-mouse', 'leave clicks and the wheel to the terminal')
     .addHelpText('after', example('gateway tui --plain'))
     .action(async (options) => {
       needTerminal(context, 'Use commands such as gateway tail or gateway usage instead.');

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { type Client, createClient } from '../../shared/client.ts';
@@ -8,6 +7,7 @@ import { chooseModel } from '../commands/respond/choose-model.ts';
 import type { Context } from '../context.ts';
 import { getKey } from '../endpoints.ts';
 import { routeTo } from '../hosts/send.ts';
+import { openInBrowser } from '../terminal/browser.ts';
 import { formatFailure } from './format-failure.ts';
 import { keysFileName, loadBindings } from './keys/keys-file.ts';
 import { allScreens } from './screens/all-screens.ts';
@@ -19,14 +19,17 @@ import type { Services } from './services/services.ts';
 import { TuiState } from './state/tui-state.ts';
 import { syncWithDaemon } from './sync.ts';
 import { runInTerminal, type TerminalHandle } from './terminal.tsx';
+import { chartStyleOf } from './text/chart-style.ts';
 
 export interface TuiOptions {
   /** For screen readers: one pane, no charts, no automatic updates. */
   plain?: true | undefined;
+  /** False leaves the mouse to the terminal. */
+  mouse?: boolean | undefined;
 }
 
 /** Runs the TUI until the user quits. Fails before it takes over the screen if the daemon does not answer. */
-export async function startTui(context: Context, { plain }: TuiOptions): Promise<void> {
+export async function startTui(context: Context, { plain, mouse }: TuiOptions): Promise<void> {
   await context.client().call(getKey, {});
   limitMemory();
   const host = context.host();
@@ -54,7 +57,7 @@ export async function startTui(context: Context, { plain }: TuiOptions): Promise
     isPlain: plain === true,
     explain: (error) =>
       formatFailure(error, { isLocal: host.isLocal, commands: context.commands, inputs: keyFlags }),
-    copy: (text) => terminal.copy?.(text),
+    copy: (text) => terminal.copy?.(text) === true,
     quit: () => terminal.quit?.(),
     suspend: () => terminal.suspend?.(),
     redraw: () => terminal.redraw?.(),
@@ -69,7 +72,17 @@ export async function startTui(context: Context, { plain }: TuiOptions): Promise
   try {
     const paint = context.out.paint.stdout;
     const hostLabel = () => ({ name: host.name, url: urlOf(context) ?? host.url });
-    await runInTerminal({ state, paint, host: hostLabel, terminal, isPlain: plain === true });
+    const charts = chartStyleOf(context.env, { hasColours: paint('bold', '') !== '' });
+    const isPlain = plain === true;
+    await runInTerminal({
+      state,
+      paint,
+      charts,
+      host: hostLabel,
+      terminal,
+      isPlain,
+      hasMouse: mouse !== false && !isPlain,
+    });
   } finally {
     leaving.abort();
     state.end();
@@ -139,27 +152,4 @@ function limitMemory(): void {
     setFlagsFromString('--semi-space-growth-factor=1');
     clearInterval(timer);
   }, checkEveryMs).unref();
-}
-
-interface Environment {
-  platform: string;
-  env: Record<string, string | undefined>;
-}
-
-/** Opens an address in the browser without waiting for it; false if there is no browser. */
-function openInBrowser(address: string, environment: Environment): boolean {
-  const [program, ...words] = browserCommand(address, environment) ?? [];
-  if (program === undefined) return false;
-  const child = spawn(program, words, { stdio: 'ignore', detached: true });
-  // A missing program is not fatal: the address is also on the screen.
-  child.on('error', () => {});
-  child.unref();
-  return true;
-}
-
-function browserCommand(address: string, { platform, env }: Environment): string[] | undefined {
-  if (env.BROWSER) return [env.BROWSER, address];
-  if (platform === 'darwin') return ['open', address];
-  if (platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler', address];
-  return env.DISPLAY || env.WAYLAND_DISPLAY ? ['xdg-open', address] : undefined;
 }

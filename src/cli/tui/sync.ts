@@ -1,7 +1,10 @@
 import type { EventView } from '../../shared/contract/events.ts';
 import { getKey, getSession, listTraces, streamEvents } from '../endpoints.ts';
+import { CallPace } from './services/call-pace.ts';
+import type { Connection } from './services/follower.ts';
 import type { Services } from './services/services.ts';
 import { loadUsage } from './services/spending.ts';
+import { loadFiring } from './state/firing-alerts.ts';
 import type { ListView } from './state/list-view.ts';
 import type { AccountFacts, TuiState } from './state/tui-state.ts';
 
@@ -21,9 +24,7 @@ const pastCalls = 100;
 export async function syncWithDaemon({ state, signal, sleep }: SyncOptions): Promise<void> {
   const { services } = state.options;
   let isFirst = true;
-  const follow = services.follow({
-    open: (lastId, options) =>
-      services.client.stream(streamEvents, { query: {}, headers: { 'last-event-id': lastId } }, options),
+  const follow = followEvents(services, {
     signal,
     onState(connection) {
       state.connection = connection;
@@ -41,20 +42,84 @@ export async function syncWithDaemon({ state, signal, sleep }: SyncOptions): Pro
       // The header counts unread whispers, and traffic shows the names of keys.
       for (const id of ['whispers', 'keys']) void state.reload(state.viewOf(id));
     },
-    onEvent: ({ data }) => applyEvent(state, JSON.parse(data) as EventView),
+    onEvent: (event) => applyEvent(state, event),
   });
   await Promise.all([follow, tick({ state, signal, sleep })]);
+}
+
+/** A digest a second, with the newest calls. */
+const digestQuery = { digest: 1000, rows: 50 };
+
+interface EventsFollowing {
+  signal: AbortSignal;
+  onState(connection: Connection): void;
+  onEvent(event: EventView): void;
+}
+
+/** Follows the events of the workspace, and while there are many calls, digests of them in their place. */
+async function followEvents(
+  services: Services,
+  { signal, onState, onEvent }: EventsFollowing,
+): Promise<void> {
+  const pace = new CallPace();
+  let lastId: string | undefined;
+  let isChange = false;
+  while (!signal.aborted) {
+    const change = new AbortController();
+    await services.follow({
+      open: (id, options) =>
+        services.client.stream(
+          streamEvents,
+          { query: pace.isDigest ? digestQuery : {}, headers: { 'last-event-id': id } },
+          options,
+        ),
+      ...(lastId !== undefined && { after: lastId }),
+      signal: AbortSignal.any([signal, change.signal]),
+      onState(connection) {
+        // What goes on in another form was not interrupted.
+        if (isChange && connection.state !== 'live' && connection.state !== 'connecting') isChange = false;
+        if (!isChange) onState(connection);
+        if (connection.state === 'live') isChange = false;
+      },
+      onEvent({ data, id }) {
+        lastId = id ?? lastId;
+        const event = JSON.parse(data) as EventView;
+        onEvent(event);
+        const { type } = event;
+        const now = services.now();
+        const mustChange = pace.isDigest
+          ? type === 'calls.digest' && pace.isCalm(Number(event.data.finished), now)
+          : pace.isTooFast(type, now);
+        if (!mustChange || change.signal.aborted) return;
+        pace.change(!pace.isDigest);
+        isChange = true;
+        change.abort();
+      },
+    });
+  }
 }
 
 function applyEvent(state: TuiState, event: EventView): void {
   const { services } = state.options;
   if (event.type === 'events.dropped' || event.type === 'events.gap') void loadPastCalls(state, services);
+  if (event.type.startsWith('alert.')) services.log.unlisted(() => void loadAccount(state, services));
   for (const view of state.views) {
     const isShown = view === state.view || event.type.startsWith('key.');
     if (isShown && view.screen.isAffectedBy?.(event)) state.reloadSoon(view);
   }
   if (services.calls.apply(event)) state.changed({ soon: true });
-  if (state.pages.front?.page.updates?.isAffectedBy?.(event)) state.reloadPageSoon();
+  const { updates } = state.pages.front?.page ?? {};
+  if (eventsIn(event).some((one) => updates?.isAffectedBy?.(one))) state.reloadPageSoon();
+}
+
+/** A digest as the events of the calls that ended in it; another event as itself. */
+function eventsIn(event: EventView): EventView[] {
+  if (event.type !== 'calls.digest' || !Array.isArray(event.data.rows)) return [event];
+  return event.data.rows.map((data) => ({
+    ...event,
+    type: data.status === 'rejected' ? 'request.rejected' : 'request.completed',
+    data,
+  }));
 }
 
 async function loadPastCalls(state: TuiState, { client, calls }: Services): Promise<void> {
@@ -82,7 +147,9 @@ async function fetchAccount(services: Services): Promise<AccountFacts> {
   await loadUsage(services, 'day').catch(() => {});
   const key = await client.call(getKey, {});
   const session = await client.call(getSession, {}).catch(() => undefined);
+  const firing = await loadFiring(client);
   return {
+    firing,
     workspace: session?.workspace.slug ?? key.workspace,
     balanceUsd: key.balance_usd,
   };

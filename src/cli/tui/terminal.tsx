@@ -1,13 +1,16 @@
 import { render, useApp } from 'ink';
-import { useEffect } from 'react';
+import { useEffect, useLayoutEffect } from 'react';
 import type { Paint } from '../output/style.ts';
+import { pressMouse } from './actions/press-mouse.ts';
 import { App } from './app.tsx';
 import type { HostLabel } from './components/header.ts';
+import { MouseInput, mouseOff, mouseOn } from './mouse-input.ts';
 import type { TuiState } from './state/tui-state.ts';
+import type { ChartStyle } from './text/chart-style.ts';
 
 /** What the program can do with its terminal; the members are set while it is mounted. */
 export interface TerminalHandle {
-  copy?(text: string): void;
+  copy?(text: string): boolean;
   quit?(): void;
   suspend?(): void;
   redraw?(): void;
@@ -16,19 +19,32 @@ export interface TerminalHandle {
 interface RunOptions {
   state: TuiState;
   paint: Paint;
+  charts: ChartStyle;
   host: () => HostLabel;
   terminal: TerminalHandle;
   isPlain: boolean;
+  /** Whether the terminal reports its mouse. */
+  hasMouse: boolean;
 }
 
 /** Upper bound for redraws; background changes are limited further by the state itself. */
 const framesPerSecond = 30;
 
 /** Renders the TUI until the user quits, and restores the terminal even after a crash. */
-export async function runInTerminal({ state, paint, host, terminal, isPlain }: RunOptions): Promise<void> {
+export async function runInTerminal({
+  state,
+  paint,
+  charts,
+  host,
+  terminal,
+  isPlain,
+  hasMouse,
+}: RunOptions): Promise<void> {
+  const input = hasMouse ? new MouseInput(process.stdin, (event) => pressMouse(state, event)) : undefined;
+  if (input) process.stdin.pipe(input);
   const instance = render(
-    <Terminal handle={terminal}>
-      <App state={state} paint={paint} host={host} />
+    <Terminal handle={terminal} hasMouse={hasMouse}>
+      <App state={state} paint={paint} charts={charts} host={host} />
     </Terminal>,
     {
       alternateScreen: !isPlain,
@@ -37,6 +53,8 @@ export async function runInTerminal({ state, paint, host, terminal, isPlain }: R
       interactive: true,
       maxFps: framesPerSecond,
       exitOnCtrlC: false,
+      // It has what Ink uses of a terminal.
+      ...(input && { stdin: input as unknown as NodeJS.ReadStream }),
     },
   );
   const failed = Promise.withResolvers<never>();
@@ -47,20 +65,39 @@ export async function runInTerminal({ state, paint, host, terminal, isPlain }: R
   } finally {
     process.off('uncaughtException', fail).off('unhandledRejection', fail);
     instance.unmount();
+    if (input) process.stdin.unpipe(input).pause();
   }
 }
 
-function Terminal({ handle, children }: { handle: TerminalHandle; children: React.ReactNode }) {
+interface TerminalProps {
+  handle: TerminalHandle;
+  hasMouse: boolean;
+  children: React.ReactNode;
+}
+
+function Terminal({ handle, hasMouse, children }: TerminalProps) {
   const { exit, suspendTerminal } = useApp();
+  // Runs also when a signal ends the program.
+  useLayoutEffect(() => {
+    if (!hasMouse) return undefined;
+    process.stdout.write(mouseOn);
+    return () => void process.stdout.write(mouseOff);
+  }, [hasMouse]);
   useEffect(() => {
     handle.quit = () => exit();
     handle.redraw = () => void suspendTerminal(() => {});
-    handle.suspend = () => void suspendTerminal(stopProcessGroup);
+    handle.suspend = () =>
+      void suspendTerminal(async () => {
+        if (hasMouse) process.stdout.write(mouseOff);
+        await stopProcessGroup();
+        if (hasMouse) process.stdout.write(mouseOn);
+      });
     handle.copy = (text) => {
       const sequence = clipboardSequence(text);
       if (sequence) process.stdout.write(sequence);
+      return sequence !== undefined;
     };
-  }, [handle, exit, suspendTerminal]);
+  }, [handle, hasMouse, exit, suspendTerminal]);
   return children;
 }
 

@@ -11,6 +11,8 @@ import {
 import {
   type AdmissionDeps,
   AgentAllowances,
+  type BudgetNews,
+  BudgetRules,
   capWarningData,
   createAdmission,
   createCredit,
@@ -48,12 +50,13 @@ export function createAccounts(deps: AppDeps, { events, workspaces }: AccountsFe
   const randomBytes = (count: number) => world.randomBytes(count);
   const hostWorkspace: HostWorkspace = { id: undefined, createdAt: now() };
   const usage = createUsageReader({ store: storage.metering, now });
-  const activeKeys = createActiveKeys({ store: storage.keys, now });
+  const activeKeys = createActiveKeys({ store: storage.keys, changes: storage.changes, now });
   const authentication = createAuthenticator({
     keysStore: storage.keys,
     workspacesStore: storage.workspaces,
     tokensStore: storage.tokens,
     agentsStore: storage.agents,
+    changes: storage.changes,
     digest: sha256,
     now,
     activeKeys,
@@ -63,7 +66,7 @@ export function createAccounts(deps: AppDeps, { events, workspaces }: AccountsFe
       events.publish({ type: 'limit.reached', workspaceId, data });
     },
   });
-  const { admission, allowances, credit, isPrepaid } = createBilling(deps, events, hostWorkspace);
+  const { admission, allowances, budgets, credit, isPrepaid } = createBilling(deps, events, hostWorkspace);
   const keys = createKeys({
     store: storage.keys,
     logins: storage.workspaces,
@@ -81,7 +84,6 @@ export function createAccounts(deps: AppDeps, { events, workspaces }: AccountsFe
     store: storage.keys,
     workspaces,
     admission,
-    activeKeys,
     lastUse: authentication.lastUse,
     now,
   });
@@ -100,6 +102,7 @@ export function createAccounts(deps: AppDeps, { events, workspaces }: AccountsFe
   return {
     admission,
     authentication,
+    budgets,
     hostWorkspace,
     isPrepaid,
     usage,
@@ -111,11 +114,11 @@ export function createAccounts(deps: AppDeps, { events, workspaces }: AccountsFe
         store: storage.people,
         workspacesStore: storage.workspaces,
         workspaces,
-        revocations: authentication,
         lastUse: authentication.lastLoginUse,
         guesses: createRateLimit({ ...loginCodeRate, elapsed: () => world.elapsed() }),
         digest: sha256,
         events,
+        log: deps.log,
         makeId,
         randomBytes,
         now,
@@ -134,7 +137,8 @@ export function createAccounts(deps: AppDeps, { events, workspaces }: AccountsFe
       return made;
     },
     /** Settles the calls that an earlier daemon left behind. */
-    recover: () => recoverHolds({ store: storage.metering, now, marginPpm: deps.settings.marginPpm }),
+    takeOver: (daemon: number) =>
+      recoverHolds({ store: storage.metering, now, marginPpm: deps.settings.marginPpm, daemon }),
   };
 }
 
@@ -142,8 +146,18 @@ export function createAccounts(deps: AppDeps, { events, workspaces }: AccountsFe
 function createBilling(deps: AppDeps, events: EventFeed, hostWorkspace: HostWorkspace) {
   const { storage, world, makeId } = deps;
   const isPrepaid = (workspaceId: string) => deps.settings.allPrepaid || workspaceId !== hostWorkspace.id;
+  const budgets = {
+    rules: new BudgetRules(),
+    /** Set by the feature that stores the events of budgets. */
+    onNews: (_news: BudgetNews): void => {},
+  };
   const limits: AdmissionDeps['limits'] = {
     ledger: storage.ledger,
+    budgets: {
+      rules: budgets.rules,
+      ledger: storage.ledger,
+      onNews: (news) => budgets.onNews(news),
+    },
     clock: world,
     onCapWarning: (warning) => {
       const { workspaceId, at } = warning;
@@ -170,5 +184,5 @@ function createBilling(deps: AppDeps, events: EventFeed, hostWorkspace: HostWork
     makeId,
     now: () => world.now(),
   });
-  return { admission, allowances, credit, isPrepaid };
+  return { admission, allowances, budgets, credit, isPrepaid };
 }

@@ -6,6 +6,7 @@ import { metricsHandlers } from '../features/metrics/index.ts';
 import { referenceHandlers } from '../features/reference/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
 import { readPageAssets } from '../http/pages/assets.ts';
+import { webApp } from '../http/web-assets.ts';
 import type { Accounts } from './accounts.ts';
 import type { AppDeps } from './app-deps.ts';
 import type { Endpoints } from './endpoints.ts';
@@ -61,7 +62,7 @@ export function createAdminFeature(deps: AppDeps, features: AdminFeatures): Feat
         storageState: storage.state,
         openApiDocument,
       }),
-      ...referenceHandlers({ openApiDocument, readAssets: readPageAssets }),
+      ...referenceHandlers({ openApiDocument, readAssets: readPageAssets, webApp }),
     ],
   };
 }

@@ -108,7 +108,7 @@ export function createAutopilotFeature(deps: AppDeps, features: AutopilotsFeatur
       }),
     ],
     jobs: [(signal, onFailure) => schedules.runBackground(signal, onFailure)],
-    recover: () => schedules.recover(),
+    takeOver: (daemon) => schedules.takeOver(daemon),
     drain: (deadlineMs) => runs.drain(deadlineMs),
   };
 }

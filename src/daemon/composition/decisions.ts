@@ -1,6 +1,6 @@
 import { localModelsProvider } from '../../shared/engine-library.ts';
 import { apiVersion } from '../../shared/version.ts';
-import type { CallObserver } from '../features/calls/index.ts';
+import type { CallObserver, Captures } from '../features/calls/index.ts';
 import {
   Calibrations,
   Debiaser,
@@ -31,6 +31,7 @@ import type { Models } from './models.ts';
 import type { ProviderSet } from './provider-set.ts';
 
 interface DecisionsFeatures {
+  captures: Captures;
   accounts: Pick<Accounts, 'admission' | 'isPrepaid' | 'hostWorkspace'>;
   engine: Pick<EngineFeature, 'engineFor' | 'modelOf'>;
   events: Pick<EventFeed, 'record'>;
@@ -64,6 +65,7 @@ export function createDecisionFeature(deps: AppDeps, features: DecisionsFeatures
   const nodeId = nodeIdOf(dataKey);
   const peers = new Peers({
     store: storage.peers,
+    changes: storage.changes,
     client: peerClient(world),
     world,
     nodeId,
@@ -118,6 +120,7 @@ export function createDecisionFeature(deps: AppDeps, features: DecisionsFeatures
         decisions,
         calibrations,
         idempotency,
+        captures: features.captures,
         admission: accounts.admission,
         isPrepaid: accounts.isPrepaid,
         observers,
@@ -137,7 +140,7 @@ export function createDecisionFeature(deps: AppDeps, features: DecisionsFeatures
         created,
       ),
     /** Loads what was fitted, and the peers; to be called before the first decision. */
-    recover: () => Promise.all([calibrations.load(), peers.recover()]),
+    load: () => Promise.all([calibrations.load(), peers.load()]),
     jobs: [(signal: AbortSignal, onFailure: OnFailure) => peers.runBackground(signal, onFailure)],
   };
 }

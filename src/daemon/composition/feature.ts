@@ -10,8 +10,10 @@ export type Job = (signal: AbortSignal, onFailure: OnFailure) => Promise<unknown
 export interface Feature {
   readonly handlers?: readonly Handler[];
   readonly jobs?: readonly Job[];
-  /** Finishes what an earlier daemon left behind, before the first request. */
-  recover?(): Promise<unknown>;
+  /** Loads what it keeps in memory, before the first request. */
+  load?(): Promise<unknown>;
+  /** Finishes what a daemon that is gone left behind. May be repeated. */
+  takeOver?(daemon: number): Promise<unknown>;
   /** Waits for what runs without a connection until the deadline, then cancels it. */
   drain?(deadlineMs: number): Promise<unknown>;
   /** Ends the streams of clients that follow something, as the daemon stops. */
@@ -20,13 +22,16 @@ export interface Feature {
   close?(): Promise<unknown>;
 }
 
-/** Makes features one. They recover in order: each may rely on those before it. */
+/** Makes features one. They load and take over in order: each may rely on those before it. */
 export function joinFeatures(features: readonly Feature[]): Required<Feature> {
   return {
     handlers: features.flatMap(({ handlers = [] }) => handlers),
     jobs: features.flatMap(({ jobs = [] }) => jobs),
-    async recover() {
-      for (const feature of features) await feature.recover?.();
+    async load() {
+      for (const feature of features) await feature.load?.();
+    },
+    async takeOver(daemon) {
+      for (const feature of features) await feature.takeOver?.(daemon);
     },
     drain: (deadlineMs) => Promise.all(features.map((feature) => feature.drain?.(deadlineMs))),
     endStreams() {

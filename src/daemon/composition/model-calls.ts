@@ -1,11 +1,19 @@
 import { cacheHandlers, cachingRouter } from '../features/cache/index.ts';
-import { type CallObserver, type Captures, createSealer, SilentStarts } from '../features/calls/index.ts';
+import {
+  type CallObserver,
+  type Captures,
+  createSealer,
+  policyOf,
+  type RunningCalls,
+  SilentStarts,
+} from '../features/calls/index.ts';
 import { Idempotency } from '../features/idempotency/index.ts';
 import { Background, type InferenceDeps, inferenceHandlers } from '../features/inference/index.ts';
 import type { PaidCalls } from '../features/payment-required/index.ts';
 import type { Threads } from '../features/threads/index.ts';
 import { createDataSealer } from '../features/vault/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
+import { credentialId } from '../handler.ts';
 import { repeatedly } from '../world.ts';
 import type { Accounts } from './accounts.ts';
 import type { AppDeps } from './app-deps.ts';
@@ -21,38 +29,45 @@ export function createIdempotencyFeature({ storage, world, dataKey, log }: AppDe
   const idempotency = new Idempotency({ store: storage.idempotency, sealer, world, log });
   const feature: Feature = {
     jobs: [(signal, onFailure) => idempotency.keepPruned(signal, onFailure)],
-    recover: () => idempotency.recover(),
+    takeOver: (daemon) => idempotency.takeOver(daemon),
     drain: (deadlineMs) => idempotency.drain(deadlineMs),
   };
   return { ...feature, idempotency };
 }
 
 interface ModelCallFeatures {
-  accounts: Pick<Accounts, 'admission' | 'isPrepaid'>;
+  accounts: Pick<Accounts, 'admission' | 'budgets' | 'isPrepaid'>;
   captures: Captures;
   idempotency: Pick<Idempotency, 'once'>;
   models: Pick<Models, 'router'>;
   observers: readonly CallObserver[];
   paidCalls: PaidCalls;
+  running: RunningCalls;
   threads: Threads;
 }
 
 /** Model calls in all formats, and background responses. */
 export function createModelCalls(deps: AppDeps, features: ModelCallFeatures): Feature {
   const { storage, world, makeId, settings, log } = deps;
-  const { accounts, captures, idempotency, models, observers, paidCalls, threads } = features;
+  const { accounts, captures, idempotency, models, observers, paidCalls, running, threads } = features;
   const inference: InferenceDeps = {
     world,
     makeId,
     router: cachingRouter(models.router, { store: storage.cache, world, settings: settings.cache, log }),
     admission: accounts.admission,
     isPrepaid: accounts.isPrepaid,
+    hasHardBudget: (caller, labels) => {
+      const { workspaceId } = caller;
+      const call = { workspaceId, keyId: credentialId(caller), labels };
+      return accounts.budgets.rules.isHard(call, policyOf(caller));
+    },
     metering: storage.metering,
     responses: storage.responses,
     threads,
     sealer: createSealer(deps.dataKey, (count) => world.randomBytes(count)),
     settings,
     silentStarts: new SilentStarts(world),
+    running,
     captures,
     observers,
     paidCalls,
@@ -65,7 +80,7 @@ export function createModelCalls(deps: AppDeps, features: ModelCallFeatures): Fe
       (signal, onFailure) =>
         repeatedly(world, { everyMs: expireEveryMs, signal, onFailure }, () => removeExpired(deps, signal)),
     ],
-    recover: () => background.recover(),
+    takeOver: (daemon) => background.takeOver(daemon),
     drain: (deadlineMs) => background.drain(deadlineMs),
   };
 }

@@ -5,6 +5,7 @@ import { translatingUpstreams } from '../features/inference/index.ts';
 import {
   accountOwner,
   type Bench,
+  type BenchPeriod,
   createRouter,
   Health,
   unreachableLogger,
@@ -80,6 +81,11 @@ export function createCatalogFeature(
       ownModels: decisions.modelEntries,
     }),
   };
+}
+
+/** When the host's accounts and a workspace's own were benched. */
+export function benchesOf(health: Health, workspaceId: string, now: number): BenchPeriod[] {
+  return health.periods(now).filter((period) => (accountOwner(period) ?? workspaceId) === workspaceId);
 }
 
 /** Records that a provider is left out: for the host, or for the workspace whose own key failed. */

@@ -1,31 +1,47 @@
-import { type CallObserver, callEvents } from '../features/calls/index.ts';
+import { isoTime } from '../../shared/time.ts';
+import { version } from '../../shared/version.ts';
+import { type CallObserver, callEvents, RunningCalls } from '../features/calls/index.ts';
 import type { Capture } from '../features/capture/index.ts';
-import type { EventFeed } from '../features/events/index.ts';
-import { Rejections, SettlementDurations, traceHandlers } from '../features/traces/index.ts';
+import type { EventFeed, NewEvent } from '../features/events/index.ts';
+import { settledEvent } from '../features/metering/index.ts';
+import {
+  exportHandlers,
+  providerHealthHandlers,
+  type Rejection,
+  Rejections,
+  rejectionEvent,
+  SettlementDurations,
+  traceHandlers,
+  traceViews,
+} from '../features/traces/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
+import type { CallLog } from '../process/call-log.ts';
+import { otlpLineWriter } from '../telemetry/otlp-line.ts';
 import type { Accounts } from './accounts.ts';
 import type { AppDeps } from './app-deps.ts';
-import { createCallReporter } from './call-reporter.ts';
 import type { OnFailure } from './feature.ts';
+import { benchesOf, type Models } from './models.ts';
 import { knownEndpoint, rejectedRequests } from './rejected-requests.ts';
 
 interface ObservationFeatures {
   accounts: Pick<Accounts, 'authentication'>;
   capture: Capture;
   events: EventFeed;
-  workspaces: Pick<Workspaces, 'isDaemonOwner'>;
+  models: Pick<Models, 'health'>;
+  workspaces: Pick<Workspaces, 'isDaemonOwner' | 'membership'>;
 }
 
 /** What is recorded of each call: events, traces, rejections, metrics and lines of the log. */
 export function createObservation(
   deps: AppDeps,
-  { accounts, capture, events, workspaces }: ObservationFeatures,
+  { accounts, capture, events, models, workspaces }: ObservationFeatures,
 ) {
   const { storage, world, telemetry } = deps;
+  const running = new RunningCalls();
   const settlementDurations = new SettlementDurations();
   /** Whether a model call was settled since the start. */
   const wasSettled = (requestId: string) => settlementDurations.of(requestId) !== null;
-  const callLog = createCallReporter(deps.callLog, accounts.authentication.nameOf);
+  const callLog = callReporter(deps.callLog, accounts.authentication.nameOf);
   const rejections = new Rejections({
     store: storage.traces,
     feed: events,
@@ -37,16 +53,42 @@ export function createObservation(
       capture.onRecorded(rejection.requestId);
     },
   });
+  const views = traceViews({
+    store: storage.traces,
+    content: deps.content,
+    now: () => world.now(),
+    settlementDurations,
+    isDaemonOwner: workspaces.isDaemonOwner,
+  });
   const observers: CallObserver[] = [callEvents(events), settlementDurations, rejections, telemetry, callLog];
   return {
     observers,
+    running,
     onFailedRequest: rejectedRequests(rejections, capture),
     wasSettled,
-    handlers: traceHandlers({
-      store: storage.traces,
-      settlementDurations,
-      isDaemonOwner: workspaces.isDaemonOwner,
-    }),
+    handlers: [
+      ...traceHandlers({ views, running, workspaces }),
+      ...providerHealthHandlers({
+        store: storage.traces,
+        benches: (workspaceId) => benchesOf(models.health, workspaceId, world.now()),
+        now: () => world.now(),
+      }),
+      ...exportHandlers({ views, content: deps.content, otlpLine: otlpLineWriter(version), world, version }),
+    ],
     jobs: [(signal: AbortSignal, onFailure: OnFailure) => rejections.keepRecording(signal, onFailure)],
   };
+}
+
+/** Reports calls to the log. */
+function callReporter(log: CallLog, keyNameOf: (keyId: string) => string | undefined) {
+  const write = ({ type, at, data }: NewEvent): void => {
+    const keyName = typeof data.key === 'string' ? (keyNameOf(data.key) ?? data.key) : null;
+    log.write({ type, sequence: null, created_at: isoTime(at), data: { ...data, key_name: keyName } });
+  };
+  return {
+    onSettled(usage) {
+      if (log.wantsFinished()) write(settledEvent(usage));
+    },
+    onRecorded: (rejection: Rejection): void => write(rejectionEvent(rejection)),
+  } satisfies CallObserver & { onRecorded(rejection: Rejection): void };
 }

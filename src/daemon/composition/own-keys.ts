@@ -29,12 +29,15 @@ export interface OwnKeys extends Feature {
 /** Joins the vault, the provider keys that workspaces sealed in it, and their use in model calls. */
 export function createOwnKeys(deps: AppDeps, { workspaces, health, providers }: OwnKeysFeatures): OwnKeys {
   const { storage, world, log } = deps;
-  const vault = new Vault({ store: storage.vault, world, log, ...deps.vault });
-  const use = new KeyUse({ store: storage.providerKeys, vault, world });
+  const vault = new Vault({ store: storage.vault, changes: storage.changes, world, log, ...deps.vault });
+  const use = new KeyUse({ store: storage.providerKeys, changes: storage.changes, vault, world });
   // An upstream that has the name of a known provider is another server, which must not get keys for that provider.
   const takesKeys = (provider: string) => providers.get(provider)?.description.kind === provider;
   const usable = (names: ReadonlySet<string>): ReadonlySet<string> =>
     [...names].every(takesKeys) ? names : new Set([...names].filter(takesKeys));
+  storage.changes.subscribe('provider_key', ({ workspaceId, provider }) =>
+    health.forgive(ownAccount(provider, workspaceId)),
+  );
   const keys = createProviderKeys({
     store: storage.providerKeys,
     vault,
@@ -48,7 +51,6 @@ export function createOwnKeys(deps: AppDeps, { workspaces, health, providers }: 
         throw new ApiError('not_found', { message: `Keys for ${provider} cannot be checked.` });
       return await checkKey(key);
     },
-    onChanged: (workspaceId, provider) => health.forgive(ownAccount(provider, workspaceId)),
   });
   return {
     vault,

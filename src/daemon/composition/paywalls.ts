@@ -14,9 +14,9 @@ import { createDataSealer } from '../features/vault/index.ts';
 import type { Invoices, Wallets } from '../features/wallet/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
 import { actingUser, type Caller } from '../handler.ts';
+import { trustedProxies } from '../http/client-address.ts';
 import { createRateLimit } from '../http/protection/rate-limit.ts';
 import { type AddressRules, portOf, upstreamProblem } from '../reverse-proxy/address-guard.ts';
-import { trustedProxies } from '../reverse-proxy/client-address.ts';
 import { ReverseProxy } from '../reverse-proxy/reverse-proxy.ts';
 import { repeatedly } from '../world.ts';
 import type { AppDeps } from './app-deps.ts';
@@ -62,10 +62,15 @@ export function createPaywallFeature(deps: AppDeps, features: PaywallsFeatures):
     makeRequestId: () => makeId('req'),
     instance: Buffer.from(randomBytes(6)).toString('hex'),
   });
-  const reconciler = new Reconciler({ store, world, log, targets: proxyTargets(proxy, deps) });
+  const reconciler = new Reconciler({
+    store,
+    changes: storage.changes,
+    world,
+    log,
+    targets: proxyTargets(proxy, deps),
+  });
   const paywalls = createPaywalls({
     store,
-    reconciler,
     sealer,
     makeId,
     randomBytes,

@@ -7,16 +7,12 @@ import { createShouts, shoutHandlers } from '../features/shouts/index.ts';
 import { latestChats, type Threads } from '../features/threads/index.ts';
 import { createTokens, tokenHandlers } from '../features/tokens/index.ts';
 import { createWhispers, whisperHandlers } from '../features/whispers/index.ts';
-import type { Workspaces } from '../features/workspaces/index.ts';
 import type { Handler } from '../handler.ts';
 import type { AppDeps } from './app-deps.ts';
 import type { Feature } from './feature.ts';
 
 interface SiteFeatures {
-  /** Called when a user was removed. Never rejects. */
-  onUserRemoved: () => Promise<void>;
   authentication: Authenticator;
-  workspaces: Workspaces;
   events: Pick<EventFeed, 'publish'>;
   threads: Threads;
 }
@@ -24,12 +20,12 @@ interface SiteFeatures {
 /** The features of the site API. */
 export function createSiteFeature(deps: AppDeps, features: SiteFeatures): Feature {
   const { storage, world, makeId, log } = deps;
-  const { authentication, workspaces, events } = features;
+  const { authentication, events } = features;
   const now = () => world.now();
   const people = createPeople({ store: storage.profile });
   const accessTokens = createTokens({
     store: storage.tokens,
-    authenticator: authentication,
+    lastUse: authentication.lastTokenUse,
     digest: sha256,
     makeId,
     randomBytes: (count) => world.randomBytes(count),
@@ -38,9 +34,6 @@ export function createSiteFeature(deps: AppDeps, features: SiteFeatures): Featur
   const own = createProfile({
     store: storage.profile,
     people,
-    revocations: authentication,
-    forgetRole: workspaces.forgetRole,
-    onRemoved: features.onUserRemoved,
     now,
   });
   const feed = createRowFeed({ world });

@@ -146,6 +146,7 @@ export function createWalletFeature(deps: AppDeps, { vault, events, idempotency 
         }),
       (signal: AbortSignal, onFailure: OnFailure) => watch.keepChecking(signal, onFailure),
     ],
+    takeOver: (daemon: number) => store.adoptPayments(daemon),
     async close() {
       await payments.close();
       await lightning.close();

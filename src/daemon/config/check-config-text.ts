@@ -4,6 +4,7 @@ import type { ConfigFault } from '../../shared/daemon-module.ts';
 import { localModelsProvider } from '../../shared/engine-library.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
 import { type SchemaFault, schemaFaults } from '../yaml/schema-faults.ts';
+import { databaseFaults } from './database.ts';
 import { headerFaults } from './headers.ts';
 import { ConfigFile } from './schema.ts';
 
@@ -38,6 +39,19 @@ function takeRemoved(value: unknown): ConfigWarning[] {
   return [{ setting: 'log.bodies', message }];
 }
 
+function patternFaults({ capture }: ConfigFile): SchemaFault[] {
+  return (capture?.redact_patterns ?? []).flatMap((pattern, at) => {
+    try {
+      new RegExp(pattern, 'gu');
+      return [];
+    } catch {
+      return [
+        { path: ['capture', 'redact_patterns', at], isKey: false, message: 'must be a regular expression' },
+      ];
+    }
+  });
+}
+
 /** Checks that a schema cannot express. */
 function faultsOfMeaning(file: ConfigFile): SchemaFault[] {
   const { providers = {}, upstreams = [] } = file;
@@ -55,20 +69,28 @@ function faultsOfMeaning(file: ConfigFile): SchemaFault[] {
       message,
     })),
   );
-  return [...nameFaults(file), ...inHeaders, ...networkFaults(file)];
+  return [
+    ...nameFaults(file),
+    ...inHeaders,
+    ...networkFaults(file),
+    ...patternFaults(file),
+    ...databaseFaults(file),
+  ];
 }
 
-function networkFaults({ paywalls }: ConfigFile): SchemaFault[] {
+function networkFaults({ listen, paywalls }: ConfigFile): SchemaFault[] {
   const isNetwork = (text: string) => {
     const [address = '', bits = '0', ...more] = text.split('/');
     const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
     return more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= most;
   };
-  return (paywalls?.trusted_proxies ?? []).flatMap((text, at) => {
-    if (isNetwork(text)) return [];
-    const message = `${text} is neither an address nor a network, such as 10.0.0.7 or 10.1.0.0/16`;
-    return [{ path: ['paywalls', 'trusted_proxies', at], isKey: false, message }];
-  });
+  const faultsIn = (section: 'listen' | 'paywalls', proxies: readonly string[] = []) =>
+    proxies.flatMap((text, at) => {
+      if (isNetwork(text) || (section === 'listen' && text === 'unix')) return [];
+      const message = `${text} is neither an address nor a network, such as 10.0.0.7 or 10.1.0.0/16`;
+      return [{ path: [section, 'trusted_proxies', at], isKey: false, message }];
+    });
+  return [...faultsIn('listen', listen?.trusted_proxies), ...faultsIn('paywalls', paywalls?.trusted_proxies)];
 }
 
 /** An upstream may have the name of a built-in provider, which it then replaces, unless both are configured. */

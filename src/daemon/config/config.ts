@@ -8,13 +8,14 @@ import { type Proxies, proxiesIn } from '../../shared/proxies.ts';
 import { trimEnd } from '../../shared/trim-text.ts';
 import type { LightningNetwork, WalletBackend } from '../../shared/wallet-backends.ts';
 import { type CaptureConfig, captureOf } from './capture.ts';
+import { type DatabaseConfig, databaseOf } from './database.ts';
 import { type ConfiguredHeaders, headersOf } from './headers.ts';
-import { isLogLevel, logLevels } from './log-levels.ts';
 import { readConfigFile } from './read-config-file.ts';
 import type { AliasConfig, ConfigFile, UpstreamConfig } from './schema.ts';
 import { type ReadSetting, settingsIn } from './settings-in.ts';
 import { type OtlpConfig, otlpOf } from './telemetry.ts';
 import { type TypedCommand, typedCommand } from './typed-command.ts';
+import { levelOf, portOf } from './variables.ts';
 
 export interface ProviderAccount {
   name: KnownProvider;
@@ -40,6 +41,7 @@ export interface Config {
   /** An additional Unix socket to listen on, and who may connect to it. */
   socketFile: { path: string; access: 'owner' | 'group' } | undefined;
   allowedHosts: string[];
+  trustedProxies: string[];
   /** Where clients reach this host, if not at the addresses it listens on: behind a reverse proxy with TLS. */
   publicUrls: { api: string | undefined; paywalls: string | undefined };
   corsOrigins: string[];
@@ -74,6 +76,8 @@ export interface Config {
   };
   /** How long a provider may be silent before a stream starts without its answer; 0: as long as it likes. */
   silentStartMs: number;
+  /** The PostgreSQL database, by its address or by the file with it; undefined for SQLite in the data folder. */
+  database: DatabaseConfig | undefined;
   /** Whether responses are stored by default. */
   storesResponses: boolean;
   responsesKeptMs: number;
@@ -126,7 +130,7 @@ export interface Config {
 
 export interface SignUpConfig {
   isOpen: boolean;
-  /** Bits. */
+  /** Bits of the proof of work. */
   difficulty: number;
   /** A day. */
   perAddress: number;
@@ -134,7 +138,7 @@ export interface SignUpConfig {
 
 /** Amounts in nano-dollars, a day. */
 export interface FreeTierConfig {
-  /** Patterns. */
+  /** Patterns of model names. */
   models: string[];
   requests: number;
   budget: number;
@@ -271,12 +275,14 @@ export async function loadConfig({
   const dataFolder = resolve(flags.dataFolder ?? folders.data);
   const otlp = otlpOf(file, env, faults);
   const proxies = proxiesIn(env, faults);
+  const database = databaseOf(file, { env, configFile }, faults);
   if (faults.length > 0) throw new ConfigInvalid(faults);
   return Object.freeze({
     host: flags.host ?? setting('listen.host'),
     port,
     socketFile: socketFileOf({ flags, env, file, setting, folder: dirname(configFile) }),
     allowedHosts: setting('listen.allowed_hosts'),
+    trustedProxies: setting('listen.trusted_proxies'),
     publicUrls: { api: file.listen?.public_url, paywalls: file.paywalls?.public_url },
     corsOrigins: setting('cors.origins'),
     dataFolder,
@@ -306,6 +312,7 @@ export async function loadConfig({
       closingMs: setting('timeouts.closing_ms'),
     },
     silentStartMs: setting('timeouts.silent_start_ms'),
+    database,
     storesResponses: setting('storage.store_responses'),
     responsesKeptMs: setting('storage.responses_days') * dayMs,
     backgroundRunsMax: setting('background.max_running'),
@@ -481,20 +488,4 @@ function accountOf(name: KnownProvider, file: ConfigFile, env: Sources['env']): 
     keyName: names[0] as string,
     headers: headersOf(settings?.headers, env),
   };
-}
-
-function portOf(name: string, env: Sources['env'], faults: ConfigFault[]): number | undefined {
-  const text = env[name];
-  if (text === undefined || text === '') return undefined;
-  const port = Number(text);
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  faults.push({ place: name, message: 'This must be a port from 0 to 65535.' });
-  return undefined;
-}
-
-function levelOf(text: string | undefined, faults: ConfigFault[]): string | undefined {
-  if (text === undefined || text === '') return undefined;
-  if (isLogLevel(text)) return text;
-  faults.push({ place: 'GATEWAY_LOG_LEVEL', message: `This must be one of ${logLevels.join(', ')}.` });
-  return undefined;
 }

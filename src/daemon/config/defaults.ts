@@ -6,6 +6,7 @@ export const defaults = {
   'listen.port': listenDefaults.port,
   'listen.socket_access': 'owner',
   'listen.allowed_hosts': [],
+  'listen.trusted_proxies': [],
   'cors.origins': [],
   upstreams: [],
   local_servers: true,
@@ -65,6 +66,10 @@ export const defaults = {
   'payments.rate_max_age_seconds': 300,
   'capture.content': 'memory',
   'capture.memory_mb': 32,
+  'capture.disk_days': 7,
+  'capture.disk_mb': 1024,
+  'capture.redact': [],
+  'capture.redact_patterns': [],
   'capture.honour_store_false': false,
   'log.level': 'warn',
 } as const;

@@ -1,4 +1,5 @@
 import type { ExplainedSetting as Explained } from '../../shared/daemon-module.ts';
+import { withoutPassword } from '../../shared/database-url.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
 import type { ConfigFlags } from './config.ts';
 import { type Setting, settingFlags, settings } from './settings.ts';
@@ -34,7 +35,8 @@ export function explainSettings({ flags, env, text, path }: Sources): ExplainedS
     const { name, usual, isLive } = setting;
     const of = (value: unknown, source: ExplainedSetting['source'], place: string | null) => ({
       name,
-      value: withoutPasswords(value),
+      value:
+        name === 'storage.url' && value !== null ? withoutPassword(String(value)) : withoutPasswords(value),
       source,
       place,
       isLive,

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import type { ConfigFault, ImportedConfig } from '../../shared/daemon-module.ts';
-import { isObject, type JsonObject } from '../../shared/json-object.ts';
+import { isObject, type JsonObject, ownValue } from '../../shared/json-object.ts';
 import { isKnownProvider, type KnownProvider, providerFacts } from '../../shared/known-providers.ts';
 import { trimEnd } from '../../shared/trim-text.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
@@ -30,12 +30,9 @@ const byAddress = new Set([
   'litellm_proxy',
 ]);
 
-/** LiteLLM's names of the providers that are known here. */
-const builtIn: Readonly<Record<string, KnownProvider>> = {
-  openai: 'openai',
-  anthropic: 'anthropic',
+/** LiteLLM's other names of the providers that are known here. */
+const otherNames: Readonly<Record<string, KnownProvider>> = {
   gemini: 'google',
-  openrouter: 'openrouter',
   vercel_ai_gateway: 'vercel',
 };
 
@@ -116,7 +113,7 @@ class Import {
   #targetOf(model: string, params: JsonObject): string | undefined {
     const [provider, name] = splitModel(model);
     const baseUrl = textOf(params.api_base) ?? textOf(params.base_url);
-    const known = builtIn[provider];
+    const known = ownValue(otherNames, provider) ?? (isKnownProvider(provider) ? provider : undefined);
     if (known !== undefined && baseUrl === undefined) {
       const [usual] = providerFacts[known].keyVariables;
       const variable = this.#variableOf(params, usual);
@@ -139,7 +136,7 @@ class Import {
       };
       return this.#onUpstream('azure', address, name, params);
     }
-    const usual = compatible[provider];
+    const usual = ownValue(compatible, provider);
     if (usual !== undefined) {
       const key_env = this.#variableOf(params, usual.keyEnv);
       return this.#onUpstream(

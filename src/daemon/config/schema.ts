@@ -1,5 +1,6 @@
 import { type Static, type TOptional, Type } from 'typebox';
 import { type KnownProvider, knownProviders } from '../../shared/known-providers.ts';
+import { redactionKinds } from '../../shared/redaction-kinds.ts';
 import { lightningNetworks, walletBackends } from '../../shared/wallet-backends.ts';
 import { WrittenHeaders } from './headers.ts';
 import { logLevels } from './log-levels.ts';
@@ -120,6 +121,11 @@ export const ConfigFile = Type.Object(
             Type.Enum(['owner', 'group'], { description: 'owner or group: who may connect to the socket' }),
           ),
           allowed_hosts: Type.Optional(Type.Array(text, { description: 'a list of names' })),
+          trusted_proxies: Type.Optional(
+            Type.Array(text, {
+              description: 'a list of addresses and networks: 10.0.0.7, 10.1.0.0/16, unix',
+            }),
+          ),
           public_url: Type.Optional(publicUrl),
         },
         map,
@@ -183,6 +189,14 @@ export const ConfigFile = Type.Object(
     storage: Type.Optional(
       Type.Object(
         {
+          url: Type.Optional(
+            Type.String({
+              minLength: 1,
+              maxLength: 2000,
+              description: 'an address like postgres://USER@HOST/DATABASE, without a password',
+            }),
+          ),
+          url_file: Type.Optional(text),
           store_responses: Type.Optional(flag),
           responses_days: Type.Optional(
             Type.Integer({ minimum: 1, maximum: 3650, description: 'a number of days from 1 to 3650' }),
@@ -392,9 +406,29 @@ export const ConfigFile = Type.Object(
     capture: Type.Optional(
       Type.Object(
         {
-          content: Type.Optional(Type.Enum(['off', 'memory'], { description: 'off or memory' })),
+          content: Type.Optional(
+            Type.Enum(['off', 'memory', 'disk'], { description: 'off, memory or disk' }),
+          ),
           memory_mb: Type.Optional(
             Type.Integer({ minimum: 1, maximum: 4_096, description: 'megabytes from 1 to 4096' }),
+          ),
+          disk_days: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: 3_650, description: 'days from 1 to 3650' }),
+          ),
+          disk_mb: Type.Optional(
+            Type.Integer({ minimum: 16, maximum: 1_048_576, description: 'megabytes from 16 to 1048576' }),
+          ),
+          redact: Type.Optional(
+            Type.Array(Type.Enum([...redactionKinds], { description: redactionKinds.join(', ') }), {
+              maxItems: redactionKinds.length,
+              description: `a list of ${redactionKinds.join(', ')}`,
+            }),
+          ),
+          redact_patterns: Type.Optional(
+            Type.Array(Type.String({ minLength: 1, maxLength: 500, description: 'a regular expression' }), {
+              maxItems: 32,
+              description: 'a list of up to 32 regular expressions',
+            }),
           ),
           honour_store_false: Type.Optional(flag),
         },

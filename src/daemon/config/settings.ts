@@ -1,3 +1,4 @@
+import { databaseUrlVariable } from '../../shared/database-url.ts';
 import { knownProviders, providerFacts } from '../../shared/known-providers.ts';
 import type { ConfigFlags } from './config.ts';
 import { defaults } from './defaults.ts';
@@ -11,7 +12,6 @@ export interface Setting {
   usual: unknown;
   /** Environment variables; the first one set applies. */
   env?: readonly string[];
-  /** The flag. */
   flag?: keyof typeof settingFlags;
   /** Whether it can change at run time; others need a restart. */
   isLive: boolean;
@@ -37,6 +37,7 @@ export const knownSettings: Readonly<Record<string, Known>> = {
   'listen.socket': { env: ['GATEWAY_SOCKET'], flag: '--socket', ...restart },
   'listen.socket_access': restart,
   'listen.allowed_hosts': restart,
+  'listen.trusted_proxies': restart,
   'listen.public_url': {},
   'cors.origins': restart,
   upstreams: {},
@@ -55,6 +56,8 @@ export const knownSettings: Readonly<Record<string, Known>> = {
   'timeouts.output_ms': {},
   'timeouts.total_ms': {},
   'timeouts.closing_ms': {},
+  'storage.url': { env: [databaseUrlVariable], ...restart },
+  'storage.url_file': restart,
   'storage.store_responses': {},
   'storage.responses_days': {},
   'background.max_running': {},
@@ -118,6 +121,10 @@ export const knownSettings: Readonly<Record<string, Known>> = {
   },
   'capture.content': {},
   'capture.memory_mb': {},
+  'capture.disk_days': {},
+  'capture.disk_mb': {},
+  'capture.redact': {},
+  'capture.redact_patterns': {},
   'capture.honour_store_false': {},
   'log.level': { env: ['GATEWAY_LOG_LEVEL'], flag: '--log-level' },
 };

@@ -21,10 +21,13 @@ const encodings: Readonly<Record<string, Compress>> = {
 };
 
 /**
- * The best encoding that a client accepts; undefined if there is none. Only those count that the header names, as `*` does not
+ * The best available encoding that a client accepts; undefined if there is none. `available` has the best first. Only those count that the header names, as `*` does not
  * show that a client can read them. Source: RFC 9110, section 12.5.3.
  */
-export function acceptedEncoding(header: string | string[] | undefined): string | undefined {
+export function acceptedEncoding(
+  header: string | string[] | undefined,
+  available: readonly string[] = Object.keys(encodings),
+): string | undefined {
   if (header === undefined) return undefined;
   const weights = new Map<string, number>();
   for (const part of String(header).toLowerCase().split(',')) {
@@ -33,7 +36,7 @@ export function acceptedEncoding(header: string | string[] | undefined): string 
     weights.set(name, weight === undefined ? 1 : Number(weight.slice(2)) || 0);
   }
   const weightOf = (name: string) => weights.get(name) ?? 0;
-  const [best] = Object.keys(encodings)
+  const [best] = available
     .filter((name) => weightOf(name) > 0 && weightOf(name) >= weightOf('identity'))
     .sort((a, b) => weightOf(b) - weightOf(a));
   return best;

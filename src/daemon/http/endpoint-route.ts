@@ -26,6 +26,11 @@ export function addEndpoints(
   for (const group of shared.values()) addRoute(app, group, context);
 }
 
+/** The path of a contract in the form of Fastify. */
+export function routeUrl(path: string): string {
+  return path.replace(/\{\w+\.\.\.\}$/, '*').replace(/\{(\w+)\}/g, ':$1');
+}
+
 /** One route for handlers whose endpoints have the same path and the same limit for bodies. */
 function addRoute(app: FastifyInstance, handlers: readonly Handler[], context: ServerContext): void {
   const served = new Map<string, ServedEndpoint>();
@@ -39,7 +44,7 @@ function addRoute(app: FastifyInstance, handlers: readonly Handler[], context: S
   const [{ endpoint }] = handlers as [Handler];
   app.route({
     method: [...served.keys()],
-    url: endpoint.path.replace(/\{\w+\.\.\.\}$/, '*').replace(/\{(\w+)\}/g, ':$1'),
+    url: routeUrl(endpoint.path),
     bodyLimit: bodyLimitOf(endpoint, context),
     onRequest: (request, _reply, done) => servedBy(request).onRequest(request, done),
     handler: (request, reply) => servedBy(request).handle(request, reply),

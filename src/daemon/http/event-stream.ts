@@ -91,7 +91,7 @@ export async function writeEventStream(
 /** Cuts the streams that wait for their reader: what they hold is the most memory that can be given up. */
 export function cutStalled({ stalled, log }: { stalled: Set<Cuttable>; log: Log }): void {
   if (stalled.size === 0) return;
-  log.warn({ streams: stalled.size }, 'memory is short: streams that nobody reads are cut');
+  log.warn({ streams: stalled.size }, 'memory is short: streams that are not read are closed');
   for (const stream of stalled) stream.destroy();
   stalled.clear();
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { ApiError } from '../../shared/errors.ts';
+import { clientOf } from './client-address.ts';
 import { refusalOn } from './connection-errors.ts';
 import { isPreflight, noteOrigin, preflightHeaders } from './protection/guard.ts';
 import { reportFailure } from './report-failure.ts';
@@ -14,6 +15,12 @@ export function startRequest(
   response: ServerResponse,
 ): ServerCall {
   const call = new ServerCall(context.options.makeRequestId(), request, response, performance.now());
+  const { isTrustedProxy } = context;
+  if (isTrustedProxy !== undefined) {
+    const { remoteAddress: address, headers } = call;
+    const client = clientOf({ address, headers }, isTrustedProxy);
+    if (client.isProxied) call.proxiedFor = client.address;
+  }
   context.running.add(call);
   // The response's `close`, not the request's: that one comes as soon as a body has been read.
   response.once('close', () => finishRequest(context, call, { aborted: wasCut(response) }));

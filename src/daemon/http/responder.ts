@@ -51,7 +51,7 @@ export class Responder {
         return this.#answer(call, value.status, headers, value.body);
       } else {
         const { contentType, access } = call.endpoint ?? {};
-        const isText = contentType !== undefined && typeof value === 'string';
+        const isText = typeof contentType === 'string' && typeof value === 'string';
         const headers: Record<string, string> = {
           'content-type': isText ? contentType : jsonType,
           'x-content-type-options': 'nosniff',
@@ -128,7 +128,8 @@ export class Responder {
       await writeEventStream(response, reply, {
         limits: this.#options.limits,
         startImmediately: call.endpoint?.stream?.always === true,
-        heartbeat: call.endpoint?.stream?.heartbeat,
+        // Only a stream of events may contain one.
+        heartbeat: call.endpoint?.contentType === undefined ? call.endpoint?.stream?.heartbeat : '',
         stalled: this.#options.stalled,
         writeHead,
       });

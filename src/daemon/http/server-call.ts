@@ -4,6 +4,7 @@ import { type Endpoint, type Surface, surfaceOf } from '../../shared/contract/en
 import type { ApiError } from '../../shared/errors.ts';
 import { CallAbortController } from '../../shared/when-aborted.ts';
 import type { Caller } from '../handler.ts';
+import { unixClient } from './client-address.ts';
 import { isFromSocketFile } from './listeners.ts';
 
 declare module 'fastify' {
@@ -47,6 +48,8 @@ export class ServerCall {
   placeInRunning = -1;
   /** The connection, once it is a WebSocket; the response is unused then. */
   upgraded: Duplex | undefined;
+  /** The client that a trusted proxy named. */
+  proxiedFor: string | undefined;
   #controller: CallAbortController | undefined;
 
   constructor(requestId: string, request: IncomingMessage, response: ServerResponse, startedAtMs: number) {
@@ -65,9 +68,10 @@ export class ServerCall {
   }
 
   get remoteAddress(): string {
+    if (this.proxiedFor !== undefined) return this.proxiedFor;
     const { socket } = this.request;
     if (socket === undefined) return '';
-    return socket.remoteAddress ?? (isFromSocketFile(socket) ? 'unix' : '');
+    return socket.remoteAddress ?? (isFromSocketFile(socket) ? unixClient : '');
   }
 
   get surface(): Surface {

@@ -2,6 +2,7 @@ import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import { type AllowedOrigins, allowedOrigins } from '../../shared/origins.ts';
 import { Semaphore } from '../../shared/semaphore.ts';
 import type { Handler } from '../handler.ts';
+import { type IsTrustedProxy, trustedProxies } from './client-address.ts';
 import { describeFailure } from './error-reply.ts';
 import type { Cuttable } from './event-stream.ts';
 import { type HostNames, hostNames, requestGuard } from './protection/guard.ts';
@@ -26,6 +27,8 @@ export interface ServerContext {
   hosts: HostNames;
   origins: AllowedOrigins;
   guard: ReturnType<typeof requestGuard>;
+  /** Undefined without trusted proxies. */
+  isTrustedProxy: IsTrustedProxy | undefined;
   publicRate: AddressRateLimit;
   publicStreams: PublicStreams;
   responder: Responder;
@@ -36,7 +39,6 @@ export interface ServerContext {
   endpointAt: ReadonlyMap<string, Endpoint>;
   /** Endpoints with a WebSocket, by path. */
   socketAt: ReadonlyMap<string, Handler>;
-  /** Open sockets. */
   sockets: Set<{ drain(): void }>;
   overload: Overload;
   /** Streams and sockets that wait for their reader: cut when memory is short. */
@@ -53,12 +55,14 @@ export function createServerContext(given: HttpServerOptions): ServerContext {
   const hosts = hostNames(options.allowedHosts ?? [], options.publicUrl);
   const origins = allowedOrigins(options.allowedOrigins ?? []);
   const stalled = options.stalled ?? new Set<Cuttable>();
+  const proxies = options.trustedProxies ?? [];
   const context: ServerContext = {
     stalled,
     options,
     limits,
     hosts,
     origins,
+    isTrustedProxy: proxies.length === 0 ? undefined : trustedProxies(proxies),
     guard: requestGuard({ hosts, origins, pages: pagesOf(options.handlers), headersMax: limits.headersMax }),
     publicRate: createRateLimit({
       burst: limits.publicBurst,
@@ -107,7 +111,9 @@ function withSafeReports(options: HttpServerOptions): HttpServerOptions {
 }
 
 function pagesOf(handlers: readonly Handler[]): Set<string> {
-  const pages = handlers.filter(({ endpoint }) => endpoint.contentType?.startsWith('text/html'));
+  const pages = handlers.filter(({ endpoint }) =>
+    [endpoint.contentType ?? []].flat().some((type) => type.startsWith('text/html')),
+  );
   return new Set(pages.map(({ endpoint }) => endpoint.path));
 }
 
@@ -115,7 +121,7 @@ function pagesOf(handlers: readonly Handler[]): Set<string> {
  * The calls that a drain waits for. An array in which each call knows its index: a constantly changing Set is rebuilt all
  * the time, and its old tables keep finished calls in memory until a full garbage collection.
  */
-export class RunningCalls {
+class RunningCalls {
   readonly #calls: ServerCall[] = [];
   #waiting: (() => void)[] = [];
 

@@ -70,6 +70,8 @@ export interface HttpServerOptions {
   version: string;
   /** Accepted host names besides loopback and the address listened on: `gateway.lan[:8080]`. */
   allowedHosts?: readonly string[];
+  /** Addresses and networks of proxies that name their clients in `X-Forwarded-For`; `unix` for those of the Unix socket. */
+  trustedProxies?: readonly string[];
   /** The address that clients use behind a reverse proxy, whose host name is accepted, too; read on each request. */
   publicUrl?: () => string | undefined;
   /** Origins whose pages may call: `https://app.example`, `app://name`, `vscode-webview://*`, `null`. Without any, no CORS header is sent. */

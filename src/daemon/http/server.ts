@@ -2,7 +2,7 @@ import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { ApiError } from '../../shared/errors.ts';
 import { closeQueuedResponses, outliveConnections } from './accepted-sockets.ts';
 import { rawAnswers } from './connection-errors.ts';
-import { addEndpoints } from './endpoint-route.ts';
+import { addEndpoints, routeUrl } from './endpoint-route.ts';
 import { cutStalled } from './event-stream.ts';
 import { bodyTooLarge, decompress, parseJson } from './json-body.ts';
 import { createListeners, serverUrl } from './listeners.ts';
@@ -51,7 +51,7 @@ export async function createServer(options: HttpServerOptions): Promise<HttpServ
   for (const { path, methods } of hiddenMethods(options.handlers.map(({ endpoint }) => endpoint)))
     app.route({
       method: methods,
-      url: path,
+      url: routeUrl(path),
       onRequest: (request) => refuseUnmatched(context, request.call),
       handler: () => {},
     });

@@ -99,20 +99,22 @@ function listed(names: readonly string[]): string {
 }
 
 /**
- * Methods of paths with parameters that would take a literal path which does not have them: `GET /v1/responses/{id}`
+ * Methods of paths with parameters that would take a more literal path which does not have them: `GET /v1/responses/{id}`
  * takes `/v1/responses/compact`, which has only POST.
  */
 export function hiddenMethods(
   endpoints: readonly Endpoint[],
 ): { path: string; methods: Endpoint['method'][] }[] {
-  const isLiteral = ({ path }: Endpoint) => !path.includes('{');
-  const patterns = endpoints
-    .filter((endpoint) => !isLiteral(endpoint))
-    .map(({ path, method }) => ({ pattern: patternOf(path), method }));
-  const literal = [...new Set(endpoints.filter(isLiteral).map(({ path }) => path))];
-  const hidden = literal.map((path) => {
+  const known = endpoints.map(({ path, method }) => ({
+    pattern: patternOf(path),
+    method,
+    parameters: parameterCount(path),
+  }));
+  const hidden = [...new Set(endpoints.map(({ path }) => path))].map((path) => {
     const own = endpoints.filter((endpoint) => endpoint.path === path).map(({ method }) => method);
-    const matching = patterns.filter(({ pattern }) => pattern.test(path));
+    const parameters = parameterCount(path);
+    // A pattern takes the placeholders of a path for values.
+    const matching = known.filter((other) => other.parameters > parameters && other.pattern.test(path));
     const methods = [...new Set(matching.map(({ method }) => method))].filter(
       (method) => !own.includes(method),
     );

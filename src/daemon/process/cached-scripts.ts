@@ -30,8 +30,13 @@ export function runCachedScripts(file: string, cacheFolder: string | undefined):
     const text = readFileSync(filename);
     const cacheFile = cacheFolder && join(cacheFolder, `gateway-${name}-${crc32(text).toString(16)}`);
     const cachedData = cacheFile && readCache(cacheFile);
-    const code = `(function (exports, require, module, __filename, __dirname) { ${text.toString('latin1')}\n})`;
+    const wrapped = Buffer.concat([wrapper.start, text, wrapper.end]);
+    // Joined as bytes, a long text is kept once, outside of V8's heap.
+    const code = wrapped.toString('latin1');
+    free(wrapped);
     const script = new Script(code, { filename, ...(cachedData && { cachedData }) });
+    free(text);
+    if (cachedData) free(cachedData);
     if (cacheFile && (cachedData === undefined || script.cachedDataRejected)) uncached.set(cacheFile, script);
     const load = (id: string): unknown => (id.startsWith('./') ? run(basename(id)) : requirePackage(id));
     script.runInThisContext()(module.exports, load, module, filename, folder);
@@ -45,6 +50,19 @@ export function runCachedScripts(file: string, cacheFolder: string | undefined):
       uncached.clear();
     },
   };
+}
+
+const sharedBytesMax = 64 * 1024;
+
+const wrapper = {
+  start: Buffer.from('(function (exports, require, module, __filename, __dirname) { '),
+  end: Buffer.from('\n})'),
+};
+
+/** Frees the memory of a large buffer now: as garbage, it would stay until the first full collection. */
+function free({ buffer, byteLength }: Buffer): void {
+  // Small ones share memory with others.
+  if (byteLength >= sharedBytesMax && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
 const checksumBytes = 4;

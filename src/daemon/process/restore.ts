@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { dataFiles, foldersOf } from '../../shared/folders.ts';
 import type { RestoreOptions, RestoreOutcome } from '../../shared/restore.ts';
 import { isoTime } from '../../shared/time.ts';
+import { ConfigInvalid, loadConfig } from '../config/config.ts';
 import { restoreBackup } from '../storage/sqlite/backups/restore.ts';
 import { configName } from './backup-files.ts';
 import { prepareDataFolder } from './data-folder.ts';
@@ -21,6 +22,11 @@ export async function restore({
     const folder = resolve(dataFolder ?? folders.data);
     const file = resolve(backup);
     // Checked first, so that a mistyped name leaves nothing behind.
+    if (dataFolder === undefined && (await usesServer(env))) {
+      const problem =
+        'The configuration puts the data on a PostgreSQL server: restore a dump with pg_restore (docs/postgresql.md).';
+      return { problem, exit: 1 };
+    }
     if (!statSync(file).isFile()) return { problem: `${file} is not a file.`, exit: 1 };
     await prepareDataFolder(folder);
     const fileNames = [dataFiles.dataKey, dataFiles.listings];
@@ -43,6 +49,17 @@ export async function restore({
     if (code === 'ENOENT') return { problem: `${path} does not exist.`, exit: 1 };
     const { text, exit } = await explainFailure(error);
     return { problem: text, exit };
+  }
+}
+
+/** Whether the data is on a database server; not if the configuration has errors. */
+async function usesServer(env: RestoreOptions['env']): Promise<boolean> {
+  try {
+    const { database } = await loadConfig({ flags: {}, env, platform: process.platform, home: homedir() });
+    return database !== undefined;
+  } catch (error) {
+    if (error instanceof ConfigInvalid) return false;
+    throw error;
   }
 }
 

@@ -5,6 +5,7 @@ import { ConfigInvalid } from '../config/config.ts';
 import { SocketUnusable } from '../http/socket-file.ts';
 import {
   BackupUnusable,
+  DatabaseUnusable,
   DataFileUnusable,
   DataFolderInUse,
   DataNeedsRepair,
@@ -12,19 +13,28 @@ import {
   isDamage,
   sqliteCode,
   UnsupportedSchema,
+  UnsupportedServer,
 } from '../storage/sqlite/engine/errors.ts';
 import { FolderUnsafe } from './data-folder.ts';
 import { portHolder, socketHolder } from './port-holder.ts';
 
-/** Problems of the data folder that a restart cannot solve. */
-const needsAttention = [DataNeedsRepair, DataFileUnusable, UnsupportedSchema, DiskUnsuited, FolderUnsafe];
+/** Problems of the data folder or of the database that a restart cannot solve. */
+const needsAttention = [
+  DataNeedsRepair,
+  DataFileUnusable,
+  UnsupportedSchema,
+  UnsupportedServer,
+  DiskUnsuited,
+  FolderUnsafe,
+];
 
 /** Explains why the daemon could not start, and what to do about it. */
 export async function explainFailure(error: unknown): Promise<{ text: string; exit: ExitCode }> {
   if (error instanceof ConfigInvalid) {
     return { text: `The configuration has errors:\n${indent(error.message)}`, exit: exitCodes.usage };
   }
-  if (error instanceof BackupUnusable) return { text: error.message, exit: exitCodes.failed };
+  if (error instanceof BackupUnusable || error instanceof DatabaseUnusable)
+    return { text: error.message, exit: exitCodes.failed };
   if (needsAttention.some((kind) => error instanceof kind)) {
     return { text: (error as Error).message, exit: exitCodes.dataNeedsRepair };
   }

@@ -32,6 +32,7 @@ export async function welcome(facts: WelcomeFacts): Promise<string> {
     `  ${`${name} ${words}`.padEnd(commandWidth)} ${purpose}`;
   const lines = [
     `Gateway is ready at ${url}`,
+    `To see it in a browser: ${name} open`,
     '',
     `  data       ${config.dataFolder}${isFresh ? ' (new: created an owner, a workspace and a default key)' : ''}`,
     `  providers  ${names}${only}`,

@@ -11,6 +11,7 @@ import { isIP, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { pipeline as pipelineEnd } from 'node:stream/promises';
 import type { Forwarding } from '../features/paywalls/index.ts';
+import type { Client } from '../http/client-address.ts';
 import type { WebSocketOffer } from '../http/sockets/upgrade-offers.ts';
 import type { Log } from '../log.ts';
 import {
@@ -24,7 +25,6 @@ import {
 import { contentLength, isBodyless } from './body-reader.ts';
 import {
   clientHeaders,
-  type ProxyClient,
   type RawHeaders,
   type UpstreamHeaderOptions,
   upstreamHeaders,
@@ -184,7 +184,7 @@ interface RequestOfClient extends Pick<UpstreamHeaderOptions, 'client' | 'bodyBy
 
 interface ForwardOptions {
   target: Forwarding;
-  client: ProxyClient;
+  client: Client;
   /** The body, if it was read already. */
   body: Uint8Array | undefined;
   /** Set if the client asks for a WebSocket. */

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Client } from '../http/client-address.ts';
 
 /** Headers that concern one connection. Source: RFC 9110, section 7.6.1. */
 const hopByHop = new Set([
@@ -57,28 +58,21 @@ export function upstreamHeaders(
   ];
 }
 
-/** The sender of a request. */
-export interface ProxyClient {
-  address: string;
-  /** Whether a trusted proxy forwarded it, whose `X-Forwarded-*` headers then count. */
-  isProxied: boolean;
-}
-
 export interface UpstreamHeaderOptions {
   /** Headers that the paywall adds, in place of the client's. */
   added: Readonly<Record<string, string>>;
   host: string;
   /** This proxy, by which it recognizes a loop. */
   via: string;
-  client: ProxyClient;
+  client: Client;
   /** The length of the body that is sent; `streamed` if it is not known, null for none. */
   bodyBytes: number | 'streamed' | null;
   isUpgrade: boolean;
 }
 
 /**
- * How the upstream tells where the body ends. Never what the client's headers leave of it: without either header, the
- * body would be read as another request, which no one paid for.
+ * The header that marks the end of the body, never taken from the client: without one, the body would be read as another
+ * request, which no one paid for.
  */
 function framing(bodyBytes: UpstreamHeaderOptions['bodyBytes']): RawHeaders {
   if (bodyBytes === null) return [];

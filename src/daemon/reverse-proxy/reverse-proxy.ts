@@ -9,6 +9,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import type { Forwarding } from '../features/paywalls/index.ts';
 import { closeQueuedResponses, outliveConnections } from '../http/accepted-sockets.ts';
+import { type Client, clientOf, type IsTrustedProxy } from '../http/client-address.ts';
 import { responseOn } from '../http/connection-errors.ts';
 import { discardBody } from '../http/discard-body.ts';
 import { httpLimits } from '../http/protection/limits.ts';
@@ -16,7 +17,6 @@ import { acceptWebSockets, type WebSocketOffer } from '../http/sockets/upgrade-o
 import type { Log } from '../log.ts';
 import type { AddressRules } from './address-guard.ts';
 import { BodyReader } from './body-reader.ts';
-import { clientOf, type IsTrustedProxy } from './client-address.ts';
 import { Forwarder } from './forward.ts';
 import { headerText } from './headers.ts';
 
@@ -161,13 +161,17 @@ export class ReverseProxy {
     body.accept();
     const failure = await this.#forwarder.forward(request, response, {
       target: decision,
-      client: clientOf(request, this.#deps.isTrustedProxy),
+      client: this.#clientOf(request),
       body: body.bytes,
       offer: offer && { ...offer, onOpen: (upstream) => this.#track(upstream) },
     });
     if (failure === undefined) return;
     const own = this.#deps.renderFailure(failure, requestId);
     sendAnswer(request, response, { ...own, headers: [...own.headers, ...(decision.pageHeaders ?? [])] });
+  }
+
+  #clientOf({ socket, headers }: IncomingMessage): Client {
+    return clientOf({ address: socket.remoteAddress ?? '', headers }, this.#deps.isTrustedProxy);
   }
 
   /** Remembers a connection that left the HTTP server, which would close it at its end. */
@@ -192,7 +196,7 @@ export class ReverseProxy {
       target: request.url ?? '/',
       host: request.headers.host ?? '',
       headers: request.headers,
-      address: clientOf(request, this.#deps.isTrustedProxy).address,
+      address: this.#clientOf(request).address,
       readBody,
     });
   }

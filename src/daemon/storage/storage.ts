@@ -1,7 +1,11 @@
+import type { Changes } from '../changes.ts';
 import type { AgentsStore } from '../features/agents/store.ts';
+import type { AlertsStore } from '../features/alerts/store.ts';
 import type { AutopilotsStore } from '../features/autopilots/store.ts';
 import type { BackupStore } from '../features/backups/backup-store.ts';
+import type { BudgetsStore } from '../features/budgets/store.ts';
 import type { CacheStore } from '../features/cache/store.ts';
+import type { DaemonsStore } from '../features/daemons/index.ts';
 import type { DecisionsStore } from '../features/decisions/store.ts';
 import type { EventsStore } from '../features/events/store.ts';
 import type { IdempotencyStore } from '../features/idempotency/store.ts';
@@ -25,6 +29,16 @@ import type { WhispersStore } from '../features/whispers/store.ts';
 import type { PeopleStore } from '../features/workspaces/people-store.ts';
 import type { WorkspacesStore } from '../features/workspaces/store.ts';
 
+/** A database server, as it was at the start. */
+export interface ServerFacts {
+  /** `postgres://USER@HOST/DATABASE`, without a password. */
+  address: string;
+  version: string;
+  schemaVersion: number;
+  /** Settings that risk data, for people: each a sentence without its full stop. */
+  warnings: readonly string[];
+}
+
 /** Everything the daemon stores: one store per feature. Each engine has a folder that opens it. */
 export interface Storage {
   keys: KeysStore;
@@ -35,7 +49,9 @@ export interface Storage {
   whispers: WhispersStore;
   shouts: ShoutsStore;
   agents: AgentsStore;
+  alerts: AlertsStore;
   autopilots: AutopilotsStore;
+  budgets: BudgetsStore;
   decisions: DecisionsStore;
   metering: MeteringStore;
   ledger: LedgerStore;
@@ -52,7 +68,12 @@ export interface Storage {
   paywalls: PaywallsStore;
   challenges: ChallengesStore;
   peers: PeersStore;
+  daemons: DaemonsStore;
   backups: BackupStore;
+  /** The server that has the database; undefined if it is a file. */
+  server: ServerFacts | undefined;
+  /** What the writes of these stores, and those of other daemons, have changed. */
+  changes: Changes;
   /** Stores that the clock has reached a time, in milliseconds since 1970, for the next start. Never throws. */
   noteTime(at: number): void;
   /** Number of writes that are not committed yet. */

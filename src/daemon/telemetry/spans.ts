@@ -1,4 +1,12 @@
-import { type Context, ROOT_CONTEXT, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
+import {
+  type Context,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import {
@@ -7,17 +15,10 @@ import {
   ParentBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import { failures, isErrorCode } from '../../shared/errors.ts';
 import type { OtlpConfig } from '../config/telemetry.ts';
 import type { RejectedCall } from '../features/calls/index.ts';
 import type { UsageRecord } from '../features/metering/index.ts';
-import {
-  answerAttributes,
-  attemptAttributes,
-  operationOf,
-  requestAttributes,
-  serverAttributes,
-} from './attributes.ts';
+import { type CallSpan, finishedCallSpans, rejectedCallSpan } from './call-spans.ts';
 import type { ParentSpan } from './parent.ts';
 
 /** Maximum number of queued spans; more are dropped. */
@@ -97,32 +98,12 @@ function reportCall(
   { usage, settledMs }: { usage: UsageRecord; settledMs: number },
   parent: Context,
 ): void {
-  const endedAt = usage.completedAt;
-  const startedAt = endedAt - usage.totalMs;
   const settlementMs = Math.max(0, Math.round((settledMs - usage.totalMs) * 10) / 10);
-  const server = tracer.startSpan(
-    `POST ${usage.endpoint}`,
-    { kind: SpanKind.SERVER, startTime: startedAt, attributes: serverAttributes(usage, settlementMs) },
-    parent,
-  );
+  const { request, attempts } = finishedCallSpans(usage, settlementMs);
+  const server = startSpan(tracer, request, parent);
   const inside = trace.setSpan(parent, server);
-  usage.attempts.forEach((attempt, index) => {
-    const answered = attempt.errorCode === null;
-    const begunAt = startedAt + (usage.trace?.startedMs[index] ?? 0);
-    const span = tracer.startSpan(
-      `${operationOf(usage)} ${attempt.model}`,
-      {
-        kind: SpanKind.CLIENT,
-        startTime: begunAt,
-        attributes: { ...attemptAttributes(usage, attempt), ...(answered && answerAttributes(usage)) },
-      },
-      inside,
-    );
-    if (!answered || usage.status === 'failed') span.setStatus({ code: SpanStatusCode.ERROR });
-    span.end(answered ? endedAt : begunAt + attempt.ms);
-  });
-  if (usage.status === 'failed') server.setStatus({ code: SpanStatusCode.ERROR });
-  server.end(endedAt + settlementMs);
+  for (const attempt of attempts) startSpan(tracer, attempt, inside).end(attempt.endedAt);
+  server.end(request.endedAt);
 }
 
 function reportRejected(
@@ -130,17 +111,18 @@ function reportRejected(
   { rejected: { call, ms }, code, at }: { rejected: RejectedCall; code: string; at: number },
   parent: Context,
 ): void {
-  const attributes = {
-    ...requestAttributes(call.endpoint, call.requestId),
-    'error.type': code,
-    ...(isErrorCode(code) && { 'http.response.status_code': failures[code].status }),
-  };
-  const span = tracer.startSpan(
-    `POST ${call.endpoint}`,
-    { kind: SpanKind.SERVER, startTime: at - ms, attributes },
-    parent,
-  );
-  // Client errors are not server errors.
-  if (code === 'server_error' || code === 'unavailable') span.setStatus({ code: SpanStatusCode.ERROR });
-  span.end(at);
+  const { endpoint, requestId } = call;
+  startSpan(tracer, rejectedCallSpan({ endpoint, requestId, code, at, ms }), parent).end(at);
+}
+
+const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
+
+function startSpan(
+  tracer: Tracer,
+  { name, kind, startedAt, attributes, isError }: CallSpan,
+  parent: Context,
+): Span {
+  const span = tracer.startSpan(name, { kind: kinds[kind], startTime: startedAt, attributes }, parent);
+  if (isError) span.setStatus({ code: SpanStatusCode.ERROR });
+  return span;
 }

@@ -21,6 +21,8 @@ export interface AnswerSource {
   name: string;
   body: IncomingBody;
   decoder: Decoder;
+  /** Gets what is read, before it is decoded. */
+  onRead?: ((bytes: Uint8Array) => void) | undefined;
   /** How long to wait for the end of the stream after the finish reason, in milliseconds. */
   closingTimeoutMs: number;
   /** How long to wait for new output, in milliseconds. */
@@ -36,6 +38,7 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
   readonly #body: IncomingBody;
   readonly #bytes: AsyncIterator<Uint8Array>;
   readonly #decoder: Decoder;
+  readonly #onRead: AnswerSource['onRead'];
   readonly #closingTimeoutMs: number;
   readonly #outputTimeoutMs: number;
   /** How long this reader has waited since the last output. */
@@ -50,11 +53,12 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
   #isDone = false;
   #failure: UpstreamFailure | undefined;
 
-  constructor({ name, body, decoder, closingTimeoutMs, outputTimeoutMs }: AnswerSource) {
+  constructor({ name, body, decoder, onRead, closingTimeoutMs, outputTimeoutMs }: AnswerSource) {
     this.#name = name;
     this.#body = body;
     this.#bytes = body[Symbol.asyncIterator]();
     this.#decoder = decoder;
+    this.#onRead = onRead;
     this.#closingTimeoutMs = closingTimeoutMs;
     this.#outputTimeoutMs = outputTimeoutMs;
   }
@@ -116,6 +120,7 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
         this.#isDone = true;
         return decoder.end();
       }
+      this.#onRead?.(read.value);
       const batch = decoder.push(read.value);
       if (this.#hasOutput(batch)) this.#waitedMs = 0;
       else this.#waitOn(performance.now() - startedAt, read.value.length);

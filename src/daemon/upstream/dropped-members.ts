@@ -90,7 +90,7 @@ const droppedMax = 32;
 const nameCharactersMax = 64;
 
 /**
- * What a request to a provider with another format leaves out of the caller's. `sent` is what it contains; `sends` tells
+ * What a request to a provider with another format leaves out of the caller's. `sent` is what it contains; `sends` says
  * which opaque items it contains.
  */
 export function droppedMembers(

@@ -75,7 +75,7 @@ async function open(
       : type.startsWith('application/json')
         ? documentForStream
         : readStream;
-    const received = await read(options, call, answer);
+    const received = await read(options, call, answer, sent);
     return { ...received, ...rateLimitsIn(answer.headers), ...(dropped.length > 0 && { dropped }) };
   } catch (error) {
     throw rewritable(upstreamFailureOf(error, name), (inference) => adapter.request({ ...call, inference }));
@@ -146,7 +146,7 @@ export async function fetchDocument(
     sent?.received(answer);
     if (answer.status >= 400) throw await refusal(options.adapter, answer, sent);
     acceptedType(name, answer);
-    const { json } = documentIn(options, answer, await answer.body.bytes(answerBytesMax));
+    const { json } = documentIn(options, answer, await answer.body.bytes(answerBytesMax), sent);
     if (json) return { json, headers: answer.headers };
     throw new UpstreamFailure('broken', `${name} answered with something that is not a JSON object`);
   } catch (error) {
@@ -192,9 +192,10 @@ async function readDocument(
   options: HttpUpstreamOptions,
   call: UpstreamCall,
   answer: IncomingAnswer,
+  sent: AttemptCapture | undefined,
 ): Promise<UpstreamAnswer> {
   const { name, adapter } = options;
-  const document = documentIn(options, answer, await answer.body.bytes(answerBytesMax));
+  const document = documentIn(options, answer, await answer.body.bytes(answerBytesMax), sent);
   const { json } = document;
   if (json === undefined) return streamIn(options, call, document);
   if (adapter.readAnswer === undefined) {
@@ -211,6 +212,7 @@ async function readDocument(
   };
   // Nothing was generated, so another provider can still answer.
   if (failure && !tokens?.output && listOf(json.output).length === 0) {
+    sent?.refused(document.text.slice(0, errorBytesMax));
     const { kind, message, details } = failure;
     throw new UpstreamFailure(kind, message, { ...details, status: answer.status, answer: read });
   }
@@ -222,9 +224,10 @@ async function documentForStream(
   options: HttpUpstreamOptions,
   call: UpstreamCall,
   answer: IncomingAnswer,
+  sent: AttemptCapture | undefined,
 ): Promise<StreamAnswer> {
   const { name, adapter } = options;
-  const document = documentIn(options, answer, await answer.body.bytes(answerBytesMax));
+  const document = documentIn(options, answer, await answer.body.bytes(answerBytesMax), sent);
   if (document.json === undefined) return streamIn(options, call, document);
   if (adapter.documentAsBatch === undefined) {
     throw new UpstreamFailure('broken', `${name} answered with a document instead of a stream`);
@@ -235,6 +238,8 @@ async function documentForStream(
 async function* each(batches: readonly Batch[]): AsyncGenerator<Batch> {
   yield* batches;
 }
+
+const isEventStream = /^\s*(data|event|id|retry)?:/;
 
 interface ReadDocument {
   bytes: Uint8Array;
@@ -248,11 +253,15 @@ function documentIn(
   { adapter }: DocumentOptions,
   { headers }: IncomingAnswer,
   received: Uint8Array,
+  sent: AttemptCapture | undefined,
 ): ReadDocument {
+  sent?.read?.(received);
   const bytes = withoutMark(received);
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   const json = parseObject(text);
   const status = json && errorStatusIn(json);
+  const isUsable = json === undefined ? isEventStream.test(text) : status === undefined;
+  if (!isUsable) sent?.refused(text.slice(0, errorBytesMax));
   if (status !== undefined) throw adapter.failure(status, headers, text.slice(0, errorBytesMax));
   return { bytes, text, json };
 }
@@ -263,7 +272,7 @@ function streamIn(
   call: UpstreamCall,
   { bytes, text }: ReadDocument,
 ): StreamAnswer {
-  if (!/^\s*(data|event|id|retry)?:/.test(text)) {
+  if (!isEventStream.test(text)) {
     throw new UpstreamFailure(
       'broken',
       `${name} answered with something that is not a JSON object, or is nested too deeply`,
@@ -287,11 +296,13 @@ async function readStream(
   { name, adapter, timeouts }: HttpUpstreamOptions,
   call: UpstreamCall,
   answer: IncomingAnswer,
+  sent: AttemptCapture | undefined,
 ): Promise<StreamAnswer> {
   const batches = new AnswerBatches({
     name,
     body: answer.body,
     decoder: adapter.decoder(call),
+    onRead: sent?.read,
     closingTimeoutMs: timeouts.closingMs,
     outputTimeoutMs: timeouts.outputMs,
   });

@@ -1,11 +1,11 @@
 import type { LookupFunction } from 'node:net';
-import { rootCertificates } from 'node:tls';
+import { createSecureContext, rootCertificates } from 'node:tls';
 import type { Dispatcher } from 'undici';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { isLoopback } from '../../shared/loopback.ts';
 import { RecentMap } from '../../shared/recent-map.ts';
-import type { IncomingAnswer, OutgoingRequest, World } from '../world.ts';
+import { type IncomingAnswer, NetworkFailure, type OutgoingRequest, type World } from '../world.ts';
 import { Exchange } from './exchange.ts';
 import { networkFailure } from './network-failures.ts';
 
@@ -43,7 +43,8 @@ const keepAliveMs = { plain: 4_000, tls: 30_000 };
 const knownTargetsMax = 512;
 
 /**
- * The only way for the daemon to call other hosts: keep-alive connections to each origin, no decompression, no redirects.
+ * The only way for the daemon to call other hosts: keep-alive connections to each origin, no decompression, no redirects. A
+ * GET whose connection breaks before the answer is sent once more.
  * Calls reject with a NetworkFailure that contains neither headers nor bodies.
  */
 export function createNetwork(settings: NetworkSettings = {}): Network {
@@ -92,10 +93,17 @@ export function createNetwork(settings: NetworkSettings = {}): Network {
     return exchange.answer;
   };
 
+  /** The other side may close a kept connection just when it is used again; reading twice changes nothing. */
+  const dispatchTwice = (request: OutgoingRequest): Promise<IncomingAnswer> =>
+    dispatch(request).catch((error: unknown) => {
+      if (error instanceof NetworkFailure && error.kind === 'reset') return dispatch(request);
+      throw error;
+    });
+
   // Not an async function, which would add three microtasks before each answer.
   const send = (request: OutgoingRequest): Promise<IncomingAnswer> => {
     try {
-      return dispatch(request);
+      return request.method === 'GET' ? dispatchTwice(request) : dispatch(request);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -122,7 +130,10 @@ function agentOptions({
     pipelining: 1,
     connect: {
       timeout: connectTimeoutMs,
-      ...(certificate !== undefined && { ca: [...rootCertificates, certificate] }),
+      // Made once: each would hold about a megabyte of certificates, and take some milliseconds to parse them.
+      ...(certificate !== undefined && {
+        secureContext: createSecureContext({ ca: [...rootCertificates, certificate] }),
+      }),
     },
     /** For the connection to a proxy. */
     connectTimeout: connectTimeoutMs,

@@ -19,6 +19,8 @@ export const tagDescriptions = {
   Peers: 'Other servers that answer decisions: registered, checked and skipped while they fail.',
   Models: 'Available models, their providers and prices.',
   Keys: 'API keys of a workspace, and the calling key itself.',
+  Budgets: 'Limits on what a workspace, a key, an end user or a tag spends.',
+  Alerts: 'Conditions on calls that are reported when they begin and end to hold.',
   Cache: 'Cached answers to repeated requests, free of charge.',
   Agents: 'Programs that sign up by themselves, with a daily free tier.',
   'Provider keys': 'A workspace’s own provider keys: calls that use them cost nothing here.',

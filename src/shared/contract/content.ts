@@ -1,11 +1,19 @@
 import { type Static, Type } from 'typebox';
+import { partKinds } from '../part-kinds.ts';
+import { redactionKinds } from '../redaction-kinds.ts';
 import { endpoint } from './endpoint.ts';
 import { Count, finishedRequest, nullable, Timestamp, timeRange } from './vocabulary.ts';
 
 /** The most characters of one text in an answer. */
 export const contentCharactersMax = 256 * 1024;
 
-export const contentParts = ['request', 'attempts', 'answer', 'timing'] as const;
+export const contentParts = ['request', 'attempts', 'answer', 'timing', 'wire', 'composition'] as const;
+
+/** The longest time for which streams are kept as they are, in minutes. */
+const wireMinutesMax = 24 * 60;
+
+/** The most parts of a request in an answer. */
+export const requestPartsMax = 2_000;
 
 const Header = Type.Object({ name: Type.String(), value: Type.String() });
 const Headers = (description: string) =>
@@ -28,6 +36,83 @@ export const ContentText = Type.Object(
   { $id: 'ContentText' },
 );
 
+const Tokens = Type.Integer({ minimum: 0, description: 'Estimated.' });
+
+/** A part of a request, such as a tool or a message. */
+export const RequestPart = Type.Object(
+  {
+    path: Type.String({ description: '`tools[2]`, `messages[7]`, `messages[7].content[1]`.' }),
+    kind: Type.Enum([...partKinds], {
+      description:
+        '`image`, `audio` and `file` are parts of their own, within another; `parameter` is what models do not read.',
+    }),
+    role: nullable(Type.String()),
+    name: nullable(Type.String({ description: 'Of a tool, or of the function that is called.' })),
+    bytes: Count,
+    tokens: Tokens,
+    hash: Type.String({ description: 'Of equal texts it is the same, in all requests of the workspace.' }),
+    at: Type.Integer({
+      minimum: 0,
+      description: 'Where it starts in the body: `at` and `limit` of `part=request` give its text.',
+    }),
+    characters: Count,
+    first_seen_in: nullable(
+      Type.String({
+        description:
+          'The request that introduced it, of those that are kept. Short parts are kept together with their neighbours, and so may be given a later one.',
+      }),
+    ),
+  },
+  { $id: 'RequestPart' },
+);
+
+/** What fills the context of a request, and what of it a provider can have cached. */
+export const RequestComposition = Type.Object(
+  {
+    parts: Type.Array(RequestPart, {
+      description: `In the order in which models read them: tools, instructions, messages; then parameters. At most ${requestPartsMax}.`,
+    }),
+    parts_omitted: Count,
+    by_kind: Type.Array(
+      Type.Object({ kind: Type.Enum([...partKinds]), parts: Count, bytes: Count, tokens: Tokens }),
+      { description: 'Of all parts, those with the most tokens first.' },
+    ),
+    bytes: Count,
+    tokens: Tokens,
+    previous: nullable(
+      Type.Object(
+        {
+          request_id: Type.String(),
+          captured_at: Timestamp,
+          unchanged_parts: Count,
+          unchanged_bytes: Count,
+          unchanged_tokens: Tokens,
+          changed_parameters: Type.Array(Type.String()),
+          break: nullable(
+            Type.Object(
+              {
+                path: Type.String({ description: '`tools[7].description`, `model`.' }),
+                change: Type.Enum(['changed', 'inserted', 'removed']),
+                before: Type.String({ description: 'Text around the first difference.' }),
+                after: Type.String({ description: 'The same in this request.' }),
+              },
+              {
+                description:
+                  'Where the two requests differ first; from there, what the provider had cached is of no use. Null if one continues the other.',
+              },
+            ),
+          ),
+        },
+        {
+          description:
+            'Comparison with the request before it in the same conversation: one that was named, or that begins with the same message of the user. Null if none is kept.',
+        },
+      ),
+    ),
+  },
+  { $id: 'RequestComposition' },
+);
+
 /** What was asked and answered in a call, on both sides of the gateway. */
 export const TraceContent = Type.Object(
   {
@@ -36,8 +121,12 @@ export const TraceContent = Type.Object(
     endpoint: Type.String(),
     key: nullable(Type.String({ description: 'The id of the calling key or login.' })),
     captured_at: Timestamp,
-    level: Type.Enum(['memory'], { description: 'Where it is kept.' }),
+    level: Type.Enum(['memory', 'disk'], { description: 'Where it is kept.' }),
     is_complete: Type.Boolean({ description: 'Whether the call is over.' }),
+    redacted: Type.Array(Type.Enum([...redactionKinds, 'credential', 'pattern', 'unchecked']), {
+      description:
+        'What was removed before it was kept: where it was is `[removed]` or `[email removed]`. `pattern`: what the operator’s patterns match; `unchecked`: a text for which they took too long. With any of them, the request cannot be repeated unchanged.',
+    }),
     request: nullable(
       Type.Object({
         headers: Headers('Of the request.'),
@@ -65,6 +154,19 @@ export const TraceContent = Type.Object(
         body: nullable(ContentText),
       }),
     ),
+    wire: nullable(
+      Type.Object(
+        {
+          received: nullable(ContentText),
+          sent: nullable(ContentText),
+          is_cut: Type.Boolean({ description: 'Whether one of them was longer than what is kept.' }),
+        },
+        {
+          description:
+            'The answer as it came from the provider, and the stream as the client got it. Only of calls for which `PUT /v1/capture/wire` asked for it, and if nothing had to be removed from the answer.',
+        },
+      ),
+    ),
     reads: nullable(
       Type.Array(
         Type.Object({
@@ -75,6 +177,7 @@ export const TraceContent = Type.Object(
         { description: 'How a stream came from its provider, one read after another.' },
       ),
     ),
+    composition: nullable(RequestComposition),
   },
   {
     $id: 'TraceContent',
@@ -95,7 +198,11 @@ export const getTraceContent = endpoint({
   access: readers,
   params: finishedRequest,
   query: Type.Object({
-    part: Type.Optional(Type.Enum([...contentParts], { description: 'Only this part; default: all.' })),
+    part: Type.Optional(
+      Type.Enum([...contentParts], {
+        description: 'Only this part; default: all but `composition`, which is what fills the context.',
+      }),
+    ),
     at: Type.Optional(
       Type.Integer({
         minimum: 0,
@@ -131,6 +238,14 @@ export const deleteTraceContent = endpoint({
   errors: ['unauthenticated', 'signed_out', 'not_found', 'invalid_request', 'unavailable'],
 });
 
+const matchingQuery = Type.Optional(
+  Type.String({
+    maxLength: 2_000,
+    description:
+      'Only finished requests that match this query, such as `status:failed tag:team=search since:2h`, as in `GET /v1/traces`; without a text.',
+  }),
+);
+
 export const clearTraceContent = endpoint({
   id: 'clearTraceContent',
   method: 'DELETE',
@@ -141,7 +256,9 @@ export const clearTraceContent = endpoint({
   access: { login: 'any', loginOnly: true },
   query: Type.Object({
     key: Type.Optional(Type.String({ maxLength: 64, description: 'Only requests of this key.' })),
+    user: Type.Optional(Type.String({ maxLength: 256, description: 'Only requests for this end user.' })),
     until: timeRange.until,
+    q: matchingQuery,
   }),
   result: Type.Object({ object: Type.Literal('trace.content.deleted'), deleted: Count }),
   errors: ['unauthenticated', 'signed_out', 'invalid_request', 'unavailable'],
@@ -158,6 +275,7 @@ export const searchTraceContent = endpoint({
   access: readers,
   query: Type.Object({
     text: Type.String({ minLength: 1, maxLength: 200, description: 'What to find.' }),
+    q: matchingQuery,
     key: Type.Optional(Type.String({ maxLength: 64, description: 'Only requests of this key.' })),
     after: Type.Optional(Type.String({ maxLength: 64, description: '`next` of the call before.' })),
     limit: Type.Optional(
@@ -179,11 +297,55 @@ export const searchTraceContent = endpoint({
         }),
       ),
       scanned: Type.Integer({ minimum: 0, description: 'Requests that this call has searched.' }),
+      of: Type.Integer({ minimum: 0, description: 'Requests of the workspace whose content is kept.' }),
       next: nullable(Type.String()),
     },
     { $id: 'TraceMatches' },
   ),
   errors: ['unauthenticated', 'out_of_scope', 'invalid_request', 'unavailable'],
+});
+
+const WireWindows = Type.Array(
+  Type.Object({
+    key: nullable(Type.String({ description: 'Null for all keys and logins.' })),
+    until: Timestamp,
+  }),
+  { description: 'For which calls the streams are kept as they are.' },
+);
+
+const wireResult = Type.Object({ object: Type.Literal('capture.wire'), wire: WireWindows });
+
+export const captureWire = endpoint({
+  id: 'captureWire',
+  method: 'PUT',
+  path: '/v1/capture/wire',
+  summary: 'Keep streams as they are for a while.',
+  description:
+    'Of new calls whose content is kept, also the answer as it came from the provider, and the stream as the client got it, up to 1 MiB each: `wire` of their content. For owners and admins. A restart of the daemon ends it.',
+  tag: 'Traces',
+  access: { login: 'admin', loginOnly: true },
+  body: Type.Object(
+    {
+      minutes: Type.Integer({ minimum: 1, maximum: wireMinutesMax }),
+      key: Type.Optional(
+        Type.String({ maxLength: 64, description: 'Only of calls with this key; default: of all.' }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  result: wireResult,
+  errors: ['unauthenticated', 'signed_out', 'permission', 'invalid_request'],
+});
+
+export const endCaptureWire = endpoint({
+  id: 'endCaptureWire',
+  method: 'DELETE',
+  path: '/v1/capture/wire',
+  summary: 'Stop keeping streams as they are.',
+  tag: 'Traces',
+  access: { login: 'admin', loginOnly: true },
+  result: wireResult,
+  errors: ['unauthenticated', 'signed_out', 'permission'],
 });
 
 export const getCapture = endpoint({
@@ -196,11 +358,24 @@ export const getCapture = endpoint({
   result: Type.Object(
     {
       object: Type.Literal('capture'),
-      content: Type.Enum(['off', 'memory'], { description: '`capture.content` of the configuration.' }),
+      content: Type.Enum(['off', 'memory', 'disk'], {
+        description: '`capture.content` of the configuration.',
+      }),
+      level: Type.Enum(['off', 'memory', 'disk'], {
+        description: 'What is kept of the caller’s calls, if they do not say otherwise.',
+      }),
+      source: Type.Enum(['host', 'workspace', 'key', 'unasked'], {
+        description:
+          'What decided `level`. `unasked`: of agents, and of workspaces other than the host’s, nothing is kept until they ask for it.',
+      }),
       memory_bytes_max: Count,
+      disk_bytes_max: Count,
+      disk_days: Type.Integer({ minimum: 1, description: 'How long content is kept on disk.' }),
       requests: Type.Integer({ minimum: 0, description: 'Of this workspace whose content is kept.' }),
       bytes: Type.Integer({ minimum: 0, description: 'What the content of all workspaces takes.' }),
+      disk_bytes: Type.Integer({ minimum: 0, description: 'What of it is on disk.' }),
       oldest_at: nullable(Timestamp),
+      wire: WireWindows,
       dropped: Type.Integer({
         minimum: 0,
         description:
@@ -214,3 +389,4 @@ export const getCapture = endpoint({
 
 export type TraceContent = Static<typeof TraceContent>;
 export type ContentText = Static<typeof ContentText>;
+export type RequestComposition = Static<typeof RequestComposition>;

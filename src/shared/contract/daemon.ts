@@ -50,6 +50,18 @@ export const DaemonStatus = Type.Object(
     storage: Type.Object({
       writable: Type.Boolean(),
       reason: nullable(Type.String({ description: 'Why nothing can be written, for people.' })),
+      engine: Type.Enum(['sqlite', 'postgresql']),
+      server: nullable(
+        Type.Object(
+          {
+            address: Type.String({ description: 'Without a password.' }),
+            version: Type.String(),
+            schema_version: Type.Integer(),
+            warnings: Type.Array(Type.String(), { description: 'Settings that risk data, for people.' }),
+          },
+          { description: 'The database server, as it was at the start; null with SQLite.' },
+        ),
+      ),
     }),
     vault: Type.Object({
       state: VaultState,

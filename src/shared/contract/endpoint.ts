@@ -119,8 +119,8 @@ export interface Endpoint {
   readonly payable?: true;
   /** Set for endpoints that are served even under overload: they reduce load, stop something or report state. */
   readonly underLoad?: 'kept';
-  /** The content type of a response other than JSON, such as `text/plain; version=0.0.4`. `result` is then a string. */
-  readonly contentType?: string;
+  /** The content type of a response other than JSON, such as `text/plain; version=0.0.4`. Several if the query decides. `result` is then a string, which may be sent as it is made. */
+  readonly contentType?: string | readonly string[];
   /** Additional headers of a successful response: lowercase name → description. */
   readonly responseHeaders?: Readonly<Record<string, string>>;
   /** The error codes of the endpoint itself; those of the server are added to all. */

@@ -12,6 +12,10 @@ export const eventTypes = [
   'request.rejected',
   'limit.reached',
   'limit.warning',
+  'budget.threshold',
+  'budget.refused',
+  'alert.fired',
+  'alert.resolved',
   'key.issued',
   'key.revoked',
   'provider.benched',
@@ -33,8 +37,6 @@ export const eventTypes = [
   'member.changed',
   'member.left',
 ] as const;
-
-export type EventType = (typeof eventTypes)[number] | 'events.gap' | 'events.dropped';
 
 const groups = [...new Set(eventTypes.map((type) => `${type.split('.')[0]}.*`))];
 const filter = [...eventTypes, ...groups].map((type) => type.replace(/[.*]/g, '\\$&')).join('|');
@@ -64,7 +66,7 @@ export const streamEvents = endpoint({
   method: 'GET',
   path: '/v1/events',
   summary: 'Stream the events of the workspace.',
-  description: `Server-sent events until either side disconnects. A \`request.rejected\` is a call that got an error before any provider was asked; only the owner of the host gets those without a valid key, and \`data.more\` counts similar calls that have no event of their own. Stored events have their sequence as SSE id, so a reader can resume. Events are stored for 24 hours, at most 100,000: \`events.gap\` (\`data.after\`) tells a resuming reader that older ones are gone. \`events.dropped\` (\`data.count\`) tells a slow reader that live events were skipped; stored ones never are. The types are ${eventTypes.map((type) => `\`${type}\``).join(', ')}.`,
+  description: `Server-sent events until either side disconnects. A \`request.rejected\` is a call that got an error before any provider was asked; only the owner of the host gets those without a valid key, and \`data.more\` counts similar calls that have no event of their own. Stored events have their sequence as SSE id, so a reader can resume. Events are stored for 24 hours, at most 100,000: \`events.gap\` (\`data.after\`) tells a resuming reader that older ones are gone. \`events.dropped\` (\`data.count\`) tells a slow reader that live events were skipped; stored ones never are. With \`digest\`, \`calls.digest\` has the number of calls that \`started\` and \`finished\`, the latter by \`statuses\` and \`errors\`, their \`input_tokens\`, \`output_tokens\` and \`cost_usd\`, \`p50\` and \`p95\` of \`first_token_ms\` and \`total_ms\`, the newest finished calls as \`rows\`, and the calls that this stream has seen start and not end as \`running\`, the newest with their tokens and cost so far as \`running_rows\`. The types are ${eventTypes.map((type) => `\`${type}\``).join(', ')}.`,
   tag: 'Events',
   access: { apiKey: ['traces:read', 'traces'], login: 'any' },
   query: Type.Object({
@@ -86,6 +88,21 @@ export const streamEvents = endpoint({
     ),
     key: Type.Optional(
       Type.String({ maxLength: 64, description: 'Only events of this key and its requests.' }),
+    ),
+    digest: Type.Optional(
+      Type.Integer({
+        minimum: 250,
+        maximum: 60_000,
+        description:
+          'In place of the events of single calls, one `calls.digest` in so many milliseconds, if anything happened.',
+      }),
+    ),
+    rows: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 200,
+        description: 'How many of the newest calls a digest contains; default 50.',
+      }),
     ),
   }),
   headers: Type.Object({

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { captureLevels } from '../capture-levels.ts';
 import { endpoint } from './endpoint.ts';
 import { keyPath } from './key-limits.ts';
 import { maybe, nullable } from './vocabulary.ts';
@@ -8,12 +9,18 @@ export const cacheModes = ['off', 'read-only', 'read-write'] as const;
 
 const Mode = (description: string) => Type.Enum([...cacheModes], { description });
 
+const Capture = Type.Enum([...captureLevels], {
+  description:
+    'The most of the content of its calls that is kept, which is not more than what host and workspace keep.',
+});
+
 /** Changes to a key's defaults: omitted members are unchanged, null clears. */
 export const KeyDefaultsChange = Type.Object(
   {
     cache: maybe(Mode('For calls without `service.cache`.')),
     store: maybe(Type.Boolean({ description: 'For `POST /v1/responses` without `store`.' })),
     events: maybe(Type.Boolean({ description: 'For streams of calls without `service.events`.' })),
+    capture: maybe(Capture),
   },
   {
     $id: 'KeyDefaultsChange',
@@ -28,6 +35,7 @@ export const KeyDefaults = Type.Object(
     cache: nullable(Mode('For calls without `service.cache`.')),
     store: nullable(Type.Boolean({ description: 'For `POST /v1/responses` without `store`.' })),
     events: nullable(Type.Boolean({ description: 'For streams of calls without `service.events`.' })),
+    capture: nullable(Capture),
   },
   {
     $id: 'KeyDefaults',
@@ -41,7 +49,7 @@ export const setKeyDefaults = endpoint({
   path: '/v1/workspaces/{workspace}/keys/{key}/defaults',
   summary: 'Set the defaults of a key.',
   description:
-    'Defaults for calls that do not set these options: use of the response cache, storage of responses, and `service:*` events in streams. Only the key’s owner may change them, never the key itself. Omitted members are unchanged; null clears. Applies from the next request.',
+    'Defaults for calls that do not set these options: use of the response cache, storage of responses, `service:*` events in streams, and what is kept of their content. Only the key’s owner may change them, never the key itself. Omitted members are unchanged; null clears. Applies from the next request.',
   tag: 'Keys',
   access: { login: 'any', loginOnly: true },
   params: keyPath,

@@ -201,7 +201,8 @@ function success(endpoint: Endpoint, names: SchemaNames): Record<string, unknown
   const { stream, responseHeaders } = endpoint;
   const content: Record<string, unknown> = {};
   if (!stream?.always) {
-    content[endpoint.contentType ?? 'application/json'] = { schema: takeOutNames(endpoint.result, names) };
+    for (const type of [endpoint.contentType ?? 'application/json'].flat())
+      content[type] = { schema: takeOutNames(endpoint.result, names) };
   }
   if (stream) {
     // The schema of one `data:` line: OpenAPI 3.1 cannot describe a sequence.

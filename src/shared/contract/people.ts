@@ -31,8 +31,14 @@ export const Session = Type.Object(
     created_at: Timestamp,
     last_used_at: nullable(Timestamp),
     is_current: Type.Boolean({ description: 'Whether it is the calling login.' }),
+    kind: Type.Enum(['command', 'browser'], { description: 'Where it is used.' }),
+    expires_at: nullable(Timestamp),
   },
-  { $id: 'Session' },
+  {
+    $id: 'Session',
+    description:
+      '`expires_at` is when it ends without further use: for a browser 12 hours after its last use, or 30 days if it stays signed in. It is null for commands.',
+  },
 );
 
 /** A one-time login code. */
@@ -47,13 +53,46 @@ export const LoginCode = Type.Object(
   { $id: 'LoginCode' },
 );
 
+/** A one-time link that signs a browser in. */
+export const LoginLink = Type.Object(
+  {
+    object: Type.Literal('login_link'),
+    code: Type.String({ description: 'It works once and is not shown again.' }),
+    path: Type.String({
+      description:
+        'Of the page that exchanges it: `/#/sign-in/…`. Browsers send no part of what follows `#`.',
+    }),
+    expires_at: Timestamp,
+  },
+  { $id: 'LoginLink' },
+);
+
+const KeepLogin = Type.Optional(
+  Type.Boolean({ description: 'Whether the browser stays signed in for 30 days without use, not 12 hours.' }),
+);
+
+/** Creates a login for another program of the same user, without another person. */
+export const createLoginLink = endpoint({
+  id: 'createLoginLink',
+  method: 'POST',
+  path: '/v1/sessions/links',
+  summary: 'Create a link that signs a browser in.',
+  description:
+    'To the dashboard, as the user of this login. It works once, within 60 seconds. When it is used a second time, the login that it made ends, as someone else may have seen it.',
+  tag: 'Sessions',
+  access: { login: 'any', loginOnly: true },
+  body: StrictObject({ keep: KeepLogin }),
+  result: LoginLink,
+  errors: ['unauthenticated', 'signed_out', 'invalid_request'],
+});
+
 export const createSession = endpoint({
   id: 'createSession',
   method: 'POST',
   path: '/v1/sessions',
   summary: 'Log in with a code.',
   description:
-    'The host’s admin creates the code, which works once within 15 minutes. Only this response contains the secret. Repeated wrong codes from one address return 429.',
+    'Of a link, or one that the host’s admin creates, which works once within 15 minutes. Only this response contains the secret. Repeated wrong codes from one address return 429.',
   tag: 'Sessions',
   access: { anonymous: true },
   body: StrictObject({
@@ -63,6 +102,12 @@ export const createSession = endpoint({
       description: 'Case-insensitive, dash optional.',
     }),
     name: Type.Optional(OneLine({ maxLength: 64, description: 'A name to recognise this login by.' })),
+    kind: Type.Optional(
+      Type.Enum(['command', 'browser'], {
+        description: 'Default: `command`; a link makes one of a browser.',
+      }),
+    ),
+    keep: KeepLogin,
   }),
   result: Type.Object({
     session: Session,

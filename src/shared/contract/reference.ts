@@ -26,15 +26,32 @@ export const getHome = endpoint({
   method: 'GET',
   path: '/',
   summary: 'Get the start page.',
-  description: 'For browsers: what this address is, with a link to the API reference.',
+  description:
+    'For clients that accept `text/html`: the dashboard. For others: what this address is, with a link to the API reference.',
   tag: 'Daemon',
   access: everyone,
   contentType: 'text/html; charset=utf-8',
   responseHeaders: {
-    'content-security-policy': 'Allows the page to use its own style, nothing else.',
+    'content-security-policy':
+      'Allows the page to use its own styles and scripts and to call this daemon, nothing else.',
   },
   result: Type.String(),
   errors: ['unauthenticated'],
+});
+
+/** A file of the dashboard. */
+export const getAsset = endpoint({
+  id: 'getAsset',
+  method: 'GET',
+  path: '/assets/{name}',
+  summary: 'Get a file of the dashboard.',
+  description: 'A script, style or picture. Its name changes with its content, so it may be cached for ever.',
+  tag: 'Daemon',
+  access: everyone,
+  params: Type.Object({ name: Type.String({ maxLength: 128, description: 'As the page names it.' }) }),
+  contentType: '*/*',
+  result: Type.String(),
+  errors: ['unauthenticated', 'invalid_request', 'not_found'],
 });
 
 /** Where the link of a login code leads: the code is in the part after `#`, which browsers do not send. */

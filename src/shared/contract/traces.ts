@@ -7,10 +7,12 @@ import { callStatuses, finishedCall } from './usage.ts';
 import {
   amount,
   CostView,
+  Count,
   finishedRequest,
   listOf,
   nullable,
   pageQuery,
+  Timestamp,
   TokenCounts,
   timeRange,
   Usd,
@@ -153,6 +155,86 @@ export const getTrace = endpoint({
   errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
 });
 
+export const cancelCall = endpoint({
+  id: 'cancelCall',
+  method: 'POST',
+  path: '/v1/traces/{request_id}/cancel',
+  summary: 'Cancel a running call.',
+  description:
+    'For owners and admins of the workspace. The provider is disconnected, what was generated is charged, and the client gets 409 `conflict`, as an event where its stream has begun.',
+  tag: 'Traces',
+  access: { login: 'admin', loginOnly: true },
+  params: Type.Object({
+    request_id: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'As in the event `request.started`: `req_…`.',
+    }),
+  }),
+  result: Type.Object({
+    object: Type.Literal('call.cancellation'),
+    request_id: Type.String(),
+    canceled: Type.Boolean({ description: 'Whether it was running; false for a call that was over.' }),
+  }),
+  errors: ['unauthenticated', 'signed_out', 'permission', 'not_found', 'invalid_request'],
+});
+
+/** The filters of lists and counts of calls; all that are given have to match. */
+export const traceFilters = {
+  q: Type.Optional(
+    Type.String({
+      maxLength: 2_000,
+      description:
+        'A query such as `status:failed model:openai/* -client:curl >4s >$0.05 since:2h "some text"`, which has to match as well. Words are `status`, `error`, `endpoint`, `model`, `provider`, `key` (id or name), `client`, `user`, `conversation`, `tag`, `replay`, `since` and `until`. A text is searched for in what was asked and answered, which needs the scope `content:read`.',
+    }),
+  ),
+  status: Type.Optional(
+    Type.String({
+      pattern: `^(${traceStatuses.join('|')})(,(${traceStatuses.join('|')}))*$`,
+      maxLength: 128,
+      description: `Only calls with one of these, separated by commas: ${traceStatuses.map((status) => `\`${status}\``).join(', ')}.`,
+    }),
+  ),
+  model: Type.Optional(
+    Type.String({
+      maxLength: 256,
+      description:
+        'Only calls of this model, or rejected calls that requested it by this name. `*` stands for any text, here and in the other filters.',
+    }),
+  ),
+  provider: Type.Optional(
+    Type.String({ maxLength: 64, description: 'Only calls answered by this provider.' }),
+  ),
+  key: Type.Optional(Type.String({ maxLength: 64, description: 'Only calls of this key.' })),
+  error_code: Type.Optional(Type.String({ maxLength: 64, description: 'Only calls with this error code.' })),
+  endpoint: Type.Optional(
+    Type.String({ maxLength: 256, description: 'Only calls of this path: `/v1/responses`.' }),
+  ),
+  client: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description: 'Only calls by this client, in any version (`claude-cli`) or one (`claude-cli/2.1.4`).',
+    }),
+  ),
+  user: Type.Optional(Type.String({ maxLength: 256, description: 'Only calls for this end user.' })),
+  conversation: Type.Optional(
+    Type.String({ maxLength: 256, description: 'Only calls of this conversation.' }),
+  ),
+  tag: Type.Optional(
+    Type.String({ maxLength: 128, description: 'Only calls with this tag: `team=search`.' }),
+  ),
+  replay_of: Type.Optional(
+    Type.String({ pattern: requestIdPattern, description: 'Only calls that repeat this request.' }),
+  ),
+  min_total_ms: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 1e9, description: 'Only calls that took at least as long.' }),
+  ),
+  min_cost_usd: Type.Optional(amount('Only calls that cost at least as much, in dollars.')),
+  ...timeRange,
+};
+
+export const traceSortings = ['time', 'total_ms', 'cost'] as const;
+
 export const listTraces = endpoint({
   id: 'listTraces',
   method: 'GET',
@@ -164,50 +246,13 @@ export const listTraces = endpoint({
   access: readers,
   query: Type.Object({
     ...pageQuery('req'),
-    status: Type.Optional(
-      Type.String({
-        pattern: `^(${traceStatuses.join('|')})(,(${traceStatuses.join('|')}))*$`,
-        maxLength: 128,
-        description: `Only calls with one of these, separated by commas: ${traceStatuses.map((status) => `\`${status}\``).join(', ')}.`,
+    ...traceFilters,
+    sort: Type.Optional(
+      Type.Enum([...traceSortings], {
+        description:
+          'Default: `time`, newest first. `total_ms` and `cost` give the finished calls that took longest or cost most.',
       }),
     ),
-    model: Type.Optional(
-      Type.String({
-        maxLength: 256,
-        description: 'Only calls of this model, or rejected calls that requested it by this name.',
-      }),
-    ),
-    provider: Type.Optional(
-      Type.String({ maxLength: 64, description: 'Only calls answered by this provider.' }),
-    ),
-    key: Type.Optional(Type.String({ maxLength: 64, description: 'Only calls of this key.' })),
-    error_code: Type.Optional(
-      Type.String({ maxLength: 64, description: 'Only calls with this error code.' }),
-    ),
-    endpoint: Type.Optional(
-      Type.String({ maxLength: 256, description: 'Only calls of this path: `/v1/responses`.' }),
-    ),
-    client: Type.Optional(
-      Type.String({
-        maxLength: 64,
-        description: 'Only calls by this client, in any version (`claude-cli`) or one (`claude-cli/2.1.4`).',
-      }),
-    ),
-    user: Type.Optional(Type.String({ maxLength: 256, description: 'Only calls for this end user.' })),
-    conversation: Type.Optional(
-      Type.String({ maxLength: 256, description: 'Only calls of this conversation.' }),
-    ),
-    tag: Type.Optional(
-      Type.String({ maxLength: 128, description: 'Only calls with this tag: `team=search`.' }),
-    ),
-    replay_of: Type.Optional(
-      Type.String({ pattern: requestIdPattern, description: 'Only calls that repeat this request.' }),
-    ),
-    min_total_ms: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 1e9, description: 'Only calls that took at least as long.' }),
-    ),
-    min_cost_usd: Type.Optional(amount('Only calls that cost at least as much, in dollars.')),
-    ...timeRange,
     fields: Type.Optional(
       Type.Literal('brief', {
         description: 'Leaves out `routes`, which is null, and `dropped`, which is empty.',
@@ -223,9 +268,64 @@ export const listTraces = endpoint({
           'Of a search, how many finished calls were looked at. After 50 ms a page ends before it is full; `next` continues.',
       }),
     ),
+    is_partial: Type.Optional(
+      Type.Boolean({
+        description:
+          'Of a list that is not sorted by time, whether there was no time to look at all calls, so that some may be missing; it then has no next page.',
+      }),
+    ),
   }),
   errors: ['unauthenticated', 'out_of_scope', 'invalid_request', 'unavailable'],
 });
 
+const Facet = (description: string) =>
+  Type.Object(
+    {
+      values: Type.Array(Type.Object({ value: Type.String(), calls: Count }), {
+        description: 'The most frequent ones first, at most 50.',
+      }),
+      other: Type.Integer({ minimum: 0, description: 'Calls with further values.' }),
+      none: Type.Integer({ minimum: 0, description: 'Calls without a value.' }),
+      is_partial: Type.Boolean({
+        description:
+          'Whether only the calls since `counted_since` were counted, as there was no time for all.',
+      }),
+    },
+    { description },
+  );
+
+/** How many calls have each status, model, key, … */
+export const TraceFacets = Type.Object(
+  {
+    object: Type.Literal('trace.facets'),
+    calls: Type.Integer({ minimum: 0, description: 'All calls that match, finished and rejected.' }),
+    counted_since: nullable(Timestamp),
+    facets: Type.Object({
+      status: Facet('By status, `rejected` included.'),
+      error: Facet('By error code.'),
+      model: Facet('By model, or the requested one of a rejected call.'),
+      provider: Facet('By the provider that answered.'),
+      key: Facet('By the id of a key or login.'),
+      client: Facet('By client.'),
+    }),
+  },
+  { $id: 'TraceFacets' },
+);
+
+export const getTraceFacets = endpoint({
+  id: 'getTraceFacets',
+  method: 'GET',
+  path: '/v1/traces/facets',
+  summary: 'Count calls by status, error, model, key and more.',
+  description:
+    'Of finished and rejected requests of the whole workspace that match the filters. Totals answer as far as there are some for the filters; what they lack is counted for some 30 ms, newest first.',
+  tag: 'Traces',
+  access: readers,
+  query: Type.Object(traceFilters),
+  result: TraceFacets,
+  errors: ['unauthenticated', 'out_of_scope', 'invalid_request', 'unavailable'],
+});
+
+export type TraceFacets = Static<typeof TraceFacets>;
 export type TraceView = Static<typeof TraceView>;
 export type TraceAttempt = Static<typeof TraceAttempt>;

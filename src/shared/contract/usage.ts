@@ -65,7 +65,7 @@ const usageSums = {
 export const UsageSums = Type.Object(usageSums, { $id: 'UsageSums' });
 
 const groupDescription =
-  'A day, a model, a provider, a status, a client, a user, a tag, or the id of a key or login; null for calls without.';
+  'A day, a model, a provider, a status, a client, a user, a tag, an error code, or the id of a key or login; null for calls without.';
 
 /** One row of a summary: a day (`2026-11-21`), a model, or the id of a key or login. */
 export const UsageGroup = Type.Object(
@@ -79,7 +79,17 @@ export const UsageGroup = Type.Object(
   { $id: 'UsageGroup' },
 );
 
-export const usageGroupings = ['day', 'model', 'key', 'provider', 'status', 'client', 'user', 'tag'] as const;
+export const usageGroupings = [
+  'day',
+  'model',
+  'key',
+  'provider',
+  'status',
+  'client',
+  'user',
+  'tag',
+  'error',
+] as const;
 const groupingPattern = `(${usageGroupings.join('|')})`;
 
 const TimeZone = Type.Optional(
@@ -127,7 +137,7 @@ export const listUsage = endpoint({
       Type.String({
         pattern: `^${groupingPattern}(,${groupingPattern})?$`,
         description:
-          'One or two of `day`, `model`, `key`, `provider`, `status`, `client`, `user` and `tag`, such as `day,model`. A call with several tags counts for each of them. `client`, `user` and `tag` go together with `day` in UTC only, and without `key` and `model`; `key` with `day` in UTC only. Default: `day`.',
+          'One or two of `day`, `model`, `key`, `provider`, `status`, `client`, `user`, `tag` and `error`, such as `day,model`. A call with several tags counts for each of them. `client`, `user`, `tag` and `error` go together with `day` in UTC only, and without `key` and `model`; `key` with `day` in UTC only. Default: `day`.',
       }),
     ),
     limit: Type.Optional(
@@ -250,7 +260,7 @@ export const getUsageLatency = endpoint({
   path: '/v1/usage/latency',
   summary: 'Get latency over time.',
   description:
-    'Percentiles of the time to the first token and to the end of answers, of tokens per second, and of what the gateway adds, for the whole workspace. Without `bucket`, one for the whole range, by default of the last 24 hours. Times are rounded to hours, beyond eight days to UTC days.',
+    'Percentiles of the time to the first token and to the end of answers, of tokens per second, and of what the gateway adds, for the whole workspace. Without `bucket`, one for the whole range, by default of the last 24 hours. Times are rounded to hours, beyond eight days to UTC days, and include the current one.',
   tag: 'Usage',
   access: { apiKey: ['traces:read', 'traces'], login: 'any' },
   query: Type.Object({

@@ -1,8 +1,10 @@
 import { type Static, Type } from 'typebox';
+import { captureLevels } from '../capture-levels.ts';
 import { type Access, endpoint } from './endpoint.ts';
 import {
   deleted,
   listOf,
+  maybe,
   nullable,
   OneLine,
   pageQuery,
@@ -28,6 +30,12 @@ export const Workspace = Type.Object(
     name: Type.String(),
     role: Type.Enum([...roleNames], { description: 'The caller’s role.' }),
     members_may_issue_keys: Type.Boolean({ description: 'Whether plain members may issue API keys.' }),
+    capture: nullable(
+      Type.Enum([...captureLevels], {
+        description:
+          'The most of the content of its calls that is kept, which is not more than what the host keeps; null: the host’s own workspace has what the host keeps, others nothing.',
+      }),
+    ),
     created_at: Timestamp,
   },
   { $id: 'Workspace' },
@@ -123,6 +131,11 @@ export const updateWorkspace = endpoint({
     name: Type.Optional(OneLine({ maxLength: 100, description: 'A display name.' })),
     slug: Type.Optional(Slug),
     members_may_issue_keys: Type.Optional(Type.Boolean()),
+    capture: maybe(
+      Type.Enum([...captureLevels], {
+        description: 'What is kept of the content of its calls; null clears.',
+      }),
+    ),
   }),
   result: Workspace,
   errors: [...inWorkspace, 'permission', 'conflict'],

@@ -21,7 +21,7 @@ const status: DaemonStatus = {
   default_model: 'sim/assistant',
   default_model_source: 'simulator',
   suggested_model: null,
-  storage: { writable: true, reason: null },
+  storage: { writable: true, reason: null, engine: 'sqlite', server: null },
   wallet: { backend: 'embedded', state: 'ready', problems: [] },
   vault: { state: 'no_vault', store: null, reason: null },
   providers: [
@@ -38,6 +38,23 @@ describe('status', () => {
     const { stdout } = await runCli(['status', '--no-color'], { env, tty: true });
     expect(stdout).toMatch(/uptime +2 h 5 min\n/);
     expect(stdout).toMatch(/openai +unavailable +0 +no key: set OPENAI_API_KEY\n/);
+  });
+
+  test('names the alerts that fire, on a terminal', async () => {
+    const queries: string[] = [];
+    const firing = { alert: 'slow', fired_at: '2026-11-21T08:00:00.000Z', message: 'Too \u001b[2Jslow.' };
+    const { env } = await fakeDaemon({
+      'GET /v1/admin/status': () => status,
+      'GET /v1/workspaces/me/alerts/fired': ({ path }) => {
+        queries.push(path);
+        return { object: 'list', data: [firing], has_more: false, next: null };
+      },
+    });
+    const { stdout } = await runCli(['status', '--no-color'], { env, tty: true });
+    expect(stdout).toMatch(/ALERT +FIRED +MESSAGE\nslow +\d+ \w+ ago +Too ␛\[2Jslow\.\n/);
+    expect(queries).toEqual([expect.stringContaining('open=true')]);
+    const { stdout: json } = await runCli(['status', '--json'], { env, tty: true });
+    expect(json).not.toContain('slow');
   });
 
   test('of a host that someone else runs is that of the service', async () => {

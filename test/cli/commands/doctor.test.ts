@@ -18,7 +18,7 @@ const status = {
   uptime_ms: 7_500_000,
   data_dir: '/data',
   default_model: 'sim/assistant',
-  storage: { writable: true, reason: null },
+  storage: { writable: true, reason: null, engine: 'sqlite', server: null },
   vault: { state: 'no_vault', store: null, reason: null },
   providers: [{ name: 'simulator', state: 'available', models: 5, reason: null }],
 };

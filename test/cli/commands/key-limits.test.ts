@@ -107,12 +107,17 @@ test('keys issue sends limits and permissions', async () => {
 
 test('keys defaults sends the given defaults and clears', async () => {
   const { env, calls } = await fakeDaemon({
-    'PUT /v1/workspaces/me/keys/key_1/defaults': () => ({ cache: 'read-only', store: null, events: null }),
+    'PUT /v1/workspaces/me/keys/key_1/defaults': () => ({
+      cache: 'read-only',
+      store: null,
+      events: null,
+      capture: null,
+    }),
   });
   const args = ['keys', 'defaults', 'key_1', '--cache', 'read-only', '--clear', 'store'];
   const { stdout } = await runCli(args, { env });
   expect(calls[0]?.body).toEqual({ cache: 'read-only', store: null });
-  expect(stdout).toBe('cache\tread-only\nstore\t\nevents\t\n');
+  expect(stdout).toBe('cache\tread-only\nstore\t\nevents\t\ncapture\t\n');
   const nothing = await runCli(['keys', 'defaults', 'key_1'], { env });
   expect(nothing.code).toBe(exitCodes.usage);
   expect(nothing.stderr).toContain('gateway keys show key_1');
@@ -129,7 +134,7 @@ test('keys show draws the used share of the limits', async () => {
     models: null,
     actions: ['chat'],
     limits,
-    defaults: { cache: 'read-write', store: false, events: null },
+    defaults: { cache: 'read-write', store: false, events: null, capture: null },
     hint: 'gwk_aB3d…x9Zk',
     created_at: '2026-11-20T08:00:00.000Z',
     last_used_at: null,

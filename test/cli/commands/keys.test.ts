@@ -22,7 +22,7 @@ const keyRecord: Key = {
     requests_per_minute: 60,
     expires_at: null,
   },
-  defaults: { cache: null, store: null, events: null },
+  defaults: { cache: null, store: null, events: null, capture: null },
   hint: 'gwk_aB3d…x9Zk',
   created_at: '2026-11-20T08:00:00.000Z',
   last_used_at: null,

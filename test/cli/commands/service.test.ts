@@ -20,6 +20,7 @@ describe('the unit', () => {
     const unit = unitText(facts);
     expect(unit).toContain('ExecStart=/opt/node/bin/node "/srv/with space/100%%/gateway.js" serve\n');
     expect(unit).toContain('Environment="GATEWAY_HOME=/data/my gateway"\n');
+    expect(unit).toContain('Environment=MALLOC_ARENA_MAX=2\n');
     expect(unit).toContain('EnvironmentFile=-/home/me/.config/gateway/service.env\n');
     expect(unit).toContain('Restart=on-failure\nRestartPreventExitStatus=2 78\n');
   });

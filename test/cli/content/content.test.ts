@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chatPassages, formatPassages, passagesOf } from '../../../src/cli/content/conversation-text.ts';
 import { exitCodes } from '../../../src/shared/errors.ts';
@@ -197,8 +198,26 @@ describe('what was asked and answered', () => {
     const reads = JSON.parse(stdout) as { ms: number; after_ms: number; bytes: number; characters: number }[];
     expect(reads.length).toBeGreaterThan(1);
     expect(reads.reduce((sum, { characters }) => sum + characters, 0)).toBeGreaterThan(10);
+    const { stdout: played } = await run(['traces', 'show', request, '--timing'], { tty: true });
+    expect(played).toMatch(/How long\?(.*\n)+first text after .*, \d+ pieces with .* in /);
     const { stderr } = await run(['traces', 'show', await chat('Whole.'), '--timing'], { tty: true });
     expect(stderr).toContain('This was no stream');
+  });
+
+  test('has its cost by kind of token, and where the prompt cache of the call before it ended', async () => {
+    await chat('A long winter.');
+    const request = await chat('A long winter.');
+    const { stdout } = await run(['traces', 'show', request, '--cost'], { tty: true });
+    expect(stdout).toMatch(/tokens of +count +per million +cost\ninput +\d/i);
+    expect(stdout).toMatch(/charged +\$/);
+    expect(stdout).toContain('Unchanged since req_');
+    const env = { GATEWAY_HOME: daemon.home };
+    const { stdout: coloured } = await runCli(['traces', 'show', request, '--cost'], { env, tty: true });
+    expect(stripVTControlCharacters(coloured)).toMatch(/^TOKENS OF +COUNT .*\n/);
+    const { stdout: rows } = await run(['traces', 'show', request, '--cost']);
+    expect(rows).toMatch(/^input\t\d+\t.*\noutput\t\d+\t.*\n(.+\n)*charged\t/);
+    const { stdout: json } = await run(['traces', 'show', request, '--cost', '--json']);
+    expect(JSON.parse(json)).toMatchObject({ request_id: request, parts: expect.any(Array) });
   });
 
   test('is repeated by a command that a shell reads as it was sent', async () => {

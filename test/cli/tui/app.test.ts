@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { widthOf } from '../../../src/cli/output/width.ts';
 import type { Key } from '../../../src/shared/contract/keys.ts';
-import { receivedError } from '../../../src/shared/received-error.ts';
 import { keys, openTui, type TestCall } from '../../support/open-tui.ts';
 
 const at = Date.parse('2026-11-21T09:00:00Z');
@@ -39,7 +38,7 @@ function key(id: string, more: Partial<Key> = {}): Key {
     models: null,
     actions: null,
     limits: { spend_cap: null, max_price: null, models: null, requests_per_minute: null, expires_at: null },
-    defaults: { cache: null, store: null, events: null },
+    defaults: { cache: null, store: null, events: null, capture: null },
     hint: 'gwk_aB3d…x9Zk',
     created_at: new Date(at).toISOString(),
     last_used_at: null,
@@ -47,12 +46,6 @@ function key(id: string, more: Partial<Key> = {}): Key {
     ...more,
   };
 }
-
-/** The answer to a request for content that is not kept. */
-const notKept = () => {
-  const error = { code: 'not_found', message: 'The content of this request is not kept.' };
-  throw receivedError(404, {}, JSON.stringify({ error }));
-};
 
 const page = (data: unknown[]) => ({ object: 'list', data, has_more: false, next: null });
 const keyList = 'GET /v1/workspaces/{workspace}/keys';
@@ -84,7 +77,7 @@ describe('the screen', () => {
       await tui.shows(`── ${title} `);
     }
     tui.resize({ columns: 80, rows: 24 });
-    await tui.shows(/^ 1Traffic 2Keys .*\[5Providers\]6Threads 7Whispers 8Shouts 9Wallet …$/m);
+    await tui.shows(/^ Overview 1Traffic 2Keys .*\[5Providers\]6Threads 7Whispers 8Shouts …$/m);
     tui.type('0');
     await tui.shows(/^….* 8Shouts 9Wallet\[0API calls\]…$/m);
   });
@@ -277,65 +270,18 @@ describe('traffic', () => {
     await tui.shows('unexpected call: GET /v1/traces/{request_id}');
     expect(tui.frame()).toContain('sim/model-1');
   });
-
-  const trace = {
-    request_id: 'req_1',
-    response_id: 'resp_1',
-    completed_at: new Date(at).toISOString(),
-    model: 'sim/model-1',
-    key: null,
-    status: 'completed',
-    timings: { admitted_ms: 1, held_ms: null, first_token_ms: 2, total_ms: 3, settled_ms: 4 },
-    endpoint: '/v1/responses',
-    attempts: [],
-    dropped: [],
-    routes: null,
-    tokens: { input: 1, output: 2 },
-    charged_usd: '0',
-  };
-
-  test('opens what was asked and answered, scrollable, above the details', async () => {
-    const answer = Array.from({ length: 40 }, (_, line) => `line ${line} of the answer`).join('\n');
-    const tui = openTui({
-      answers: {
-        'GET /v1/traces/{request_id}': () => trace,
-        'GET /v1/traces/{request_id}/content': notKept,
-        'GET /v1/responses/{id}': () => ({
-          output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: answer }] }],
-        }),
-        'GET /v1/responses/{id}/input_items': () =>
-          page([{ role: 'user', content: 'What\u001b[31m is it?' }]),
-      },
-    });
-    tui.calls.apply(finished(1));
-    tui.state.changed();
-    tui.type(keys.enter);
-    await tui.shows(/^user *\nWhat is it\? *\n *\nassistant *\nline 0 of the answer/m);
-    tui.type('>');
-    await tui.shows(/^total .*3 ms/m);
-    tui.type('y');
-    await tui.shows('Copied req_1');
-  });
-
-  test('opens the details, and says why prompt and answer are not kept', async () => {
-    const answers = {
-      'GET /v1/traces/{request_id}': () => ({
-        ...trace,
-        response_id: null,
-        endpoint: '/v1/chat/completions',
-      }),
-      'GET /v1/traces/{request_id}/content': notKept,
-    };
-    const tui = openTui({ answers, rows: 50 });
-    tui.calls.apply(finished(1));
-    tui.state.changed();
-    tui.type(keys.enter);
-    await tui.shows(/^request id +req_1(.*\n)+The content of this request is not kept\./m);
-  });
 });
 
+const noLimits = {
+  spend_cap: null,
+  max_price: null,
+  models: null,
+  requests_per_minute: null,
+  expires_at: null,
+};
+
 describe('keys', () => {
-  test('are issued with a line of flags, which can be corrected', async () => {
+  test('are issued with a form, which can be corrected', async () => {
     const issued: TestCall[] = [];
     const tui = openTui({
       answers: {
@@ -348,16 +294,18 @@ describe('keys', () => {
     });
     tui.type('gk');
     await tui.shows('old');
-    tui.type('c');
-    tui.type('ci --spend-cap 5/week');
+    tui.type('cci');
+    tui.type(keys.tab);
+    tui.type('5/week');
     tui.type(keys.enter);
-    await tui.shows(/like 5\/day, 20\/month\s+or 100\/total/);
+    await tui.shows('! This is not a number.');
+    await tui.shows(/name +ci/);
     tui.type(keys.ctrlU);
-    tui.type('ci --spend-cap 5/day');
+    tui.type('5');
     tui.type(keys.enter);
     await tui.shows('gwk_secret');
     expect(issued.map(({ body }) => body)).toEqual([
-      { name: 'ci', limits: { spend_cap: { usd: '5', period: 'day' } } },
+      { name: 'ci', limits: { ...noLimits, spend_cap: { usd: '5', period: 'day' } } },
     ]);
     tui.type('y');
     await tui.shows('Copied gwk_secret');
@@ -384,9 +332,9 @@ describe('keys', () => {
     tui.type('cci\r');
     await tui.shows('Issue the key ci without limits?');
     tui.type('\r');
-    await tui.shows(/❯ .*old/);
+    await tui.shows(/❯ name +ci/);
     expect(issued).toEqual([]);
-    tui.type('c--name ci\r');
+    tui.type('\r');
     await tui.shows('Issue the key ci without limits?');
     tui.type('y');
     await tui.shows('gwk_secret');

@@ -44,6 +44,8 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }
   test('gateway alone opens the TUI, follows keys and sizes, and restores the terminal', async () => {
     const tmux = await open('');
     await tmux.shows(/● live/);
+    await tmux.shows(/^── Overview /m);
+    await tmux.text('1');
     await ask();
     await tmux.shows(/❯ .*sim\/assistant/);
     await tmux.text('2');
@@ -79,6 +81,7 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }
   test('reconnects to a restarted daemon and loads missed requests', async () => {
     const tmux = await open('tui');
     await tmux.shows(/● live/);
+    await tmux.text('1');
     const { home } = daemon;
     await daemon.stop({ keep: true });
     await tmux.shows(/✗ disconnected/);
@@ -101,6 +104,7 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }
     await tmux.text(`sh -c 'echo $$ > ${pidFile}; exec ${process.execPath} ${cli} tui'`);
     await tmux.keys('Enter');
     await tmux.shows(/● live/);
+    await tmux.text('1');
     const pid = (await readFile(pidFile, 'utf8')).trim();
     // Each key redraws immediately, so that minutes of redraws take seconds.
     for (let round = 0; round < keyRounds; round += 1) {
@@ -175,6 +179,8 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }
     await chat.keys('Enter');
     await chat.shows(/Hello from Claude\./);
     const tui = await open('tui', { home, columns: 120 });
+    await tui.shows(/● live/);
+    await tui.text('1');
     await tui.shows(/❯ .*relay\/claude-sonnet-4-5/);
     const call = await fetch(`${url}/v1/messages`, {
       method: 'POST',

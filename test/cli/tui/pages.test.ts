@@ -64,11 +64,11 @@ describe('while a page is open', () => {
       state.dialog = undefined;
       state.isGoing = false;
       state.pages.clear();
-      state.show(0);
+      state.show(1);
       state.openPage(numbered(50), state.view.selected());
       const before = listOf(tui);
       pressKey(state, key, key);
-      if (state.current === 0) expect(listOf(tui), name).toEqual(before);
+      if (state.view.screen.id === 'traffic') expect(listOf(tui), name).toEqual(before);
       else expect(state.notice, name).toBe('Closed Traffic › numbers.');
     }
   });
@@ -102,7 +102,7 @@ describe('while a page is open', () => {
     tui.type('?');
     await tui.shows('Keys of Keys');
     tui.type(keys.ctrlD);
-    await tui.shows('There is nothing to remove here.');
+    await tui.shows('There is nothing to revoke here.');
     tui.type('e');
     await tui.shows('No row is selected.');
   });
@@ -161,7 +161,7 @@ function key(id: string, limits: Partial<Key['limits']> = {}): Key {
     models: null,
     actions: null,
     limits: { ...none, ...limits },
-    defaults: { cache: null, store: null, events: null },
+    defaults: { cache: null, store: null, events: null, capture: null },
     hint: 'gwk_aB3d…x9Zk',
     created_at: time,
     last_used_at: null,
@@ -222,7 +222,6 @@ describe('a line that is typed for a row', () => {
         },
       },
     });
-  const flags = '--spend-cap 5/day --model "gpt*" "sim/*" --rpm 60 --expires 2027-01-31T00:00:00.000Z';
 
   test('shows the present limits of a key, and sends what was changed', async () => {
     const changes: unknown[] = [];
@@ -230,10 +229,14 @@ describe('a line that is typed for a row', () => {
     tui.type('2');
     await tui.shows('ci ');
     tui.type('e');
-    await tui.shows(`limits of ci: ${flags}`);
+    await tui.shows('limits of ci');
+    await tui.shows(/models +gpt\* sim\/\*/);
     tui.type('\r');
     await tui.shows('The limits are as they were.');
-    tui.type(`e${keys.ctrlU}--spend-cap 7/day --model "gpt*" "sim/*" --expires 2027-01-31T00:00:00.000Z\r`);
+    tui.type(`e${keys.ctrlU}7`);
+    tui.type(keys.tab);
+    tui.type(keys.tab);
+    tui.type(`${keys.ctrlU}\r`);
     await tui.shows('ci: $7 per day, models gpt* sim/*, until 2027-01-31T00:00:00.000Z.');
     expect(changes).toEqual([{ spend_cap: { usd: '7', period: 'day' }, requests_per_minute: null }]);
   });
@@ -243,12 +246,14 @@ describe('a line that is typed for a row', () => {
     const tui = openKeys(changes);
     tui.type('2');
     await tui.shows('ci ');
-    tui.type(`e${keys.ctrlU}\r`);
+    tui.type('e');
+    for (let field = 0; field < 7; field += 1) tui.type(keys.ctrlU + keys.tab);
+    tui.type('\r');
     await tui.shows('Remove all limits of ci?');
     tui.type('\r');
-    await tui.shows(/❯ .*ci /);
+    await tui.shows('limits of ci');
     expect(changes).toEqual([]);
-    tui.type(`e${keys.ctrlU}\r`);
+    tui.type('\r');
     await tui.shows('Remove all limits of ci?');
     tui.type('y');
     await tui.shows('ci: no limits.');
@@ -329,7 +334,7 @@ describe('a conversation', () => {
   });
 
   test('opens at its last turn; Enter shows the whole system prompt, and the search finds what is folded', async () => {
-    const lines = Array.from({ length: 60 }, (_, at) => `Line ${at + 1} of the answer.`).join('\n');
+    const lines = Array.from({ length: 60 }, (_, at) => `Line ${at + 1} of the question.`).join('\n');
     const message = (role: string, text: string) => ({
       type: 'message',
       role,
@@ -341,12 +346,14 @@ describe('a conversation', () => {
       'GET /v1/responses/{id}': () => ({
         id: 'resp_1',
         instructions: passages[0]?.text,
-        output: [message('assistant', lines)],
+        output: [message('assistant', 'Done.')],
       }),
       'GET /v1/responses/{id}/input_items': () =>
-        list([message('user', 'Before'), message('assistant', 'Yes'), message('user', 'Now?')]),
+        list([message('user', 'Before'), message('assistant', 'Yes'), message('user', `Now?\n${lines}`)]),
     });
     tui.type('\r');
+    await tui.shows('[Timeline]');
+    tui.type(']');
     await tui.shows(/… \d+ lines above *\nuser *\nNow\? *\n/);
     tui.type('\r');
     await tui.shows(/^system *\nRule 1\. *\nRule 2\./m);

@@ -232,8 +232,8 @@ test('the API reference opens in the browser at the call', async () => {
 test('g lists the letters of all screens', async () => {
   const tui = openTui();
   tui.type('g');
-  await tui.shows(/t Traffic .*k Keys .*u Usage .*m Models .*p Providers/);
-  expect(tui.frame()).toMatch(/h Threads .*w Whispers .*s Shouts .*a API calls/);
+  await tui.shows(/o Overview .*t Traffic .*k Keys .*u Usage .*m Models/);
+  expect(tui.frame()).toMatch(/h Threads .*w Whispers .*s Shouts/);
 });
 
 test('the API calls leave out what keeps the screen current, and list what the user asked for', async () => {
@@ -280,6 +280,35 @@ test('the API calls leave out what keeps the screen current, and list what the u
   await expect.poll(() => tui.log.rows().length).toBeGreaterThan(listed);
   const added = tui.log.rows().slice(0, -listed);
   expect(added.map(({ template }) => template)).toContain('/v1/workspaces/{workspace}/keys');
+});
+
+test('alerts that fire are in a line above the keys, from the event on until it ends', async () => {
+  const stream = channel();
+  let firing: object[] = [];
+  const tui = openTui({
+    rows: 24,
+    answers: {
+      'GET /v1/key': () => ({ workspace: 'ws_1', balance_usd: null }),
+      'GET /v1/workspaces/{workspace}/alerts/fired': () => ({ data: firing, next: null }),
+    },
+    streams: { 'GET /v1/events': stream.open },
+  });
+  const quitting = new AbortController();
+  onTestFinished(() => quitting.abort());
+  void syncWithDaemon({ state: tui.state, signal: quitting.signal, sleep: () => new Promise(() => {}) });
+  await tui.shows('● live');
+  expect(tui.frame()).not.toContain('alert ');
+  firing = [
+    { alert: 'slow', message: `Too \u001b[2Jslow${' and slow'.repeat(20)}.` },
+    { alert: 'dear', message: 'Too dear.' },
+  ];
+  stream.send('message', { type: 'alert.fired', sequence: 2, created_at: at, data: { alert: 'slow' } }, 2);
+  await tui.shows(/alert slow: Too \S+slow.*… \(and 1 more: gateway alerts\)/);
+  expect(tui.lines()).toHaveLength(24);
+  for (const line of tui.lines()) expect(line.length).toBeLessThanOrEqual(80);
+  firing = [];
+  stream.send('message', { type: 'alert.resolved', sequence: 3, created_at: at, data: { alert: 'slow' } }, 3);
+  await expect.poll(() => tui.frame()).not.toContain('alert slow');
 });
 
 test('for screen readers past requests are listed, and new ones are counted until resumed', async () => {

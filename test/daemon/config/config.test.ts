@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ConfigFlags, loadConfig } from '../../../src/daemon/config/config.ts';
+import { explainSettings } from '../../../src/daemon/config/explain.ts';
 
 let folder: string;
 
@@ -169,5 +170,62 @@ describe('the command to reach the daemon', () => {
     [{}, { dataFolder: "/srv/Ada's data" }, "export GATEWAY_HOME='/srv/Ada'\\''s data'"],
   ])('sets the folder first otherwise: %j %j', async (env, flags, first) => {
     expect((await typed(env as Record<string, string>, flags)).first).toBe(first);
+  });
+});
+
+describe('the database', () => {
+  const secret = 'DATABASECANARY0123';
+
+  test('is the file of the data folder, unless an address is given', async () => {
+    await writeFile(join(folder, 'config.yaml'), '');
+    expect((await load()).database).toBeUndefined();
+    await writeFile(join(folder, 'config.yaml'), 'storage: {url: postgres://gateway@db.lan/gateway}');
+    expect((await load()).database).toEqual({
+      setting: 'storage.url',
+      url: 'postgres://gateway@db.lan/gateway',
+    });
+    await writeFile(join(folder, 'config.yaml'), 'storage: {url_file: storage-url}');
+    expect((await load()).database).toEqual({
+      setting: 'storage.url_file',
+      urlFile: join(folder, 'storage-url'),
+    });
+    const env = { GATEWAY_STORAGE_URL: `postgres://gateway:${secret}@db.lan/gateway` };
+    expect((await load(env)).database).toMatchObject({ setting: 'GATEWAY_STORAGE_URL' });
+  });
+
+  test.each([
+    `postgres://gateway:${secret}@db.lan/gateway`,
+    `postgres://gateway@db.lan/gateway?password=${secret}`,
+  ])('must not have its password in the file: %s', async (url) => {
+    const [fault = '', ...others] = await faultsOf(`storage: {url: "${url}"}`);
+    expect(others).toEqual([]);
+    expect(fault).toMatch(/^config\.yaml:1:\d+: .*must not contain a password: .* GATEWAY_STORAGE_URL/);
+    expect(fault).not.toContain(secret);
+  });
+
+  test.each([
+    `mysql://gateway:${secret}@db.lan/gateway`,
+    `gateway:${secret}@db.lan/gateway`,
+    `postgres://gateway:${secret}/x@db.lan/gateway`,
+    `postgres://gateway:12/${secret}@db.lan/gateway`,
+  ])('must have an address of PostgreSQL, which is not repeated if it is none: %s', async (url) => {
+    const faults = [
+      ...(await faultsOf('', { GATEWAY_STORAGE_URL: url })),
+      ...(await faultsOf(`storage: {url: "${url}"}`)),
+    ];
+    expect(faults).toHaveLength(2);
+    expect(faults[0]).toMatch(/^GATEWAY_STORAGE_URL: This must (be an address like|have special characters)/);
+    expect(faults[1]).toMatch(/storage\.url` must (be an address like|have special characters)/);
+    expect(faults.join()).not.toContain(secret);
+  });
+
+  test.each([
+    [`postgres://gateway:${secret}@db.lan/gateway`, 'postgres://gateway@db.lan/gateway'],
+    [`postgres://gateway@db.lan/gateway?password=${secret}`, 'postgres://gateway@db.lan/gateway'],
+    [`postgres://gateway:12/${secret}@db.lan/gateway`, 'postgres://***'],
+  ])('is shown without its password: %s', (url, shown) => {
+    const sources = { flags: {}, text: '', path: 'config.yaml', env: { GATEWAY_STORAGE_URL: url } };
+    const found = explainSettings(sources).find(({ name }) => name === 'storage.url');
+    expect(found).toMatchObject({ value: shown, source: 'environment', place: 'GATEWAY_STORAGE_URL' });
   });
 });

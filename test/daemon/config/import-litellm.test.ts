@@ -41,7 +41,7 @@ model_list:
       api_key: os.environ/AZURE_EU_KEY
       rpm: 600
   - model_name: llama
-    litellm_params: { model: groq/llama-3.3-70b-versatile, weight: 2 }
+    litellm_params: { model: nvidia_nim/llama-3.3-70b-versatile, weight: 2 }
   - model_name: llama
     litellm_params:
       model: hosted_vllm/meta/llama-3.3-70b
@@ -66,9 +66,9 @@ model_list:
         models: ['gpt5-eu'],
       },
       {
-        name: 'groq',
-        base_url: 'https://api.groq.com/openai/v1',
-        key_env: 'GROQ_API_KEY',
+        name: 'nvidia-nim',
+        base_url: 'https://integrate.api.nvidia.com/v1',
+        key_env: 'NVIDIA_NIM_API_KEY',
         models: ['llama-3.3-70b-versatile'],
       },
       {
@@ -80,7 +80,7 @@ model_list:
     ],
     aliases: {
       gpt: { 'openai/gpt-5': 1000, 'openai-2/gpt-5': 500, 'azure/gpt5-eu': 100 },
-      llama: { 'groq/llama-3.3-70b-versatile': 2, '10-0-0-7-8000/meta/llama-3.3-70b': 1 },
+      llama: { 'nvidia-nim/llama-3.3-70b-versatile': 2, '10-0-0-7-8000/meta/llama-3.3-70b': 1 },
     },
   });
 });
@@ -93,19 +93,24 @@ model_list:
   - model_name: other
     litellm_params: { model: bedrock/anthropic.claude-sonnet-4-5 }
   - model_name: "*"
-    litellm_params: { model: "groq/*" }
+    litellm_params: { model: "nvidia_nim/*" }
 litellm_settings: { fallbacks: [{ main: [spare, more] }], drop_params: true }
 router_settings: { model_group_alias: { gpt-4: main }, routing_strategy: simple-shuffle }
 general_settings: { master_key: sk-master }
 `);
   expect(config).toEqual({
     upstreams: [
-      { name: 'groq', base_url: 'https://api.groq.com/openai/v1', key_env: 'GROQ_API_KEY', models: ['*'] },
+      {
+        name: 'nvidia-nim',
+        base_url: 'https://integrate.api.nvidia.com/v1',
+        key_env: 'NVIDIA_NIM_API_KEY',
+        models: ['*'],
+      },
     ],
     aliases: { main: 'openai/gpt-5', 'gpt-4': 'openai/gpt-5' },
     fallbacks: { main: ['spare', 'more'] },
   });
-  expect(variables).toEqual(['OPENAI_API_KEY', 'GROQ_API_KEY']);
+  expect(variables).toEqual(['OPENAI_API_KEY', 'NVIDIA_NIM_API_KEY']);
   expect(text + notes.join()).not.toContain('sk-');
   expect(notes).toEqual([
     'The key of gpt-5 is in the file and is not copied: set it as OPENAI_API_KEY.',
@@ -120,4 +125,14 @@ test.each([
   ['- 1', 'litellm.yaml'],
 ])('%s is not such a configuration', (text, place) => {
   expect(importLiteLlm(text, 'litellm.yaml')).toMatchObject({ faults: [{ place }] });
+});
+
+test('a provider whose name is a member of every object is unknown', () => {
+  const { config, notes } = imported(`
+model_list:
+  - model_name: odd
+    litellm_params: { model: constructor/x }
+`);
+  expect(config).toEqual({});
+  expect(notes).toEqual(['The model odd is left out: constructor/x.']);
 });

@@ -35,7 +35,7 @@ const status: DaemonStatus = {
   uptime_ms: 1500,
   data_dir: '/data',
   ...model,
-  storage: { writable: true, reason: null },
+  storage: { writable: true, reason: null, engine: 'sqlite', server: null },
   wallet: { backend: 'embedded', state: 'ready', problems: [] },
   vault: { state: 'no_vault', store: null, reason: null },
   providers: [{ name: 'simulator', state: 'available', models: 4, reason: null }],

@@ -12,6 +12,7 @@ import {
 } from '../../../src/daemon/features/paywalls/index.ts';
 import { applyToCaddy } from '../../../src/daemon/reverse-proxy/caddy-target.ts';
 import { nginxTarget } from '../../../src/daemon/reverse-proxy/nginx-target.ts';
+import { LocalChanges } from '../../../src/daemon/storage/local-changes.ts';
 import { NetworkFailure, type World } from '../../../src/daemon/world.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FakeWorld, fakeWorld } from '../../support/fake-world.ts';
@@ -97,6 +98,7 @@ async function start(): Promise<Reconciler> {
     { name: 'nginx', apply: ({ paywalls }) => applyToNginx(nginxLocations({ paywalls, embedded })) },
   ];
   const reconciler = new Reconciler({
+    changes: new LocalChanges(),
     targets,
     world,
     store: { serving: async () => config },

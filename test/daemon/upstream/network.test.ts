@@ -65,6 +65,28 @@ describe('an ordinary call', () => {
     expect(server.connections).toBeLessThanOrEqual(2);
   });
 
+  test('is sent again when its connection breaks before the answer, if it only reads', async () => {
+    const server = await startRawServer((socket) => {
+      if (server.connections === 1) socket.destroy();
+      else socket.write(wholeAnswer('{"ok":true}'));
+    });
+    const { send } = network();
+    const answer = await send({ method: 'GET', url: server.url, headers: {} });
+    expect(await textOf(answer.body)).toBe('{"ok":true}');
+    expect(server.connections).toBe(2);
+  });
+
+  test('is not sent a third time, nor twice if it may change something', async () => {
+    const server = await startRawServer((socket) => socket.destroy());
+    const { send } = network();
+    await expect(send({ method: 'GET', url: server.url, headers: {} })).rejects.toMatchObject({
+      kind: 'reset',
+    });
+    expect(server.connections).toBe(2);
+    await expect(send(post(server.url))).rejects.toMatchObject({ kind: 'reset' });
+    expect(server.connections).toBe(3);
+  });
+
   test('does not follow a redirect', async () => {
     const elsewhere = await startRawServer((socket) => socket.write(wholeAnswer('{}')));
     const server = await startRawServer((socket) =>

@@ -1,15 +1,18 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { AskedContent } from '../../../src/daemon/features/capture/index.ts';
 import { ContentThread } from '../../../src/daemon/storage/content/content-thread.ts';
+import type { RedactionRules } from '../../../src/daemon/storage/content/redactor.ts';
 
 const workspaceId = 'ws_1';
 const megabyte = 1024 * 1024;
 let thread: ContentThread;
 const warnings: string[] = [];
+let redaction: RedactionRules = { kinds: [], patterns: [] };
 
 afterEach(async () => {
   await thread.close();
   warnings.length = 0;
+  redaction = { kinds: [], patterns: [] };
 });
 
 function start({
@@ -20,7 +23,9 @@ function start({
   queuedBytesMax?: number;
 } = {}) {
   thread = new ContentThread({
-    memoryBytes: () => memoryBytes,
+    settings: () => ({ memoryBytes, redaction, disk: { days: 7, bytes: 1024 * megabyte } }),
+    isOnDisk: () => false,
+    now: Date.now,
     log: { warn: (_details, message) => warnings.push(message) },
     ...(queuedBytesMax !== undefined && { queuedBytesMax }),
   });
@@ -31,6 +36,8 @@ const asked = (requestId: string, body: string, more: Partial<AskedContent> = {}
   workspaceId,
   keyId: 'key_1',
   endpoint: '/v1/chat/completions',
+  user: null,
+  conversation: null,
   at: 1_000,
   level: 'memory',
   headers: [],
@@ -54,7 +61,13 @@ const bodyOf = async (requestId: string) => (await thread.find(workspaceId, requ
 test('nothing is started for reads before the first call', async () => {
   start();
   expect(await thread.find(workspaceId, 'req_1')).toBeUndefined();
-  expect(await thread.status(workspaceId)).toEqual({ calls: 0, bytes: 0, oldestAt: null, dropped: 0 });
+  expect(await thread.status(workspaceId)).toEqual({
+    calls: 0,
+    bytes: 0,
+    diskBytes: 0,
+    oldestAt: null,
+    dropped: 0,
+  });
 });
 
 test('what comes faster than it can be stored is dropped, counted and reported once', async () => {
@@ -90,7 +103,7 @@ describe('with little memory', () => {
     start();
     for (let at = 0; at < 5; at++) thread.asked(asked(`req_${at}`, noise(at % 2, 5_000)));
     thread.answered({ requestId: 'req_1', answer: '{"a":1}', isStream: false, reads: [], isCut: false });
-    expect(await thread.clear({ workspaceId, keyId: undefined, before: undefined })).toBe(5);
+    expect(await thread.clear({ workspaceId, keyId: undefined, user: undefined, before: undefined })).toBe(5);
     expect(await thread.status(workspaceId)).toMatchObject({ calls: 0, bytes: 0 });
   });
 });
@@ -125,4 +138,65 @@ test('a search continues after the last call of the one before', async () => {
     after = next ?? undefined;
   } while (after !== undefined);
   expect(found).toEqual(['req_6', 'req_5', 'req_4', 'req_3', 'req_2', 'req_1', 'req_0']);
+});
+
+describe('before it is kept', () => {
+  const removedFrom = async (text: string, rules: Partial<RedactionRules>) => {
+    redaction = { kinds: [], patterns: [], ...rules };
+    start();
+    thread.asked(asked('req_1', text));
+    thread.answered({ requestId: 'req_1', answer: text, isStream: false, reads: [], isCut: false });
+    const { body, answer, redacted } = (await thread.find(workspaceId, 'req_1')) ?? {};
+    expect(answer).toEqual(body);
+    return [body?.text, redacted];
+  };
+
+  test.each([
+    ['Write to anna.b+c@mail.example.org.', { kinds: ['email'] }, 'Write to [email removed].', ['email']],
+    [
+      '4111 1111-1111 1111, not 4111111111111112',
+      { kinds: ['card'] },
+      '[card removed], not 4111111111111112',
+      ['card'],
+    ],
+    ['{"n":4111111111111111}', { kinds: ['card'] }, '{"n":"[card removed]"}', ['card']],
+    [
+      'Call +49 (30) 901820 or (212) 555-0100',
+      { kinds: ['phone'] },
+      'Call [phone removed] or [phone removed]',
+      ['phone'],
+    ],
+    [
+      'On 2026-11-23 at 10.0.0.1:4000 for 1234567890',
+      { kinds: ['phone', 'card', 'email'] },
+      'On 2026-11-23 at 10.0.0.1:4000 for 1234567890',
+      [],
+    ],
+    ['EMP-123456 asks', { patterns: ['EMP-\\d{6}'] }, '[pattern removed] asks', ['pattern']],
+    ['Key sk-0123456789abcdefghij', {}, 'Key [removed]', ['credential']],
+    ['a@b.example stays', {}, 'a@b.example stays', []],
+  ] as const)('%j with %j is %j', async (text, rules, clean, kinds) => {
+    expect(await removedFrom(text, rules)).toEqual([clean, kinds]);
+  });
+
+  test('a text for which a pattern takes too long is left out, and calls go on', async () => {
+    const endless = `${'a'.repeat(40)}!`;
+    expect(await removedFrom(endless, { patterns: ['(a+)+$'] })).toEqual([
+      '[unchecked removed]',
+      ['unchecked'],
+    ]);
+    expect(warnings).toEqual([expect.stringContaining('capture.redact_patterns take too long')]);
+    thread.asked(asked('req_2', 'short'));
+    expect((await bodyOf('req_2'))?.text).toBe('short');
+  });
+});
+
+test('what few calls contain waits without a thread, until it is asked for', async () => {
+  start();
+  const threads = async () =>
+    process.getActiveResourcesInfo().filter((name) => name === 'MessagePort' || name === 'Worker').length;
+  const before = await threads();
+  thread.asked(asked('req_1', 'first'));
+  expect(await threads()).toBe(before);
+  expect((await bodyOf('req_1'))?.text).toBe('first');
 });

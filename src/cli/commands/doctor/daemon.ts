@@ -55,15 +55,34 @@ function findingsOf(status: DaemonStatus): Finding[] {
       message: isSameVersion ? version : `daemon ${status.version}, command ${version}`,
       remedy: isSameVersion ? null : 'Restart the daemon: gateway stop, then gateway serve',
     },
-    {
-      check: 'storage',
-      state: storage.writable ? 'ok' : 'broken',
-      message: storage.writable ? 'writable' : (storage.reason ?? 'not writable'),
-      remedy: storage.writable ? null : 'Free disk space, or repair the data and restart.',
-    },
+    ...storageFindings(storage),
     vaultFinding(status),
     ...backendFindings(status),
     ...providerFindings(status),
+  ];
+}
+
+function storageFindings({ writable, reason, server }: DaemonStatus['storage']): Finding[] {
+  const state = writable ? 'writable' : (reason ?? 'not writable');
+  const remedy = server
+    ? 'Check the server and the connection to it; see docs/postgresql.md.'
+    : 'Free disk space, or repair the data and restart.';
+  const of = server && `PostgreSQL ${server.version}, ${server.address}, schema ${server.schema_version}`;
+  return [
+    {
+      check: 'storage',
+      state: writable ? 'ok' : 'broken',
+      message: of ? `${state}: ${of}` : state,
+      remedy: writable ? null : remedy,
+    },
+    ...(server?.warnings ?? []).map(
+      (message): Finding => ({
+        check: 'storage',
+        state: 'warning',
+        message,
+        remedy: 'Turn it on in postgresql.conf, reload the server, and restart the daemon.',
+      }),
+    ),
   ];
 }
 

@@ -9,10 +9,10 @@ import {
   tokenBounds,
 } from '../../../shared/payment-offers.ts';
 import { ReceivedError } from '../../../shared/received-error.ts';
+import { bitcoin } from '../../../shared/sats.ts';
 import type { Context } from '../../context.ts';
 import { decodeInvoice, getBalance, getPayment, payInvoice } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
-import { bitcoin } from '../../output/amount.ts';
 import { escapeControls } from '../../output/escape-controls.ts';
 import { confirm } from '../../terminal/prompts.ts';
 import { quoteLines } from '../payments.ts';

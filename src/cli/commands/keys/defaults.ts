@@ -1,4 +1,5 @@
 import { Command, Option } from '@commander-js/extra-typings';
+import { type CaptureLevel, captureLevels } from '../../../shared/capture-levels.ts';
 import type { CacheMode, KeyDefaults, KeyDefaultsChange } from '../../../shared/contract/key-defaults.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
@@ -8,7 +9,7 @@ import { resolveKey, resolveWorkspace } from '../../names/resolve.ts';
 import { example } from '../../options.ts';
 import type { Column } from '../../output/table.ts';
 
-const names = ['cache', 'store', 'events'] as const satisfies readonly (keyof KeyDefaultsChange)[];
+const names = ['cache', 'store', 'events', 'capture'] as const satisfies readonly (keyof KeyDefaultsChange)[];
 
 export const keyDefaultsCommand = (context: Context) =>
   defaultFlags(
@@ -41,7 +42,7 @@ async function changeDefaults(
   if (Object.keys(body).length === 0) {
     throw new CliError('No default was given.', {
       exit: exitCodes.usage,
-      next: `Give --cache, --store, --events or --clear. To see the current defaults: gateway keys show ${key}`,
+      next: `Give --cache, --store, --events, --capture or --clear. To see the current defaults: gateway keys show ${key}`,
     });
   }
   const workspace = await resolveWorkspace(context, given);
@@ -65,6 +66,7 @@ const columns: Column<KeyDefaults>[] = [
     value: (it) => it.events,
     show: ({ events }) => (events === null ? byHost : events ? 'on' : 'off'),
   },
+  { title: 'capture', value: (it) => it.capture, show: (it) => it.capture ?? byHost },
 ];
 
 /** Repeated here because loading the contract would load its schemas. */
@@ -75,6 +77,7 @@ interface DefaultFlags {
   cache?: CacheMode | undefined;
   store?: 'yes' | 'no' | undefined;
   events?: 'on' | 'off' | undefined;
+  capture?: CaptureLevel | undefined;
 }
 
 /** Adds the options that set a key's defaults. */
@@ -94,23 +97,30 @@ export function defaultFlags<A extends unknown[], O extends Record<string, unkno
         '--events <whether>',
         'whether streams carry `service:*` events by default; off for clients that reject unknown events',
       ).choices(['on', 'off'] as const),
+    )
+    .addOption(
+      new Option('--capture <level>', 'the most that is kept of what its calls ask and are answered').choices(
+        captureLevels,
+      ),
     );
 }
 
 /** The change that the given flags describe. */
-export function defaultsChange({ cache, store, events }: DefaultFlags): KeyDefaultsChange {
+export function defaultsChange({ cache, store, events, capture }: DefaultFlags): KeyDefaultsChange {
   return {
     ...(cache !== undefined && { cache }),
     ...(store !== undefined && { store: store === 'yes' }),
     ...(events !== undefined && { events: events === 'on' }),
+    ...(capture !== undefined && { capture }),
   };
 }
 
 /** A key's defaults on one line; empty if it has none of its own. */
-export function defaultsText({ cache, store, events }: KeyDefaults): string {
+export function defaultsText({ cache, store, events, capture }: KeyDefaults): string {
   const parts: string[] = [];
   if (cache !== null) parts.push(`cache ${cache}`);
   if (store !== null) parts.push(store ? 'stored' : 'not stored');
   if (events !== null) parts.push(events ? 'events' : 'no events');
+  if (capture) parts.push(`capture ${capture}`);
   return parts.join(', ');
 }

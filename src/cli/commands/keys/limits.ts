@@ -204,14 +204,3 @@ export function limitsText({
   if (expires_at) parts.push(`until ${expires_at}`);
   return parts.join(', ');
 }
-
-/** A key's limits as the flags that set them; empty if it has none. */
-export function flagsOf({ spend_cap, max_price, models, requests_per_minute, expires_at }: Limits): string {
-  const flags: string[] = [];
-  if (spend_cap) flags.push(`--spend-cap ${spend_cap.usd}/${spend_cap.period}`);
-  if (max_price) flags.push(`--max-price ${max_price.input ?? ''},${max_price.output ?? ''}`);
-  if (models) flags.push(['--model', ...models.map((model) => `"${model}"`)].join(' '));
-  if (requests_per_minute) flags.push(`--rpm ${requests_per_minute}`);
-  if (expires_at) flags.push(`--expires ${expires_at}`);
-  return flags.join(' ');
-}

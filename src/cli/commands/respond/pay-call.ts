@@ -1,12 +1,12 @@
 import { exitCodes } from '../../../shared/errors.ts';
 import { formatCredential, lightningChargeIn, parseChallenges } from '../../../shared/payment-scheme.ts';
 import { ReceivedError } from '../../../shared/received-error.ts';
+import { bitcoin } from '../../../shared/sats.ts';
 import type { Context } from '../../context.ts';
 import { payInvoice } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { localName } from '../../hosts/host-file.ts';
 import { findHost } from '../../hosts/hosts.ts';
-import { bitcoin } from '../../output/amount.ts';
 import { confirm } from '../../terminal/prompts.ts';
 
 export interface PayFlags {

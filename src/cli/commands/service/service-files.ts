@@ -1,5 +1,7 @@
+import { databaseUrlVariable } from '../../../shared/database-url.ts';
 import { knownProviders, providerFacts } from '../../../shared/known-providers.ts';
 import { proxyVariables } from '../../../shared/proxies.ts';
+import { daemonEnvironment } from '../../daemon-environment.ts';
 
 /** The values in a service definition. */
 export interface ServiceFacts {
@@ -23,6 +25,10 @@ const stopSeconds = 40;
  */
 export function unitText({ node, program, environmentFile, home, configFile }: ServiceFacts): string {
   const words = [node, program, 'serve', ...(configFile === undefined ? [] : ['--config', configFile])];
+  const environment = Object.entries({
+    ...daemonEnvironment,
+    ...(home !== undefined && { GATEWAY_HOME: home }),
+  });
   return `[Unit]
 Description=Gateway, a local inference gateway
 After=network.target
@@ -34,7 +40,7 @@ Type=exec
 ExecStart=${words.map(quoted).join(' ')}
 ExecReload=/bin/kill -HUP $MAINPID
 EnvironmentFile=-${environmentFile.replaceAll('%', '%%')}
-${home === undefined ? '' : `Environment=${quoted(`GATEWAY_HOME=${home}`)}\n`}Restart=on-failure
+${environment.map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}\n`).join('')}Restart=on-failure
 RestartPreventExitStatus=2 78
 RestartSec=${restartSeconds}
 TimeoutStopSec=${stopSeconds}
@@ -110,6 +116,7 @@ const carried: ReadonlySet<string> = new Set([
   'GATEWAY_PORT',
   'GATEWAY_SOCKET',
   'GATEWAY_LOG_LEVEL',
+  databaseUrlVariable,
   'GATEWAY_MASTER_KEY_FILE',
   'GATEWAY_VAULT_PASSPHRASE_FILE',
   'GATEWAY_WALLET_SECRET',

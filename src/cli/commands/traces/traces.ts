@@ -2,7 +2,6 @@ import { Command, Option } from '@commander-js/extra-typings';
 import type { Query } from '../../../shared/contract/endpoint.ts';
 import type { listTraces as listTracesContract, TraceView } from '../../../shared/contract/traces.ts';
 import { exitCodes } from '../../../shared/errors.ts';
-import { isQueryFault, parseQuery } from '../../../shared/text/query.ts';
 import { contentOfCall, contentPassages } from '../../content/call-content.ts';
 import { formatPassages } from '../../content/conversation-text.ts';
 import type { Context } from '../../context.ts';
@@ -17,12 +16,18 @@ import type { Style } from '../../output/style.ts';
 import type { Column } from '../../output/table.ts';
 import { ago, duration } from '../../output/time.ts';
 import { pastTime, pastTimeHelp } from '../../times.ts';
-import { showCurl, showTiming, showWire } from './content.ts';
+import { showComposition } from './composition.ts';
+import { codeForms, showCode, showTiming, showWire } from './content.ts';
+import { showCost } from './cost.ts';
+import { queryIn } from './query-in.ts';
 import { waterfall } from './waterfall.ts';
 
 export const listTracesCommand = (context: Context) =>
   new Command('list')
-    .argument('[query...]', 'filters such as status:failed tag:team=a >4s >$0.05 since:2h')
+    .argument(
+      '[query...]',
+      'filters such as status:failed model:openai/* -client:curl >4s >$0.05 since:2h "text"',
+    )
     .addOption(new Option('--status <status>', 'only requests with this status').choices(requestStatuses))
     .option('--model <model>', 'only requests of this model')
     .option('--provider <provider>', 'only requests that this provider answered')
@@ -33,14 +38,19 @@ export const listTracesCommand = (context: Context) =>
       'only requests that finished before this time or through this UTC day',
       pastTime(context),
     )
-    .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1 }), 20)
+    .addOption(
+      new Option('--sort <by>', 'newest, longest or dearest first')
+        .choices(traceSortings)
+        .default('time' as const),
+    )
+    .option('--limit <count>', 'maximum number to list', wholeNumber({ min: 1 }), 20)
     .addOption(csvOption())
     .addHelpText('after', example("gateway traces list 'status:failed client:claude-cli >4s since:2h'"))
-    .action((words, { limit, status, model, provider, key, since, until }) => {
+    .action((words, { limit, sort, status, model, provider, key, since, until }) => {
       const given = definedOf({ status, model, provider, key, since, until });
       return showTraces(context, {
         limit,
-        filter: { ...queryFilter(words.join(' '), context.now()), ...given },
+        filter: { ...queryIn(words), ...(sort !== 'time' && { sort }), ...given },
       });
     });
 
@@ -48,29 +58,31 @@ export const showTraceCommand = (context: Context) =>
   new Command('show')
     .argument('<request>', 'the id of a request: req_…')
     .option('--body', 'print the prompt and the answer instead, if they are kept')
+    .option('--cost', 'print what it cost by kind of token, and where the prompt cache ended')
+    .option('--context', 'print what fills its context: tools, instructions and messages, by tokens')
     .option('--wire', 'print what was received and sent, and the answers of providers, without credentials')
-    .option('--timing', 'print when each piece of a stream came')
-    .addOption(new Option('--as <form>', 'print a command that repeats it').choices(['curl'] as const))
+    .option('--timing', 'play its stream as it came; in a pipe, print when each piece came')
+    .addOption(new Option('--as <form>', 'print a command or a program that repeats it').choices(codeForms))
     .addHelpText('after', example('gateway traces show req_01jd… --body'))
-    .action(async (request, { body, wire, timing, as }) => {
-      if ([body, wire, timing, as].filter(Boolean).length > 1)
-        throw new CliError('Use one of --body, --wire, --timing and --as.', { exit: exitCodes.usage });
+    .action(async (request, { body, cost: isCost, context: isContext, wire, timing, as }) => {
+      if ([body, isCost, isContext, wire, timing, as].filter(Boolean).length > 1)
+        throw new CliError('Use one of --body, --cost, --context, --wire, --timing and --as.', {
+          exit: exitCodes.usage,
+        });
       if (body) return await showBody(context, request);
+      if (isCost) return await showCost(context, request);
+      if (isContext) return await showComposition(context, request);
       if (wire) return await showWire(context, request);
       if (timing) return await showTiming(context, request);
-      if (as) return await showCurl(context, request);
+      if (as) return await showCode(context, request, as);
       return await showTrace(context, request);
     });
 
+const traceSortings = ['time', 'total_ms', 'cost'] as const;
+
 type Filter = Omit<Query<typeof listTracesContract>, 'limit' | 'after'>;
 
-function queryFilter(text: string, now: number): Filter {
-  const parsed = parseQuery(text, now);
-  if (!isQueryFault(parsed)) return parsed;
-  throw new CliError(`${parsed.part}: ${parsed.message}`, { exit: exitCodes.usage });
-}
-
-/** The options that were given, which come before the same filters of the query. */
+/** The options that were given. */
 function definedOf(options: Filter): Filter {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
@@ -94,11 +106,31 @@ async function showTraces(
 async function showTrace(context: Context, request: string): Promise<void> {
   const trace = await context.client().call(getTrace, { params: { request_id: request } });
   const { out, io } = context;
-  const columns = traceRecord(trace, { now: context.now(), names: await keyNamesFor(context) });
+  const replays = out.wantsJson() ? [] : await replaysOf(context, trace);
+  const record = traceRecord(trace, { now: context.now(), names: await keyNamesFor(context) });
+  const columns = replays.length === 0 ? record : [...record, repeatedBy(replays)];
   await out.record(trace, columns);
   if (!io.stdout.isTty || out.wantsJson() || out.isQuiet()) return;
   out.text(`\n${waterfall(trace, io.columns())}`);
 }
+
+const replaysMax = 20;
+
+/** The newest calls that repeat a request. */
+async function replaysOf(context: Context, { request_id: request }: TraceView): Promise<TraceView[]> {
+  const query = { replay_of: request, fields: 'brief', limit: replaysMax } as const;
+  // An earlier version knows no replays.
+  const found = await context
+    .client()
+    .call(listTraces, { query })
+    .catch(() => undefined);
+  return found?.data ?? [];
+}
+
+const repeatedBy = (replays: readonly TraceView[]): Column<TraceView> => ({
+  title: 'replays',
+  value: () => replays.map(({ request_id: id, model: used }) => `${id} ${used ?? ''}`.trim()).join(', '),
+});
 
 /** Prints what was asked and answered; with `--json` as it is stored. */
 async function showBody(context: Context, request: string): Promise<void> {

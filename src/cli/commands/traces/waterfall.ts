@@ -1,5 +1,6 @@
 import type { TraceView } from '../../../shared/contract/traces.ts';
 import { escapeCell } from '../../output/escape-controls.ts';
+import type { Paint, Style } from '../../output/style.ts';
 import { duration } from '../../output/time.ts';
 import { cutToWidth, widthOf } from '../../output/width.ts';
 
@@ -9,23 +10,29 @@ interface Stretch {
   from: number;
   to: number;
   label: string;
+  style?: Style | undefined;
 }
 
 const nameWidthMax = 28;
 const barWidths = { min: 10, max: 60 };
 
 /** Draws the steps of a request as bars on a timeline, one per line: `plan █░░░`. */
-export function waterfall(trace: TraceView, columns: number): string {
+export function waterfall(trace: TraceView, columns: number, paint: Paint = (_style, text) => text): string {
   const stretches = stretchesOf(trace);
   const nameWidth = Math.min(nameWidthMax, Math.max(...stretches.map(({ name }) => widthOf(name))));
   const labelWidth = Math.max(...stretches.map(({ label }) => widthOf(label)));
   const width = Math.min(barWidths.max, Math.max(barWidths.min, columns - nameWidth - labelWidth - 4));
   const total = Math.max(trace.timings.total_ms, ...stretches.map(({ to }) => to), 1);
   return stretches
-    .map(({ name, from, to, label }) => {
+    .map(({ name, from, to, label, style }) => {
       const shown = cutToWidth(escapeCell(name), nameWidth);
       const padded = shown + ' '.repeat(Math.max(0, nameWidth - widthOf(shown)));
-      return `${padded}  ${bar({ from, to, total }, width)}  ${label}\n`;
+      return `${padded}  ${bar(
+        { from, to, total },
+        width,
+        (text) => paint(style, text),
+        (text) => paint('dim', text),
+      )}  ${label}\n`;
     })
     .join('');
 }
@@ -33,29 +40,38 @@ export function waterfall(trace: TraceView, columns: number): string {
 function stretchesOf({ timings, attempts, provider }: TraceView): Stretch[] {
   const { admitted_ms: admitted, held_ms: held, first_token_ms: first } = timings;
   const { total_ms: total, settled_ms: settled } = timings;
-  const stretch = (name: string, from: number, to: number, more = ''): Stretch => ({
+  const stretch = (name: string, from: number, to: number, more = '', style?: Style): Stretch => ({
     name,
     from,
     to,
-    label: `${duration(Math.max(0, to - from))}${more && `  ${more}`}`,
+    style,
+    label: `${duration(Math.max(0, to - from))}${more && `  ${escapeCell(more)}`}`,
   });
   const tried = attempts.flatMap(({ provider: asked, started_ms: from, ended_ms: to, status, error_code }) =>
-    from === null || to === null ? [] : [stretch(asked, from, to, error_code ?? String(status))],
+    from === null || to === null
+      ? []
+      : [stretch(asked, from, to, error_code ?? String(status), error_code === null ? undefined : 'red')],
   );
   return [
     ...(admitted === null ? [] : [stretch('plan', 0, admitted)]),
     ...(admitted === null || held === null ? [] : [stretch('reserve cost', admitted, held)]),
     ...tried,
-    ...(first === null || provider === null ? [] : [stretch('answer', first, total)]),
+    ...(first === null || provider === null ? [] : [stretch('answer', first, total, '', 'cyan')]),
     ...(settled === null ? [] : [stretch('record cost', total, settled)]),
     stretch('total', 0, Math.max(total, settled ?? 0)),
   ];
 }
 
 /** At least one cell wide, so that the shortest step is visible. */
-function bar({ from, to, total }: { from: number; to: number; total: number }, width: number): string {
+function bar(
+  { from, to, total }: { from: number; to: number; total: number },
+  width: number,
+  paint: (text: string) => string,
+  paintRest: (text: string) => string,
+): string {
   const place = (ms: number) => Math.round((Math.min(ms, total) / total) * width);
   const start = Math.min(place(from), width - 1);
   const end = Math.max(place(to), start + 1);
-  return `${'░'.repeat(start)}${'█'.repeat(end - start)}${'░'.repeat(width - end)}`;
+  const rest = (cells: number) => (cells > 0 ? paintRest('░'.repeat(cells)) : '');
+  return `${rest(start)}${paint('█'.repeat(end - start))}${rest(width - end)}`;
 }

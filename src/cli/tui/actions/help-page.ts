@@ -1,5 +1,5 @@
 import { wrapLine } from '../../output/wrap-line.ts';
-import { type CommandName, commands, keysOf } from '../keys/bindings.ts';
+import { type CommandName, commands, keysOf, screenDigit } from '../keys/bindings.ts';
 import { keyLabel } from '../keys/key-name.ts';
 import type { Page } from '../screens/screen.ts';
 import type { TuiState } from '../state/tui-state.ts';
@@ -19,8 +19,8 @@ export function helpPage(state: TuiState): Page {
     });
   const own = names.filter((name) => screenCommands.includes(name));
   const lines = [...linesOf(own), '', ...linesOf(names.filter((name) => !own.includes(name)))];
-  const screens = state.views.map(
-    ({ screen: { letter, title } }, index) => `${index + 1} g${letter} ${title}`,
+  const screens = state.views.map(({ screen: { letter, title } }, index) =>
+    `${screenDigit(index)} g${letter} ${title}`.trimStart(),
   );
   const marks = '❯ selected row   * marked row';
   return {
@@ -49,6 +49,7 @@ const onPage: Partial<Record<CommandName, string>> = {
   filter: 'search the page',
   open: 'show or fold the system prompt',
   mark: 'page down',
+  'next-pane': 'the tab in its other form',
   'next-tab': 'open the next row',
   'previous-tab': 'open the previous row',
   down: 'one line down',
@@ -57,7 +58,9 @@ const onPage: Partial<Record<CommandName, string>> = {
 
 function descriptionOf(state: TuiState, name: CommandName): string {
   const { screen } = state.view;
-  if (state.pages.front && Object.hasOwn(onPage, name)) return onPage[name] ?? commands[name];
+  const { front } = state.pages;
+  if (front?.page.tabs && /-tab$/.test(name)) return commands[name].replace(' or screen', '');
+  if (front && Object.hasOwn(onPage, name)) return onPage[name] ?? commands[name];
   if (name === 'compose') return screen.compose?.label ?? commands.compose;
   if (name === 'edit') return screen.edit?.label ?? commands.edit;
   if (name === 'reply') return state.reply()?.label ?? commands.reply;

@@ -1,5 +1,5 @@
 import { lineDialog } from '../state/dialog.ts';
-import type { OpenPage } from '../state/page-stack.ts';
+import { formOf, type OpenPage, tabOf } from '../state/page-stack.ts';
 import type { TuiState } from '../state/tui-state.ts';
 import { linesWith, nextMatch } from '../text/find-in-lines.ts';
 import { editOf } from '../text/line-edit.ts';
@@ -24,8 +24,28 @@ export function openNeighbour(state: TuiState, by: 1 | -1): void {
     const page = await view.screen.open(row, state.options.services);
     if (pages.front !== front) return;
     pages.pop();
-    state.openPage(page, row, { isOfRow: true });
+    const opened = state.openPage(page, row, { isOfRow: true });
+    if (page.tabs) state.showTab(opened, front.tab, front.form);
   });
+}
+
+/** Shows the tab after or before the present one. */
+export function changePageTab(state: TuiState, front: OpenPage, by: 1 | -1): void {
+  const { length } = front.page.tabs ?? [];
+  state.showTab(front, (front.tab + by + length) % length);
+}
+
+/** Shows the tab in its next form. */
+export function changeForm(state: TuiState, front: OpenPage): void {
+  if (tabOf(front)?.forms) state.showTab(front, front.tab, front.form + 1);
+}
+
+/** Fetches more of the page if its end is on the screen. */
+export function loadAtEnd(state: TuiState, front: OpenPage): void {
+  const { rendered, top } = front;
+  if (!rendered || top + state.pageRows < rendered.lines.length - 1) return;
+  const loading = tabOf(front)?.more?.({ form: formOf(front) });
+  if (loading) state.refreshAfter(front, loading);
 }
 
 /** Searches the page while the text is typed. */

@@ -2,7 +2,7 @@ import { type CommandName, commands } from '../keys/bindings.ts';
 import { type LineDialog, lineDialog } from '../state/dialog.ts';
 import type { TuiState } from '../state/tui-state.ts';
 import { emptyEdit } from '../text/line-edit.ts';
-import { runPrompt } from './row-actions.ts';
+import { runLine } from './prompts.ts';
 
 interface Entry {
   names: readonly string[];
@@ -48,7 +48,7 @@ function runOnScreen(state: TuiState, index: number, rest: string): Promise<void
     );
   }
   state.show(index);
-  return runPrompt(state, screen.compose, rest.slice(verb.length).trim(), state.activeRow());
+  return runLine(state, screen.compose, rest.slice(verb.length).trim());
 }
 
 function filterEntry(state: TuiState): Entry {
@@ -77,8 +77,7 @@ function commandEntries(state: TuiState, run: (command: CommandName) => void): E
       summary: commands[name],
       run: (rest) => {
         const { compose } = state.view.screen;
-        if (name === 'compose' && compose && rest !== '')
-          return runPrompt(state, compose, rest, state.activeRow());
+        if (name === 'compose' && compose && rest !== '') return runLine(state, compose, rest);
         run(name);
       },
     }));

@@ -2,6 +2,7 @@ import { commandOf } from '../keys/bindings.ts';
 import type { ConfirmDialog, Dialog, LineDialog } from '../state/dialog.ts';
 import type { TuiState } from '../state/tui-state.ts';
 import { applyKey, editOf, insert, type LineEdit, withoutControls } from '../text/line-edit.ts';
+import { leaveForm, pasteInForm, pressInForm } from './form-actions.ts';
 import { runCommand } from './run-command.ts';
 
 /** Handles one key by its name; `input` is the text that it types. */
@@ -25,14 +26,16 @@ function goToLetter(state: TuiState, key: string): void {
 
 function pressInDialog(state: TuiState, dialog: Dialog, key: string, input: string): void {
   if (key === 'escape' || key === 'ctrl-c' || key === 'ctrl-g') {
-    cancel(state, dialog);
+    if (dialog.kind === 'form') leaveForm(state, dialog);
+    else cancel(state, dialog);
     return;
   }
   if (dialog.kind === 'confirm') pressInConfirm(state, dialog, key);
+  else if (dialog.kind === 'form') pressInForm(state, dialog, key, input);
   else if (!dialog.isBusy) pressInLine(state, dialog, key, input);
 }
 
-function cancel(state: TuiState, dialog: Dialog): void {
+function cancel(state: TuiState, dialog: LineDialog | ConfirmDialog): void {
   state.dialog = undefined;
   dialog.onCancel?.();
 }
@@ -75,15 +78,14 @@ function setEdit(dialog: LineDialog, edit: LineEdit): void {
   dialog.onChange?.(edit.text);
 }
 
-/** Pastes into the input line, as a single line. */
+/** Pastes into the input line or the field, as a single line. */
 export function pasteText(state: TuiState, text: string): void {
   const { dialog } = state;
-  if (dialog?.kind === 'line' && !dialog.isBusy) {
-    const line = withoutControls(text)
-      .replace(/[\n\t]+/g, ' ')
-      .trim();
-    setEdit(dialog, insert(dialog.edit, line));
-  }
+  const line = withoutControls(text)
+    .replace(/[\n\t]+/g, ' ')
+    .trim();
+  if (dialog?.kind === 'form') pasteInForm(dialog, line);
+  else if (dialog?.kind === 'line' && !dialog.isBusy) setEdit(dialog, insert(dialog.edit, line));
   state.changed();
 }
 

@@ -1,8 +1,8 @@
+import { count } from '../../output/amount.ts';
 import { jsonPage } from '../screens/pages.ts';
-import type { Page, Prompt, Question } from '../screens/screen.ts';
-import { lineDialog } from '../state/dialog.ts';
+import type { Page } from '../screens/screen.ts';
+import { formOf, type OpenPage, tabOf } from '../state/page-stack.ts';
 import type { TuiState } from '../state/tui-state.ts';
-import { editOf } from '../text/line-edit.ts';
 
 /** Opens what a row shows once it is fetched, unless the user has moved on by then. */
 export function openFetched(state: TuiState, row: unknown, fetch: () => Promise<Page>): void {
@@ -14,6 +14,21 @@ export function openFetched(state: TuiState, row: unknown, fetch: () => Promise<
   });
 }
 
+/** Goes to a screen with the rows of a query. */
+function showFound(state: TuiState, { screen, query }: { screen: string; query: string }): void {
+  const index = state.views.findIndex((view) => view.screen.id === screen);
+  const view = state.views[index];
+  if (!view) return;
+  state.show(index);
+  state.notice = 'Searching…';
+  state.attempt(async () => {
+    await view.find(query);
+    view.setFilter('');
+    state.notice = undefined;
+    state.changed();
+  });
+}
+
 export function openRow(state: TuiState): void {
   if (state.pane === 'screens') {
     state.pane = 'list';
@@ -22,7 +37,28 @@ export function openRow(state: TuiState): void {
   const { view } = state;
   const row = view.selected();
   if (row === undefined || state.pages.front) return;
+  const target = view.screen.leadsTo?.(row, view.tab);
+  if (target) {
+    showFound(state, target);
+    return;
+  }
   openFetched(state, row, () => view.screen.open(row, state.options.services));
+}
+
+/** Opens what differs between the two marked rows, or between this row and the one before it. */
+export function compareRows(state: TuiState): void {
+  const { view, pages } = state;
+  const { compare } = view.screen;
+  const { front } = pages;
+  const rows = front ? [front.row].filter((row) => row !== undefined) : view.targets();
+  if (!compare || rows.length === 0) state.notice = 'There is nothing to compare here.';
+  else if (rows.length > 2) state.notice = `Mark two rows to compare them; ${rows.length} are marked.`;
+  else {
+    state.attempt(async () => {
+      const page = await compare(rows, state.options.services);
+      if (state.view === view && pages.front === front) state.openPage(page, rows[0]);
+    });
+  }
 }
 
 export function showJson(state: TuiState): void {
@@ -33,10 +69,29 @@ export function showJson(state: TuiState): void {
 
 /** Copies the front page, or else the ID or text of the row. */
 export function copyRow(state: TuiState): void {
-  const page = state.pages.front?.page;
+  const { front } = state.pages;
   const row = state.activeRow();
-  if (page) copy(state, page.copy ?? page.lines(state.textOptions()).join('\n'));
+  if (front) copy(state, textOfPage(front, state));
   else if (row !== undefined) copy(state, state.view.screen.copyText(row));
+}
+
+function textOfPage(front: OpenPage, state: TuiState): string {
+  const { page } = front;
+  const tab = tabOf(front);
+  const lines = () => (tab ?? page).lines({ ...state.textOptions(), form: formOf(front) }).join('\n');
+  return tab ? (tab.copy?.() ?? lines()) : (page.copy ?? lines());
+}
+
+/** Copies the call of the front page as a curl command. */
+export function copyCurl(state: TuiState): void {
+  const { front } = state.pages;
+  if (!front?.page.curl) state.notice = 'This is no call that curl can repeat.';
+  else {
+    state.attempt(async () => {
+      copy(state, (await front.page.curl?.()) ?? '');
+      state.changed();
+    });
+  }
 }
 
 export function copyCommand(state: TuiState): void {
@@ -47,7 +102,10 @@ export function copyCommand(state: TuiState): void {
 }
 
 function copy(state: TuiState, text: string): void {
-  state.options.copy(text);
+  if (!state.options.copy(text)) {
+    state.notice = `This is too long for the clipboard of a terminal (${count(text.length)} characters).`;
+    return;
+  }
   const shown = text.length > 40 ? `${text.length} characters` : text;
   state.notice = `Copied ${shown} (if the terminal supports OSC 52).`;
 }
@@ -67,84 +125,14 @@ export function browse(state: TuiState): void {
   });
 }
 
-export function openPrompt(state: TuiState, prompt: Prompt<unknown> | undefined): void {
-  const row = state.activeRow();
-  if (!prompt) {
-    state.notice = 'Not available here; press ? for the keys.';
-    return;
-  }
-  if (prompt.needsRow && row === undefined) {
-    state.notice = 'No row is selected.';
-    return;
-  }
-  state.dialog = lineDialog({
-    label: (row !== undefined && prompt.labelFor?.(row)) || prompt.label,
-    placeholder: prompt.placeholder,
-    edit: editOf(prompt.initial?.(row) ?? ''),
-    submit: (text) => runPrompt(state, prompt, text, row),
-  });
-}
-
-/** Runs a prompt with its line and the row that was active when it was opened, and shows its result. */
-export async function runPrompt(
-  state: TuiState,
-  prompt: Prompt<unknown>,
-  text: string,
-  row: unknown,
-): Promise<void> {
-  const { front } = state.pages;
-  const result = await prompt.run(text, state.options.services, row);
-  if (typeof result === 'string') {
-    state.notice = result;
-    if (front) front.isMoved = false;
-  } else if ('question' in result) ask(state, result);
-  // What was created is not the row that was selected.
-  else state.openPage(result, prompt.needsRow ? row : undefined);
-  state.reloadPageSoon();
-  void state.reload();
-}
-
-/** Shows the page of a question, and replaces it by the result once the user agrees. */
-function ask(state: TuiState, { page, question, verb, progress, run }: Question): void {
-  const opened = state.openPage(page);
-  const close = () => {
-    if (state.pages.front === opened) state.pages.pop();
-  };
-  const proceed = async () => {
-    try {
-      const result = await run();
-      const isShown = state.pages.front === opened;
-      close();
-      if (typeof result === 'string') state.notify(result);
-      else if (isShown) state.openPage(result);
-      else state.notify(`${result.title}.`);
-    } catch (error) {
-      close();
-      throw error;
-    } finally {
-      void state.reload();
-    }
-  };
-  state.dialog = {
-    kind: 'confirm',
-    question,
-    verb,
-    isYes: false,
-    onCancel: close,
-    run() {
-      state.notice = progress;
-      state.attempt(proceed);
-    },
-  };
-}
-
 export function confirmRemoval(state: TuiState): void {
   const { view } = state;
   const { remove } = view.screen;
   const { front } = state.pages;
-  const rows = front ? [front.row].filter((row) => row !== undefined) : view.targets();
+  const chosen = front ? [front.row].filter((row) => row !== undefined) : view.targets();
+  const rows = chosen.filter((row) => remove?.isPossible?.(row) ?? true);
   if (!remove || rows.length === 0) {
-    state.notice = 'There is nothing to remove here.';
+    state.notice = `There is nothing to ${remove?.verb.toLowerCase() ?? 'remove'} here.`;
     return;
   }
   const run = async () => {

@@ -1,19 +1,23 @@
 import { escapeCell } from '../../output/escape-controls.ts';
-import { cutToWidth, paintedWidth, widthOf } from '../../output/width.ts';
+import { cutToWidth, widthOf } from '../../output/width.ts';
 import { wrapLine } from '../../output/wrap-line.ts';
 import { type CommandName, keysOf } from '../keys/bindings.ts';
 import { keyLabel } from '../keys/key-name.ts';
 import type { LineDialog } from '../state/dialog.ts';
+import { type FormDialog, focusedField } from '../state/form.ts';
 import type { OpenPage } from '../state/page-stack.ts';
 import type { TuiState } from '../state/tui-state.ts';
 import { fitCell, fitPainted } from '../text/cells.ts';
+import { editWindow } from '../text/edit-window.ts';
 import type { RenderOptions } from '../text/render-options.ts';
+import { formLines } from './form.ts';
 
 const labels: Partial<Record<CommandName, string>> = {
   'copy-command': 'copy as command',
   conversation: 'whispers',
   'next-unread': 'unread',
   browse: 'reference',
+  compare: 'diff',
   'next-tab': 'next tab',
   palette: 'command',
 };
@@ -21,17 +25,37 @@ const labels: Partial<Record<CommandName, string>> = {
 const pageLabels: Partial<Record<CommandName, string>> = {
   filter: 'search',
   'next-tab': 'next row',
+  'next-row': 'next row',
+  'next-pane': 'other form',
+  'copy-curl': 'curl',
   'next-match': 'next',
   'previous-match': 'previous',
 };
 
-type Hint = [key: string, label: string];
+type Hint = [key: string, label: string, command?: CommandName];
 
 /** The last line: the keys that work now. */
 export function keyHintsLine(state: TuiState, { width, paint }: RenderOptions): string {
-  const hints = hintsOf(state).map(([key, label]) => `${paint('bold', key)} ${label}`);
-  while (hints.length > 1 && paintedWidth(hints.join('  ')) > width) hints.splice(-3, 1);
+  const hints = fittingHints(state, width).map(([key, label]) => `${paint('bold', key)} ${label}`);
   return fitPainted(hints.join('  '), width);
+}
+
+function fittingHints(state: TuiState, width: number): Hint[] {
+  const hints = hintsOf(state);
+  const widthOfAll = () => hints.reduce((sum, [key, label]) => sum + widthOf(`${key} ${label}  `), -2);
+  while (hints.length > 1 && widthOfAll() > width) hints.splice(-3, 1);
+  return hints;
+}
+
+/** The command at a cell of the last line; undefined in a dialog, and between them. */
+export function hintAt(state: TuiState, width: number, cell: number): CommandName | undefined {
+  let from = 0;
+  for (const [key, label, command] of fittingHints(state, width)) {
+    const to = from + widthOf(`${key} ${label}`);
+    if (cell >= from && cell < to) return command;
+    from = to + 2;
+  }
+  return undefined;
 }
 
 function hintsOf(state: TuiState): Hint[] {
@@ -44,6 +68,7 @@ function hintsOf(state: TuiState): Hint[] {
       ['Esc', 'cancel'],
     ];
   }
+  if (dialog?.kind === 'form') return formHints(dialog);
   if (dialog) {
     const completion: Hint[] = dialog.candidates
       ? [
@@ -61,18 +86,36 @@ function hintsOf(state: TuiState): Hint[] {
     .filter((name) => state.isAvailable(name))
     .flatMap((name): Hint[] => {
       const [key] = keysOf(options.bindings, view.screen.id, name);
-      return key === undefined ? [] : [[keyLabel(key), labelOf(state, name)]];
+      return key === undefined ? [] : [[keyLabel(key), labelOf(state, name), name]];
     });
 }
 
-function pageHints({ search, isOfRow }: OpenPage): CommandName[] {
-  const steps: CommandName[] = search ? ['next-match', 'previous-match'] : isOfRow ? ['next-tab'] : [];
-  return ['back', 'open', 'filter', ...steps, 'reply', 'copy', 'help', 'quit'];
+function formHints(form: FormDialog): Hint[] {
+  const isChoice = focusedField(form)?.kind === 'choice';
+  return [
+    ['Enter', 'save'],
+    ['Tab', 'next field'],
+    ...(isChoice ? [['← →', 'choose'] as Hint] : []),
+    ['Esc', 'cancel'],
+  ];
+}
+
+function pageHints({ page, search, isOfRow }: OpenPage): CommandName[] {
+  const steps: CommandName[] = search
+    ? ['next-match', 'previous-match']
+    : page.tabs
+      ? ['next-tab', 'next-pane', 'next-row']
+      : isOfRow
+        ? ['next-tab']
+        : [];
+  const compare: CommandName[] = page.tabs ? ['compare'] : [];
+  return ['back', 'open', ...steps, 'filter', 'reply', ...compare, 'copy', 'copy-curl', 'help', 'quit'];
 }
 
 function labelOf(state: TuiState, name: CommandName): string {
   const { screen } = state.view;
   const { front } = state.pages;
+  if (front?.page.tabs && name === 'next-tab') return 'next tab';
   if (front && name === 'open') return front.isUnfolded ? 'fold' : 'unfold';
   if (front && Object.hasOwn(pageLabels, name)) return pageLabels[name] ?? name;
   if (name === 'remove' && screen.remove) return screen.remove.verb.toLowerCase();
@@ -85,8 +128,8 @@ function labelOf(state: TuiState, name: CommandName): string {
 
 interface StatusLines {
   lines: string[];
-  /** The cursor's column in the last line; undefined if nothing is being typed. */
-  cursor: number | undefined;
+  /** Undefined if nothing is being typed. */
+  cursor: { line: number; column: number } | undefined;
 }
 
 const candidatesMax = 6;
@@ -94,7 +137,10 @@ const candidateWidthMax = 40;
 const noticeLinesMax = 6;
 const errorLinesMax = 6;
 
-/** The lines above the key hints: a notice, a confirmation or an input line. The last line is always there. */
+/** The header, the title, three lines of the body, and the key hints. */
+const otherRows = 6;
+
+/** The lines above the key hints: a notice, a confirmation, a form or an input line. The last line is always there. */
 export function statusLines(state: TuiState, options: RenderOptions): StatusLines {
   const { dialog, notice } = state;
   const { width, paint } = options;
@@ -108,6 +154,8 @@ export function statusLines(state: TuiState, options: RenderOptions): StatusLine
       cursor: undefined,
     };
   }
+  if (dialog?.kind === 'form')
+    return formLines(dialog, { ...options, height: (options.height ?? 24) - otherRows });
   if (dialog) return inputLines(dialog, options);
   if (notice === undefined) return { lines: [''], cursor: undefined };
   const lines = wrapLine(escapeCell(notice), width).slice(0, noticeLinesMax);
@@ -152,15 +200,10 @@ function inputLines(dialog: LineDialog, options: RenderOptions): StatusLines {
   const name = cutToWidth(escapeCell(dialog.label), Math.floor(width / 2));
   const label = name.length > 1 ? `${name}: ` : name;
   if (dialog.isBusy) return { lines: [...above, fitPainted(`${label}…`, width)], cursor: undefined };
-  const { text, cursor } = dialog.edit;
-  const room = width - widthOf(label) - 1;
-  const before = escapeCell(text.slice(0, cursor));
-  // A line that is too long scrolls with the cursor.
-  const skipped = Math.max(0, [...before].length - room);
-  const seen = [...escapeCell(text)].slice(skipped).join('');
-  const shown = text === '' ? paint('dim', dialog.placeholder) : seen;
+  const seen = editWindow(dialog.edit, width - widthOf(label) - 1);
+  const shown = dialog.edit.text === '' ? paint('dim', dialog.placeholder) : seen.text;
   return {
     lines: [...above, fitPainted(label + shown, width)],
-    cursor: widthOf(label) + widthOf([...before].slice(skipped).join('')),
+    cursor: { line: above.length, column: widthOf(label) + seen.cursor },
   };
 }

@@ -1,7 +1,7 @@
 import { dollars } from '../../output/amount.ts';
 import { escapeCell } from '../../output/escape-controls.ts';
 import type { Paint } from '../../output/style.ts';
-import { paintedWidth } from '../../output/width.ts';
+import { cutToWidth, paintedWidth, widthOf } from '../../output/width.ts';
 import { screenDigit } from '../keys/bindings.ts';
 import { daysShown, type Spending } from '../services/spending.ts';
 import type { OpenPage } from '../state/page-stack.ts';
@@ -37,6 +37,16 @@ export function headerLine(state: TuiState, host: HostLabel, { width, paint }: R
   return fitPainted(parts.join(' · '), width);
 }
 
+/** A line about the alerts that fire, or none. */
+export function alertLines({ account }: TuiState, { width, paint }: RenderOptions): string[] {
+  const [newest, ...others] = account.firing ?? [];
+  if (!newest) return [];
+  const more = others.length > 0 ? ` (and ${others.length} more: gateway alerts)` : '';
+  const text = `alert ${newest.alert}: ${newest.message}`;
+  const shown = cutToWidth(escapeCell(text), Math.max(1, width - widthOf(more)));
+  return [fitPainted(paint('red', shown + more), width)];
+}
+
 /** The amount charged, as the Usage screen shows it. */
 function spendingParts({ today, recent }: Spending): string[] {
   return [
@@ -69,6 +79,30 @@ export function tabsLine(state: TuiState, { width, paint }: RenderOptions): stri
   });
   const end = (to === current + 1 ? ']' : ' ') + (to < titles.length ? '…' : '');
   return fitPainted((from > 0 ? '…' : '') + cells.join('') + end, width);
+}
+
+/** The screen at a cell of the line of tabs; undefined beside them. */
+export function tabAt(state: TuiState, width: number, cell: number): number | undefined {
+  const titles = state.views.map(({ screen: { title } }, index) => screenDigit(index) + title);
+  const [from, to] = shownTabs(titles, state.current, width);
+  let at = from > 0 ? 1 : 0;
+  for (let index = from; index < to; index += 1) {
+    const end = at + 1 + (titles[index] ?? '').length;
+    if (cell >= at && cell < end) return index;
+    at = end;
+  }
+  return undefined;
+}
+
+/** The tab of the screen at a cell of the title; undefined beside them. */
+export function screenTabAt({ view: { screen }, pages }: TuiState, cell: number): number | undefined {
+  if (pages.front || !screen.tabs) return undefined;
+  let at = `── ${screen.title} · `.length;
+  for (const [index, tab] of screen.tabs.entries()) {
+    if (cell >= at && cell < at + tab.length + 2) return index;
+    at += tab.length + 2;
+  }
+  return undefined;
 }
 
 const digitPainted = (title: string, digit: string, paint: Paint) =>
@@ -126,7 +160,12 @@ function titleParts({ view, pages: { front } }: TuiState, paint: Paint): string[
   }
   const shown = view.rows().length;
   const all = view.allRows().length;
-  parts.push(shown === all ? `${all}` : `${shown} of ${all}`);
+  if (!screen.hasNoCount && !(view.found && shown === all))
+    parts.push(shown === all ? `${all}` : `${shown} of ${all}`);
+  if (view.found) {
+    const more = view.found.next === null ? '' : '+';
+    parts.push(paint('bold', escapeCell(`${view.found.query} (${all}${more})`)));
+  }
   if (view.filter !== '') parts.push(paint('bold', `filter ${escapeCell(view.filter)}`));
   if (view.marks.size > 0) parts.push(paint('bold', `${view.marks.size} marked`));
   if (view.isPaused) parts.push(paint('bold', `paused, ${view.newCount()} new`));

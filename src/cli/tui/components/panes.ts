@@ -1,8 +1,10 @@
 import { escapeControls } from '../../output/escape-controls.ts';
+import { paintedWidth } from '../../output/width.ts';
 import { wrapLine } from '../../output/wrap-line.ts';
 import { screenDigit } from '../keys/bindings.ts';
+import type { PageTab } from '../screens/screen.ts';
 import type { ListView } from '../state/list-view.ts';
-import type { OpenPage, RenderedPage } from '../state/page-stack.ts';
+import { formOf, type OpenPage, type RenderedPage, tabOf } from '../state/page-stack.ts';
 import type { TuiState } from '../state/tui-state.ts';
 import { fitCell, fitPainted } from '../text/cells.ts';
 import { linesWith, nextMatch, withMatches } from '../text/find-in-lines.ts';
@@ -34,34 +36,73 @@ function listLines(state: TuiState, options: RenderOptions, height: number): str
         paint('red', line),
       )
     : [];
-  const summary = screen.summary?.(view.allRows(), state.options.services, options) ?? [];
+  const summary = screen.summary?.(view.allRows(), state.options.services, { ...options, height }) ?? [];
   const above = [...summary, ...failure];
   const rowsMax = Math.max(1, height - above.length - 1);
   state.pageRows = rowsMax;
   const rows = view.rows();
+  state.listArea = undefined;
   if (rows.length === 0) {
     const lines = emptyLines(view).flatMap((line) => wrapLine(line, width - 2).map((one) => `  ${one}`));
     return [...above, '', ...lines.map((line) => paint('dim', line))];
   }
   const columns = screen.columns(view.tab);
   const top = view.top(rowsMax);
+  state.listArea = { titleAt: above.length, top, count: Math.min(rowsMax, rows.length - top), width };
   const selected = view.index();
   const shown = rows.slice(top, top + rowsMax).map((row, at) => ({
     row,
     isSelected: top + at === selected,
     isMarked: view.marks.has(screen.idOf(row)),
   }));
-  return [...above, titleRow(columns, options), ...listRows(shown, columns, options)];
+  return [...above, titleRow(columns, options, view.sort), ...listRows(shown, columns, options)];
 }
 
 /** Shown in place of the rows if there are none. */
-function emptyLines({ screen, filter, failure, loadedAt }: ListView): readonly string[] {
+function emptyLines({ screen, filter, found, failure, loadedAt }: ListView): readonly string[] {
+  if (found && filter === '') return ['No calls match.', 'Press Esc to clear the query.'];
   if (screen.load && loadedAt === undefined) return ['Loading…'];
   if (failure) return [];
   return filter !== '' ? ['No matching rows.', 'Press Esc to clear the filter.'] : screen.empty;
 }
 
-function pageLines(state: TuiState, front: OpenPage, options: RenderOptions, height: number): string[] {
+function pageLines(state: TuiState, front: OpenPage, options: RenderOptions, room: number): string[] {
+  const tabs = pageTabs(front, options);
+  const height = Math.max(1, room - tabs.length);
+  return [...tabs, ...partLines(state, front, options, height)];
+}
+
+/** The tab of a page at a cell of its first line; undefined beside them, and where they do not fit. */
+export function pageTabAt(tabs: readonly PageTab[], width: number, cell: number): number | undefined {
+  const widths = tabs.map(({ title }) => title.length + 2);
+  if (widths.reduce((sum, one) => sum + one + 1, -1) > width) return undefined;
+  let at = 0;
+  for (const [index, own] of widths.entries()) {
+    if (cell >= at && cell < at + own) return index;
+    at += own + 1;
+  }
+  return undefined;
+}
+
+/** The tabs of a page, of which the shown one is in brackets, and its forms. */
+function pageTabs(front: OpenPage, { width, paint, isPlain }: RenderOptions): string[] {
+  const { tabs } = front.page;
+  if (!tabs) return [];
+  const current = tabOf(front);
+  const titles = tabs.map((tab) => (tab === current ? paint('bold', `[${tab.title}]`) : ` ${tab.title} `));
+  const form = formOf(front);
+  const forms = (current?.forms ?? []).map((one) => (one === form ? paint('bold', one) : paint('dim', one)));
+  const line = titles.join(isPlain ? '' : paint('dim', '│'));
+  const isNarrow = paintedWidth(line) > width;
+  const position = `${Math.min(front.tab, tabs.length - 1) + 1} of ${tabs.length}`;
+  return [
+    isNarrow ? `${paint('bold', `[${current?.title ?? ''}]`)} ${position}` : line,
+    ...(forms.length > 0 ? [` ${forms.join(paint('dim', ' / '))}`] : []),
+    '',
+  ];
+}
+
+function partLines(state: TuiState, front: OpenPage, options: RenderOptions, height: number): string[] {
   const { lines, turns } = renderedPage(front, { ...options, height });
   state.pageRows = Math.max(1, height - 1);
   const topMax = Math.max(0, lines.length - height);
@@ -106,9 +147,10 @@ function renderedPage(front: OpenPage, options: RenderOptions): RenderedPage {
     rendered.height === height &&
     rendered.isUnfolded === isUnfolded;
   if (!page.isTicking && isSame) return rendered;
-  const shown = { ...options, isUnfolded };
-  const lines = withFallback(() => page.lines(shown));
-  front.rendered = { page, width, height, isUnfolded, lines, turns: page.turns?.(shown) };
+  const shown = { ...options, isUnfolded, form: formOf(front) };
+  const source = tabOf(front) ?? page;
+  const lines = withFallback(() => source.lines(shown));
+  front.rendered = { page, width, height, isUnfolded, lines, turns: source.turns?.(shown) };
   return front.rendered;
 }
 

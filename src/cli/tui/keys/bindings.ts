@@ -3,6 +3,8 @@ export const commands = {
   help: 'show the keys of this screen',
   palette: 'run a command by name',
   filter: 'filter rows; !TEXT hides matching rows',
+  sort: 'sort by the next column',
+  'sort-reverse': 'sort the other way around',
   down: 'next row',
   up: 'previous row',
   'page-down': 'page down',
@@ -21,11 +23,15 @@ export const commands = {
   'previous-tab': 'previous tab or screen',
   'zoom-in': 'show only the list',
   'zoom-out': 'show all panes',
+  'next-row': 'open the next row',
+  'previous-row': 'open the previous row',
   'next-match': 'next match on the page',
   'previous-match': 'previous match on the page',
   raw: 'show the row as JSON',
   copy: 'copy the ID or text of the row',
   'copy-command': 'copy the row as a gateway command',
+  compare: 'what changed between two marked rows, or since the row before',
+  'copy-curl': 'copy the call as a curl command',
   browse: 'open the API reference in the browser',
   refresh: 'reload',
   pause: 'pause or resume the list',
@@ -93,11 +99,17 @@ export const defaultBindings: BindingsByScreen = {
     '[': 'previous-tab',
     '+': 'zoom-in',
     _: 'zoom-out',
+    J: 'next-row',
+    K: 'previous-row',
+    s: 'sort',
+    S: 'sort-reverse',
     n: 'next-match',
     N: 'previous-match',
     u: 'raw',
     y: 'copy',
     Y: 'copy-command',
+    C: 'copy-curl',
+    D: 'compare',
     v: 'browse',
     ',': 'refresh',
     R: 'refresh',
@@ -120,13 +132,13 @@ export const defaultBindings: BindingsByScreen = {
 function screenKeys(prefix: string): Bindings {
   const numbers = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
   return Object.fromEntries(
-    numbers.map((number) => [prefix + screenDigit(number - 1), `screen-${number}` as CommandName]),
+    numbers.map((number) => [prefix + screenDigit(number), `screen-${number}` as CommandName]),
   );
 }
 
-/** The digit that opens a screen; none after the tenth. */
+/** The digit that opens a screen, by its position: none for the first one, the Overview, and after the tenth of the others. */
 export function screenDigit(index: number): string {
-  return index < 10 ? String((index + 1) % 10) : '';
+  return index >= 1 && index <= 10 ? String(index % 10) : '';
 }
 
 /** The command that a key runs on a screen. */

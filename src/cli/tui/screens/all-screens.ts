@@ -1,7 +1,9 @@
 import { apiCallsScreen } from './api-calls.ts';
+import { budgetsScreen } from './budgets.ts';
 import { decisionsScreen } from './decisions.ts';
 import { keysScreen } from './keys.ts';
 import { modelsScreen } from './models.ts';
+import { overviewScreen } from './overview.ts';
 import { paywallsScreen } from './paywalls.ts';
 import { providersScreen } from './providers.ts';
 import type { Screen } from './screen.ts';
@@ -19,6 +21,7 @@ export function allScreens(
     Parameters<typeof decisionsScreen>[0],
 ): Screen[] {
   return [
+    overviewScreen(options),
     trafficScreen(options),
     keysScreen,
     usageScreen(options),
@@ -31,5 +34,6 @@ export function allScreens(
     apiCallsScreen(options),
     paywallsScreen,
     decisionsScreen(options),
+    budgetsScreen,
   ] as Screen[];
 }

@@ -1,9 +1,9 @@
 import { Command, CommanderError, Option } from '@commander-js/extra-typings';
-import { type ScopeName, scopeNames } from '../../../shared/contract/endpoint.ts';
+import { defaultScopes, type ScopeName, scopeNames } from '../../../shared/contract/endpoint.ts';
 import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.ts';
 import type { Key, KeyWithUse } from '../../../shared/contract/keys.ts';
 import { keyRecord, requestsShare, spendShare } from '../../commands/keys/keys.ts';
-import { flagsOf, limitFlags, limitsChange, limitsText } from '../../commands/keys/limits.ts';
+import { limitFlags, limitsChange, limitsText } from '../../commands/keys/limits.ts';
 import { usesOf } from '../../commands/keys/list-keys.ts';
 import { issueKey, listKeys, revokeKey, setLimits, showKey } from '../../endpoints.ts';
 import { collectPages } from '../../hosts/pages.ts';
@@ -14,14 +14,16 @@ import { wrapLine } from '../../output/wrap-line.ts';
 import type { Services } from '../services/services.ts';
 import { untrustedLines } from '../text/cells.ts';
 import { gauge } from '../text/charts.ts';
+import { FieldFault } from '../text/form-field.ts';
 import type { ListColumn } from '../text/list-table.ts';
+import { limitFields, limitsIn } from './key-forms.ts';
 import { recordLines, recordPage } from './pages.ts';
 import type { Page, Question, Screen } from './screen.ts';
 
 /** A key; with its use if it has limits that fill up. */
 interface KeyRow {
   key: Key;
-  /** Its name, told apart from other keys of the same name. */
+  /** Its name, with part of its id if other keys have the same name. */
   name: string;
   withUse: KeyWithUse | undefined;
 }
@@ -58,21 +60,35 @@ export const keysScreen: Screen<KeyRow> = {
   remove: { question: revokeQuestion, verb: 'Revoke', run: revoke },
   compose: {
     label: 'issue a key',
-    placeholder: 'name and limits: ci --spend-cap 5/day --rpm 60 --expires 30d',
-    run: issue,
+    fields: () => [
+      { name: 'name', label: 'name', kind: 'text', placeholder: 'what it is for, such as ci' },
+      ...limitFields(),
+      { name: 'scopes', label: 'scopes', kind: 'text', placeholder: defaultScopes.join(' ') },
+    ],
+    async submit({ name, scopes, ...values }, { client, now }) {
+      const limits = limitsIn(values, now);
+      const body = {
+        ...(name && { name }),
+        ...(scopes && { scopes: scopesIn(scopes) }),
+        ...(Object.values(limits).some((limit) => limit !== null) && { limits }),
+      };
+      return issue(body, client);
+    },
+    runLine: async (line, { client, now }) => issue(await parseIssue(line, now()), client),
   },
   edit: {
     label: 'limits',
     labelFor: ({ key, name }) => `limits of ${name || key.id}`,
-    placeholder: '--spend-cap 5/day --rpm 60 --model "gpt*" --expires 30d',
     needsRow: true,
-    initial: (row) => (row ? flagsOf(row.key.limits) : ''),
-    async run(line, services, row) {
+    fields: (row) => limitFields(row?.key.limits),
+    async submit(values, services, row) {
       if (!row) return 'No key is selected.';
-      const body = limitsLeft(row.key.limits, await parseLimits(line, services.now()));
+      const wanted = limitsIn(values, services.now);
+      const body = limitsLeft(row.key.limits, wanted);
       if (Object.keys(body).length === 0) return 'The limits are as they were.';
-      const isCleared = limitsText(row.key.limits) !== '' && line.trim() === '';
-      return isCleared ? clearQuestion(row, services) : changeLimits(row, body, services);
+      return Object.values(wanted).every((limit) => limit === null)
+        ? clearQuestion(row, services)
+        : changeLimits(row, body, services);
     },
   },
 };
@@ -85,12 +101,31 @@ const columns: ListColumn<KeyRow>[] = [
     text: ({ key }) => key.status,
     style: ({ key }) => (key.status === 'active' ? 'green' : 'dim'),
   },
-  { title: 'used', width: 16, text: usedText, style: usedStyle, isChart: true },
+  {
+    title: 'used',
+    width: 16,
+    value: (row) => fullestLimit(row)?.share ?? null,
+    text: usedText,
+    style: usedStyle,
+    isChart: true,
+  },
   { title: 'of limit', width: 14, text: (row) => fullestLimit(row)?.name ?? 'none' },
   { title: 'limits', width: 16, grows: true, spare: 2, text: ({ key }) => limitsText(key.limits) || 'none' },
   { title: 'secret', width: 18, spare: 4, text: ({ key }) => key.hint },
-  { title: 'last used', width: 14, spare: 1, text: ({ key }, { now }) => ago(key.last_used_at, now) },
-  { title: 'created', width: 14, spare: 3, text: ({ key }, { now }) => ago(key.created_at, now) },
+  {
+    title: 'last used',
+    width: 14,
+    spare: 1,
+    value: ({ key }) => key.last_used_at,
+    text: ({ key }, { now }) => ago(key.last_used_at, now),
+  },
+  {
+    title: 'created',
+    width: 14,
+    spare: 3,
+    value: ({ key }) => key.created_at,
+    text: ({ key }, { now }) => ago(key.created_at, now),
+  },
 ];
 
 /** The limit that is closest to its end. */
@@ -129,9 +164,10 @@ async function load({ client, keyNames }: Services): Promise<KeyRow[]> {
     .sort((one, other) => Number(other.key.status === 'active') - Number(one.key.status === 'active'));
 }
 
-/** Asks before a key without limits is issued: its line may have been meant for something else. */
-async function issue(line: string, { client, now }: Services): Promise<Page | Question> {
-  const body = await parseIssue(line, now());
+type NewKey = Awaited<ReturnType<typeof parseIssue>>;
+
+/** Asks before a key without limits is issued: what was typed may have been meant for something else. */
+async function issue(body: NewKey, client: Services['client']): Promise<Page | Question> {
   if (body.limits) return issueAndShow(body, client);
   const named = body.name === undefined ? 'a key' : `the key ${body.name}`;
   return {
@@ -140,7 +176,7 @@ async function issue(line: string, { client, now }: Services): Promise<Page | Qu
       lines: ({ width }) =>
         [
           `This issues ${named} without a spending limit, an expiry or other limits.`,
-          'Esc goes back. With limits: ci --spend-cap 5/day --rpm 60 --expires 30d',
+          'Esc goes back.',
         ].flatMap((text) => wrapLine(escapeControls(text), width)),
     },
     question: `Issue ${named} without limits?`,
@@ -151,10 +187,7 @@ async function issue(line: string, { client, now }: Services): Promise<Page | Qu
 }
 
 /** The secret is shown once, on a page of its own. */
-async function issueAndShow(
-  body: Awaited<ReturnType<typeof parseIssue>>,
-  client: Services['client'],
-): Promise<Page> {
+async function issueAndShow(body: NewKey, client: Services['client']): Promise<Page> {
   const { key, secret } = await client.call(issueKey, { params: { workspace }, body });
   return {
     title: `issued ${key.name || key.id}`,
@@ -218,17 +251,6 @@ async function parseIssue(
   };
 }
 
-/** Parses the flags of `gateway keys limits set`: `--spend-cap 5/day`. */
-async function parseLimits(line: string, now: number): Promise<LimitsChange> {
-  const { words, flags } = await parseLine(
-    limitFlags(new Command('key').argument('[name...]'), { now: () => now }),
-    line,
-  );
-  if (words.length > 0)
-    throw new Error(`"${words[0]}" is not a limit; expected flags like --spend-cap 5/day.`);
-  return limitsChange(flags);
-}
-
 /** What makes the present limits those of the line: limits that the line leaves out are removed. */
 function limitsLeft(present: Limits, wanted: LimitsChange): LimitsChange {
   const names = Object.keys(present) as (keyof Limits)[];
@@ -274,6 +296,17 @@ async function parseLine<A extends unknown[], O extends Record<string, unknown>>
     throw error;
   }
   return { words: command.args, flags: command.opts() as O };
+}
+
+function scopesIn(text: string): ScopeName[] {
+  return text
+    .split(/[\s,]+/)
+    .filter((word) => word !== '')
+    .map((word) => {
+      const scope = scopeNames.find((name) => name === word);
+      if (scope) return scope;
+      throw new FieldFault('scopes', `${word} is no scope. The scopes are: ${scopeNames.join(' ')}.`);
+    });
 }
 
 /** Splits a line into words; quotes work as in a shell. */

@@ -62,13 +62,26 @@ const columns: ListColumn<ModelEntry>[] = [
     text: ({ id }) => id,
     style: (model) => (availableProviders(model) === '' ? 'dim' : undefined),
   },
-  { title: 'input', width: 9, align: 'right', text: ({ service }) => price(service.prices?.input) },
-  { title: 'output', width: 9, align: 'right', text: ({ service }) => price(service.prices?.output) },
+  {
+    title: 'input',
+    width: 9,
+    align: 'right',
+    value: ({ service }) => service.prices?.input ?? null,
+    text: ({ service }) => price(service.prices?.input),
+  },
+  {
+    title: 'output',
+    width: 9,
+    align: 'right',
+    value: ({ service }) => service.prices?.output ?? null,
+    text: ({ service }) => price(service.prices?.output),
+  },
   {
     title: 'context',
     width: 10,
     align: 'right',
     spare: 4,
+    value: ({ service }) => service.context_length,
     text: ({ service }) => (service.context_length === null ? 'unknown' : count(service.context_length)),
   },
   {
@@ -76,6 +89,7 @@ const columns: ListColumn<ModelEntry>[] = [
     width: 7,
     align: 'right',
     spare: 2,
+    value: ({ service }) => service.live?.ttft_ms_p50 ?? null,
     text: ({ service }) => (service.live?.ttft_ms_p50 == null ? '–' : duration(service.live.ttft_ms_p50)),
   },
   {
@@ -83,6 +97,7 @@ const columns: ListColumn<ModelEntry>[] = [
     width: 8,
     align: 'right',
     spare: 3,
+    value: ({ service }) => service.live?.tokens_per_second_p50 ?? null,
     text: ({ service }) =>
       service.live?.tokens_per_second_p50 == null
         ? '–'
@@ -93,6 +108,7 @@ const columns: ListColumn<ModelEntry>[] = [
     width: 9,
     align: 'right',
     spare: 5,
+    value: ({ service }) => service.live?.uptime ?? null,
     text: ({ service }) => (service.live ? `${Math.round(service.live.uptime * 100)} %` : '–'),
   },
   {

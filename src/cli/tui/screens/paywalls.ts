@@ -1,7 +1,8 @@
 import type { Paywall } from '../../../shared/contract/paywalls.ts';
+import { bitcoin } from '../../../shared/sats.ts';
 import { paywallRecord } from '../../commands/paywalls.ts';
 import { deletePaywall, getPaywall, listPaywalls, updatePaywall } from '../../endpoints.ts';
-import { bitcoin, count } from '../../output/amount.ts';
+import { count } from '../../output/amount.ts';
 import type { Style } from '../../output/style.ts';
 import type { ListColumn } from '../text/list-table.ts';
 import { recordLines, recordPage } from './pages.ts';
@@ -19,7 +20,13 @@ const columns: ListColumn<Paywall>[] = [
     text: ({ status }) => status,
     style: ({ status }) => statusStyles[status],
   },
-  { title: 'price', width: 10, align: 'right', text: ({ priceSats }) => bitcoin(priceSats * 1000) },
+  {
+    title: 'price',
+    width: 10,
+    align: 'right',
+    value: ({ priceSats }) => priceSats,
+    text: ({ priceSats }) => bitcoin(priceSats * 1000),
+  },
   {
     title: 'asked',
     width: 7,
@@ -28,7 +35,13 @@ const columns: ListColumn<Paywall>[] = [
     text: ({ stats }) => count(stats.challenges),
   },
   { title: 'paid', width: 7, align: 'right', text: ({ stats }) => count(stats.paid) },
-  { title: 'revenue', width: 12, align: 'right', text: ({ stats }) => bitcoin(stats.revenueMsats) },
+  {
+    title: 'revenue',
+    width: 12,
+    align: 'right',
+    value: ({ stats }) => stats.revenueMsats,
+    text: ({ stats }) => bitcoin(stats.revenueMsats),
+  },
   { title: 'url', width: 20, grows: true, spare: 2, text: ({ url }) => url ?? '–' },
   { title: 'upstream', width: 20, grows: true, spare: 3, text: ({ upstream }) => upstream.url },
 ];

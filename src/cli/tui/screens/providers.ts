@@ -1,10 +1,18 @@
 import type { DaemonStatus, ProviderStatus } from '../../../shared/contract/daemon.ts';
 import type { ProviderKey } from '../../../shared/contract/provider-keys.ts';
-import { getStatus, listProviderKeys } from '../../endpoints.ts';
+import { knownProviders } from '../../../shared/known-providers.ts';
+import {
+  checkProviderKey,
+  deleteProviderKey,
+  getStatus,
+  listProviderKeys,
+  putProviderKey,
+} from '../../endpoints.ts';
 import { count } from '../../output/amount.ts';
 import type { Column } from '../../output/table.ts';
 import { ago, duration } from '../../output/time.ts';
 import { wrapLine } from '../../output/wrap-line.ts';
+import { FieldFault } from '../text/form-field.ts';
 import type { ListColumn } from '../text/list-table.ts';
 import { recordLines, recordPage } from './pages.ts';
 import type { Screen } from './screen.ts';
@@ -16,6 +24,8 @@ interface ProviderRow {
   status: DaemonStatus;
 }
 
+const workspace = 'me';
+
 /** The providers with their state and sealed keys; only for the owner of the host. */
 export const providersScreen: Screen<ProviderRow> = {
   id: 'providers',
@@ -23,7 +33,7 @@ export const providersScreen: Screen<ProviderRow> = {
   letter: 'p',
   aliases: ['provider', 'daemon', 'status'],
   empty: ['No providers.'],
-  footer: ['open', 'filter', 'refresh'],
+  footer: ['open', 'compose', 'remove', 'filter', 'refresh'],
   refreshEveryMs: 5000,
   columns: () => columns,
   async load({ client }) {
@@ -31,7 +41,7 @@ export const providersScreen: Screen<ProviderRow> = {
       client.call(getStatus, {}),
       // Members without access to provider keys still see the states.
       client
-        .call(listProviderKeys, { params: { workspace: 'me' } })
+        .call(listProviderKeys, { params: { workspace } })
         .then(({ data }) => data)
         .catch((): ProviderKey[] => []),
     ]);
@@ -66,6 +76,39 @@ export const providersScreen: Screen<ProviderRow> = {
   preview: (row, options) => recordLines(row, recordColumns(options.now), options),
   open: async (row, { now }) =>
     recordPage(row.provider.name, row, { columns: recordColumns(now()), copy: row.provider.name }),
+  compose: {
+    label: 'set own key',
+    fields: (row) => [
+      {
+        name: 'provider',
+        label: 'provider',
+        kind: 'choice',
+        choices: knownProviders,
+        initial: knownProviders.find((name) => name === row?.provider.name),
+      },
+      { name: 'key', label: 'key', kind: 'hidden', placeholder: 'paste it; it is not shown' },
+    ],
+    async submit({ provider: name, key = '' }, { client }) {
+      const provider = knownProviders.find((one) => one === name);
+      if (!provider) throw new FieldFault('provider', 'Choose a provider.');
+      const stored = await client.call(putProviderKey, { params: { workspace, provider }, body: { key } });
+      const check = await client.call(checkProviderKey, { params: { workspace, provider } });
+      return `The key ${stored.fingerprint} is stored sealed. ${check.message}`;
+    },
+  },
+  remove: {
+    question: (rows) =>
+      `Delete your own key for ${rows.map(({ provider }) => provider.name).join(', ')}? Calls that need it will fail.`,
+    verb: 'Delete',
+    async run(rows, { client }) {
+      const own = rows.flatMap(({ ownKey }) => (ownKey ? [ownKey] : []));
+      for (const { provider } of own)
+        await client.call(deleteProviderKey, { params: { workspace, provider } });
+      return own.length === 0
+        ? 'There is no key of your own to delete.'
+        : `Deleted your own key for ${own.map(({ provider }) => provider).join(', ')}.`;
+    },
+  },
 };
 
 const columns: ListColumn<ProviderRow>[] = [

@@ -4,7 +4,8 @@ import type { SseEvent } from '../../../shared/sse.ts';
 import type { OpenStream } from '../../hosts/follow-stream.ts';
 import type { CommandName } from '../keys/bindings.ts';
 import type { Services } from '../services/services.ts';
-import type { ListColumn } from '../text/list-table.ts';
+import type { Field, FormValues } from '../text/form-field.ts';
+import type { ListColumn, Sort } from '../text/list-table.ts';
 import type { RenderOptions } from '../text/render-options.ts';
 
 /** Text that fills the main pane, such as the details of one row. */
@@ -22,6 +23,25 @@ export interface Page {
   /** Replaces the reply of the screen. */
   reply?: Prompt<unknown>;
   updates?: PageUpdates;
+  /** Parts of the page, of which one is shown; in place of `lines` and `turns`. */
+  tabs?: readonly PageTab[];
+  /** The page as a curl command, for `copy-curl`. */
+  curl?(): Promise<string>;
+}
+
+/** A part of a page. */
+export interface PageTab {
+  title: string;
+  /** How it can be shown; the first one is the default. */
+  forms?: readonly string[];
+  lines(options: RenderOptions): string[];
+  turns?(options: RenderOptions): TurnsOfPage | undefined;
+  /** Fetches what it shows, when it is first shown. */
+  load?(): Promise<void>;
+  /** Fetches more once the end is on the screen; undefined if there is no more. */
+  more?(options: { form: string | undefined }): Promise<void> | undefined;
+  /** The text that `copy` copies; by default the lines. */
+  copy?(): string | undefined;
 }
 
 export interface TurnsOfPage {
@@ -69,6 +89,8 @@ export interface RowStream<Row> {
 
 /** An action on the marked rows, or else the selected one. */
 export interface RowAction<Row> {
+  /** Of the other rows, none is acted on. */
+  isPossible?(row: Row): boolean;
   /** The confirmation: `Revoke 2 keys?`. */
   question(rows: Row[]): string;
   /** The label of the confirm button. */
@@ -91,6 +113,21 @@ export interface Prompt<Row> {
   run(line: string, services: Services, row: Row | undefined): Promise<Page | Question | string>;
 }
 
+/** An action that takes the values of several fields. */
+export interface Form<Row> {
+  label: string;
+  /** The title once it is known which row it acts on. */
+  labelFor?(row: Row): string;
+  /** Whether it acts on the selected row. */
+  needsRow?: true;
+  /** The fields, with what is known of the row. */
+  fields(row: Row | undefined): readonly Field[];
+  /** Resolves to a page to open, to a question, or to a notice. An error with a `param` is shown at its field. */
+  submit(values: FormValues, services: Services, row: Row | undefined): Promise<Page | Question | string>;
+  /** Does the same by one line, which the command palette takes. */
+  runLine?(line: string, services: Services): Promise<Page | Question | string>;
+}
+
 /** One screen of the TUI: a list of rows, and what can be done with them. */
 export interface Screen<Row = unknown> {
   id: string;
@@ -100,6 +137,10 @@ export interface Screen<Row = unknown> {
   /** More names in the command palette. */
   aliases: readonly string[];
   tabs?: readonly string[];
+  /** The tab that is shown first. */
+  firstTab?: number;
+  /** Whether the number of rows says nothing. */
+  hasNoCount?: true;
   /** Shown if there are no rows: what is missing, then how to get it. */
   empty: readonly string[];
   /** The keys in the footer, before those of every screen. */
@@ -114,22 +155,37 @@ export interface Screen<Row = unknown> {
   stream?: RowStream<Row>;
   /** Whether an event of the workspace changes rows, so that they are reloaded. */
   isAffectedBy?(event: EventView): boolean;
+  /** Rows that the daemon finds. */
+  find?: {
+    /** Whether a text is a query, and not part of what a row shows. */
+    isQuery(text: string): boolean;
+    /** Fails with a sentence for a query that cannot be read. */
+    run(
+      query: string,
+      services: Services,
+      options: { after: string | undefined; sort: Sort | undefined },
+    ): Promise<{ rows: Row[]; next: string | null }>;
+  };
+  /** The query of another screen that opening a row shows there, in place of a page. */
+  leadsTo?(row: Row, tab: number): { screen: string; query: string } | undefined;
   idOf(row: Row): string;
   copyText(row: Row): string;
   /** The row as a `gateway` command, for `copy-command`. */
   commandText?(row: Row): string | undefined;
   json(row: Row): unknown;
-  /** Lines above the list. */
+  /** Lines above the list; `height` of the options is that of the pane. */
   summary?(rows: Row[], services: Services, options: RenderOptions): string[];
   /** The preview of a row, next to the list on wide terminals. */
   preview?(row: Row, options: RenderOptions): string[];
   open(row: Row, services: Services): Promise<Page>;
   /** The conversation with the author of a row. */
   conversation?(row: Row, services: Services): Promise<Page>;
+  /** What differs between two rows, or between one and the row before it. */
+  compare?(rows: readonly Row[], services: Services): Promise<Page>;
   /** The row's path in the API reference; by default its start page. */
   reference?(row: Row, services: Services): Promise<string>;
   remove?: RowAction<Row>;
-  compose?: Prompt<Row>;
-  edit?: Prompt<Row>;
+  compose?: Prompt<Row> | Form<Row>;
+  edit?: Prompt<Row> | Form<Row>;
   reply?: Prompt<Row>;
 }

@@ -1,25 +1,21 @@
-import type { TraceView } from '../../../shared/contract/traces.ts';
+import { type CallRow, isEndOfRequest } from '../../../shared/call-row.ts';
 import { ownValue } from '../../../shared/json-object.ts';
 import { ReceivedError } from '../../../shared/received-error.ts';
-import { traceRecord } from '../../commands/traces/traces.ts';
-import { waterfall } from '../../commands/traces/waterfall.ts';
-import { type CallContent, contentOfCall, contentPassages } from '../../content/call-content.ts';
-import { getTrace } from '../../endpoints.ts';
+import { cancelCall, getTrace } from '../../endpoints.ts';
 import { callerText, type KeyNames } from '../../names/key-names.ts';
 import { briefCount, briefDollars, count, dollars } from '../../output/amount.ts';
-import { escapeControls } from '../../output/escape-controls.ts';
 import type { Style } from '../../output/style.ts';
 import type { Column } from '../../output/table.ts';
-import { clockTime, duration } from '../../output/time.ts';
-import { widthOf } from '../../output/width.ts';
-import { wrapLine } from '../../output/wrap-line.ts';
-import { type CallRow, isEndOfRequest } from '../services/call-store.ts';
+import { clockTime, duration, localTime } from '../../output/time.ts';
+import { findCalls, isCallQuery } from '../services/find-calls.ts';
 import type { Services } from '../services/services.ts';
 import { sparkline } from '../text/charts.ts';
-import { conversationLines } from '../text/conversation-lines.ts';
 import type { ListColumn } from '../text/list-table.ts';
 import type { RenderOptions } from '../text/render-options.ts';
+import { shortName } from '../text/short-name.ts';
 import { askModel } from './ask-model.ts';
+import { callPage } from './call/call-page.ts';
+import { diffPage } from './call/diff-page.ts';
 import { recordLines } from './pages.ts';
 import type { Page, Screen } from './screen.ts';
 
@@ -53,19 +49,34 @@ export const trafficScreen = ({ baseUrl, keyNames }: TrafficOptions): Screen<Cal
       '  SDK API key    gateway keys default',
     ];
   },
-  footer: ['open', 'compose', 'pause', 'filter', 'copy'],
+  footer: ['open', 'compose', 'pause', 'remove', 'filter', 'copy'],
   columns: () => [
     ...columns,
     { title: 'key', width: 11, spare: 1, text: (row) => callerText(row, keyNames) },
   ],
   live: ({ calls }) => calls.rows(),
+  find: { isQuery: isCallQuery, run: findCalls },
   idOf: ({ id }) => id,
   copyText: ({ id }) => id,
   commandText: ({ id }) => `gateway traces show ${id}`,
   json: (row) => row,
   summary,
   preview: (row, options) => callLines(row, keyNames, options),
-  open: (row, services) => openCall(row, keyNames, services),
+  open: (row, services) => openCall(row, { baseUrl, keyNames }, services),
+  compare: (rows, services) =>
+    diffPage(
+      rows.map(({ id }) => id),
+      services,
+    ),
+  remove: {
+    isPossible: ({ status }) => status === 'running',
+    question: (rows) =>
+      rows.length === 1
+        ? `End the running request to ${rows[0]?.model || rows[0]?.endpoint}?`
+        : `End ${rows.length} running requests?`,
+    verb: 'End',
+    run: cancelCalls,
+  },
   compose: {
     label: 'ask',
     placeholder: 'a question for the default model',
@@ -73,8 +84,18 @@ export const trafficScreen = ({ baseUrl, keyNames }: TrafficOptions): Screen<Cal
   },
 });
 
+async function cancelCalls(rows: readonly CallRow[], { client }: Services): Promise<string> {
+  let canceled = 0;
+  for (const { id } of rows) {
+    const answer = await client.call(cancelCall, { params: { request_id: id } });
+    if (answer.canceled) canceled += 1;
+  }
+  if (canceled === 0) return 'None was running.';
+  return canceled === 1 ? 'Ended one request.' : `Ended ${canceled} requests.`;
+}
+
 const columns: ListColumn<CallRow>[] = [
-  { title: 'time', width: 8, text: ({ at }) => clockTime(new Date(at).toISOString()) },
+  { title: 'time', width: 8, value: ({ at }) => at, text: timeText },
   {
     title: 'status',
     width: 15,
@@ -83,13 +104,21 @@ const columns: ListColumn<CallRow>[] = [
   },
   { title: 'model', width: 18, grows: true, text: modelText },
   { title: 'provider', width: 11, spare: 5, text: ({ provider }) => provider ?? '–' },
-  { title: 'tokens', width: 11, align: 'right', spare: 4, text: tokensText },
-  { title: 'cost', width: 9, align: 'right', spare: 3, text: costText },
+  {
+    title: 'tokens',
+    width: 11,
+    align: 'right',
+    spare: 4,
+    value: (row) => (hasNoAnswer(row) ? null : row.inputTokens + row.outputTokens),
+    text: tokensText,
+  },
+  { title: 'cost', width: 9, align: 'right', spare: 3, value: ({ costUsd }) => costUsd, text: costText },
   {
     title: 'first',
     width: 7,
     align: 'right',
     spare: 6,
+    value: ({ ttftMs }) => ttftMs,
     text: ({ ttftMs }) => (ttftMs === null ? '–' : duration(ttftMs)),
   },
   {
@@ -97,20 +126,24 @@ const columns: ListColumn<CallRow>[] = [
     width: 7,
     align: 'right',
     spare: 2,
+    value: ({ totalMs }) => totalMs,
     text: (row, { now }) => totalText(row, now),
   },
 ];
 
-/** A long name is cut at its start, with an ellipsis: without it, the end could be the name of another model. */
 function modelText(row: CallRow, { width }: RenderOptions): string {
   // A rejected request may have named none.
-  const model = row.model || row.endpoint;
-  if (widthOf(model) <= width) return model || '–';
-  const name = model.slice(model.lastIndexOf('/'));
-  if (name.startsWith('/') && widthOf(name) < width) return `…${name}`;
-  const characters = [...model];
-  while (widthOf(characters.join('')) >= width) characters.shift();
-  return `…${characters.join('')}`;
+  return shortName(row.model || row.endpoint || '–', width);
+}
+
+/** The time of day, or of an earlier day its date: queries find calls of any age. */
+function timeText({ at }: CallRow, { now }: RenderOptions): string {
+  const date = new Date(at);
+  // `Mon Nov 23 2026`
+  const [, month, day] = date.toDateString().split(' ');
+  if (date.toDateString() === new Date(now).toDateString()) return clockTime(date.toISOString());
+  const isThisYear = date.getFullYear() === new Date(now).getFullYear();
+  return isThisYear ? `${day} ${month}` : localTime(date.toISOString()).slice(2, 10);
 }
 
 /** Whether tokens and cost would mean nothing: a running request has none before its first progress. */
@@ -178,54 +211,24 @@ function callLines(row: CallRow, keyNames: KeyNames, options: RenderOptions): st
   return recordLines(row, record, options);
 }
 
-function traceLines(
-  trace: TraceView,
-  options: RenderOptions,
-  { now, keyNames }: { now: number; keyNames: KeyNames },
-): string[] {
-  const lines = recordLines(trace, traceRecord(trace, { now, names: keyNames }), options);
-  return options.isPlain ? lines : [...lines, '', ...waterfall(trace, options.width).trimEnd().split('\n')];
-}
-
-/**
- * What was asked and answered in a request, if it is stored, and its trace. A running request has none yet: the page shows its
- * row until its last event.
- */
-async function openCall(row: CallRow, keyNames: KeyNames, services: Services): Promise<Page> {
-  const { client, calls, now } = services;
+/** Everything about a request. A running one has no trace yet: the page shows its row until its last event. */
+async function openCall(row: CallRow, options: TrafficOptions, services: Services): Promise<Page> {
+  const { client, calls } = services;
+  const { keyNames, baseUrl } = options;
   try {
     const trace = await client.call(getTrace, { params: { request_id: row.id } });
-    const content = await contentOfCall(client, trace).catch(
-      (error: unknown): CallContent => ({ source: null, reason: (error as Error).message }),
-    );
-    const details = (options: RenderOptions) => traceLines(trace, options, { now: now(), keyNames });
-    const { source } = content;
-    if (source === null) {
-      const { reason } = content;
-      return {
-        title: row.id,
-        lines: (options) => [...details(options), '', ...wrapLine(escapeControls(reason), options.width)],
-        copy: row.id,
-      };
-    }
-    const said = (options: RenderOptions) => conversationLines(contentPassages(content), options);
-    return {
-      title: row.id,
-      lines: (options) => [...said(options).lines, '', ...details(options)],
-      turns: said,
-      copy: row.id,
-    };
+    return callPage({ trace, keyNames, services, baseUrl });
   } catch (error) {
     const isMissing = error instanceof ReceivedError && error.code === 'not_found';
     if (row.status !== 'running' || !isMissing) throw error;
     const current = () => calls.get(row.id) ?? row;
     return {
       title: row.id,
-      lines: (options) => callLines(current(), keyNames, options),
+      lines: (shown) => callLines(current(), keyNames, shown),
       copy: row.id,
       isTicking: true,
       updates: {
-        reload: () => openCall(row, keyNames, services),
+        reload: () => openCall(row, options, services),
         isAffectedBy: ({ type, data }) => data.request_id === row.id && isEndOfRequest(type),
       },
     };

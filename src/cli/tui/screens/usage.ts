@@ -4,7 +4,7 @@ import { type KeyNames, keyText } from '../../names/key-names.ts';
 import { count, dollars } from '../../output/amount.ts';
 import { daysShown, loadUsage } from '../services/spending.ts';
 import { bar } from '../text/charts.ts';
-import type { ListColumn } from '../text/list-table.ts';
+import { type ListColumn, listColumn } from '../text/list-table.ts';
 import { recordLines, recordPage } from './pages.ts';
 import type { Screen } from './screen.ts';
 
@@ -69,19 +69,28 @@ function nameOf({ group: { group }, grouping }: UsageRow, keyNames: KeyNames): s
   return grouping === 'key' ? keyText(group, keyNames) : (group ?? '–');
 }
 
+/** Those of `gateway usage show`, and a bar. */
 function columnsOf(grouping: UsageRow['grouping'], keyNames: KeyNames): ListColumn<UsageRow>[] {
+  const layouts: Record<string, { width: number; spare?: number }> = {
+    [grouping]: { width: grouping === 'day' ? 10 : 22 },
+    requests: { width: 8 },
+    input: { width: 10, spare: 2 },
+    output: { width: 10, spare: 2 },
+    charged_usd: { width: 12 },
+  };
+  const columns = groupColumns(grouping, keyNames).flatMap((column) => {
+    const layout = layouts[column.title];
+    return layout ? [listColumn(column, ({ group }: UsageRow) => group, layout)] : [];
+  });
   return [
-    { title: grouping, width: grouping === 'day' ? 10 : 22, text: (row) => nameOf(row, keyNames) },
-    { title: 'requests', width: 8, align: 'right', text: ({ group }) => count(group.requests) },
-    { title: 'input', width: 10, align: 'right', spare: 2, text: ({ group }) => count(group.tokens.input) },
-    { title: 'output', width: 10, align: 'right', spare: 2, text: ({ group }) => count(group.tokens.output) },
-    { title: 'charged', width: 12, align: 'right', text: ({ group }) => dollars(group.charged_usd) },
+    ...columns,
     {
       title: 'share',
       isChart: true,
       width: 8,
       grows: true,
       spare: 1,
+      value: ({ share }) => share,
       text: ({ share }, { width, isPlain }) => (isPlain ? `${Math.round(share * 100)} %` : bar(share, width)),
       style: () => 'cyan',
     },

@@ -2,6 +2,7 @@ import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { Payment, WalletInvoice } from '../../../shared/contract/payments.ts';
 import type { getBalance as getBalanceContract } from '../../../shared/contract/wallet.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { bitcoin } from '../../../shared/sats.ts';
 import { invoiceRecord, invoiceStyles } from '../../commands/invoices.ts';
 import { networkText, paymentRecord, paymentStyles, quoteFacts } from '../../commands/payments.ts';
 import {
@@ -14,13 +15,13 @@ import {
   listPayments,
   payInvoice,
 } from '../../endpoints.ts';
-import { bitcoin } from '../../output/amount.ts';
 import { qrCode } from '../../output/qr.ts';
 import { ago } from '../../output/time.ts';
 import { widthOf } from '../../output/width.ts';
 import { wrapLine } from '../../output/wrap-line.ts';
 import type { Services } from '../services/services.ts';
 import { untrustedLines } from '../text/cells.ts';
+import { FieldFault } from '../text/form-field.ts';
 import type { ListColumn } from '../text/list-table.ts';
 import { noPaint, type RenderOptions } from '../text/render-options.ts';
 import { recordLines, recordPage } from './pages.ts';
@@ -48,7 +49,7 @@ export function walletScreen(): Screen<WalletRow> {
     tabs,
     empty: [
       'Nothing yet. Press c to create an invoice, r to pay one.',
-      'An invoice asks others for a payment: c 1500 Two coffees',
+      'An invoice asks others for a payment.',
     ],
     footer: ['open', 'compose', 'reply', 'next-tab', 'copy'],
     // For invoices that expire, and those that were created elsewhere.
@@ -74,8 +75,18 @@ export function walletScreen(): Screen<WalletRow> {
       row.kind === 'invoice' ? openInvoice(row.id, services) : openPayment(row.id, services),
     compose: {
       label: 'invoice',
-      placeholder: 'amount in sats, and what is paid for: 1500 Two coffees',
-      run: create,
+      fields: () => [
+        {
+          name: 'amount',
+          label: 'amount in sats',
+          kind: 'number',
+          placeholder: '1500',
+          params: ['amountSats'],
+        },
+        { name: 'description', label: 'what is paid for', kind: 'text', placeholder: 'Two coffees' },
+      ],
+      submit: ({ amount = '', description = '' }, services) => create(amount, description, services),
+      runLine: createFromLine,
     },
     reply: {
       label: 'pay',
@@ -122,12 +133,23 @@ async function loadRows(client: Services['client'], tab: number): Promise<Wallet
 
 const columns: ListColumn<WalletRow>[] = [
   { title: 'type', width: 7, text: ({ kind }) => kind },
-  { title: 'amount', width: 18, align: 'right', text: amountText },
+  { title: 'amount', width: 18, align: 'right', value: amountMsats, text: amountText },
   { title: 'status', width: 9, text: statusText, style: statusStyle },
   { title: 'for', width: 16, grows: true, text: descriptionText },
   { title: 'fee', width: 14, spare: 2, align: 'right', text: feeText },
-  { title: 'when', width: 14, spare: 1, text: ({ createdAt }, { now }) => ago(createdAt, now) },
+  {
+    title: 'when',
+    width: 14,
+    spare: 1,
+    value: ({ createdAt }) => createdAt,
+    text: ({ createdAt }, { now }) => ago(createdAt, now),
+  },
 ];
+
+function amountMsats(row: WalletRow): number | null {
+  if (row.kind === 'payment') return -row.payment.quotedAmountMsats;
+  return row.invoice.receivedMsats ?? row.invoice.amountMsats;
+}
 
 function amountText(row: WalletRow): string {
   return row.kind === 'invoice'
@@ -168,11 +190,15 @@ function summaryLines(balance: Balance | null | undefined, { width, paint }: Ren
   return [`Balance: ${parts.join(' · ')}`, ...problems];
 }
 
-async function create(line: string, services: Services): Promise<Page> {
+function createFromLine(line: string, services: Services): Promise<Page> {
   const [, amount = '', description = ''] = /^\s*([\d,_]+)(?:\s+([\s\S]*))?$/.exec(line) ?? [];
-  const amountSats = Number(amount.replace(/[,_]/g, ''));
+  return create(amount.replace(/[,_]/g, ''), description, services);
+}
+
+async function create(amount: string, description: string, services: Services): Promise<Page> {
+  const amountSats = Number(amount);
   if (!Number.isSafeInteger(amountSats) || amountSats < 1)
-    throw new Error('Type the amount in whole sats, and then what is paid for: 1500 Two coffees');
+    throw new FieldFault('amount', 'Type the amount in whole sats, such as 1500.');
   const body = { amountSats, ...(description.trim() !== '' && { description: description.trim() }) };
   const { data } = await services.client.call(createInvoice, { headers: {}, body });
   return invoicePage(data.invoice, services);

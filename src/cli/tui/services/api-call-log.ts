@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Address, Client } from '../../../shared/client.ts';
+import type { Address, CallOptions, Client } from '../../../shared/client.ts';
 import { pathOf } from '../../../shared/client.ts';
 import type { Endpoint } from '../../../shared/contract/endpoint.ts';
 import { ReceivedError } from '../../../shared/received-error.ts';
+import { putProviderKey } from '../../endpoints.ts';
 
 /** One API call that this program made. */
 export interface LoggedCall {
@@ -70,7 +71,15 @@ export function loggingClient({ client, log, now, onChange }: LoggingOptions): C
     if (!log.isListing) return () => {};
     const { method, path: template } = endpoint;
     const path = pathOf(template, params) + queryText(query);
-    const call = log.add({ at: now(), method, template, path, params, query, body });
+    const call = log.add({
+      at: now(),
+      method,
+      template,
+      path,
+      params,
+      query,
+      body: shownBody(template, body),
+    });
     const end = (outcome: string, requestId?: string | undefined) => {
       call.outcome = outcome;
       call.tookMs ??= now() - call.at;
@@ -96,27 +105,47 @@ export function loggingClient({ client, log, now, onChange }: LoggingOptions): C
         throw error;
       }
     },
-    async *stream(endpoint, input, options = {}) {
-      const end = start(endpoint, input as AnyInput);
-      const onOpen = (headers: Record<string, string>) => {
-        end('open', headers['x-request-id']);
-        options.onOpen?.(headers);
-      };
-      try {
-        yield* client().stream(endpoint, input, { ...options, onOpen });
-        end('ok');
-      } catch (error) {
-        end(options.signal?.aborted ? 'ended' : outcomeOf(error));
-        throw error;
-      }
-    },
+    text: (endpoint, input, options) =>
+      logged(start(endpoint, input as AnyInput), options, (logging) =>
+        client().text(endpoint, input, logging),
+      ),
+    stream: (endpoint, input, options) =>
+      logged(start(endpoint, input as AnyInput), options, (logging) =>
+        client().stream(endpoint, input, logging),
+      ),
   };
+}
+
+type End = (outcome: string, requestId?: string | undefined) => void;
+
+/** Reports when an answer that is read piece by piece began, and how it ended. */
+async function* logged<Piece>(
+  end: End,
+  options: CallOptions = {},
+  open: (options: CallOptions) => AsyncGenerator<Piece, void>,
+): AsyncGenerator<Piece, void> {
+  const onOpen = (headers: Record<string, string>) => {
+    end('open', headers['x-request-id']);
+    options.onOpen?.(headers);
+  };
+  try {
+    yield* open({ ...options, onOpen });
+    end('ok');
+  } catch (error) {
+    end(options.signal?.aborted ? 'ended' : outcomeOf(error));
+    throw error;
+  }
 }
 
 interface AnyInput {
   params?: Record<string, unknown>;
   query?: Record<string, unknown>;
   body?: unknown;
+}
+
+/** The log is shown and copied, so that it has no credentials. */
+function shownBody(template: string, body: unknown): unknown {
+  return template === putProviderKey.path ? { key: '…' } : body;
 }
 
 function outcomeOf(error: unknown): string {

@@ -1,29 +1,6 @@
+import { type CallRow, isEndOfRequest, rowOfEvent, rowOfTrace } from '../../../shared/call-row.ts';
 import type { EventView } from '../../../shared/contract/events.ts';
 import type { TraceView } from '../../../shared/contract/traces.ts';
-
-/** A request as the traffic list shows it. */
-export interface CallRow {
-  id: string;
-  /** Milliseconds since 1970: when it arrived, or when it was first seen. */
-  at: number;
-  /** `running`, or the final status. */
-  status: string;
-  errorCode: string | null;
-  model: string;
-  provider: string | null;
-  key: string | null;
-  endpoint: string;
-  inputTokens: number;
-  outputTokens: number;
-  costUsd: string | null;
-  ttftMs: number | null;
-  totalMs: number | null;
-  /** Why it was rejected or failed, and how many similar requests were rejected before it and have no row. */
-  reason: string | null;
-  more: number;
-  /** Of an unknown caller. */
-  address: string | null;
-}
 
 /** Older requests are dropped. */
 export const callsMax = 1000;
@@ -37,15 +14,12 @@ interface Bucket {
   failed: number;
 }
 
-/** Whether an event is the last one of a request. */
-export function isEndOfRequest(type: string): boolean {
-  return /^request\.(completed|failed|rejected)$/.test(type);
-}
-
 /** The last requests of a workspace, live and past, in bounded memory. */
 export class CallStore {
   readonly #calls = new Map<string, CallRow>();
   readonly #buckets: Bucket[] = [];
+  /** While digests are followed: not all of them are in the list. */
+  #running: number | undefined;
   #sorted: CallRow[] | undefined;
   /** Requests that finished before this time, in milliseconds since 1970, may be missing. */
   #isCompleteFrom = 0;
@@ -61,20 +35,35 @@ export class CallStore {
   }
 
   running(): number {
+    if (this.#running !== undefined) return this.#running;
     return this.rows().filter(({ status }) => status === 'running').length;
+  }
+
+  /** Forgets all calls, as those of another host. */
+  clear(): void {
+    this.#calls.clear();
+    this.#buckets.length = 0;
+    this.#sorted = undefined;
+    this.#isCompleteFrom = 0;
+    this.#running = undefined;
   }
 
   /** Applies one event of the stream; true if it changed anything. */
   apply({ type, created_at, data }: EventView): boolean {
+    if (type === 'calls.digest') {
+      this.#applyDigest(Date.parse(created_at), data as unknown as Digest);
+      return true;
+    }
     const id = data.request_id;
     if (typeof id !== 'string' || !type.startsWith('request.')) return false;
     const at = Date.parse(created_at);
     const before = this.#calls.get(id);
     const isEnd = isEndOfRequest(type);
+    this.#running = undefined;
     // A late event of a request that has already ended adds nothing.
     if (before && before.status !== 'running' && !isEnd) return false;
-    const row = rowOf(id, data, { before, at, isEnd });
-    if (isEnd && (!before || before.status === 'running')) this.#count(at, row);
+    const row = rowOfEvent(id, data, { before, at, isEnd });
+    if (isEnd && (!before || before.status === 'running')) this.#countRow(at, row);
     this.#keep(row);
     return true;
   }
@@ -87,7 +76,7 @@ export class CallStore {
       const before = this.#calls.get(trace.request_id);
       if (before && before.status !== 'running') continue;
       const row = rowOfTrace(trace);
-      this.#count(Date.parse(trace.completed_at), row);
+      this.#countRow(Date.parse(trace.completed_at), row);
       this.#keep(row);
     }
   }
@@ -115,7 +104,32 @@ export class CallStore {
     if (oldest !== undefined) this.#calls.delete(oldest);
   }
 
-  #count(at: number, { status, more }: CallRow): void {
+  /** The newest calls of a digest become rows; all of them are counted. */
+  #applyDigest(at: number, digest: Digest): void {
+    const { finished, statuses, rows, running, running_rows: runningRows } = digest;
+    const still = new Set(runningRows.map(({ request_id: id }) => String(id)));
+    for (const { id, status } of this.rows())
+      if (status === 'running' && !still.has(id)) this.#calls.delete(id);
+    for (const [list, isEnd] of [
+      [runningRows, false],
+      [rows, true],
+    ] as const) {
+      for (const data of list) {
+        const id = String(data.request_id);
+        this.#keep(rowOfEvent(id, data, { before: this.#calls.get(id), at, isEnd }));
+      }
+    }
+    this.#running = running;
+    this.#sorted = undefined;
+    this.#count(at, finished, (statuses.failed ?? 0) + (statuses.rejected ?? 0));
+  }
+
+  #countRow(at: number, { status, more }: CallRow): void {
+    const calls = 1 + more;
+    this.#count(at, calls, status === 'failed' || status === 'rejected' ? calls : 0);
+  }
+
+  #count(at: number, finished: number, failed: number): void {
     const number = Math.floor(at / bucketMs);
     let bucket = this.#buckets.find((one) => one.number === number);
     if (!bucket) {
@@ -124,65 +138,16 @@ export class CallStore {
       this.#buckets.sort((one, other) => one.number - other.number);
       if (this.#buckets.length > bucketsMax) this.#buckets.shift();
     }
-    bucket.finished += 1 + more;
-    if (status === 'failed' || status === 'rejected') bucket.failed += 1 + more;
+    bucket.finished += finished;
+    bucket.failed += failed;
   }
 }
 
-interface RowContext {
-  before: CallRow | undefined;
-  at: number;
-  isEnd: boolean;
-}
-
-function rowOf(id: string, data: EventView['data'], { before, at, isEnd }: RowContext): CallRow {
-  const text = (value: unknown, fallback: string) => (typeof value === 'string' ? value : fallback);
-  const textOrNull = (value: unknown) => (typeof value === 'string' ? value : null);
-  const number = (value: unknown) => (typeof value === 'number' ? value : null);
-  const totalMs = isEnd ? number(data.total_ms) : null;
-  return {
-    id,
-    at: before?.at ?? at - (totalMs ?? 0),
-    status: isEnd ? text(data.status, 'unknown') : 'running',
-    errorCode: textOrNull(data.error_code),
-    model: text(data.model, before?.model ?? ''),
-    provider: textOrNull(data.provider) ?? before?.provider ?? null,
-    key: textOrNull(data.key) ?? before?.key ?? null,
-    endpoint: text(data.endpoint, before?.endpoint ?? ''),
-    inputTokens: number(data.input_tokens) ?? before?.inputTokens ?? 0,
-    outputTokens: number(data.output_tokens) ?? before?.outputTokens ?? 0,
-    costUsd: data.cost_usd === undefined ? (before?.costUsd ?? null) : textOrNull(data.cost_usd),
-    ttftMs: number(data.ttft_ms) ?? before?.ttftMs ?? null,
-    totalMs,
-    reason: textOrNull(data.message),
-    more: number(data.more) ?? 0,
-    address: textOrNull(data.address),
-  };
-}
-
-/** What the provider of the last attempt said, if the request failed. */
-function failureOf({ status, attempts }: TraceView): string | null {
-  return status === 'failed' ? (attempts.findLast(({ message }) => message)?.message ?? null) : null;
-}
-
-function rowOfTrace(trace: TraceView): CallRow {
-  const { request_id: id, status, error_code: errorCode, model, provider, key, endpoint } = trace;
-  return {
-    id,
-    at: Date.parse(trace.created_at),
-    status,
-    errorCode,
-    model: model ?? '',
-    provider,
-    key,
-    endpoint,
-    inputTokens: trace.tokens.input,
-    outputTokens: trace.tokens.output,
-    costUsd: trace.cost?.total_usd ?? null,
-    ttftMs: trace.timings.first_token_ms,
-    totalMs: trace.timings.total_ms,
-    reason: trace.rejection?.message ?? failureOf(trace),
-    more: trace.rejection?.more ?? 0,
-    address: trace.rejection?.address ?? null,
-  };
+/** What of the event `calls.digest` is used. */
+interface Digest {
+  finished: number;
+  statuses: Record<string, number>;
+  rows: EventView['data'][];
+  running: number;
+  running_rows: EventView['data'][];
 }

@@ -1,4 +1,5 @@
 import type { LineEdit } from '../text/line-edit.ts';
+import type { FormDialog } from './form.ts';
 
 /** A completion of the line. */
 export interface Candidate {
@@ -39,7 +40,7 @@ export interface ConfirmDialog {
   onCancel?(): void;
 }
 
-export type Dialog = LineDialog | ConfirmDialog;
+export type Dialog = LineDialog | ConfirmDialog | FormDialog;
 
 export function lineDialog(options: Omit<LineDialog, 'kind' | 'error' | 'isBusy'>): LineDialog {
   return { kind: 'line', error: undefined, isBusy: false, ...options };

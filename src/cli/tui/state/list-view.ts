@@ -2,14 +2,27 @@ import type { SseEvent } from '../../../shared/sse.ts';
 import type { Screen } from '../screens/screen.ts';
 import type { Connection } from '../services/follower.ts';
 import type { Services } from '../services/services.ts';
-import { noPaint } from '../text/render-options.ts';
+import { isNumeric, type Sort, shownTitles, sortedRows } from '../text/list-table.ts';
+import { noPaint, type RenderOptions } from '../text/render-options.ts';
+
+/** Rows that match a query, as far as they were fetched. */
+export interface Found {
+  query: string;
+  rows: unknown[];
+  /** Where the next page starts; null if there is none. */
+  next: string | null;
+}
 
 /** The state of one screen: its rows, selection, filter, marks and pause. */
 export class ListView {
   readonly screen: Screen;
-  tab = 0;
+  tab: number;
   /** A leading `!` inverts it. */
   filter = '';
+  /** Undefined in the order in which they were loaded. */
+  sort: Sort | undefined;
+  /** What the daemon found for a query, in place of the rows. */
+  found: Found | undefined;
   readonly marks = new Set<string>();
   /** Why the rows could not be loaded, for the user. */
   failure: string | undefined;
@@ -29,10 +42,12 @@ export class ListView {
   #selected: string | undefined;
   #index = 0;
   #top = 0;
+  #sortCache: { from: unknown[]; sort: Sort; rows: unknown[] } | undefined;
   #filterCache: { from: unknown[]; filter: string; rows: unknown[] } | undefined;
 
   constructor(screen: Screen, services: Services) {
     this.screen = screen;
+    this.tab = screen.firstTab ?? 0;
     this.#services = services;
   }
 
@@ -54,11 +69,53 @@ export class ListView {
   }
 
   #current(): unknown[] {
-    return this.screen.live?.(this.#services) ?? this.#loaded;
+    return this.found?.rows ?? this.screen.live?.(this.#services) ?? this.#loaded;
   }
 
-  /** The rows that match the filter. */
+  /** The rows that match the filter, in the order of the sorting. */
   rows(): unknown[] {
+    const rows = this.#filtered();
+    const { sort } = this;
+    const column = sort && this.screen.columns(this.tab).find(({ title }) => title === sort.column);
+    if (!column) return rows;
+    if (this.#sortCache?.from !== rows || this.#sortCache.sort !== sort)
+      this.#sortCache = { from: rows, sort, rows: sortedRows(rows, column, sort, this.#textOptions()) };
+    return this.#sortCache.rows;
+  }
+
+  /** Sorts by the next column that is shown in this width, after the last one by none. Of numbers, the largest come first. */
+  sortNext(width: number): void {
+    const titles = shownTitles(this.screen.columns(this.tab), width);
+    const at = this.sort ? titles.indexOf(this.sort.column) : -1;
+    this.sortBy(titles[at + 1]);
+  }
+
+  /** Sorts by a column; again, in the other direction. */
+  sortBy(title: string | undefined): void {
+    const column = this.screen.columns(this.tab).find((one) => one.title === title);
+    if (!column) this.sort = undefined;
+    else if (this.sort?.column === column.title) this.reverseSort();
+    else this.sort = { column: column.title, isDescending: isNumeric(column, this.allRows()) };
+    this.select(0);
+  }
+
+  reverseSort(): void {
+    if (this.sort) this.sort = { ...this.sort, isDescending: !this.sort.isDescending };
+  }
+
+  /** Asks the daemon for the rows of a query, or for the next page of them. */
+  async find(query: string, { isNext = false }: { isNext?: boolean } = {}): Promise<void> {
+    const before = isNext ? this.found : undefined;
+    const options = { after: before?.next ?? undefined, sort: this.sort };
+    const { rows = [], next = null } = (await this.screen.find?.run(query, this.#services, options)) ?? {};
+    // Another query may have been asked meanwhile.
+    if (before && this.found !== before) return;
+    this.found = { query, rows: [...(before?.rows ?? []), ...rows], next };
+    this.#paused = undefined;
+    if (!before) this.select(0);
+  }
+
+  #filtered(): unknown[] {
     const from = this.allRows();
     if (this.filter === '' || this.filter === '!') return from;
     if (this.#filterCache?.from !== from || this.#filterCache.filter !== this.filter) {
@@ -157,11 +214,13 @@ export class ListView {
     this.loadedAt = undefined;
     this.#selected = undefined;
     this.#index = 0;
+    this.sort = undefined;
     this.marks.clear();
   }
 
   /** Loads the rows; a failure is formatted by `explain` and kept in `failure`. */
   async load(explain: (error: unknown) => string): Promise<void> {
+    if (this.found) return this.#findAgain(explain);
     if (!this.screen.load || this.isLoading) return;
     this.isLoading = true;
     this.#pending = [];
@@ -183,11 +242,25 @@ export class ListView {
     this.loadedAt = this.#services.now();
   }
 
+  async #findAgain(explain: (error: unknown) => string): Promise<void> {
+    const { query = '' } = this.found ?? {};
+    try {
+      await this.find(query);
+      this.failure = undefined;
+    } catch (error) {
+      this.failure = explain(error);
+    }
+  }
+
+  #textOptions(): RenderOptions {
+    return { width: 40, paint: noPaint, isPlain: true, now: this.#services.now() };
+  }
+
   /** The filter searches the text that is on the screen. */
   #matches(row: unknown): boolean {
     const isInverted = this.filter.startsWith('!');
     const wanted = (isInverted ? this.filter.slice(1) : this.filter).toLowerCase();
-    const options = { width: 40, paint: noPaint, isPlain: true, now: this.#services.now() };
+    const options = this.#textOptions();
     const cells = this.screen.columns(this.tab).map((column) => column.text(row, options));
     const text = [this.screen.idOf(row), ...cells].join(' ').toLowerCase();
     return text.includes(wanted) !== isInverted;

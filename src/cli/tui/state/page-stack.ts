@@ -1,4 +1,4 @@
-import type { Page, TurnsOfPage } from '../screens/screen.ts';
+import type { Page, PageTab, TurnsOfPage } from '../screens/screen.ts';
 
 /** A text that is searched for on a page. */
 export interface PageSearch {
@@ -24,6 +24,9 @@ export interface OpenPage {
   isMoved: boolean;
   isUnfolded: boolean;
   search: PageSearch | undefined;
+  /** The tab that is shown, and the form of it. */
+  tab: number;
+  form: number;
   /** Aborted when the page closes. */
   readonly closing: AbortController;
   /** The lines that were last rendered. */
@@ -38,6 +41,17 @@ export interface RenderedPage {
   isUnfolded: boolean;
   lines: string[];
   turns: TurnsOfPage | undefined;
+}
+
+/** The tab of a page that is shown; undefined if it has none. */
+export function tabOf({ page, tab }: OpenPage): PageTab | undefined {
+  return page.tabs?.[Math.min(tab, page.tabs.length - 1)];
+}
+
+/** The form in which the tab is shown. */
+export function formOf(opened: OpenPage): string | undefined {
+  const { forms } = tabOf(opened) ?? {};
+  return forms?.[opened.form % forms.length];
 }
 
 /** The pages over the list, the front one last. */
@@ -58,6 +72,8 @@ export class PageStack {
       isMoved: false,
       isUnfolded: false,
       search: undefined,
+      tab: 0,
+      form: 0,
       closing: new AbortController(),
     };
     this.#pages.push(opened);

@@ -1,3 +1,4 @@
+import type { AlertFiring } from '../../../shared/contract/alerts.ts';
 import type { WhisperThread } from '../../../shared/contract/whispers.ts';
 import { type BindingsByScreen, type CommandName, isCommandName } from '../keys/bindings.ts';
 import { Observable } from '../observable.ts';
@@ -7,7 +8,7 @@ import type { Services } from '../services/services.ts';
 import { noPaint, type RenderOptions } from '../text/render-options.ts';
 import type { Dialog } from './dialog.ts';
 import { ListView } from './list-view.ts';
-import { type OpenPage, PageStack } from './page-stack.ts';
+import { type OpenPage, PageStack, tabOf } from './page-stack.ts';
 
 interface TuiOptions {
   screens: Screen[];
@@ -16,8 +17,8 @@ interface TuiOptions {
   isPlain: boolean;
   /** Formats a failure as one line. */
   explain(error: unknown): string;
-  /** Copies text to the clipboard. */
-  copy(text: string): void;
+  /** Copies text to the clipboard; false if it is too long for that. */
+  copy(text: string): boolean;
   quit(): void;
   suspend(): void;
   redraw(): void;
@@ -26,11 +27,23 @@ interface TuiOptions {
   browse(address: string): boolean;
 }
 
+/** A part of the last frame that can be clicked, in cells from the upper left. */
+export interface ClickTarget {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  /** With the cell that was clicked, from the upper left of the target. */
+  press(at: { x: number; y: number }): void;
+}
+
 /** What the header shows about the account; unknown members are left out. */
 export interface AccountFacts {
   workspace?: string;
   /** Null if the workspace does not pay in advance. */
   balanceUsd?: string | null;
+  /** Alerts that fire, the newest first. */
+  firing?: readonly Pick<AlertFiring, 'alert' | 'message'>[];
 }
 
 /** Background changes redraw at most this often; keys redraw immediately. */
@@ -43,9 +56,10 @@ export type Pane = 'list' | 'screens' | 'preview';
 /** Commands that act on the list alone: behind a page, their effect could not be seen. */
 export const listCommands: ReadonlySet<CommandName> = new Set([
   'conversation',
-  'next-pane',
   'previous-pane',
   'pause',
+  'sort',
+  'sort-reverse',
 ]);
 
 /** Everything on the screen. Actions change it, components render it. */
@@ -65,6 +79,10 @@ export class TuiState extends Observable {
   account: AccountFacts = {};
   /** How many rows a page of the list has; set when it is rendered. */
   pageRows = 10;
+  /** Where the list has its titles, from the top of its pane, and which rows are visible below; set when it is rendered. */
+  listArea: { titleAt: number; top: number; count: number; width: number } | undefined;
+  /** Set when the frame is drawn; where two of them overlap, the last one counts. */
+  targets: ClickTarget[] = [];
   readonly #reloads = new Map<object, ReturnType<typeof setTimeout>>();
 
   constructor(options: TuiOptions) {
@@ -135,8 +153,30 @@ export class TuiState extends Observable {
         onEvent: () => this.reloadPageSoon(),
       });
     }
+    this.#loadTab(opened);
     this.changed();
     return opened;
+  }
+
+  /** Shows a tab of a page, from its beginning. */
+  showTab(opened: OpenPage, tab: number, form = 0): void {
+    Object.assign(opened, { tab, form, top: 0, isMoved: false, isUnfolded: false, search: undefined });
+    opened.rendered = undefined;
+    this.#loadTab(opened);
+  }
+
+  #loadTab(opened: OpenPage): void {
+    const loading = tabOf(opened)?.load?.();
+    if (loading) this.refreshAfter(opened, loading);
+  }
+
+  /** Shows a page again once something is fetched for it. */
+  refreshAfter(opened: OpenPage, loading: Promise<void>): void {
+    this.attempt(async () => {
+      await loading;
+      opened.rendered = undefined;
+      this.changed({ soon: true });
+    });
   }
 
   /** Reloads the front page; if that fails, it stays as it is. */
@@ -171,6 +211,10 @@ export class TuiState extends Observable {
     const { screen } = this.view;
     const { front } = this.pages;
     if (front && listCommands.has(command)) return false;
+    if (command === 'next-pane') return !front || tabOf(front)?.forms !== undefined;
+    if (command === 'next-row' || command === 'previous-row') return front?.isOfRow === true;
+    if (command === 'compare') return screen.compare !== undefined;
+    if (command === 'copy-curl') return front?.page.curl !== undefined;
     if (command === 'open' && front) return front.rendered?.turns?.hasFolds === true;
     if (command === 'next-match' || command === 'previous-match') return front?.search !== undefined;
     if (command === 'compose') return screen.compose !== undefined;

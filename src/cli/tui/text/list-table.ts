@@ -1,5 +1,7 @@
 import { escapeCell } from '../../output/escape-controls.ts';
 import type { Style } from '../../output/style.ts';
+import type { Cell, Column } from '../../output/table.ts';
+import { cutToWidth } from '../../output/width.ts';
 import { fitCell } from './cells.ts';
 import type { RenderOptions } from './render-options.ts';
 
@@ -16,6 +18,64 @@ export interface ListColumn<Row> {
   isChart?: true;
   text(row: Row, options: RenderOptions): string;
   style?(row: Row): Style | undefined;
+  /** What rows are sorted by; by default the text. Null comes last. */
+  value?(row: Row): Cell;
+}
+
+/** How rows are sorted. */
+export interface Sort {
+  /** The title of the column. */
+  column: string;
+  isDescending: boolean;
+}
+
+/** A column of a command's table as one of a list. */
+export function listColumn<Row, Source>(
+  { title, label, value, show, style, align }: Column<Source>,
+  of: (row: Row) => Source,
+  layout: Pick<ListColumn<Row>, 'width' | 'grows' | 'spare'> & { title?: string },
+): ListColumn<Row> {
+  return {
+    title: label ?? title.replace(/_(ms|usd|at)$/, '').replaceAll('_', ' '),
+    ...(align && { align }),
+    ...layout,
+    text: (row) => show?.(of(row)) ?? String(value(of(row)) ?? '–'),
+    value: (row) => value(of(row)),
+    ...(style && { style: (row) => style(of(row)) }),
+  };
+}
+
+/** Rows by the values of a column: numbers by size, also those in texts; rows without a value last. */
+export function sortedRows(
+  rows: readonly unknown[],
+  column: ListColumn<unknown>,
+  { isDescending }: Sort,
+  options: RenderOptions,
+): unknown[] {
+  const valued = rows.map((row) => {
+    const value = column.value ? (column.value(row) ?? null) : column.text(row, options);
+    const number =
+      typeof value === 'number' ? value : value === null || value === '' ? Number.NaN : Number(value);
+    return { row, value, number };
+  });
+  const sign = isDescending ? -1 : 1;
+  valued.sort((one, other) => {
+    if (one.value === null || other.value === null)
+      return Number(one.value === null) - Number(other.value === null);
+    if (!Number.isNaN(one.number) && !Number.isNaN(other.number)) return sign * (one.number - other.number);
+    return sign * collator.compare(String(one.value), String(other.value));
+  });
+  return valued.map(({ row }) => row);
+}
+
+const collator = new Intl.Collator('en', { numeric: true });
+
+/** Whether a column has numbers, of which the largest are looked for. */
+export function isNumeric(column: ListColumn<unknown>, rows: readonly unknown[]): boolean {
+  const value = rows.map((row) => column.value?.(row)).find((one) => one !== null && one !== undefined);
+  return (
+    typeof value === 'number' || (typeof value === 'string' && value !== '' && !Number.isNaN(Number(value)))
+  );
 }
 
 const gap = '  ';
@@ -55,11 +115,35 @@ function placeColumns<Row>(columns: ListColumn<Row>[], width: number): PlacedCol
   });
 }
 
+/** The titles of the columns that fit. */
+export function shownTitles(columns: ListColumn<unknown>[], width: number): string[] {
+  return placeColumns(columns, width).map(({ column }) => column.title);
+}
+
+/** Which column is at a cell of a line; undefined between them. */
+export function columnAt(columns: ListColumn<unknown>[], width: number, cell: number): string | undefined {
+  let from = signsWidth;
+  for (const { column, width: own } of placeColumns(columns, width)) {
+    if (cell >= from && cell < from + own) return column.title;
+    from += own + gap.length;
+  }
+  return undefined;
+}
+
 /** The column titles. */
-export function titleRow(columns: ListColumn<unknown>[], { width, paint }: RenderOptions): string {
-  const cells = placeColumns(columns, width).map(({ column, width: cellWidth }) =>
-    fitCell(column.title.toUpperCase(), cellWidth, { align: column.align }),
-  );
+export function titleRow(
+  columns: ListColumn<unknown>[],
+  { width, paint }: RenderOptions,
+  sort?: Sort | undefined,
+): string {
+  const cells = placeColumns(columns, width).map(({ column, width: cellWidth }) => {
+    const title = column.title.toUpperCase();
+    if (column.title !== sort?.column) return fitCell(title, cellWidth, { align: column.align });
+    // The sign must not be cut off.
+    return fitCell(`${cutToWidth(title, cellWidth - 1)}${sort.isDescending ? '▼' : '▲'}`, cellWidth, {
+      align: column.align,
+    });
+  });
   return paint('bold', fitCell(' '.repeat(signsWidth) + cells.join(gap), width));
 }
 

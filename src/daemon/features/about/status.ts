@@ -22,7 +22,13 @@ export interface StatusDeps {
   health: Pick<Health, 'hostBenches'>;
   settings: { readonly defaultModel: string | undefined };
   providers: ReadonlyMap<string, { description: ProviderDescription }>;
-  storage: { state(): { writable: boolean; reason: string | undefined } };
+  storage: {
+    state(): { writable: boolean; reason: string | undefined };
+    /** The server of the database, as it was at the start; undefined without one. */
+    server:
+      | { address: string; version: string; schemaVersion: number; warnings: readonly string[] }
+      | undefined;
+  };
   vault: Pick<Vault, 'status'>;
   backendState: () => Promise<DaemonStatus['wallet']>;
   process: ProcessFacts;
@@ -71,7 +77,7 @@ export function statusReaders(deps: StatusDeps) {
         uptime_ms: Math.round(elapsed() - startedElapsed),
         data_dir: process.dataFolder,
         ...model,
-        storage: { writable, reason: reason ?? null },
+        storage: { writable, reason: reason ?? null, ...databaseStatus(storage.server) },
         vault: { state, store, reason: vaultReason },
         wallet: await deps.backendState(),
         providers: states,
@@ -87,5 +93,14 @@ export function statusReaders(deps: StatusDeps) {
         providers: states.map(({ name, state, models }) => ({ name, state, models })),
       };
     },
+  };
+}
+
+function databaseStatus(server: StatusDeps['storage']['server']) {
+  if (server === undefined) return { engine: 'sqlite' as const, server: null };
+  const { schemaVersion, warnings, ...others } = server;
+  return {
+    engine: 'postgresql' as const,
+    server: { ...others, schema_version: schemaVersion, warnings: [...warnings] },
   };
 }

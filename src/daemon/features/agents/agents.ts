@@ -14,7 +14,7 @@ import type { AgentRecord, AgentsStore } from './store.ts';
 /** A reload changes the members. */
 export interface SignUpSettings {
   isOpen: boolean;
-  /** Bits. */
+  /** Bits of the proof of work. */
   difficulty: number;
   perAddress: number;
 }

@@ -1,2 +1,2 @@
-export { createAgents, type SignUpSettings } from './agents.ts';
+export { createAgents } from './agents.ts';
 export { agentHandlers, agentKeyView } from './handlers.ts';

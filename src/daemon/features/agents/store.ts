@@ -17,7 +17,7 @@ export interface SignUp {
   /** Of the agent's workspace. */
   slug: string;
   challenge: { text: string; expiresAt: number };
-  /** UTC. */
+  /** In UTC: `2026-11-21`. */
   day: string;
   /** Where the sign-up came from, and how many a day are accepted from there. */
   origins: readonly { origin: string; max: number }[];

@@ -56,10 +56,10 @@ export class Schedules {
     this.#waker = new AbortController();
   }
 
-  /** Reports the runs that an earlier daemon had claimed but not started. */
-  async recover(): Promise<void> {
+  /** Reports the runs that a daemon which is gone had claimed but not started. */
+  async takeOver(daemon: number): Promise<void> {
     const { store } = this.#deps;
-    for (const occurrence of await store.endLeftClaims()) this.#report(occurrence);
+    for (const occurrence of await store.endLeftClaims(daemon)) this.#report(occurrence);
   }
 
   /** Starts runs as they become due, until aborted. */

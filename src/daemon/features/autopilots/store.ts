@@ -100,8 +100,8 @@ export interface AutopilotsStore {
   claim(claim: Claim): Promise<boolean>;
   /** Ends a claim: its run was started, or was not for a reason. */
   endClaim(id: string, reason: OccurrenceRecord['reason']): Promise<void>;
-  /** Ends the claims of an earlier daemon: those without a run become missed, and are returned. */
-  endLeftClaims(): Promise<OccurrenceRecord[]>;
+  /** Ends the claims of a daemon that is gone: those without a run become missed, and are returned. */
+  endLeftClaims(daemon: number): Promise<OccurrenceRecord[]>;
   /** The missed and skipped times, newest first. The latest 200 of each autopilot are stored. */
   notRun(autopilotId: string, page: { workspaceId: string; limit: number }): Promise<OccurrenceRecord[]>;
 }

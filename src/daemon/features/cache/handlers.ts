@@ -1,7 +1,6 @@
 import { clearCache, getCache } from '../../../shared/contract/cache.ts';
-import { ApiError } from '../../../shared/errors.ts';
 import { type Handler, implement, type KeyOrLogin, keyOrLogin } from '../../handler.ts';
-import type { Workspaces } from '../workspaces/index.ts';
+import { managedWorkspace, type Workspaces } from '../workspaces/index.ts';
 import type { CacheSettings } from './caching-router.ts';
 import type { CacheStore } from './store.ts';
 
@@ -13,13 +12,8 @@ interface CacheHandlersDeps {
 
 /** The endpoints with which owners and admins of a workspace inspect and clear its cache. */
 export function cacheHandlers({ store, workspaces, settings }: CacheHandlersDeps): Handler[] {
-  const workspaceFor = async (caller: KeyOrLogin, workspace: string): Promise<string> => {
-    const membership = await workspaces.membership(caller, workspace);
-    if (membership && membership.role !== 'member') return membership.workspaceId;
-    throw new ApiError('permission', {
-      message: 'Only owners and admins of a workspace can manage its cache.',
-    });
-  };
+  const workspaceFor = (caller: KeyOrLogin, workspace: string): Promise<string> =>
+    managedWorkspace(workspaces, { caller, workspace, action: 'manage its cache' });
   return [
     implement(getCache, async ({ caller, params }) => ({
       object: 'cache',

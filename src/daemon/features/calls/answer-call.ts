@@ -25,6 +25,11 @@ interface AnswerFormat {
   responseId?: string;
   /** Stores the answer, after its settlement. */
   keep?: (settled: Settled) => Promise<void>;
+  /**
+   * Deletes what `keep` stored of a call that could not be settled. With it, `keep` begins with the settlement, so that one commit
+   * has both.
+   */
+  discard?: () => Promise<void>;
   /** Stores an answer that failed or was canceled. */
   keepCutShort?: (end: CutShort) => Promise<void>;
 }
@@ -59,8 +64,9 @@ interface WholeOptions<Reply> {
 export async function* relayStream(
   deps: Pick<CallDeps, 'log'>,
   started: StartedCall,
-  { renderer, responseId, keep, keepCutShort }: StreamFormat,
+  format: StreamFormat,
 ): AsyncGenerator<string> {
+  const { renderer, responseId, keepCutShort } = format;
   const { meter, answer, capture } = started;
   meter.responseId = responseId ?? null;
   let head = '';
@@ -81,8 +87,7 @@ export async function* relayStream(
       }
       meter.saveProgress();
     }
-    const settled = await meter.settle(answeredReason(started));
-    await keep?.(settled);
+    const settled = await settleAndKeep(started, answeredReason(started), format);
     started.finishRoute({ outputTokens: settled.tokens.output });
     const end = head + renderer.finish(settled);
     capture?.answered(end);
@@ -132,7 +137,11 @@ export async function answerWhole<Reply>(
     if (capture && reply instanceof RelayReply) capture.answered(reply.body);
     return reply;
   };
-  const settle = async (reason: SettleReason, render: (settled: Settled) => Reply) => {
+  const settle = async (
+    reason: SettleReason,
+    render: (settled: Settled) => Reply,
+    keeping: Pick<AnswerFormat, 'keep' | 'discard'> = {},
+  ) => {
     let recorded: Reply | undefined;
     const answer =
       slot &&
@@ -140,7 +149,7 @@ export async function answerWhole<Reply>(
         recorded = render(settled);
         return slot.record(recorded);
       });
-    const settled = await meter.settle({ ...reason, ...(answer && { answer }) });
+    const settled = await settleAndKeep(started, { ...reason, ...(answer && { answer }) }, keeping);
     const reply = () => (recorded === undefined || format.hasChanged?.() ? render(settled) : recorded);
     return { settled, reply };
   };
@@ -148,8 +157,7 @@ export async function answerWhole<Reply>(
     const reading = readWhole(started, format);
     if (reading) await reading;
     format.check?.();
-    const { settled, reply } = await settle(answeredReason(started), format.render);
-    await format.keep?.(settled);
+    const { settled, reply } = await settle(answeredReason(started), format.render, format);
     started.finishRoute(started.answer.kind === 'embeddings' ? {} : { outputTokens: settled.tokens.output });
     return kept(reply());
   } catch (cause) {
@@ -169,6 +177,34 @@ export async function answerWhole<Reply>(
     started.release();
     if (started.answer.kind === 'stream') started.abort.abort('over');
     if (!meter.isSettled) await meter.settle({ status: 'canceled', httpStatus: null }).catch(() => {});
+  }
+}
+
+/** Settles a call and stores its answer. */
+async function settleAndKeep(
+  { meter }: StartedCall,
+  reason: SettleReason,
+  { keep, discard }: Pick<AnswerFormat, 'keep' | 'discard'>,
+): Promise<Settled> {
+  if (keep === undefined || discard === undefined) {
+    const settled = await meter.settle(reason);
+    await keep?.(settled);
+    return settled;
+  }
+  let keeping: Promise<void> | undefined;
+  // Called while the settlement is queued, if this is what settles the call.
+  const answer = (settled: Settled) => {
+    keeping = keep(settled);
+    keeping.catch(() => {});
+    return reason.answer?.(settled);
+  };
+  try {
+    const settled = await meter.settle({ ...reason, answer });
+    await (keeping ?? keep(settled));
+    return settled;
+  } catch (error) {
+    if (keeping) await keeping.then(discard).catch(() => {});
+    throw error;
   }
 }
 

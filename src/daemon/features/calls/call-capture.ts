@@ -1,3 +1,5 @@
+import type { CallLabels } from '../../../shared/call-labels.ts';
+import type { Identified } from '../../handler.ts';
 import type { AttemptsCapture } from '../upstreams/upstream.ts';
 import type { ModelCall } from './call-observer.ts';
 
@@ -13,7 +15,20 @@ export interface CallCapture extends AttemptsCapture {
   ended(): void;
 }
 
+/** A request that is no model call, such as one for a decision. */
+export interface CapturedRequest {
+  caller: Identified;
+  requestId: string;
+  /** The path of the endpoint. */
+  endpoint: string;
+  labels: Pick<CallLabels, 'user' | 'conversation'>;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: Uint8Array | string;
+}
+
 export interface Captures {
   /** Undefined for a call whose content is not kept. */
   begin(call: ModelCall): CallCapture | undefined;
+  /** The same for a request that is no model call. */
+  beginRequest(request: CapturedRequest): CallCapture | undefined;
 }

@@ -6,6 +6,8 @@ import type { PaidCalls } from '../payment-required/index.ts';
 import type { Router } from '../routing/index.ts';
 import type { Captures } from './call-capture.ts';
 import type { CallObserver } from './call-observer.ts';
+import type { HasHardBudget } from './key-policy.ts';
+import type { RunningCalls } from './running-calls.ts';
 import type { Sealer } from './sealing.ts';
 import type { SilentStarts } from './silent-starts.ts';
 
@@ -25,8 +27,12 @@ export interface CallDeps {
   silentStarts: SilentStarts;
   /** Whether a workspace pays in advance. */
   isPrepaid?: (workspaceId: string) => boolean;
+  /** Whether a budget could reject a call. */
+  hasHardBudget?: HasHardBudget;
   /** Offers invoices for calls that the balance does not cover. */
   paidCalls?: Pick<PaidCalls, 'offer' | 'accept'>;
+  /** Where running calls can be found, to cancel them. */
+  running?: RunningCalls;
   /** Keeps the content of calls. */
   captures?: Captures;
   /** Observers of all calls. */

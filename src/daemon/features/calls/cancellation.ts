@@ -2,12 +2,19 @@ import { ApiError } from '../../../shared/errors.ts';
 import { CallAbortController, whenAborted } from '../../../shared/when-aborted.ts';
 import type { Identified } from '../../handler.ts';
 import type { CallStatus } from '../metering/index.ts';
+import type { RunningCalls } from './running-calls.ts';
 
 /** The reason why a call was canceled before its answer was complete. */
-export type CancelReason = 'client-left' | 'stopped' | 'draining' | 'revoked' | 'expired';
+export type CancelReason = 'client-left' | 'canceled' | 'stopped' | 'draining' | 'revoked' | 'expired';
 
-/** Joins everything that can cancel a call into one signal: the client, a stop of the daemon, the end of its key. */
-export function watchCancellation({ signal, caller }: { signal: AbortSignal; caller: Identified }) {
+interface Cancelable {
+  requestId: string;
+  signal: AbortSignal;
+  caller: Identified;
+}
+
+/** Joins everything that can cancel a call into one signal: the client, an admin, a stop of the daemon, the end of its key. */
+export function watchCancellation({ requestId, signal, caller }: Cancelable, running?: RunningCalls) {
   const abort = new CallAbortController();
   let reason: CancelReason | undefined;
   const cancel = (cause: CancelReason) => {
@@ -17,7 +24,10 @@ export function watchCancellation({ signal, caller }: { signal: AbortSignal; cal
   const releaseSignal = whenAborted(signal, () => cancel(reasonOf(signal)));
   const { revoked } = caller;
   const releaseRevoked = whenAborted(revoked, () => cancel(isExpiry(revoked.reason) ? 'expired' : 'revoked'));
+  const { workspaceId } = caller;
+  const forget = running?.add(requestId, { workspaceId, cancel: () => cancel('canceled') });
   const release = () => {
+    forget?.();
     releaseSignal();
     releaseRevoked();
   };
@@ -56,6 +66,9 @@ export function cancellationError(reason: CancelReason): ApiError {
     return new ApiError('limit_reached', { param: 'limits.expires_at', message: 'The key has expired.' });
   }
   if (reason === 'draining') return new ApiError('unavailable', { message: 'The daemon is stopping.' });
+  if (reason === 'canceled') {
+    return new ApiError('conflict', { message: 'An owner or admin of the workspace canceled the call.' });
+  }
   if (reason === 'stopped') return new ApiError('conflict', { message: 'The run was stopped.' });
   return new ApiError('unavailable', { message: 'The client left.' });
 }

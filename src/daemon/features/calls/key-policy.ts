@@ -1,3 +1,4 @@
+import { type CallLabels, noLabels } from '../../../shared/call-labels.ts';
 import type { ActionName } from '../../../shared/contract/key-limits.ts';
 import { decisionPaths } from '../../../shared/decision-paths.ts';
 import { ApiError } from '../../../shared/errors.ts';
@@ -50,29 +51,43 @@ export interface EnforcedPolicy {
   isPrepaid: boolean;
 }
 
+interface PolicyDeps {
+  isPrepaid?: ((workspaceId: string) => boolean) | undefined;
+  hasHardBudget?: HasHardBudget | undefined;
+}
+
+/** Whether calls of a caller with these labels could be rejected by a budget. */
+export type HasHardBudget = (caller: Identified, labels: CallLabels) => boolean;
+
+type PolicyCall = Pick<ModelCall, 'caller' | 'inference' | 'options'> & Partial<Pick<ModelCall, 'labels'>>;
+
 /**
  * Returns the limits of a call's key and workspace. Fails with `invalid_request` when the body, which a provider with
  * the same format gets unchanged, would let the provider bypass them.
  */
 export function enforceKeyPolicy(
-  { isPrepaid }: { isPrepaid?: ((workspaceId: string) => boolean) | undefined },
-  { caller, inference, options }: Pick<ModelCall, 'caller' | 'inference' | 'options'>,
+  { isPrepaid, hasHardBudget }: PolicyDeps,
+  { caller, inference, options, labels = noLabels }: PolicyCall,
 ): EnforcedPolicy {
   const { body } = inference;
+  const ofKey = capsOf(policyOf(caller));
+  const isBudgeted = hasHardBudget?.(caller, labels) ?? false;
   const policy = {
-    caps: capsOf(policyOf(caller)),
+    caps: isBudgeted ? { ...ofKey, isSpendCapped: true } : ofKey,
     isPrepaid: isPrepaid?.(caller.workspaceId) ?? false,
+  };
+  const placeOf = (ofKeys: string) => {
+    if (policy.isPrepaid) return 'in prepaid workspaces';
+    return isBudgeted ? 'within a hard budget' : ofKeys;
   };
   const isCostLimited = limitsCost(policy) && options.pay !== 'mine';
   if (isCostLimited || (policy.caps.models?.length ?? 0) > 0) {
     const chosen = routingMembers.find((name) => body[name] !== undefined && body[name] !== null);
-    const where = policy.isPrepaid
-      ? 'in prepaid workspaces'
-      : 'for keys with a model, price or spending limit';
+    const where = placeOf('for keys with a model, price or spending limit');
     if (chosen) throw invalid(chosen, `\`${chosen}\` is not allowed ${where}.`);
   }
   if (!isCostLimited) return policy;
-  const where = policy.isPrepaid ? 'in prepaid workspaces' : 'for keys with a price or spending limit';
+  const where = placeOf('for keys with a price or spending limit');
   const { service_tier: tier } = body;
   if (tier !== undefined && tier !== null && !standardTiers.has(String(tier))) {
     throw invalid('service_tier', `Only standard service tiers are allowed ${where}.`);

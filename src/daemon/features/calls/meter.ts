@@ -1,4 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
+import { estimateTokens } from '../../../shared/estimate-tokens.ts';
 import { type Cost, costOf, noCost, pricesFor, type Tokens } from '../../../shared/money.ts';
 import type { SlotAnswer } from '../idempotency/index.ts';
 import type { CallOutcome, CallStatus, CallTrace, UsageRecord } from '../metering/index.ts';
@@ -8,7 +9,7 @@ import type { Dropped } from '../upstreams/upstream.ts';
 import type { CallProgress } from './call-observer.ts';
 import { HeldCall, type HeldCallOptions } from './held-call.ts';
 import type { Output } from './output-items.ts';
-import { estimateTokens, noTokens, tokensMax } from './pricing/cost-bound.ts';
+import { noTokens, tokensMax } from './pricing/cost-bound.ts';
 import type { Settled } from './renderer.ts';
 import { serviceAnswer } from './service-member.ts';
 

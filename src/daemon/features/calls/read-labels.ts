@@ -15,9 +15,14 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
  * Reads the labels of a call. Those meant for the gateway were checked by the contract; a user or conversation that the body
- * names for a provider never fails a call, and is cut if it is too long.
+ * names for a provider never fails a call, and is cut if it is too long. A conversation without a name is named after its
+ * first response.
  */
-export function readLabels(headers: Headers, body: LabellingBody = {}): CallLabels {
+export function readLabels(
+  headers: Headers,
+  body: LabellingBody = {},
+  firstResponseId: string | null = null,
+): CallLabels {
   const { service } = body;
   const tags = textIn(headers, 'x-service-tags');
   const session = sessionIn(body.metadata);
@@ -36,7 +41,7 @@ export function readLabels(headers: Headers, body: LabellingBody = {}): CallLabe
       service?.thread ??
       threadIn(body.conversation) ??
       session?.conversation ??
-      null,
+      firstResponseId,
     tags: tags === undefined ? (service?.tags ?? noTags) : parseTags(tags),
     replayOf: textIn(headers, 'x-service-replay-of') ?? service?.replay_of ?? null,
   };

@@ -51,7 +51,7 @@ export async function startCall<Format>(
   const { inference } = call;
   const capture = deps.captures?.begin(call);
   const { meter, budget } = await admit(deps, call, capture);
-  const { abort, canceled, release } = watchCancellation(call);
+  const { abort, canceled, release } = watchCancellation(call, deps.running);
   let asked: Route | undefined;
   try {
     const opening =

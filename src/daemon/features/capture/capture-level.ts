@@ -1,5 +1,6 @@
-import type { Identified } from '../../handler.ts';
-import { type CaptureLevel, captureLevels } from './store.ts';
+import { type CaptureLevel, captureLevels, lesserLevel } from '../../../shared/capture-levels.ts';
+import type { Changes } from '../../changes.ts';
+import type { Identified, KeyPolicy } from '../../handler.ts';
 
 export interface CaptureSettings {
   /** The most that is kept. */
@@ -8,28 +9,94 @@ export interface CaptureSettings {
   honoursStoreFalse: boolean;
 }
 
-interface CaptureRequest {
-  caller: Pick<Identified, 'kind' | 'workspaceId'>;
+/** What decided where content is kept: the configuration, or the rule that only the host’s own is kept by default. */
+export type LevelSource = 'host' | 'workspace' | 'key' | 'unasked';
+
+export interface LevelCaller {
+  caller: Pick<Identified, 'kind' | 'workspaceId'> & { policy?: KeyPolicy };
+  settings: CaptureSettings;
+  hostWorkspaceId: string | undefined;
+  /** What the workspace has decided. */
+  workspaceLevel: CaptureLevel | undefined;
+}
+
+interface CaptureRequest extends LevelCaller {
   /** `x-service-capture` of the request. */
   header: string | string[] | undefined;
   /** `store` of the request. */
   store: unknown;
 }
 
+interface CallerLevel {
+  /** For a call that does not choose. */
+  usual: CaptureLevel;
+  /** The most that a call can choose. */
+  most: CaptureLevel;
+  source: LevelSource;
+}
+
 /**
- * Where the content of a call is kept; the only place that decides it. A request may ask for less than the host keeps.
- * Agents, and workspaces other than the host's, have to ask for it, as they may not know the host.
+ * Where the content of a caller's calls is kept: as the host, the workspace and the key decide, of which none can keep more
+ * than those before it. Agents, and workspaces other than the host's, have to ask for it, as they may not know the host.
  */
-export function captureLevel(
-  { caller, header, store }: CaptureRequest,
-  { content, honoursStoreFalse }: CaptureSettings,
-  hostWorkspaceId: string | undefined,
-): CaptureLevel {
-  if (content === 'off' || (honoursStoreFalse && store === false)) return 'off';
+export function callerLevel({ caller, settings, hostWorkspaceId, workspaceLevel }: LevelCaller): CallerLevel {
+  let most = settings.content;
+  let source: LevelSource = 'host';
+  let isAsked = false;
+  const bound = (level: CaptureLevel, by: LevelSource): void => {
+    isAsked = true;
+    if (most !== 'off' && lesserLevel(level, most) === level) source = by;
+    most = lesserLevel(level, most);
+  };
+  if (workspaceLevel !== undefined) bound(workspaceLevel, 'workspace');
+  for (let key = caller.policy; key; key = key.parent) {
+    const level = key.defaults?.capture ?? undefined;
+    if (level !== undefined) bound(level, 'key');
+  }
   const isHosts = caller.kind !== 'agent' && caller.workspaceId === hostWorkspaceId;
-  if (header === undefined) return isHosts ? content : 'off';
+  const isUnasked = !isAsked && !isHosts && most !== 'off';
+  return isUnasked ? { usual: 'off', most, source: 'unasked' } : { usual: most, most, source };
+}
+
+/** Where the content of a call is kept; the only place that decides it. A request may ask for less than its caller’s level. */
+export function captureLevel({ header, store, ...about }: CaptureRequest): CaptureLevel {
+  const { content, honoursStoreFalse } = about.settings;
+  if (content === 'off' || (honoursStoreFalse && store === false)) return 'off';
+  const { usual, most } = callerLevel(about);
+  if (header === undefined) return usual;
   const asked = captureLevels.find((level) => level === header);
-  // What was meant by another value is unknown.
-  if (asked === undefined) return 'off';
-  return captureLevels.indexOf(asked) < captureLevels.indexOf(content) ? asked : content;
+  // Another value may have meant less.
+  return asked === undefined ? 'off' : lesserLevel(asked, most);
+}
+
+interface LevelStore {
+  workspace(workspaceId: string): Promise<{ capture: CaptureLevel | null } | undefined>;
+  captureLevels(): Promise<{ workspaceId: string; capture: CaptureLevel }[]>;
+}
+
+/** What workspaces let the host keep, where they have decided it; few do. */
+export class WorkspaceLevels {
+  readonly #store: LevelStore;
+  readonly #levels = new Map<string, CaptureLevel>();
+
+  constructor(store: LevelStore, changes: Changes) {
+    this.#store = store;
+    changes.subscribe('workspace', async ({ workspaceId }) => {
+      const workspace = await store.workspace(workspaceId);
+      this.#set(workspaceId, workspace?.capture ?? null);
+    });
+  }
+
+  async load(): Promise<void> {
+    for (const { workspaceId, capture } of await this.#store.captureLevels()) this.#set(workspaceId, capture);
+  }
+
+  of(workspaceId: string): CaptureLevel | undefined {
+    return this.#levels.get(workspaceId);
+  }
+
+  #set(workspaceId: string, level: CaptureLevel | null): void {
+    if (level === null) this.#levels.delete(workspaceId);
+    else this.#levels.set(workspaceId, level);
+  }
 }

@@ -1,11 +1,13 @@
+import type { CaptureLevel } from '../../../shared/capture-levels.ts';
 import { keptHeadersIn } from '../../../shared/kept-headers.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
 import { type Caller, credentialId, type Identified } from '../../handler.ts';
 import type { World } from '../../world.ts';
-import type { CallCapture, Captures, ModelCall } from '../calls/index.ts';
-import { type CaptureSettings, captureLevel } from './capture-level.ts';
+import type { CallCapture, CapturedRequest, Captures, ModelCall } from '../calls/index.ts';
+import { type CaptureSettings, captureLevel, type WorkspaceLevels } from './capture-level.ts';
 import { CapturedCall } from './captured-call.ts';
-import type { AskedContent, CaptureLevel, ContentStore } from './store.ts';
+import type { AskedContent, ContentStore } from './store.ts';
+import type { WireWindows } from './wire-windows.ts';
 
 /** Longer requests are kept without their body. */
 const bodyBytesMax = 8 * 1024 * 1024;
@@ -13,10 +15,12 @@ const bodyBytesMax = 8 * 1024 * 1024;
 const recordedMax = 100;
 
 export interface CaptureDeps {
-  store: Pick<ContentStore, 'isFull' | 'asked' | 'answered'>;
+  store: Pick<ContentStore, 'isFull' | 'asked' | 'streamed' | 'answered'>;
   /** Read with each call. */
   settings: CaptureSettings;
   hostWorkspaceId: () => string | undefined;
+  workspaces: Pick<WorkspaceLevels, 'of'>;
+  wires: Pick<WireWindows, 'isOpen'>;
   world: Pick<World, 'now' | 'elapsed'>;
 }
 
@@ -34,7 +38,8 @@ interface FailedRequest {
   body: unknown;
 }
 
-interface Beginning extends Pick<AskedContent, 'requestId' | 'endpoint' | 'level' | 'body'> {
+interface Beginning
+  extends Pick<AskedContent, 'requestId' | 'endpoint' | 'user' | 'conversation' | 'level' | 'body'> {
   caller: Identified;
   headers: Headers;
 }
@@ -54,11 +59,29 @@ export class Capture implements Captures {
   begin(call: ModelCall): CallCapture | undefined {
     const { settings, store } = this.#deps;
     if (settings.content === 'off') return undefined;
-    const { caller, requestId, endpoint, inference, request } = call;
+    const { caller, requestId, endpoint, inference, labels, request } = call;
     const headers = request?.headers ?? noHeaders;
     const level = this.#levelOf({ caller, headers, store: inference.body.store });
     if (level === 'off' || store.isFull()) return undefined;
-    return this.#capturedCall({ caller, requestId, endpoint, headers, level, body: bodyOf(call) });
+    return this.#capturedCall({
+      caller,
+      requestId,
+      endpoint,
+      user: labels.user,
+      conversation: labels.conversation,
+      headers,
+      level,
+      body: bodyOf(call),
+    });
+  }
+
+  beginRequest({ labels, body, ...request }: CapturedRequest): CallCapture | undefined {
+    const { settings, store } = this.#deps;
+    if (settings.content === 'off') return undefined;
+    const level = this.#levelOf({ ...request, store: undefined });
+    if (level === 'off' || store.isFull()) return undefined;
+    const { user, conversation } = labels;
+    return this.#capturedCall({ ...request, user, conversation, level, body: withinBounds(body) });
   }
 
   /** A request for a model call failed. Of one that was rejected in the pipeline, `begin` had the content. */
@@ -74,6 +97,8 @@ export class Capture implements Captures {
       caller,
       requestId,
       endpoint: path,
+      user: null,
+      conversation: null,
       headers,
       level,
       body: withinBounds(text),
@@ -85,19 +110,27 @@ export class Capture implements Captures {
     headers,
     store,
   }: Pick<Beginning, 'caller' | 'headers'> & { store: unknown }): CaptureLevel {
-    const { settings, hostWorkspaceId } = this.#deps;
-    const request = { caller, header: headers['x-service-capture'], store };
-    return captureLevel(request, settings, hostWorkspaceId());
+    const { settings, hostWorkspaceId, workspaces } = this.#deps;
+    return captureLevel({
+      caller,
+      settings,
+      hostWorkspaceId: hostWorkspaceId(),
+      workspaceLevel: workspaces.of(caller.workspaceId),
+      header: headers['x-service-capture'],
+      store,
+    });
   }
 
   #capturedCall({ caller, headers, ...asked }: Beginning): CapturedCall {
-    const { store, world } = this.#deps;
+    const { store, wires, world } = this.#deps;
+    const keyId = credentialId(caller);
     return new CapturedCall({
       store,
+      isWire: wires.isOpen(caller.workspaceId, keyId),
       asked: {
         ...asked,
         workspaceId: caller.workspaceId,
-        keyId: credentialId(caller),
+        keyId,
         at: world.now(),
         headers: keptHeadersIn(headers),
       },

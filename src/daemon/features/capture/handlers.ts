@@ -1,32 +1,65 @@
+import type { CaptureLevel } from '../../../shared/capture-levels.ts';
 import {
   type ContentText as ContentTextView,
+  captureWire,
   clearTraceContent,
   contentCharactersMax,
+  type contentParts,
   deleteTraceContent,
+  endCaptureWire,
   getCapture,
   getTraceContent,
+  type RequestComposition,
+  requestPartsMax,
   searchTraceContent,
   type TraceContent,
 } from '../../../shared/contract/content.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { type Handler, implement, keyOrLogin, loginOf } from '../../handler.ts';
+import {
+  type Handler,
+  implement,
+  type KeyOrLogin,
+  keyOrLogin,
+  type LoginCaller,
+  loginOf,
+} from '../../handler.ts';
 import { timeBound } from '../metering/index.ts';
-import type { CaptureSettings } from './capture-level.ts';
-import type { CallContent, ContentStore, ContentText } from './store.ts';
+import type { CaptureSettings, LevelSource } from './capture-level.ts';
+import type { CallContent, Composition, ContentStore, ContentText } from './store.ts';
+import type { WireWindows } from './wire-windows.ts';
+
+/** The most requests that are looked up at a time. */
+const lookedUpMax = 500;
 
 export interface CaptureHandlersDeps {
+  /** Finds which of some requests match a query. Fails with `invalid_request` for one that cannot be read. */
+  matching: (
+    workspaceId: string,
+    q: string,
+  ) => (requestIds: readonly string[]) => Promise<ReadonlySet<string>>;
   store: ContentStore;
-  settings: CaptureSettings & { memoryBytes: number };
+  /** Where the content of the caller’s calls is kept. */
+  levelOf: (caller: KeyOrLogin) => { usual: CaptureLevel; source: LevelSource };
+  wires: WireWindows;
+  now: () => number;
+  /** Fails unless a login is of an owner or admin of its workspace. */
+  permitAdmin: (caller: LoginCaller) => Promise<unknown>;
+  settings: CaptureSettings & { memoryBytes: number; disk: { days: number; bytes: number } };
 }
 
 /** The endpoints with which callers of a workspace read and delete the content of its calls; of no other workspace. */
-export function captureHandlers({ store, settings }: CaptureHandlersDeps): Handler[] {
+export function captureHandlers(deps: CaptureHandlersDeps): Handler[] {
+  const { store, settings, levelOf, matching, wires, now, permitAdmin } = deps;
+  const wireView = (workspaceId: string) =>
+    wires.of(workspaceId).map(({ keyId, until }) => ({ key: keyId, until: isoTime(until) }));
   return [
     implement(getTraceContent, async ({ caller, params: { request_id: requestId }, query }) => {
-      const found = await store.find(keyOrLogin(caller).workspaceId, requestId);
-      if (!found) throw notKept(settings);
-      return contentView(found, query);
+      const { workspaceId } = keyOrLogin(caller);
+      const found = await store.find(workspaceId, requestId);
+      const composition = query.part === 'composition' ? await store.compose(workspaceId, requestId) : null;
+      if (!found || composition === undefined) throw notKept(settings);
+      return { ...contentView(found, query), composition: composition && compositionView(composition) };
     }),
 
     implement(deleteTraceContent, async ({ caller, params: { request_id: requestId } }) => {
@@ -34,14 +67,23 @@ export function captureHandlers({ store, settings }: CaptureHandlersDeps): Handl
       return { object: 'trace.content.deleted' as const, deleted: 1 };
     }),
 
-    implement(clearTraceContent, async ({ caller, query: { key: keyId, until } }) => {
+    implement(clearTraceContent, async ({ caller, query: { key: keyId, user, until, q } }) => {
       const { workspaceId } = loginOf(caller);
-      const deleted = await store.clear({ workspaceId, keyId, before: timeBound('until', until) });
+      const selection = { workspaceId, keyId, user, before: timeBound('until', until) };
+      if (q === undefined)
+        return { object: 'trace.content.deleted' as const, deleted: await store.clear(selection) };
+      const matchingOf = matching(workspaceId, q);
+      const found = await store.select(selection);
+      const requestIds = new Set<string>();
+      for (let at = 0; at < found.length; at += lookedUpMax)
+        for (const id of await matchingOf(found.slice(at, at + lookedUpMax))) requestIds.add(id);
+      const deleted = await store.clear({ ...selection, requestIds });
       return { object: 'trace.content.deleted' as const, deleted };
     }),
 
     implement(searchTraceContent, async ({ caller, query: { key: keyId, limit = 20, ...query } }) => {
       const { workspaceId } = keyOrLogin(caller);
+      const matchingOf = query.q === undefined ? undefined : matching(workspaceId, query.q);
       const { matches, ...rest } = await store.search({
         workspaceId,
         keyId,
@@ -51,9 +93,11 @@ export function captureHandlers({ store, settings }: CaptureHandlersDeps): Handl
         since: timeBound('since', query.since),
         until: timeBound('until', query.until),
       });
+      const wanted = await matchingOf?.(matches.map(({ requestId }) => requestId));
+      const shown = wanted ? matches.filter(({ requestId }) => wanted.has(requestId)) : matches;
       return {
         object: 'trace.matches' as const,
-        matches: matches.map(({ requestId, at, ...match }) => ({
+        matches: shown.map(({ requestId, at, ...match }) => ({
           request_id: requestId,
           captured_at: isoTime(at),
           ...match,
@@ -62,15 +106,43 @@ export function captureHandlers({ store, settings }: CaptureHandlersDeps): Handl
       };
     }),
 
+    implement(
+      captureWire,
+      async ({ caller, body: { minutes, key } }) => {
+        const { workspaceId } = loginOf(caller);
+        wires.open(workspaceId, { keyId: key ?? null, until: now() + minutes * 60_000 });
+        return { object: 'capture.wire' as const, wire: wireView(workspaceId) };
+      },
+      ({ caller }) => permitAdmin(loginOf(caller)),
+    ),
+
+    implement(
+      endCaptureWire,
+      async ({ caller }) => {
+        const { workspaceId } = loginOf(caller);
+        wires.close(workspaceId);
+        return { object: 'capture.wire' as const, wire: wireView(workspaceId) };
+      },
+      ({ caller }) => permitAdmin(loginOf(caller)),
+    ),
+
     implement(getCapture, async ({ caller }) => {
-      const { calls, bytes, oldestAt, dropped } = await store.status(keyOrLogin(caller).workspaceId);
+      const known = keyOrLogin(caller);
+      const { calls, bytes, diskBytes, oldestAt, dropped } = await store.status(known.workspaceId);
+      const { usual, source } = levelOf(known);
       return {
         object: 'capture' as const,
         content: settings.content,
+        level: usual,
+        source,
         memory_bytes_max: settings.memoryBytes,
+        disk_bytes_max: settings.disk.bytes,
+        disk_days: settings.disk.days,
         requests: calls,
         bytes,
+        disk_bytes: diskBytes,
         oldest_at: oldestAt === null ? null : isoTime(oldestAt),
+        wire: wireView(known.workspaceId),
         dropped,
       };
     }),
@@ -81,7 +153,7 @@ function notKept({ content }: CaptureSettings): ApiError {
   const why =
     content === 'off'
       ? 'This host keeps no content: `capture.content` is off.'
-      : 'It was not captured, or has been deleted, or made room for that of newer requests, or the daemon has been restarted since.';
+      : 'It was not captured, or has been deleted, or made room for that of newer requests, or was in memory when the daemon was restarted.';
   return new ApiError('not_found', {
     param: 'request_id',
     message: `The content of this request is not kept. ${why}`,
@@ -89,7 +161,7 @@ function notKept({ content }: CaptureSettings): ApiError {
 }
 
 interface Page {
-  part?: 'request' | 'attempts' | 'answer' | 'timing';
+  part?: (typeof contentParts)[number];
   at?: number;
   limit?: number;
 }
@@ -97,7 +169,7 @@ interface Page {
 function contentView(
   content: CallContent,
   { part, at = 0, limit = contentCharactersMax }: Page,
-): TraceContent {
+): Omit<TraceContent, 'composition'> {
   const { body, attempts, answer, isStream, isCut } = content;
   const isAsked = (name: Page['part']) => part === undefined || part === name;
   const page = (text: ContentText | null) => text && pageOf(text, at, limit);
@@ -109,6 +181,7 @@ function contentView(
     captured_at: isoTime(content.at),
     level: content.level,
     is_complete: content.isComplete,
+    redacted: [...content.redacted],
     request: isAsked('request') ? { headers: headersIn(content.headers), body: page(body) } : null,
     attempts: isAsked('attempts')
       ? attempts.map((attempt) => ({
@@ -125,8 +198,55 @@ function contentView(
       isAsked('answer') && content.isComplete
         ? { streamed: isStream, is_cut: isCut, body: page(answer) }
         : null,
+    wire:
+      isAsked('wire') && content.wire
+        ? { received: page(content.wire.received), sent: page(content.wire.sent), is_cut: content.wire.isCut }
+        : null,
     reads: isAsked('timing') && isStream ? [...content.reads] : null,
   };
+}
+
+function compositionView({ parts, previous }: Composition): RequestComposition {
+  const byKind = new Map<string, RequestComposition['by_kind'][number]>();
+  for (const { kind, bytes, tokens } of parts) {
+    const sum = byKind.get(kind) ?? { kind, parts: 0, bytes: 0, tokens: 0 };
+    byKind.set(kind, { kind, parts: sum.parts + 1, bytes: sum.bytes + bytes, tokens: sum.tokens + tokens });
+  }
+  return {
+    parts: parts
+      .slice(0, requestPartsMax)
+      .map(({ firstSeenIn, ...part }) => ({ ...part, first_seen_in: firstSeenIn })),
+    parts_omitted: Math.max(0, parts.length - requestPartsMax),
+    by_kind: [...byKind.values()].sort((a, b) => b.tokens - a.tokens || b.bytes - a.bytes),
+    ...sumsOf(parts),
+    previous: previous && previousView(previous),
+  };
+}
+
+function previousView({
+  requestId,
+  at,
+  unchanged,
+  changedParameters,
+  broke,
+}: NonNullable<Composition['previous']>) {
+  const { bytes, tokens } = sumsOf(unchanged);
+  return {
+    request_id: requestId,
+    captured_at: isoTime(at),
+    unchanged_parts: unchanged.length,
+    unchanged_bytes: bytes,
+    unchanged_tokens: tokens,
+    changed_parameters: [...changedParameters],
+    break: broke,
+  };
+}
+
+function sumsOf(parts: readonly { bytes: number; tokens: number }[]) {
+  return parts.reduce(
+    (sum, { bytes, tokens }) => ({ bytes: sum.bytes + bytes, tokens: sum.tokens + tokens }),
+    { bytes: 0, tokens: 0 },
+  );
 }
 
 /** A page ends between characters, and not within a pair of surrogates. */

@@ -1,4 +1,5 @@
 export { Capture } from './capture.ts';
-export type { CaptureSettings } from './capture-level.ts';
+export { callerLevel, WorkspaceLevels } from './capture-level.ts';
 export { captureHandlers } from './handlers.ts';
 export * from './store.ts';
+export { WireWindows } from './wire-windows.ts';

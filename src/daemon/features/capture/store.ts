@@ -1,7 +1,6 @@
-/** Where the content of a call is kept, from the least to the most. */
-export const captureLevels = ['off', 'memory'] as const;
-
-export type CaptureLevel = (typeof captureLevels)[number];
+import type { CaptureLevel } from '../../../shared/capture-levels.ts';
+import type { PartKind } from '../../../shared/part-kinds.ts';
+import type { RemovedKind } from '../../../shared/redaction-kinds.ts';
 
 /** What a call was asked, and what was sent for it. */
 export interface AskedContent {
@@ -10,6 +9,9 @@ export interface AskedContent {
   /** Of the key, login or agent that called; null for an unknown caller. */
   keyId: string | null;
   endpoint: string;
+  /** The end user and the conversation that the call named. */
+  user: string | null;
+  conversation: string | null;
   /** Milliseconds since 1970. */
   at: number;
   level: Exclude<CaptureLevel, 'off'>;
@@ -34,15 +36,34 @@ export interface AttemptContent {
   refusal: string | undefined;
 }
 
+/** More of a stream that goes on. */
+export interface StreamedContent {
+  requestId: string;
+  /** Whole events. */
+  events: string;
+  /** As those of `AnsweredContent`. */
+  reads: readonly number[];
+}
+
 /** What a call was answered. */
 export interface AnsweredContent {
   requestId: string;
-  /** A whole answer, or the events of a stream. */
+  /** A whole answer, or the events of a stream after those that were handed over before. */
   answer: Uint8Array | string | undefined;
   isStream: boolean;
   /** Of a stream: when each of its texts was read, in milliseconds since the call arrived, and its length; one after another. */
   reads: readonly number[];
   /** Whether the answer was longer than what is kept. */
+  isCut: boolean;
+  /** Undefined if it is not to be kept. */
+  wire?: WireContent | undefined;
+}
+
+/** An answer as it came from the provider, and as the client got it if it was a stream; empty if there was nothing. */
+export interface WireContent {
+  received: string;
+  sent: string;
+  /** Whether one of them was longer than what is kept. */
   isCut: boolean;
 }
 
@@ -75,7 +96,11 @@ export interface CallContent {
   isCut: boolean;
   /** Whether the call is over. */
   isComplete: boolean;
+  /** What was removed from its texts. */
+  redacted: readonly RemovedKind[];
   reads: readonly ContentRead[];
+  /** Null if it was not kept. */
+  wire: { received: ContentText | null; sent: ContentText | null; isCut: boolean } | null;
 }
 
 /** A read of a stream. */
@@ -84,6 +109,46 @@ export interface ContentRead {
   bytes: number;
   /** Of the answer's text. */
   characters: number;
+}
+
+/** A part of a request, in the order in which models read it. */
+export interface RequestPartView {
+  /** `messages[3]`. */
+  path: string;
+  kind: PartKind;
+  role: string | null;
+  name: string | null;
+  bytes: number;
+  tokens: number;
+  /** Equal texts have the same, in all calls of the workspace. */
+  hash: string;
+  /** Where its text is in the body. */
+  at: number;
+  characters: number;
+  /** The call that had it first, of those that are kept. */
+  firstSeenIn: string | null;
+}
+
+/** What differs between a request and an earlier one. */
+export interface RequestChanges {
+  /** What both begin with. */
+  unchanged: readonly { tokens: number; bytes: number }[];
+  /** Parameters that were added, changed or left out. */
+  changedParameters: readonly string[];
+  /** Where what both begin with ends, unless one of them continues the other. */
+  broke: {
+    path: string;
+    change: 'changed' | 'inserted' | 'removed';
+    before: string;
+    after: string;
+  } | null;
+}
+
+/** What the request of a call consists of. */
+export interface Composition {
+  parts: readonly RequestPartView[];
+  /** The request before it in the same conversation. */
+  previous: (RequestChanges & { requestId: string; at: number }) | null;
 }
 
 export interface ContentSearch {
@@ -111,13 +176,17 @@ export interface ContentMatches {
   matches: ContentMatch[];
   /** Calls that this search has looked at. */
   scanned: number;
+  /** All calls of the workspace whose content is kept. */
+  of: number;
   /** The last call that was looked at, where there are more. */
   next: string | null;
 }
 
 export interface ContentStatus {
   calls: number;
+  /** Of all workspaces, in memory and on disk. */
   bytes: number;
+  diskBytes: number;
   /** Milliseconds since 1970; null without calls. */
   oldestAt: number | null;
   /** Calls since the start whose content was not kept, as more came than could be stored. */
@@ -128,7 +197,11 @@ export interface ContentStatus {
 export interface ContentSelection {
   workspaceId: string;
   keyId: string | undefined;
+  /** The end user for whom they were made. */
+  user: string | undefined;
   before: number | undefined;
+  /** Only these. */
+  requestIds?: ReadonlySet<string>;
 }
 
 /** Keeps the content of calls. No call waits for it: what cannot be kept is dropped and counted. */
@@ -136,12 +209,22 @@ export interface ContentStore {
   /** Whether a call would be dropped now; it is then counted as such, and must not be handed over. */
   isFull(): boolean;
   asked(content: AskedContent): void;
+  /** False if it was dropped. */
+  streamed(content: StreamedContent): boolean;
   answered(content: AnsweredContent): void;
   find(workspaceId: string, requestId: string): Promise<CallContent | undefined>;
+  /** What its request consists of; null if it has no body that is an object. */
+  compose(workspaceId: string, requestId: string): Promise<Composition | null | undefined>;
   /** What this call introduced also disappears from later calls that repeat it. Returns whether there was such a call. */
   remove(workspaceId: string, requestId: string): Promise<boolean>;
+  /** The ids of the selected calls, the newest first. */
+  select(selection: ContentSelection): Promise<string[]>;
   /** Returns how many calls were forgotten. */
   clear(selection: ContentSelection): Promise<number>;
   search(search: ContentSearch): Promise<ContentMatches>;
   status(workspaceId: string): Promise<ContentStatus>;
+  /** Deletes what is older than it may be. */
+  prune(): Promise<void>;
+  /** Ends; what is in memory only is gone. */
+  close(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { ownValue } from '../../../shared/json-object.ts';
+import { RecentMap } from '../../../shared/recent-map.ts';
 import type { World } from '../../world.ts';
 import { type AliasTarget, modelsInOrder, modelsOf } from './alias.ts';
 import { buildOffer, settledPrices } from './build-offer.ts';
@@ -115,7 +116,6 @@ export class Catalog {
     if (known !== undefined && now < known.validUntil) return known.resolution;
     const slot = known?.slot ?? resolveName(model, view.index, view.canCall);
     const resolution = this.#price(slot, now);
-    if (view.names.size >= cachedMax) view.names.clear();
     view.names.set(model, { slot, ...resolution });
     return resolution.resolution;
   }
@@ -220,7 +220,7 @@ export class Catalog {
 
   #createView(canCall: View['canCall']): View {
     const index = indexModels(this.#providers, this.#library, canCall);
-    return { index, canCall, names: new Map(), all: undefined };
+    return { index, canCall, names: new RecentMap<string, CachedName>(cachedMax), all: undefined };
   }
 
   #viewOf({ ownKeys }: OwnKeys): View {

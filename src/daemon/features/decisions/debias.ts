@@ -1,3 +1,4 @@
+import { RecentMap } from '../../../shared/recent-map.ts';
 import { divided, geometricMean, normalised, topOf } from './distribution.ts';
 import type { Debias, Diagnostics, Question, QuestionAnswer } from './question.ts';
 
@@ -63,7 +64,7 @@ interface UnitAnswer {
  * measurement favour none of them.
  */
 export class Debiaser {
-  readonly #priors = new Map<string, Prior>();
+  readonly #priors = new RecentMap<string, Prior>(priorsMax);
 
   /** Answers each question. With too many options, groups are asked first and their winners afterwards. */
   async answer(
@@ -157,7 +158,6 @@ export class Debiaser {
     const key = `${options} ${model}`;
     let prior = this.#priors.get(key);
     if (prior === undefined) {
-      if (this.#priors.size >= priorsMax) this.#priors.clear();
       prior = { probabilities: undefined, measurements: 0, uses: 0, singles: 0 };
       this.#priors.set(key, prior);
     }

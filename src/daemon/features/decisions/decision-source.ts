@@ -1,7 +1,7 @@
 import type { DecisionService } from '../../../shared/contract/decisions.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Cost, Tokens } from '../../../shared/money.ts';
-import { UpstreamFailure } from '../upstreams/upstream.ts';
+import { type AttemptsCapture, UpstreamFailure } from '../upstreams/upstream.ts';
 import type { Debias, DecisionRequest, Method, QuestionAnswer } from './question.ts';
 
 /** How to answer, as the caller chose. */
@@ -9,6 +9,8 @@ export interface AskOptions {
   debias: Debias;
   /** Answers to average where a model has no token probabilities; by default as the number of options needs. */
   samples?: number;
+  /** Set for a decision whose content is kept. */
+  capture?: AttemptsCapture | undefined;
 }
 
 /** A source that was asked and did not answer. */

@@ -10,6 +10,7 @@ import { orAborted } from '../../../shared/when-aborted.ts';
 import type { Caller } from '../../handler.ts';
 import { timeLimit, type World } from '../../world.ts';
 import type { ProviderRoute } from '../routing/index.ts';
+import type { AttemptsCapture } from '../upstreams/upstream.ts';
 import type { Calibrations } from './calibrations.ts';
 import type { DecisionSlots } from './decision-slots.ts';
 import {
@@ -48,6 +49,8 @@ export interface DecideCall {
   via?: readonly string[];
   /** For the whole decision, in milliseconds. */
   deadlineMs: number;
+  /** Set for a decision whose content is kept. */
+  capture?: AttemptsCapture | undefined;
 }
 
 /** A decision that peers may be asked for. */
@@ -132,7 +135,7 @@ export class Decisions {
   /** Undefined if the source could not answer; the attempt is then recorded. */
   async #ask(
     source: DecisionSource,
-    { request, options, signal: clientSignal }: DecideCall,
+    { request, options, capture, signal: clientSignal }: DecideCall,
     {
       signal,
       attempts,
@@ -155,6 +158,7 @@ export class Decisions {
     }
     const asked: AskOptions = {
       debias: options.debias ?? 'auto',
+      capture,
       ...(options.samples !== undefined && { samples: options.samples }),
     };
     const over = new AbortController();
@@ -250,7 +254,7 @@ export class Decisions {
   }
 }
 
-export function isDecisionModel(model: string): model is DecisionModel {
+function isDecisionModel(model: string): model is DecisionModel {
   return (decisionModels as readonly string[]).includes(model);
 }
 

@@ -13,7 +13,7 @@ import type { Endpoint } from '../../../shared/contract/endpoint.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { type Call, type Handler, implement, RelayReply } from '../../handler.ts';
-import { headerText, readLabels } from '../calls/index.ts';
+import { type CallCapture, type Captures, headerText, readLabels } from '../calls/index.ts';
 import type { Idempotency } from '../idempotency/index.ts';
 import type { Calibrations } from './calibrations.ts';
 import type { Decisions } from './decisions.ts';
@@ -27,6 +27,7 @@ export interface DecisionHandlersDeps extends MeteringDeps {
   decisions: Pick<Decisions, 'decide'>;
   calibrations: Pick<Calibrations, 'list' | 'save' | 'remove'>;
   idempotency: Pick<Idempotency, 'once'>;
+  captures: Pick<Captures, 'beginRequest'>;
   settings: { readonly questionsMax: number };
   /** Identifies this daemon to its peers. */
   nodeId: string;
@@ -110,13 +111,16 @@ async function answerDecision(
     options.deadline_ms ?? decisionDeadlineMs,
     Number(textIn(headers['x-service-deadline-ms']) ?? Number.POSITIVE_INFINITY),
   );
+  const labels = readLabels(headers);
+  const asked = { requestId, endpoint: endpoint.path, headers, body: call.rawBody ?? JSON.stringify(body) };
   const once = { caller, requestId, headers, body, signal, endpoint, isStreamed: false, waitMs: deadlineMs };
   const reply = await deps.idempotency.once(
     { ...once, ...(remoteAddress !== undefined && { remoteAddress }) },
     async (lasting) => {
       const order = headers['x-decision-order'] as 'peer' | 'hosted' | undefined;
-      const run = () =>
+      const run = (capture?: CallCapture) =>
         deps.decisions.decide({
+          capture,
           caller,
           model: body.model,
           request,
@@ -130,16 +134,8 @@ async function answerDecision(
         });
       const decided = await (caller.kind === 'anonymous' || caller.kind === 'token'
         ? run()
-        : meterDecision(
-            deps,
-            {
-              caller,
-              requestId,
-              endpoint: endpoint.path,
-              model: body.model,
-              labels: readLabels(headers),
-            },
-            run,
+        : meterDecision(deps, { caller, requestId, endpoint: endpoint.path, model: body.model, labels }, () =>
+            captured(deps.captures.beginRequest({ ...asked, caller, labels }), { run, render }),
           ));
       const answerHeaders = {
         'x-service-model': headerText(decided.answer.model),
@@ -151,6 +147,20 @@ async function answerDecision(
   );
   if (!(reply instanceof RelayReply)) throw new TypeError('decisions are not streamed');
   return reply;
+}
+
+/** Keeps what a decision was asked and answered. */
+async function captured(
+  capture: CallCapture | undefined,
+  { run, render }: { run: (capture?: CallCapture) => Promise<Decided> } & Pick<Asked, 'render'>,
+): Promise<Decided> {
+  try {
+    const decided = await run(capture);
+    capture?.answered(JSON.stringify(render(decided)));
+    return decided;
+  } finally {
+    capture?.ended();
+  }
 }
 
 /** A header that occurs at most once. */

@@ -1,4 +1,5 @@
 import type { Tokens } from '../../../shared/money.ts';
+import type { AttemptsCapture } from '../upstreams/upstream.ts';
 import type { DebiasOptions, OrderedAnswer } from './debias.ts';
 import { SourceFailure } from './decision-source.ts';
 import { isDistribution, normalised } from './distribution.ts';
@@ -20,6 +21,7 @@ export interface NativeCall {
   model: string;
   key: string | undefined;
   request: DecisionRequest;
+  capture?: AttemptsCapture | undefined;
 }
 
 /**

@@ -7,7 +7,7 @@ import { noTokens } from '../calls/index.ts';
 import type { Offer } from '../catalog/index.ts';
 import type { ProviderRoute, Router } from '../routing/index.ts';
 import type { Inference } from '../upstreams/neutral.ts';
-import { UpstreamFailure } from '../upstreams/upstream.ts';
+import { type AttemptsCapture, UpstreamFailure } from '../upstreams/upstream.ts';
 import type { Debiaser } from './debias.ts';
 import { type AskOptions, addTokens, type DecisionSource, type SourceAnswer } from './decision-source.ts';
 import type { HostBudget } from './host-budget.ts';
@@ -67,7 +67,8 @@ export function providerSource(deps: ProviderSourceDeps, route: ProviderRoute): 
   return {
     name: route.provider,
     benchKey: `${route.account} ${route.providerModel}`,
-    decide: (request, options, signal) => new UpstreamDecision(deps, route, signal).decide(request, options),
+    decide: (request, options, signal) =>
+      new UpstreamDecision(deps, route, { signal, capture: options.capture }).decide(request, options),
   };
 }
 
@@ -76,15 +77,21 @@ class UpstreamDecision {
   readonly #deps: ProviderSourceDeps;
   readonly #route: ProviderRoute;
   readonly #signal: AbortSignal;
+  readonly #capture: AttemptsCapture | undefined;
   readonly #limited = concurrencyLimit(concurrentMax);
   #tokens: Tokens = noTokens;
   /** Whether the decision endpoint calibrated all its answers. */
   #calibrated = true;
 
-  constructor(deps: ProviderSourceDeps, route: ProviderRoute, signal: AbortSignal) {
+  constructor(
+    deps: ProviderSourceDeps,
+    route: ProviderRoute,
+    { signal, capture }: { signal: AbortSignal; capture: AttemptsCapture | undefined },
+  ) {
     this.#deps = deps;
     this.#route = route;
     this.#signal = signal;
+    this.#capture = capture;
   }
 
   async decide(request: DecisionRequest, options: AskOptions): Promise<SourceAnswer> {
@@ -125,7 +132,12 @@ class UpstreamDecision {
     const askBatch = async (batch: DecisionRequest['questions']) => {
       this.#signal.throwIfAborted();
       if (!route.ownKey) budget.check(route.offer);
-      const call = { model, key: await keyFor(route), request: { input, questions: batch } };
+      const call = {
+        model,
+        key: await keyFor(route),
+        request: { input, questions: batch },
+        capture: this.#capture,
+      };
       const answer = await ask(call, this.#signal);
       if (answer === undefined) throw new NoDecisionEndpoint();
       this.#count(answer.tokens);
@@ -174,6 +186,7 @@ class UpstreamDecision {
         outputTokensMaxFor: () => question.outputTokensMax,
         signal: this.#signal,
         attempts: [],
+        capture: this.#capture,
         onAttempt: () => {},
       });
       const { reply, tokens } = await readReply(answer).catch((error) => {

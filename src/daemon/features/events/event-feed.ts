@@ -87,7 +87,7 @@ export function createEventFeed(deps: { store: EventsStore; world: World; queueM
     },
 
     /** Whether events after this sequence, of any workspace, are no longer stored. */
-    isGone: async (after: number) => after < (await store.first()) - 1,
+    isGone: async (after: number) => after < (await store.prunedTo()),
 
     /** The sequence of the newest event, 0 before the first. */
     last: () => store.last(),

@@ -1,17 +1,20 @@
 import { type EventView, streamEvents } from '../../../shared/contract/events.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { type ActingUser, actingUser, implement, keyOrLogin, StreamReply } from '../../handler.ts';
+import type { World } from '../../world.ts';
 import { resumedAfter, rowEvent } from '../row-streams/index.ts';
+import { digested } from './call-digest.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { FeedEvent } from './follower.ts';
 import { hostEvents } from './store.ts';
 
 interface EventsDeps {
   feed: EventFeed;
+  world: Pick<World, 'now' | 'sleep'>;
   isDaemonOwner(user: ActingUser): Promise<boolean>;
 }
 
-export const eventHandlers = ({ feed, isDaemonOwner }: EventsDeps) => [
+export const eventHandlers = ({ feed, world, isDaemonOwner }: EventsDeps) => [
   implement(streamEvents, async ({ caller, query, headers, signal }) => {
     const reader = keyOrLogin(caller);
     const { workspaceId, revoked } = reader;
@@ -24,9 +27,15 @@ export const eventHandlers = ({ feed, isDaemonOwner }: EventsDeps) => [
     const isGone = asked !== undefined && (await feed.isGone(after));
     const gap = isGone ? frame(gapAfter(workspaceId, after, feed.now())) : '';
     const batches = feed.follow({ workspaceIds, after }, [signal, revoked]);
-    return new StreamReply({}, chunks(batches, { gap, isWanted: filterOf(query) }));
+    const isWanted = filterOf(query);
+    const { digest: everyMs, rows = rowsDefault } = query;
+    if (everyMs === undefined) return new StreamReply({}, chunks(batches, { gap, isWanted }));
+    const digests = digested(batches, { everyMs, rows, isWanted, workspaceId, world });
+    return new StreamReply({}, chunks(digests, { gap, isWanted: () => true }));
   }),
 ];
+
+const rowsDefault = 50;
 
 /** Sent first to a client that resumes after events which are no longer stored. */
 function gapAfter(workspaceId: string, after: number, at: number): FeedEvent {

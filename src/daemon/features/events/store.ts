@@ -3,7 +3,7 @@ export const hostEvents = '';
 
 /** A stored event, from which a reader that was disconnected can catch up. */
 export interface EventRecord {
-  /** Increases without gaps in commit order; the `Last-Event-ID` of the stream. */
+  /** Increases in commit order, not necessarily by one; the `Last-Event-ID` of the stream. */
   sequence: number;
   /** `request.completed`, `key.revoked`, … */
   type: string;
@@ -20,8 +20,9 @@ export interface EventsStore {
   append(event: NewEvent): Promise<number>;
   /** The events of workspaces after `sequence`, oldest first. */
   after(workspaceIds: readonly string[], sequence: number, limit: number): Promise<EventRecord[]>;
-  /** The sequence of the oldest event of all workspaces; `last` + 1 if there is none. */
-  first(): Promise<number>;
+  /** Events up to this sequence, of all workspaces, were removed; 0 before the first was. */
+  prunedTo(): Promise<number>;
+  /** The sequence of the newest event, 0 before the first. */
   last(): Promise<number>;
   /** Removes events older than `before` or beyond the newest `keep`; returns their number. */
   prune(before: number, keep: number): Promise<number>;

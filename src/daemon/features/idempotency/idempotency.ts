@@ -104,9 +104,9 @@ export class Idempotency {
     return this.#lead(call, { scope, key, fingerprint, name }, produce);
   }
 
-  /** Frees the keys of calls that an earlier daemon did not finish; to be called before the first call. */
-  recover(): Promise<number> {
-    return this.#deps.store.releaseAll();
+  /** Frees the keys of calls that a daemon which is gone did not finish. */
+  takeOver(daemon: number): Promise<number> {
+    return this.#deps.store.releaseLeft(daemon);
   }
 
   /** Removes expired answers periodically, until aborted. */

@@ -37,7 +37,7 @@ export interface IdempotencyStore {
   /** Releases the key of a call without an answer to store. */
   release(claim: Pick<KeyClaim, 'scope' | 'key' | 'requestId'>): Promise<void>;
   answer(scope: string, key: string): Promise<StoredAnswer | undefined>;
-  /** Releases the keys of calls that an earlier daemon did not finish; to be called before the first call. */
-  releaseAll(): Promise<number>;
+  /** Releases the keys of calls that a daemon did not finish. */
+  releaseLeft(daemon: number): Promise<number>;
   removeExpired(at: number, limit: number): Promise<number>;
 }

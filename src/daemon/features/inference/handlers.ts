@@ -1,5 +1,11 @@
 import { createChatCompletion } from '../../../shared/contract/chat-completions.ts';
 import { compactResponse } from '../../../shared/contract/compaction.ts';
+import {
+  previewChatCompletion,
+  previewEmbedding,
+  previewMessage,
+  previewResponse,
+} from '../../../shared/contract/cost-preview.ts';
 import { createEmbedding } from '../../../shared/contract/embeddings.ts';
 import type { Endpoint } from '../../../shared/contract/endpoint.ts';
 import { countInputTokens } from '../../../shared/contract/input-tokens.ts';
@@ -23,6 +29,12 @@ import { complete } from './lifecycles/request/complete.ts';
 import { countInputTokensReply, countMessageTokensReply } from './lifecycles/request/count-input.ts';
 import { createMessageReply } from './lifecycles/request/create-message.ts';
 import { embed } from './lifecycles/request/embed.ts';
+import {
+  previewChatCost,
+  previewEmbeddingCost,
+  previewMessageCost,
+  previewResponseCost,
+} from './lifecycles/request/preview-cost.ts';
 import { withDefaultModel, withStoreDefault } from './lifecycles/request/read-request.ts';
 import { respond } from './lifecycles/request/respond.ts';
 import { responseSockets } from './lifecycles/socket/socket-session.ts';
@@ -100,6 +112,22 @@ export function inferenceHandlers(
 
     implement(countInputTokens, async ({ caller, signal, body }) =>
       countInputTokensReply(deps, { caller: identified(caller), signal, body }),
+    ),
+
+    implement(previewResponse, async ({ caller, body }) =>
+      previewResponseCost(deps, identified(caller), body),
+    ),
+
+    implement(previewChatCompletion, async ({ caller, body }) =>
+      previewChatCost(deps, identified(caller), body),
+    ),
+
+    implement(previewMessage, async ({ caller, body, headers }) =>
+      previewMessageCost(deps, identified(caller), { body, headers }),
+    ),
+
+    implement(previewEmbedding, async ({ caller, body }) =>
+      previewEmbeddingCost(deps, identified(caller), body),
     ),
 
     implement(connectResponses, async ({ signal, headers }) => openSocket({ signal, headers })),

@@ -1,3 +1,5 @@
+import { Mutex } from '../../../shared/mutex.ts';
+import type { Changes } from '../../changes.ts';
 import type { KeyDefaults, KeyLimits, KeyPolicy } from '../../handler.ts';
 import type { World } from '../../world.ts';
 import type { KeyRecord, KeysStore } from './store.ts';
@@ -50,6 +52,7 @@ export function isExpired(policy: KeyPolicy, now: number): boolean {
 
 export interface ActiveKeysDeps {
   store: Pick<KeysStore, 'byId'>;
+  changes: Changes;
   now: () => number;
 }
 
@@ -57,10 +60,12 @@ export interface ActiveKeysDeps {
 type Changeable = Pick<LiveKey, 'limits' | 'defaults'>;
 
 /** The policies of keys in use, one object per key, and the watch for their expiry. */
-export function createActiveKeys({ store, now }: ActiveKeysDeps) {
+export function createActiveKeys({ store, changes, now }: ActiveKeysDeps) {
   const keys = new Map<string, LiveKey>();
-  // Changes since the start: a record that was read before a change must not undo it.
-  const changes = new Map<string, Partial<Changeable>>();
+  // Settings that changed since the start: a record that was read before a change must not undo it.
+  const changed = new Map<string, Changeable>();
+  // A change must not be undone by an earlier one that is read later.
+  const reads = new Mutex();
   let waker = new AbortController();
   const wake = () => {
     waker.abort();
@@ -74,23 +79,26 @@ export function createActiveKeys({ store, now }: ActiveKeysDeps) {
     const parentRecord = parentId === null ? undefined : await store.byId(workspaceId, parentId);
     const parent = parentRecord && (await of(parentRecord));
     const key = keys.get(id) ?? new LiveKey(record, parent);
-    Object.assign(key, changes.get(id));
+    Object.assign(key, changed.get(id));
     keys.set(id, key);
     if (expiryOf(key) < Number.POSITIVE_INFINITY) wake();
     return key;
   };
 
+  const reread = async (workspaceId: string, keyId: string): Promise<void> => {
+    const record = await store.byId(workspaceId, keyId);
+    if (!record) return;
+    const { limits, defaults } = record;
+    changed.set(keyId, { limits, defaults });
+    const key = keys.get(keyId);
+    if (key) Object.assign(key, { limits, defaults });
+    for (const other of keys.values()) if (!isExpired(other, now())) other.isReported = false;
+    wake();
+  };
+  changes.subscribe('key', ({ workspaceId, keyId }) => reads.run(() => reread(workspaceId, keyId), keyId));
+
   return {
     of,
-
-    /** Applies a change that is on disk to the next request. */
-    changed(keyId: string, change: Partial<Changeable>): void {
-      changes.set(keyId, { ...changes.get(keyId), ...change });
-      const key = keys.get(keyId);
-      if (key) Object.assign(key, change);
-      for (const other of keys.values()) if (!isExpired(other, now())) other.isReported = false;
-      wake();
-    },
 
     /** Calls `onExpired` with each key in use when it expires, until aborted. */
     async watch(world: Pick<World, 'sleep'>, signal: AbortSignal, onExpired: (keyId: string) => void) {

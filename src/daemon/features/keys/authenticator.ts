@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { ApiError } from '../../../shared/errors.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
 import { parseSecret } from '../../../shared/secrets.ts';
+import type { Changes } from '../../changes.ts';
 import {
   type AgentCaller,
   type AnonymousCaller,
@@ -15,6 +16,7 @@ import type { World } from '../../world.ts';
 import type { TokenRecord, TokensStore } from '../tokens/index.ts';
 import type { WorkspacesStore } from '../workspaces/index.ts';
 import { type ActiveKeys, createActiveKeys, expiryOf, isExpired } from './active-keys.ts';
+import { createIdleLogins, type IdleLogins } from './idle-logins.ts';
 import { createCredentialUses } from './last-use.ts';
 import type { KeyRecord, KeysStore } from './store.ts';
 
@@ -30,6 +32,7 @@ export interface AuthenticatorDeps {
     byDigest(digest: string): Promise<AgentIdentity | undefined>;
     find(id: string): Promise<AgentIdentity | undefined>;
   };
+  changes: Changes;
   /** The digest of a whole secret. */
   digest: (secret: string) => string;
   now: () => number;
@@ -64,10 +67,13 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
   const acting = actingLogins(revocations.signalOf);
   // By the id of a key or login.
   const names = new RecentMap<string, string>(callersMax);
-  const activeKeys = deps.activeKeys ?? createActiveKeys({ store: deps.keysStore, now });
+  const activeKeys =
+    deps.activeKeys ?? createActiveKeys({ store: deps.keysStore, changes: deps.changes, now });
   const noteExpiry = expiryNotes(deps);
-  const admit = createCallerCheck(deps, uses.note, noteExpiry);
-  const findDeps = { ...deps, activeKeys, noteName: (id: string, name: string) => names.set(id, name) };
+  const idle = createIdleLogins({ revoke: revocations.revoke, noteExpiry, now });
+  const admit = createCallerCheck(deps, { note: uses.note, noteExpiry, idle });
+  const noteName = (id: string, name: string) => names.set(id, name);
+  const findDeps = { ...deps, activeKeys, noteName, idle, uses };
 
   const lookUp = async (kind: CredentialKind, key: string): Promise<Caller> => {
     const find = finders[kind];
@@ -82,6 +88,14 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     callers.add(key, caller);
     return admit(caller);
   };
+
+  deps.changes.subscribe('revocation', ({ id }) => revocations.revoke(id));
+  // What runs for a former member ends, and their logins and keys are looked up again.
+  deps.changes.subscribe('departure', ({ workspaceId, userId }) => {
+    callers.remove((caller) => caller.workspaceId === workspaceId && holderOf(caller) === userId);
+    acting.remove(workspaceId, userId);
+    revocations.end(membershipId(workspaceId, userId));
+  });
 
   return {
     /**
@@ -129,22 +143,12 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     /** The name of a key that was used recently; that of a login is `login NAME`. */
     nameOf: (id: string) => names.get(id),
 
-    /** Rejects a credential from now on and ends what runs with it. To be called once its revocation is on disk. */
-    revoke: revocations.revoke,
-
     /** The login acting in another workspace of its user. */
     inWorkspace: acting.of,
 
     /** Aborted when a user leaves a workspace: for what the daemon runs for them without a credential. */
     membershipEnd: (workspaceId: string, userId: string): AbortSignal =>
       revocations.signalOf(membershipId(workspaceId, userId)),
-
-    /** Ends what runs for a former member, and looks up their logins and keys again. */
-    endMembership(workspaceId: string, userId: string): void {
-      callers.remove((caller) => caller.workspaceId === workspaceId && holderOf(caller) === userId);
-      acting.remove(workspaceId, userId);
-      revocations.end(membershipId(workspaceId, userId));
-    },
 
     /** Ends what runs with keys as they expire, until aborted. New calls with them are rejected anyway. */
     keepExpiring: (world: Pick<World, 'sleep'>, signal: AbortSignal): Promise<void> =>
@@ -193,8 +197,15 @@ function expiryNotes({ now, noteTime }: AuthenticatorDeps): (expiry: number) => 
 /** Returns the caller if its credential is still valid, and records its use. */
 function createCallerCheck(
   { now, onExpired }: AuthenticatorDeps,
-  note: Record<'key' | 'login' | 'token', (id: string, at: number) => void>,
-  noteExpiry: (expiry: number) => void,
+  {
+    note,
+    noteExpiry,
+    idle,
+  }: {
+    note: Record<'key' | 'login' | 'token', (id: string, at: number) => void>;
+    noteExpiry: (expiry: number) => void;
+    idle: IdleLogins;
+  },
 ) {
   // They stay expired if the clock is set back.
   const expiredTokens = new RecentMap<string, true>(expiredTokensMax);
@@ -210,6 +221,7 @@ function createCallerCheck(
       onExpired?.(caller);
       throw refused(caller, expired());
     }
+    if (caller.kind === 'login') idle.use(caller);
     if (caller.revoked.aborted) throw refused(caller, new ApiError('unauthenticated'));
     if (caller.kind === 'key') note.key(caller.keyId, now());
     else if (caller.kind === 'login') note.login(caller.loginId, now());
@@ -247,7 +259,12 @@ function callerCache(callersMax: number) {
   };
 }
 
-type FindDeps = AuthenticatorDeps & { activeKeys: ActiveKeys; noteName(id: string, name: string): void };
+type FindDeps = AuthenticatorDeps & {
+  activeKeys: ActiveKeys;
+  noteName(id: string, name: string): void;
+  idle: IdleLogins;
+  uses: { lastLogin(id: string): number | undefined };
+};
 
 export type Authenticator = ReturnType<typeof createAuthenticator>;
 
@@ -285,14 +302,17 @@ async function keyCallerOf(
 }
 
 async function findLogin(
-  { workspacesStore, noteName }: FindDeps,
+  { workspacesStore, noteName, idle, uses }: FindDeps,
   digest: string,
   signalOf: (id: string) => AbortSignal,
 ): Promise<LoginCaller | undefined> {
   const record = await workspacesStore.loginByDigest(digest);
   const user = record && (await userOf(record, workspacesStore, signalOf));
-  if (user) noteName(record.id, `login ${record.name}`);
-  return user && { kind: 'login', loginId: record.id, ...user };
+  if (!user) return undefined;
+  noteName(record.id, `login ${record.name}`);
+  const caller: LoginCaller = { kind: 'login', loginId: record.id, ...user };
+  idle.watch(caller, { ...record, lastUsedAt: uses.lastLogin(record.id) ?? record.lastUsedAt });
+  return caller;
 }
 
 async function findToken(

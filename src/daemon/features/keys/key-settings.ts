@@ -5,7 +5,6 @@ import { Mutex } from '../../../shared/mutex.ts';
 import type { KeyDefaults, KeyLimits, KeyOrLogin } from '../../handler.ts';
 import type { Admission } from '../metering/index.ts';
 import type { Workspaces } from '../workspaces/index.ts';
-import type { ActiveKeys } from './active-keys.ts';
 import { noSuchKey } from './keys.ts';
 import { changedDefaults, changedLimits } from './limits-and-defaults.ts';
 import type { KeyRecord, KeysStore } from './store.ts';
@@ -14,7 +13,6 @@ export interface KeySettingsDeps {
   store: Pick<KeysStore, 'byId' | 'setLimits' | 'setDefaults'>;
   workspaces: Pick<Workspaces, 'membership'>;
   admission: Pick<Admission, 'usedBy'>;
-  activeKeys: Pick<ActiveKeys, 'changed'>;
   /** When a key was last used, if not stored yet. */
   lastUse: (keyId: string) => number | undefined;
   now: () => number;
@@ -22,7 +20,7 @@ export interface KeySettingsDeps {
 
 /** Shows keys to members, and lets their owners set limits and defaults. */
 export function createKeySettings(deps: KeySettingsDeps) {
-  const { store, workspaces, admission, activeKeys, lastUse, now } = deps;
+  const { store, workspaces, admission, lastUse, now } = deps;
   const mutex = new Mutex();
 
   const find = async (caller: KeyOrLogin, workspace: string, keyId: string) => {
@@ -63,7 +61,6 @@ export function createKeySettings(deps: KeySettingsDeps) {
         const record = await owned(caller, workspace, keyId);
         const limits = changedLimits(record.limits, { change, now: now() });
         if (!(await store.setLimits(record.workspaceId, keyId, limits))) throw noSuchKey(keyId);
-        activeKeys.changed(keyId, { limits });
         return limits;
       }, keyId);
     },
@@ -79,7 +76,6 @@ export function createKeySettings(deps: KeySettingsDeps) {
         const record = await owned(caller, workspace, keyId);
         const defaults = changedDefaults(record.defaults, change);
         if (!(await store.setDefaults(record.workspaceId, keyId, defaults))) throw noSuchKey(keyId);
-        activeKeys.changed(keyId, { defaults });
         return defaults;
       }, keyId);
     },

@@ -26,7 +26,7 @@ export interface KeysDeps {
   /** The balance of a prepaid workspace; null for a postpaid one. */
   balanceOf?: (workspaceId: string) => Promise<NanoUsd | null>;
   events: Pick<EventFeed, 'record'>;
-  authenticator: Pick<Authenticator, 'revoke' | 'lastUse' | 'lastLoginUse'>;
+  authenticator: Pick<Authenticator, 'lastUse' | 'lastLoginUse'>;
   digest: (secret: string) => string;
   makeId: MakeId;
   randomBytes: (count: number) => Uint8Array;
@@ -171,10 +171,9 @@ async function insert(
 
 /** Revokes a key and its descendants, and records an event for each; returns the ids of the descendants. */
 async function revokeTree(deps: KeysDeps, key: KeyRecord): Promise<string[]> {
-  const { store, authenticator } = deps;
+  const { store } = deps;
   const revoked = await store.revoke(key.workspaceId, key.id, deps.now());
   if (revoked.length === 0) throw noSuchKey(key.id);
-  for (const id of revoked) authenticator.revoke(id);
   const others = revoked.filter((id) => id !== key.id);
   const records = await Promise.all(others.map((id) => store.byId(key.workspaceId, id)));
   await Promise.all([key, ...records].map((each) => each && recordEvent(deps, 'key.revoked', each)));

@@ -16,7 +16,7 @@ const noLimits: KeyLimits = {
   expiresAt: null,
 };
 
-const noDefaults: KeyDefaults = { cache: null, store: null, events: null };
+const noDefaults: Required<KeyDefaults> = { cache: null, store: null, events: null, capture: null };
 
 interface Change {
   change: LimitsChange;
@@ -65,8 +65,9 @@ export function limitsView(limits: KeyLimits | null): Limits {
 
 /** Applies a change to defaults: absent members stay, null clears. Returns null if none are left. */
 export function changedDefaults(before: KeyDefaults | null, change: KeyDefaultsChange): KeyDefaults | null {
-  const { cache, store, events } = { ...noDefaults, ...before, ...change };
-  return cache === null && store === null && events === null ? null : { cache, store, events };
+  const { cache, store, events, capture } = { ...noDefaults, ...before, ...change };
+  const defaults = { cache, store, events, capture };
+  return Object.values(defaults).every((value) => value === null) ? null : defaults;
 }
 
 /** The API's form of defaults. */

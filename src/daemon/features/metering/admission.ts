@@ -1,7 +1,10 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
 import type { AgentAllowances, AgentTerms, FreeUse } from './agent-allowances.ts';
+import type { BudgetRule } from './budget-rules.ts';
 import { Budgets, type BudgetsDeps, type HoldTerms, type KeyUse, type OpenCall } from './budgets.ts';
+import type { LeasedLimits } from './leased-limits.ts';
+import type { Taken } from './leases/member.ts';
 import type { HoldRecord, MeteringStore, Settlement } from './store.ts';
 
 /** The money reserved for a call. */
@@ -34,6 +37,8 @@ export interface Admission {
   usedBy(keyId: string): Promise<KeyUse>;
   /** The balance of a prepaid workspace, including what is held. */
   balanceOf(workspaceId: string): Promise<NanoUsd>;
+  /** What the calls of a budget spent in its period and hold; undefined if none asked for it since the start. */
+  budgetUse(rule: BudgetRule): { spent: NanoUsd; held: NanoUsd } | undefined;
   /** Adds credit that is on disk. `balanceOf` must have been called before it was written. */
   credited(workspaceId: string, amount: NanoUsd): void;
   /** Ids of the requests whose settlement is not on disk. */
@@ -45,7 +50,9 @@ export interface AdmissionDeps {
   /** Whether the ledger is writable. */
   state: () => { writable: boolean; reason: string | undefined };
   /** Enables limits and balances. */
-  limits?: Pick<BudgetsDeps, 'ledger' | 'clock' | 'onCapWarning'>;
+  limits?: Pick<BudgetsDeps, 'ledger' | 'clock' | 'onCapWarning' | 'budgets'>;
+  /** Instead of `limits`, for one of several members that share them. It has no agents, and answers no questions about use. */
+  leases?: LeasedLimits;
   /** Enables agents. */
   agents?: AgentAllowances;
 }
@@ -54,10 +61,15 @@ export interface AdmissionDeps {
 const lateMax = 10_000;
 
 /** `agent` is set for an agent's call, and `free` if it is part of the free tier. */
-type Call = Hold & OpenCall & { agent?: string; free?: FreeUse | undefined };
+type Call = Hold & OpenCall & { agent?: string; free?: FreeUse | undefined; taken: Taken };
 
-export function createAdmission({ store, state, limits, agents }: AdmissionDeps): Admission {
+const none: OpenCall['subjects'] = [];
+/** Of calls in a process that needs no leases. */
+const notLeased: Taken = { leases: [], amount: 0 };
+
+export function createAdmission({ store, state, limits, leases, agents }: AdmissionDeps): Admission {
   const open = new Set<Call>();
+  leases?.count(open);
   const budgets = limits && new Budgets({ ...limits, open });
   let running = 0;
 
@@ -70,21 +82,30 @@ export function createAdmission({ store, state, limits, agents }: AdmissionDeps)
   const settling = settlements(store, (call) => {
     open.delete(call);
     if (call.agent !== undefined) agents?.settled(call.agent);
+    leases?.commit(call.taken);
   });
-  const start = (
-    record: HoldRecord,
-    policy: OpenCall['policy'],
-    more?: Pick<Call, 'agent' | 'free'>,
-  ): Hold => {
+  const start: Start = (record, policy, more) => {
     const committed = store.hold(record);
-    const call: Call = { record, committed, isRunning: true, policy, charged: undefined, ...more };
+    const subjects = budgets?.isBudgeted(record.workspaceId) ? budgets.subjectsOf(record, policy) : none;
+    const call: Call = {
+      record,
+      committed,
+      isRunning: true,
+      policy,
+      charged: undefined,
+      subjects,
+      taken: notLeased,
+      ...more,
+    };
     running += 1;
     open.add(call);
     budgets?.held(call);
     // Handles the rejection here too, since a caller may not be waiting yet.
     committed.then(settling.retry, () => {
       end(call);
-      if (!call.charged) open.delete(call);
+      if (call.charged) return;
+      leases?.release(call.taken, 0);
+      open.delete(call);
     });
     return call;
   };
@@ -93,30 +114,7 @@ export function createAdmission({ store, state, limits, agents }: AdmissionDeps)
     if (!writable) throw new ApiError('unavailable', { message: `The ledger cannot be written: ${reason}` });
   };
 
-  /** A free call holds nothing of the agent's balance, and is charged nothing. */
-  const startForAgent = async (
-    record: HoldRecord,
-    terms: HoldTerms & { agent: AgentTerms },
-    budgets: Budgets,
-  ): Promise<Hold> => {
-    if (!agents) throw new TypeError('this admission has no agents');
-    const { agentId } = terms.agent;
-    // A balance stays loaded; the totals of agents may be forgotten, or of yesterday, at the next turn.
-    await budgets.ready(terms, record.workspaceId);
-    while (!agents.isReady(agentId)) await agents.load(agentId);
-    const balance = budgets.availableTo(record.workspaceId);
-    const { startedAt, free } = agents.take(record, terms.agent, { balance, fit: terms.fit });
-    const dated = { ...record, createdAt: startedAt };
-    if (free) return start({ ...dated, amount: 0 }, undefined, { agent: agentId, free });
-    try {
-      const amount = budgets.admit(record, terms);
-      return start({ ...dated, amount, isPrepaid: true }, undefined, { agent: agentId });
-    } catch (error) {
-      agents.giveBack(record, agentId);
-      const isPoor = error instanceof ApiError && error.code === 'insufficient_balance';
-      throw isPoor ? agents.balanceTooLow(agentId, balance) : error;
-    }
-  };
+  const startForAgent = startsForAgents(agents, start);
   const withBudgets = (): Budgets => {
     if (!budgets) throw new TypeError('this admission has no limits');
     return budgets;
@@ -125,11 +123,19 @@ export function createAdmission({ store, state, limits, agents }: AdmissionDeps)
   return {
     async hold(record, terms) {
       refuseUnwritable();
-      if (!budgets || !terms || !(terms.isPrepaid || terms.policy?.isRestricted)) {
-        return start(record, terms?.policy);
+      if (leases) {
+        if (terms?.agent) throw new TypeError('agents are admitted where their allowances are counted');
+        const taken = await leases.take(record, terms);
+        const { amount } = taken;
+        return start({ ...record, amount, ...(terms?.isPrepaid && { isPrepaid: true }) }, terms?.policy, {
+          taken,
+        });
       }
+      const isLimited =
+        terms?.isPrepaid || terms?.policy?.isRestricted || budgets?.isBudgeted(record.workspaceId);
+      if (!budgets || !terms || !isLimited) return start(record, terms?.policy);
       if (terms.agent) return await startForAgent(record, { ...terms, agent: terms.agent }, budgets);
-      await budgets.ready(terms, record.workspaceId);
+      for (let wait = budgets.loading(terms, record); wait; wait = budgets.loading(terms, record)) await wait;
       const amount = budgets.admit(record, terms);
       return start({ ...record, amount, ...(terms.isPrepaid && { isPrepaid: true }) }, terms.policy);
     },
@@ -143,6 +149,7 @@ export function createAdmission({ store, state, limits, agents }: AdmissionDeps)
       open.add(call);
       call.charged = { amount: charged, at: completedAt };
       budgets?.charged(call, charged, completedAt);
+      leases?.release(call.taken, charged);
       // A call that an agent's credit paid for takes nothing from the free tier, even if it cost nothing.
       const tier = call.agent === undefined ? settlement.tier : call.free ? 'free' : 'paid';
       const { isPrepaid } = hold.record;
@@ -154,9 +161,43 @@ export function createAdmission({ store, state, limits, agents }: AdmissionDeps)
     },
     running: () => running,
     usedBy: (keyId) => withBudgets().usedBy(keyId),
+    budgetUse: (rule) => budgets?.useOf(rule),
     balanceOf: (workspaceId) => withBudgets().balanceOf(workspaceId),
     credited: (workspaceId, amount) => budgets?.credited(workspaceId, amount),
     openRequests: () => new Set([...open].map(({ record }) => record.requestId)),
+  };
+}
+
+type Start = (
+  record: HoldRecord,
+  policy: OpenCall['policy'],
+  more?: Partial<Pick<Call, 'agent' | 'free' | 'taken'>>,
+) => Hold;
+
+/** A free call holds nothing of the agent's balance, and is charged nothing. */
+function startsForAgents(agents: AgentAllowances | undefined, start: Start) {
+  return async (
+    record: HoldRecord,
+    terms: HoldTerms & { agent: AgentTerms },
+    budgets: Budgets,
+  ): Promise<Hold> => {
+    if (!agents) throw new TypeError('this admission has no agents');
+    const { agentId } = terms.agent;
+    // A balance stays loaded; the totals of agents may be forgotten, or of yesterday, at the next turn.
+    for (let wait = budgets.loading(terms, record); wait; wait = budgets.loading(terms, record)) await wait;
+    while (!agents.isReady(agentId)) await agents.load(agentId);
+    const balance = budgets.availableTo(record.workspaceId);
+    const { startedAt, free } = agents.take(record, terms.agent, { balance, fit: terms.fit });
+    const dated = { ...record, createdAt: startedAt };
+    if (free) return start({ ...dated, amount: 0 }, undefined, { agent: agentId, free });
+    try {
+      const amount = budgets.admit(record, terms);
+      return start({ ...dated, amount, isPrepaid: true }, undefined, { agent: agentId });
+    } catch (error) {
+      agents.giveBack(record, agentId);
+      const isPoor = error instanceof ApiError && error.code === 'insufficient_balance';
+      throw isPoor ? agents.balanceTooLow(agentId, balance) : error;
+    }
   };
 }
 

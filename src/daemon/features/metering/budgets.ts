@@ -2,11 +2,13 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
 import type { KeyPolicy } from '../../handler.ts';
 import type { AgentTerms, Fit } from './agent-allowances.ts';
+import { type BudgetRule, BudgetRules, type BudgetSubject, marksOf } from './budget-rules.ts';
 import type { LedgerStore } from './ledger-store.ts';
-import { balanceTooLow, type CapWarning, capReached, rateReached } from './limit-errors.ts';
+import { balanceTooLow, budgetReached, type CapWarning, capReached, rateReached } from './limit-errors.ts';
 import { rateWindowMs } from './rate-window.ts';
 import { BalanceTotals, KeyTotals } from './running-totals.ts';
 import type { HoldRecord, Spend } from './store.ts';
+import { SubjectTotals } from './subject-totals.ts';
 
 /** The conditions of a hold. */
 export interface HoldTerms {
@@ -26,6 +28,8 @@ export interface OpenCall {
   isRunning: boolean;
   /** Set once it is settled. */
   charged: { amount: NanoUsd; at: number } | undefined;
+  /** The subjects of budgets that count it, as far as their totals are loaded. */
+  subjects: readonly BudgetSubject[];
 }
 
 /** The usage of a key and its descendants. */
@@ -35,7 +39,17 @@ export interface KeyUse {
 }
 
 /** The spent share of a cap at which its owner is warned. */
-const warnedShare = 0.8;
+export const warnedShare = 0.8;
+
+/** A budget that reached thresholds, or refused a call. */
+export interface BudgetNews {
+  rule: BudgetRule;
+  /** What is spent in its current period. */
+  spent: NanoUsd;
+  at: number;
+  /** The thresholds that were reached; none if it refused a call. */
+  percents: readonly number[];
+}
 
 export interface BudgetsDeps {
   ledger: Pick<LedgerStore, 'keyFacts' | 'balance'>;
@@ -44,6 +58,13 @@ export interface BudgetsDeps {
   open: ReadonlySet<OpenCall>;
   /** Called once in each period, with the charge that reaches 80 % of a cap. */
   onCapWarning?: (warning: CapWarning) => void;
+  /** Enables budgets. */
+  budgets?: {
+    rules: BudgetRules;
+    ledger: Pick<LedgerStore, 'subjectSpend'>;
+    /** Called with the charge that reaches a threshold, and with each call that a budget refuses. */
+    onNews?: (news: BudgetNews) => void;
+  };
 }
 
 /**
@@ -52,37 +73,62 @@ export interface BudgetsDeps {
  */
 export class Budgets {
   readonly #deps: BudgetsDeps;
+  readonly #rules: BudgetRules;
   readonly #keys = new Map<string, KeyTotals>();
   readonly #balances = new Map<string, BalanceTotals>();
 
   constructor(deps: BudgetsDeps) {
     this.#deps = deps;
+    this.#rules = deps.budgets?.rules ?? new BudgetRules();
   }
 
-  /** Loads the totals that these terms need. */
-  async ready({ policy, isPrepaid }: HoldTerms, workspaceId: string): Promise<void> {
-    // The owner may change limits while totals are loading.
-    for (;;) {
-      const waits: Promise<void>[] = [];
-      for (let key = policy; key; key = key.parent) {
-        if (!key.limits?.spendCap && !key.limits?.requestsPerMinute) continue;
-        const { loading } = this.#keys.get(key.keyId) ?? this.#loadKey(key.keyId);
-        if (loading) waits.push(loading);
-      }
-      if (isPrepaid) {
-        const { loading } = this.#balances.get(workspaceId) ?? this.#loadBalance(workspaceId);
-        if (loading) waits.push(loading);
-      }
-      if (waits.length === 0) return;
-      await Promise.all(waits);
+  /** Whether budgets count calls of a workspace. */
+  isBudgeted(workspaceId: string): boolean {
+    return this.#rules.has(workspaceId);
+  }
+
+  /** The subjects of budgets that count a call, of which the totals are loaded. */
+  subjectsOf(record: HoldRecord, policy: KeyPolicy | undefined): readonly BudgetSubject[] {
+    const subjects = this.#rules.of(record, policy);
+    return subjects.every(({ totals }) => totals) ? subjects : subjects.filter(({ totals }) => totals);
+  }
+
+  /** What a budget's calls spent in its period and hold; undefined if no call asked for it since the start. */
+  useOf({ workspaceId, scope, period }: BudgetRule): { spent: NanoUsd; held: NanoUsd } | undefined {
+    const totals = this.#rules.subject(workspaceId, scope)?.totals;
+    if (!totals || totals.loading) return undefined;
+    return { spent: totals.spentIn(period, this.#deps.clock.now()), held: totals.held };
+  }
+
+  /**
+   * Loads the totals that these terms need; undefined if all are loaded, and `admit` may follow. To be asked again
+   * afterwards, as limits and budgets may change meanwhile.
+   */
+  loading({ policy, isPrepaid }: HoldTerms, record: HoldRecord): Promise<unknown> | undefined {
+    const { workspaceId } = record;
+    const waits: Promise<void>[] = [];
+    for (let key = policy; key; key = key.parent) {
+      if (!key.limits?.spendCap && !key.limits?.requestsPerMinute) continue;
+      const { loading } = this.#keys.get(key.keyId) ?? this.#loadKey(key.keyId);
+      if (loading) waits.push(loading);
     }
+    if (isPrepaid) {
+      const { loading } = this.#balances.get(workspaceId) ?? this.#loadBalance(workspaceId);
+      if (loading) waits.push(loading);
+    }
+    for (const subject of this.#rules.of(record, policy)) {
+      const { loading } = subject.totals ?? this.#loadSubject(subject);
+      if (loading) waits.push(loading);
+    }
+    return waits.length === 0 ? undefined : Promise.all(waits);
   }
 
   /**
    * Returns the amount that a call may hold, at most the requested one. Fails with `limit_reached` or
    * `insufficient_balance`. `held` must follow synchronously.
    */
-  admit({ workspaceId, amount }: HoldRecord, terms: HoldTerms): NanoUsd {
+  admit(record: HoldRecord, terms: HoldTerms): NanoUsd {
+    const { workspaceId, amount } = record;
     const now = this.#deps.clock.now();
     this.#checkRates(terms.policy);
     let affordable = Number.POSITIVE_INFINITY;
@@ -95,6 +141,20 @@ export class Budgets {
       const { held } = totals;
       const policy = key;
       limitError = () => capReached(cap, { policy, spent: totals.spentIn(cap.period, now), held, now });
+    }
+    for (const { rules, totals } of this.#rules.of(record, terms.policy)) {
+      for (const rule of rules) {
+        if (!rule.isHard || !totals) continue;
+        const spent = totals.spentIn(rule.period, now);
+        const available = rule.amount - spent - totals.held;
+        if (available >= affordable) continue;
+        affordable = available;
+        const { held } = totals;
+        limitError = () => {
+          this.#deps.budgets?.onNews?.({ rule, spent, at: now, percents: [] });
+          return budgetReached(rule, { spent, held, now });
+        };
+      }
     }
     const balance = terms.isPrepaid ? this.#balances.get(workspaceId) : undefined;
     if (balance && balance.available() < affordable) {
@@ -116,7 +176,8 @@ export class Budgets {
   }
 
   /** Adds a started call. */
-  held({ record, policy }: OpenCall): void {
+  held({ record, policy, subjects }: OpenCall): void {
+    for (const { totals } of subjects) if (totals) totals.held += record.amount;
     if (this.#keys.size > 0) {
       const at = this.#deps.clock.elapsed();
       for (const totals of this.#totalsOf(record, policy)) {
@@ -129,7 +190,8 @@ export class Budgets {
   }
 
   /** Releases the hold of a call that ended. */
-  released({ record, policy }: OpenCall): void {
+  released({ record, policy, subjects }: OpenCall): void {
+    for (const { totals } of subjects) if (totals) totals.held -= record.amount;
     if (this.#keys.size > 0) {
       for (const totals of this.#totalsOf(record, policy)) totals.held -= record.amount;
     }
@@ -137,8 +199,9 @@ export class Budgets {
     if (balance) balance.held -= record.amount;
   }
 
-  charged({ record, policy }: OpenCall, amount: NanoUsd, at: number): void {
+  charged({ record, policy, subjects }: OpenCall, amount: NanoUsd, at: number): void {
     if (amount === 0) return;
+    for (const subject of subjects) this.#chargeSubject(subject, amount, at);
     if (this.#keys.size > 0) {
       for (const totals of this.#totalsOf(record, policy)) totals.charge(amount, at);
       this.#warn(record.workspaceId, policy, { amount, at });
@@ -173,6 +236,17 @@ export class Budgets {
       spend: { total: spend.total + settling, day: spend.day + settling, month: spend.month + settling },
       requestsLastMinute: recent.length + calls.filter(({ record }) => record.createdAt > since).length,
     };
+  }
+
+  #chargeSubject({ rules, totals }: BudgetSubject, amount: NanoUsd, at: number): void {
+    if (!totals) return;
+    totals.charge(amount, at);
+    for (const rule of rules) {
+      const spent = totals.spentIn(rule.period, at);
+      const reached = marksOf(rule).filter(({ mark }) => spent >= mark && spent - amount < mark);
+      if (reached.length === 0) continue;
+      this.#deps.budgets?.onNews?.({ rule, spent, at, percents: reached.map(({ percent }) => percent) });
+    }
   }
 
   #warn(workspaceId: string, policy: KeyPolicy | undefined, charge: { amount: NanoUsd; at: number }): void {
@@ -236,6 +310,36 @@ export class Budgets {
     return totals;
   }
 
+  #loadSubject(subject: BudgetSubject): SubjectTotals {
+    const { clock, budgets, open } = this.#deps;
+    if (!budgets) throw new TypeError('there are no budgets');
+    const at = clock.now();
+    const totals = new SubjectTotals();
+    subject.totals = totals;
+    const except: string[] = [];
+    for (const call of open) {
+      if (!this.#rules.of(call.record, call.policy).includes(subject)) continue;
+      call.subjects = [...call.subjects, subject];
+      except.push(call.record.requestId);
+      if (call.isRunning) totals.held += call.record.amount;
+      if (call.charged) totals.charge(call.charged.amount, call.charged.at);
+    }
+    const { workspaceId, scope } = subject;
+    totals.loading = budgets.ledger.subjectSpend({ workspaceId, ...scope }, { at, except }).then(
+      (spend) => {
+        totals.add(spend, at);
+        totals.loading = undefined;
+      },
+      (cause) => {
+        subject.totals = undefined;
+        for (const call of open) call.subjects = call.subjects.filter((each) => each !== subject);
+        throw new ApiError('unavailable', { cause });
+      },
+    );
+    totals.loading.catch(() => {});
+    return totals;
+  }
+
   #loadBalance(workspaceId: string): BalanceTotals {
     const totals = new BalanceTotals();
     this.#balances.set(workspaceId, totals);
@@ -262,7 +366,7 @@ export class Budgets {
 }
 
 /** Whether a key, or one that descends from it, made the call. */
-function isOf({ record, policy }: OpenCall, keyId: string): boolean {
+export function isOf({ record, policy }: OpenCall, keyId: string): boolean {
   if (record.keyId === keyId) return true;
   for (let key = policy; key; key = key.parent) if (key.keyId === keyId) return true;
   return false;

@@ -7,19 +7,23 @@ export {
   type FreeTierSettings,
   isLifting,
 } from './agent-allowances.ts';
-export type { KeyUse } from './budgets.ts';
+export { type BudgetRule, BudgetRules, type BudgetScope, marksOf } from './budget-rules.ts';
+export type { BudgetNews, KeyUse } from './budgets.ts';
 export { createCredit } from './credit.ts';
 export { creditHandlers, usageHandlers } from './handlers.ts';
-export type { LedgerStore } from './ledger-store.ts';
+export type { LedgerStore, SpendSubject } from './ledger-store.ts';
 export { capWarningData, PaymentDue } from './limit-errors.ts';
 export { recoverHolds } from './recover-holds.ts';
+export { distribution } from './series-view.ts';
 export { settledEvent, settlementFor } from './settlement.ts';
 export type {
   CallStatus,
   CallTrace,
   HoldRecord,
+  LatencyHistogram,
   LeftHold,
   MeteringStore,
+  Series,
   Settlement,
   Spend,
   UsageRecord,

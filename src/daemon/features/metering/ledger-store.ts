@@ -1,5 +1,12 @@
 import type { NanoUsd } from '../../../shared/money.ts';
+import type { PeriodSpend } from '../../../shared/spend-periods.ts';
+import type { BudgetScope } from './budget-rules.ts';
 import type { Spend } from './store.ts';
+
+/** The calls of which a budget counts the charges. */
+export interface SpendSubject extends BudgetScope {
+  workspaceId: string;
+}
 
 /** The charges of a key and its descendants, and the times of their recent calls. */
 export interface KeyFacts {
@@ -51,6 +58,13 @@ export interface LedgerStore {
     keyId: string,
     options: { at: number; since: number; except: readonly string[] },
   ): Promise<KeyFacts>;
+  /** The charges of a subject's calls in the periods of a time, in UTC; a key includes its descendants. */
+  subjectSpend(
+    subject: SpendSubject,
+    options: { at: number; except: readonly string[] },
+  ): Promise<PeriodSpend>;
+  /** The same of many, in their order; the calls of the admission do not wait for it. */
+  subjectSpends(subjects: readonly SpendSubject[], at: number): Promise<PeriodSpend[]>;
   /** A workspace's grants minus its charges. */
   balance(workspaceId: string, options: { except: readonly string[] }): Promise<NanoUsd>;
   /**

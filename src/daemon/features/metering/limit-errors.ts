@@ -1,7 +1,9 @@
 import { ApiError, type ErrorCode, type ErrorDetails } from '../../../shared/errors.ts';
 import { formatUsd, type NanoUsd } from '../../../shared/money.ts';
+import { endOfPeriod } from '../../../shared/spend-periods.ts';
 import { endOfDay, isoTime } from '../../../shared/time.ts';
 import type { KeyLimits, KeyPolicy } from '../../handler.ts';
+import type { BudgetRule, BudgetScope } from './budget-rules.ts';
 
 const periods = { day: ' per day', month: ' per month', total: '' } as const;
 
@@ -30,6 +32,32 @@ export function capReached(cap: SpendCap, { policy, spent, held, now }: CapState
     param,
     message: `This ${subject} may spend $${formatUsd(cap.amount)}${periods[cap.period]}: $${formatUsd(spent)} is spent${holds}, and this call could cost more than the rest.`,
     extra: cap.period === 'total' ? {} : { resets_at: isoTime(endOf(cap.period, now)) },
+  });
+}
+
+const budgetPeriods = { day: ' per day', week: ' per week', month: ' per month', none: '' } as const;
+
+/** Whose calls a budget counts, in words: `the tag team=search`. */
+function scopeText({ kind, value }: BudgetScope): string {
+  return kind === 'workspace' ? 'the workspace' : `the ${kind} ${value}`;
+}
+
+/** The call could exceed a hard budget. */
+export function budgetReached(
+  rule: BudgetRule,
+  { spent, held, now }: { spent: NanoUsd; held: NanoUsd; now: number },
+): ApiError {
+  const { id, scope, amount, period } = rule;
+  const holds = held > 0 ? ` and ${reserved(held)}` : '';
+  const end = endOfPeriod(period, now);
+  const remedy =
+    end === undefined
+      ? 'An owner or admin of the workspace can raise it.'
+      : `It resets at ${isoTime(end)}; an owner or admin of the workspace can raise it.`;
+  return new ApiError('limit_reached', {
+    param: `budgets.${id}`,
+    message: `The budget "${id}" of ${scopeText(scope)} allows $${formatUsd(amount)}${budgetPeriods[period]}: $${formatUsd(spent)} is spent${holds}, and this call could cost more than the rest. ${remedy}`,
+    extra: { budget: id, ...(end !== undefined && { resets_at: isoTime(end) }) },
   });
 }
 

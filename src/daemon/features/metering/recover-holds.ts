@@ -8,14 +8,16 @@ interface RecoverOptions {
   now: () => number;
   /** In millionths. */
   marginPpm: number;
+  /** Whose calls are settled. */
+  daemon: number;
 }
 
 /**
- * Settles the calls that were running when an earlier daemon died: charges their last stored progress, or else the
- * estimate of the prompt, and releases the rest of the hold. Returns their number. To be called before the first call.
+ * Settles the calls that were running when a daemon died: charges their last stored progress, or else the estimate of the
+ * prompt, and releases the rest of the hold. Returns their number.
  */
-export async function recoverHolds({ store, now, marginPpm }: RecoverOptions): Promise<number> {
-  const left = await store.leftHolds();
+export async function recoverHolds({ store, now, marginPpm, daemon }: RecoverOptions): Promise<number> {
+  const left = await store.leftHolds(daemon);
   await Promise.all(left.map((hold) => store.settle(interrupted(hold, { at: now(), marginPpm }))));
   return left.length;
 }

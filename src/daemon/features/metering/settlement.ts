@@ -20,7 +20,7 @@ function isAgent(keyId: string | null): boolean {
 }
 
 /** The double entries of a charge: the provider's share, then the margin. Empty for a call without charge. */
-export function ledgerEntriesFor({ charged, cost, workspaceId, provider }: UsageRecord): LedgerEntry[] {
+function ledgerEntriesFor({ charged, cost, workspaceId, provider }: UsageRecord): LedgerEntry[] {
   if (charged === 0 || !cost) return [];
   const debit = `workspace:${workspaceId}`;
   const providerAmount = Math.min(cost.provider, charged);

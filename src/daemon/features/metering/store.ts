@@ -145,14 +145,23 @@ export interface UsageFilter {
   model: string | undefined;
   since: number;
   until: number;
-  /** One or two; with a label (client, user, tag) the other can only be the day, and there are no other filters. */
+  /** One or two; with a label (client, user, tag, error) the other can only be the day, and there are no other filters. */
   groupBy: readonly UsageGrouping[];
   /** Whose days they are. */
   timeZone: string;
 }
 
 /** What usage is grouped by. */
-export type UsageGrouping = 'day' | 'model' | 'key' | 'provider' | 'status' | 'client' | 'user' | 'tag';
+export type UsageGrouping =
+  | 'day'
+  | 'model'
+  | 'key'
+  | 'provider'
+  | 'status'
+  | 'client'
+  | 'user'
+  | 'tag'
+  | 'error';
 
 /** Sums over the calls of one group. */
 export interface UsageGroup {
@@ -234,6 +243,6 @@ export interface MeteringStore {
   series(filter: SeriesFilter): Promise<Series[]>;
   /** Answered calls; times are rounded to hours, beyond eight days to UTC days. */
   latency(filter: LatencyFilter): Promise<LatencyGroup[]>;
-  /** Every unsettled hold, oldest first. */
-  leftHolds(): Promise<LeftHold[]>;
+  /** The unsettled holds of a daemon, oldest first. */
+  leftHolds(daemon: number): Promise<LeftHold[]>;
 }

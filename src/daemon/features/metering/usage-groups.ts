@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { UsageFilter, UsageGrouping } from './store.ts';
 
-const labels: readonly UsageGrouping[] = ['client', 'user', 'tag'];
+const labels: readonly UsageGrouping[] = ['client', 'user', 'tag', 'error'];
 
 /** Parses the parameter `group_by`, of which the contract has checked the form. */
 export function groupingsIn(text: string): UsageGrouping[] {

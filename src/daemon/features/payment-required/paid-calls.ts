@@ -143,7 +143,7 @@ export class PaidCalls {
   async issuedTo(authorization: string): Promise<{ workspaceId: string; id: string } | undefined> {
     const proof = proofIn({ authorization });
     const challenge = proof && (await this.#challengeOf(proof));
-    // Only the preimage is a secret, and whoever pays for somebody's credit does not get to call as them.
+    // Only the preimage is a secret: someone who pays for another user's credit must not be able to call as that user.
     if (!challenge?.request || !isPreimage(proof?.preimage, challenge)) return undefined;
     return { workspaceId: challenge.workspaceId, id: challenge.credentialId };
   }
@@ -189,7 +189,7 @@ export class PaidCalls {
   }
 }
 
-/** Why a proof is refused, as far as the challenge alone tells. */
+/** Why a proof is refused, judged by the challenge alone. */
 function refusalOf(
   proof: Proof,
   challenge: Challenge,

@@ -74,7 +74,7 @@ function tokenIdOf(identifier: Uint8Array): string {
 /** An entry of the caveat `services`: a name and a tier. */
 const serviceOf = (service: string) => `${service}:0`;
 
-/** The last one is the expiry, which tells the caveats of the seller from those that holders append. */
+/** The last one is the expiry, which separates the seller's caveats from those that holders append. */
 function caveatsOf({ paywallId, service, terms, validUntil }: TokenGrant): string[] {
   const { capabilities, constraints, maxUses } = terms;
   return [

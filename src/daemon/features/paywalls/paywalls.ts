@@ -7,7 +7,6 @@ import { actingUser, type Caller } from '../../handler.ts';
 import type { EventFeed, NewEvent } from '../events/index.ts';
 import type { People } from '../profile/index.ts';
 import type { DataSealer } from '../vault/index.ts';
-import type { Reconciler } from './reconcile.ts';
 import type { PaywallRecord, PaywallsStore, PaywallTerms, RateLimit, TokenTerms } from './store.ts';
 
 export interface PaywallsDeps {
@@ -19,7 +18,6 @@ export interface PaywallsDeps {
   mayUsePrivate: (caller: Caller) => Promise<boolean>;
   /** Why this upstream cannot be used, as the end of a sentence; undefined if it can. */
   upstreamProblem: (url: string, options: { mayBePrivate: boolean }) => string | undefined;
-  reconciler: Pick<Reconciler, 'update'>;
   events: Pick<EventFeed, 'record'>;
   sealer: DataSealer;
   makeId: MakeId;
@@ -73,7 +71,6 @@ export function createPaywalls(deps: PaywallsDeps) {
       const outcome = await store.replace(before, apply(before));
       if (outcome === 'route-taken') throw routeTaken();
       if (outcome === 'changed') continue;
-      await deps.reconciler.update();
       const type = outcome.status === 'deleted' ? 'paywall.deleted' : 'paywall.updated';
       await announce(type, caller, outcome);
       return outcome;
@@ -114,7 +111,6 @@ export function createPaywalls(deps: PaywallsDeps) {
       const record = await store.insert(terms, names);
       if (record === 'name-taken') throw inputFault('name', 'belongs to another of your paywalls');
       if (record === 'route-taken') throw routeTaken();
-      await deps.reconciler.update();
       await announce('paywall.created', caller, record);
       return record;
     },

@@ -1,5 +1,6 @@
 import type { PaywallProxy } from '../../../shared/contract/paywalls.ts';
 import { isoTime } from '../../../shared/time.ts';
+import type { Changes } from '../../changes.ts';
 import type { Log } from '../../log.ts';
 import { repeatedly, type World, within } from '../../world.ts';
 import { RouteTable } from './routes.ts';
@@ -27,6 +28,7 @@ interface TargetState {
 
 export interface ReconcilerDeps {
   store: Pick<PaywallsStore, 'serving'>;
+  changes: Changes;
   targets: readonly ProxyTarget[];
   world: Pick<World, 'now' | 'sleep'>;
   log: Pick<Log, 'warn'>;
@@ -48,6 +50,7 @@ export class Reconciler {
 
   constructor(deps: ReconcilerDeps) {
     this.#deps = deps;
+    deps.changes.subscribe('paywalls', () => this.update());
     this.#targets = deps.targets.map((target) => ({
       target,
       applied: undefined,

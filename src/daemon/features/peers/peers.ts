@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto';
 import { peersMax } from '../../../shared/contract/peers.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
+import { Mutex } from '../../../shared/mutex.ts';
 import { notFound } from '../../../shared/not-found.ts';
+import type { Changes } from '../../changes.ts';
 import type { Caller, LoginCaller } from '../../handler.ts';
 import { repeatedly } from '../../world.ts';
 import type { PeerCall, PeerSource } from '../decisions/index.ts';
 import type { Vault } from '../vault/index.ts';
-import type { Workspaces } from '../workspaces/index.ts';
+import { managedWorkspace, type Workspaces } from '../workspaces/index.ts';
 import { modelAt } from './choose-peer.ts';
 import { type CheckOutcome, checkRequest, failedCheck } from './peer-check.ts';
 import { PeerContact, type PeerContactDeps, peerKeyName } from './peer-contact.ts';
@@ -22,6 +24,7 @@ const maxInFlightDefault = 4;
 
 export interface PeersDeps extends PeerContactDeps, PeerDecisionsDeps {
   store: PeersStore;
+  changes: Changes;
   vault: Pick<Vault, 'seal' | 'open' | 'version'>;
   workspaces: Pick<Workspaces, 'membership' | 'isDaemonOwner'>;
   /** Why an address cannot be that of a peer, as the end of a sentence; undefined if it can. */
@@ -43,6 +46,8 @@ export interface NewPeer {
 export class Peers {
   readonly #deps: PeersDeps;
   readonly #byWorkspace = new Map<string, Map<string, PeerState>>();
+  /** A peer that was read before another change must not undo it. */
+  readonly #reads = new Mutex();
   readonly #contact: PeerContact;
   readonly #decisions: PeerDecisions;
 
@@ -50,21 +55,24 @@ export class Peers {
     this.#deps = deps;
     this.#contact = new PeerContact(deps);
     this.#decisions = new PeerDecisions(this.#contact, deps);
+    deps.changes.subscribe('peer', ({ workspaceId, name }) =>
+      this.#reads.run(async () => {
+        const record = await deps.store.find(workspaceId, name);
+        if (record) this.#replace(record);
+        else this.#of(workspaceId).delete(name);
+      }),
+    );
   }
 
   /** Loads the peers; to be awaited before the first decision. */
-  async recover(): Promise<void> {
+  async load(): Promise<void> {
     for (const record of await this.#deps.store.all())
       this.#of(record.workspaceId).set(record.name, new PeerState(record));
   }
 
   /** Fails with `permission` unless the caller manages the workspace. */
-  async permit(caller: LoginCaller, workspace: string): Promise<string> {
-    const membership = await this.#deps.workspaces.membership(caller, workspace);
-    if (membership && membership.role !== 'member') return membership.workspaceId;
-    throw new ApiError('permission', {
-      message: 'Only owners and admins of a workspace can manage its peers.',
-    });
+  permit(caller: LoginCaller, workspace: string): Promise<string> {
+    return managedWorkspace(this.#deps.workspaces, { caller, workspace, action: 'manage its peers' });
   }
 
   async list(caller: LoginCaller, workspace: string): Promise<PeerState[]> {
@@ -120,14 +128,13 @@ export class Peers {
       if (record === 'full')
         throw new ApiError('invalid_request', { message: `A workspace has at most ${peersMax} peers.` });
       if (record === 'outdated') continue;
-      const state = this.#stored(record, before?.url === url);
       await events.record({
         type: before ? 'peer.changed' : 'peer.added',
         workspaceId,
         at,
         data: { peer: name, user: caller.userId },
       });
-      return state;
+      return this.#of(workspaceId).get(name) ?? new PeerState(record);
     }
     throw new ApiError('unavailable', {
       message: 'The peer is being changed by another request; try again.',
@@ -138,7 +145,6 @@ export class Peers {
   async remove(caller: LoginCaller, workspace: string, name: string): Promise<void> {
     const workspaceId = await this.permit(caller, workspace);
     if (!(await this.#deps.store.remove(workspaceId, name))) throw noSuchPeer(name);
-    this.#of(workspaceId).delete(name);
     const at = this.#deps.world.now();
     const data = { peer: name, user: caller.userId };
     await this.#deps.events.record({ type: 'peer.removed', workspaceId, at, data });
@@ -251,16 +257,11 @@ export class Peers {
   }
 
   /** Keeps the state of a peer whose address stays: its health does not depend on the other settings. */
-  #stored(record: PeerRecord, keepsState: boolean): PeerState {
+  #replace(record: PeerRecord): void {
     const peers = this.#of(record.workspaceId);
-    let state = peers.get(record.name);
-    if (state && keepsState) {
-      state.record = { ...record, ...state.recordedHealth() };
-    } else {
-      state = new PeerState(record);
-      peers.set(record.name, state);
-    }
-    return state;
+    const state = peers.get(record.name);
+    if (state?.record.url === record.url) state.record = { ...record, ...state.recordedHealth() };
+    else peers.set(record.name, new PeerState(record));
   }
 }
 

@@ -60,6 +60,7 @@ export type KeyChange = 'keep' | 'remove' | SealedSecret;
 export interface PeersStore {
   /** All of the host, ordered by workspace and name. */
   all(): Promise<PeerRecord[]>;
+  find(workspaceId: string, name: string): Promise<PeerRecord | undefined>;
   /**
    * Adds a peer, or changes the settings of one, which keeps `addedAt` and, if the address stays, its health. Resolves to
    * `full` without a change if the workspace has `max` others, to `outdated` if the secret is not the next version or was

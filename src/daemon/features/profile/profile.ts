@@ -9,18 +9,13 @@ import type { Irremovable, PersonRecord, ProfileStore } from './store.ts';
 export interface ProfileDeps {
   store: ProfileStore;
   people: People;
-  /** Ends what runs with a credential or membership, once its end is on disk. */
-  revocations: { revoke(id: string): void; endMembership(workspaceId: string, userId: string): void };
-  forgetRole: (workspaceId: string, userId: string) => void;
-  /** Called when a user was removed, and with them what they offered to others. Never rejects. */
-  onRemoved: () => Promise<void>;
   now: () => number;
 }
 
 const collisions = { email: 'belongs to another user', handle: 'belongs to another user' };
 
 /** Shows, changes and deletes the caller's profile. */
-export function createProfile({ store, people, revocations, forgetRole, onRemoved, now }: ProfileDeps) {
+export function createProfile({ store, people, now }: ProfileDeps) {
   return {
     of: people.of,
 
@@ -44,12 +39,6 @@ export function createProfile({ store, people, revocations, forgetRole, onRemove
       if (email.toLowerCase() !== own.toLowerCase()) throw inputFault('email', 'is not your address');
       const removed = await store.remove(userId, now());
       if (isIrremovable(removed)) throw inputFault('email', whyNot(removed));
-      for (const id of removed.credentials) revocations.revoke(id);
-      for (const workspaceId of removed.workspaces) {
-        forgetRole(workspaceId, userId);
-        revocations.endMembership(workspaceId, userId);
-      }
-      await onRemoved();
     },
   };
 }

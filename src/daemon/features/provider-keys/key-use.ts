@@ -1,4 +1,5 @@
 import { RecentMap } from '../../../shared/recent-map.ts';
+import type { Changes } from '../../changes.ts';
 import { repeatedly, type World } from '../../world.ts';
 import type { Vault } from '../vault/index.ts';
 import type { ProviderKeysStore } from './store.ts';
@@ -24,6 +25,7 @@ export class KeyUse {
 
   constructor(deps: {
     store: Pick<ProviderKeysStore, 'list'>;
+    changes: Changes;
     vault: Pick<Vault, 'open'>;
     world: Pick<World, 'elapsed' | 'sleep'>;
   }) {
@@ -31,6 +33,11 @@ export class KeyUse {
     this.#vault = deps.vault;
     this.#world = deps.world;
     this.#opened = new OpenedKeys(() => deps.world.elapsed());
+    deps.changes.subscribe('provider_key', ({ workspaceId, provider }) => {
+      this.#changes += 1;
+      this.#opened.forget(secretName(workspaceId, provider));
+      this.#providers.delete(workspaceId);
+    });
   }
 
   /** The providers for which a workspace has its own keys. */
@@ -58,13 +65,6 @@ export class KeyUse {
     if (changes === this.#changes) this.#opened.set(name, key);
     else key.fill(0);
     return text;
-  }
-
-  /** To be called when a key is replaced or deleted. */
-  changed(workspaceId: string, provider: string): void {
-    this.#changes += 1;
-    this.#opened.forget(secretName(workspaceId, provider));
-    this.#providers.delete(workspaceId);
   }
 
   /** Overwrites decrypted keys when they expire, until aborted; then all. */

@@ -5,22 +5,20 @@ import { type KnownProvider, knownProviders, providerFacts } from '../../../shar
 import type { KeyOrLogin } from '../../handler.ts';
 import type { World } from '../../world.ts';
 import type { Vault } from '../vault/index.ts';
-import type { Workspaces } from '../workspaces/index.ts';
+import { managedWorkspace, type Workspaces } from '../workspaces/index.ts';
 import { type KeyUse, secretName } from './key-use.ts';
 import type { ProviderKeyRecord, ProviderKeysStore } from './store.ts';
 
 export interface ProviderKeysDeps {
   store: ProviderKeysStore;
   vault: Pick<Vault, 'seal' | 'version'>;
-  use: Pick<KeyUse, 'changed' | 'keyOf' | 'providersOf'>;
+  use: Pick<KeyUse, 'keyOf' | 'providersOf'>;
   workspaces: Pick<Workspaces, 'membership'>;
   world: Pick<World, 'now'>;
   /** Whether workspaces can have keys for a provider: not if the host replaces it by an upstream of the same name. */
   takesKeys(provider: KnownProvider): boolean;
   /** Asks the provider whether it accepts a key. */
   ask(provider: KnownProvider, key: string): Promise<Omit<ProviderKeyCheck, 'provider'>>;
-  /** Called when a workspace's key for a provider is replaced or deleted. */
-  onChanged(workspaceId: string, provider: KnownProvider): void;
 }
 
 interface NewProviderKey {
@@ -36,18 +34,8 @@ const attemptsMax = 5;
 export function createProviderKeys(deps: ProviderKeysDeps) {
   const { store, use } = deps;
 
-  const workspaceFor = async (caller: KeyOrLogin, workspace: string): Promise<string> => {
-    const membership = await deps.workspaces.membership(caller, workspace);
-    if (membership && membership.role !== 'member') return membership.workspaceId;
-    throw new ApiError('permission', {
-      message: 'Only owners and admins of a workspace can manage its provider keys.',
-    });
-  };
-
-  const changed = (workspaceId: string, provider: KnownProvider) => {
-    use.changed(workspaceId, provider);
-    deps.onChanged(workspaceId, provider);
-  };
+  const workspaceFor = (caller: KeyOrLogin, workspace: string): Promise<string> =>
+    managedWorkspace(deps.workspaces, { caller, workspace, action: 'manage its provider keys' });
 
   return {
     /** Fails with `permission` unless the caller may manage the workspace's keys, or if it does not exist. */
@@ -67,15 +55,13 @@ export function createProviderKeys(deps: ProviderKeysDeps) {
       }
       const fault = keyFormatFault(provider, key);
       if (fault !== undefined) throw new ApiError('invalid_request', { param: 'key', message: fault });
-      const record = await sealAndStore(deps, { workspaceId, provider, secret: Buffer.from(key) });
-      changed(workspaceId, provider);
-      return record;
+      return await sealAndStore(deps, { workspaceId, provider, secret: Buffer.from(key) });
     },
 
     /** Does nothing if there is no such key. Fails with `permission`. */
     async delete(caller: KeyOrLogin, workspace: string, provider: KnownProvider): Promise<void> {
       const workspaceId = await workspaceFor(caller, workspace);
-      if (await store.delete(workspaceId, provider)) changed(workspaceId, provider);
+      await store.delete(workspaceId, provider);
     },
 
     /** Fails with `permission`, `not_found` (there is no such key), or `unavailable` (the vault is sealed). */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { getHome, getLoginPage, getReference } from '../../../shared/contract/reference.ts';
+import { getAsset, getHome, getLoginPage, getReference } from '../../../shared/contract/reference.ts';
+import { ApiError } from '../../../shared/errors.ts';
 import { version } from '../../../shared/version.ts';
 import { implement, RelayReply } from '../../handler.ts';
 import type { Description } from './document.ts';
@@ -7,6 +8,14 @@ import type { Description } from './document.ts';
 export interface ReferenceDeps {
   openApiDocument: () => unknown;
   readAssets: () => Promise<{ style: string; referenceScript: string; loginScript: string }>;
+  webApp: WebApp;
+}
+
+/** The files of the dashboard. Its page is undefined where it was not built. */
+export interface WebApp {
+  page(): Promise<RelayReply | undefined>;
+  /** Undefined without a file of that name; compressed as `accept-encoding` allows. */
+  asset(name: string, acceptEncoding: string | string[] | undefined): Promise<RelayReply | undefined>;
 }
 
 /** Renders each page on its first request, as most daemons never serve them. */
@@ -14,7 +23,19 @@ export const referenceHandlers = (deps: ReferenceDeps) => {
   const home = once(() => renderHome(deps));
   const login = once(() => renderLogin(deps));
   const reference = once(() => renderReference(deps));
-  return [implement(getHome, home), implement(getLoginPage, login), implement(getReference, reference)];
+  return [
+    implement(getHome, async ({ headers }) => {
+      const page = headers.accept?.includes('text/html') ? await deps.webApp.page() : undefined;
+      return (page ?? (await home())).withHeaders({ vary: 'accept' });
+    }),
+    implement(getAsset, async ({ params, headers }) => {
+      const asset = await deps.webApp.asset(params.name, headers['accept-encoding']);
+      if (asset === undefined) throw new ApiError('not_found');
+      return asset;
+    }),
+    implement(getLoginPage, login),
+    implement(getReference, reference),
+  ];
 };
 
 /** Renders a page once, unless that fails; every answer is a reply of its own. */

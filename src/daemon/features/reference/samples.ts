@@ -1,3 +1,4 @@
+import { curlCode, javaScriptCode, pythonCode, type WrittenCall } from '../../../shared/samples/call-code.ts';
 import { commandSamples } from './command-samples.ts';
 import type { Description, Endpoint, Operation, Schema } from './document.ts';
 import { nameOf } from './schema-view.ts';
@@ -18,6 +19,14 @@ const knownBodies: Record<string, unknown> = {
   createChatCompletion: { model: 'sim/assistant', messages: [{ role: 'user', content: 'Hello!' }] },
   createEmbedding: { model: 'sim/embedding', input: ['First text', 'Second text'] },
   compactResponse: { model: 'sim/assistant', input: 'A long conversation …' },
+  previewResponse: { model: 'sim/assistant', input: 'Hello!' },
+  previewChatCompletion: { model: 'sim/assistant', messages: [{ role: 'user', content: 'Hello!' }] },
+  previewMessage: {
+    model: 'sim/assistant',
+    max_tokens: 1024,
+    messages: [{ role: 'user', content: 'Hello!' }],
+  },
+  previewEmbedding: { model: 'sim/embedding', input: ['First text', 'Second text'] },
 };
 
 /** One way to make a call. */
@@ -35,7 +44,7 @@ export function samplesOf(endpoint: Endpoint, description: Description): Sample[
   const call = callOf(endpoint, description);
   const command = commandFor(operation.operationId);
   return [
-    { title: 'curl', language: 'shell', text: curlSample(call) },
+    { title: 'curl', language: 'shell', text: curlCode(call, { key: '$GATEWAY_KEY' }) },
     { title: 'JavaScript', language: 'javascript', text: javaScriptSample(call, operation) },
     { title: 'Python', language: 'python', text: pythonSample(call, operation) },
     ...(command === undefined ? [] : [{ title: 'gateway', language: 'shell' as const, text: command }]),
@@ -47,21 +56,13 @@ function commandFor(operationId: string): string | undefined {
   return commandSamples[operationId === 'createChatCompletion' ? 'createResponse' : operationId];
 }
 
-/** What the samples of an operation have in common. */
-interface ExampleCall {
-  method: string;
-  url: string;
-  needsKey: boolean;
-  /** Undefined for calls without a body. */
-  body: unknown;
-  answer: 'json' | 'text' | 'stream';
-}
-
-function callOf({ method, path, operation }: Endpoint, description: Description): ExampleCall {
+function callOf({ method, path, operation }: Endpoint, description: Description): WrittenCall {
   const content = operation.responses[200]?.content ?? {};
   return {
     method,
-    url: exampleHost + filled(path, operation),
+    baseUrl: exampleHost,
+    path: filled(path, operation),
+    headers: {},
     needsKey: !isForAll(operation),
     body: exampleBody(operation, description),
     answer: content['application/json'] ? 'json' : content['text/event-stream'] ? 'stream' : 'text',
@@ -72,19 +73,6 @@ function callOf({ method, path, operation }: Endpoint, description: Description)
 export function exampleBody(operation: Operation, description: Description): unknown {
   const schema = operation.requestBody?.content['application/json']?.schema;
   return schema && (knownBodies[operation.operationId] ?? exampleValue(schema, description));
-}
-
-function curlSample({ method, url, needsKey, body, answer }: ExampleCall): string {
-  const lines = [`curl ${method === 'GET' ? '' : `-X ${method} `}'${url}'`];
-  if (needsKey) lines.push('-H "authorization: Bearer $GATEWAY_KEY"');
-  if (body !== undefined) {
-    lines.push(
-      "-H 'content-type: application/json'",
-      `-d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`,
-    );
-  }
-  if (answer === 'stream') lines.push('--no-buffer');
-  return lines.join(' \\\n  ');
 }
 
 const isForAll = ({ security = [] }: Operation): boolean =>
@@ -108,35 +96,8 @@ from openai import OpenAI
 client = OpenAI(base_url="${exampleHost}/v1", api_key=os.environ["GATEWAY_KEY"])
 `;
 
-/** Calls that OpenAI's SDKs make. */
+/** Calls without a body that OpenAI's SDKs make. */
 const sdkCalls: Record<string, { javaScript: string; python: string }> = {
-  createResponse: {
-    javaScript: `const response = await client.responses.create({ model: 'sim/assistant', input: 'Hello!' });
-console.log(response.output_text);`,
-    python: `response = client.responses.create(model="sim/assistant", input="Hello!")
-print(response.output_text)`,
-  },
-  createChatCompletion: {
-    javaScript: `const completion = await client.chat.completions.create({
-  model: 'sim/assistant',
-  messages: [{ role: 'user', content: 'Hello!' }],
-});
-console.log(completion.choices[0]?.message.content);`,
-    python: `completion = client.chat.completions.create(
-    model="sim/assistant",
-    messages=[{"role": "user", "content": "Hello!"}],
-)
-print(completion.choices[0].message.content)`,
-  },
-  createEmbedding: {
-    javaScript: `const { data } = await client.embeddings.create({
-  model: 'sim/embedding',
-  input: ['First text', 'Second text'],
-});
-console.log(data[0]?.embedding.length);`,
-    python: `response = client.embeddings.create(model="sim/embedding", input=["First text", "Second text"])
-print(len(response.data[0].embedding))`,
-  },
   getResponse: {
     javaScript: `const response = await client.responses.retrieve('resp_…');
 console.log(response.output_text);`,
@@ -170,61 +131,14 @@ print(model.id)`,
   },
 };
 
-/** With OpenAI's SDK if it supports the call, else with `fetch`. */
-function javaScriptSample(call: ExampleCall, { operationId }: Operation): string {
+function javaScriptSample(call: WrittenCall, { operationId }: Operation): string {
   const known = sdkCalls[operationId];
-  if (known) return `${openedJavaScript}${known.javaScript}`;
-  const { method, url, needsKey, body, answer } = call;
-  const headers = [
-    ...(needsKey ? [`authorization: \`Bearer \${process.env.GATEWAY_KEY}\``] : []),
-    ...(body === undefined ? [] : ["'content-type': 'application/json'"]),
-  ];
-  const options = [
-    ...(method === 'GET' ? [] : [`  method: '${method}',`]),
-    ...(headers.length > 0 ? [`  headers: { ${headers.join(', ')} },`] : []),
-    ...(body === undefined ? [] : [`  body: JSON.stringify(${JSON.stringify(body)}),`]),
-  ];
-  const init = options.length > 0 ? `, {\n${options.join('\n')}\n}` : '';
-  const read = {
-    json: 'console.log(await response.json());',
-    text: 'console.log(await response.text());',
-    stream: `for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
-  console.log(text);
-}`,
-  }[answer];
-  return `const response = await fetch('${url}'${init});\n${read}`;
+  return known ? `${openedJavaScript}${known.javaScript}` : javaScriptCode(call);
 }
 
-/** With OpenAI's SDK if it supports the call, else with `requests`. */
-function pythonSample(call: ExampleCall, { operationId }: Operation): string {
+function pythonSample(call: WrittenCall, { operationId }: Operation): string {
   const known = sdkCalls[operationId];
-  if (known) return `${openedPython}${known.python}`;
-  const { method, url, needsKey, body, answer } = call;
-  const rows = [
-    `    "${url}",`,
-    ...(needsKey ? [`    headers={"authorization": f"Bearer {os.environ['GATEWAY_KEY']}"},`] : []),
-    ...(body === undefined ? [] : [`    json=${pythonLiteral(body)},`]),
-    ...(answer === 'stream' ? ['    stream=True,'] : []),
-  ];
-  const read = {
-    json: 'print(response.json())',
-    text: 'print(response.text)',
-    stream: `for line in response.iter_lines(decode_unicode=True):
-    print(line)`,
-  }[answer];
-  const imports = needsKey ? 'import os\nimport requests' : 'import requests';
-  return `${imports}\n\nresponse = requests.${method.toLowerCase()}(\n${rows.join('\n')}\n)\n${read}`;
-}
-
-/** A JSON value as Python writes it. */
-function pythonLiteral(value: unknown): string {
-  if (value === null) return 'None';
-  if (typeof value === 'boolean') return value ? 'True' : 'False';
-  if (Array.isArray(value)) return `[${value.map(pythonLiteral).join(', ')}]`;
-  if (typeof value !== 'object') return JSON.stringify(value);
-  return `{${Object.entries(value)
-    .map(([name, member]) => `${JSON.stringify(name)}: ${pythonLiteral(member)}`)
-    .join(', ')}}`;
+  return known ? `${openedPython}${known.python}` : pythonCode(call);
 }
 
 const socketSample = `import WebSocket from 'ws';

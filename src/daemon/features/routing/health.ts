@@ -34,6 +34,16 @@ export interface Bench {
   retryAfterMs: number;
 }
 
+/** A time in which calls went elsewhere, in milliseconds since 1970. */
+export interface BenchPeriod extends Pick<Bench, 'account' | 'provider' | 'providerModel' | 'reason'> {
+  since: number;
+  /** When it ended, or will end if nothing else fails before. */
+  until: number;
+}
+
+/** How many of the latest benches are remembered. */
+const periodsMax = 1_000;
+
 const refusedMs = 5 * 60_000;
 const unknownModelMs = 5 * 60_000;
 const rateLimitedMs = 5_000;
@@ -58,6 +68,9 @@ interface TimedBench {
   target: Target;
 }
 
+/** By the monotonic clock. */
+type RunningPeriod = BenchPeriod & { target: Target };
+
 const ready: Standing = { state: 'ready' };
 const probe: Standing = { state: 'probe' };
 
@@ -67,6 +80,7 @@ export class Health implements HealthReader {
   readonly #onBench: ((bench: Bench) => void) | undefined;
   readonly #accounts = new RecentMap<string, TimedBench>(entriesMax);
   readonly #models = new RecentMap<string, TimedBench>(entriesMax);
+  readonly #periods: RunningPeriod[] = [];
   readonly #breakers = new RecentMap<string, Breaker & { target: Target }>(entriesMax);
 
   constructor(world: Pick<World, 'elapsed'>, options: { onBench?: (bench: Bench) => void } = {}) {
@@ -96,9 +110,15 @@ export class Health implements HealthReader {
   }
 
   succeeded(target: Target): void {
-    if (this.#breakers.size > 0) this.#breakers.delete(breakerKey(target));
-    if (this.#models.size > 0) this.#models.delete(modelKey(target));
-    if (this.#accounts.size > 0) this.#accounts.delete(target.account);
+    const isKnown = [
+      this.#breakers.size > 0 && this.#breakers.delete(breakerKey(target)),
+      this.#models.size > 0 && this.#models.delete(modelKey(target)),
+      this.#accounts.size > 0 && this.#accounts.delete(target.account),
+    ];
+    if (!isKnown.includes(true)) return;
+    this.#endPeriods(({ account, providerModel, target: of }) =>
+      providerModel === undefined ? account === target.account : breakerKey(of) === breakerKey(target),
+    );
   }
 
   failed(target: Target, failure: UpstreamFailure): void {
@@ -117,10 +137,12 @@ export class Health implements HealthReader {
     const isNew = (entries.get(key)?.until ?? 0) <= now;
     entries.set(key, { reason, until, target });
     if (isNew) this.#report(target, reason, until - now);
+    else this.#extendPeriod(target, reason, until);
   }
 
   /** Clears the benches of an account whose key was changed. */
   forgive(account: string): void {
+    this.#endPeriods((period) => period.account === account);
     this.#accounts.delete(account);
     for (const [key, { target }] of this.#models) if (target.account === account) this.#models.delete(key);
   }
@@ -147,6 +169,7 @@ export class Health implements HealthReader {
     const breaker = this.#breakers.get(key) ?? { failuresAt: [], nextProbeAt: undefined, target };
     if (breaker.nextProbeAt !== undefined) {
       breaker.nextProbeAt = now + probeMs;
+      this.#extendPeriod(target, 'failing', breaker.nextProbeAt);
       return;
     }
     breaker.failuresAt.push(now);
@@ -159,8 +182,40 @@ export class Health implements HealthReader {
     this.#breakers.set(key, breaker);
   }
 
+  /** The latest benches since the start, oldest first, by wall clock time; `now` is that of this moment. */
+  periods(now: number): BenchPeriod[] {
+    const offset = now - this.#elapsed();
+    return this.#periods.map(({ target: _target, since, until, ...period }) => ({
+      ...period,
+      since: Math.round(since + offset),
+      until: Math.round(until + offset),
+    }));
+  }
+
   #report(target: Target, reason: BenchReason, retryAfterMs: number): void {
-    this.#onBench?.(toBench(target, reason, retryAfterMs));
+    const bench = toBench(target, reason, retryAfterMs);
+    const { retryAfterMs: _ms, ...period } = bench;
+    const since = this.#elapsed();
+    if (this.#periods.length >= periodsMax) this.#periods.shift();
+    this.#periods.push({ ...period, target, since, until: since + retryAfterMs });
+    this.#onBench?.(bench);
+  }
+
+  /** Another failure makes a bench longer. */
+  #extendPeriod(target: Target, reason: BenchReason, until: number): void {
+    const period = this.#periods.findLast(
+      (one) =>
+        one.reason === reason &&
+        one.account === target.account &&
+        one.target.providerModel === target.providerModel,
+    );
+    if (period) period.until = Math.max(period.until, until);
+  }
+
+  #endPeriods(isOver: (period: RunningPeriod) => boolean): void {
+    if (this.#periods.length === 0) return;
+    const now = this.#elapsed();
+    for (const period of this.#periods) if (period.until > now && isOver(period)) period.until = now;
   }
 }
 

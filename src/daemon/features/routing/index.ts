@@ -11,7 +11,7 @@ export {
   type RoutePreferences,
   type Router,
 } from './contract.ts';
-export { accountOwner, type Bench, Health, ownAccount } from './health.ts';
+export { accountOwner, type Bench, type BenchPeriod, Health, ownAccount } from './health.ts';
 export { matchesPattern } from './plan-routes.ts';
 export { createRouter } from './router.ts';
 export { unreachableLogger } from './unreachable-logger.ts';

@@ -121,8 +121,8 @@ export interface ThreadsStore {
   noteEvent(threadId: string, runId: string, event: NewRunEvent, at: number): Promise<void>;
   /** Ends a current run with its messages and events; resolves to false, without a write, for any other run. */
   endRun(end: RunEnd): Promise<boolean>;
-  /** The current runs; at startup, those left by an earlier daemon. */
-  running(): Promise<RunRecord[]>;
+  /** The current runs of a daemon. */
+  running(daemon: number): Promise<RunRecord[]>;
   runOf(threadId: string, runId: string): Promise<RunRecord | undefined>;
   /** Newest first. */
   runs(threadId: string, limit: number): Promise<RunRecord[]>;

@@ -166,9 +166,9 @@ export class Threads {
     return run;
   }
 
-  /** Ends the runs left by an earlier daemon. */
-  async recover(): Promise<number> {
-    const left = await this.#deps.store.running();
+  /** Ends the runs left by a daemon that is gone. */
+  async takeOver(daemon: number): Promise<number> {
+    const left = await this.#deps.store.running(daemon);
     for (const run of left) await this.#interrupt(run);
     return left.length;
   }

@@ -10,8 +10,8 @@ import type { TokenRecord, TokensStore } from './store.ts';
 
 export interface TokensDeps {
   store: TokensStore;
-  /** `revoke` is called once a revocation is on disk; `lastTokenUse` is a time that is not stored yet. */
-  authenticator: { revoke(id: string): void; lastTokenUse(id: string): number | undefined };
+  /** When a token was last used, if not stored yet. */
+  lastUse: (tokenId: string) => number | undefined;
   digest: (secret: string) => string;
   makeId: MakeId;
   randomBytes: (count: number) => Uint8Array;
@@ -26,13 +26,10 @@ export interface NewToken {
 
 /** Creates, lists and revokes the caller's access tokens. */
 export function createTokens(deps: TokensDeps) {
-  const { store, authenticator, now } = deps;
+  const { store, lastUse, now } = deps;
 
-  const revoke = async (caller: Caller, tokenId: string | undefined): Promise<number> => {
-    const revoked = await store.revoke(actingUser(caller).userId, tokenId, now());
-    for (const id of revoked) authenticator.revoke(id);
-    return revoked.length;
-  };
+  const revoke = async (caller: Caller, tokenId: string | undefined): Promise<number> =>
+    (await store.revoke(actingUser(caller).userId, tokenId, now())).length;
   const revokeOne = async (caller: Caller, tokenId: string): Promise<void> => {
     if ((await revoke(caller, tokenId)) === 0) throw new ApiError('not_found');
   };
@@ -64,7 +61,7 @@ export function createTokens(deps: TokensDeps) {
       const records = await store.list(actingUser(caller).userId);
       return records.map((record) => ({
         ...record,
-        lastUsedAt: authenticator.lastTokenUse(record.id) ?? record.lastUsedAt,
+        lastUsedAt: lastUse(record.id) ?? record.lastUsedAt,
       }));
     },
 

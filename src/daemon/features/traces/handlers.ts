@@ -1,34 +1,76 @@
 import type { CallLabels } from '../../../shared/call-labels.ts';
-import type { Query } from '../../../shared/contract/endpoint.ts';
-import { getTrace, listTraces, type TraceView } from '../../../shared/contract/traces.ts';
+import {
+  cancelCall,
+  type TraceFacets as FacetsView,
+  getTrace,
+  getTraceFacets,
+  listTraces,
+  type TraceView,
+} from '../../../shared/contract/traces.ts';
 import { pageSizeDefault } from '../../../shared/contract/vocabulary.ts';
-import { formatUsd, noCost, parseUsd } from '../../../shared/money.ts';
+import { formatUsd, noCost } from '../../../shared/money.ts';
 import { notFound } from '../../../shared/not-found.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { type ActingUser, actingUser, implement, type KeyOrLogin, keyOrLogin } from '../../handler.ts';
-import { pricesView } from '../catalog/index.ts';
 import {
-  type CallStatus,
-  costView,
-  finishedCallView,
-  timeBound,
-  tokenCounts,
-  type UsageRecord,
-} from '../metering/index.ts';
+  type ActingUser,
+  actingUser,
+  type Handler,
+  implement,
+  type KeyOrLogin,
+  keyOrLogin,
+  loginOf,
+} from '../../handler.ts';
+import { pricesView } from '../catalog/index.ts';
+import { costView, finishedCallView, tokenCounts, type UsageRecord } from '../metering/index.ts';
 import { attemptView } from '../routing/index.ts';
-import type { FoundTraces, Rejection, SearchFilters, TracesFilter, TracesStore } from './store.ts';
+import { managedWorkspace, type Workspaces } from '../workspaces/index.ts';
+import { facetsView } from './facets-view.ts';
+import {
+  type CallContents,
+  checkText,
+  type FoundCalls,
+  findCalls,
+  hasRejections,
+  type Sorting,
+} from './find-calls.ts';
+import { type CallFilters, type CallSelection, queryFault, selectionIn } from './selection.ts';
+import type { Rejection, TracesStore } from './store.ts';
 
 interface TracesDeps {
   store: TracesStore;
+  content: CallContents;
+  now: () => number;
   settlementDurations: Pick<SettlementDurations, 'of'>;
   isDaemonOwner(user: ActingUser): Promise<boolean>;
+}
+
+/** Finished and rejected calls, as their readers may see them. */
+export interface TraceViews {
+  viewOf(record: UsageRecord | Rejection): TraceView;
+  find(reader: KeyOrLogin, requestId: string): Promise<UsageRecord | Rejection | undefined>;
+  exists(reader: KeyOrLogin, requestId: string): Promise<boolean>;
+  /** Reads the filters of a list. Fails with `invalid_request` or `out_of_scope` if the reader cannot list calls by them. */
+  select(reader: KeyOrLogin, query: CallFilters): CallSelection;
+  /** A page of a list; `next` is the cursor of the one after it. */
+  page(
+    reader: KeyOrLogin,
+    query: { selection: CallSelection; sort?: Sorting; limit: number; after: string | undefined },
+  ): Promise<FoundCalls>;
+  /** How many calls match, by their fields. */
+  facets(reader: KeyOrLogin, selection: CallSelection): Promise<FacetsView>;
 }
 
 /**
  * A caller that may read traces sees the calls of every key of its workspace, as in the events; the host's owner sees the
  * rejected calls of unknown callers, too.
  */
-export const traceHandlers = ({ store, settlementDurations, isDaemonOwner }: TracesDeps) => {
+export function traceViews({
+  store,
+  content,
+  now,
+  settlementDurations,
+  isDaemonOwner,
+}: TracesDeps): TraceViews {
   const visibleTo = async (caller: KeyOrLogin) => {
     const { workspaceId } = caller;
     return (await isDaemonOwner(actingUser(caller))) ? [workspaceId, null] : [workspaceId];
@@ -36,113 +78,93 @@ export const traceHandlers = ({ store, settlementDurations, isDaemonOwner }: Tra
   const viewOf = (record: UsageRecord | Rejection) =>
     isRejection(record) ? rejectionView(record) : traceView(record, settlementDurations.of(record.requestId));
 
-  return [
-    implement(getTrace, async ({ caller, params: { request_id: requestId } }) => {
-      const reader = keyOrLogin(caller);
-      const record =
-        (await store.find(reader.workspaceId, requestId)) ??
-        (await store.findRejection(await visibleTo(reader), requestId));
-      if (!record) throw notFound('finished request', requestId);
-      return viewOf(record);
-    }),
+  const find = async (reader: KeyOrLogin, requestId: string) =>
+    (await store.find(reader.workspaceId, requestId)) ??
+    (await store.findRejection(await visibleTo(reader), requestId));
 
-    implement(listTraces, async ({ caller, query }) => {
-      const { model, provider, key: keyId, limit = pageSizeDefault, after } = query;
-      const statuses = query.status?.split(',') as (CallStatus | 'rejected')[] | undefined;
-      const reader = keyOrLogin(caller);
-      const page = {
-        workspaceId: reader.workspaceId,
-        model,
-        provider,
-        keyId,
-        since: timeBound('since', query.since),
-        until: timeBound('until', query.until),
-        // One more shows whether there is another page.
-        limit: limit + 1,
-        after,
-      };
-      const search = searchIn(query);
-      const found = await callsFor(store, { page, search, statuses });
-      const rejections = hasRejections(query, statuses)
-        ? await store.listRejections({
-            ...page,
-            workspaceIds: await visibleTo(reader),
-            ...(isNeeded(search) && { search: withoutCost(search) }),
-          })
-        : [];
-      const { calls, end, scanned } = found;
-      // What is older than the last call that was looked at comes on the next page.
-      const seen = end ? rejections.filter(({ completedAt }) => completedAt > end.completedAt) : rejections;
-      const records = newestFirst([...calls, ...seen]);
-      const next = records.length > limit ? records[limit - 1]?.requestId : end?.requestId;
-      const view = (record: UsageRecord | Rejection) =>
-        query.fields === 'brief' ? { ...viewOf(record), routes: null, dropped: [] } : viewOf(record);
-      return {
-        object: 'list',
-        data: records.slice(0, limit).map(view),
-        has_more: next !== undefined,
-        next: next ?? null,
-        ...(scanned !== undefined && { scanned }),
-      };
-    }),
-  ];
-};
-
-type ListQuery = Query<typeof listTraces>;
-
-/** The filters that need a search, unlike those by which calls are listed. */
-function searchIn(query: ListQuery): SearchFilters {
   return {
-    errorCode: query.error_code,
-    endpoint: query.endpoint,
-    client: query.client,
-    user: query.user,
-    conversation: query.conversation,
-    tag: query.tag,
-    replayOf: query.replay_of,
-    minTotalMs: query.min_total_ms,
-    minCost: query.min_cost_usd === undefined ? undefined : parseUsd(query.min_cost_usd),
+    viewOf,
+    find,
+    exists: async (reader, requestId) => (await find(reader, requestId)) !== undefined,
+    select: (reader, query) => {
+      const selection = selectionIn(query, now());
+      checkText(reader, selection);
+      return selection;
+    },
+    page: (reader, { sort = 'time', ...query }) =>
+      findCalls({ store, content }, reader, { ...query, sort, visibleTo: () => visibleTo(reader) }),
+    async facets(reader, selection) {
+      if (selection.text !== undefined)
+        throw queryFault(`"${selection.text}"`, 'Calls that contain a text can be listed, but not counted.');
+      const { workspaceId } = reader;
+      const [facets, rejections] = await Promise.all([
+        store.facets({ workspaceId, ...selection }),
+        hasRejections(selection)
+          ? store.countRejections({ ...selection, workspaceIds: await visibleTo(reader) })
+          : [],
+      ]);
+      return facetsView(facets, rejections);
+    },
   };
 }
 
-function isNeeded(search: SearchFilters): boolean {
-  return Object.values(search).some((value) => value !== undefined);
+interface TraceHandlersDeps {
+  views: TraceViews;
+  running: { cancel(workspaceId: string, requestId: string): boolean };
+  workspaces: Pick<Workspaces, 'membership'>;
 }
 
-function withoutCost({ minCost: _minCost, ...search }: SearchFilters): Omit<SearchFilters, 'minCost'> {
-  return search;
-}
+export const traceHandlers = ({ views, running, workspaces }: TraceHandlersDeps): Handler[] => [
+  implement(getTrace, async ({ caller, params: { request_id: requestId } }) => {
+    const record = await views.find(keyOrLogin(caller), requestId);
+    if (!record) throw notFound('finished request', requestId);
+    return views.viewOf(record);
+  }),
 
-/** A rejected call has no provider and no cost. */
-function hasRejections(query: ListQuery, statuses: readonly string[] | undefined): boolean {
-  const isFree = query.min_cost_usd === undefined || parseUsd(query.min_cost_usd) === 0;
-  return (statuses === undefined || statuses.includes('rejected')) && query.provider === undefined && isFree;
-}
+  implement(listTraces, async ({ caller, query }) => {
+    const { sort, limit = pageSizeDefault, after } = query;
+    const reader = keyOrLogin(caller);
+    const selection = views.select(reader, query);
+    const { records, next, scanned, isPartial } = await views.page(reader, {
+      selection,
+      ...(sort && { sort }),
+      limit,
+      after,
+    });
+    const view = (record: UsageRecord | Rejection) =>
+      query.fields === 'brief'
+        ? { ...views.viewOf(record), routes: null, dropped: [] }
+        : views.viewOf(record);
+    return {
+      object: 'list',
+      data: records.map(view),
+      has_more: next !== undefined,
+      next: next ?? null,
+      ...(scanned !== undefined && { scanned }),
+      ...(isPartial !== undefined && { is_partial: isPartial }),
+    };
+  }),
 
-interface CallsQuery {
-  page: Omit<TracesFilter, 'status'>;
-  search: SearchFilters;
-  statuses: readonly (CallStatus | 'rejected')[] | undefined;
-}
+  implement(getTraceFacets, async ({ caller, query }) => {
+    const reader = keyOrLogin(caller);
+    return await views.facets(reader, views.select(reader, query));
+  }),
 
-async function callsFor(
-  store: TracesStore,
-  { page, search, statuses }: CallsQuery,
-): Promise<Partial<FoundTraces> & Pick<FoundTraces, 'calls'>> {
-  const ofCalls = statuses?.filter((status) => status !== 'rejected');
-  if (ofCalls?.length === 0) return { calls: [] };
-  if (!isNeeded(search) && (ofCalls === undefined || ofCalls.length === 1))
-    return { calls: await store.list({ ...page, status: ofCalls?.[0] }) };
-  return await store.search({ ...page, ...search, statuses: ofCalls });
-}
+  implement(
+    cancelCall,
+    async ({ caller, params: { request_id: requestId } }) => {
+      const login = loginOf(caller);
+      const canceled = running.cancel(login.workspaceId, requestId);
+      if (!canceled && !(await views.exists(login, requestId))) throw notFound('request', requestId);
+      return { object: 'call.cancellation', request_id: requestId, canceled };
+    },
+    ({ caller }) =>
+      managedWorkspace(workspaces, { caller: loginOf(caller), workspace: 'me', action: 'cancel its calls' }),
+  ),
+];
 
 function isRejection(record: UsageRecord | Rejection): record is Rejection {
   return 'more' in record;
-}
-
-/** Keeps the order of the store within a millisecond: finished calls first. */
-function newestFirst(records: (UsageRecord | Rejection)[]): (UsageRecord | Rejection)[] {
-  return records.sort((one, other) => other.completedAt - one.completedAt);
 }
 
 function labelsView({ client, user, conversation, tags, replayOf }: CallLabels) {

@@ -1,3 +1,7 @@
-export { SettlementDurations, traceHandlers } from './handlers.ts';
+export type { ExportedContent } from './export/exported-call.ts';
+export { exportHandlers } from './export/handlers.ts';
+export { SettlementDurations, traceHandlers, traceViews } from './handlers.ts';
+export { matchingCalls } from './matching-calls.ts';
+export { providerHealthHandlers } from './provider-health.ts';
 export { Rejections, reasonOf, rejectionEvent } from './rejections.ts';
-export type { Rejection } from './store.ts';
+export type { Rejection, TracesStore } from './store.ts';

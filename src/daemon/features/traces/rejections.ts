@@ -10,7 +10,7 @@ import type { Rejection, TracesStore } from './store.ts';
 const windowMs = 60_000;
 const recordedOfKindMax = 10;
 const recordedOfWorkspaceMax = 20;
-/** Beyond this number of kinds per workspace, callers are no longer told apart. */
+/** Beyond this number of kinds per workspace, callers are counted together. */
 const kindsMax = 8;
 /** Rejected calls that the server has yet to report as failed requests. */
 const reportedMax = 1000;

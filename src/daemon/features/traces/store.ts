@@ -44,27 +44,45 @@ export interface TracesFilter {
   limit: number;
 }
 
-/** Further filters of a search; all of them are optional, and each is exact but for `client`. */
+const termFields = [
+  'status',
+  'errorCode',
+  'endpoint',
+  'model',
+  'provider',
+  'keyId',
+  'client',
+  'user',
+  'conversation',
+  'tag',
+  'replayOf',
+] as const;
+
+export type TermField = (typeof termFields)[number];
+
+/** Selects calls of which a field has one of some values, or none of them. */
+export interface SearchTerm {
+  field: TermField;
+  /**
+   * `*` stands for any text. Keys are named by id or name. A client is meant in any version, or in one: `claude-cli`, `claude-cli/2.1.4`. A tag is written
+   * `team=a`.
+   */
+  values: readonly string[];
+  isExcluded: boolean;
+}
+
+/** Filters of a search; calls match all of them. */
 export interface SearchFilters {
-  errorCode: string | undefined;
-  endpoint: string | undefined;
-  /** A client in any version, or in one: `claude-cli`, `claude-cli/2.1.4`. */
-  client: string | undefined;
-  user: string | undefined;
-  conversation: string | undefined;
-  /** `team=a` */
-  tag: string | undefined;
-  replayOf: string | undefined;
+  terms: readonly SearchTerm[];
   minTotalMs: number | undefined;
   /** Nano-dollars. */
   minCost: number | undefined;
 }
 
+type Page = Pick<TracesFilter, 'workspaceId' | 'since' | 'until' | 'after' | 'limit'>;
+
 /** Selects finished calls by any filters. */
-export interface TracesSearch extends Omit<TracesFilter, 'status'>, SearchFilters {
-  /** Undefined for calls with any status. */
-  statuses: readonly CallStatus[] | undefined;
-}
+export interface TracesSearch extends Page, SearchFilters {}
 
 /** A page of calls that were searched for. */
 export interface FoundTraces {
@@ -75,22 +93,109 @@ export interface FoundTraces {
   end: { requestId: string; completedAt: number } | undefined;
 }
 
+/** The calls with the highest values. */
+export interface SortedTraces {
+  calls: UsageRecord[];
+  scanned: number;
+  /** Whether there was no time to look at all calls, so that some with higher values may be missing. */
+  isPartial: boolean;
+}
+
+/** How many calls have each value of a field. */
+export interface Facet {
+  /** The most frequent ones first. */
+  values: { value: string; calls: number }[];
+  /** Of all further values. */
+  other: number;
+  /** Calls without a value. */
+  none: number;
+}
+
+export type FacetField = 'status' | 'errorCode' | 'model' | 'provider' | 'keyId' | 'client';
+
+export interface TraceFacets {
+  calls: number;
+  facets: Record<FacetField, Facet>;
+  /** Fields of which the newest calls were counted, as there was no time for all. */
+  partial: FacetField[];
+  /** Since when those calls completed; undefined if there are no such fields. */
+  countedSince: number | undefined;
+}
+
+/** Selects calls to count. */
+export type FacetsFilter = Omit<TracesSearch, 'after' | 'limit'>;
+
 /** Selects rejections. */
-export interface RejectionsFilter extends Omit<TracesFilter, 'status' | 'provider' | 'workspaceId'> {
+export interface RejectionsFilter extends Omit<Page, 'workspaceId'>, Omit<SearchFilters, 'minCost'> {
   /** Null selects those of unknown callers. */
   workspaceIds: readonly (string | null)[];
-  search?: Omit<SearchFilters, 'minCost'>;
+  /** Only these. */
+  requestIds?: readonly string[];
+}
+
+/** Selects rejections to count by time. */
+export interface RejectedCallsFilter {
+  workspaceId: string;
+  keyId: string | undefined;
+  model: string | undefined;
+  /** In order, without gaps. */
+  buckets: readonly { start: number; end: number }[];
+}
+
+/** Rejections that are alike. */
+export interface RejectionCount {
+  errorCode: string;
+  model: string | null;
+  keyId: string | null;
+  client: string | null;
+  calls: number;
+}
+
+/** Selects the attempts of a workspace; times are rounded down to half hours. */
+export interface AttemptsFilter {
+  workspaceId: string;
+  since: number;
+  /** Since when they are also counted by half hours. */
+  stripSince: number;
+  /** The error code of attempts that say nothing about the provider. */
+  callersFault: string;
+}
+
+/** Attempts at a model of a provider, by the time when their calls completed. */
+export interface AttemptsOfModel {
+  provider: string;
+  /** The provider's name for it. */
+  model: string;
+  /** Answered ones by ⌊4·log₂⌋ of the milliseconds until the answer began. */
+  answered: Map<number, number>;
+  errors: { errorCode: string; attempts: number }[];
+  /** Of the provider, not for an invalid request. */
+  lastFailure:
+    | { requestId: string; at: number; status: number; errorCode: string; message: string | null }
+    | undefined;
+  slots: { start: number; attempts: number; failed: number }[];
 }
 
 export interface TracesStore {
+  attempts(filter: AttemptsFilter): Promise<AttemptsOfModel[]>;
   find(workspaceId: string, requestId: string): Promise<UsageRecord | undefined>;
   /** Latest completed first. */
   list(filter: TracesFilter): Promise<UsageRecord[]>;
   /** Latest completed first. */
   search(filter: TracesSearch): Promise<FoundTraces>;
+  /** The longest or the dearest first. */
+  sorted(filter: TracesSearch & { sort: 'total_ms' | 'cost' }): Promise<SortedTraces>;
+  /** Of some requests, those that match, in the same order. */
+  matching(filter: FacetsFilter, requestIds: readonly string[]): Promise<UsageRecord[]>;
+  /** Counts finished calls. */
+  facets(filter: FacetsFilter): Promise<TraceFacets>;
   findRejection(workspaceIds: readonly (string | null)[], requestId: string): Promise<Rejection | undefined>;
   /** Latest completed first; within a millisecond they follow the finished calls. */
   listRejections(filter: RejectionsFilter): Promise<Rejection[]>;
+  /** Counts rejections by some of their fields; null stands for those without. */
+  countRejections(filter: Omit<RejectionsFilter, 'after' | 'limit'>): Promise<RejectionCount[]>;
+  /** How many calls were rejected in each bucket, those included that have no record of their own. */
+  rejectedCalls(filter: RejectedCallsFilter): Promise<number[]>;
   /** Stores a rejection with its event, and removes the oldest of the workspace beyond the newest `keep`. */
   recordRejection(rejection: Rejection, event: NewEvent, keep: number): Promise<void>;
 }

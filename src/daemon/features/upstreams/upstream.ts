@@ -35,6 +35,8 @@ export interface AttemptCapture {
   received(answer: { status: number; headers: Readonly<Record<string, string>> }): void;
   /** The body of an answer that is an error. */
   refused(body: string): void;
+  /** What is read of the body of another answer; absent if that is not kept. The bytes may change afterwards. */
+  read?: ((bytes: Uint8Array) => void) | undefined;
 }
 
 /** What a model is known to have or to lack; null if unknown. */

@@ -2,6 +2,7 @@ import type { VaultStatus } from '../../../shared/contract/vault.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { Mutex } from '../../../shared/mutex.ts';
 import { isoTime } from '../../../shared/time.ts';
+import type { Changes } from '../../changes.ts';
 import type { World } from '../../world.ts';
 import { type Closed, notCreatedYet, notOpenedYet, VaultClosed } from './closed-vault.ts';
 import { createFirstMaster, type MasterDeps } from './create-master.ts';
@@ -15,6 +16,7 @@ export interface VaultDeps extends MasterDeps {
   /** The store for the first master key; by default, the first one that works. */
   preferredStore?: MasterStoreName | undefined;
   world: Pick<World, 'now' | 'elapsed' | 'randomBytes' | 'sleep'>;
+  changes: Changes;
 }
 
 /** Reading a store may take seconds, so a failed read is not repeated sooner unless requested. */
@@ -43,6 +45,11 @@ export class Vault {
 
   constructor(deps: VaultDeps) {
     this.#deps = deps;
+    deps.changes.subscribe('vault', async () => {
+      const record = await deps.store.current();
+      // The next use reads the new one.
+      if (record?.kid !== this.#master?.kid) this.#clear();
+    });
   }
 
   /** The last known state, without reading a store. */

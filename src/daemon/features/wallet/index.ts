@@ -8,6 +8,6 @@ export { Reconciliation } from './reconciliation.ts';
 export type { SpendingLimits } from './spending-limits.ts';
 export type { InvoiceRecord, PaymentRecord, WalletRecord } from './store.ts';
 export { trustNode, withTrustedNode } from './trusted-node.ts';
-export { type Requester, requesterOf, UnpaidInvoices } from './unpaid-invoices.ts';
+export { requesterOf, UnpaidInvoices } from './unpaid-invoices.ts';
 export { WalletMarks } from './wallet-marks.ts';
 export { createWallets, type Wallets } from './wallets.ts';

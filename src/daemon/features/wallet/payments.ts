@@ -202,7 +202,7 @@ export class Payments {
 
   /** The proof of a payment, in hexadecimal, for its payer; null until it succeeded. */
   preimage({ preimage, paymentHash }: PaymentRecord): string | null {
-    if (preimage === null || preimage === '') return null;
+    if (preimage === null) return null;
     const opened = this.#deps.sealer.open(preimage, preimageOf(paymentHash));
     if (opened) return opened.toString('hex');
     this.#deps.log.warn({ payment_hash: paymentHash }, 'the preimage of a payment cannot be decrypted');
@@ -253,7 +253,7 @@ export class Payments {
             resolvedBy: userId,
             state: 'succeeded',
             fee: fee ?? feeLimit,
-            preimage: proof ? sealer.seal(proof, preimageOf(paymentHash)) : '',
+            preimage: proof ? sealer.seal(proof, preimageOf(paymentHash)) : null,
           },
     );
     if (!settled) throw new ApiError('conflict', { message: 'The payment has ended meanwhile.' });

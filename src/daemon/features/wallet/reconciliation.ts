@@ -319,7 +319,7 @@ const bookOf = ({ name, network }: Pick<LightningBackend, 'name' | 'network'>): 
   network,
 });
 
-/** Whether wallets could spend again what was paid, or lack what they received. Receipts of nobody here are the node's own. */
+/** Whether wallets could spend again what was paid, or lack what they received. Receipts without a wallet are the node's own. */
 function blocks({ kind, wallet }: Pick<Unexplained, 'kind' | 'wallet'>): boolean {
   return kind === 'payment' || wallet !== undefined;
 }

@@ -68,7 +68,7 @@ export interface PaymentRecord {
   backend: BackendName;
   state: 'pending' | 'succeeded' | 'failed';
   failure: PaymentFailure | null;
-  /** Sealed; null until it succeeded, and empty if its success was declared without a proof. */
+  /** Sealed; null until it succeeded, and if its success was declared without a proof. */
   preimage: string | null;
   /** The owner of the host who declared how it ended; null if the back end reported it. */
   resolvedBy: string | null;
@@ -159,7 +159,7 @@ export type BookedStates = Record<string, 'booked' | 'held-back'>;
 
 /** How a pending payment ended. */
 export type Settlement = { id: string; at: number; resolvedBy?: string } & (
-  | { state: 'succeeded'; fee: number; preimage: string }
+  | { state: 'succeeded'; fee: number; preimage: string | null }
   | { state: 'failed'; failure: PaymentFailure }
 );
 
@@ -275,6 +275,8 @@ export interface WalletStore {
     expiredBefore: number;
     limit: number;
   }): Promise<PaymentRecord[]>;
-  /** Oldest first, after the one with the id `after`. */
+  /** Makes the pending payments of a daemon that is gone those of this one. */
+  adoptPayments(daemon: number): Promise<void>;
+  /** The payments that this daemon follows up, oldest first, after the one with the id `after`. */
   pendingPayments(options: { after: string | undefined; limit: number }): Promise<PaymentRecord[]>;
 }

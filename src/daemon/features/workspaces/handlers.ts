@@ -1,6 +1,7 @@
 import {
   addUser,
   createLoginCode,
+  createLoginLink,
   createSession,
   deleteSession,
   getSession,
@@ -32,7 +33,13 @@ import { pageOf, withSecret } from '../../replies.ts';
 import { createInvitations, createMemberships, permitted } from './memberships.ts';
 import { createSessions, createUsers, type PeopleDeps, type WorkspaceAndRole } from './people.ts';
 import type { InvitationRecord, MemberRecord } from './people-store.ts';
-import type { LoginRecord, UserRecord, WorkspaceRecord, WorkspaceRole } from './store.ts';
+import {
+  type LoginRecord,
+  loginExpiry,
+  type UserRecord,
+  type WorkspaceRecord,
+  type WorkspaceRole,
+} from './store.ts';
 
 /** The endpoints for users, sessions, workspaces, members and invitations. */
 export function peopleHandlers(deps: PeopleDeps): Handler[] {
@@ -40,19 +47,26 @@ export function peopleHandlers(deps: PeopleDeps): Handler[] {
 }
 
 function sessionHandlers(deps: PeopleDeps): Handler[] {
-  const { logIn, current, logins, end } = createSessions(deps);
+  const { createLink, logIn, current, logins, end } = createSessions(deps);
   return [
     implement(createSession, async ({ body, remoteAddress = '' }) => {
-      const { login, secret, user, standing } = await logIn(remoteAddress, {
-        code: body.code,
-        name: body.name,
-      });
+      const { code, name, kind = 'command', keep = false } = body;
+      const { login, secret, user, standing } = await logIn(remoteAddress, { code, name, kind, keep });
       const { workspace, role } = standing;
       return withSecret<typeof createSession>({
         session: toSession(login, login.id),
         user: toUser(user),
         workspace: toWorkspace(workspace, role),
         secret,
+      });
+    }),
+    implement(createLoginLink, async ({ caller, body }) => {
+      const { code, expiresAt } = createLink(loginOf(caller), { keep: body.keep ?? false });
+      return withSecret<typeof createLoginLink>({
+        object: 'login_link',
+        code,
+        path: `/#/sign-in/${code}`,
+        expires_at: isoTime(expiresAt),
       });
     }),
     implement(getSession, async ({ caller }) => {
@@ -121,8 +135,9 @@ function workspaceHandlers(deps: PeopleDeps): Handler[] {
     implement(
       updateWorkspace,
       async ({ caller, params, body }) => {
-        const { name, slug, members_may_issue_keys: membersMayIssueKeys } = body;
-        return view(await change(loginOf(caller), params.workspace, { name, slug, membersMayIssueKeys }));
+        const { name, slug, members_may_issue_keys: membersMayIssueKeys, capture } = body;
+        const changes = { name, slug, membersMayIssueKeys, capture };
+        return view(await change(loginOf(caller), params.workspace, changes));
       },
       (call) => forAdmins(call),
     ),
@@ -185,11 +200,20 @@ function toUser({ id, handle, name, createdAt }: Omit<UserRecord, 'number'>): Us
 }
 
 function toSession(
-  { id, name, createdAt, lastUsedAt }: Pick<LoginRecord, 'id' | 'name' | 'createdAt' | 'lastUsedAt'>,
+  login: Pick<LoginRecord, 'id' | 'name' | 'createdAt' | 'lastUsedAt' | 'kind' | 'idleMs'>,
   currentId: string,
 ): Session {
-  const last_used_at = lastUsedAt === null ? null : isoTime(lastUsedAt);
-  return { id, name, created_at: isoTime(createdAt), last_used_at, is_current: id === currentId };
+  const { id, name, createdAt, lastUsedAt, kind } = login;
+  const timeOrNull = (at: number | null) => (at === null ? null : isoTime(at));
+  return {
+    id,
+    name,
+    created_at: isoTime(createdAt),
+    last_used_at: timeOrNull(lastUsedAt),
+    is_current: id === currentId,
+    kind,
+    expires_at: timeOrNull(loginExpiry(login)),
+  };
 }
 
 function toWorkspace(record: WorkspaceRecord, role: WorkspaceRole): Workspace {
@@ -199,6 +223,7 @@ function toWorkspace(record: WorkspaceRecord, role: WorkspaceRole): Workspace {
     name: record.name,
     role,
     members_may_issue_keys: record.membersMayIssueKeys,
+    capture: record.capture,
     created_at: isoTime(record.createdAt),
   };
 }

@@ -1,3 +1,4 @@
+import type { CaptureLevel } from '../../../shared/capture-levels.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { wellFormed } from '../../../shared/input-faults.ts';
 import { notFound } from '../../../shared/not-found.ts';
@@ -19,6 +20,8 @@ interface WorkspaceChanges {
   name: string | undefined;
   slug: string | undefined;
   membersMayIssueKeys: boolean | undefined;
+  /** Null where the host decides. */
+  capture: CaptureLevel | null | undefined;
 }
 
 /** Manages workspaces and their members. To others than members a workspace does not exist: `not_found`. */
@@ -35,7 +38,7 @@ export function createMemberships(deps: PeopleDeps) {
       const workspace = { id: deps.makeId('ws'), name, createdAt: now() };
       const slug = await store.createWorkspace({ ...workspace, slugs }, caller.userId);
       if (slug === undefined) throw slugIsTaken();
-      return { workspace: { ...workspace, slug, membersMayIssueKeys: false }, role: 'owner' };
+      return { workspace: { ...workspace, slug, membersMayIssueKeys: false, capture: null }, role: 'owner' };
     },
 
     list: (caller: LoginCaller, page: PageRequest) => store.workspacesOf(caller.userId, page),
@@ -52,6 +55,7 @@ export function createMemberships(deps: PeopleDeps) {
         name: wellFormed(request.name, 'name') ?? workspace.name,
         slug: request.slug === undefined ? workspace.slug : checkedSlug(request.slug),
         membersMayIssueKeys: request.membersMayIssueKeys ?? workspace.membersMayIssueKeys,
+        capture: request.capture === undefined ? workspace.capture : request.capture,
       };
       if (!(await store.changeWorkspace(workspace.id, changes))) throw slugIsTaken();
       return { workspace: { ...workspace, ...changes }, role };
@@ -74,7 +78,6 @@ export function createMemberships(deps: PeopleDeps) {
       ];
       const change = { workspaceId: workspace.id, userId: member.user.id, role, at: now(), expected };
       checkOutcome(await store.setRole(change), user);
-      deps.workspaces.forgetRole(workspace.id, member.user.id);
       await recordEvent(deps, 'member.changed', workspace.id, { user: member.user.id, role });
       return { ...member, role };
     },
@@ -97,8 +100,6 @@ export function createMemberships(deps: PeopleDeps) {
       ];
       const removal = { workspaceId: workspace.id, userId, at: now(), expected, fallback };
       checkOutcome(await store.removeMember(removal), user);
-      deps.workspaces.forgetRole(workspace.id, userId);
-      deps.revocations.endMembership(workspace.id, userId);
       await recordEvent(deps, 'member.left', workspace.id, { user: userId });
       return userId;
     },

@@ -74,8 +74,8 @@ export interface PeopleStore {
   insertCode(record: LoginCodeRecord): Promise<void>;
   /** Consumes a code, inserts the login and returns its user's id; undefined if the code is invalid at `createdAt`. */
   redeemCode(digest: string, login: Omit<NewLogin, 'userId'>): Promise<string | undefined>;
-  /** A user's active logins, oldest first. */
-  logins(userId: string, page: PageRequest): Promise<LoginRecord[]>;
+  /** A user's logins that are active at a time, oldest first. */
+  logins(userId: string, page: PageRequest & { at: number }): Promise<LoginRecord[]>;
   /** False if the user has no such active login. */
   revokeLogin(userId: string, loginId: string, at: number): Promise<boolean>;
 
@@ -84,7 +84,7 @@ export interface PeopleStore {
   /** False if the slug is taken. */
   changeWorkspace(
     workspaceId: string,
-    changes: Partial<Pick<WorkspaceRecord, 'slug' | 'name' | 'membersMayIssueKeys'>>,
+    changes: Partial<Pick<WorkspaceRecord, 'slug' | 'name' | 'membersMayIssueKeys' | 'capture'>>,
   ): Promise<boolean>;
   workspacesOf(
     userId: string,

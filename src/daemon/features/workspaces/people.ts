@@ -4,25 +4,33 @@ import { wellFormed } from '../../../shared/input-faults.ts';
 import { notFound } from '../../../shared/not-found.ts';
 import { makeSecret } from '../../../shared/secrets.ts';
 import type { LoginCaller } from '../../handler.ts';
+import type { Log } from '../../log.ts';
 import type { PageRequest } from '../../replies.ts';
 import type { EventFeed } from '../events/index.ts';
+import { createLoginLinks } from './login-links.ts';
 import type { LoginCodeRecord, PeopleStore } from './people-store.ts';
 import { isReservedHandle, slugsFor } from './slugs.ts';
-import type { LoginRecord, UserRecord, WorkspaceRecord, WorkspaceRole, WorkspacesStore } from './store.ts';
+import type {
+  LoginKind,
+  LoginRecord,
+  UserRecord,
+  WorkspaceRecord,
+  WorkspaceRole,
+  WorkspacesStore,
+} from './store.ts';
 import { generateCode, normaliseCode } from './typed-codes.ts';
 import type { Workspaces } from './workspaces.ts';
 
 export interface PeopleDeps {
   store: PeopleStore;
-  workspacesStore: Pick<WorkspacesStore, 'workspace' | 'homeOf' | 'loginById'>;
-  workspaces: Pick<Workspaces, 'membership' | 'roleOf' | 'forgetRole'>;
-  /** Called once the end of a login or membership is on disk. */
-  revocations: { revoke(loginId: string): void; endMembership(workspaceId: string, userId: string): void };
+  workspacesStore: Pick<WorkspacesStore, 'workspace' | 'homeOf' | 'loginById' | 'insertLogin'>;
+  workspaces: Pick<Workspaces, 'membership' | 'roleOf'>;
   /** When a login was last used, if not stored yet. */
   lastUse: (loginId: string) => number | undefined;
   /** Limits login attempts per address: `take` returns 0, or the seconds to wait. */
   guesses: { take(address: string): number; giveBack(address: string): void };
   events: Pick<EventFeed, 'record'>;
+  log: Pick<Log, 'warn'>;
   digest: (text: string) => string;
   makeId: MakeId;
   randomBytes: (count: number) => Uint8Array;
@@ -39,6 +47,9 @@ const loginCodeMs = 15 * 60 * 1000;
 /** 50 random bits, for 15 minutes, with a few guesses per minute. */
 const loginCodeGroups = 2;
 const unnamed = 'unnamed';
+/** How long a browser stays signed in without use. */
+const idleMs = 12 * 60 * 60 * 1000;
+const keptIdleMs = 30 * 24 * 60 * 60 * 1000;
 
 /** Manages users and their login codes. */
 export function createUsers(deps: PeopleDeps) {
@@ -82,13 +93,27 @@ export function createUsers(deps: PeopleDeps) {
 /** Logs users in and out. */
 export function createSessions(deps: PeopleDeps) {
   const { store, now } = deps;
+  const links = createLoginLinks({
+    ...deps,
+    insert: deps.workspacesStore.insertLogin,
+    endLogin: async ({ userId, id }) => {
+      await store.revokeLogin(userId, id, now());
+    },
+  });
   const withLastUse = (login: LoginRecord): LoginRecord => ({
     ...login,
     lastUsedAt: deps.lastUse(login.id) ?? login.lastUsedAt,
   });
   return {
+    /** A link that signs a browser in as the caller's user. */
+    createLink: (caller: LoginCaller, { keep }: { keep: boolean }) =>
+      links.create({ userId: caller.userId, keep }),
+
     /** Fails with `unauthenticated` for an invalid code, and with `rate_limited` after a few of those. */
-    async logIn(address: string, { code, name }: { code: string; name: string | undefined }) {
+    async logIn(
+      address: string,
+      { code, name, kind, keep }: { code: string; name: string | undefined; kind: LoginKind; keep: boolean },
+    ) {
       const waitSeconds = deps.guesses.take(address);
       if (waitSeconds > 0) {
         throw new ApiError('rate_limited', {
@@ -104,14 +129,23 @@ export function createSessions(deps: PeopleDeps) {
         createdAt: now(),
         revokedAt: null,
       };
-      const userId = await store.redeemCode(deps.digest(normaliseCode(code)), login);
+      const ofBrowser = (isKept: boolean) => ({
+        ...login,
+        kind: 'browser' as const,
+        idleMs: isKept ? keptIdleMs : idleMs,
+      });
+      const linked = await links.redeem(normaliseCode(code), ofBrowser);
+      const made =
+        linked ??
+        (kind === 'browser' ? ofBrowser(keep) : { ...login, kind: 'command' as const, idleMs: null });
+      const userId = linked?.userId ?? (await store.redeemCode(deps.digest(normaliseCode(code)), made));
       if (userId === undefined) {
         const message = 'This code is wrong, was used before, or has expired after 15 minutes.';
         throw new ApiError('unauthenticated', { param: 'code', message });
       }
       deps.guesses.giveBack(address);
       return {
-        login: { ...login, lastUsedAt: null },
+        login: { ...made, lastUsedAt: null },
         secret,
         user: await userOf(deps, userId),
         standing: await standingAtHome(deps, userId),
@@ -126,14 +160,13 @@ export function createSessions(deps: PeopleDeps) {
     },
 
     logins: async (caller: LoginCaller, page: PageRequest) =>
-      (await store.logins(caller.userId, page)).map(withLastUse),
+      (await store.logins(caller.userId, { ...page, at: now() })).map(withLastUse),
 
     /** Ends one of the caller's logins. Fails with `not_found`. */
     async end(caller: LoginCaller, loginId: string): Promise<void> {
       if (!(await store.revokeLogin(caller.userId, loginId, now()))) {
         throw notFound('login', loginId);
       }
-      deps.revocations.revoke(loginId);
     },
   };
 }

@@ -1,5 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
+import type { Changes } from '../../changes.ts';
 import type { ActingUser, Caller, Handler, KeyOrLogin, LoginCaller } from '../../handler.ts';
 import type { WorkspaceRole, WorkspacesStore } from './store.ts';
 
@@ -14,38 +15,40 @@ export interface Membership {
 const rolesMax = 1000;
 
 /** Caches the roles of members. */
-function roleCache(store: Pick<WorkspacesStore, 'role'>) {
+function roleCache(store: Pick<WorkspacesStore, 'role'>, changes: Changes) {
   const roles = new RecentMap<string, WorkspaceRole>(rolesMax);
   // Counts changes, so that a role read before a change is not cached after it.
-  let changes = 0;
+  let changesCount = 0;
+  const forget = ({ workspaceId, userId }: { workspaceId: string; userId: string }) => {
+    changesCount += 1;
+    roles.delete(`${workspaceId} ${userId}`);
+  };
+  changes.subscribe('role', forget);
+  changes.subscribe('departure', forget);
   return {
     async roleOf(workspaceId: string, userId: string): Promise<WorkspaceRole | undefined> {
       const key = `${workspaceId} ${userId}`;
       const known = roles.get(key);
       if (known) return known;
-      const changesBefore = changes;
+      const countBefore = changesCount;
       const role = await store.role(workspaceId, userId);
       // Only members are cached, so that new ones have access immediately.
-      if (role && changes === changesBefore) {
+      if (role && changesCount === countBefore) {
         roles.set(key, role);
       }
       return role;
-    },
-
-    /** To be called when a role changes or ends. */
-    forgetRole(workspaceId: string, userId: string): void {
-      changes += 1;
-      roles.delete(`${workspaceId} ${userId}`);
     },
   };
 }
 
 export function createWorkspaces({
   store,
+  changes,
 }: {
   store: Pick<WorkspacesStore, 'workspace' | 'role' | 'owner'>;
+  changes: Changes;
 }) {
-  const { roleOf, forgetRole } = roleCache(store);
+  const { roleOf } = roleCache(store, changes);
   let owner: { userId: string; workspaceId: string } | undefined;
   const daemonOwner = async () => {
     const found = owner === undefined ? await store.owner() : undefined;
@@ -95,7 +98,6 @@ export function createWorkspaces({
     },
 
     roleOf,
-    forgetRole,
 
     /** Fails with `signed_out` or `permission` unless the caller is a login of the daemon's owner. */
     async requireDaemonOwner(caller: Caller): Promise<void> {
@@ -114,6 +116,19 @@ export function createWorkspaces({
 }
 
 export type Workspaces = ReturnType<typeof createWorkspaces>;
+
+/**
+ * The id of a workspace that the caller may manage. Fails with `permission` for callers who are neither owners nor admins of it,
+ * and if it does not exist; `action` completes the sentence that they can.
+ */
+export async function managedWorkspace(
+  workspaces: Pick<Workspaces, 'membership'>,
+  { caller, workspace, action }: { caller: KeyOrLogin; workspace: string; action: string },
+): Promise<string> {
+  const membership = await workspaces.membership(caller, workspace);
+  if (membership && membership.role !== 'member') return membership.workspaceId;
+  throw new ApiError('permission', { message: `Only owners and admins of a workspace can ${action}.` });
+}
 
 /**
  * Restricts an endpoint whose contract is for the daemon's owner: before any input is read, and for calls from within the

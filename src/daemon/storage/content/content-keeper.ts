@@ -1,39 +1,76 @@
 import { hash } from 'node:crypto';
 import { AnswerAssembler } from '../../../shared/assemble-answer.ts';
 import { keptHeadersIn } from '../../../shared/kept-headers.ts';
-import { secretsIn, withoutSecretParameters, withoutSecrets } from '../../../shared/redaction.ts';
+import { RecentMap } from '../../../shared/recent-map.ts';
+import { secretsIn, withoutSecretParameters } from '../../../shared/redaction.ts';
+import type { RemovedKind } from '../../../shared/redaction-kinds.ts';
 import type {
   AnsweredContent,
   AskedContent,
   AttemptContent,
   CallContent,
+  Composition,
   ContentRead,
   ContentSelection,
   ContentText,
+  StreamedContent,
 } from '../../features/capture/index.ts';
-import type { ContentRecord, StoredAttempt, StoredText } from './content-record.ts';
+import { type ComposedRequest, changesSince, composeRequest, openingOf } from './composition.ts';
+import { type ContentRecord, isSelected, type StoredAttempt, type StoredText } from './content-record.ts';
 import type { ContentShelf } from './content-shelf.ts';
+import type { ContentShelves, Located } from './content-shelves.ts';
 import { pack, unpack } from './packed.ts';
+import type { Redactor } from './redactor.ts';
 import { splitJson } from './split-json.ts';
+
+/** The call that introduces a part, and where it is kept. */
+interface PartOwner {
+  shelf: ContentShelf;
+  workspaceId: string;
+  number: number;
+  /** What was removed from its texts. */
+  removed: Set<RemovedKind>;
+}
+
+interface Slice {
+  /** The character after it. */
+  end: number;
+  /** The call that introduced it. */
+  number: number;
+}
+
+/** Streams that go on, of which a part was handed over. */
+const streamsMax = 4_096;
+/** How many earlier calls are looked at, to find the one before; a few of them however long it takes. */
+const candidatesMax = 200;
+const candidatesMin = 16;
 
 /** Turns what was captured into records without credentials, and records into what is shown. */
 export class ContentKeeper {
-  readonly #shelf: ContentShelf;
+  readonly #shelves: ContentShelves;
   /** Makes digests useless for guessing a text, and different for each workspace. */
   readonly #key: Uint8Array;
 
-  constructor(shelf: ContentShelf, key: Uint8Array) {
-    this.#shelf = shelf;
+  readonly #redactor: () => Redactor;
+  /** Of which more was handed over than is kept, the oldest are forgotten: their end was dropped. */
+  readonly #streams = new RecentMap<string, AssembledStream>(streamsMax);
+
+  constructor(shelves: ContentShelves, key: Uint8Array, redactor: () => Redactor) {
+    this.#shelves = shelves;
     this.#key = key;
+    this.#redactor = redactor;
   }
 
   asked({ headers, body, attempts, ...call }: AskedContent): void {
-    const number = this.#shelf.nextNumber();
-    const owner = { workspaceId: call.workspaceId, number };
-    this.#shelf.save({
+    const shelf = this.#shelves.of(call.level);
+    if (shelf === undefined) return;
+    const number = this.#shelves.numbers.next();
+    const removed = new Set<RemovedKind>();
+    const owner = { shelf, workspaceId: call.workspaceId, number, removed };
+    const record: ContentRecord = {
       ...call,
       number,
-      headers: headers.map((text) => withoutSecrets(text, [])),
+      headers: headers.map((text) => this.#redactor().clean(text, [], removed)),
       body: this.#store(body, owner),
       attempts: attempts.map((attempt) => this.#attempt(attempt, owner)),
       answer: null,
@@ -41,62 +78,129 @@ export class ContentKeeper {
       isCut: false,
       isComplete: false,
       reads: null,
-    });
+    };
+    shelf.save({ ...record, redacted: [...removed] });
   }
 
-  answered({ requestId, answer, isStream, isCut, reads }: AnsweredContent): void {
-    const record = this.#shelf.find(requestId);
+  streamed({ requestId, events, reads }: StreamedContent): void {
+    if (this.#shelves.find(requestId) === undefined) return;
+    const stream = this.#streams.get(requestId) ?? new AssembledStream();
+    this.#streams.set(requestId, stream);
+    stream.add(events, reads);
+  }
+
+  answered({ requestId, answer, isStream, isCut, reads, wire }: AnsweredContent): void {
+    const stream = this.#streams.get(requestId) ?? new AssembledStream();
+    this.#streams.delete(requestId);
+    const located = this.#shelves.find(requestId);
     // It was not kept, or has been deleted.
-    if (record === undefined) return;
-    const assembled =
-      isStream && typeof answer === 'string' ? assemble(answer, reads) : { text: answer, reads: undefined };
-    this.#shelf.save({
+    if (located === undefined) return;
+    const { shelf, record } = located;
+    const removed = new Set<RemovedKind>();
+    const owner = { shelf, workspaceId: record.workspaceId, number: record.number, removed };
+    if (isStream && typeof answer === 'string') stream.add(answer, reads);
+    const assembled = isStream ? stream.end() : { text: answer, reads: undefined };
+    const stored = this.#store(assembled.text, owner);
+    // The pieces of a stream may have in part what was removed from the whole.
+    const raw = removed.size === 0 ? wire : undefined;
+    const kept = raw && {
+      received: this.#store(raw.received || undefined, owner),
+      sent: this.#store(raw.sent || undefined, owner),
+      isCut: raw.isCut,
+    };
+    shelf.save({
       ...record,
-      answer: this.#store(assembled.text, record),
+      answer: stored,
+      redacted: [...new Set([...(record.redacted ?? []), ...removed])],
+      ...(kept && { wire: kept }),
       isStream,
       isCut,
-      reads: this.#store(assembled.reads && JSON.stringify(assembled.reads), record),
+      reads: this.#store(assembled.reads && JSON.stringify(assembled.reads), owner),
       isComplete: true,
     });
   }
 
   find(workspaceId: string, requestId: string): CallContent | undefined {
-    const record = this.#shelf.find(requestId);
-    if (record?.workspaceId !== workspaceId) return undefined;
-    const { number: _number, workspaceId: _workspace, ...content } = record;
+    const located = this.#located(workspaceId, requestId);
+    if (located === undefined) return undefined;
+    const { shelf, record } = located;
+    const {
+      number: _number,
+      workspaceId: _workspace,
+      user: _user,
+      conversation: _conversation,
+      ...content
+    } = record;
     return {
       ...content,
-      body: this.#show(record.body),
-      answer: this.#show(record.answer),
-      reads: readsIn(this.#show(record.reads)),
+      redacted: record.redacted ?? [],
+      body: show(shelf, record.body),
+      answer: show(shelf, record.answer),
+      wire: record.wire
+        ? { ...record.wire, received: show(shelf, record.wire.received), sent: show(shelf, record.wire.sent) }
+        : null,
+      reads: readsIn(show(shelf, record.reads)),
       attempts: record.attempts.map((attempt) => ({
         ...attempt,
-        body: this.#show(attempt.body),
-        refusal: this.#show(attempt.refusal),
+        body: show(shelf, attempt.body),
+        refusal: show(shelf, attempt.refusal),
       })),
     };
   }
 
+  /** Looks for the request before it until `untilMs`. */
+  compose(workspaceId: string, requestId: string, untilMs: number): Composition | null | undefined {
+    const located = this.#located(workspaceId, requestId);
+    if (located === undefined) return undefined;
+    const { shelf, record } = located;
+    const { text, slices } = slicesOf(shelf, record.body);
+    const composed = composeRequest(text);
+    if (composed === undefined) return null;
+    const parts = [...composed.items.flat(), ...composed.parameters];
+    return {
+      parts: parts.map(({ start, end, ...part }) => {
+        const latest = latestOf(slices, start, end);
+        return {
+          ...part,
+          at: start,
+          characters: end - start,
+          hash: this.#digest(workspaceId, Buffer.from(text.slice(start, end))),
+          firstSeenIn: shelf.requestAt(latest) ?? null,
+        };
+      }),
+      previous: previousOf(located, composed, untilMs),
+    };
+  }
+
   remove(workspaceId: string, requestId: string): boolean {
-    const record = this.#shelf.find(requestId);
-    if (record?.workspaceId !== workspaceId) return false;
-    this.#shelf.remove(record);
-    return true;
+    const located = this.#located(workspaceId, requestId);
+    located?.shelf.remove(located.record);
+    return located !== undefined;
+  }
+
+  select(selection: ContentSelection): string[] {
+    const found: string[] = [];
+    for (const { record } of this.#shelves.newestFirst(selection.workspaceId))
+      if (isSelected(record, selection)) found.push(record.requestId);
+    return found;
   }
 
   clear(selection: ContentSelection): number {
-    return this.#shelf.clear(selection);
+    return this.#shelves.all().reduce((sum, shelf) => sum + shelf.clear(selection), 0);
   }
 
-  #attempt(
-    { body, refusal, url, headers, ...attempt }: AttemptContent,
-    owner: Pick<ContentRecord, 'workspaceId' | 'number'>,
-  ): StoredAttempt {
+  #located(workspaceId: string, requestId: string): Located | undefined {
+    const located = this.#shelves.find(requestId);
+    return located?.record.workspaceId === workspaceId ? located : undefined;
+  }
+
+  #attempt({ body, refusal, url, headers, ...attempt }: AttemptContent, owner: PartOwner): StoredAttempt {
     const secrets = secretsIn(url, headers);
-    const clean = (texts: readonly string[]) => texts.map((text) => withoutSecrets(text, secrets));
+    const cleanText = (text: string) => this.#redactor().clean(text, secrets, owner.removed);
+    const clean = (texts: readonly string[]) => texts.map(cleanText);
     return {
       ...attempt,
-      url: withoutSecrets(withoutSecretParameters(url), secrets),
+      url: cleanText(withoutSecretParameters(url)),
       headers: clean(keptHeadersIn(headers)),
       received: clean(attempt.received),
       body: this.#store(body, owner, secrets),
@@ -106,45 +210,105 @@ export class ContentKeeper {
 
   #store(
     content: Uint8Array | string | undefined,
-    { workspaceId, number }: Pick<ContentRecord, 'workspaceId' | 'number'>,
+    { shelf, workspaceId, number, removed }: PartOwner,
     secrets: readonly string[] = [],
   ): StoredText | null {
     if (content === undefined) return null;
     const text = typeof content === 'string' ? content : Buffer.from(content).toString();
-    const bytes = Buffer.from(withoutSecrets(text, secrets));
-    const prefix = Buffer.concat([this.#key, Buffer.from(workspaceId)]);
+    const bytes = Buffer.from(this.#redactor().clean(text, secrets, removed));
     const parts = splitJson(bytes).map((part) => {
-      const digest = hash('sha256', Buffer.concat([prefix, part]), 'base64url').slice(0, 22);
-      return this.#shelf.usePart(digest) ?? this.#shelf.addPart(digest, pack(part), number);
+      const digest = this.#digest(workspaceId, part);
+      return shelf.usePart(digest, number) ?? shelf.addPart(digest, pack(part), number);
     });
     return { bytes: bytes.length, parts };
   }
 
-  #show(text: StoredText | null): ContentText | null {
-    if (text === null) return null;
-    const parts = text.parts.map((id) => this.#shelf.part(id));
-    const known = parts.filter((part) => part !== undefined);
-    return {
-      bytes: text.bytes,
-      text: Buffer.concat(known.map(({ packed }) => unpack(packed))).toString(),
-      isPartial: known.length < parts.length,
-    };
+  #digest(workspaceId: string, part: Uint8Array): string {
+    const keyed = Buffer.concat([this.#key, Buffer.from(workspaceId), part]);
+    return hash('sha256', keyed, 'base64url').slice(0, 22);
   }
 }
 
-/** The whole answer of a stream, and how much of its text each read had. */
-function assemble(events: string, lengths: readonly number[]): { text: string | undefined; reads: number[] } {
-  const assembler = new AnswerAssembler();
-  const reads: number[] = [];
-  let start = 0;
-  for (let at = 0; at < lengths.length; at += 2) {
-    const [ms = 0, length = 0] = lengths.slice(at, at + 2);
-    const text = events.slice(start, start + length);
-    start += length;
-    reads.push(ms, Buffer.byteLength(text), assembler.push(text));
+/** A text, and which call introduced which of its characters. */
+function slicesOf(shelf: ContentShelf, stored: StoredText | null): { text: string; slices: Slice[] } {
+  let text = '';
+  const slices: Slice[] = [];
+  for (const id of stored?.parts ?? []) {
+    const part = shelf.part(id);
+    if (part === undefined) continue;
+    text += unpack(part.packed).toString();
+    slices.push({ end: text.length, number: part.number });
   }
-  const answer = assembler.answer();
-  return { text: answer && JSON.stringify(answer), reads };
+  return { text, slices };
+}
+
+/** The call that introduced the newest of these characters. */
+function latestOf(slices: readonly Slice[], start: number, end: number): number {
+  let latest = 0;
+  let sliceStart = 0;
+  for (const slice of slices) {
+    if (sliceStart < end && slice.end > start) latest = Math.max(latest, slice.number);
+    sliceStart = slice.end;
+  }
+  return latest;
+}
+
+/** Compares a request with the one before it in its conversation, which is named or begins with the same message. */
+function previousOf(
+  { shelf, record }: Located,
+  composed: ComposedRequest,
+  untilMs: number,
+): Composition['previous'] {
+  const opening = openingOf(composed);
+  let looked = 0;
+  let seen = 0;
+  for (const earlier of shelf.newestFirst(record.workspaceId, record.number)) {
+    seen += 1;
+    if (looked >= candidatesMax || (seen > candidatesMin && performance.now() > untilMs)) return null;
+    const { keyId, endpoint, conversation } = earlier;
+    if (endpoint !== record.endpoint || conversation !== record.conversation) continue;
+    if (conversation === null && keyId !== record.keyId) continue;
+    looked += 1;
+    const before = composeRequest(slicesOf(shelf, earlier.body).text);
+    if (before === undefined) continue;
+    const isSame = conversation !== null || (opening !== undefined && openingOf(before) === opening);
+    if (!isSame) continue;
+    const { requestId, at } = earlier;
+    return { requestId, at, ...changesSince(before, composed, endpoint) };
+  }
+  return null;
+}
+
+function show(shelf: ContentShelf, text: StoredText | null): ContentText | null {
+  if (text === null) return null;
+  const parts = text.parts.map((id) => shelf.part(id));
+  const known = parts.filter((part) => part !== undefined);
+  return {
+    bytes: text.bytes,
+    text: Buffer.concat(known.map(({ packed }) => unpack(packed))).toString(),
+    isPartial: known.length < parts.length,
+  };
+}
+
+/** Assembles the whole answer of a stream, and notes how much of its text each read had. */
+class AssembledStream {
+  readonly #assembler = new AnswerAssembler();
+  readonly #reads: number[] = [];
+
+  add(events: string, lengths: readonly number[]): void {
+    let start = 0;
+    for (let at = 0; at < lengths.length; at += 2) {
+      const [ms = 0, length = 0] = lengths.slice(at, at + 2);
+      const text = events.slice(start, start + length);
+      start += length;
+      this.#reads.push(ms, Buffer.byteLength(text), this.#assembler.push(text));
+    }
+  }
+
+  end(): { text: string | undefined; reads: number[] } {
+    const answer = this.#assembler.answer();
+    return { text: answer && JSON.stringify(answer), reads: this.#reads };
+  }
 }
 
 function readsIn(stored: ContentText | null): ContentRead[] {

@@ -13,16 +13,17 @@ export interface ShelfStatus {
 /** Where records and their parts are kept. A part that several records have in common is kept once. */
 export interface ContentShelf {
   status(workspaceId: string): ShelfStatus;
-  nextNumber(): number;
-  /** The id of a part, which then has one more use; undefined if there is no such part. */
-  usePart(digest: string): number | undefined;
+  /** The id of a part, which the call with this number uses; undefined if there is no such part. */
+  usePart(digest: string, number: number): number | undefined;
   /** `number` is of the call that introduces it. Returns its id. */
   addPart(digest: string, packed: Buffer, number: number): number;
   /** Undefined if it was deleted. */
   part(id: number): { packed: Buffer; number: number } | undefined;
   save(record: ContentRecord): void;
   find(requestId: string): ContentRecord | undefined;
-  newestFirst(before: number | undefined): Iterable<ContentRecord>;
+  /** The request of the record with this number. */
+  requestAt(number: number): string | undefined;
+  newestFirst(workspaceId: string, before?: number): Iterable<ContentRecord>;
   /** Forgets a record and the parts that it introduced. */
   remove(record: ContentRecord): void;
   clear(selection: ContentSelection): number;

@@ -1,5 +1,8 @@
-import { Worker } from 'node:worker_threads';
+import { createHmac, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import type { Worker } from 'node:worker_threads';
 import { ApiError } from '../../../shared/errors.ts';
+import { RecentMap } from '../../../shared/recent-map.ts';
 import type {
   AnsweredContent,
   AskedContent,
@@ -7,34 +10,46 @@ import type {
   ContentSelection,
   ContentStatus,
   ContentStore,
+  StreamedContent,
 } from '../../features/capture/index.ts';
 import type { Log } from '../../log.ts';
-import { threadEnvironment } from '../thread-environment.ts';
+import { startScript } from '../start-script.ts';
 import type {
   Captured,
   ContentRequestName,
   ContentRequests,
+  ContentSettings,
+  ContentWorkerData,
   FromContent,
   ToContent,
 } from './content-messages.ts';
 
 export interface ContentThreadOptions {
-  /** How much of memory the content may take; read with each batch. */
-  memoryBytes: () => number;
+  /** How much may be kept; read with each batch. */
+  settings: () => Omit<ContentSettings, 'now'>;
+  /** Whether content is to be kept on disk. */
+  isOnDisk: () => boolean;
+  /** Where, and encrypted with a key that is derived from this one; without it, content is kept in memory only. */
+  disk?: { file: string; dataKey: Uint8Array };
+  /** Milliseconds since 1970. */
+  now: () => number;
   log: Pick<Log, 'warn'>;
   /** The most that waits for the thread, in bytes; default 4 MiB. */
   queuedBytesMax?: number;
 }
 
 /** Content is handed over together, as each message costs more than what is in it. */
-const batchMs = 25;
+const batchMs = 1_000;
 const batchBytesMax = 256 * 1024;
 const defaultQueuedBytesMax = 4 * 1024 * 1024;
 /** What a call takes besides its texts, about. */
 const callBytes = 1_000;
 /** Without content, the thread ends after this long. */
 const idleMs = 10 * 60_000;
+/** A thread that ended by itself is not started again sooner. */
+const restartMs = 5_000;
 const warnEveryMs = 60_000;
+const warningsMax = 100;
 
 interface Pending {
   resolve: (result: never) => void;
@@ -48,8 +63,9 @@ interface Thread {
 }
 
 /**
- * Main-thread side of the content of calls: a thread with the lowest priority keeps it. It starts with the first call and ends
- * when it has been idle and keeps nothing. What comes faster than it can be stored is dropped and counted, as no call waits.
+ * Main-thread side of the content of calls: a thread with the lowest priority keeps it. As it takes 16 MB, it starts when a first
+ * batch is full, is for the disk or is asked for, and ends when it has been idle and keeps nothing. What comes faster than it can
+ * be stored is dropped and counted, as no call waits.
  */
 export class ContentThread implements ContentStore {
   readonly #options: ContentThreadOptions;
@@ -63,8 +79,10 @@ export class ContentThread implements ContentStore {
   #timer: NodeJS.Timeout | undefined;
   #idle: NodeJS.Timeout | undefined;
   #lastId = 0;
+  /** When a thread ended by itself. */
+  #endedAt = Number.NEGATIVE_INFINITY;
   #dropped = 0;
-  #warnedAt = Number.NEGATIVE_INFINITY;
+  readonly #warnedAt = new RecentMap<string, number>(warningsMax);
 
   constructor(options: ContentThreadOptions) {
     this.#options = options;
@@ -73,28 +91,57 @@ export class ContentThread implements ContentStore {
 
   /** Whether a call would be dropped now, which is then counted. */
   isFull(): boolean {
-    const isFull = this.#sentBytes + this.#capturedBytes + callBytes > this.#queuedBytesMax;
+    const waiting = this.#sentBytes + this.#capturedBytes;
+    const isFull = waiting + callBytes > this.#queuedBytesMax || this.#isPaused();
     if (isFull) this.#drop();
     return isFull;
   }
 
-  asked(content: AskedContent): void {
+  asked({ body, attempts, ...call }: AskedContent): void {
+    const content = {
+      ...call,
+      body: alone(body),
+      attempts: attempts.map((attempt) => ({ ...attempt, body: alone(attempt.body) })),
+    };
     let bytes = callBytes + sizeOf(content.body);
     for (const { body, refusal } of content.attempts) bytes += sizeOf(body) + sizeOf(refusal);
     if (!this.#add({ asked: content }, bytes)) this.#drop();
   }
 
-  answered(content: AnsweredContent): void {
-    // Where this is dropped, the request is still there.
-    if (!this.#add({ answered: content }, sizeOf(content.answer) + 8 * content.reads.length)) this.#drop();
+  streamed(content: StreamedContent): boolean {
+    const isTaken = this.#add(
+      { streamed: content },
+      callBytes + content.events.length + 8 * content.reads.length,
+    );
+    if (!isTaken) this.#drop();
+    return isTaken;
+  }
+
+  answered({ answer, ...call }: AnsweredContent): void {
+    const content = { ...call, answer: alone(answer) };
+    const bytes = sizeOf(content.answer) + 8 * content.reads.length;
+    const { wire } = content;
+    const wireBytes = wire ? wire.received.length + wire.sent.length : 0;
+    if (this.#add({ answered: content }, bytes + wireBytes)) return;
+    this.#drop();
+    // Where this is dropped as well, the request is still there.
+    if (wire) this.#add({ answered: { ...content, wire: undefined } }, bytes);
   }
 
   async find(workspaceId: string, requestId: string) {
     return await this.#request('find', { workspaceId, requestId });
   }
 
+  async compose(workspaceId: string, requestId: string) {
+    return await this.#request('compose', { workspaceId, requestId });
+  }
+
   async remove(workspaceId: string, requestId: string): Promise<boolean> {
     return (await this.#request('remove', { workspaceId, requestId })) ?? false;
+  }
+
+  async select(selection: ContentSelection): Promise<string[]> {
+    return (await this.#request('select', selection)) ?? [];
   }
 
   async clear(selection: ContentSelection): Promise<number> {
@@ -102,22 +149,30 @@ export class ContentThread implements ContentStore {
   }
 
   async search(search: ContentSearch) {
-    return (await this.#request('search', search)) ?? { matches: [], scanned: 0, next: null };
+    return (await this.#request('search', search)) ?? { matches: [], scanned: 0, of: 0, next: null };
   }
 
   async status(workspaceId: string): Promise<ContentStatus> {
     const status = await this.#request('status', { workspaceId });
-    return { calls: 0, bytes: 0, oldestAt: null, ...status, dropped: this.#dropped };
+    return { calls: 0, bytes: 0, diskBytes: 0, oldestAt: null, ...status, dropped: this.#dropped };
+  }
+
+  async prune(): Promise<void> {
+    if (this.#hasFile()) await this.#request('prune', { isUsed: this.#options.isOnDisk() });
   }
 
   /** Ends the thread; what it keeps in memory is gone. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     clearTimeout(this.#idle);
+    // What is kept on disk outlives the daemon.
+    if (this.#thread !== undefined || this.#captured.some(isForDisk)) this.#flush();
     const thread = this.#thread;
     this.#forget(new Error('the daemon stops'));
     if (thread === undefined) return;
     const exited = new Promise((resolve) => thread.worker.once('exit', resolve));
+    // Nothing else may keep the process: its end would come before that of the thread.
+    thread.worker.ref();
     thread.worker.postMessage({ close: true } satisfies ToContent);
     await exited;
   }
@@ -129,19 +184,26 @@ export class ContentThread implements ContentStore {
     this.#captured.push(captured);
     this.#capturedBytes += bytes;
     if (this.#capturedBytes >= batchBytesMax) this.#flush();
-    else this.#timer ??= setTimeout(() => this.#flush(), batchMs).unref();
+    else if (this.#thread !== undefined || isForDisk(captured))
+      this.#timer ??= setTimeout(() => this.#flush(), batchMs).unref();
     return true;
+  }
+
+  #isPaused(): boolean {
+    return this.#thread === undefined && performance.now() - this.#endedAt < restartMs;
   }
 
   #drop(): void {
     this.#dropped += 1;
+    this.#warn('the content of some calls is not kept, as more comes than can be stored');
+  }
+
+  /** The same at most once a minute. */
+  #warn(message: string): void {
     const now = performance.now();
-    if (now - this.#warnedAt < warnEveryMs) return;
-    this.#warnedAt = now;
-    this.#options.log.warn(
-      { dropped: this.#dropped },
-      'the content of some calls is not kept, as more comes than can be stored',
-    );
+    if (now - (this.#warnedAt.get(message) ?? Number.NEGATIVE_INFINITY) < warnEveryMs) return;
+    this.#warnedAt.set(message, now);
+    this.#options.log.warn({ dropped: this.#dropped }, message);
   }
 
   #flush(): void {
@@ -155,7 +217,16 @@ export class ContentThread implements ContentStore {
     this.#capturedBytes = 0;
     this.#sentBytes += bytes;
     batches.push(bytes);
-    worker.postMessage({ captured, memoryBytes: this.#options.memoryBytes() } satisfies ToContent);
+    worker.postMessage({ captured, settings: this.#settings() } satisfies ToContent);
+  }
+
+  #settings(): ContentSettings {
+    return { ...this.#options.settings(), now: this.#options.now() };
+  }
+
+  #hasFile(): boolean {
+    const { disk } = this.#options;
+    return disk !== undefined && existsSync(disk.file);
   }
 
   /** Undefined if nothing was captured yet. */
@@ -164,12 +235,11 @@ export class ContentThread implements ContentStore {
     data: ContentRequests[N][0],
   ): Promise<ContentRequests[N][1] | undefined> {
     this.#flush();
-    const thread = this.#thread;
-    if (thread === undefined) return Promise.resolve(undefined);
+    if (this.#thread === undefined && !this.#hasFile()) return Promise.resolve(undefined);
+    const thread = this.#running();
     this.#lastId += 1;
     const id = this.#lastId;
-    this.#waitForIdle();
-    thread.worker.postMessage({ id, name, data } satisfies ToContent);
+    thread.worker.postMessage({ id, name, data, settings: this.#settings() } satisfies ToContent);
     return new Promise((resolve, reject) => this.#pending.set(id, { resolve, reject }));
   }
 
@@ -180,13 +250,14 @@ export class ContentThread implements ContentStore {
   }
 
   #start(): Thread {
-    const worker = startContentWorker();
+    const worker = startContentWorker(this.#workerData());
     const thread = { worker, batches: [] };
     worker.unref();
     worker.on('message', (message: FromContent) => this.#receive(thread, message));
     const onEnd = (cause: Error) => {
       if (this.#thread !== thread) return;
-      this.#options.log.warn({ err: cause }, 'the content of earlier calls is lost');
+      this.#options.log.warn({ err: cause }, 'the content of earlier calls in memory is lost');
+      this.#endedAt = performance.now();
       this.#forget(cause);
     };
     worker.on('error', onEnd);
@@ -194,9 +265,24 @@ export class ContentThread implements ContentStore {
     return thread;
   }
 
+  #workerData(): ContentWorkerData {
+    const { disk } = this.#options;
+    if (disk === undefined) return { digestKey: randomBytes(32), disk };
+    const { file, dataKey } = disk;
+    return {
+      digestKey: derived(dataKey, 'gateway content digests'),
+      disk: { file, key: derived(dataKey, 'gateway content') },
+    };
+  }
+
   #receive({ batches }: Thread, message: FromContent): void {
     if ('stored' in message) {
       this.#sentBytes -= batches.shift() ?? 0;
+      this.#dropped += message.dropped;
+      return;
+    }
+    if ('warning' in message) {
+      this.#warn(message.warning);
       return;
     }
     const pending = this.#pending.get(message.id);
@@ -227,16 +313,28 @@ export class ContentThread implements ContentStore {
   }
 }
 
+function isForDisk(captured: Captured): boolean {
+  return 'asked' in captured && captured.asked.level === 'disk';
+}
+
+function derived(key: Uint8Array, purpose: string): Uint8Array {
+  return createHmac('sha256', key).update(purpose).digest();
+}
+
+/** A view is copied to the thread with all of the memory that it is a part of, such as Node's pool. */
+function alone<T extends Uint8Array | string | undefined>(content: T): T {
+  if (!(content instanceof Uint8Array) || content.length === content.buffer.byteLength) return content;
+  return Uint8Array.prototype.slice.call(content) as T;
+}
+
 function sizeOf(content: Uint8Array | string | undefined): number {
   return content?.length ?? 0;
 }
 
-function startContentWorker(): Worker {
-  const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
-  return new Worker(new URL(`./content-worker${extension}`, import.meta.url), {
-    name: 'gateway-content-worker',
-    env: threadEnvironment(),
-    // Garbage is collected sooner: nobody waits for this thread.
+function startContentWorker(workerData: ContentWorkerData): Worker {
+  return startScript('content-worker', import.meta.url, {
+    workerData,
+    // Garbage is collected sooner: nothing waits for this thread.
     resourceLimits: { maxYoungGenerationSizeMb: 8 },
   });
 }

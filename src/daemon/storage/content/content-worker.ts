@@ -1,15 +1,20 @@
-import { randomBytes } from 'node:crypto';
 import { constants, setPriority } from 'node:os';
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { ContentDisk } from './content-disk.ts';
 import { ContentKeeper } from './content-keeper.ts';
 import type {
   Captured,
   ContentRequestName,
   ContentRequests,
+  ContentSettings,
+  ContentWorkerData,
   FromContent,
   ToContent,
 } from './content-messages.ts';
+import { ContentNumbers } from './content-numbers.ts';
+import { ContentShelves } from './content-shelves.ts';
 import { MemoryShelf } from './memory-shelf.ts';
+import { Redactor } from './redactor.ts';
 import { searchContent } from './search-content.ts';
 
 /**
@@ -17,36 +22,115 @@ import { searchContent } from './search-content.ts';
  * comes faster is dropped.
  */
 const restFactor = 24;
+/** How long the request before is looked for. */
+const composeMs = 200;
 /** How long one request searches; the next one goes on from there. */
 const searchMs = 50;
 
 if (parentPort) {
   const port = parentPort;
+  const { digestKey, disk: file } = workerData as ContentWorkerData;
   // Linux applies this to the calling thread, other systems to the whole process. Calls come first.
   if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_LOW);
-  const shelf = new MemoryShelf();
-  const keeper = new ContentKeeper(shelf, randomBytes(32));
+  const numbers = new ContentNumbers();
+  const memory = new MemoryShelf();
+  // Without a file, SQLite is not loaded.
+  const disk: ContentDisk | undefined =
+    file &&
+    new (await import('./content-disk.ts')).ContentDisk({
+      ...file,
+      numbers,
+      warn: (warning) => port.postMessage({ warning } satisfies FromContent),
+    });
+  const shelves = new ContentShelves({ numbers, memory, disk: () => disk?.existing() });
+  let settings: ContentSettings = {
+    now: 0,
+    memoryBytes: 0,
+    redaction: { kinds: [], patterns: [] },
+    disk: { days: 0, bytes: 0 },
+  };
+  const warn = (warning: string) => port.postMessage({ warning } satisfies FromContent);
+  let redactor: { rules: string; redactor: Redactor } | undefined;
+  const redactorOf = (): Redactor => {
+    const rules = JSON.stringify(settings.redaction);
+    if (redactor?.rules !== rules) {
+      const onTooSlow = () =>
+        warn('the expressions of capture.redact_patterns take too long: such texts of calls are not kept');
+      redactor = { rules, redactor: new Redactor(settings.redaction, onTooSlow) };
+    }
+    return redactor.redactor;
+  };
+  let current = redactorOf();
+  const keeper = new ContentKeeper(shelves, digestKey, () => current);
   const answers: { [N in ContentRequestName]: (data: ContentRequests[N][0]) => ContentRequests[N][1] } = {
     find: ({ workspaceId, requestId }) => keeper.find(workspaceId, requestId),
+    compose: ({ workspaceId, requestId }) =>
+      keeper.compose(workspaceId, requestId, performance.now() + composeMs),
     remove: ({ workspaceId, requestId }) => keeper.remove(workspaceId, requestId),
+    select: (selection) => keeper.select(selection),
     clear: (selection) => keeper.clear(selection),
-    search: (search) => searchContent(shelf, search, performance.now() + searchMs),
-    status: ({ workspaceId }) => shelf.status(workspaceId),
-    isEmpty: () => shelf.isEmpty,
+    search: (search) => searchContent(shelves, search, performance.now() + searchMs),
+    status: ({ workspaceId }) => statusOf(shelves, workspaceId),
+    isEmpty: () => memory.isEmpty,
+    prune: ({ isUsed }) => {
+      if (!isUsed && disk?.existing()?.isEmpty) disk.destroy();
+      else prune();
+      return undefined;
+    },
   };
   const store = (captured: Captured): void => {
     try {
       if ('asked' in captured) keeper.asked(captured.asked);
+      else if ('streamed' in captured) keeper.streamed(captured.streamed);
       else keeper.answered(captured.answered);
-    } catch {
-      // What a call contains must not cost the content of all others.
+    } catch (error) {
+      // What a call contains must not cost the content of all others; of a file that cannot be written, all is lost.
+      if (error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_')) throw error;
+    }
+  };
+  const isForDisk = (captured: Captured): boolean => {
+    if ('asked' in captured) return captured.asked.level === 'disk';
+    const { requestId } = 'streamed' in captured ? captured.streamed : captured.answered;
+    return memory.find(requestId) === undefined;
+  };
+  /** Returns how many could not be stored. */
+  const storeOnDisk = (batch: Captured[]): number => {
+    if (batch.length === 0 || disk === undefined) return batch.length;
+    const shelf = batch.some((captured) => 'asked' in captured) ? disk.shelf() : disk.existing();
+    if (shelf === undefined) return batch.length;
+    try {
+      shelf.together(() => batch.forEach(store));
+      if (shelf.isOver(settings.disk.bytes)) prune();
+      return 0;
+    } catch (error) {
+      disk.failed(error);
+      return batch.length;
     }
   };
   const waiting: Captured[][] = [];
   let isResting = false;
   const storeNext = (): void => {
-    for (const captured of waiting.shift() ?? []) store(captured);
-    port.postMessage({ stored: true } satisfies FromContent);
+    const batch = waiting.shift() ?? [];
+    for (const captured of batch) if (!isForDisk(captured)) store(captured);
+    const dropped = storeOnDisk(batch.filter(isForDisk));
+    port.postMessage({ stored: true, dropped } satisfies FromContent);
+  };
+  let isPruning = false;
+  const prune = (): void => {
+    if (isPruning) return;
+    isPruning = true;
+    const step = (): void => {
+      const startedAt = performance.now();
+      let hasMore = false;
+      try {
+        hasMore = disk?.existing()?.pruneStep(settings.now, settings.disk) ?? false;
+      } catch (error) {
+        disk?.failed(error);
+      }
+      isPruning = hasMore;
+      if (hasMore) setTimeout(step, performance.now() - startedAt);
+    };
+    step();
   };
   const work = (): void => {
     if (isResting || waiting.length === 0) return;
@@ -61,26 +145,44 @@ if (parentPort) {
       (performance.now() - startedAt) * restFactor,
     );
   };
+  const answer = ({ id, name, data }: Extract<ToContent, { id: number }>): FromContent => {
+    try {
+      return { id, result: answers[name](data as never) };
+    } catch (error) {
+      disk?.failed(error);
+      return { id, problem: error instanceof Error ? error.message : String(error) };
+    }
+  };
   port.on('message', (message: ToContent) => {
     if ('close' in message) {
+      // What is kept on disk outlives the daemon.
+      if (disk !== undefined) while (waiting.length > 0) storeNext();
+      disk?.close();
       // Ends only this thread, even while it rests.
       process.exit();
     }
+    settings = message.settings;
+    current = redactorOf();
+    numbers.setTime(settings.now);
+    memory.setBytesMax(settings.memoryBytes);
     if ('captured' in message) {
-      shelf.setBytesMax(message.memoryBytes);
       waiting.push(message.captured);
       work();
       return;
     }
-    const { id, name, data } = message;
     // Who asks sees all calls that ended before.
     while (waiting.length > 0) storeNext();
-    let answer: FromContent;
-    try {
-      answer = { id, result: answers[name](data as never) };
-    } catch (error) {
-      answer = { id, problem: error instanceof Error ? error.message : String(error) };
-    }
-    port.postMessage(answer);
+    port.postMessage(answer(message));
   });
+}
+
+function statusOf(shelves: ContentShelves, workspaceId: string): ContentRequests['status'][1] {
+  const found = shelves.all().map((shelf) => shelf.status(workspaceId));
+  const oldest = found.map(({ oldestAt }) => oldestAt).filter((at) => at !== null);
+  return {
+    calls: found.reduce((sum, { calls }) => sum + calls, 0),
+    bytes: found.reduce((sum, { bytes }) => sum + bytes, 0),
+    diskBytes: found[1]?.bytes ?? 0,
+    oldestAt: oldest.length === 0 ? null : Math.min(...oldest),
+  };
 }

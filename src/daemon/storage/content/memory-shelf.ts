@@ -1,5 +1,5 @@
 import type { ContentSelection } from '../../features/capture/index.ts';
-import { type ContentRecord, textsOf } from './content-record.ts';
+import { type ContentRecord, isSelected, textsOf } from './content-record.ts';
 import type { ContentShelf, ShelfStatus } from './content-shelf.ts';
 
 /** What a record and a part take besides their text, about. */
@@ -24,7 +24,6 @@ export class MemoryShelf implements ContentShelf {
   readonly #numbers = new Map<string, number>();
   #bytes = 0;
   #bytesMax = 0;
-  #last = 0;
   #lastPart = 0;
 
   get isEmpty(): boolean {
@@ -39,11 +38,6 @@ export class MemoryShelf implements ContentShelf {
   setBytesMax(bytesMax: number): void {
     this.#bytesMax = bytesMax;
     this.#evict();
-  }
-
-  nextNumber(): number {
-    this.#last += 1;
-    return this.#last;
   }
 
   usePart(digest: string): number | undefined {
@@ -77,9 +71,13 @@ export class MemoryShelf implements ContentShelf {
     return number === undefined ? undefined : this.#records.get(number);
   }
 
-  *newestFirst(before: number | undefined): Iterable<ContentRecord> {
+  requestAt(number: number): string | undefined {
+    return this.#records.get(number)?.requestId;
+  }
+
+  *newestFirst(workspaceId: string, before = Number.MAX_SAFE_INTEGER): Iterable<ContentRecord> {
     for (const record of [...this.#records.values()].reverse())
-      if (before === undefined || record.number < before) yield record;
+      if (record.workspaceId === workspaceId && record.number < before) yield record;
   }
 
   remove({ number }: ContentRecord): void {
@@ -87,13 +85,8 @@ export class MemoryShelf implements ContentShelf {
     this.#forget(number);
   }
 
-  clear({ workspaceId, keyId, before }: ContentSelection): number {
-    const selected = [...this.#records.values()].filter(
-      (record) =>
-        record.workspaceId === workspaceId &&
-        (keyId === undefined || record.keyId === keyId) &&
-        (before === undefined || record.at < before),
-    );
+  clear(selection: ContentSelection): number {
+    const selected = [...this.#records.values()].filter((record) => isSelected(record, selection));
     const numbers = new Set(selected.map(({ number }) => number));
     for (const [id, part] of this.#parts) if (numbers.has(part.number)) this.#deletePart(id, part);
     for (const number of numbers) this.#forget(number);

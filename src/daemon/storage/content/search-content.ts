@@ -1,6 +1,7 @@
 import type { ContentMatch, ContentMatches, ContentSearch } from '../../features/capture/index.ts';
 import type { ContentRecord, StoredText } from './content-record.ts';
 import type { ContentShelf } from './content-shelf.ts';
+import type { ContentShelves } from './content-shelves.ts';
 import { unpack } from './packed.ts';
 
 /** Of the text before and after a match. */
@@ -11,29 +12,31 @@ const snippetCharacters = 60;
  * so that a conversation matches once.
  */
 export function searchContent(
-  shelf: ContentShelf,
+  shelves: ContentShelves,
   { workspaceId, text, keyId, since, until, after, limit }: ContentSearch,
   untilMs: number,
 ): ContentMatches {
-  const start = after === undefined ? undefined : shelf.find(after)?.number;
+  const start = after === undefined ? undefined : shelves.find(after)?.record.number;
+  const of = shelves.all().reduce((sum, shelf) => sum + shelf.status(workspaceId).calls, 0);
   // Without that call, nothing older is left.
-  if (after !== undefined && start === undefined) return { matches: [], scanned: 0, next: null };
+  if (after !== undefined && start === undefined) return { matches: [], scanned: 0, of, next: null };
   const pattern = new RegExp(text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), 'iu');
   const matches: ContentMatch[] = [];
   let scanned = 0;
   let last: string | null = null;
-  for (const record of shelf.newestFirst(start)) {
-    if (performance.now() > untilMs || matches.length >= limit) return { matches, scanned, next: last };
+  for (const { shelf, record } of shelves.newestFirst(workspaceId, start)) {
+    // Each search looks at one call at least, so that it comes to an end.
+    if ((performance.now() > untilMs && scanned > 0) || matches.length >= limit)
+      return { matches, scanned, of, next: last };
     last = record.requestId;
     scanned += 1;
-    if (record.workspaceId !== workspaceId) continue;
     if (keyId !== undefined && record.keyId !== keyId) continue;
     if (until !== undefined && record.at >= until) continue;
     if (since !== undefined && record.at < since) break;
     const match = matchIn(shelf, record, pattern);
     if (match) matches.push(match);
   }
-  return { matches, scanned, next: null };
+  return { matches, scanned, of, next: null };
 }
 
 function matchIn(shelf: ContentShelf, record: ContentRecord, pattern: RegExp): ContentMatch | undefined {

@@ -60,7 +60,7 @@ function damageAsProblem(check: () => string[]): string[] {
 function negativeHolds(database: Connection): string[] {
   const count = database
     .prepare<[], number>(
-      'SELECT count(*) FROM holds WHERE min(amount, prompt_cost, coalesce(progress_cost, 0)) < 0',
+      'SELECT count(*) FROM holds WHERE amount < 0 OR prompt_cost < 0 OR progress_cost < 0',
     )
     .pluck()
     .get();

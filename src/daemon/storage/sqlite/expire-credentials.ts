@@ -1,8 +1,7 @@
+import type { KeyLimits } from '../../handler.ts';
 import type { Connection } from './engine/connection.ts';
 
 const updates = [
-  `UPDATE keys SET limits = json_set(limits, '$.expiresAt', @at)
-   WHERE limits ->> '$.expiresAt' > @at AND limits ->> '$.expiresAt' <= @seen`,
   ...['tokens', 'login_codes', 'invitations'].map(
     (table) => `UPDATE ${table} SET expires_at = @at WHERE expires_at > @at AND expires_at <= @seen`,
   ),
@@ -19,5 +18,19 @@ const updates = [
  * Both are milliseconds since 1970.
  */
 export function expireCredentials(database: Connection, times: { at: number; seen: number }): void {
+  expireKeys(database, times);
   for (const update of updates) database.prepare(update).run(times);
+}
+
+/** Keys have their expiry among other limits. */
+function expireKeys(database: Connection, { at, seen }: { at: number; seen: number }): void {
+  const limited = database.prepare<[], { id: string; limits: string }>(
+    'SELECT id, limits FROM keys WHERE limits IS NOT NULL',
+  );
+  const update = database.prepare<[string, string]>('UPDATE keys SET limits = ? WHERE id = ?');
+  for (const { id, limits } of limited.all()) {
+    const { expiresAt, ...others } = JSON.parse(limits) as KeyLimits;
+    if (typeof expiresAt === 'number' && expiresAt > at && expiresAt <= seen)
+      update.run(JSON.stringify({ ...others, expiresAt: at }), id);
+  }
 }

@@ -1,5 +1,7 @@
 import { agentsWrites } from './agents/writes.ts';
+import { alertsWrites } from './alerts/writes.ts';
 import { autopilotsWrites } from './autopilots/writes.ts';
+import { budgetsWrites } from './budgets/writes.ts';
 import { cacheWrites } from './cache/writes.ts';
 import { decisionsWrites } from './decisions/writes.ts';
 import type { Connection } from './engine/connection.ts';
@@ -42,11 +44,13 @@ export function featureWrites(database: Connection, totals: BatchTotals) {
     ...whispersWrites(orm),
     ...shoutsWrites(orm),
     ...agentsWrites(orm),
-    ...autopilotsWrites(orm),
+    ...alertsWrites(database, orm, totals),
+    ...autopilotsWrites(database, orm),
+    ...budgetsWrites(orm, totals),
     ...decisionsWrites(orm),
     ...responsesWrites(orm),
     ...backgroundWrites(database, orm),
-    ...threadsWrites(orm),
+    ...threadsWrites(database, orm),
     ...idempotencyWrites(database, orm),
     ...cacheWrites(orm),
     ...vaultWrites(orm),

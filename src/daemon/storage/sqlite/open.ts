@@ -1,53 +1,31 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Worker } from 'node:worker_threads';
+import type { MessagePort, Worker } from 'node:worker_threads';
 import type { NewEvent } from '../../features/events/index.ts';
 import type { UsageRecord } from '../../features/metering/index.ts';
 import type { Log } from '../../log.ts';
+import { LocalChanges } from '../local-changes.ts';
+import type { SharedChanges } from '../shared-changes.ts';
 import type { Storage } from '../storage.ts';
-import { agentsStore } from './agents/store.ts';
-import { autopilotsStore } from './autopilots/store.ts';
+import { announcing } from './announced-writes.ts';
 import { finishRestore } from './backups/finish-restore.ts';
 import { backupStore } from './backups/store.ts';
-import { cacheStore } from './cache/store.ts';
-import type { CheckFindings } from './check-database.ts';
-import { decisionsStore } from './decisions/store.ts';
-import { openForReading } from './engine/connection.ts';
+import { type Connection, openForReading } from './engine/connection.ts';
 import { DataMoved } from './engine/errors.ts';
 import { readMeta } from './engine/meta.ts';
 import { migrations } from './engine/migrations/index.ts';
 import { NameTexts } from './engine/names.ts';
 import { createOrm } from './engine/orm.ts';
-import { Reader } from './engine/reader.ts';
-import type { StoreContext } from './engine/store-context.ts';
 import { Writer } from './engine/writer.ts';
-import { eventsStore } from './events/store.ts';
 import { type DiskBounds, watchDisk } from './guard/disk-watch.ts';
 import { lockFolder } from './guard/folder-lock.ts';
 import { watchMovedFiles } from './guard/moved-file-watch.ts';
 import { watchWal } from './guard/wal-watch.ts';
-import { idempotencyStore } from './idempotency/store.ts';
-import { keysStore } from './keys/store.ts';
-import type { LongReads } from './long-reads.ts';
-import { ledgerStore } from './metering/ledger-store.ts';
-import { meteringStore } from './metering/store.ts';
-import { challengesStore } from './payment-required/store.ts';
-import { paywallsStore } from './paywalls/store.ts';
-import { peersStore } from './peers/store.ts';
 import { prepareDatabase } from './prepare-database.ts';
-import { profileStore } from './profile/store.ts';
-import { backgroundStore } from './responses/background-store.ts';
-import { responsesStore } from './responses/store.ts';
-import { shoutsStore } from './shouts/store.ts';
+import { readerOf } from './reader-of.ts';
+import { runCheck } from './run-check.ts';
 import { startThread } from './start-thread.ts';
-import { threadsStore } from './threads/store.ts';
-import { tokensStore } from './tokens/store.ts';
-import { tracesStore } from './traces/store.ts';
-import { providerKeysStore, vaultStore } from './vault/store.ts';
-import { walletStore } from './wallet/store.ts';
-import { whispersStore } from './whispers/store.ts';
-import { peopleStore } from './workspaces/people-store.ts';
-import { workspacesStore } from './workspaces/store.ts';
+import { type StoresContext, stores } from './stores.ts';
 import type { WriteCommands } from './write-commands.ts';
 
 /** Disks lose bits over months: a database that is only shut down cleanly is checked as often as this. */
@@ -65,13 +43,15 @@ export interface SqliteOptions {
   disk?: Partial<DiskBounds>;
   /** How often the files are checked, in milliseconds; default 5000. */
   pollMs?: number;
+  /** For a daemon of several threads; without it, changes stay in this one. */
+  changes?: SharedChanges<unknown>;
   /** Starts another writer thread, for tests that make it fail. */
   startWriter?: () => Worker;
 }
 
-/** The context of the stores, with all writes and reads. */
-interface SqliteContext extends Omit<StoreContext<WriteCommands, LongReads>, 'writer'> {
-  writer: Writer<WriteCommands>;
+export interface SqliteStorage extends Storage {
+  /** The port for `openSqliteMember` in another thread, which closes before this storage does. */
+  connect(): MessagePort;
 }
 
 /**
@@ -79,7 +59,7 @@ interface SqliteContext extends Omit<StoreContext<WriteCommands, LongReads>, 'wr
  * `DataFolderInUse`, `UnsupportedSchema`, `DataNeedsRepair`, `DataFileUnusable` or `DiskUnsuited`, and then leaves the file
  * unchanged.
  */
-export async function openSqliteStorage(options: SqliteOptions): Promise<Storage> {
+export async function openSqliteStorage(options: SqliteOptions): Promise<SqliteStorage> {
   const { folder, now, log, settledEvent, pollMs: everyMs } = options;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (process.platform !== 'win32' && (statSync(folder).mode & 0o077) !== 0) {
@@ -90,16 +70,19 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
   // The thread loads while this one prepares the database.
   const worker = options.startWriter?.() ?? startThread('writer-worker');
   const writer = new Writer<WriteCommands>({ now, log, worker });
+  let prepared: Connection | undefined;
   try {
     finishRestore(folder);
-    prepareDatabase({ file, now, log, migrations });
+    prepared = prepareDatabase({ file, now, log, migrations });
     await writer.open(file);
+    prepared.close();
     const database = openForReading(file);
+    const changes = options.changes ?? new LocalChanges();
     const context = {
       database,
       orm: createOrm(database),
       names: new NameTexts(database),
-      writer,
+      writer: announcing(writer, changes),
       reader: readerOf(file),
       checker: readerOf(file, { hasLowPriority: true }),
     };
@@ -129,50 +112,19 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
     };
     return {
       ...stores(context, settledEvent),
+      server: undefined,
+      changes,
+      connect: () => writer.connect(),
       backups: backupStore(folder, () => readerOf(file)),
-      ...lifecycle(context, { disk, log, now, close }),
+      ...lifecycle({ ...context, writer }, { disk, log, now, close }),
     };
   } catch (error) {
     writer.refuseWrites('the database could not be opened');
+    prepared?.close();
     await writer.close();
     lock.release();
     throw error;
   }
-}
-
-/** With `hasLowPriority`, reads leave the processor to other threads, where the system can do that. */
-function readerOf(file: string, { hasLowPriority = false } = {}): Reader<LongReads> {
-  return new Reader(() => startThread('reader-worker', { file, hasLowPriority }));
-}
-
-function stores(context: SqliteContext, settledEvent: SqliteOptions['settledEvent']) {
-  return {
-    keys: keysStore(context),
-    workspaces: workspacesStore(context),
-    people: peopleStore(context),
-    tokens: tokensStore(context),
-    profile: profileStore(context),
-    whispers: whispersStore(context),
-    shouts: shoutsStore(context),
-    agents: agentsStore(context),
-    autopilots: autopilotsStore(context),
-    decisions: decisionsStore(context),
-    metering: meteringStore(context),
-    ledger: ledgerStore(context),
-    responses: responsesStore(context),
-    background: backgroundStore(context),
-    threads: threadsStore(context),
-    idempotency: idempotencyStore(context),
-    cache: cacheStore(context),
-    events: eventsStore(context, settledEvent),
-    traces: tracesStore(context),
-    vault: vaultStore(context),
-    providerKeys: providerKeysStore(context),
-    wallets: walletStore(context),
-    paywalls: paywallsStore(context),
-    challenges: challengesStore(context),
-    peers: peersStore(context),
-  };
 }
 
 interface LifecycleOptions {
@@ -183,24 +135,11 @@ interface LifecycleOptions {
 }
 
 function lifecycle(
-  { database, writer, checker }: SqliteContext,
+  { database, writer, checker }: Omit<StoresContext, 'writer'> & { writer: Writer<WriteCommands> },
   { disk, log, now, close }: LifecycleOptions,
 ) {
   let closed: Promise<void> | undefined;
-  const check = async () => {
-    const found: CheckFindings[] = [];
-    for (const part of await checker.run('checkParts')) found.push(await checker.run('checkPart', part));
-    const problems = [...new Set(found.flatMap((part) => part.problems))];
-    const link = found.find(({ chainVerified }) => chainVerified !== undefined)?.chainVerified ?? 0;
-    if (problems.length > 0) {
-      log.error({ problems }, 'the database failed its check');
-      writer.refuseWrites('the database failed its check');
-    } else {
-      // If this write fails, the next check verifies the same links again.
-      await writer.write('engine.checked', { link, at: now() }).catch(() => {});
-    }
-    return { ok: problems.length === 0, problems };
-  };
+  const check = async () => runCheck(await checker.run('checkParts'), { checker, writer, now, log });
   return {
     state: () => {
       const reason = writer.problem ?? (disk.level() === 'enough' ? undefined : 'the disk is almost full');

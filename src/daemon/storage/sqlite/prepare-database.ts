@@ -6,14 +6,10 @@ import { commitCountFile, requireAllCommits } from './engine/commit-count.ts';
 import { type Connection, openForWriting } from './engine/connection.ts';
 import { checkHeader, createIfMissing, fsyncPath } from './engine/database-file.ts';
 import { DataNeedsRepair, isDamage } from './engine/errors.ts';
-import { readMeta, removeMeta, writeMeta } from './engine/meta.ts';
 import { type Migration, migrate, needsMigration, schemaVersion } from './engine/migrate.ts';
 import { walDamage } from './engine/wal-damage.ts';
-import { expireCredentials } from './expire-credentials.ts';
 import { requireFile } from './guard/file-kind.ts';
-import { balanceProblems, balanceTotals, checkBalances } from './metering/check-balances.ts';
-import { matchesCheckpoint, writeCheckpoint } from './metering/checkpoint.ts';
-import { openAfterRestore } from './wallet/reconciliation-writes.ts';
+import { markOpen, requireMasterKeys, requireSoundBalances } from './mark-open.ts';
 
 interface PrepareOptions {
   file: string;
@@ -24,10 +20,11 @@ interface PrepareOptions {
 }
 
 /**
- * Creates the database, or checks its balances and migrates it, and marks it as open. Throws `UnsupportedSchema`,
- * `DataNeedsRepair` or `DataFileUnusable` and then leaves the file unchanged.
+ * Creates the database, or checks its balances and migrates it, and marks it as open. Returns a connection to close when others
+ * are open: closing the last one empties the write-ahead log. Throws `UnsupportedSchema`, `DataNeedsRepair` or `DataFileUnusable`
+ * and then leaves the file unchanged.
  */
-export function prepareDatabase(options: PrepareOptions): void {
+export function prepareDatabase(options: PrepareOptions): Connection {
   const { file, migrations, now } = options;
   for (const path of [file, `${file}-wal`, `${file}-shm`, commitCountFile(file)]) requireFile(path);
   createIfMissing(file, migrations, now());
@@ -44,12 +41,12 @@ export function prepareDatabase(options: PrepareOptions): void {
     requireSoundBalances(database, isOld);
     requireMasterKeys(database);
     if (isOld) migrateWithBackup(database, options);
-    markOpen(database, options);
+    warnOfClock(options, markOpen(database, now()));
+    return database;
   } catch (error) {
+    database?.close();
     if (!isDamage(error)) throw error;
     throw new DataNeedsRepair(file, (error as Error).message, { cause: error });
-  } finally {
-    database?.close();
   }
 }
 
@@ -89,44 +86,12 @@ function copyBeforeMigration(database: Connection, { file, now }: PrepareOptions
   return copy;
 }
 
-/**
- * Compares the balances with the checkpoint and the entries after it; if they differ, all entries are added up before anything
- * is written. Versions without a checkpoint trust the balances after a clean shutdown.
- */
-function requireSoundBalances(database: Connection, isOld: boolean): void {
-  const totals = balanceTotals(database);
-  const isSound = isOld ? readMeta(database, 'clean_shutdown') === 1 : matchesCheckpoint(database);
-  const problems = balanceProblems(isSound ? { wrong: [], totals } : checkBalances(database));
-  if (problems.length > 0) throw new DataNeedsRepair(database.name, problems.join('; '));
-}
-
-/** Secrets sealed under an unknown master key were tampered with, or come from a partial restore. */
-function requireMasterKeys(database: Connection): void {
-  const lost = database
-    .prepare<[], number>(
-      'SELECT count(*) FROM vault_secrets WHERE kid NOT IN (SELECT kid FROM vault_masters)',
-    )
-    .pluck()
-    .get();
-  if (!lost) return;
-  throw new DataNeedsRepair(database.name, `the master key of ${lost} sealed secrets is missing`);
-}
-
-function markOpen(database: Connection, { now, log }: PrepareOptions): void {
+/** Warns of a clock that shows an earlier time than the database has seen. */
+function warnOfClock(
+  { now, log }: Pick<PrepareOptions, 'now' | 'log'>,
+  { lastSeen }: { lastSeen: number },
+): void {
   const at = now();
-  const lastSeen = readMeta(database, 'last_seen') ?? 0;
   if (at < lastSeen - 5000)
     log.warn({ now: isoTime(at), last_seen: isoTime(lastSeen) }, 'the system clock went back');
-  database.transaction(() => {
-    if (at < lastSeen) expireCredentials(database, { at, seen: lastSeen });
-    const restoredTo = readMeta(database, 'restored_to');
-    if (restoredTo !== undefined) {
-      database.prepare(openAfterRestore).run({ since: restoredTo, at });
-      removeMeta(database, 'restored_to');
-    }
-    if (readMeta(database, 'clean_shutdown') !== 1) writeMeta(database, 'needs_check', 1);
-    writeCheckpoint(database);
-    writeMeta(database, 'clean_shutdown', 0);
-    writeMeta(database, 'last_seen', at);
-  })();
 }

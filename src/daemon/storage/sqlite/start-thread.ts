@@ -1,12 +1,7 @@
-import { Worker } from 'node:worker_threads';
-import { threadEnvironment } from '../thread-environment.ts';
+import type { Worker } from 'node:worker_threads';
+import { startScript } from '../start-script.ts';
 
-/** Starts the script of a thread next to this file, which is TypeScript in the sources and JavaScript in a build. */
+/** Starts a thread of this folder. */
 export function startThread(script: 'writer-worker' | 'reader-worker', workerData?: unknown): Worker {
-  const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
-  return new Worker(new URL(`./${script}${extension}`, import.meta.url), {
-    name: `gateway-${script}`,
-    workerData,
-    env: threadEnvironment(),
-  });
+  return startScript(script, import.meta.url, { workerData });
 }

@@ -1,3 +1,4 @@
+import { daemonsWrites } from './daemons/writes.ts';
 import type { Connection } from './engine/connection.ts';
 import type { CommandSource } from './engine/serve-writes.ts';
 import type { featureWrites } from './feature-writes.ts';
@@ -5,7 +6,7 @@ import { BatchTotals } from './metering/batch-totals.ts';
 import { meteringWrites } from './metering/writes.ts';
 import { responseInsert } from './responses/response-insert.ts';
 
-/** The writes of model calls, which need no Drizzle; the others are loaded with the first of them, as Drizzle loads slowly. */
+/** The writes of model calls and of the start, which need no Drizzle; the others are loaded with the first of them, as Drizzle loads slowly. */
 export function createCommands(database: Connection): CommandSource {
   const totals = new BatchTotals(database);
   return {
@@ -16,7 +17,7 @@ export function createCommands(database: Connection): CommandSource {
 }
 
 function callWrites(database: Connection, totals: BatchTotals) {
-  return { ...meteringWrites(database, totals), ...responseInsert(database) };
+  return { ...meteringWrites(database, totals), ...responseInsert(database), ...daemonsWrites(database) };
 }
 
 /** All writes by name. They take plain data; their results are returned after COMMIT. */

@@ -1,6 +1,6 @@
 import { RecentMap } from '../../../shared/recent-map.ts';
 import type { DecisionRequest, NativeAnswer } from '../../features/decisions/index.ts';
-import { UpstreamFailure } from '../../features/upstreams/upstream.ts';
+import { type AttemptsCapture, UpstreamFailure } from '../../features/upstreams/upstream.ts';
 import type { World } from '../../world.ts';
 import { type Json, parseObject } from '../json.ts';
 import { upstreamFailureOf } from '../network-failures.ts';
@@ -23,6 +23,8 @@ export interface DecisionQuestion {
   model: string;
   key: string | undefined;
   request: DecisionRequest;
+  /** Set for a decision whose content is kept. */
+  capture?: AttemptsCapture | undefined;
 }
 
 /**
@@ -32,12 +34,11 @@ export interface DecisionQuestion {
 export async function sendDecision(
   send: World['send'],
   { name, url, format }: DecisionEndpoint,
-  { model, key, request }: DecisionQuestion,
+  { model, key, request, capture }: DecisionQuestion,
   signal: AbortSignal,
 ): Promise<NativeAnswer | undefined> {
   try {
-    const answer = await send({
-      method: 'POST',
+    const asked = {
       url,
       headers: {
         'content-type': 'application/json',
@@ -45,12 +46,14 @@ export async function sendDecision(
         ...(key !== undefined && { authorization: `Bearer ${key}` }),
       },
       body: JSON.stringify(format.body(request, model)),
-      signal,
-      provider: name,
-    });
+    };
+    const sent = capture?.sent(name, asked);
+    const answer = await send({ method: 'POST', ...asked, signal, provider: name });
+    sent?.received(answer);
     const { status, headers, body } = answer;
     if (status >= 400) {
       const text = await readText(body, errorBytesMax);
+      sent?.refused(text);
       if (isUnknownEndpoint(status) || isAboutModel(status, text)) return undefined;
       throw openAiFailure(name, status, headers, text);
     }
@@ -59,7 +62,10 @@ export async function sendDecision(
     // Web servers answer any path with a page.
     if (json === undefined) return undefined;
     const errorStatus = errorStatusIn(json);
-    if (errorStatus !== undefined) throw openAiFailure(name, errorStatus, headers, text);
+    if (errorStatus !== undefined) {
+      sent?.refused(text);
+      throw openAiFailure(name, errorStatus, headers, text);
+    }
     return format.read(json, request);
   } catch (error) {
     throw upstreamFailureOf(error, name);

@@ -20,7 +20,6 @@ export interface Llama {
   getGrammarFor(type: 'json'): Promise<Grammar>;
 }
 
-/** Opaque. */
 export interface Grammar {
   readonly rootRuleName?: string;
 }

@@ -27,7 +27,6 @@ export interface ModelProcessDeps {
   log: Pick<Log, 'warn'>;
 }
 
-/** A model's file. */
 export interface ModelFile {
   /** For messages. */
   name: string;

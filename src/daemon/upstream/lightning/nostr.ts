@@ -18,7 +18,6 @@ export function publicKeyOf(secretKey: Uint8Array): string {
   return hex(schnorr.getPublicKey(secretKey));
 }
 
-/** Signs an event. */
 export function signEvent(
   event: Pick<NostrEvent, 'created_at' | 'kind' | 'tags' | 'content'>,
   secretKey: Uint8Array,

@@ -10,7 +10,7 @@ const readers = (deps: Partial<Deps>) =>
     health: { hostBenches: () => [] },
     settings: { defaultModel: undefined },
     providers: new Map(),
-    storage: { state: () => ({ writable: true, reason: undefined }) },
+    storage: { state: () => ({ writable: true, reason: undefined }), server: undefined },
     vault: { status: async () => ({ state: 'no_vault', store: null, reason: null }) } as never,
     process: {
       url: () => 'http://127.0.0.1:4100',

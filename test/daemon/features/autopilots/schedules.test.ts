@@ -50,7 +50,7 @@ function place() {
       world,
       log: { warn: () => {} },
     });
-    await schedules.recover();
+    await schedules.takeOver(1);
     void schedules.runBackground(stop.signal, () => {});
     await settled();
     return { stop: () => stop.abort(), schedules };

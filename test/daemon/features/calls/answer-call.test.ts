@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   answerWhole,
   relayStream,
@@ -244,4 +244,38 @@ test('an answer that changed when it was kept is rendered again', async () => {
     { record: () => undefined },
   );
   expect(reply).toBe('version 2');
+});
+
+describe('an answer whose keeping can be undone', () => {
+  const scene = async (written: Promise<number>) => {
+    const events: string[] = [];
+    const { deps, call } = await started({
+      settle: ({ usage }) => {
+        events.push(`settling ${usage.status}`);
+        return written;
+      },
+    });
+    const answer = answerWhole(deps, call, {
+      ...format,
+      keep: async ({ finish }) => void events.push(`kept, ${finish}`),
+      discard: async () => void events.push('discarded'),
+    });
+    return { answer, events };
+  };
+
+  test('is kept together with its settlement', async () => {
+    const written = Promise.withResolvers<number>();
+    const { answer, events } = await scene(written.promise);
+    await vi.waitFor(() => expect(events).toHaveLength(2));
+    written.resolve(1);
+    expect(await answer).toBe('rendered');
+    expect(events).toEqual(['kept, stop', 'settling completed']);
+  });
+
+  test('is discarded when it cannot be settled', async () => {
+    const full = new ApiError('unavailable', { message: 'The disk is full.' });
+    const { answer, events } = await scene(Promise.reject(full));
+    await expect(answer).rejects.toBe(full);
+    expect(events).toEqual(['kept, stop', 'settling completed', 'discarded']);
+  });
 });

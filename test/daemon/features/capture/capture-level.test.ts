@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { captureLevel } from '../../../../src/daemon/features/capture/capture-level.ts';
+import { callerLevel, captureLevel } from '../../../../src/daemon/features/capture/capture-level.ts';
+import type { KeyPolicy } from '../../../../src/daemon/handler.ts';
+import type { CaptureLevel } from '../../../../src/shared/capture-levels.ts';
 
 const hosts = { kind: 'key', workspaceId: 'ws_host' } as const;
 const others = { kind: 'key', workspaceId: 'ws_other' } as const;
@@ -19,14 +21,53 @@ test.each([
   [others, 'memory', 'off', 'off'],
   [agent, undefined, 'memory', 'off'],
   [agent, 'memory', 'memory', 'memory'],
+  [hosts, undefined, 'disk', 'disk'],
+  [hosts, 'memory', 'disk', 'memory'],
+  [hosts, 'disk', 'memory', 'memory'],
+  [others, 'disk', 'disk', 'disk'],
+  [others, undefined, 'disk', 'off'],
 ] as const)('%j with %j on a host with %s: %s', (caller, header, content, kept) => {
   const settings = { content, honoursStoreFalse: false };
-  const asked = { caller, header: header as string | string[] | undefined, store: false };
-  expect(captureLevel(asked, settings, 'ws_host')).toBe(kept);
-  expect(captureLevel(asked, { ...settings, honoursStoreFalse: true }, 'ws_host')).toBe('off');
+  const asked = {
+    caller,
+    header: header as string | string[] | undefined,
+    store: false,
+    hostWorkspaceId: 'ws_host',
+    workspaceLevel: undefined,
+  };
+  expect(captureLevel({ ...asked, settings })).toBe(kept);
+  expect(captureLevel({ ...asked, settings: { ...settings, honoursStoreFalse: true } })).toBe('off');
 });
 
 test('without a workspace of the host, nothing is kept unasked', () => {
   const settings = { content: 'memory', honoursStoreFalse: false } as const;
-  expect(captureLevel({ caller: hosts, header: undefined, store: true }, settings, undefined)).toBe('off');
+  const asked = { caller: hosts, header: undefined, store: true, workspaceLevel: undefined };
+  expect(captureLevel({ ...asked, settings, hostWorkspaceId: undefined })).toBe('off');
 });
+
+test.each([
+  // capture.content, of the workspace, of the issuing key, of the key, x-service-capture → what is kept, and why
+  ['disk', 'memory', undefined, undefined, undefined, 'memory', 'workspace'],
+  ['memory', 'disk', undefined, undefined, undefined, 'memory', 'host'],
+  ['off', 'disk', undefined, 'disk', undefined, 'off', 'host'],
+  ['disk', undefined, undefined, 'memory', undefined, 'memory', 'key'],
+  ['disk', 'memory', undefined, 'disk', undefined, 'memory', 'workspace'],
+  ['disk', 'off', undefined, 'disk', 'disk', 'off', 'workspace'],
+  ['disk', undefined, 'off', 'disk', 'disk', 'off', 'key'],
+  ['disk', undefined, undefined, 'off', 'memory', 'off', 'key'],
+  ['disk', undefined, undefined, 'disk', 'off', 'off', 'key'],
+  ['disk', undefined, undefined, 'disk', 'memory', 'memory', 'key'],
+] as const)(
+  'host %s, workspace %s, issuing key %s, key %s, request %s: %s by the %s',
+  (content, workspaceLevel, parent, key, header, kept, source) => {
+    const policyWith = (capture: CaptureLevel | undefined, above?: KeyPolicy) =>
+      ({ parent: above, defaults: capture === undefined ? null : { capture } }) as KeyPolicy;
+    for (const workspaceId of ['ws_host', 'ws_other']) {
+      const caller = { kind: 'key' as const, workspaceId, policy: policyWith(key, policyWith(parent)) };
+      const settings = { content, honoursStoreFalse: false };
+      const about = { caller, settings, hostWorkspaceId: 'ws_host', workspaceLevel };
+      expect(captureLevel({ ...about, header, store: true })).toBe(kept);
+      expect(callerLevel(about).source).toBe(source);
+    }
+  },
+);

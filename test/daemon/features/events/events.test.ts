@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 
 let isDaemonOwner: boolean;
-const handlers = () => eventHandlers({ feed, isDaemonOwner: async () => isDaemonOwner });
+const handlers = () => eventHandlers({ feed, world, isDaemonOwner: async () => isDaemonOwner });
 
 const caller = (workspaceId = 'ws_acme'): Caller => ({
   kind: 'login',
@@ -49,6 +49,8 @@ interface From {
   type?: string;
   key?: string;
   lastEventId?: string;
+  digest?: number;
+  rows?: number;
   workspaceId?: string;
 }
 
@@ -61,6 +63,8 @@ async function follow(from: From = {}) {
       ...(from.after !== undefined && { after: from.after }),
       ...(from.type !== undefined && { type: from.type }),
       ...(from.key !== undefined && { key: from.key }),
+      ...(from.digest !== undefined && { digest: from.digest }),
+      ...(from.rows !== undefined && { rows: from.rows }),
     },
     headers: from.lastEventId === undefined ? {} : { 'last-event-id': from.lastEventId },
     signal: leave.signal,
@@ -349,4 +353,88 @@ test('many followers share what is read and rendered, and are served in groups',
   expect(readers.filter(({ raw }) => raw.length > 2)).toEqual([]);
   expect(readers.map((reader) => reader.numbers())).toEqual(readers.map(() => [0, 1]));
   expect(reads).toBe(1);
+});
+
+describe('a digest', () => {
+  const started = (id: string) =>
+    feed.publish({ type: 'request.started', workspaceId: 'ws_acme', data: { request_id: id, model: 'm' } });
+  const ended = (id: string, data: Record<string, unknown> = {}) =>
+    feed.record({
+      ...event(0),
+      data: {
+        request_id: id,
+        status: 'completed',
+        error_code: null,
+        input_tokens: 10,
+        output_tokens: 5,
+        cost_usd: '0.001',
+        ttft_ms: 20,
+        total_ms: 100,
+        ...data,
+      },
+    });
+
+  test('replaces the events of calls, once a second while something happens', async () => {
+    const reader = await follow({ digest: 1_000, rows: 2 });
+    expect(reader.raw).toEqual([': following\n\n']);
+    for (const id of ['req_1', 'req_2', 'req_3', 'req_4']) started(id);
+    await ended('req_1');
+    await ended('req_2', { status: 'failed', error_code: 'no_route', cost_usd: null, ttft_ms: null });
+    await ended('req_3', { total_ms: 300, ttft_ms: 40 });
+    await settled();
+    expect(reader.events()).toEqual([]);
+    await world.advance(1_000);
+    await settled();
+    expect(reader.events()).toMatchObject([
+      {
+        type: 'calls.digest',
+        id: '3',
+        view: {
+          sequence: 3,
+          data: {
+            started: 4,
+            finished: 3,
+            statuses: { completed: 2, failed: 1 },
+            errors: { no_route: 1 },
+            input_tokens: 30,
+            output_tokens: 15,
+            cost_usd: '0.002',
+            first_token_ms: { p50: 20, p95: 40 },
+            total_ms: { p50: 100, p95: 300 },
+            rows: [{ request_id: 'req_3' }, { request_id: 'req_2' }],
+            running: 1,
+            running_rows: [{ request_id: 'req_4', model: 'm' }],
+          },
+        },
+      },
+    ]);
+    await world.advance(5_000);
+    await settled();
+    expect(reader.events()).toHaveLength(1);
+    await ended('req_4');
+    await settled();
+    await world.advance(1_000);
+    await settled();
+    expect(reader.events().at(-1)?.view.data).toMatchObject({ started: 0, finished: 1, running: 0 });
+  });
+
+  test('lets other events pass, after what came before them', async () => {
+    const reader = await follow({ digest: 1_000 });
+    await ended('req_1');
+    await feed.record({ ...event(0), type: 'key.revoked', data: { key: 'key_1' } });
+    await settled();
+    expect(reader.events().map(({ type, id }) => [type, id])).toEqual([
+      ['calls.digest', '1'],
+      ['key.revoked', '2'],
+    ]);
+  });
+
+  test('ends with the reader, and leaves nothing behind', async () => {
+    const reader = await follow({ digest: 1_000 });
+    started('req_1');
+    await settled();
+    reader.leave.abort();
+    await reader.reading;
+    expect(feed.followers()).toBe(0);
+  });
 });

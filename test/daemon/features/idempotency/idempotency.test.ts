@@ -48,7 +48,7 @@ function memoryStore(fails: string[] = []) {
       rows.delete(scope + key);
     },
     answer: async (scope, key) => rows.get(scope + key)?.answer,
-    releaseAll: async () => 0,
+    releaseLeft: async () => 0,
     removeExpired: async () => 0,
   };
   return { store, rows };

@@ -41,11 +41,12 @@ function place(wait: () => Promise<unknown> = async () => {}) {
       return record;
     },
   };
-  const activeKeys = createActiveKeys({ store: slow, now: world.now });
+  const activeKeys = createActiveKeys({ store: slow, changes: store.changes, now: world.now });
   const expired: string[] = [];
   const authentic = createAuthenticator({
     keysStore: slow,
     workspacesStore: memoryWorkspacesStore(),
+    changes: store.changes,
     digest: sha256,
     now: world.now,
     activeKeys,
@@ -56,7 +57,6 @@ function place(wait: () => Promise<unknown> = async () => {}) {
   const set = async (name: 'parent' | 'child', limits: KeyLimits | null) => {
     await store.setLimits('ws_1', `key_${name}`, limits);
     await wait();
-    activeKeys.changed(`key_${name}`, { limits });
   };
   return { world, activeKeys, authentic, come, set, expired };
 }

@@ -37,11 +37,17 @@ function makeAuthenticator(callersMax?: number): Authenticator {
   return createAuthenticator({
     keysStore: { ...keysStore, byDigest },
     workspacesStore,
+    changes: keysStore.changes,
     digest: sha256,
     now: world.now,
     ...(callersMax === undefined ? {} : { callersMax }),
   });
 }
+
+/** As the store does once it is committed. */
+const revoke = (id: string) => keysStore.changes.announce([{ topic: 'revocation', id }]);
+const leave = (workspaceId: string, userId: string) =>
+  keysStore.changes.announce([{ topic: 'departure', workspaceId, userId }]);
 
 function keep(secret: string, part: Partial<KeyRecord> = {}): KeyRecord {
   const record: KeyRecord = {
@@ -215,7 +221,7 @@ describe('a cached caller', () => {
     await ask(`Bearer ${secrets[0]}`);
     expect(reads).toBe(4);
     if (first?.kind !== 'key') throw new Error('expected a key');
-    authentic.revoke(records[0]?.id ?? '');
+    await revoke(records[0]?.id ?? '');
     expect(first.revoked.aborted).toBe(true);
   });
 });
@@ -225,7 +231,7 @@ describe('revoking', () => {
     const secret = newSecret();
     const { id } = keep(secret);
     const caller = await ask(`Bearer ${secret}`);
-    authentic.revoke(id);
+    await revoke(id);
     expect(caller).toMatchObject({ revoked: { aborted: true } });
     await expect(ask(`Bearer ${secret}`)).rejects.toMatchObject(refused);
   });
@@ -236,9 +242,9 @@ describe('revoking', () => {
     const callers = [];
     for (let use = 0; use < 3; use += 1) callers.push(await ask(`Bearer ${secret}`));
     expect(new Set(callers).size).toBe(1);
-    authentic.endMembership(record.workspaceId, record.ownerId);
+    await leave(record.workspaceId, record.ownerId);
     expect(await ask(`Bearer ${secret}`)).toMatchObject({ kind: 'key' });
-    authentic.revoke(record.id);
+    await revoke(record.id);
     await expect(ask(`Bearer ${secret}`)).rejects.toMatchObject(refused);
   });
 
@@ -248,7 +254,7 @@ describe('revoking', () => {
     keep(other);
     await ask(`Bearer ${one}`);
     await ask(`Bearer ${other}`);
-    authentic.revoke(id);
+    await revoke(id);
     expect(await ask(`Bearer ${other}`)).toMatchObject({ kind: 'key', revoked: { aborted: false } });
   });
 
@@ -264,11 +270,12 @@ describe('revoking', () => {
     authentic = createAuthenticator({
       keysStore: { ...keysStore, byDigest: slow },
       workspacesStore,
+      changes: keysStore.changes,
       digest: sha256,
       now: world.now,
     });
     const asked = ask(`Bearer ${secret}`);
-    authentic.revoke(id);
+    await revoke(id);
     late.resolve();
     await expect(asked).rejects.toMatchObject(refused);
     await expect(ask(`Bearer ${secret}`)).rejects.toMatchObject(refused);
@@ -291,7 +298,7 @@ describe('a former member', () => {
     expect(there).toMatchObject({ workspaceId: 'ws_club', userId: 'usr_ann', loginId: 'key_login' });
     expect(authentic.inWorkspace(home, 'ws_club')).toBe(there);
 
-    authentic.endMembership('ws_club', 'usr_ann');
+    await leave('ws_club', 'usr_ann');
     expect([home.revoked.aborted, there.revoked.aborted]).toEqual([false, true]);
     // A member who is added again is accepted.
     expect(authentic.inWorkspace(home, 'ws_club').revoked.aborted).toBe(false);
@@ -300,14 +307,14 @@ describe('a former member', () => {
   test('who signs out ends what runs in every workspace', async () => {
     const home = (await ask(`Bearer ${await secretOfLogin()}`)) as LoginCaller;
     const there = authentic.inWorkspace(home, 'ws_club');
-    authentic.revoke('key_login');
+    await revoke('key_login');
     expect([home.revoked.aborted, there.revoked.aborted]).toEqual([true, true]);
   });
 
   test('of their own workspace gets another home workspace', async () => {
     const secret = await secretOfLogin();
     const before = (await ask(`Bearer ${secret}`)) as LoginCaller;
-    authentic.endMembership('ws_acme', 'usr_ann');
+    await leave('ws_acme', 'usr_ann');
     expect(before.revoked.aborted).toBe(true);
     expect(await ask(`Bearer ${secret}`)).toMatchObject({ kind: 'login', revoked: { aborted: false } });
   });
@@ -328,6 +335,7 @@ describe('a former member', () => {
         },
       },
       workspacesStore,
+      changes: keysStore.changes,
       digest: sha256,
       now: world.now,
     });
@@ -337,7 +345,7 @@ describe('a former member', () => {
       const record = keysStore.records.get(id);
       if (record) record.ownerId = 'usr_heir';
     }
-    authentic.endMembership('ws_acme', 'usr_ann');
+    await leave('ws_acme', 'usr_ann');
     isSlow = false;
     blocked.resolve();
     expect(await asked).toMatchObject({ ownerId: 'usr_heir' });
@@ -389,6 +397,7 @@ describe('the time of last use', () => {
     authentic = createAuthenticator({
       keysStore: { ...keysStore, touch },
       workspacesStore,
+      changes: keysStore.changes,
       digest: sha256,
       now: world.now,
     });

@@ -36,18 +36,19 @@ function makeDaemon() {
   people.addUser({ id: 'usr_otto', workspaces: [['ws_other', 'owner']] });
   const metering = memoryMeteringReads();
   const events = memoryEventsStore();
-  const activeKeys = createActiveKeys({ store, now: world.now });
+  const activeKeys = createActiveKeys({ store, changes: store.changes, now: world.now });
   const authentic = createAuthenticator({
     activeKeys,
     keysStore: store,
     workspacesStore: people,
+    changes: store.changes,
     digest: sha256,
     now: world.now,
   });
   const feature = createKeys({
     store,
     logins: people,
-    workspaces: createWorkspaces({ store: people }),
+    workspaces: createWorkspaces({ store: people, changes: store.changes }),
     usage: createUsageReader({ store: metering, now: world.now }),
     events: createEventFeed({ store: events, world }),
     authenticator: authentic,
@@ -58,9 +59,8 @@ function makeDaemon() {
   });
   const settings = createKeySettings({
     store,
-    workspaces: createWorkspaces({ store: people }),
+    workspaces: createWorkspaces({ store: people, changes: store.changes }),
     admission: { usedBy: async () => ({ spend: { total: 0, day: 0, month: 0 }, requestsLastMinute: 0 }) },
-    activeKeys,
     lastUse: authentic.lastUse,
     now: world.now,
   });

@@ -24,8 +24,11 @@ function place(changes: Partial<TokenRecord> = {}) {
     ...changes,
   };
   const touched: { id: string; at: number }[] = [];
+  const keysStore = memoryKeysStore();
+  const { changes: announced } = keysStore;
   const authentic = createAuthenticator({
-    keysStore: memoryKeysStore(),
+    keysStore,
+    changes: announced,
     workspacesStore,
     tokensStore: {
       byDigest: async (digest) => (digest === record.digest ? record : undefined),
@@ -36,7 +39,7 @@ function place(changes: Partial<TokenRecord> = {}) {
     now: world.now,
   });
   const ask = async () => await authentic.authenticate(`Bearer ${secret}`);
-  return { world, authentic, ask, touched };
+  return { world, authentic, announced, ask, touched };
 }
 
 test('a token identifies its user, their own workspace and its abilities', async () => {
@@ -61,18 +64,18 @@ test('a token is rejected once it has expired, even if it was just used', async 
 });
 
 test('a revoked token is rejected, and what runs with it ends', async () => {
-  const { ask, authentic } = place();
+  const { ask, announced } = place();
   const caller = await ask();
-  authentic.revoke('tok_1');
+  await announced.announce([{ topic: 'revocation', id: 'tok_1' }]);
   expect(caller.kind === 'token' && caller.revoked.aborted).toBe(true);
   await expect(ask()).rejects.toMatchObject({ code: 'unauthenticated' });
   await expect(place({ revokedAt: 1 }).ask()).rejects.toMatchObject({ code: 'unauthenticated' });
 });
 
 test('a token ends with its user’s membership in their own workspace', async () => {
-  const { ask, authentic } = place();
+  const { ask, announced } = place();
   const caller = await ask();
-  authentic.endMembership('ws_acme', 'usr_ann');
+  await announced.announce([{ topic: 'departure', workspaceId: 'ws_acme', userId: 'usr_ann' }]);
   expect(caller.kind === 'token' && caller.revoked.aborted).toBe(true);
 });
 

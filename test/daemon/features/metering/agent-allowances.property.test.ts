@@ -226,6 +226,7 @@ class Host {
       },
       now: () => this.now,
       marginPpm: 0,
+      daemon: 1,
     });
     this.#admission = this.#start();
   }

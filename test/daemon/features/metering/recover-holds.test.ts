@@ -21,7 +21,7 @@ async function recovered(
     leftHolds: async () => [left],
     settle: async (settlement: Settlement) => settled.push(settlement),
   };
-  expect(await recoverHolds({ store, now: () => now, marginPpm })).toBe(1);
+  expect(await recoverHolds({ store, now: () => now, marginPpm, daemon: 1 })).toBe(1);
   return settled[0] as Settlement;
 }
 

@@ -135,3 +135,27 @@ test('the rejected key of a workspace is not a bench of the host', () => {
   fail('authentication');
   expect(health.hostBenches()).toMatchObject([{ account: target.account, reason: 'authentication' }]);
 });
+
+test('the times of benches are remembered, until they end or a call succeeds', async () => {
+  const { world, health, fail } = setUp();
+  const start = world.now();
+  fail('rate-limited', 10);
+  await world.advance(2_000);
+  fail('rate-limited', 10);
+  const own = { account: 'openai', provider: 'openai', providerModel: 'gpt-5' };
+  expect(health.periods(world.now())).toEqual([
+    { ...own, reason: 'rate-limited', since: start, until: start + 12_000 },
+  ]);
+  await world.advance(1_000);
+  health.succeeded(sibling);
+  expect(health.periods(world.now())).toMatchObject([{ until: start + 12_000 }]);
+  health.succeeded(target);
+  await world.advance(1_000);
+  expect(health.periods(world.now())).toMatchObject([{ since: start, until: start + 3_000 }]);
+  fail('billing');
+  health.forgive('openai');
+  expect(health.periods(world.now())).toMatchObject([
+    { reason: 'rate-limited' },
+    { reason: 'billing', providerModel: undefined, since: start + 4_000, until: start + 4_000 },
+  ]);
+});

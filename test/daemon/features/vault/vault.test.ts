@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import type { Changes } from '../../../../src/daemon/changes.ts';
 import { settledEvent } from '../../../../src/daemon/features/metering/index.ts';
 import {
   type MasterStore,
@@ -12,6 +13,7 @@ import {
   Vault,
   type VaultStore,
 } from '../../../../src/daemon/features/vault/index.ts';
+import { LocalChanges } from '../../../../src/daemon/storage/local-changes.ts';
 import { openSqliteStorage } from '../../../../src/daemon/storage/sqlite/open.ts';
 import type { Storage } from '../../../../src/daemon/storage/storage.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
@@ -69,7 +71,11 @@ beforeEach(async () => {
 });
 
 /** A vault after a restart, which knows only the database and the stores. */
-function started({ masterStores = { keychain }, store = storage.vault as VaultStore } = {}): Vault {
+function started({
+  masterStores = { keychain },
+  store = storage.vault as VaultStore,
+  changes = new LocalChanges() as Changes,
+} = {}): Vault {
   const world = {
     now: Date.now,
     elapsed: () => elapsed,
@@ -78,6 +84,7 @@ function started({ masterStores = { keychain }, store = storage.vault as VaultSt
   };
   return new Vault({
     store,
+    changes,
     masterStores: masterStores as MasterStores,
     preferredStore: undefined,
     world,
@@ -291,6 +298,15 @@ describe('a rotation', () => {
     }
   });
 
+  test('is noticed by other daemons, which read the new key', async () => {
+    const { changes } = storage;
+    const other = started({ changes });
+    expect(await read(other, 'openai')).toBe('sk-one');
+    await started().rotate();
+    expect((await other.status()).state).not.toBe('unlocked');
+    expect(await read(other, 'openai')).toBe('sk-one');
+  });
+
   test('that dies at any step leaves a vault that opens, and the next one cleans up', async () => {
     for (let step = 1; ; step += 1) {
       const dying = dyingAt(step);
@@ -422,6 +438,7 @@ test('a daemon opens its vault when the keychain becomes available, and logs the
   const log = { warn: (details: object) => reported.push(details) };
   const vault = new Vault({
     store: storage.vault,
+    changes: new LocalChanges(),
     masterStores: { keychain },
     preferredStore: undefined,
     world,

@@ -8,6 +8,7 @@ import {
   guardOwner,
 } from '../../../../src/daemon/features/workspaces/index.ts';
 import type { Caller } from '../../../../src/daemon/handler.ts';
+import { LocalChanges } from '../../../../src/daemon/storage/local-changes.ts';
 import { getStatus } from '../../../../src/shared/contract/daemon.ts';
 import type { Endpoint } from '../../../../src/shared/contract/endpoint.ts';
 import { getKey } from '../../../../src/shared/contract/keys.ts';
@@ -133,7 +134,7 @@ describe('membership', () => {
   });
 
   test('is found by id, slug and `me`', async () => {
-    const { membership } = createWorkspaces({ store });
+    const { membership } = createWorkspaces({ store, changes: new LocalChanges() });
     const ann = login('usr_ann', 'ws_acme');
     expect(await membership(ann, 'me')).toEqual({ workspaceId: 'ws_acme', userId: 'usr_ann', role: 'owner' });
     expect(await membership(ann, 'club')).toEqual({
@@ -147,7 +148,7 @@ describe('membership', () => {
   });
 
   test('binds a key to one workspace, whatever else its owner belongs to', async () => {
-    const { membership } = createWorkspaces({ store });
+    const { membership } = createWorkspaces({ store, changes: new LocalChanges() });
     const key = {
       kind: 'key',
       keyId: 'key_1',
@@ -166,20 +167,21 @@ describe('membership', () => {
       reads += 1;
       return store.role(workspaceId, userId);
     };
-    const { roleOf, forgetRole } = createWorkspaces({ store: { ...store, role } });
+    const changes = new LocalChanges();
+    const { roleOf } = createWorkspaces({ store: { ...store, role }, changes });
     await roleOf('ws_acme', 'usr_ann');
     await roleOf('ws_acme', 'usr_ann');
     expect(reads).toBe(1);
     await roleOf('ws_acme', 'usr_otto');
     await roleOf('ws_acme', 'usr_otto');
     expect(reads).toBe(3);
-    forgetRole('ws_acme', 'usr_ann');
+    await changes.announce([{ topic: 'role', workspaceId: 'ws_acme', userId: 'usr_ann' }]);
     await roleOf('ws_acme', 'usr_ann');
     expect(reads).toBe(4);
   });
 
   test('treats only the first user’s login as the daemon’s owner', async () => {
-    const { requireDaemonOwner } = createWorkspaces({ store });
+    const { requireDaemonOwner } = createWorkspaces({ store, changes: new LocalChanges() });
     await expect(requireDaemonOwner(login('usr_ann', 'ws_acme'))).resolves.toBeUndefined();
     await expect(requireDaemonOwner(login('usr_otto', 'ws_other'))).rejects.toMatchObject({
       code: 'permission',
@@ -189,7 +191,7 @@ describe('membership', () => {
   });
 
   test('guards the endpoints that a contract declares for the daemon’s owner', async () => {
-    const { requireDaemonOwner } = createWorkspaces({ store });
+    const { requireDaemonOwner } = createWorkspaces({ store, changes: new LocalChanges() });
     const handlerOf = (endpoint: Endpoint) =>
       guardOwner({ endpoint, handle: async () => 'done' }, requireDaemonOwner);
     const [owner, other] = [login('usr_ann', 'ws_acme'), login('usr_otto', 'ws_other')];
@@ -206,7 +208,9 @@ describe('membership', () => {
 test('a role that was read before it changed is not cached', async () => {
   const roles: ('admin' | 'member')[] = ['admin', 'member'];
   const reading = Promise.withResolvers<void>();
+  const changes = new LocalChanges();
   const known = createWorkspaces({
+    changes,
     store: {
       ...store,
       role: async () => {
@@ -217,7 +221,7 @@ test('a role that was read before it changed is not cached', async () => {
     },
   });
   const early = known.roleOf('ws_1', 'usr_1');
-  known.forgetRole('ws_1', 'usr_1');
+  await changes.announce([{ topic: 'role', workspaceId: 'ws_1', userId: 'usr_1' }]);
   reading.resolve();
   expect(await early).toBe('admin');
   expect(await known.roleOf('ws_1', 'usr_1')).toBe('member');

@@ -58,7 +58,7 @@ test('a database of the first schema opens with all its records', async () => {
 
   expect(await metering.usage('req_1')).toEqual(aUsage('req_1', { httpStatus: null }));
   expect(await metering.usage('req_2')).toMatchObject({ keyId: 'key_2', trace: { startedMs: [3] } });
-  expect(await metering.leftHolds()).toEqual([
+  expect(await metering.leftHolds(0)).toEqual([
     { ...aHold('req_3'), provider: 'openai', progressTokens: tokens, progressCost: 300 },
   ]);
   expect(await metering.spendOfKey('key_1', morning)).toEqual({ total: 1572, day: 1572, month: 1572 });
@@ -106,6 +106,21 @@ test('a database of the first schema is written like a new one', async () => {
   expect(await storage.events.last()).toBe(3);
   expect(await storage.check()).toEqual({ ok: true, problems: [] });
   expect((await storage.ledger.verify()).problems).toEqual([]);
+});
+
+test('a payment that was declared without a proof has none', async () => {
+  const database = new Database(join(folder, 'gateway.db'));
+  database.exec(`
+    INSERT INTO wallets (id, owner_id, workspace_id, node_id, secret, created_at)
+    SELECT 'wal_1', 'usr_1', 'ws_1', 'node', name, 1 FROM vault_secrets;
+    INSERT INTO payments (id, wallet_id, payment_hash, invoice, amount, fee_limit, fee, payee, backend, state, preimage,
+      created_at, expires_at, settled_at, resolved_by)
+    SELECT id, 'wal_1', id, 'lnbc1', 1000, 50, 7, 'node', 'lnd', 'succeeded', preimage, 1, 2, 3, resolved_by
+    FROM (SELECT 'pay_1' AS id, '' AS preimage, 'usr_1' AS resolved_by UNION ALL SELECT 'pay_2', 'sealed', NULL)`);
+  database.close();
+  const { wallets } = await open({ folder });
+  expect(await wallets.payment('pay_1')).toMatchObject({ state: 'succeeded', preimage: null });
+  expect(await wallets.payment('pay_2')).toMatchObject({ state: 'succeeded', preimage: 'sealed' });
 });
 
 test('the first migration builds the same schema', () => {

@@ -7,10 +7,7 @@ import { migrate } from '../../../../src/daemon/storage/sqlite/engine/migrate.ts
 import { migrations } from '../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
 import { createOrm } from '../../../../src/daemon/storage/sqlite/engine/orm.ts';
 import { sqlName } from '../../../../src/daemon/storage/sqlite/engine/row-format.ts';
-import {
-  idempotencyKeys,
-  isRunning as isKeyRunning,
-} from '../../../../src/daemon/storage/sqlite/idempotency/tables.ts';
+import { idempotencyKeys, isRunningAt } from '../../../../src/daemon/storage/sqlite/idempotency/tables.ts';
 import {
   backgroundResponses,
   isRunning,
@@ -80,7 +77,7 @@ function tableOf(table: SQLiteTable): [string, unknown] {
 const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
 
 /** Read and written by the engine before Drizzle is loaded. */
-const untyped = ['meta', 'ledger_chain'];
+const untyped = ['daemons', 'meta', 'ledger_chain'];
 
 test('tables.ts files describe the tables that the migrations create, and all are strict', () => {
   const typed = schemas.flatMap((module) => Object.values(module)).filter((it) => it instanceof Table);
@@ -145,10 +142,10 @@ test('ledger entries can be neither changed nor deleted', () => {
 
 test.each([
   ['background_responses', backgroundResponses, isRunning],
-  ['idempotency_keys', idempotencyKeys, isKeyRunning],
+  ['idempotency_keys', idempotencyKeys, isRunningAt(1)],
 ])('running %s are found by their index, not by a scan of the table', (name, table, condition) => {
   const database = migrated();
-  const { sql } = createOrm(database).select().from(table).where(condition).toSQL();
-  const [plan] = database.prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all();
+  const { sql, params } = createOrm(database).select().from(table).where(condition).toSQL();
+  const [plan] = database.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...params);
   expect(plan?.detail).toBe(`SCAN ${name} USING INDEX ${name}_running`);
 });

@@ -2,7 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { settledEvent } from '../../../../src/daemon/features/metering/index.ts';
-import { openSqliteStorage, type SqliteOptions } from '../../../../src/daemon/storage/sqlite/open.ts';
+import {
+  openSqliteStorage,
+  type SqliteOptions,
+  type SqliteStorage,
+} from '../../../../src/daemon/storage/sqlite/open.ts';
 import type { Storage } from '../../../../src/daemon/storage/storage.ts';
 import { morning } from '../../../storage/records.ts';
 import { addEmptyDatabase } from '../../../support/new-database.ts';
@@ -27,7 +31,7 @@ export function openTemporarily() {
   };
   return {
     newFolder,
-    open: async (options: Partial<SqliteOptions> = {}): Promise<Storage> => {
+    open: async (options: Partial<SqliteOptions> = {}): Promise<SqliteStorage> => {
       const folder = newFolder();
       if (options.folder === undefined) addEmptyDatabase(folder);
       const standard = {

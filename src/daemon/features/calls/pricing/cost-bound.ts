@@ -1,3 +1,4 @@
+import { estimateTokens, imageTokensTypical } from '../../../../shared/estimate-tokens.ts';
 import {
   costOf,
   dearestOutput,
@@ -14,16 +15,12 @@ import { countedTools, readsBeyondRequest, unparsedInputBytes } from './provider
 
 /** An image of eight tiles on the most expensive tiled model: 2,833 tokens, and 5,667 per tile. */
 const imageTokensMax = 48_169;
-/** An image of ordinary size on most models. */
-const imageTokensTypical = 1_000;
 /** A page of a document is read as text and as an image, which together take fewer tokens than its base64 bytes. */
 const fileTokensMin = 8192;
 /** More than any model's context: the bound for input that only the provider sees. */
 const inputTokensUnknown = 2_000_000;
 /** Overhead of a message, item or tool. */
 const itemTokensMax = 16;
-/** Average, for estimates only. */
-const charactersPerToken = 4;
 /** Assumed for models without a known maximum. */
 export const outputTokensUnknown = 32_768;
 /** Uses of each provider tool that the hold covers, unless the request sets `max_tool_calls`. */
@@ -198,9 +195,4 @@ function mayHaveSound({ items }: Inference): boolean {
       item.type === 'message' ? item.content : item.type === 'function_call_output' ? item.output : [];
     return parts.some((part) => part.type === 'audio' || part.type === 'file');
   });
-}
-
-/** Estimates the tokens of a text, for answers without a reported usage. */
-export function estimateTokens(characters: number): number {
-  return Math.ceil(characters / charactersPerToken);
 }

@@ -36,6 +36,8 @@ export interface ResolvedInput {
   items: InputItem[];
   /** The items of this call alone, in the Responses format; references are replaced by the stored items. */
   ownItems: Json[];
+  /** The id of the response that began the conversation; null for a call that continues none. */
+  firstResponseId: string | null;
 }
 
 /** Joins the input of a Responses call with the response or thread that it continues. */
@@ -43,21 +45,23 @@ export async function resolveInput(
   body: { input?: unknown; previous_response_id?: string | null },
   options: HistoryOptions,
 ): Promise<ResolvedInput> {
-  const before = body.previous_response_id
-    ? await earlierItems(body.previous_response_id, options)
-    : parseEarlier(options.earlier ?? [], options);
+  const chain = body.previous_response_id
+    ? await earlierTurns(body.previous_response_id, options)
+    : undefined;
+  const before = chain ? itemsOf(chain, options) : parseEarlier(options.earlier ?? [], options);
+  const firstResponseId = chain?.[0]?.id ?? null;
   const { input } = body;
   if (!Array.isArray(input)) {
     const items = input === undefined ? [] : parseInput(input, options.open, options.openSummary);
     const ownItems = typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : [];
-    return { items: [...before, ...items], ownItems };
+    return { items: [...before, ...items], ownItems, firstResponseId };
   }
   const isComplete = !input.some((item) => isReference(item) || lacksSeal(item));
   const ownItems = isComplete ? (input as Json[]) : await completeFromStore(input, options);
   const items = [...before, ...parseInput(ownItems, options.open, options.openSummary)];
   checkCallIds(items, before.length);
   checkArguments(items, 'input');
-  return { items, ownItems };
+  return { items, ownItems, firstResponseId };
 }
 
 /** Parses the items of a thread. */
@@ -68,10 +72,10 @@ export function parseEarlier(
   return items.map((item, index) => parseItem(item, { param: `thread[${index}]`, open, openSummary }));
 }
 
-async function earlierItems(
+async function earlierTurns(
   id: string,
-  { store, workspaceId, now, open, openSummary = () => undefined }: HistoryOptions,
-): Promise<InputItem[]> {
+  { store, workspaceId, now }: HistoryOptions,
+): Promise<readonly StoredTurn[]> {
   const chain = await store.chain(workspaceId, id, { at: now, bytesMax: historyBytesMax });
   if (chain === 'too-long') throw tooLong('previous_response_id');
   if (!chain) {
@@ -82,6 +86,13 @@ async function earlierItems(
   }
   if (haveTooManyContainers(chain.flatMap(({ input, output }) => [input, output])))
     throw tooManyItems('previous_response_id');
+  return chain;
+}
+
+function itemsOf(
+  chain: readonly StoredTurn[],
+  { open, openSummary = () => undefined }: HistoryOptions,
+): InputItem[] {
   return itemsSinceSummary(chain).map((item, index) =>
     parseItem(item, { param: `previous_response_id[${index}]`, open, openSummary }),
   );

@@ -1,3 +1,4 @@
+import { RecentMap } from '../../../../shared/recent-map.ts';
 import type { World } from '../../../world.ts';
 import type { UpstreamCall } from '../../upstreams/upstream.ts';
 import { UpstreamFailure } from '../../upstreams/upstream.ts';
@@ -55,7 +56,7 @@ interface Entry {
 /** Remembers which options models refused, so that later calls need not be refused again. */
 export class RefusedOptions {
   readonly #clock: Pick<World, 'elapsed'>;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new RecentMap<string, Entry>(entriesMax);
 
   constructor(clock: Pick<World, 'elapsed'>) {
     this.#clock = clock;
@@ -70,7 +71,6 @@ export class RefusedOptions {
   add(provider: string, call: UpstreamCall, option: TuningOption): void {
     const key = keyOf(provider, call);
     const options = new Set([...this.of(provider, call), option]);
-    if (this.#entries.size >= entriesMax) this.#entries.clear();
     this.#entries.set(key, { options, until: this.#clock.elapsed() + rememberedMs });
   }
 }

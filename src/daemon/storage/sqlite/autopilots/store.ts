@@ -2,7 +2,7 @@ import type { AutopilotsStore, ListedRecord } from '../../../features/autopilots
 import { and, asc, desc, eq, isNotNull, lt, lte, min, ne, or, sql } from '../engine/orm.ts';
 import type { StoreContext } from '../engine/store-context.ts';
 import { users } from '../workspaces/tables.ts';
-import { autopilots, occurrences } from './tables.ts';
+import { autopilots, isClaimedBy, occurrenceColumns, occurrences } from './tables.ts';
 import type { AutopilotsWrites } from './writes.ts';
 
 /** With a literal, as SQLite does not use a partial index for a bound value. */
@@ -13,6 +13,9 @@ export function autopilotsStore({ orm, writer }: StoreContext<AutopilotsWrites>)
   const { number, handle: ownerHandle, name, avatar: ownerAvatar } = users;
   const owner = { number, handle: ownerHandle, name, avatar: ownerAvatar };
   const listed = { id, handle, displayName, avatar, tagline, createdAt, visibility, owner };
+  const hasClaims = (daemon: number) =>
+    orm.select({ id: occurrences.id }).from(occurrences).where(isClaimedBy(daemon)).limit(1).get() !==
+    undefined;
   return {
     insert: (record, handles) => writer.write('autopilots.insert', { record, handles }),
     find: async (owner, reference) =>
@@ -66,10 +69,12 @@ export function autopilotsStore({ orm, writer }: StoreContext<AutopilotsWrites>)
         .get()?.at ?? undefined,
     claim: (claim) => writer.write('autopilots.claim', claim),
     endClaim: (id, reason) => writer.write('autopilots.endClaim', { id, reason }),
-    endLeftClaims: () => writer.write('autopilots.endLeftClaims', undefined),
+    // Usually none are left, and the start need not wait for a write then.
+    endLeftClaims: async (daemon) =>
+      hasClaims(daemon) ? await writer.write('autopilots.endLeftClaims', daemon) : [],
     notRun: async (autopilotId, { workspaceId, limit }) =>
       orm
-        .select()
+        .select(occurrenceColumns)
         .from(occurrences)
         .where(
           and(

@@ -6,7 +6,7 @@ import type {
   AutopilotVisibility,
 } from '../../../../shared/contract/autopilots.ts';
 import type { OccurrenceRecord, ScheduledBy } from '../../../features/autopilots/store.ts';
-import { integer, sqliteTable, text } from '../engine/orm.ts';
+import { columnsOf, integer, sql, sqliteTable, text } from '../engine/orm.ts';
 
 export const autopilots = sqliteTable('autopilots', {
   id: text().primaryKey(),
@@ -27,7 +27,7 @@ export const autopilots = sqliteTable('autopilots', {
   nextRunAt: integer(),
 });
 
-/** Columns of an `OccurrenceRecord`. */
+/** Columns of an `OccurrenceRecord`, and the daemon that claimed or missed it. */
 export const occurrences = sqliteTable('autopilot_occurrences', {
   id: text().primaryKey(),
   autopilotId: text().notNull(),
@@ -38,4 +38,12 @@ export const occurrences = sqliteTable('autopilot_occurrences', {
   count: integer().notNull(),
   reason: text({ mode: 'json' }).$type<NonNullable<OccurrenceRecord['reason']>>(),
   createdAt: integer().notNull(),
+  daemon: integer().notNull(),
 });
+
+const { daemon: _daemon, ...columns } = columnsOf(occurrences);
+export const occurrenceColumns = columns;
+
+/** With a literal, as SQLite does not use a partial index for a bound value. */
+export const isClaimedBy = (daemon: number) =>
+  sql`${occurrences.status} = 'claimed' and ${occurrences.daemon} = ${daemon}`;

@@ -1,7 +1,9 @@
 import type { AutopilotRecord, Claim, OccurrenceRecord } from '../../../features/autopilots/store.ts';
-import { and, desc, eq, inArray, lte, ne, type Orm, sql } from '../engine/orm.ts';
+import { ownDaemon } from '../daemons/own-daemon.ts';
+import type { Connection } from '../engine/connection.ts';
+import { and, desc, eq, inArray, lte, ne, type Orm } from '../engine/orm.ts';
 import { threadRuns } from '../threads/tables.ts';
-import { autopilots, occurrences } from './tables.ts';
+import { autopilots, isClaimedBy, occurrenceColumns, occurrences } from './tables.ts';
 
 /** How many missed and skipped runs of an autopilot are stored. */
 const occurrencesKept = 200;
@@ -9,7 +11,8 @@ const occurrencesKept = 200;
 type NewAutopilot = { record: Omit<AutopilotRecord, 'handle'>; handles: readonly string[] };
 type Replacement = Record<'before' | 'after', AutopilotRecord>;
 
-export function autopilotsWrites(orm: Orm) {
+export function autopilotsWrites(database: Connection, orm: Orm) {
+  const daemon = ownDaemon(database);
   const isTaken = (handle: string, except = '') =>
     orm
       .select({ id: autopilots.id })
@@ -39,7 +42,11 @@ export function autopilotsWrites(orm: Orm) {
     'autopilots.claim': ({ id, dueAt, nextRunAt, occurrences: given }: Claim): boolean => {
       const isDue = and(eq(autopilots.id, id), eq(autopilots.nextRunAt, dueAt));
       if (orm.update(autopilots).set({ nextRunAt }).where(isDue).run().changes === 0) return false;
-      for (const occurrence of given) orm.insert(occurrences).values(occurrence).run();
+      for (const occurrence of given)
+        orm
+          .insert(occurrences)
+          .values({ ...occurrence, daemon })
+          .run();
       dropOldOccurrences(orm, id);
       return true;
     },
@@ -50,18 +57,17 @@ export function autopilotsWrites(orm: Orm) {
       else orm.update(occurrences).set({ status: 'skipped', reason }).where(isClaimed).run();
     },
 
-    'autopilots.endLeftClaims': (): OccurrenceRecord[] => {
-      // Without a parameter, which would hide the index.
-      const claimed = sql`${occurrences.status} = 'claimed'`;
+    'autopilots.endLeftClaims': (left: number): OccurrenceRecord[] => {
+      const claimed = isClaimedBy(left);
       const started = orm.select({ id: threadRuns.id }).from(threadRuns);
       orm
         .delete(occurrences)
         .where(and(claimed, inArray(occurrences.id, started)))
         .run();
-      const left = orm.select().from(occurrences).where(claimed).all();
+      const unstarted = orm.select(occurrenceColumns).from(occurrences).where(claimed).all();
       const missed = { status: 'missed' } as const;
-      for (const { id } of left) orm.update(occurrences).set(missed).where(eq(occurrences.id, id)).run();
-      return left.map((occurrence) => ({ ...occurrence, ...missed }));
+      for (const { id } of unstarted) orm.update(occurrences).set(missed).where(eq(occurrences.id, id)).run();
+      return unstarted.map((occurrence) => ({ ...occurrence, ...missed }));
     },
   };
 }

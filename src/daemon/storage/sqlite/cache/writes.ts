@@ -1,10 +1,11 @@
 import type { CacheBounds, CachedAnswer } from '../../../features/cache/store.ts';
-import { and, asc, count, eq, inArray, lte, type Orm, sql } from '../engine/orm.ts';
+import { and, asc, count, eq, lte, type Orm, type SQL, sql } from '../engine/orm.ts';
 import { cachedAnswers } from './tables.ts';
 
 /** Rows deleted in one write: freeing pages takes time, during which calls wait for their holds. */
 const removedMax = 64;
-const rowid = sql<number>`rowid`;
+const { workspaceId, digest } = cachedAnswers;
+const id = sql`(${workspaceId}, ${digest})`;
 
 export function cacheWrites(orm: Orm) {
   const evict = ({ entriesMax, bytesMax }: CacheBounds): void => {
@@ -15,19 +16,22 @@ export function cacheWrites(orm: Orm) {
     const isOver = () => left.entries > entriesMax || left.bytes > bytesMax;
     if (!isOver()) return;
     const oldest = orm
-      .select({ rowid, bytes: cachedAnswers.bytes })
+      .select({ workspaceId, digest, bytes: cachedAnswers.bytes })
       .from(cachedAnswers)
-      .orderBy(asc(cachedAnswers.usedAt), rowid)
+      .orderBy(asc(cachedAnswers.usedAt), asc(cachedAnswers.createdAt))
       .limit(removedMax)
       .all();
-    const removed: number[] = [];
+    const removed: SQL[] = [];
     for (const answer of oldest) {
       if (!isOver()) break;
-      removed.push(answer.rowid);
+      removed.push(sql`(${answer.workspaceId}, ${answer.digest})`);
       left.entries -= 1;
       left.bytes -= answer.bytes;
     }
-    orm.delete(cachedAnswers).where(inArray(rowid, removed)).run();
+    orm
+      .delete(cachedAnswers)
+      .where(sql`${id} in (values ${sql.join(removed, sql`, `)})`)
+      .run();
   };
 
   return {
@@ -56,11 +60,11 @@ export function cacheWrites(orm: Orm) {
       orm.delete(cachedAnswers).where(eq(cachedAnswers.workspaceId, workspaceId)).run().changes,
     'cache.removeExpired': ({ at, limit }: { at: number; limit: number }): number => {
       const expired = orm
-        .select({ rowid })
+        .select({ workspaceId, digest })
         .from(cachedAnswers)
         .where(lte(cachedAnswers.expiresAt, at))
         .limit(Math.min(limit, removedMax));
-      return orm.delete(cachedAnswers).where(inArray(rowid, expired)).run().changes;
+      return orm.delete(cachedAnswers).where(sql`${id} in ${expired}`).run().changes;
     },
   };
 }

@@ -43,7 +43,7 @@ export class CommitCount {
     this.#path = commitCountFile(database.name);
     this.#count = readMeta(database, 'commits') ?? 0;
     const insert = database.prepare<[number]>(
-      "INSERT INTO meta (name, value) VALUES ('commits', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+      "INSERT INTO meta (name, value) VALUES ('commits', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
     );
     this.#store = (count) => void insert.run(count);
     try {

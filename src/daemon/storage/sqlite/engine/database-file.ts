@@ -22,7 +22,7 @@ export function createIfMissing(file: string, migrations: readonly Migration[], 
     throw new DataNeedsRepair(file, `it is missing, but ${commitCountFile(file)} exists`);
   }
   const unfinished = `${file}.new`;
-  for (const suffix of ['', '-journal']) rmSync(unfinished + suffix, { force: true });
+  for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(unfinished + suffix, { force: true });
   closeSync(openSync(unfinished, 'wx', 0o600));
   const database = new Database(unfinished);
   try {
@@ -33,6 +33,8 @@ export function createIfMissing(file: string, migrations: readonly Migration[], 
     migrate(database, migrations);
     writeMeta(database, 'clean_shutdown', 1);
     writeMeta(database, 'checked_at', now);
+    // Later, the change would be flushed several times.
+    database.pragma('journal_mode = WAL');
   } finally {
     database.close();
   }

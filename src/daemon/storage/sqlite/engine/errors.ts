@@ -13,11 +13,16 @@ export class DataFolderInUse extends Error {
 
 /** The schema of the database is newer or older than this program supports. Nothing was changed. */
 export class UnsupportedSchema extends Error {
-  constructor(file: string, { found, oldest, newest }: { found: number; oldest: number; newest: number }) {
+  /** `elsewhere`: how to use another database. */
+  constructor(
+    file: string,
+    { found, oldest, newest }: { found: number; oldest: number; newest: number },
+    elsewhere = 'choose another folder with GATEWAY_HOME or --data',
+  ) {
     const remedy =
       found > newest
         ? 'Start the newer version again, or restore a backup made before it ran.'
-        : 'It was written by a development version; choose another folder with GATEWAY_HOME or --data.';
+        : `It was written by a development version; ${elsewhere}.`;
     const supported = oldest === newest ? `version ${newest}` : `versions ${oldest} to ${newest}`;
     super(`${file} has schema version ${found}; this version of Gateway supports ${supported}. ${remedy}`);
     this.name = 'UnsupportedSchema';
@@ -29,12 +34,15 @@ export class DataNeedsRepair extends Error {
   /** The problem, without the file name. */
   readonly problem: string;
 
-  constructor(file: string, problem: string, options?: { cause?: unknown }) {
-    super(
-      `${file} needs repair: ${problem}. Nothing was changed. ` +
-        'Keep a copy of the whole folder, then restore the newest backup or recover with `sqlite3 FILE .recover`.',
-      options,
-    );
+  constructor(
+    file: string,
+    problem: string,
+    {
+      remedy = 'Keep a copy of the whole folder, then restore the newest backup or recover with `sqlite3 FILE .recover`.',
+      ...options
+    }: { cause?: unknown; remedy?: string } = {},
+  ) {
+    super(`${file} needs repair: ${problem}. Nothing was changed. ${remedy}`, options);
     this.name = 'DataNeedsRepair';
     this.problem = problem;
   }
@@ -71,6 +79,22 @@ export class DataMoved extends Error {
   constructor(file: string) {
     super(`${file} was moved, replaced or deleted while the daemon was using it.`);
     this.name = 'DataMoved';
+  }
+}
+
+/** The database cannot be used now, which its operator can change. `message` is a sentence with the remedy. */
+export class DatabaseUnusable extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'DatabaseUnusable';
+  }
+}
+
+/** The server cannot hold the data of Gateway. */
+export class UnsupportedServer extends Error {
+  constructor(problem: string) {
+    super(`${problem} Gateway needs PostgreSQL 15 or later.`);
+    this.name = 'UnsupportedServer';
   }
 }
 

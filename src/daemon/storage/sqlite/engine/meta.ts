@@ -9,6 +9,8 @@ import type { Connection } from './connection.ts';
  * `needs_check`: 1 after an unclean shutdown, until the whole database was checked.
  * `first_event`, `last_event`: bounds of the sequences of stored events; the last keeps rising after all were pruned.
  * `folded_to`: the last call in the daily totals and the index.
+ * `totals_from`: since when totals by quarter of an hour, by label and of latency have all calls, milliseconds since 1970.
+ * `slots_from`: the same of totals by label and quarter of an hour, and of requests to providers.
  * `restored_to`: the time of the backup that was restored, until the first start after it.
  * `commits`: how many transactions the writer thread has committed.
  */
@@ -19,6 +21,7 @@ export type MetaName =
   | 'last_event'
   | 'folded_to'
   | 'totals_from'
+  | 'slots_from'
   | 'chain_verified'
   | 'checkpoint_link'
   | 'checked_at'
@@ -34,7 +37,7 @@ export function readMeta(database: Connection, name: MetaName): number | undefin
 export function writeMeta(database: Connection, name: MetaName, value: number): void {
   database
     .prepare<[MetaName, number]>(
-      'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
+      'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
     )
     .run(name, value);
 }
@@ -48,9 +51,9 @@ export function lastEvent(database: Connection): number {
   return (
     database
       .prepare<[], number>(
-        `SELECT max(coalesce((SELECT max(sequence) FROM events), 0),
-                    coalesce((SELECT max(number) FROM calls), 0),
-                    coalesce((SELECT value FROM meta WHERE name = 'last_event'), 0))`,
+        `SELECT max(number) FROM (
+           SELECT max(sequence) AS number FROM events UNION ALL SELECT max(number) FROM calls
+           UNION ALL SELECT value FROM meta WHERE name = 'last_event') AS highest`,
       )
       .pluck()
       .get() ?? 0

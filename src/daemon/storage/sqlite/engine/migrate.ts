@@ -23,7 +23,10 @@ export function schemaVersion(database: Connection): number {
 }
 
 /** The schema versions that can be opened. */
-export function supportedVersions(migrations: readonly Migration[]): { oldest: number; newest: number } {
+export function supportedVersions(migrations: readonly Pick<Migration, 'version'>[]): {
+  oldest: number;
+  newest: number;
+} {
   return { oldest: migrations[0]?.version ?? 0, newest: migrations.at(-1)?.version ?? 0 };
 }
 

@@ -7,7 +7,7 @@ export type ToReader = { id: number; name: string; data: unknown } | { close: tr
 
 export type FromReader =
   | { id: number; result: unknown }
-  | { id: number; problem: string }
+  | { id: number; problem: string; isUnavailable: boolean }
   | { id: number; progress: unknown }
   | { id: number; isStep: true };
 
@@ -98,8 +98,10 @@ export class Reader<R extends Reads> {
       return;
     }
     this.#pending.delete(message.id);
-    if ('problem' in message) read?.reject(new Error(`a long read failed: ${message.problem}`));
-    else read?.resolve(message.result);
+    if ('problem' in message) {
+      const cause = new Error(`a long read failed: ${message.problem}`);
+      read?.reject(message.isUnavailable ? new ApiError('unavailable', { cause }) : cause);
+    } else read?.resolve(message.result);
     if (this.#pending.size === 0) this.#idle = setTimeout(() => void this.close(), idleMs).unref();
   }
 

@@ -50,7 +50,18 @@ export function rowFormat<Table extends { $inferSelect: object }, Source>() {
   };
 }
 
-/** An INSERT that binds a row of the format. */
-export function insertSql(table: string, { names }: Pick<RowFormat<never, never>, 'names'>): string {
-  return `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
+/** The assignments of an UPSERT that adds what is inserted to the columns of the row that is there. */
+export function adding(table: string, columns: readonly string[]): string {
+  return columns.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ');
+}
+
+/** An INSERT that binds a row of the format, and sets further columns to constants. */
+export function insertSql(
+  table: string,
+  { names }: Pick<RowFormat<never, never>, 'names'>,
+  constants: Readonly<Record<string, number>> = {},
+): string {
+  const columns = [...names, ...Object.keys(constants)];
+  const values = [...names.map(() => '?'), ...Object.values(constants)];
+  return `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${values.join(', ')})`;
 }

@@ -1,8 +1,9 @@
-import type { MessagePort } from 'node:worker_threads';
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { CommitCount } from './commit-count.ts';
 import { type Connection, openForWriting } from './connection.ts';
 import { isDamage, sqliteCode } from './errors.ts';
 import { writeMeta } from './meta.ts';
+import { SharedBatches } from './shared-batches.ts';
 import {
   type BatchResult,
   type BatchTotals,
@@ -15,16 +16,23 @@ import {
 export type ToWriter =
   | { open: string }
   | { batch: Operation[] }
+  /** Another thread sends batches on this port and gets their results there. */
+  | { client: MessagePort }
   /** `lastSeen`: wall clock, milliseconds since 1970. */
   | { close: { lastSeen: number } }
   /** Closes without marking the shutdown as clean. */
   | { end: true };
 
-/** Messages from the writer thread. `died`: why it cannot continue. */
+/**
+ * Messages from the writer thread. `died`: why it cannot continue. `unreachable`: the connection to the server was lost, and
+ * the batch in flight waits for another one.
+ */
 export type FromWriter =
   | { opened: true }
   | { closed: true }
-  | { died: string; isDamage: boolean }
+  | { died: string; cause: 'damage' | 'unusable' | 'failure' }
+  | { unreachable: string }
+  | { reachable: true }
   | BatchResult;
 
 /** The commands of an open database. `loadMore` loads the rest when a batch first needs one of them. */
@@ -46,35 +54,64 @@ export function serveWrites(port: MessagePort, { createCommands, onOpen }: Serve
   let database: Connection | undefined;
   let close: ((lastSeen: number) => void) | undefined;
   let run: ((operations: Operation[]) => BatchResult | Promise<BatchResult>) | undefined;
+  const clients = new Set<MessagePort>();
+  const shared = new SharedBatches((operations) => run?.(operations) ?? notOpen);
+
+  const fail = (error: unknown) => {
+    const died = error instanceof Error ? error.message : String(error);
+    send({ died, cause: isDamage(error) ? 'damage' : 'failure' });
+    for (const client of clients) client.close();
+    port.close();
+  };
+  const addClient = (client: MessagePort) => {
+    clients.add(client);
+    client.on('message', (operations: Operation[]) => {
+      shared.add(operations, (result) => client.postMessage(result));
+      commitShared().catch(fail);
+    });
+    client.on('close', () => clients.delete(client));
+  };
+  /** Commits what was added and what waits at clients. */
+  const commitShared = () => {
+    for (const client of clients) {
+      const waiting = receiveMessageOnPort(client);
+      if (waiting) shared.add(waiting.message, (result) => client.postMessage(result));
+    }
+    return shared.commit();
+  };
 
   const handle = async (message: ToWriter): Promise<void> => {
     if ('batch' in message) {
+      if (clients.size > 0) {
+        shared.add(message.batch, send);
+        await commitShared();
+        return;
+      }
       const result = run?.(message.batch);
       send(result instanceof Promise ? await result : (result ?? notOpen));
-    } else if ('open' in message) {
+    } else if ('client' in message) addClient(message.client);
+    else if ('open' in message) {
       database = openForWriting(message.open);
       onOpen?.(database);
       const source = createCommands(database);
       const count = new CommitCount(database);
-      run = lazyRunner(database, source, count);
+      run = lazyRunner(database, source, { count });
       close = cleanClose(database, source.totals, count);
       send({ opened: true });
     } else if ('close' in message) {
+      for (const client of clients) client.close();
       close?.(message.close.lastSeen);
       send({ closed: true });
       port.close();
     } else {
+      for (const client of clients) client.close();
       database?.close();
       port.close();
     }
   };
 
   port.on('message', (message: ToWriter) => {
-    handle(message).catch((error: unknown) => {
-      const died = error instanceof Error ? error.message : String(error);
-      send({ died, isDamage: isDamage(error) });
-      port.close();
-    });
+    handle(message).catch(fail);
   });
 }
 
@@ -82,8 +119,13 @@ const notOpen: BatchResult = {
   failure: { kind: 'failed', code: undefined, message: 'the database is not open' },
 };
 
-function lazyRunner(database: Connection, { commands, loadMore, totals }: CommandSource, count: CommitCount) {
-  const run = batchRunner(database, commands, totals, count);
+/** Runs batches, for the first of which that needs it all commands are loaded. */
+export function lazyRunner(
+  database: Connection,
+  { commands, loadMore, totals }: CommandSource,
+  options: Parameters<typeof batchRunner>[3],
+) {
+  const run = batchRunner(database, commands, totals, options);
   let hasAll = false;
   return (operations: Operation[]): BatchResult | Promise<BatchResult> => {
     if (hasAll || operations.every(([name]) => name in commands)) return run(operations);

@@ -42,7 +42,7 @@ function damageIn(handle: number, pageBytes: number): string | undefined {
   let at = headerBytes;
   for (let number = 1; readSync(handle, frame, 0, frame.length, at) === frame.length; number += 1) {
     at += frame.length;
-    // Without a header, the first frame tells which ones belong together.
+    // Without a header, the first frame's salts mark those that belong together.
     salts ??= Buffer.from(frame.subarray(8, 16));
     const sum = sumAt(frame, 16);
     const content = frame.subarray(frameHeaderBytes);

@@ -9,23 +9,31 @@ export type Commands = Record<string, (data: never) => unknown>;
 
 export interface OperationFailure {
   index: number;
-  /** SQLite's error code, if SQLite failed. */
+  /** The engine's error code, if the engine failed. */
   code: string | undefined;
   message: string;
+}
+
+interface BatchSuccess {
+  results: unknown[];
+  failed: OperationFailure[];
 }
 
 /**
  * `full`: the disk is full; the next batch may succeed. `fatal`: the file can no longer be trusted (after a failed sync
- * the system may have dropped pages). `failed`: anything else, such as a lock that another program held too long.
+ * the system may have dropped pages). `lost`: the connection to the server was lost. `failed`: anything else, such as a
+ * lock that another program held too long.
  */
 export interface BatchFailure {
-  kind: 'full' | 'fatal' | 'failed';
+  kind: 'full' | 'fatal' | 'lost' | 'failed';
   code: string | undefined;
   message: string;
+  /** The result of the batch if it was committed after all: the connection was lost during its COMMIT. */
+  ifCommitted?: BatchSuccess;
 }
 
 /** With `failure` nothing was written; otherwise every operation but the `failed` ones is on disk. */
-export type BatchResult = { results: unknown[]; failed: OperationFailure[] } | { failure: BatchFailure };
+export type BatchResult = BatchSuccess | { failure: BatchFailure };
 
 /** Totals of the running batch, written once before its COMMIT. */
 export interface BatchTotals {
@@ -38,12 +46,51 @@ export interface BatchTotals {
 
 type Count = Pick<CommitCount, 'beforeCommit' | 'afterCommit'>;
 
+/** How an engine begins a transaction, and what its errors mean. */
+export interface BatchEngine {
+  begin: string;
+  /** Called in each transaction, first. What it throws fails the batch. */
+  afterBegin?: () => void;
+  codeOf(error: unknown): string | undefined;
+  /** Whether the file, the server or the system failed, rather than one operation. */
+  endsBatch(error: unknown): boolean;
+  kindOf(error: unknown): BatchFailure['kind'];
+}
+
+const sqlite: BatchEngine = {
+  begin: 'BEGIN IMMEDIATE',
+  codeOf: sqliteCode,
+  endsBatch: (error) =>
+    isDamage(error) ||
+    /^SQLITE_(FULL|IOERR|BUSY|LOCKED|NOMEM|READONLY|CANTOPEN)/.test(sqliteCode(error) ?? ''),
+  kindOf: (error) => {
+    const code = sqliteCode(error);
+    if (code === 'SQLITE_FULL') return 'full';
+    return isDamage(error) || code?.startsWith('SQLITE_IOERR') ? 'fatal' : 'failed';
+  },
+};
+
+/** The connection was lost during a COMMIT. */
+class UnknownCommit extends Error {
+  readonly results: unknown[];
+
+  constructor(results: unknown[], options: ErrorOptions) {
+    super('the connection was lost during a COMMIT', options);
+    this.results = results;
+  }
+}
+
 /**
  * Returns a function that runs a batch in one transaction in which each operation can fail alone. To save a SAVEPOINT per
  * operation, a batch first runs without any, and again with them only if an operation failed.
  */
-export function batchRunner(database: Connection, commands: Commands, totals: BatchTotals, count?: Count) {
-  const begin = database.prepare('BEGIN IMMEDIATE');
+export function batchRunner(
+  database: Connection,
+  commands: Commands,
+  totals: BatchTotals,
+  { count, engine = sqlite }: { count?: Count; engine?: BatchEngine } = {},
+) {
+  const begin = database.prepare(engine.begin);
   const commit = database.prepare('COMMIT');
   const savepoint = database.prepare('SAVEPOINT operation');
   const release = database.prepare('RELEASE operation');
@@ -61,10 +108,18 @@ export function batchRunner(database: Connection, commands: Commands, totals: Ba
       release.run();
       return result;
     } catch (error) {
-      if (endsBatch(error) || !database.inTransaction) throw error;
+      if (engine.endsBatch(error) || !database.inTransaction) throw error;
       database.exec('ROLLBACK TO operation; RELEASE operation');
-      failed.push({ index, code: sqliteCode(error), message: messageOf(error) });
+      failed.push({ index, code: engine.codeOf(error), message: messageOf(error) });
       return undefined;
+    }
+  };
+
+  const endTransaction = (results: unknown[]): void => {
+    try {
+      commit.run();
+    } catch (cause) {
+      throw engine.kindOf(cause) === 'lost' ? new UnknownCommit(results, { cause }) : cause;
     }
   };
 
@@ -75,10 +130,11 @@ export function batchRunner(database: Connection, commands: Commands, totals: Ba
     totals.begin();
     try {
       begin.run();
+      engine.afterBegin?.();
       const results = operations.map(each);
       totals.flush();
       count?.beforeCommit();
-      commit.run();
+      endTransaction(results);
       count?.afterCommit();
       return results;
     } catch (error) {
@@ -88,36 +144,29 @@ export function batchRunner(database: Connection, commands: Commands, totals: Ba
     }
   };
 
-  return (operations: readonly Operation[]): BatchResult => {
-    try {
-      return { results: attempt(operations, run), failed: [] };
-    } catch (error) {
-      if (endsBatch(error)) return { failure: describe(error) };
+  const describe = (error: unknown, failed: OperationFailure[]): BatchFailure => {
+    if (error instanceof UnknownCommit) {
+      const { cause, results } = error;
+      return { ...describe(cause, failed), ifCommitted: { results, failed } };
     }
+    return { kind: engine.kindOf(error), code: engine.codeOf(error), message: messageOf(error) };
+  };
+
+  return (operations: readonly Operation[]): BatchResult => {
     const failed: OperationFailure[] = [];
+    try {
+      return { results: attempt(operations, run), failed };
+    } catch (error) {
+      if (error instanceof UnknownCommit || engine.endsBatch(error))
+        return { failure: describe(error, failed) };
+    }
     try {
       const results = attempt(operations, (operation, index) => guarded(operation, index, failed));
       return { results, failed };
     } catch (error) {
-      return { failure: describe(error) };
+      return { failure: describe(error, failed) };
     }
   };
-}
-
-/** Whether the file or the system failed, rather than one operation. */
-function endsBatch(error: unknown): boolean {
-  return (
-    isDamage(error) ||
-    /^SQLITE_(FULL|IOERR|BUSY|LOCKED|NOMEM|READONLY|CANTOPEN)/.test(sqliteCode(error) ?? '')
-  );
-}
-
-function describe(error: unknown): BatchFailure {
-  const code = sqliteCode(error);
-  const message = messageOf(error);
-  if (code === 'SQLITE_FULL') return { kind: 'full', code, message };
-  if (isDamage(error) || code?.startsWith('SQLITE_IOERR')) return { kind: 'fatal', code, message };
-  return { kind: 'failed', code, message };
 }
 
 function messageOf(error: unknown): string {

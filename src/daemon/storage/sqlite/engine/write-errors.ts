@@ -4,7 +4,7 @@ import type { BatchFailure, OperationFailure } from './write-batch.ts';
 /** A single write failed: `conflict` if its id exists already, otherwise an internal error. */
 export function operationError(name: string, { code, message }: OperationFailure): Error {
   const cause = new Error(`${name}: ${code ?? 'error'}: ${message}`);
-  if (/^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY|ROWID)$/.test(code ?? ''))
+  if (/^(SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY|ROWID)|23505)$/.test(code ?? ''))
     return new ApiError('conflict', { cause });
   return cause;
 }

@@ -1,6 +1,6 @@
-import type { Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
 import type { Log } from '../../../log.ts';
-import { DataNeedsRepair } from './errors.ts';
+import { DatabaseUnusable, DataNeedsRepair } from './errors.ts';
 import { exitWaiter } from './exit-waiter.ts';
 import type { FromWriter, ToWriter } from './serve-writes.ts';
 import type { BatchFailure, BatchResult, Commands } from './write-batch.ts';
@@ -9,6 +9,8 @@ import { type WriteOptions, WriteQueue } from './write-queue.ts';
 
 /** How often a write is retried on a full disk, in milliseconds. */
 const retryMs = 1000;
+/** Writes wait this long for a server that cannot be reached, in milliseconds; after that they are refused. */
+const patienceMs = 2000;
 
 /** Main-thread side of the writer: queues writes, sends them in batches, and tracks whether writing works. */
 export class Writer<C extends Commands> {
@@ -26,6 +28,8 @@ export class Writer<C extends Commands> {
   /** Why writes are no longer accepted. */
   #refusal: string | undefined;
   #isFull = false;
+  /** Since when the server cannot be reached, in milliseconds of `performance.now()`. */
+  #unreachableSince: number | undefined;
   #fatal: Error | undefined;
   #retry: NodeJS.Timeout | undefined;
 
@@ -57,13 +61,21 @@ export class Writer<C extends Commands> {
     await this.#opened.promise;
   }
 
+  /** Returns the port for a `PortWriter` of another thread, which closes before this writer does. */
+  connect(): MessagePort {
+    const { port1, port2 } = new MessageChannel();
+    this.#worker.postMessage({ client: port1 } satisfies ToWriter, [port1]);
+    return port2;
+  }
+
   /** Resolves after COMMIT. Rejects with ApiError `conflict` or `unavailable`, or with an internal error. */
   write<N extends keyof C & string>(
     name: N,
     data: Parameters<C[N]>[0],
     options?: WriteOptions,
   ): Promise<ReturnType<C[N]>> {
-    if (this.#refusal !== undefined) return Promise.reject(refusedError(this.#refusal));
+    const refusal = this.#refusal ?? this.#unreachable;
+    if (refusal !== undefined) return Promise.reject(refusedError(refusal));
     return this.#queue.add([name, data], options) as Promise<ReturnType<C[N]>>;
   }
 
@@ -83,7 +95,13 @@ export class Writer<C extends Commands> {
 
   /** Why writes fail now; undefined if they do not. */
   get problem(): string | undefined {
-    return this.#refusal ?? (this.#isFull ? 'the disk is full' : undefined);
+    return this.#refusal ?? this.#unreachable ?? (this.#isFull ? 'the disk is full' : undefined);
+  }
+
+  get #unreachable(): string | undefined {
+    if (this.#unreachableSince === undefined) return undefined;
+    const isLong = performance.now() - this.#unreachableSince > patienceMs;
+    return isLong ? 'the database server cannot be reached' : undefined;
   }
 
   /** Accepts no more writes; queued ones are still written. */
@@ -103,8 +121,9 @@ export class Writer<C extends Commands> {
 
   /** Writes what is queued, then closes the database. The shutdown is marked clean unless writes were refused before. */
   async close(): Promise<void> {
-    const isHealthy = this.#refusal === undefined;
+    const isHealthy = this.#refusal === undefined && this.#unreachableSince === undefined;
     this.refuseWrites('the daemon is stopping');
+    if (this.#unreachableSince !== undefined) this.#queue.rejectAll(refusedError('the daemon is stopping'));
     await this.#queue.drained();
     clearInterval(this.#retry);
     if (!this.#fatal && isHealthy) {
@@ -127,10 +146,19 @@ export class Writer<C extends Commands> {
       // The exit event can arrive before `close` resumes.
       this.#mayExit = true;
       this.#closed.resolve();
-    } else if ('died' in message) {
-      const { died, isDamage } = message;
-      this.#fail(isDamage ? new DataNeedsRepair(this.#file, died) : new Error(died));
+    } else if ('died' in message) this.#fail(this.#deathOf(message));
+    else if ('unreachable' in message) {
+      this.#unreachableSince ??= performance.now();
+      this.#log.error({ reason: message.unreachable }, 'the connection to the database was lost');
+    } else if ('reachable' in message) {
+      this.#unreachableSince = undefined;
+      this.#log.info({}, 'the database is connected again');
     } else this.#completeBatch(message);
+  }
+
+  #deathOf({ died, cause }: Extract<FromWriter, { died: string }>): Error {
+    if (cause === 'damage') return new DataNeedsRepair(this.#file, died);
+    return cause === 'unusable' ? new DatabaseUnusable(died) : new Error(died);
   }
 
   #completeBatch(result: BatchResult): void {

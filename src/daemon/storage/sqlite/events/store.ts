@@ -58,27 +58,27 @@ export function eventsStore(
       .sort((a, b) => a.sequence - b.sequence)
       .slice(0, limit);
 
-  const oldest = () => readMeta(database, 'first_event') ?? 1;
+  const prunedTo = () => (readMeta(database, 'first_event') ?? 1) - 1;
 
   return {
     append: (event) => writer.write('events.append', event),
     after: async (workspaceIds, sequence, limit) => {
-      const first = oldest();
+      const pruned = prunedTo();
       const last = lastEvent(database);
       const found: EventRecord[] = [];
       for (
-        let from = Math.max(sequence, first - 1);
+        let from = Math.max(sequence, pruned);
         from < last && found.length < limit;
         from += eventsPerTurn
       ) {
-        if (from > sequence && from >= first) await nextTurn();
+        if (from > sequence && from > pruned) await nextTurn();
         found.push(
           ...between(workspaceIds, from, Math.min(from + eventsPerTurn, last), limit - found.length),
         );
       }
       return found;
     },
-    first: async () => oldest(),
+    prunedTo: async () => prunedTo(),
     last: async () => lastEvent(database),
     prune: async (before, keep) => {
       let pruned = 0;

@@ -27,10 +27,10 @@ export function eventsWrites(database: Connection, orm: Orm, totals: BatchTotals
   const insert = eventInsert(orm, totals);
   const oldestEvents = database.prepare<[{ first: number; limit: number }], { sequence: number; at: number }>(
     `SELECT * FROM (
-       SELECT * FROM (SELECT sequence, at FROM events ORDER BY sequence LIMIT @limit)
+       SELECT * FROM (SELECT sequence, at FROM events ORDER BY sequence LIMIT @limit) AS stored
        UNION ALL
-       SELECT * FROM (SELECT number, completed_at FROM calls WHERE number >= @first ORDER BY number LIMIT @limit)
-     ) ORDER BY sequence LIMIT @limit`,
+       SELECT * FROM (SELECT number, completed_at FROM calls WHERE number >= @first ORDER BY number LIMIT @limit) AS settled
+     ) AS oldest ORDER BY sequence LIMIT @limit`,
   );
   return {
     'events.append': (event: NewEvent): number => {

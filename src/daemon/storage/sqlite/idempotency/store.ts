@@ -1,14 +1,14 @@
 import type { IdempotencyStore } from '../../../features/idempotency/store.ts';
 import { and, eq } from '../engine/orm.ts';
 import type { StoreContext } from '../engine/store-context.ts';
-import { isRunning, idempotencyKeys as keys } from './tables.ts';
+import { isRunningAt, idempotencyKeys as keys } from './tables.ts';
 import type { IdempotencyWrites } from './writes.ts';
 
 const bulk = { lane: 'bulk' } as const;
 
 export function idempotencyStore({ orm, writer }: StoreContext<IdempotencyWrites>): IdempotencyStore {
-  const hasRunning = () =>
-    orm.select({ key: keys.key }).from(keys).where(isRunning).limit(1).get() !== undefined;
+  const hasRunning = (daemon: number) =>
+    orm.select({ key: keys.key }).from(keys).where(isRunningAt(daemon)).limit(1).get() !== undefined;
   return {
     claim: (claim) => writer.write('idempotency.claim', claim),
     finish: (claim, kept) =>
@@ -20,7 +20,8 @@ export function idempotencyStore({ orm, writer }: StoreContext<IdempotencyWrites
       return headers && body ? { headers, body } : undefined;
     },
     // Usually none are left, and the start need not wait for a write then.
-    releaseAll: async () => (hasRunning() ? await writer.write('idempotency.releaseAll', {}) : 0),
+    releaseLeft: async (daemon) =>
+      hasRunning(daemon) ? await writer.write('idempotency.releaseLeft', daemon) : 0,
     removeExpired: (at, limit) => writer.write('idempotency.removeExpired', { at, limit }, bulk),
   };
 }

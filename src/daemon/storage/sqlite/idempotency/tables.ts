@@ -14,9 +14,11 @@ export const idempotencyKeys = sqliteTable(
     expiresAt: integer().notNull(),
     headers: text({ mode: 'json' }).$type<Record<string, string>>(),
     answer: blob({ mode: 'buffer' }).$type<Uint8Array>(),
+    daemon: integer().notNull(),
   },
   (table) => [primaryKey({ columns: [table.scope, table.key] })],
 );
 
-/** A literal, as SQLite does not use a partial index for a bound value. */
-export const isRunning = sql`${idempotencyKeys.state} = 'running'`;
+/** With a literal, as SQLite does not use a partial index for a bound value. */
+export const isRunningAt = (daemon: number) =>
+  sql`${idempotencyKeys.state} = 'running' and ${idempotencyKeys.daemon} = ${daemon}`;

@@ -1,7 +1,8 @@
 import type { Claimed, KeyClaim, StoredAnswer } from '../../../features/idempotency/store.ts';
+import { ownDaemon } from '../daemons/own-daemon.ts';
 import type { Connection } from '../engine/connection.ts';
 import { and, eq, inArray, lte, type Orm } from '../engine/orm.ts';
-import { isRunning, idempotencyKeys as keys } from './tables.ts';
+import { isRunningAt, idempotencyKeys as keys } from './tables.ts';
 
 type Holder = Pick<KeyClaim, 'scope' | 'key' | 'requestId'>;
 
@@ -11,13 +12,14 @@ const removedMax = 64;
 export function idempotencyWrites(database: Connection, orm: Orm) {
   const claim = database.prepare<[object]>(
     `INSERT INTO idempotency_keys
-       (scope, key, fingerprint, request_id, state, started_at, lease_until, expires_at)
-     VALUES (@scope, @key, @fingerprint, @requestId, 'running', @startedAt, @leaseUntil, @expiresAt)
+       (scope, key, fingerprint, request_id, state, started_at, lease_until, expires_at, daemon)
+     VALUES (@scope, @key, @fingerprint, @requestId, 'running', @startedAt, @leaseUntil, @expiresAt, ${ownDaemon(database)})
      ON CONFLICT (scope, key) DO UPDATE SET
        fingerprint = excluded.fingerprint, request_id = excluded.request_id, state = 'running',
        started_at = excluded.started_at, lease_until = excluded.lease_until, expires_at = excluded.expires_at,
-       headers = NULL, answer = NULL
-     WHERE expires_at <= excluded.started_at OR (state = 'running' AND lease_until <= excluded.started_at)`,
+       daemon = excluded.daemon, headers = NULL, answer = NULL
+     WHERE idempotency_keys.expires_at <= excluded.started_at
+       OR (idempotency_keys.state = 'running' AND idempotency_keys.lease_until <= excluded.started_at)`,
   );
   const holder = database.prepare<
     [object],
@@ -53,8 +55,8 @@ export function idempotencyWrites(database: Connection, orm: Orm) {
         .where(and(ofClaim(claimed), eq(keys.state, 'running')))
         .run();
     },
-    'idempotency.releaseAll': (_all: Record<string, never>): number =>
-      orm.delete(keys).where(isRunning).run().changes,
+    'idempotency.releaseLeft': (daemon: number): number =>
+      orm.delete(keys).where(isRunningAt(daemon)).run().changes,
     'idempotency.removeExpired': ({ at, limit }: { at: number; limit: number }): number => {
       const expired = orm
         .select({ scope: keys.scope, key: keys.key })

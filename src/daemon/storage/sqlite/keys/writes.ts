@@ -13,7 +13,7 @@ export function keysWrites(database: Connection, orm: Orm) {
          SELECT id FROM keys WHERE id = @keyId AND workspace_id = @workspaceId AND revoked_at IS NULL
          UNION SELECT keys.id FROM keys JOIN tree ON keys.parent_id = tree.id
        )
-       UPDATE keys SET revoked_at = @at WHERE id IN tree AND revoked_at IS NULL RETURNING id`,
+       UPDATE keys SET revoked_at = @at WHERE id IN (SELECT id FROM tree) AND revoked_at IS NULL RETURNING id`,
     )
     .pluck();
 

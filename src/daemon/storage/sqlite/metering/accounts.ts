@@ -10,7 +10,7 @@ export function workspaceAccount(workspaceId: string): string {
 }
 
 /** Accounts in millisatoshis start with this; all others are in nano-dollars. */
-export const msatPrefix = 'msat:';
+const msatPrefix = 'msat:';
 
 /** The source of play money. */
 export const faucetAccount = `${msatPrefix}faucet`;
@@ -31,4 +31,9 @@ export type LedgerUnit = 'millisatoshis' | 'nano-dollars';
 /** Each entry moves money between two accounts of the same unit. */
 export function unitOf(account: string): LedgerUnit {
   return account.startsWith(msatPrefix) ? 'millisatoshis' : 'nano-dollars';
+}
+
+/** An SQL condition that the account in a column is in millisatoshis. */
+export function isInMsat(column: string): string {
+  return `(substr(${column}, 1, ${msatPrefix.length}) = '${msatPrefix}')`;
 }

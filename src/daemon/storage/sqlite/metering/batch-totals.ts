@@ -1,6 +1,7 @@
 import type { Connection } from '../engine/connection.ts';
 import { lastEvent } from '../engine/meta.ts';
 import { NameNumbers } from '../engine/names.ts';
+import { adding } from '../engine/row-format.ts';
 import type { BatchTotals as WritesTotals } from '../engine/write-batch.ts';
 import { CheckpointWriter } from './checkpoint.ts';
 import { ClientNumbers } from './client-numbers.ts';
@@ -162,18 +163,17 @@ function totalsStatements(database: Connection) {
   return {
     account: database.prepare<[string, number]>(
       `INSERT INTO accounts (id, balance) VALUES (?, ?)
-       ON CONFLICT DO UPDATE SET balance = balance + excluded.balance`,
+       ON CONFLICT (id) DO UPDATE SET ${adding('accounts', ['balance'])}`,
     ),
     spend: database.prepare<[object]>(
       `INSERT INTO key_spend (key_id, day, amount) VALUES (@keyId, @day, @amount)
-       ON CONFLICT DO UPDATE SET amount = amount + excluded.amount`,
+       ON CONFLICT (key_id, day) DO UPDATE SET ${adding('key_spend', ['amount'])}`,
     ),
     served: database.prepare<[object]>(
       `INSERT INTO served_days (day, caller, own_key, tier, requests, input_tokens, output_tokens)
        VALUES (@day, @caller, @ownKey, @tier, @requests, @inputTokens, @outputTokens)
-       ON CONFLICT DO UPDATE SET requests = requests + excluded.requests,
-         input_tokens = input_tokens + excluded.input_tokens,
-         output_tokens = output_tokens + excluded.output_tokens`,
+       ON CONFLICT (day, caller, own_key, tier)
+       DO UPDATE SET ${adding('served_days', ['requests', 'input_tokens', 'output_tokens'])}`,
     ),
   };
 }

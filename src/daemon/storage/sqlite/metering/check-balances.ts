@@ -1,6 +1,6 @@
 import type { LedgerEntry } from '../../../features/metering/store.ts';
 import type { Connection } from '../engine/connection.ts';
-import { type LedgerUnit, msatPrefix } from './accounts.ts';
+import { isInMsat, type LedgerUnit } from './accounts.ts';
 
 export interface Balances {
   accounts: number;
@@ -28,17 +28,18 @@ export function sumEntries(database: Connection, atOnce = groupedAtOnce): EntryS
       'SELECT request_id FROM entries WHERE request_id >= ? ORDER BY request_id LIMIT 1 OFFSET ?',
     )
     .pluck();
-  const grouped = database.prepare<{ from: string; to: string | null }, EntrySum>(
-    `SELECT kind, debit, credit, sum(amount) AS amount FROM entries
-     WHERE request_id >= @from AND request_id < coalesce(@to, x'') GROUP BY debit, credit, kind`,
-  );
+  const grouped = (end: string) =>
+    database.prepare<{ from: string; to?: string }, EntrySum>(
+      `SELECT kind, debit, credit, sum(amount) AS amount FROM entries
+       WHERE request_id >= @from ${end} GROUP BY debit, credit, kind`,
+    );
+  const [until, toEnd] = [grouped('AND request_id < @to'), grouped('')];
   const sums = new Map<string, EntrySum>();
   database.transaction(() => {
     let from: string | undefined = '';
     while (from !== undefined) {
       const to: string | undefined = next.get(from, atOnce);
-      // Every text is less than the empty blob, which stands for no end.
-      for (const group of grouped.all({ from, to: to ?? null })) {
+      for (const group of to === undefined ? toEnd.all({ from }) : until.all({ from, to })) {
         const name = JSON.stringify([group.kind, group.debit, group.credit]);
         const sum = sums.get(name);
         if (sum) sum.amount += group.amount;
@@ -74,7 +75,7 @@ export function checkBalances(database: Connection, entrySums?: readonly EntrySu
 export function balanceTotals(database: Connection): Balances['totals'] {
   const totals: Balances['totals'] = { 'nano-dollars': 0, millisatoshis: 0 };
   const sums = database.prepare<[], { isMsat: 0 | 1; total: number }>(
-    `SELECT id GLOB '${msatPrefix}*' AS isMsat, sum(balance) AS total FROM accounts GROUP BY 1`,
+    `SELECT ${isInMsat('id')} AS isMsat, sum(balance) AS total FROM accounts GROUP BY 1`,
   );
   for (const { isMsat, total } of sums.all()) totals[isMsat === 1 ? 'millisatoshis' : 'nano-dollars'] = total;
   return totals;

@@ -20,7 +20,8 @@ export class CheckpointWriter {
   constructor(database: Connection, tip: Tip) {
     this.#database = database;
     const copy = database.prepare<[string]>(
-      'INSERT OR REPLACE INTO account_checkpoints SELECT id, balance FROM accounts WHERE id = ?',
+      `INSERT INTO account_checkpoints (id, balance) SELECT id, balance FROM accounts WHERE id = ?
+       ON CONFLICT (id) DO UPDATE SET balance = excluded.balance`,
     );
     this.#copy = (account) => copy.run(account);
     this.#total = tip.total;
@@ -79,8 +80,9 @@ export function matchesCheckpoint(database: Connection): boolean {
   }
   const differences = database
     .prepare<[], [string, number]>(
-      `SELECT id, coalesce(accounts.balance, 0) - coalesce(account_checkpoints.balance, 0) AS difference
-       FROM accounts FULL JOIN account_checkpoints USING (id) WHERE difference <> 0`,
+      `SELECT id, coalesce(accounts.balance, 0) - coalesce(account_checkpoints.balance, 0)
+       FROM accounts FULL JOIN account_checkpoints USING (id)
+       WHERE coalesce(accounts.balance, 0) <> coalesce(account_checkpoints.balance, 0)`,
     )
     .raw()
     .all();

@@ -2,6 +2,9 @@ import { generatePrimeSync, randomInt } from 'node:crypto';
 
 /** Products of two remainders fit into the integers of SQLite. */
 const primeBits = 31;
+/** A LIMIT of a subquery that leaves no row out, and keeps SQLite from merging it into the query around it. */
+export const everyRow = `LIMIT ${Number.MAX_SAFE_INTEGER}`;
+
 /** So do sums of ten products of a remainder and a coefficient. */
 const coefficientMax = 2 ** 28;
 
@@ -28,7 +31,7 @@ export class Fingerprint {
       (${value.join(' + ')}) % ${this.#modulus} AS value_print`;
   }
 
-  /** A SELECT term that sums up rows of a subquery with `terms`. The subquery needs a LIMIT, or each use would compute them again. */
+  /** A SELECT term that sums up rows of a subquery with `terms`. The subquery needs `everyRow`, or each use would compute them again. */
   get sum(): string {
     const square = `(group_print * group_print % ${this.#modulus})`;
     const weight = `(${square} * ${square} % ${this.#modulus} * ${square} % ${this.#modulus})`;

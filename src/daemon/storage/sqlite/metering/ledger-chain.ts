@@ -228,7 +228,8 @@ class EntryComparison {
     // A LIMIT here would double the time per entry.
     const between = database
       .prepare<[string, string], string | null>(
-        `SELECT group_concat(concat(${entryAsJson}), '${betweenEntries}') FROM entries WHERE request_id BETWEEN ? AND ?`,
+        `SELECT string_agg(entry, '${betweenEntries}') FROM (
+           SELECT concat(${entryAsJson}) AS entry FROM entries WHERE request_id BETWEEN ? AND ? ORDER BY request_id, kind) AS page`,
       )
       .pluck();
     const idAfter = database

@@ -6,13 +6,16 @@ import { workspaceAccount } from './accounts.ts';
 import type { LedgerReads } from './ledger-reads.ts';
 import type { LedgerWrites } from './ledger-writes.ts';
 import { spendingReads } from './spending.ts';
+import { subjectSpending } from './subject-spending.ts';
 
 export function ledgerStore({
   database,
   writer,
+  reader,
   checker,
 }: StoreContext<LedgerWrites, LedgerReads>): LedgerStore {
   const { keyFacts } = spendingReads(database);
+  const subjectSpend = subjectSpending(database);
   const read = creditReads(database);
   const readBalance = database.transaction((workspaceId: string, except: readonly string[]) => {
     const balance = read.balance.get(workspaceAccount(workspaceId)) ?? 0;
@@ -22,6 +25,8 @@ export function ledgerStore({
 
   return {
     keyFacts: async (keyId, options) => keyFacts(keyId, options),
+    subjectSpend: async (subject, options) => subjectSpend(subject, options),
+    subjectSpends: (subjects, at) => reader.run('subjectSpends', { subjects, at }),
     balance: async (workspaceId, { except }) => readBalance(workspaceId, except),
     async grant(grant) {
       const granted = await writer.write('ledger.grant', grant);
@@ -58,7 +63,7 @@ function creditReads(database: Connection) {
          (SELECT coalesce(sum(credit), 0) FROM payment_challenges
            WHERE workspace_id = workspaces.id AND used_at IS NOT NULL) AS bought,
          (SELECT coalesce(sum(amount), 0) FROM holds WHERE workspace_id = workspaces.id) AS held
-       FROM workspaces WHERE @workspaceId IS NULL OR id = @workspaceId ORDER BY created_at, id`,
+       FROM workspaces WHERE id = @workspaceId OR @workspaceId IS NULL ORDER BY created_at, id`,
     ),
     held: database
       .prepare<[{ ids: string }], string>(

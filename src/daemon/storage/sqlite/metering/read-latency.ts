@@ -21,7 +21,7 @@ const metricNames = Object.fromEntries(
 
 /**
  * How many calls had which latency, in each bucket of time. The times are rounded to hours, beyond eight days to UTC days, so
- * that a percentile of a long range is read from a few thousand rows.
+ * that a percentile of a long range is read from a few thousand rows; the end is rounded up, so that the running hour counts.
  */
 export function readLatency(database: Connection, names: NameTexts, filter: LatencyFilter): LatencyGroup[] {
   return database.transaction(() => {
@@ -39,22 +39,23 @@ export function readLatency(database: Connection, names: NameTexts, filter: Late
       `SELECT metric, ${name} AS name, bucket AS step, sum(calls) AS calls FROM latency_${time.column}s
        WHERE ${where} AND ${time.column} >= @from AND ${time.column} < @to GROUP BY 1, 2, 3`,
     );
-    const rows: Row[] = buckets.flatMap(({ start, end }, bucket) =>
-      read
-        .all({ ...numbers, from: Math.round(start / time.ms), to: Math.round(end / time.ms) })
-        .map((row) => ({ ...row, bucket })),
+    const bounds = buckets.map(({ start, end }, index) => {
+      const isLast = index === buckets.length - 1;
+      return { from: Math.round(start / time.ms), to: (isLast ? Math.ceil : Math.round)(end / time.ms) };
+    });
+    const rows: Row[] = bounds.flatMap((range, bucket) =>
+      read.all({ ...numbers, ...range }).map((row) => ({ ...row, bucket })),
     );
     const unfolded = database
       .prepare<[object], Row>(
         `SELECT ${name} AS name, metric, bucket AS step, hour AS bucket, count(*) AS calls
-         FROM (${latenciesOf('number > @foldedTo AND +workspace = @workspace')}) WHERE ${where} GROUP BY 1, 2, 3, 4`,
+         FROM (${latenciesOf('number > @foldedTo AND +workspace = @workspace')}) AS latencies
+         WHERE ${where} GROUP BY 1, 2, 3, 4`,
       )
       .all({ ...numbers, foldedTo: foldedTo(database) });
     for (const { bucket: hour, ...row } of unfolded) {
       const at = Math.floor((hour * hourMs) / time.ms);
-      const bucket = buckets.findIndex(
-        ({ start, end }) => at >= Math.round(start / time.ms) && at < Math.round(end / time.ms),
-      );
+      const bucket = bounds.findIndex(({ from, to }) => at >= from && at < to);
       if (bucket >= 0) rows.push({ ...row, bucket });
     }
     return groupsOf(rows, buckets.length, names);

@@ -6,10 +6,11 @@ import { indexKinds } from './index-kinds.ts';
 import { dayMs, foldedTo } from './usage-totals.ts';
 
 /** A key and all its descendants, or an autopilot. */
-const keyTree = `WITH RECURSIVE tree (id) AS (
-  SELECT @keyId UNION SELECT keys.id FROM keys JOIN tree ON keys.parent_id = tree.id)`;
+export const keyTree = `WITH RECURSIVE tree (id) AS (
+  SELECT coalesce((SELECT id FROM keys WHERE id = @keyId), @keyId) UNION SELECT keys.id FROM keys JOIN tree ON keys.parent_id = tree.id)`;
 
-const keyNumbers = 'SELECT number FROM tree CROSS JOIN names ON text = tree.id';
+/** The numbers of the names in `keyTree`. */
+export const keyNumbers = 'SELECT number FROM tree CROSS JOIN names WHERE text = tree.id';
 
 const none: Spend = { total: 0, day: 0, month: 0 };
 
@@ -27,7 +28,7 @@ export function spendingReads(database: Connection) {
     `${keyTree}
      SELECT coalesce(sum(charged), 0) AS total,
        coalesce(sum(charged) FILTER (WHERE date(completed_at / 1000, 'unixepoch') = @day), 0) AS day,
-       coalesce(sum(charged) FILTER (WHERE strftime('%Y-%m', completed_at / 1000, 'unixepoch') = @month), 0)
+       coalesce(sum(charged) FILTER (WHERE substr(date(completed_at / 1000, 'unixepoch'), 1, 7) = @month), 0)
          AS month
      FROM calls
      WHERE request_id IN (SELECT value FROM json_each(@requestIds))
@@ -81,9 +82,9 @@ export function wrongSpending(database: Connection): string[] {
          UNION ALL SELECT text, completed_at / ${dayMs}, charged FROM calls JOIN names ON names.number = key
            WHERE calls.number > @foldedTo
          UNION ALL SELECT text, completed_at / ${dayMs}, charged FROM calls JOIN names ON names.number = budget
-           WHERE budget IS NOT NULL AND budget IS NOT key
+           WHERE budget IS NOT NULL AND budget IS DISTINCT FROM key
          UNION ALL SELECT key_id, unixepoch(day) / 86400, -amount FROM key_spend
-       ) GROUP BY text, day HAVING sum(amount) <> 0 ORDER BY 1`,
+       ) AS spent GROUP BY text, day HAVING sum(amount) <> 0 ORDER BY 1`,
     )
     .pluck();
   // One snapshot: calls are folded meanwhile.

@@ -57,7 +57,8 @@ export function meteringStore({
     summarize: (filter) => reader.run('summarize', filter),
     series: (filter) => reader.run('series', filter),
     latency: (filter) => reader.run('latency', filter),
-    leftHolds: async () => orm.select().from(holds).orderBy(holds.createdAt).all().map(leftHold),
+    leftHolds: async (daemon) =>
+      orm.select().from(holds).where(eq(holds.daemon, daemon)).orderBy(holds.createdAt).all().map(leftHold),
   };
 }
 
@@ -110,7 +111,7 @@ function leftHold(row: typeof holds.$inferSelect): LeftHold {
     ...rest
   } = row;
   const { promptInput, promptCachedInput, promptCacheWrite, promptOutput, promptReasoning, ...others } = rest;
-  const { budget, ...columns } = others;
+  const { budget, daemon: _daemon, ...columns } = others;
   return {
     ...columns,
     ...(budget !== null && { budget }),

@@ -1,11 +1,12 @@
 import type { Connection } from '../engine/connection.ts';
 import { type IndexKind, indexKinds } from './index-kinds.ts';
-import { labelKinds, slotMs, totalsFrom } from './slot-totals.ts';
-import { addedUpCalls, summedColumns, summedNames, type UsageSums } from './summed-columns.ts';
+import { slotsKeptFrom } from './prune-slots.ts';
+import { labelKinds, slotMs, slotsFrom, totalsFrom } from './slot-totals.ts';
+import { addedUpCalls, summedColumns, summedNames, tagNumber, type UsageSums } from './summed-columns.ts';
 import { dayMs, foldedTo, spanDays } from './usage-totals.ts';
 
 /** What calls are added up by: UTC days, numbers of names, or none of a name. */
-export type SumGroup = 'day' | 'model' | 'provider' | 'status' | 'key' | 'client' | 'user' | 'tag';
+export type SumGroup = 'day' | 'model' | 'provider' | 'status' | 'key' | 'client' | 'user' | 'tag' | 'error';
 
 /** Filters by the numbers of names; null for all calls. */
 export interface SumFilter {
@@ -41,7 +42,8 @@ const ofCalls: Record<SumGroup, string> = {
   key: 'calls.key',
   client: 'calls.client',
   user: 'calls.end_user',
-  tag: 'json_each.value',
+  tag: tagNumber,
+  error: 'calls.error_code',
 };
 const ofDays = (group: SumGroup): string => {
   if (isLabel(group)) return 'value';
@@ -61,6 +63,9 @@ export class UsageSummer {
   readonly #statements = new Map<string, (bounds: object) => Row[]>();
   readonly #foldedTo: number;
   readonly #totalsFrom: number;
+  /** Since when there are totals by quarter of keys, and of labels. */
+  readonly #keysFrom: number;
+  readonly #labelsFrom: number;
   /** The times of the folded calls of the workspace, and of those that are not folded. */
   readonly #folded: Span;
   readonly #unfolded: Span;
@@ -80,6 +85,9 @@ export class UsageSummer {
         .pluck()
         .get(filter.workspace);
     this.#folded = { from: bound('ASC') ?? 0, to: (bound('DESC') ?? -1) + 1 };
+    const keptFrom = slotsKeptFrom(this.#folded.to - 1);
+    this.#keysFrom = Math.max(this.#totalsFrom, keptFrom);
+    this.#labelsFrom = Math.max(slotsFrom(database), keptFrom);
     this.#unfolded = database
       .prepare<[number], Span>(
         'SELECT coalesce(min(completed_at), 0) AS "from", coalesce(max(completed_at) + 1, 0) AS "to" FROM calls WHERE number > ?',
@@ -105,6 +113,29 @@ export class UsageSummer {
     this.#addFolded(add, since, until);
     if (until > this.#unfolded.from && since < this.#unfolded.to) add(this.#unfoldedCalls(since, until));
     return [...sums.values()].filter(({ requests }) => requests > 0);
+  }
+
+  /** The sums of each of several ranges that follow each other. Of one key, their quarters are read together. */
+  sumEach(ranges: readonly { start: number; end: number }[]): SumRow[][] {
+    const isOfSlots = ({ start, end }: { start: number; end: number }) =>
+      this.#filter.key !== null &&
+      start % slotMs === 0 &&
+      end % slotMs === 0 &&
+      this.#hasSlots({ from: start, to: end });
+    const slotted = ranges.filter(isOfSlots);
+    const [first, last] = [slotted[0], slotted.at(-1)];
+    const rows = first && last ? this.#rowsBySlot({ from: first.start / slotMs, to: last.end / slotMs }) : [];
+    const bySlot = Map.groupBy(rows, ({ slot }) => slot ?? 0);
+    return ranges.map((range) => {
+      const { start, end } = range;
+      if (!isOfSlots(range)) return this.sum(start, end);
+      const sums = new Map<string, SumRow>();
+      for (let slot = start / slotMs; slot < end / slotMs; slot += 1)
+        for (const row of bySlot.get(slot) ?? []) this.#add(sums, row, 1);
+      if (end > this.#unfolded.from && start < this.#unfolded.to)
+        for (const row of this.#unfoldedCalls(start, end)) this.#add(sums, row, 1);
+      return [...sums.values()].filter(({ requests }) => requests > 0);
+    });
   }
 
   #add(sums: Map<string, SumRow>, row: Row, factor: 1 | -1): void {
@@ -169,8 +200,9 @@ export class UsageSummer {
   /** Whether totals by quarter have these calls, by these filters and groups. */
   #hasSlots({ from }: Span): boolean {
     const { key, model, provider } = this.#filter;
-    if (from < this.#totalsFrom || this.#groups.some(isLabel)) return false;
-    if (key === null) return !this.#groups.includes('key');
+    if (this.#groups.some(isLabel)) return from >= this.#labelsFrom && this.#hasNoFilter();
+    if (key === null && !this.#groups.includes('key')) return from >= this.#totalsFrom;
+    if (from < this.#keysFrom) return false;
     const isPlain = (group: SumGroup) => group === 'status' || group === 'key' || group === 'day';
     return model === null && provider === null && this.#groups.every(isPlain);
   }
@@ -185,8 +217,10 @@ export class UsageSummer {
       });
     }
     if (label) return this.#calls({ from: from * dayMs, to: to * dayMs });
-    const isByKey = this.#groups.length === 1 && this.#groups[0] === 'key';
-    if (isByKey && key === null && provider === null && status === null) return this.#keySpans({ from, to });
+    const isByKey =
+      this.#groups.includes('key') && this.#groups.every((group) => group === 'key' || group === 'day');
+    if (isByKey && key === null && provider === null && status === null)
+      return this.#groups.length === 1 ? this.#keySpans({ from, to }) : this.#keyDays({ from, to });
     const table = key !== null || this.#groups.includes('key') ? 'usage_key_days' : 'usage_days';
     return this.#totals(table, ofDays, {
       where: `${this.#filters('')} day >= @from AND day < @to`,
@@ -219,8 +253,46 @@ export class UsageSummer {
     ];
   }
 
+  /** Totals by key and day from the short spans of `usage_keys`. */
+  #keyDays({ from, to }: Span): Row[] {
+    return this.#totals('usage_keys', (group) => (group === 'day' ? 'start' : ofDays(group)), {
+      where: 'model = coalesce(@model, 0) AND days = 1 AND start >= @from AND start < @to',
+      bounds: { from, to },
+    });
+  }
+
+  /** Quarters of one day: `usage_keys` names the keys that were used on it, whose totals are then found one after another. */
+  #keySlots({ from, to }: Span): Row[] {
+    const active = `(SELECT key AS active_key FROM usage_keys
+      WHERE workspace = @workspace AND model = 0 AND days = 1 AND start = @day) AS active`;
+    return this.#totals(`${active} CROSS JOIN usage_key_slots`, ofSlots, {
+      where: `key = active_key AND ${this.#filters('')} slot >= @from AND slot < @to`,
+      bounds: { from, to, day: Math.floor(from / slotsPerDay) },
+    });
+  }
+
+  /** Of one key, quarter by quarter. */
+  #rowsBySlot({ from, to }: Span): Row[] {
+    const names = this.#groups.map((_, index) => `, ${index + 2}`).join('');
+    const sums = summedNames.map((name, index) => `sum(${name}) AS ${summedColumns[index]}`).join(', ');
+    return this.#run(
+      `SELECT slot, ${this.#names(ofSlots)} ${sums} FROM usage_key_slots
+       WHERE workspace = @workspace AND ${this.#filters('')} slot >= @from AND slot < @to GROUP BY 1${names}`,
+      { from, to },
+    );
+  }
+
   #slots({ from, to }: Span): Row[] {
-    const table = this.#filter.key === null ? 'usage_slots' : 'usage_key_slots';
+    const label = this.#groups.find(isLabel);
+    if (label) {
+      return this.#totals('usage_label_slots', ofSlots, {
+        where: `kind = ${labelKinds[label]} AND slot >= @from AND slot < @to`,
+        bounds: { from, to },
+      });
+    }
+    const { key } = this.#filter;
+    if (key === null && this.#groups.includes('key')) return this.#keySlots({ from, to });
+    const table = key === null ? 'usage_slots' : 'usage_key_slots';
     return this.#totals(table, ofSlots, {
       where: `${this.#filters('')} slot >= @from AND slot < @to`,
       bounds: { from, to },
@@ -245,8 +317,8 @@ export class UsageSummer {
     const kind: IndexKind = key !== null ? 'key' : model !== null ? 'model' : 'all';
     return this.#run(
       `SELECT ${this.#names((group) => ofCalls[group])} ${addedUpCalls}
-       FROM call_index CROSS JOIN calls USING (number) ${this.#tags()}
-       WHERE call_index.workspace = @workspace AND kind = ${indexKinds[kind]} AND call_index.value = @value
+       FROM call_index CROSS JOIN calls ${this.#tags()}
+       WHERE calls.number = call_index.number AND call_index.workspace = @workspace AND call_index.kind = ${indexKinds[kind]} AND call_index.value = @value
          AND call_index.completed_at >= @from AND call_index.completed_at < @to AND ${this.#filters('calls.')} TRUE
        ${this.#grouping()}`,
       { from, to, value: key ?? model ?? 0 },

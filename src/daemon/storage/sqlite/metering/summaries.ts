@@ -29,7 +29,7 @@ export function servedDays(database: Connection): ServedDay[] {
 /** More than any database has. */
 const daysMax = 100_000;
 /** The labels of which a call has at most one. */
-const singleLabels: readonly SumGroup[] = ['client', 'user'];
+const singleLabels: readonly SumGroup[] = ['client', 'user', 'error'];
 /** What the labels beyond the most of a day count as. */
 const otherLabels = 'other';
 
@@ -206,9 +206,9 @@ function keySeries(
     .slice(0, top);
   const pointsOf = (of: SumFilter) => {
     const summer = new UsageSummer(database, of, ['status']);
-    return buckets.map(({ start, end }) => {
+    return summer.sumEach(buckets).map((rows) => {
       const point = noCalls();
-      for (const row of summer.sum(start, end)) addTo(point, row);
+      for (const row of rows) addTo(point, row);
       return point;
     });
   };

@@ -3,7 +3,7 @@ import { sqlName } from '../engine/row-format.ts';
 /** The summed columns of the tables of totals, and how they are computed from a row of `calls`. */
 const summed = {
   requests: '1',
-  unpriced: 'cost_provider IS NULL',
+  unpriced: 'CASE WHEN cost_provider IS NULL THEN 1 ELSE 0 END',
   input: 'input',
   cachedInput: 'cached_input',
   cacheWrite: 'cache_write',
@@ -39,4 +39,12 @@ export function asTerms(expressions: Readonly<Record<string, string>>): string {
   return Object.entries(expressions)
     .map(([name, sql]) => `${sql} AS ${name}`)
     .join(', ');
+}
+
+/** The number of a tag's name, in a row of `json_each(calls.tags)`. */
+export const tagNumber = 'CAST(json_each.value AS bigint)';
+
+/** Creates a table of integers that only this connection sees. */
+export function temporaryTable(name: string, columns: string): string {
+  return `CREATE TEMP TABLE IF NOT EXISTS ${name} (${columns.replaceAll(',', ' bigint,')} bigint)`;
 }

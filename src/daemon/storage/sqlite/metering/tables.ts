@@ -32,6 +32,7 @@ export const holds = sqliteTable('holds', {
   provider: text(),
   /** See `labelsText`. */
   labels: text(),
+  daemon: integer().notNull(),
 });
 
 /** Texts that many rows repeat. */
@@ -199,7 +200,7 @@ export const usageKeySlots = sqliteTable(
   ({ workspace, key, slot, status }) => [primaryKey({ columns: [workspace, key, slot, status] })],
 );
 
-/** Totals by client, user and tag on each UTC day; value 0 stands for all beyond a number of them. */
+/** Totals by client, user, tag and error code on each UTC day; value 0 stands for all beyond a number of them. */
 export const usageLabelDays = sqliteTable(
   'usage_label_days',
   {
@@ -210,6 +211,48 @@ export const usageLabelDays = sqliteTable(
     ...sums(),
   },
   ({ workspace, kind, day, value }) => [primaryKey({ columns: [workspace, kind, day, value] })],
+);
+
+/** The same in each quarter of an hour since 1970. */
+export const usageLabelSlots = sqliteTable(
+  'usage_label_slots',
+  {
+    workspace: nameNumber().notNull(),
+    kind: integer().notNull(),
+    slot: integer().notNull(),
+    value: nameNumber().notNull(),
+    ...sums(),
+  },
+  ({ workspace, kind, slot, value }) => [primaryKey({ columns: [workspace, kind, slot, value] })],
+);
+
+/** Up to which day and key of it the old totals by key and quarter of an hour are deleted. */
+export const prunedSlots = sqliteTable('pruned_slots', {
+  workspace: nameNumber().primaryKey(),
+  day: integer().notNull(),
+  key: nameNumber().notNull(),
+});
+
+/**
+ * Requests to providers in each half hour since 1970: answered ones by the time until the answer began, failed ones by their
+ * error code, in bucket 0. `last` is the number of the newest call among them.
+ */
+export const attemptSlots = sqliteTable(
+  'attempt_slots',
+  {
+    workspace: nameNumber().notNull(),
+    slot: integer().notNull(),
+    provider: nameNumber().notNull(),
+    model: nameNumber().notNull(),
+    /** 0 without an error. */
+    errorCode: nameNumber().notNull(),
+    bucket: integer().notNull(),
+    attempts: integer().notNull(),
+    last: integer().notNull(),
+  },
+  ({ workspace, slot, provider, model, errorCode, bucket }) => [
+    primaryKey({ columns: [workspace, slot, provider, model, errorCode, bucket] }),
+  ],
 );
 
 const latency = () => ({

@@ -1,8 +1,10 @@
 import type { Connection } from '../engine/connection.ts';
 import { readMeta, writeMeta } from '../engine/meta.ts';
+import { adding } from '../engine/row-format.ts';
 import { dearFrom, type IndexKind, indexKinds, longFrom } from './index-kinds.ts';
-import { slotMs, slotStatements, slotTables, totalsFrom } from './slot-totals.ts';
-import { asTerms, callSumTerms, summedNames } from './summed-columns.ts';
+import { SlotPruner } from './prune-slots.ts';
+import { slotMs, slotStatements, slotsFrom, slotTables, totalsFrom } from './slot-totals.ts';
+import { asTerms, callSumTerms, summedNames, tagNumber, temporaryTable } from './summed-columns.ts';
 
 export const dayMs = 86_400_000;
 
@@ -24,7 +26,9 @@ export function foldedTo(database: Connection): number {
 export class UsageTotals {
   readonly #database: Connection;
   readonly #statements: { run(range: object): unknown }[];
+  readonly #pruner: SlotPruner;
   readonly #totalsFrom: number;
+  readonly #slotsFrom: number;
   #foldedTo: number;
   #foldedToAtStart: number;
 
@@ -32,7 +36,9 @@ export class UsageTotals {
     this.#database = database;
     for (const table of [foldingTable, ...slotTables]) database.exec(table);
     this.#statements = foldStatements.map((sql) => database.prepare<[object]>(sql));
+    this.#pruner = new SlotPruner(database);
     this.#totalsFrom = totalsFrom(database);
+    this.#slotsFrom = slotsFrom(database);
     this.#foldedTo = foldedTo(database);
     this.#foldedToAtStart = this.#foldedTo;
   }
@@ -53,8 +59,11 @@ export class UsageTotals {
       last,
       totalsFrom: this.#totalsFrom,
       fromSlot: this.#totalsFrom / slotMs,
+      slotsFrom: this.#slotsFrom,
+      fromLabelSlot: this.#slotsFrom / slotMs,
     };
     for (const statement of this.#statements) statement.run(range);
+    this.#pruner.prune(range);
     writeMeta(this.#database, 'folded_to', last);
     this.#foldedTo = last;
   }
@@ -66,7 +75,7 @@ export class UsageTotals {
 }
 
 const names = summedNames.join(', ');
-const adding = summedNames.map((name) => `${name} = ${name} + excluded.${name}`).join(', ');
+const addingTo = (table: string) => adding(table, summedNames);
 const adds = summedNames.map((name) => `sum(${name})`).join(', ');
 const groups = 'day, model, provider, status';
 
@@ -81,7 +90,8 @@ export const callGroups = {
 };
 
 /** What a row with a day and a model adds to in `usage_keys`: the four rows that a join with this makes of it. */
-export const keySpans = `(SELECT 1 AS days UNION ALL SELECT ${spanDays}) CROSS JOIN (SELECT 0 AS by_model UNION ALL SELECT 1)`;
+export const keySpans = `(SELECT CAST(1 AS bigint) AS days UNION ALL SELECT ${spanDays}) AS spans
+  CROSS JOIN (SELECT 0 AS by_model UNION ALL SELECT 1) AS models`;
 
 /** The groups of `usage_keys`, computed from a row that is joined with `keySpans`. */
 export const keySpanGroups = {
@@ -93,14 +103,14 @@ export const keySpanGroups = {
 };
 
 /** The totals of the calls that are being folded, by the groups of `usage_key_days` and slots: most other totals are sums of these. */
-const foldingTable = `CREATE TEMP TABLE IF NOT EXISTS folding (workspace, key, ${groups}, slot, ${names})`;
+const foldingTable = temporaryTable('folding', `workspace, key, ${groups}, slot, ${names}`);
 
 const indexRows = (kind: IndexKind, value: string, where = 'TRUE', from = 'calls') =>
   `SELECT workspace, ${indexKinds[kind]}, ${value}, completed_at, number FROM ${from}
    WHERE number > @after AND number <= @last AND ${where}`;
 
 const isGiven = (column: string) => `${column} IS NOT NULL`;
-const log2 = (value: string) => `CAST(floor(log2(${value})) AS INTEGER)`;
+const log2 = (value: string) => `CAST(floor(log2(${value})) AS bigint)`;
 const cost = '(cost_provider + cost_margin)';
 
 // "WHERE TRUE" keeps SQLite from reading ON as the start of a join.
@@ -109,14 +119,14 @@ const foldStatements = [
    SELECT ${asTerms(callGroups)}, completed_at / ${slotMs}, ${callSumTerms} FROM calls
    WHERE number > @after AND number <= @last GROUP BY 1, 2, 3, 4, 5, 6, 7`,
   `INSERT INTO usage_key_days (workspace, key, ${groups}, ${names})
-   SELECT workspace, key, ${groups}, ${names} FROM folding WHERE TRUE
-   ON CONFLICT DO UPDATE SET ${adding}`,
+   SELECT workspace, key, ${groups}, ${adds} FROM folding WHERE TRUE GROUP BY 1, 2, 3, 4, 5, 6
+   ON CONFLICT (workspace, key, ${groups}) DO UPDATE SET ${addingTo('usage_key_days')}`,
   `INSERT INTO usage_days (workspace, ${groups}, ${names})
    SELECT workspace, ${groups}, ${adds} FROM folding WHERE TRUE GROUP BY 1, 2, 3, 4, 5
-   ON CONFLICT DO UPDATE SET ${adding}`,
+   ON CONFLICT (workspace, ${groups}) DO UPDATE SET ${addingTo('usage_days')}`,
   `INSERT INTO usage_keys (workspace, model, days, start, key, ${names})
    SELECT ${asTerms(keySpanGroups)}, ${adds} FROM folding CROSS JOIN ${keySpans} WHERE TRUE GROUP BY 1, 2, 3, 4, 5
-   ON CONFLICT DO UPDATE SET ${adding}`,
+   ON CONFLICT (workspace, model, days, start, key) DO UPDATE SET ${addingTo('usage_keys')}`,
   ...slotStatements,
   'DELETE FROM folding',
   `INSERT INTO call_index (workspace, kind, value, completed_at, number)
@@ -127,7 +137,7 @@ const foldStatements = [
      indexRows('provider', 'provider', isGiven('provider')),
      indexRows('status', 'status', 'status <> 1'),
      indexRows('user', 'end_user', isGiven('end_user')),
-     indexRows('tag', 'json_each.value', 'TRUE', 'calls CROSS JOIN json_each(calls.tags)'),
+     indexRows('tag', tagNumber, 'TRUE', 'calls CROSS JOIN json_each(calls.tags)'),
      indexRows('conversation', 'conversation', isGiven('conversation')),
      indexRows('replayOf', 'replay_of', isGiven('replay_of')),
      indexRows('errorCode', 'error_code', isGiven('error_code')),

@@ -5,8 +5,8 @@ import {
   faucetAccount,
   grantsAccount,
   inFlightAccount,
+  isInMsat,
   lightningAccount,
-  msatPrefix,
   topUpsAccount,
   unitOf,
   walletAccount,
@@ -67,6 +67,10 @@ function findings(database: Connection, chain: ChainFindings, usage: UsageFindin
     ...sentences(ids(wrongGrants), (id) => `The ledger entry of grant ${id} is missing or different.`),
     ...sentences(ids(wrongTopUps), (id) => `The ledger entry of payment ${id} is missing or different.`),
     ...sentences(wrongSpending(database), (key) => `The spending of ${key} is not the sum of its calls.`),
+    ...sentences(
+      usage.wrongBudgets,
+      (of) => `The spending of ${of} that budgets count is not the sum of its calls.`,
+    ),
     ...sentences(usage.wrongTotals, (group) => `The daily totals of ${group} are not the sum of its calls.`),
     ...sentences(ids(settledHolds), (id) => `Money is still held for ${id}, which was settled.`),
     ...walletProblems(database, sums).flatMap(({ found, sentence }) => sentences(found, sentence)),
@@ -85,10 +89,16 @@ function sentences<Found>(found: readonly Found[], sentence: (each: Found) => st
 const kindsOfCalls: readonly EntrySum['kind'][] = ['provider_cost', 'margin'];
 const ofCalls = `kind IN (${kindsOfCalls.map((kind) => `'${kind}'`).join(', ')})`;
 
-const hasNoSource = `request_id NOT IN (SELECT request_id FROM calls) AND request_id NOT IN (SELECT id FROM credit_grants)
-    AND request_id NOT IN (SELECT id FROM payments) AND request_id NOT IN (SELECT id FROM invoices)
-    AND request_id NOT IN (SELECT id FROM wallet_deposits)
-    AND request_id NOT IN (SELECT id FROM payment_challenges WHERE used_at IS NOT NULL)`;
+const hasNoSource = [
+  'calls WHERE request_id = entries.request_id',
+  'credit_grants WHERE id = entries.request_id',
+  'payments WHERE id = entries.request_id',
+  'invoices WHERE id = entries.request_id',
+  'wallet_deposits WHERE id = entries.request_id',
+  'payment_challenges WHERE id = entries.request_id AND used_at IS NOT NULL',
+]
+  .map((source) => `NOT EXISTS (SELECT 1 FROM ${source})`)
+  .join(' AND ');
 
 /**
  * Selects the entries that belong to nothing. If those of calls add up to what all calls were charged, and those of each call
@@ -149,10 +159,10 @@ function walletProblems(database: Connection, sums: readonly EntrySum[]): Proble
 
 const mixedUnits = `
   SELECT DISTINCT request_id FROM entries
-  WHERE debit GLOB '${msatPrefix}*' <> credit GLOB '${msatPrefix}*'`;
+  WHERE ${isInMsat('debit')} <> ${isInMsat('credit')}`;
 
 const overdrawn = `
-  SELECT id FROM accounts WHERE balance < 0 AND (id GLOB '${walletAccount('*')}' OR id = '${inFlightAccount}')`;
+  SELECT id FROM accounts WHERE balance < 0 AND (substr(id, 1, ${walletAccount('').length}) = '${walletAccount('')}' OR id = '${inFlightAccount}')`;
 
 /** What a payment took from its wallet and left in flight, and what a payment within the host gave to the payee. */
 const wrongPayments = `
@@ -166,11 +176,12 @@ const wrongPayments = `
       (SELECT coalesce(sum(amount), 0) FROM entries
         WHERE request_id = p.id AND kind = 'payment' AND credit = '${walletAccount('')}' || i.wallet_id) AS given
     FROM payments p LEFT JOIN invoices i
-      ON p.state = 'succeeded' AND p.backend = 'embedded' AND i.payment_hash = p.payment_hash)
+      ON p.state = 'succeeded' AND p.backend = 'embedded' AND i.payment_hash = p.payment_hash) AS moved
   WHERE taken <> CASE
       WHEN state = 'failed' OR payee_wallet = wallet_id THEN 0
       WHEN state = 'pending' THEN amount + fee_limit
-      ELSE amount + min(fee, fee_limit) END
+      WHEN fee < fee_limit THEN amount + fee
+      ELSE amount + fee_limit END
     OR in_flight <> CASE WHEN state = 'pending' THEN amount + fee_limit ELSE 0 END
     OR sent <> CASE WHEN state = 'succeeded' AND payee_wallet IS NULL THEN amount + fee ELSE 0 END
     OR given <> CASE WHEN payee_wallet IS NULL OR payee_wallet = wallet_id THEN 0 ELSE amount END`;

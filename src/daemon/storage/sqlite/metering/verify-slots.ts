@@ -1,12 +1,17 @@
 import type { Connection } from '../engine/connection.ts';
-import { Fingerprint } from './fingerprint.ts';
+import { everyRow, Fingerprint } from './fingerprint.ts';
+import { slotsKeptFrom } from './prune-slots.ts';
 import {
+  attemptGroups,
+  attemptSlotMs,
+  attemptsOf,
   hourMs,
   labelGroups,
   labelledCalls,
   latenciesOf,
   latencyHoursKept,
   slotMs,
+  slotsFrom,
   totalsFrom,
 } from './slot-totals.ts';
 import { asTerms, callSums } from './summed-columns.ts';
@@ -23,8 +28,10 @@ interface SlotTable {
   from: (calls: string) => string;
   /** What the totals are of, in the words of the findings. */
   name: string;
-  /** The column of a table of which old rows are deleted. */
-  hours?: string;
+  /** Of a table of which old rows are deleted: the column of time, and its unit. */
+  kept?: { column: string; ms: number; from: 'hours' | 'slots' };
+  /** Whether it begins at `slots_from`. */
+  isLater?: true;
 }
 
 const slotOf = `completed_at / ${slotMs}`;
@@ -33,7 +40,7 @@ const timeOf = (time: string, ms: number) =>
   `strftime('%Y-%m-%d %H:%M', ${time} * ${ms / 1000}, 'unixepoch')`;
 const dateOf = (day: string) => `date(${day} * 86400, 'unixepoch')`;
 const ofModels = { model: 'model', provider: 'provider', metric: 'metric', bucket: 'bucket' };
-const latencies = (where: string) => `(${latenciesOf(where)})`;
+const latencies = (where: string) => `(${latenciesOf(where)}) AS latencies`;
 const { workspace, kind, day } = labelGroups;
 
 const slotTables: readonly SlotTable[] = [
@@ -56,14 +63,33 @@ const slotTables: readonly SlotTable[] = [
     values: callSums,
     from: calls,
     name: `coalesce((SELECT text FROM names WHERE number = key), 'logins') || ' at ' || ${timeOf('slot', slotMs)}`,
+    kept: { column: 'slot', ms: slotMs, from: 'slots' },
   },
   {
     // Not by value: beyond a number of them, labels are added up together.
     table: 'usage_label_days',
     groups: { workspace, kind, day },
     values: callSums,
-    from: (where) => `(${labelledCalls(where)})`,
+    from: (where) => `(${labelledCalls(where)}) AS labelled`,
     name: `'labels on ' || ${dateOf('day')}`,
+  },
+  {
+    table: 'usage_label_slots',
+    groups: { workspace, kind, slot: slotOf },
+    values: callSums,
+    from: (where) => `(${labelledCalls(where)}) AS labelled`,
+    name: `'labels at ' || ${timeOf('slot', slotMs)}`,
+    kept: { column: 'slot', ms: slotMs, from: 'slots' },
+    isLater: true,
+  },
+  {
+    table: 'attempt_slots',
+    groups: attemptGroups,
+    values: { attempts: '1' },
+    from: attemptsOf,
+    name: `'the attempts at ' || ${timeOf('slot', attemptSlotMs)}`,
+    kept: { column: 'slot', ms: attemptSlotMs, from: 'slots' },
+    isLater: true,
   },
   {
     table: 'latency_days',
@@ -78,30 +104,39 @@ const slotTables: readonly SlotTable[] = [
     values: { calls: '1' },
     from: latencies,
     name: `'the latency at ' || ${timeOf('hour', hourMs)}`,
-    hours: 'hour',
+    kept: { column: 'hour', ms: hourMs, from: 'hours' },
   },
 ];
+
+/** When the newest folded call completed. */
+function newestCall(database: Connection): number {
+  const newest = database.prepare<[], number | null>('SELECT max(slot) FROM usage_slots').pluck().get();
+  return (newest ?? 0) * slotMs;
+}
 
 /** Compares the totals by slot and label, and of latency, with all folded calls since these totals began. */
 export class SlotsVerification {
   readonly #database: Connection;
   readonly #print = new Fingerprint();
   readonly #tables: { definition: SlotTable; print: number; read: (from: number, to: number) => number }[];
-  /** The hour before which rows of latency may be deleted already. */
-  readonly #firstHour: number;
+  /** Before these times rows may be deleted already. */
+  readonly #kept: { hours: number; slots: number };
 
   constructor(database: Connection) {
     this.#database = database;
     const newest = database.prepare<[], number | null>('SELECT max(hour) FROM latency_hours').pluck().get();
     // A day later, as rows are deleted during the verification.
-    this.#firstHour = (newest ?? 0) - latencyHoursKept + 24;
+    this.#kept = {
+      hours: ((newest ?? 0) - latencyHoursKept + 24) * hourMs,
+      slots: slotsKeptFrom(newestCall(database)) + 24 * hourMs,
+    };
     this.#tables = slotTables.map((definition) => {
       const { groups, values } = definition;
       const rows = definition.from(`number BETWEEN ? AND ? AND ${this.#since(definition)}`);
       const bounds = rows.split('?').length - 1;
       const statement = database
         .prepare<number[], number>(
-          `SELECT ${this.#print.sum} FROM (SELECT ${this.#print.terms(groups, values)} FROM ${rows} LIMIT -1)`,
+          `SELECT ${this.#print.sum} FROM (SELECT ${this.#print.terms(groups, values)} FROM ${rows} ${everyRow}) AS prints`,
         )
         .pluck();
       const read = (from: number, to: number) =>
@@ -122,22 +157,20 @@ export class SlotsVerification {
       .flatMap(({ definition }) => this.#differences(definition, foldedTo));
   }
 
-  #since({ hours }: SlotTable): string {
-    const from = hours
-      ? Math.max(totalsFrom(this.#database), this.#firstHour * hourMs)
-      : totalsFrom(this.#database);
-    return `completed_at >= ${from}`;
+  #since({ kept, isLater }: SlotTable): string {
+    const began = isLater ? slotsFrom(this.#database) : totalsFrom(this.#database);
+    return `completed_at >= ${Math.max(began, kept ? this.#kept[kept.from] : 0)}`;
   }
 
-  #rows({ table, hours }: SlotTable): string {
-    return hours ? `${table} WHERE ${hours} >= ${this.#firstHour}` : table;
+  #rows({ table, kept }: SlotTable): string {
+    return kept ? `${table} WHERE ${kept.column} >= ${Math.ceil(this.#kept[kept.from] / kept.ms)}` : table;
   }
 
   #printOf(definition: SlotTable): number {
     const columnsOf = (expressions: Expressions) =>
       Object.fromEntries(Object.keys(expressions).map((name) => [name, name]));
     const terms = this.#print.terms(columnsOf(definition.groups), columnsOf(definition.values));
-    const sql = `SELECT ${this.#print.sum} FROM (SELECT ${terms} FROM ${this.#rows(definition)} LIMIT -1)`;
+    const sql = `SELECT ${this.#print.sum} FROM (SELECT ${terms} FROM ${this.#rows(definition)} ${everyRow}) AS prints`;
     return this.#print.add(0, this.#database.prepare<[], number>(sql).pluck().get() ?? 0);
   }
 
@@ -153,7 +186,7 @@ export class SlotsVerification {
       .prepare<[], string>(
         `SELECT DISTINCT ${name} FROM (
            SELECT ${by}, ${sums.join(', ')} FROM ${this.#rows(definition)}
-           UNION ALL SELECT ${asTerms(groups)}, ${found} FROM ${rows})
+           UNION ALL SELECT ${asTerms(groups)}, ${found} FROM ${rows}) AS compared
          GROUP BY ${by} HAVING ${sums.map((column) => `sum(${column}) <> 0`).join(' OR ')} ORDER BY 1`,
       )
       .pluck()

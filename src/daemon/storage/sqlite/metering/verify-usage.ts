@@ -1,7 +1,8 @@
 import type { Connection } from '../engine/connection.ts';
-import { Fingerprint } from './fingerprint.ts';
+import { everyRow, Fingerprint } from './fingerprint.ts';
 import { asTerms, callAsSums, callSums, summedNames } from './summed-columns.ts';
 import { callGroups, foldedTo, keySpanGroups, keySpans } from './usage-totals.ts';
+import { BudgetsVerification } from './verify-budgets.ts';
 import { SlotsVerification } from './verify-slots.ts';
 
 export interface UsageFindings {
@@ -12,6 +13,8 @@ export interface UsageFindings {
   wrongTotals: string[];
   /** Request ids of calls that were charged something else than their entries add up to. */
   wrongCharges: string[];
+  /** Users and tags of which budgets count something else than their calls were charged. */
+  wrongBudgets: string[];
   /** The sum of all charges, nano-dollars. */
   charged: number;
 }
@@ -34,6 +37,7 @@ export class UsageVerification {
   readonly #sums: (from: number, to: number) => CallSums | undefined;
   readonly #print = new Fingerprint();
   readonly #slots: SlotsVerification;
+  readonly #budgets: BudgetsVerification;
   readonly #wrongCharges: string[] = [];
   #callsPrint = 0;
   #charged = 0;
@@ -44,6 +48,7 @@ export class UsageVerification {
     this.#database = database;
     this.#callsOfStep = callsOfStep;
     this.#slots = new SlotsVerification(database);
+    this.#budgets = new BudgetsVerification(database);
     const next = database
       .prepare<[number], number>('SELECT number FROM calls WHERE number > ? ORDER BY number LIMIT 1')
       .pluck();
@@ -53,7 +58,7 @@ export class UsageVerification {
        FROM (
          SELECT ${this.#print.terms(callGroups, callSums)}, charged, request_id, charged <> (
            SELECT coalesce(sum(amount), 0) FROM entries WHERE request_id = calls.request_id) AS is_wrong
-         FROM calls WHERE number BETWEEN ? AND ? LIMIT -1)`,
+         FROM calls WHERE number BETWEEN ? AND ? ${everyRow}) AS prints`,
     );
     this.#next = (after) => next.get(after);
     this.#sums = (from, to) => sums.get(from, to);
@@ -70,7 +75,8 @@ export class UsageVerification {
     const wrongTotals = [...this.#wrongTotals(), ...this.#slots.wrongTotals(foldedTo(this.#database))];
     // The calls that are not folded yet.
     while (this.#read(Number.MAX_SAFE_INTEGER));
-    return { wrongTotals, wrongCharges: this.#wrongCharges, charged: this.#charged };
+    const wrongBudgets = this.#budgets.wrong();
+    return { wrongTotals, wrongCharges: this.#wrongCharges, wrongBudgets, charged: this.#charged };
   }
 
   #read(end: number, alsoRead?: (from: number, to: number) => void): boolean {
@@ -83,6 +89,7 @@ export class UsageVerification {
       this.#charged += sums.charged;
       for (const id of JSON.parse(sums.wrong) as string[]) this.#wrongCharges.push(id);
     }
+    this.#budgets.read(from, to);
     alsoRead?.(from, to);
     this.#last = to;
     return true;
@@ -92,7 +99,7 @@ export class UsageVerification {
   #wrongTotals(): string[] {
     const columns = Object.fromEntries(summedNames.map((name) => [name, name]));
     const printOf = (groups: Readonly<Record<string, string>>, from: string) => {
-      const sql = `SELECT ${this.#print.sum} FROM (SELECT ${this.#print.terms(groups, columns)} FROM ${from} LIMIT -1)`;
+      const sql = `SELECT ${this.#print.sum} FROM (SELECT ${this.#print.terms(groups, columns)} FROM ${from} ${everyRow}) AS prints`;
       return this.#print.add(0, this.#database.prepare<[], number>(sql).pluck().get() ?? 0);
     };
     const wrong = [
@@ -103,7 +110,7 @@ export class UsageVerification {
         : [wrongKeys]),
     ];
     if (wrong.length === 0) return [];
-    const sql = `SELECT DISTINCT name FROM (${wrong.join(' UNION ALL ')}) ORDER BY 1`;
+    const sql = `SELECT DISTINCT name FROM (${wrong.join(' UNION ALL ')}) AS wrong ORDER BY 1`;
     return this.#database
       .prepare<{ foldedTo: number }, string>(sql)
       .pluck()
@@ -123,7 +130,7 @@ const differs = summedNames.map((name) => `sum(${name}) <> 0`).join(' OR ');
 
 /** Selects the names of the groups whose sums in two reads differ. The reads have the groups and the sums, the latter negated. */
 function differences(groups: object, name: string, reads: string): string {
-  return `SELECT ${name} AS name FROM (${reads}) GROUP BY ${Object.keys(groups).join(', ')} HAVING ${differs}`;
+  return `SELECT ${name} AS name FROM (${reads}) AS compared GROUP BY ${Object.keys(groups).join(', ')} HAVING ${differs}`;
 }
 
 const keyName = "coalesce((SELECT text FROM names WHERE number = key), 'logins')";
@@ -136,7 +143,7 @@ const wrongKeyDays = differences(
   `${keyName} || ' on ' || ${dateOf('day')}`,
   `SELECT ${list(keyDays)}, ${names} FROM usage_key_days
    UNION ALL SELECT ${list(keyDays)}, ${minus} FROM (
-     SELECT ${asTerms(callGroups)}, ${callAsSums(1)} FROM calls WHERE number <= @foldedTo)`,
+     SELECT ${asTerms(callGroups)}, ${callAsSums(1)} FROM calls WHERE number <= @foldedTo) AS found`,
 );
 
 const wrongDays = differences(
@@ -148,7 +155,7 @@ const wrongDays = differences(
 
 const wrongKeys = differences(
   keys,
-  `${keyName} || iif(days = 1, ' on ', ' in the ' || days || ' days from ') || ${dateOf('start')}`,
+  `${keyName} || CASE days WHEN 1 THEN ' on ' ELSE ' in the ' || days || ' days from ' END || ${dateOf('start')}`,
   `SELECT ${list(keys)}, ${names} FROM usage_keys
    UNION ALL SELECT ${asTerms(keySpanGroups)}, ${minus} FROM usage_key_days CROSS JOIN ${keySpans}`,
 );

@@ -1,8 +1,9 @@
 import { isDecisionPath } from '../../../../shared/decision-paths.ts';
 import { utcDay } from '../../../../shared/time.ts';
+import { ownDaemon } from '../daemons/own-daemon.ts';
 import type { Connection } from '../engine/connection.ts';
 import { writeMeta } from '../engine/meta.ts';
-import { insertSql } from '../engine/row-format.ts';
+import { adding, insertSql } from '../engine/row-format.ts';
 import { workspaceAccount } from './accounts.ts';
 import type { BatchTotals } from './batch-totals.ts';
 import { mapNames } from './call-details.ts';
@@ -22,7 +23,7 @@ import {
 export function meteringWrites(database: Connection, totals: BatchTotals) {
   const progressed = progressFormat.names.filter((name) => name !== 'request_id');
   const statements = {
-    hold: database.prepare(insertSql('holds', holdFormat)),
+    hold: database.prepare(insertSql('holds', holdFormat, { daemon: ownDaemon(database) })),
     progress: database.prepare(
       `UPDATE holds SET ${progressed.map((name) => `${name} = ?`).join(', ')} WHERE request_id = ?`,
     ),
@@ -32,9 +33,8 @@ export function meteringWrites(database: Connection, totals: BatchTotals) {
   };
   const agentDay = database.prepare(
     `INSERT INTO agent_days (day, agent_id, free_requests, free_cost, decisions, others) VALUES (?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET free_requests = free_requests + excluded.free_requests,
-       free_cost = free_cost + excluded.free_cost, decisions = decisions + excluded.decisions,
-       others = others + excluded.others`,
+     ON CONFLICT (day, agent_id) DO UPDATE SET
+       ${adding('agent_days', ['free_requests', 'free_cost', 'decisions', 'others'])}`,
   );
   const dayOf = cachedDay();
   const { names, clients } = totals;

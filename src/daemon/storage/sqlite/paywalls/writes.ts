@@ -114,7 +114,8 @@ export function paywallsWrites(database: Connection, orm: Orm) {
 function tokenWrites(database: Connection, orm: Orm) {
   const takeFree = database.prepare<[FreeUse]>(
     `INSERT INTO paywall_free_uses (day, paywall_id, client, count) VALUES (@day, @paywallId, @client, 1)
-      ON CONFLICT (day, paywall_id, client) DO UPDATE SET count = count + 1 WHERE count < @limit`,
+      ON CONFLICT (day, paywall_id, client) DO UPDATE SET count = paywall_free_uses.count + 1
+        WHERE paywall_free_uses.count < @limit`,
   );
   const pruneFreeUses = database.prepare<[Pick<Bounds, 'day' | 'limit'>]>(
     `DELETE FROM paywall_free_uses WHERE (day, paywall_id, client) IN (

@@ -9,6 +9,12 @@ export function peersStore({ orm, writer }: StoreContext<PeersWrites>): PeersSto
   const { id: __, ...attemptColumns } = columnsOf(peerAttempts);
   return {
     all: async () => orm.select(columns).from(peers).orderBy(asc(peers.workspaceId), asc(peers.name)).all(),
+    find: async (workspaceId, name) =>
+      orm
+        .select(columns)
+        .from(peers)
+        .where(and(eq(peers.workspaceId, workspaceId), eq(peers.name, name)))
+        .get(),
     put: (settings, options) => writer.write('peers.put', { settings, ...options }),
     remove: (workspaceId, name) => writer.write('peers.remove', { workspaceId, name }),
     attempted: (attempt, health, kept) => writer.write('peers.attempted', { attempt, health, kept }),

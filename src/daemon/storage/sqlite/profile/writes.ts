@@ -34,7 +34,7 @@ export function profileWrites(database: Connection, orm: Orm) {
           .get() !== undefined;
       if (
         typeof email === 'string' &&
-        isTaken(sql`${users.email} is not null and lower(${users.email}) = lower(${email})`)
+        isTaken(sql`${users.email} is not null and lower(${users.email}) = ${asciiLower(email)}`)
       )
         return 'email';
       if (handle !== undefined && isTaken(eq(users.handle, handle))) return 'handle';
@@ -127,6 +127,11 @@ function anonymize(orm: Orm, { userId, at }: Removal): void {
     .set({ handle, name: 'Deleted user', email: null, avatar: '', updatedAt: at, deletedAt: at })
     .where(eq(users.id, userId))
     .run();
+}
+
+/** As `lower` in SQL, which changes no other letters. */
+function asciiLower(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
 export type ProfileWrites = ReturnType<typeof profileWrites>;

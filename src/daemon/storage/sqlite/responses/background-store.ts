@@ -1,5 +1,5 @@
 import type { BackgroundStore } from '../../../features/inference/lifecycles/background/background-store.ts';
-import { and, eq, gt, sql } from '../engine/orm.ts';
+import { and, columnsOf, eq, gt, sql } from '../engine/orm.ts';
 import type { StoreContext } from '../engine/store-context.ts';
 import { backgroundResponses, isRunning, responseEvents } from './background-tables.ts';
 import type { BackgroundWrites } from './background-writes.ts';
@@ -7,6 +7,7 @@ import type { BackgroundWrites } from './background-writes.ts';
 const bulk = { lane: 'bulk' } as const;
 
 export function backgroundStore({ orm, writer }: StoreContext<BackgroundWrites>): BackgroundStore {
+  const { daemon: _daemon, ...columns } = columnsOf(backgroundResponses);
   const { lastSequence, text } = responseEvents;
   // Prepared, as each turn of a streamed replay runs it.
   const nextBatch = orm
@@ -28,7 +29,7 @@ export function backgroundStore({ orm, writer }: StoreContext<BackgroundWrites>)
       writer.write('background.finish', end, { ...bulk, bytes: end.body.length + end.output.length }),
     byId: async (workspaceId, id, at) =>
       orm
-        .select()
+        .select(columns)
         .from(backgroundResponses)
         .where(
           and(
@@ -38,11 +39,11 @@ export function backgroundStore({ orm, writer }: StoreContext<BackgroundWrites>)
           ),
         )
         .get(),
-    running: async () =>
+    running: async (daemon) =>
       orm
         .select({ workspaceId: backgroundResponses.workspaceId, id: backgroundResponses.id })
         .from(backgroundResponses)
-        .where(isRunning)
+        .where(and(isRunning, eq(backgroundResponses.daemon, daemon)))
         .orderBy(backgroundResponses.id)
         .all(),
     appendEvents: (responseId, batch) =>

@@ -1,6 +1,6 @@
 import { integer, primaryKey, sql, sqliteTable, text } from '../engine/orm.ts';
 
-/** Columns of a `BackgroundResponse`; `input` and `body` are empty once it has ended. */
+/** Columns of a `BackgroundResponse`, and the daemon that generates it; `input` and `body` are empty once it has ended. */
 export const backgroundResponses = sqliteTable('background_responses', {
   id: text().primaryKey(),
   workspaceId: text().notNull(),
@@ -13,6 +13,7 @@ export const backgroundResponses = sqliteTable('background_responses', {
   expiresAt: integer().notNull(),
   input: text().notNull(),
   body: text().notNull(),
+  daemon: integer().notNull(),
 });
 
 /** Consecutive events of a response, as they were sent; the last one has `lastSequence`. */

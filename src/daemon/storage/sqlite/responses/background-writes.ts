@@ -3,6 +3,7 @@ import type {
   BackgroundResponse,
   EventBatch,
 } from '../../../features/inference/lifecycles/background/background-store.ts';
+import { ownDaemon } from '../daemons/own-daemon.ts';
 import type { Connection } from '../engine/connection.ts';
 import { and, eq, type Orm } from '../engine/orm.ts';
 import { backgroundResponses, isRunning, responseEvents } from './background-tables.ts';
@@ -12,10 +13,11 @@ import { responseInsert } from './response-insert.ts';
 const batchesMax = 32;
 
 export function backgroundWrites(database: Connection, orm: Orm) {
+  const daemon = ownDaemon(database);
   const insert = responseInsert(database)['responses.insert'];
   const dropEvents = database.prepare<[object]>(
-    `DELETE FROM response_events WHERE rowid IN (
-       SELECT e.rowid FROM response_events e JOIN background_responses r ON r.id = e.response_id
+    `DELETE FROM response_events WHERE (response_id, last_sequence) IN (
+       SELECT e.response_id, e.last_sequence FROM response_events e JOIN background_responses r ON r.id = e.response_id
        WHERE r.expires_at <= @at AND r.is_running = 0 LIMIT ${batchesMax})`,
   );
   const dropRows = database.prepare<[object]>(
@@ -25,7 +27,10 @@ export function backgroundWrites(database: Connection, orm: Orm) {
 
   return {
     'background.start': (record: BackgroundResponse): void => {
-      orm.insert(backgroundResponses).values(record).run();
+      orm
+        .insert(backgroundResponses)
+        .values({ ...record, daemon })
+        .run();
     },
     'background.finish': ({ id, body, output, lastSequence }: BackgroundEnd): boolean => {
       const running = and(eq(backgroundResponses.id, id), isRunning);

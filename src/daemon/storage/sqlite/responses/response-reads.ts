@@ -27,8 +27,8 @@ export function responseReads(database: Connection): Pick<ResponsesStore, 'chain
   const turn = database.prepare<[string], StoredTurn>('SELECT id, input, output FROM responses WHERE id = ?');
   const place = database.prepare<[object], { responseId: string; place: Place; position: number }>(
     // CROSS JOIN starts with the item. SQLite would start with all responses of the workspace.
-    `SELECT response_id AS responseId, place, position FROM response_items CROSS JOIN responses ON id = response_id
-     WHERE item_id = @itemId AND ${visible} ORDER BY created_at DESC, id DESC LIMIT 1`,
+    `SELECT response_id AS responseId, place, position FROM response_items CROSS JOIN responses
+     WHERE id = response_id AND item_id = @itemId AND ${visible} ORDER BY created_at DESC, id DESC LIMIT 1`,
   );
   const lists = {
     input: database.prepare<[string], string>('SELECT input FROM responses WHERE id = ?').pluck(),

@@ -9,6 +9,9 @@ import type { ResponsesWrites } from './writes.ts';
 
 const bulk = { lane: 'bulk' } as const;
 
+/** Shorter responses share commits with settlements, as most calls end with both. */
+const moneyLaneBytesMax = 16 * 1024;
+
 export function responsesStore({
   database,
   orm,
@@ -19,7 +22,7 @@ export function responsesStore({
     ...responseReads(database),
     insert: (record) => {
       const bytes = record.body.length + record.input.length + record.output.length;
-      return writer.write('responses.insert', record, { ...bulk, bytes });
+      return writer.write('responses.insert', record, bytes < moneyLaneBytesMax ? {} : { ...bulk, bytes });
     },
     byId: async (workspaceId, id, at) =>
       orm

@@ -43,12 +43,12 @@ export function shoutsStore({ orm, writer }: StoreContext<ShoutsWrites>): Shouts
     remove: (removed, author) => writer.write('shouts.remove', { id: removed, author }),
     zones: async (since, limit) =>
       orm
-        .select({ zone, count: count() })
+        .select({ zone: sql<string>`max(${zone})`, count: count() })
         .from(shouts)
         .where(gte(createdAt, since))
         // Not by the index of zones, which would read all shouts.
-        .groupBy(sql`+${zone}`)
-        .orderBy(desc(count()), asc(zone))
+        .groupBy(sql`${zone} || ''`)
+        .orderBy(desc(count()), sql`max(${zone})`)
         .limit(limit)
         .all(),
     last: async () =>

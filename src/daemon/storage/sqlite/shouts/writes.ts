@@ -6,7 +6,7 @@ export function shoutsWrites(orm: Orm) {
   return {
     'shouts.insert': ({ at, ...shout }: Parameters<ShoutsStore['insert']>[0]): number => {
       const row = { ...shout, createdAt: at, updatedAt: at };
-      return Number(orm.insert(shouts).values(row).run().lastInsertRowid);
+      return orm.insert(shouts).values(row).returning({ id: shouts.id }).get().id;
     },
     'shouts.remove': ({ id, author }: { id: number; author: number }): boolean =>
       orm

@@ -59,11 +59,14 @@ export function threadsStore({ orm, writer }: StoreContext<ThreadsWrites>): Thre
 }
 
 function runReads(orm: Orm): Pick<ThreadsStore, 'running' | 'runOf' | 'runs' | 'runsBy'> {
-  const runs = () => orm.select().from(threadRuns);
+  const { daemon: _daemon, ...columns } = columnsOf(threadRuns);
+  const runs = () => orm.select(columns).from(threadRuns);
   return {
-    running: async () => {
+    running: async (daemon) => {
       const current = orm.select({ runId: threads.runId }).from(threads).where(isNotNull(threads.runId));
-      return runs().where(inArray(threadRuns.id, current)).all();
+      return runs()
+        .where(and(inArray(threadRuns.id, current), eq(threadRuns.daemon, daemon)))
+        .all();
     },
     runOf: async (threadId, runId) =>
       runs()
@@ -75,7 +78,7 @@ function runReads(orm: Orm): Pick<ThreadsStore, 'running' | 'runOf' | 'runs' | '
       const byAutopilot = eq(threadRuns.autopilotId, autopilotId);
       const isAsked = runId === undefined ? undefined : eq(threadRuns.id, runId);
       return orm
-        .select(columnsOf(threadRuns))
+        .select(columns)
         .from(threadRuns)
         .innerJoin(threads, and(eq(threads.id, threadRuns.threadId), eq(threads.workspaceId, workspaceId)))
         .where(and(byAutopilot, isAsked))

@@ -31,6 +31,7 @@ export const threadRuns = sqliteTable('thread_runs', {
   updatedAt: integer().notNull(),
   autopilotId: text(),
   autopilotConfigVersion: integer(),
+  daemon: integer().notNull(),
 });
 
 /** Columns of a `MessageRecord`, and its position in the thread, from 0. */

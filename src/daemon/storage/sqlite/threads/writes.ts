@@ -1,4 +1,6 @@
 import type { NewRunEvent, RunEnd, RunStart, ThreadRecord } from '../../../features/threads/threads-store.ts';
+import { ownDaemon } from '../daemons/own-daemon.ts';
+import type { Connection } from '../engine/connection.ts';
 import { and, desc, eq, isNull, lte, type Orm, sql } from '../engine/orm.ts';
 import { threadEvents, threadMessages, threadRuns, threads } from './tables.ts';
 
@@ -15,11 +17,11 @@ interface EventContext {
   at: number;
 }
 
-export function threadsWrites(orm: Orm) {
+export function threadsWrites(database: Connection, orm: Orm) {
   const threadOf = (workspaceId: string, id: string) =>
     and(eq(threads.id, id), eq(threads.workspaceId, workspaceId));
   return {
-    ...runWrites(orm),
+    ...runWrites(orm, ownDaemon(database)),
     'threads.create': ({ thread, max }: NewThread): boolean => {
       if (max !== undefined) {
         const ofWorkspace = eq(threads.workspaceId, thread.workspaceId);
@@ -44,7 +46,7 @@ export function threadsWrites(orm: Orm) {
   };
 }
 
-function runWrites(orm: Orm) {
+function runWrites(orm: Orm, daemon: number) {
   return {
     'threads.startRun': ({ workspaceId, run, event, title, bounds, autopilot }: RunStart) => {
       const thread = and(eq(threads.id, run.threadId), eq(threads.workspaceId, workspaceId));
@@ -67,6 +69,7 @@ function runWrites(orm: Orm) {
           updatedAt: startedAt,
           autopilotId: autopilot?.id ?? null,
           autopilotConfigVersion: autopilot?.configVersion ?? null,
+          daemon,
         })
         .run();
       dropOldRuns(orm, threadId);

@@ -1,54 +1,122 @@
-import type { RejectionsFilter } from '../../../features/traces/store.ts';
+import type {
+  RejectedCallsFilter,
+  RejectionCount,
+  RejectionsFilter,
+  TermField,
+} from '../../../features/traces/store.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { NameTexts } from '../engine/names.ts';
+import { globOf, keyIdsOf } from './call-conditions.ts';
 import { pageEnd } from './page-end.ts';
+
+type Values = Record<string, string | number>;
 
 /** Returns the request ids of a page of rejections, latest first; they follow the finished calls of their millisecond. */
 export function listRejections(database: Connection, names: NameTexts, filter: RejectionsFilter): string[] {
-  const { after, since = 0, until = Number.MAX_SAFE_INTEGER, model = null, keyId = null, limit } = filter;
+  const { after, limit } = filter;
   const workspaceIds = filter.workspaceIds.map((id) => id ?? '');
   return database.transaction(() => {
     const last = after === undefined ? undefined : pageEnd(database, names, workspaceIds, after);
     if (after !== undefined && !last) return [];
+    const { sql, values } = selected(database, filter);
     return database
       .prepare<[object], string>(
         `SELECT request_id FROM rejections
          WHERE workspace_id IN (SELECT value FROM json_each(@workspaceIds))
-           AND completed_at >= @since AND completed_at < @until
-           AND (@at IS NULL OR completed_at < @at OR (completed_at = @at AND request_id < coalesce(@last, '~')))
-           AND (@model IS NULL OR model = @model) AND (@keyId IS NULL OR key_id = @keyId) ${searched(filter.search)}
+           AND (completed_at < @at OR (completed_at = @at AND request_id < coalesce(@last, '~')) OR @at IS NULL)
+           AND ${sql}
          ORDER BY completed_at DESC, request_id DESC LIMIT @limit`,
       )
       .pluck()
       .all({
-        since,
-        until,
-        model,
-        keyId,
+        ...values,
         limit,
-        ...filter.search,
-        workspaceIds: JSON.stringify(workspaceIds),
         at: last?.completedAt ?? null,
         last: last?.requestId ?? null,
       });
   })();
 }
 
-/** Conditions for the filters of a search that are given. */
-function searched(search: RejectionsFilter['search']): string {
-  if (!search) return '';
-  const conditions: Record<keyof typeof search, string> = {
-    errorCode: 'error_code = @errorCode',
-    endpoint: 'endpoint = @endpoint',
-    client: "(client = @client OR substr(client, 1, length(@client) + 1) = @client || '/')",
-    user: 'end_user = @user',
-    conversation: 'conversation = @conversation',
-    tag: 'EXISTS (SELECT 1 FROM json_each(tags) WHERE value = @tag)',
-    replayOf: 'replay_of = @replayOf',
-    minTotalMs: 'total_ms >= @minTotalMs',
+/** Counts rejections that are alike. */
+export function countRejections(
+  database: Connection,
+  filter: Omit<RejectionsFilter, 'after' | 'limit'>,
+): RejectionCount[] {
+  const { sql, values } = selected(database, filter);
+  return database
+    .prepare<[object], RejectionCount>(
+      `SELECT error_code AS errorCode, model, key_id AS keyId, client, count(*) AS calls FROM rejections
+       WHERE workspace_id IN (SELECT value FROM json_each(@workspaceIds)) AND ${sql} GROUP BY 1, 2, 3, 4`,
+    )
+    .all(values);
+}
+
+/** How many calls were rejected in each bucket of time. */
+export function rejectedCalls(
+  database: Connection,
+  { workspaceId, keyId, model, buckets }: RejectedCallsFilter,
+): number[] {
+  const count = database
+    .prepare<[object], number>(
+      `SELECT coalesce(sum(1 + more), 0) FROM rejections
+       WHERE workspace_id = @workspaceId AND completed_at >= @start AND completed_at < @end
+         AND (key_id = @keyId OR @keyId IS NULL) AND (model = @model OR @model IS NULL)`,
+    )
+    .pluck();
+  const values = { workspaceId, keyId: keyId ?? null, model: model ?? null };
+  return database.transaction(() =>
+    buckets.map(({ start, end }) => count.get({ ...values, start, end }) ?? 0),
+  )();
+}
+
+const columns: Record<TermField, string> = {
+  status: "'rejected'",
+  errorCode: 'error_code',
+  endpoint: 'endpoint',
+  model: 'model',
+  provider: 'NULL',
+  keyId: 'key_id',
+  client: 'client',
+  user: 'end_user',
+  conversation: 'conversation',
+  tag: 'json_each.value',
+  replayOf: 'replay_of',
+};
+
+/** Conditions for the filters that are given, but for the page. */
+function selected(
+  database: Connection,
+  { since, until, terms, minTotalMs, requestIds, ...filter }: Omit<RejectionsFilter, 'after' | 'limit'>,
+) {
+  const workspaceIds = filter.workspaceIds.map((id) => id ?? '');
+  const values: Values = {
+    workspaceIds: JSON.stringify(workspaceIds),
+    since: since ?? 0,
+    until: until ?? Number.MAX_SAFE_INTEGER,
   };
-  return Object.entries(conditions)
-    .filter(([name]) => search[name as keyof typeof search] !== undefined)
-    .map(([, sql]) => `AND ${sql}`)
-    .join(' ');
+  const conditions = ['completed_at >= @since AND completed_at < @until'];
+  if (minTotalMs !== undefined) {
+    values.minTotalMs = minTotalMs;
+    conditions.push('total_ms >= @minTotalMs');
+  }
+  if (requestIds) {
+    values.requestIds = JSON.stringify(requestIds);
+    conditions.push('request_id IN (SELECT value FROM json_each(@requestIds))');
+  }
+  for (const [index, term] of terms.entries()) {
+    const named = term.field === 'keyId' ? keyIdsOf(database, workspaceIds, term.values) : term.values;
+    const any = named.map((value, at) => {
+      const name = `term${index}_${at}`;
+      const column = columns[term.field];
+      const isPattern = value.includes('*');
+      values[name] = isPattern ? globOf(value) : value;
+      if (isPattern) return `glob(@${name}, ${column})`;
+      if (term.field !== 'client') return `${column} = @${name}`;
+      return `(client = @${name} OR substr(client, 1, length(@${name}) + 1) = @${name} || '/')`;
+    });
+    const one = `(${any.join(' OR ')})`;
+    const condition = term.field === 'tag' ? `EXISTS (SELECT 1 FROM json_each(tags) WHERE ${one})` : one;
+    conditions.push(term.isExcluded ? `(${condition}) IS NOT TRUE` : condition);
+  }
+  return { sql: conditions.join(' AND '), values };
 }

@@ -83,8 +83,8 @@ function foldedCalls(database: Connection, conditions: readonly Condition[], ran
   const kind: IndexKind = search.by?.column ?? 'all';
   return database
     .prepare<[object], Found>(
-      `SELECT ${found} FROM call_index CROSS JOIN calls USING (number)
-       WHERE call_index.workspace = @workspace AND kind = @kind AND value = @value ${within('call_index')}
+      `SELECT ${found} FROM call_index CROSS JOIN calls
+       WHERE calls.number = call_index.number AND call_index.workspace = @workspace AND kind = @kind AND value = @value ${within('call_index')}
          ${matches(conditions)}
        ORDER BY call_index.completed_at DESC, call_index.number DESC LIMIT @limit`,
     )

@@ -21,7 +21,7 @@ export function pageEnd(
   return database
     .prepare<[object], PageEnd>(
       `SELECT completed_at AS completedAt, number, NULL AS requestId FROM calls
-       WHERE request_id = @requestId AND workspace IN (SELECT value FROM json_each(@workspaces))
+       WHERE request_id = @requestId AND workspace IN (SELECT CAST(value AS bigint) FROM json_each(@workspaces))
        UNION ALL
        SELECT completed_at, 0, request_id FROM rejections
        WHERE request_id = @requestId AND workspace_id IN (SELECT value FROM json_each(@workspaceIds))`,

@@ -8,15 +8,25 @@ import { and, eq, gt, type Orm } from '../engine/orm.ts';
 import { hostAccount, inFlightAccount, lightningAccount, walletAccount } from '../metering/accounts.ts';
 import type { Move, WalletBooking } from './booking.ts';
 import { leftOfBudget } from './budgets.ts';
+import { isPending } from './pending.ts';
 import { isUnreconciled } from './reconciliation-writes.ts';
-import { hasNotFailed, invoices, payments, wallets } from './tables.ts';
+import { hasNotFailed, invoices, paymentColumns, payments, wallets } from './tables.ts';
 
 interface InternalPayment {
   payment: NewPayment;
   revealed: string | undefined;
 }
 
-export function paymentWrites(orm: Orm, { available, book, invoicePaid, paymentSettled }: WalletBooking) {
+export function paymentWrites(
+  orm: Orm,
+  { available, book, invoicePaid, paymentSettled }: WalletBooking,
+  daemon: number,
+) {
+  const insert = (record: PaymentRecord) =>
+    orm
+      .insert(payments)
+      .values({ ...record, daemon })
+      .run();
   const bookOf = (id: string) =>
     orm
       .select({ backend: wallets.backend, network: wallets.network })
@@ -27,7 +37,7 @@ export function paymentWrites(orm: Orm, { available, book, invoicePaid, paymentS
   const refusal = (payment: NewPayment): PaymentRefusal | undefined => {
     const { walletId, paymentHash, amount, feeLimit, expiresAt, createdAt, budget } = payment;
     const isTaken = and(eq(payments.paymentHash, paymentHash), hasNotFailed);
-    const taken = orm.select().from(payments).where(isTaken).get();
+    const taken = orm.select(paymentColumns).from(payments).where(isTaken).get();
     if (taken)
       return { refused: 'taken', payment: { id: taken.id, walletId: taken.walletId, state: taken.state } };
     if (expiresAt <= createdAt) return { refused: 'expired' };
@@ -77,7 +87,7 @@ export function paymentWrites(orm: Orm, { available, book, invoicePaid, paymentS
         resolvedBy: null,
       } as const;
       const record: PaymentRecord = { ...payment, ...ended, budget: payment.budget?.name ?? null };
-      orm.insert(payments).values(record).run();
+      insert(record);
       const move = { debit: walletAccount(walletId), credit: walletAccount(invoice.walletId), amount };
       book(id, at, [{ kind: 'payment', ...move }], [invoicePaid(invoice, at), paymentSettled(record, at)]);
       return record;
@@ -96,10 +106,15 @@ export function paymentWrites(orm: Orm, { available, book, invoicePaid, paymentS
         resolvedBy: null,
       } as const;
       const record: PaymentRecord = { ...payment, ...open, budget: payment.budget?.name ?? null };
-      orm.insert(payments).values(record).run();
+      insert(record);
       const move = { debit: walletAccount(walletId), credit: inFlightAccount, amount: amount + feeLimit };
       book(id, createdAt, [{ kind: 'payment_hold', ...move }], []);
       return record;
+    },
+
+    'payments.adopt': (from: number): void => {
+      const left = and(isPending, eq(payments.daemon, from));
+      orm.update(payments).set({ daemon }).where(left).run();
     },
 
     'payments.settle': (settlement: Settlement): PaymentRecord | undefined => {
@@ -108,7 +123,7 @@ export function paymentWrites(orm: Orm, { available, book, invoicePaid, paymentS
         .update(payments)
         .set({ ...outcome, settledAt: at })
         .where(and(eq(payments.id, id), eq(payments.state, 'pending')))
-        .returning()
+        .returning(paymentColumns)
         .all();
       if (!record) return undefined;
       book(id, at, settlementMoves(record), [paymentSettled(record, at)]);
@@ -131,5 +146,3 @@ function settlementMoves({ walletId, state, amount, feeLimit, fee }: PaymentReco
     { kind: 'payment_excess', debit: hostAccount, credit: lightningAccount, amount: (fee ?? 0) - charged },
   ];
 }
-
-export type PaymentWrites = ReturnType<typeof paymentWrites>;

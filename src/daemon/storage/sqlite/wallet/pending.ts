@@ -8,8 +8,8 @@ const held = sql<number>`coalesce(sum(${payments.amount} + ${payments.feeLimit})
 
 /** What the pending payments of a wallet hold, millisatoshis. */
 export function heldOfWallet(orm: Orm, walletId: string): number {
-  // The plus makes SQLite read the few pending payments of all wallets, instead of every payment of this one.
-  const ofWallet = sql`+${payments.walletId} = ${walletId}`;
+  // An expression, so that the few pending payments of all wallets are read, instead of every payment of this one.
+  const ofWallet = sql`${payments.walletId} || '' = ${walletId}`;
   const found = orm.select({ held }).from(payments).where(and(isPending, ofWallet)).get();
   return found?.held ?? 0;
 }

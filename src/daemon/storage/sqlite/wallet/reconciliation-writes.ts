@@ -28,7 +28,7 @@ export function isUnreconciled(orm: Orm, book: WalletBook): boolean {
   return orm.select({ one: sql`1` }).from(walletReconciliations).where(isOpen).get() !== undefined;
 }
 
-export function reconciliationWrites(orm: Orm, booking: WalletBooking) {
+export function reconciliationWrites(orm: Orm, booking: WalletBooking, daemon: number) {
   return {
     'reconciliations.open': ({
       backend,
@@ -70,11 +70,11 @@ export function reconciliationWrites(orm: Orm, booking: WalletBooking) {
         )
         .run().changes === 1,
 
-    ...moveWrites(orm, booking),
+    ...moveWrites(orm, booking, daemon),
   };
 }
 
-function moveWrites(orm: Orm, booking: WalletBooking) {
+function moveWrites(orm: Orm, booking: WalletBooking, daemon: number) {
   const { available, book, invoicePaid, paymentSettled } = booking;
 
   const bookReceipt = (receipt: BookedReceipt, at: number): void => {
@@ -106,7 +106,7 @@ function moveWrites(orm: Orm, booking: WalletBooking) {
       );
     }
     const ended = { state: 'succeeded', failure: null, settledAt: at, resolvedBy: null } as const;
-    const record = { ...given, ...ended, feeLimit: fee, host: null, budget: null };
+    const record = { ...given, ...ended, feeLimit: fee, host: null, budget: null, daemon };
     orm.insert(payments).values(record).run();
     const move = { debit: wallet, credit: lightningAccount };
     book(
@@ -220,5 +220,6 @@ export const openAfterRestore = `
   INSERT INTO wallet_reconciliations (backend, network, since, opened_at)
   SELECT DISTINCT backend, network, @since, @at FROM wallets WHERE backend <> 'embedded'
   ON CONFLICT (backend, network) DO UPDATE SET
-    since = CASE WHEN ended_at IS NULL THEN min(since, excluded.since) ELSE excluded.since END,
+    since = CASE WHEN wallet_reconciliations.ended_at IS NULL THEN min(wallet_reconciliations.since, excluded.since)
+      ELSE excluded.since END,
     opened_at = excluded.opened_at, ended_at = NULL, accepted_by = NULL`;

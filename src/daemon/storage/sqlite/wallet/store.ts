@@ -1,4 +1,5 @@
 import type { InvoiceRecord, PaymentRecord, WalletStore } from '../../../features/wallet/store.ts';
+import { ownDaemon } from '../daemons/own-daemon.ts';
 import { and, asc, columnsOf, desc, eq, gt, isNull, lt, type SQL, sql } from '../engine/orm.ts';
 import type { StoreContext } from '../engine/store-context.ts';
 import { walletAccount } from '../metering/accounts.ts';
@@ -6,7 +7,15 @@ import { accounts } from '../metering/ledger-tables.ts';
 import { leftOfBudget } from './budgets.ts';
 import { heldOfWallet, heldOfWallets, isPending } from './pending.ts';
 import { isOfBook } from './reconciliation-writes.ts';
-import { hasNotFailed, invoices, payments, walletNodes, walletReconciliations, wallets } from './tables.ts';
+import {
+  hasNotFailed,
+  invoices,
+  paymentColumns,
+  payments,
+  walletNodes,
+  walletReconciliations,
+  wallets,
+} from './tables.ts';
 import type { WalletWrites } from './writes.ts';
 
 const { secret: _secret, replacedAt: _replacedAt, ...walletColumns } = columnsOf(wallets);
@@ -25,6 +34,14 @@ export function walletStore({ database, orm, writer }: StoreContext<WalletWrites
     orm.select(walletColumns).from(wallets).where(where).get();
   const findInvoice = (where: ReturnType<typeof eq>): InvoiceRecord | undefined =>
     orm.select(invoiceColumns).from(invoices).where(where).get();
+
+  const hasPending = (daemon: number) =>
+    orm
+      .select({ id: payments.id })
+      .from(payments)
+      .where(and(isPending, eq(payments.daemon, daemon)))
+      .limit(1)
+      .get() !== undefined;
 
   /** One snapshot, as a payment moves money from one to the other. */
   const balance = database.transaction((id: string) => {
@@ -110,13 +127,16 @@ export function walletStore({ database, orm, writer }: StoreContext<WalletWrites
     payInternally: (payment, revealed) => writer.write('payments.payInternally', { payment, revealed }),
     startPayment: (payment) => writer.write('payments.start', payment),
     settlePayment: (settlement) => writer.write('payments.settle', settlement),
-    ...paymentReads(orm),
+    adoptPayments: async (from) => {
+      if (hasPending(from)) await writer.write('payments.adopt', from);
+    },
+    ...paymentReads(orm, ownDaemon(database)),
   };
 }
 
-function paymentReads(orm: StoreContext['orm']) {
+function paymentReads(orm: StoreContext['orm'], daemon: number) {
   const findPayment = (where: ReturnType<typeof eq> | undefined): PaymentRecord | undefined =>
-    orm.select().from(payments).where(where).get();
+    orm.select(paymentColumns).from(payments).where(where).get();
 
   return {
     payment: async (id) => findPayment(eq(payments.id, id)),
@@ -124,7 +144,7 @@ function paymentReads(orm: StoreContext['orm']) {
       findPayment(and(eq(payments.paymentHash, paymentHash), hasNotFailed)),
     payments: async (walletId, { limit, before }) =>
       orm
-        .select()
+        .select(paymentColumns)
         .from(payments)
         .where(
           and(eq(payments.walletId, walletId), before === undefined ? undefined : lt(payments.id, before)),
@@ -134,7 +154,7 @@ function paymentReads(orm: StoreContext['orm']) {
         .all(),
     overduePayments: async ({ backend, expiredBefore, limit }) =>
       orm
-        .select()
+        .select(paymentColumns)
         .from(payments)
         .where(and(isPending, eq(payments.backend, backend), lt(payments.expiresAt, expiredBefore)))
         .orderBy(asc(payments.id))
@@ -142,9 +162,9 @@ function paymentReads(orm: StoreContext['orm']) {
         .all(),
     pendingPayments: async ({ after, limit }) =>
       orm
-        .select()
+        .select(paymentColumns)
         .from(payments)
-        .where(and(isPending, gt(payments.id, after ?? '')))
+        .where(and(isPending, eq(payments.daemon, daemon), gt(payments.id, after ?? '')))
         .orderBy(asc(payments.id))
         .limit(limit)
         .all(),

@@ -1,6 +1,6 @@
 import type { LightningNetwork } from '../../../../shared/wallet-backends.ts';
 import type { InvoiceRecord, PaymentRecord } from '../../../features/wallet/store.ts';
-import { integer, primaryKey, sql, sqliteTable, text } from '../engine/orm.ts';
+import { columnsOf, integer, primaryKey, sql, sqliteTable, text } from '../engine/orm.ts';
 
 /** Columns of a `WalletRecord`, and the name of its phrase in the vault. */
 export const wallets = sqliteTable('wallets', {
@@ -45,7 +45,7 @@ export const invoices = sqliteTable('invoices', {
   stillPayable: integer(),
 });
 
-/** Columns of a `PaymentRecord`. */
+/** Columns of a `PaymentRecord`, and the daemon that follows the payment up. */
 export const payments = sqliteTable('payments', {
   id: text().primaryKey(),
   walletId: text().notNull(),
@@ -66,7 +66,11 @@ export const payments = sqliteTable('payments', {
   settledAt: integer(),
   budget: text(),
   resolvedBy: text(),
+  daemon: integer().notNull(),
 });
+
+const { daemon: _daemon, ...columns } = columnsOf(payments);
+export const paymentColumns = columns;
 
 /** A literal, as SQLite does not use a partial index for a bound value. */
 export const hasNotFailed = sql`${payments.state} <> 'failed'`;

@@ -1,4 +1,5 @@
 import type { NewInvoice, WalletBook, WalletStore } from '../../../features/wallet/store.ts';
+import { ownDaemon } from '../daemons/own-daemon.ts';
 import type { Connection } from '../engine/connection.ts';
 import { and, eq, type Orm, or, sql } from '../engine/orm.ts';
 import { faucetAccount, lightningAccount, walletAccount } from '../metering/accounts.ts';
@@ -11,6 +12,7 @@ import { invoices, walletDeposits, walletNodes, wallets } from './tables.ts';
 import { walletCreation } from './wallet-creation.ts';
 
 export function walletWrites(database: Connection, orm: Orm, totals: BatchTotals) {
+  const daemon = ownDaemon(database);
   const booking = walletBooking(database, orm, totals);
   const { available, book, invoicePaid } = booking;
   const bookOf = (walletId: string): WalletBook => {
@@ -95,8 +97,8 @@ export function walletWrites(database: Connection, orm: Orm, totals: BatchTotals
     },
 
     ...walletCreation(orm, booking),
-    ...paymentWrites(orm, booking),
-    ...reconciliationWrites(orm, booking),
+    ...paymentWrites(orm, booking, daemon),
+    ...reconciliationWrites(orm, booking, daemon),
   };
 }
 

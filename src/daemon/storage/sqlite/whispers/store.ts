@@ -21,7 +21,7 @@ const select = `SELECT w.id, w.body, w.created_at AS createdAt, w.updated_at AS 
 /** Each side has its own index, which is read in the order of ids and no further than a page. */
 const idsOf = (sides: readonly string[], page: string) =>
   sides
-    .map((side) => `SELECT id FROM (SELECT id FROM whispers WHERE ${side} AND ${page})`)
+    .map((side) => `SELECT id FROM (SELECT id FROM whispers WHERE ${side} AND ${page}) AS side`)
     .join(' UNION ALL ');
 const all = ['sender = @person', 'recipient = @person'];
 const between = ['sender = @person AND recipient = @peer', 'sender = @peer AND recipient = @person'];
@@ -41,7 +41,7 @@ const threadsSql = `WITH RECURSIVE ${peersOf('recipients', 'sender', 'recipient'
   threads AS (SELECT peer,
       max(coalesce((SELECT max(id) FROM whispers WHERE sender = @person AND recipient = peer), 0),
         coalesce((SELECT max(id) FROM whispers WHERE recipient = @person AND sender = peer), 0)) AS last
-    FROM (SELECT peer FROM recipients UNION SELECT peer FROM senders) WHERE peer IS NOT NULL),
+    FROM (SELECT peer FROM recipients UNION SELECT peer FROM senders) AS peers WHERE peer IS NOT NULL),
   page AS (SELECT peer, last FROM threads WHERE last < @before ORDER BY last DESC LIMIT @limit)
   SELECT last, (SELECT count(*) FROM whispers WHERE recipient = @person AND sender = peer AND read_at IS NULL) AS unread
   FROM page ORDER BY last DESC`;

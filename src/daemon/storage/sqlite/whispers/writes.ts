@@ -6,7 +6,7 @@ export function whispersWrites(orm: Orm) {
   return {
     'whispers.insert': ({ at, ...whisper }: Parameters<WhispersStore['insert']>[0]): number => {
       const row = { ...whisper, createdAt: at, updatedAt: at };
-      return Number(orm.insert(whispers).values(row).run().lastInsertRowid);
+      return orm.insert(whispers).values(row).returning({ id: whispers.id }).get().id;
     },
     'whispers.markRead': ({ id, at }: { id: number; at: number }): boolean =>
       orm

@@ -1,5 +1,5 @@
 import type { PeopleStore } from '../../../features/workspaces/people-store.ts';
-import { and, asc, desc, eq, gt, isNull, lt } from '../engine/orm.ts';
+import { and, asc, desc, eq, gt, isNull, lt, or, sql } from '../engine/orm.ts';
 import type { StoreContext } from '../engine/store-context.ts';
 import type { InvitationWrites } from './invitation-writes.ts';
 import type { MembershipWrites } from './membership-writes.ts';
@@ -44,11 +44,22 @@ export function peopleStore({
         .orderBy(asc(users.id))
         .limit(limit)
         .all(),
-    logins: async (userId, { limit, after = '' }) =>
+    logins: async (userId, { limit, after = '', at }) =>
       orm
         .select()
         .from(logins)
-        .where(and(eq(logins.userId, userId), isNull(logins.revokedAt), gt(logins.id, after)))
+        .where(
+          and(
+            eq(logins.userId, userId),
+            isNull(logins.revokedAt),
+            gt(logins.id, after),
+            // Of browsers, those that were used recently.
+            or(
+              isNull(logins.idleMs),
+              gt(sql`coalesce(${logins.lastUsedAt}, ${logins.createdAt}) + ${logins.idleMs}`, at),
+            ),
+          ),
+        )
         .orderBy(asc(logins.id))
         .limit(limit)
         .all(),

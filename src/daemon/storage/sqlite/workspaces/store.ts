@@ -1,5 +1,5 @@
 import type { WorkspacesStore } from '../../../features/workspaces/store.ts';
-import { and, asc, eq } from '../engine/orm.ts';
+import { and, asc, eq, isNotNull } from '../engine/orm.ts';
 import type { StoreContext } from '../engine/store-context.ts';
 import { logins, members, userColumns, users, workspaces } from './tables.ts';
 import type { WorkspacesWrites } from './workspace-writes.ts';
@@ -24,6 +24,13 @@ export function workspacesStore({ orm, writer }: StoreContext<WorkspacesWrites>)
     workspace: async (reference) =>
       orm.select().from(workspaces).where(eq(workspaces.id, reference)).get() ??
       orm.select().from(workspaces).where(eq(workspaces.slug, reference)).get(),
+    captureLevels: async () =>
+      orm
+        .select({ workspaceId: workspaces.id, capture: workspaces.capture })
+        .from(workspaces)
+        .where(isNotNull(workspaces.capture))
+        .all()
+        .flatMap(({ workspaceId, capture }) => (capture === null ? [] : [{ workspaceId, capture }])),
     homeOf: async (userId) => homeOf(userId),
     role: async (workspaceId, userId) =>
       orm
@@ -32,7 +39,9 @@ export function workspacesStore({ orm, writer }: StoreContext<WorkspacesWrites>)
         .where(and(eq(members.userId, userId), eq(members.workspaceId, workspaceId)))
         .get()?.role,
     insertLogin: (record) => writer.write('workspaces.insertLogin', record),
-    replaceLogin: (record) => writer.write('workspaces.replaceLogin', record),
+    replaceLogin: async (record) => {
+      await writer.write('workspaces.replaceLogin', record);
+    },
     loginByDigest: async (digest) => orm.select().from(logins).where(eq(logins.digest, digest)).get(),
     touchLogins: (uses) => writer.write('workspaces.touchLogins', uses),
     loginById: async (id) => orm.select().from(logins).where(eq(logins.id, id)).get(),

@@ -1,4 +1,5 @@
-import type { WorkspaceRole } from '../../../features/workspaces/store.ts';
+import type { CaptureLevel } from '../../../../shared/capture-levels.ts';
+import type { LoginKind, WorkspaceRole } from '../../../features/workspaces/store.ts';
 import { integer, primaryKey, sqliteTable, text } from '../engine/orm.ts';
 
 /** SQLite assigns `number`, the id that the site API shows. */
@@ -29,6 +30,7 @@ export const workspaces = sqliteTable('workspaces', {
   name: text().notNull(),
   createdAt: integer().notNull(),
   membersMayIssueKeys: integer({ mode: 'boolean' }).notNull(),
+  capture: text().$type<CaptureLevel>(),
 });
 
 export const members = sqliteTable(
@@ -50,6 +52,9 @@ export const logins = sqliteTable('logins', {
   createdAt: integer().notNull(),
   revokedAt: integer(),
   lastUsedAt: integer(),
+  kind: text().$type<LoginKind>().notNull().default('command'),
+  /** Milliseconds without use after which it ends; null for a login that does not. */
+  idleMs: integer(),
 });
 
 export const loginCodes = sqliteTable('login_codes', {

@@ -18,14 +18,16 @@ export function workspacesWrites(orm: Orm) {
     'workspaces.insertLogin': (record: NewLogin): void => {
       orm.insert(logins).values(record).run();
     },
-    'workspaces.replaceLogin': (record: NewLogin): void => {
+    'workspaces.replaceLogin': (record: NewLogin): string[] => {
       const { userId, name } = record;
-      orm
+      const replaced = orm
         .update(logins)
         .set({ revokedAt: record.createdAt })
         .where(and(eq(logins.userId, userId), eq(logins.name, name), isNull(logins.revokedAt)))
-        .run();
+        .returning({ id: logins.id })
+        .all();
       orm.insert(logins).values(record).run();
+      return replaced.map(({ id }) => id);
     },
     'workspaces.touchLogins': (uses: Parameters<WorkspacesStore['touchLogins']>[0]): void => {
       for (const { id, at } of uses) {

@@ -118,7 +118,6 @@ const RuleFile = Type.Object(
   { additionalProperties: false, description: 'a map' },
 );
 
-/** A whole script. */
 export const ScriptFile = Type.Object(
   {
     strict: Type.Optional(Type.Boolean({ description: 'true or false' })),

@@ -5,5 +5,5 @@ import { slowMigrations as migrations } from './slow-migrations.ts';
 const [file = ''] = process.argv.slice(2);
 const log = { info: () => {}, warn: () => {}, error: () => {} };
 process.stdout.write('started\n');
-prepareDatabase({ file, now: Date.now, log, migrations });
+prepareDatabase({ file, now: Date.now, log, migrations }).close();
 process.stdout.write('ended\n');

@@ -25,7 +25,7 @@ beforeEach(() => {
 afterEach(cleanUp);
 
 const prepare = (steps: readonly Migration[]) =>
-  prepareDatabase({ file, now: () => morning, log: recordingLog(), migrations: steps });
+  prepareDatabase({ file, now: () => morning, log: recordingLog(), migrations: steps }).close();
 
 /** A database of the released schema with a workspace, a key and its child. */
 function filled(): void {
@@ -54,7 +54,7 @@ const read = (sql: string, path = file): unknown => {
 };
 
 const rebuild = (rowsKept: string) => [
-  'CREATE TABLE new_workspaces (id TEXT PRIMARY KEY, slug TEXT NOT NULL UNIQUE, name TEXT NOT NULL, created_at INTEGER NOT NULL, members_may_issue_keys INTEGER NOT NULL, note TEXT) STRICT, WITHOUT ROWID',
+  'CREATE TABLE new_workspaces (id TEXT PRIMARY KEY, slug TEXT NOT NULL UNIQUE, name TEXT NOT NULL, created_at INTEGER NOT NULL, members_may_issue_keys INTEGER NOT NULL, capture TEXT, note TEXT) STRICT, WITHOUT ROWID',
   `INSERT INTO new_workspaces SELECT *, NULL FROM workspaces ${rowsKept}`,
   'DROP TABLE workspaces',
   'ALTER TABLE new_workspaces RENAME TO workspaces',

@@ -6,6 +6,7 @@ import {
 } from '../../../../../src/daemon/storage/sqlite/engine/connection.ts';
 import { migrate } from '../../../../../src/daemon/storage/sqlite/engine/migrate.ts';
 import { usageSlots } from '../../../../../src/daemon/storage/sqlite/engine/migrations/0045-usage-slots.ts';
+import { labelSlots } from '../../../../../src/daemon/storage/sqlite/engine/migrations/0054-label-slots.ts';
 import { migrations } from '../../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
 import { batchRunner } from '../../../../../src/daemon/storage/sqlite/engine/write-batch.ts';
 import { BatchTotals } from '../../../../../src/daemon/storage/sqlite/metering/batch-totals.ts';
@@ -19,10 +20,11 @@ import { openTemporarily, recordingLog } from '../temporary.ts';
 const { newFolder, cleanUp } = openTemporarily();
 let database: Connection;
 const added = ['usage_slots', 'usage_key_slots', 'usage_label_days', 'latency_hours', 'latency_days'];
+const addedLater = ['usage_label_slots', 'attempt_slots'];
 
 beforeEach(() => {
   const file = join(newFolder(), 'gateway.db');
-  prepareDatabase({ file, now: () => morning, log: recordingLog(), migrations });
+  prepareDatabase({ file, now: () => morning, log: recordingLog(), migrations }).close();
   database = openForWriting(file);
   const totals = new BatchTotals(database);
   const run = batchRunner(database, meteringWrites(database, totals), totals);
@@ -46,18 +48,26 @@ const firstDay = Math.floor(morning / dayMs);
 const rowsOf = (table: string) => database.prepare(`SELECT * FROM ${table}`).raw().all();
 const meta = () => database.prepare("SELECT value FROM meta WHERE name = 'totals_from'").pluck().get();
 
-/** Takes back what the migration did. */
+/** Takes back what the later migration did. */
+function undoLabelSlots(): void {
+  for (const table of [...addedLater, 'pruned_slots']) database.exec(`DROP TABLE ${table}`);
+  database.exec("DELETE FROM usage_label_days WHERE kind = 10; DELETE FROM meta WHERE name = 'slots_from'");
+  database.pragma('user_version = 53');
+}
+
+/** Takes back what both migrations did. */
 function undo(): void {
+  undoLabelSlots();
   for (const table of added) database.exec(`DROP TABLE ${table}`);
   database.exec("DELETE FROM call_index WHERE kind > 4; DELETE FROM meta WHERE name = 'totals_from'");
   database.pragma('user_version = 44');
 }
 
 test('an upgrade adds the totals and the index that calls had from the start', async () => {
-  const before = [...added, 'call_index'].map(rowsOf);
+  const before = [...added, ...addedLater, 'call_index'].map(rowsOf);
   undo();
-  migrate(database, [usageSlots]);
-  expect([...added, 'call_index'].map(rowsOf)).toEqual(before);
+  migrate(database, [usageSlots, labelSlots]);
+  expect([...added, ...addedLater, 'call_index'].map(rowsOf)).toEqual(before);
   expect(meta()).toBe(0);
   expect((await verifyLedger(database, () => {})).problems).toEqual([]);
 });

@@ -41,7 +41,7 @@ test('a growing write-ahead log is logged once, and aborts long reads before it 
 
 test('an aborted read fails with a retryable error, and the next one succeeds', async () => {
   const file = join(newFolder(), 'gateway.db');
-  prepareDatabase({ file, now: () => morning, log: recordingLog(), migrations });
+  prepareDatabase({ file, now: () => morning, log: recordingLog(), migrations }).close();
   const database = new Database(file);
   database.exec(`
     ALTER TABLE served_days RENAME TO few;

@@ -24,7 +24,7 @@ let settle: (count: number) => void;
 
 beforeEach(() => {
   const file = join(newFolder(), 'gateway.db');
-  prepareDatabase({ file, now: () => morning, log: recordingLog(), migrations });
+  prepareDatabase({ file, now: () => morning, log: recordingLog(), migrations }).close();
   writer = openForWriting(file);
   reader = openForReading(file);
   const totals = new BatchTotals(writer);
@@ -133,6 +133,17 @@ test.each([
   writer.exec(sql);
   const { problems } = await verify(() => {});
   expect(problems.join('\n')).toContain(`The daily totals of ${name} are not the sum of its calls.`);
+});
+
+test('spending of a tag with a budget that moved to another tag is found', async () => {
+  const budget = "'team', 'tag', 'team=a', 'day', 1, 1, '[]', 0, 0, '[]'";
+  writer.exec(`INSERT INTO budgets VALUES ('ws_1', ${budget})`);
+  const found = async () => (await verify((step) => step <= 2 && settle(20))).problems;
+  expect(await found()).toEqual([]);
+  writer.exec('UPDATE usage_label_days SET value = value + 1000 WHERE kind = 7');
+  expect(await found()).toEqual([
+    'The spending of the tag team=a in ws_1 that budgets count is not the sum of its calls.',
+  ]);
 });
 
 test('wrong totals that compensate for each other are found', async () => {

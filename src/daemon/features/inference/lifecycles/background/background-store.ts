@@ -39,8 +39,8 @@ export interface BackgroundStore {
   finish(end: BackgroundEnd): Promise<boolean>;
   /** A response of this workspace that has not expired at `at`. */
   byId(workspaceId: string, id: string, at: number): Promise<BackgroundResponse | undefined>;
-  /** Responses that have not ended; at startup, those left by an earlier daemon. */
-  running(): Promise<{ workspaceId: string; id: string }[]>;
+  /** The responses of a daemon that have not ended. */
+  running(daemon: number): Promise<{ workspaceId: string; id: string }[]>;
   appendEvents(responseId: string, batch: EventBatch): Promise<void>;
   /** The first batch that ends after this sequence; -1 for the first one. */
   eventsAfter(responseId: string, sequence: number): Promise<EventBatch | undefined>;

@@ -111,10 +111,10 @@ export class Background {
     return row?.streamed ? this.#follow(following) : undefined;
   }
 
-  /** Marks responses that an earlier daemon left unfinished as failed; their holds are settled separately. */
-  async recover(): Promise<number> {
+  /** Marks responses that a daemon which is gone left unfinished as failed; their holds are settled separately. */
+  async takeOver(daemon: number): Promise<number> {
     const { background } = this.#deps;
-    const left = await background.running();
+    const left = await background.running(daemon);
     for (const { workspaceId, id } of left) {
       const row = await background.byId(workspaceId, id, 0);
       if (!row) continue;

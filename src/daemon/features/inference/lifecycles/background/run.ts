@@ -37,7 +37,7 @@ interface BackgroundRequest extends ReadRequest {
  * get an HTTP status; later failures end up in the response.
  */
 export async function startRun(deps: BackgroundDeps, call: RespondCall, request: BackgroundRequest) {
-  const { inference, options, input, ownItems } = request;
+  const { inference, options, input, ownItems, firstResponseId } = request;
   const { body, caller, requestId, request: payable } = call;
   const start = startSession(deps, call, call.run ? ownItems : []);
   const abort = new AbortController();
@@ -52,7 +52,7 @@ export async function startRun(deps: BackgroundDeps, call: RespondCall, request:
     // A stream can be canceled at any time, and is metered as it arrives.
     inference: { ...inference, stream: true },
     options,
-    labels: readLabels(payable?.headers ?? {}, body),
+    labels: readLabels(payable?.headers ?? {}, body, firstResponseId),
     signal: abort.signal,
     request: payable,
     observers: call.run ? [call.run, onceAdmitted] : [onceAdmitted],

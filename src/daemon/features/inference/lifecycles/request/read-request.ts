@@ -42,6 +42,8 @@ export interface ReadRequest {
   options: ServiceOptions;
   /** The input items of this request alone, in the Responses format. */
   ownItems: Json[];
+  /** The id of the response that began the conversation; null for a call that continues none. */
+  firstResponseId: string | null;
 }
 
 /** Parses a Responses request. Fails with `invalid_request`, or with `…_not_found` for what it refers to. */
@@ -53,7 +55,7 @@ export async function readRequest(
   if (named) throw invalid(named.param, 'This call cannot run in a thread.');
   const options = parseServiceOptions(body.service);
   const { workspaceId } = caller;
-  const { items, ownItems } = await resolveInput(body, {
+  const { items, ...rest } = await resolveInput(body, {
     store: history,
     workspaceId,
     now: deps.world.now(),
@@ -61,7 +63,7 @@ export async function readRequest(
     openSummary: (sealed) => deps.sealer.openSummary(workspaceId, sealed),
     ...(run && { earlier: await run.earlier() }),
   });
-  return { inference: parseResponses(body, items), options, ownItems };
+  return { inference: parseResponses(body, items), options, ...rest };
 }
 
 /** The body with the configured default model if it names none. Fails if there is no default. */

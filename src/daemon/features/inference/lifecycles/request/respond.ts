@@ -35,7 +35,7 @@ export function threadCallOf(call: RespondCall) {
 
 async function answerResponse(deps: InferenceDeps, call: RespondCall): Promise<RelayReply | StreamReply> {
   const { body, caller, requestId, signal, request, run } = call;
-  const { inference, options, ownItems } = await readRequest(deps, call);
+  const { inference, options, ownItems, firstResponseId } = await readRequest(deps, call);
   const { call: modelCall, rewrite } = await prepareCreate(deps, {
     body,
     caller,
@@ -43,7 +43,7 @@ async function answerResponse(deps: InferenceDeps, call: RespondCall): Promise<R
     endpoint: responsesEndpoint,
     inference,
     options,
-    labels: readLabels(call.headers ?? request?.headers ?? {}, body),
+    labels: readLabels(call.headers ?? request?.headers ?? {}, body, firstResponseId),
     signal,
     request,
     ...(run && { observers: [run] }),

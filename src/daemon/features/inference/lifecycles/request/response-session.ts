@@ -37,7 +37,7 @@ export interface SessionStart {
   createdAt: number;
 }
 
-type Keeping = Pick<StreamFormat, 'keep' | 'keepCutShort'>;
+type Keeping = Pick<StreamFormat, 'keep' | 'keepCutShort' | 'discard'>;
 
 interface StreamOptions {
   serviceEvents: boolean;
@@ -139,9 +139,12 @@ export class ResponseSession {
   }
 
   #keeping(): Keeping {
+    const { remember, run } = this.#start;
     return {
       keep: (settled) => this.#keep(settled),
       keepCutShort: (end) => this.#keepCutShort(end),
+      // What others learn of a turn cannot be taken back.
+      ...(!remember && !run && { discard: () => this.#discard() }),
     };
   }
 
@@ -202,6 +205,10 @@ export class ResponseSession {
     };
     if (this.#resource.store === true) await this.#store(this.#body({ settled }), turn);
     remember?.(turn, { isStored: this.#resource.store === true });
+  }
+
+  async #discard(): Promise<void> {
+    if (this.#resource.store === true) await this.#deps.responses.remove(this.#start.workspaceId, this.#id);
   }
 
   /** Stores a failed or canceled response if requested. A conversation that continues it omits its output. */

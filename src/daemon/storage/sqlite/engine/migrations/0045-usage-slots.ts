@@ -70,7 +70,7 @@ interface Recent {
  * Of the newest calls those since the first UTC day that has all of its calls among them: totals may only begin where no call
  * is missing, and numbers are not quite in the order of time.
  */
-function recentOf(database: Connection): Recent {
+export function recentOf(database: Connection): Recent {
   const number = (sql: string) => database.prepare<[], number>(sql).pluck().get();
   const last = number("SELECT value FROM meta WHERE name = 'folded_to'") ?? 0;
   const after =

@@ -9,6 +9,14 @@ import { usageSlots } from './0045-usage-slots.ts';
 import { paywallOrigins } from './0046-paywall-origins.ts';
 import { autopilotDirectory } from './0047-autopilot-directory.ts';
 import { walletReconciliations } from './0048-wallet-reconciliations.ts';
+import { declaredPayments } from './0049-declared-payments.ts';
+import { daemons } from './0050-daemons.ts';
+import { browserLogins } from './0051-browser-logins.ts';
+import { budgets } from './0052-budgets.ts';
+import { captureLevels } from './0053-capture-levels.ts';
+import { labelSlots } from './0054-label-slots.ts';
+import { alerts } from './0055-alerts.ts';
+import { daemonTerms } from './0056-daemon-terms.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -22,4 +30,12 @@ export const migrations: readonly Migration[] = [
   paywallOrigins,
   autopilotDirectory,
   walletReconciliations,
+  declaredPayments,
+  daemons,
+  browserLogins,
+  budgets,
+  captureLevels,
+  labelSlots,
+  alerts,
+  daemonTerms,
 ];

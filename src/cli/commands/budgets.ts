@@ -1,0 +1,229 @@
+import { Argument, Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import {
+  type Budget,
+  type BudgetSettings,
+  budgetIdPattern,
+  thresholdMax,
+  thresholdsMax,
+} from '../../shared/contract/budgets.ts';
+import { exitCodes } from '../../shared/errors.ts';
+import { ReceivedError } from '../../shared/received-error.ts';
+import { spendPeriods } from '../../shared/spend-periods.ts';
+import type { Context } from '../context.ts';
+import { deleteBudget, getBudget, listBudgets, putBudget } from '../endpoints.ts';
+import { CliError } from '../failures/cli-error.ts';
+import { resolveKey, resolveWorkspace } from '../names/resolve.ts';
+import { example } from '../options.ts';
+import { dollars } from '../output/amount.ts';
+import type { Column } from '../output/table.ts';
+import { plannedTime } from '../output/time.ts';
+import { confirm } from '../terminal/prompts.ts';
+import { bar, styleOfShare } from './keys/keys.ts';
+
+const ofWorkspace = ['--workspace <workspace>', 'the workspace that the budget is of', 'me'] as const;
+
+/** A parser for the names of budgets and alerts. */
+export function ownName(text: string): string {
+  if (new RegExp(budgetIdPattern).test(text)) return text;
+  throw new InvalidArgumentError('It must be up to 64 lowercase letters, digits, _ and -, like team-search.');
+}
+
+export const setBudgetCommand = (context: Context) =>
+  new Command('set')
+    .argument('<name>', 'a name of your choice', ownName)
+    .addArgument(
+      new Argument(
+        '[amount/period]',
+        'dollars and day, week, month or none: 5/day, 20/month, 100/none',
+      ).argParser(amountPerPeriod),
+    )
+    .addOption(
+      new Option('--key <key>', 'only calls of this key and the keys it issued').conflicts(['user', 'tag']),
+    )
+    .addOption(new Option('--user <user>', 'only calls for this end user').conflicts(['key', 'tag']))
+    .addOption(new Option('--tag <name=value>', 'only calls with this tag').conflicts(['key', 'user']))
+    .addOption(new Option('--hard', 'reject calls that could exceed it').conflicts('soft'))
+    .option('--soft', 'only report what is spent')
+    .option(
+      '--thresholds <percentages>',
+      'when to report, in percent of the amount; default: 50,80,100; "" for never',
+      percentages,
+    )
+    .option(...ofWorkspace)
+    .addHelpText('after', example('gateway budgets set team-search 5/day --tag team=search --hard'))
+    .action(async (id, amount, { workspace, ...flags }) => {
+      const params = { workspace: await resolveWorkspace(context, workspace), id };
+      const before = await existing(context, params);
+      const settings = amount ?? before;
+      if (!settings) {
+        throw new CliError(`There is no budget ${id} yet, so it needs an amount.`, {
+          exit: exitCodes.usage,
+          next: `Try: gateway budgets set ${id} 5/day`,
+        });
+      }
+      const thresholds = flags.thresholds ?? before?.thresholds;
+      const body: BudgetSettings = {
+        usd: settings.usd,
+        period: settings.period,
+        ...(await scopeOf(context, { ...flags, workspace: params.workspace }, before)),
+        hard: flags.hard ?? (flags.soft ? false : (before?.hard ?? false)),
+        ...(thresholds && { thresholds }),
+      };
+      const budget = await context.client().call(putBudget, { params, body });
+      await context.out.record(budget, budgetColumns, { pipedRow: budgetColumns });
+      context.out.note('This applies from the next call.');
+    });
+
+export const listBudgetsCommand = (context: Context) =>
+  new Command('list')
+    .option(...ofWorkspace)
+    .addHelpText('after', example("gateway budgets list --jq '.[] | select(.hard) | .id'"))
+    .action(async ({ workspace }) => {
+      const params = { workspace: await resolveWorkspace(context, workspace) };
+      const { data } = await context.client().call(listBudgets, { params });
+      const empty = 'No budgets yet: gateway budgets set <name> 5/day';
+      await context.out.table(data, budgetColumns, { empty });
+    });
+
+export const showBudgetCommand = (context: Context) =>
+  new Command('show')
+    .argument('<budget>', 'the budget')
+    .option(...ofWorkspace)
+    .addHelpText('after', example('gateway budgets show team-search'))
+    .action(async (id, { workspace }) => {
+      const params = { workspace: await resolveWorkspace(context, workspace), id };
+      const budget = await context.client().call(getBudget, { params });
+      await context.out.record(budget, budgetColumns, { pipedRow: budgetColumns });
+    });
+
+export const removeBudgetCommand = (context: Context) =>
+  new Command('remove')
+    .argument('<budget>', 'the budget')
+    .option('--yes', 'skip the confirmation')
+    .option(...ofWorkspace)
+    .addHelpText('after', example('gateway budgets remove team-search --yes'))
+    .action(async (id, { workspace, yes }) => {
+      const params = { workspace: await resolveWorkspace(context, workspace), id };
+      const find = async () => void (await context.client().call(getBudget, { params }));
+      await confirm(context, `Remove the budget ${id}?`, { yes, find });
+      const removed = await context.client().call(deleteBudget, { params });
+      return context.out.done(removed, `Removed the budget ${id}.`);
+    });
+
+/** The budget with a name, if there is one. */
+async function existing(
+  context: Context,
+  params: { workspace: string; id: string },
+): Promise<Budget | undefined> {
+  return await context
+    .client()
+    .call(getBudget, { params })
+    .catch((error: unknown) => {
+      if (error instanceof ReceivedError && error.code === 'not_found') return undefined;
+      throw error;
+    });
+}
+
+interface ScopeFlags {
+  workspace: string;
+  key?: string | undefined;
+  user?: string | undefined;
+  tag?: string | undefined;
+}
+
+/** The scope that flags name, else that of the budget before. */
+async function scopeOf(
+  context: Context,
+  { workspace, key, user, tag }: ScopeFlags,
+  before: Budget | undefined,
+): Promise<Pick<BudgetSettings, 'scope' | 'value'>> {
+  if (key !== undefined) return { scope: 'key', value: await resolveKey(context, { key, workspace }) };
+  if (user !== undefined) return { scope: 'user', value: user };
+  if (tag !== undefined) return { scope: 'tag', value: tag };
+  return before ? { scope: before.scope, value: before.value } : { scope: 'workspace' };
+}
+
+const amountForm = /^\d{1,7}(\.\d{1,9})?$/;
+
+/** `5/day` as the members of a budget. */
+function amountPerPeriod(text: string): Pick<BudgetSettings, 'usd' | 'period'> {
+  const [usd = '', name = 'none', ...rest] = text.replace(/^\$/, '').split('/');
+  const period = spendPeriods.find((each) => each === name);
+  if (amountForm.test(usd) && period && rest.length === 0) return { usd, period };
+  throw new InvalidArgumentError('It must be an amount and a period, like 5/day, 20/month or 100/none.');
+}
+
+export function percentages(text: string): number[] {
+  const numbers =
+    text.trim() === '' ? [] : text.split(',').map((part) => Number(part.trim().replace(/%$/, '')));
+  const isPercentage = (number: number) => Number.isInteger(number) && number >= 1 && number <= thresholdMax;
+  if (numbers.every(isPercentage) && numbers.length <= thresholdsMax) return [...new Set(numbers)];
+  throw new InvalidArgumentError(`It must be at most ${thresholdsMax} whole percentages, like 50,80,100.`);
+}
+
+/** The used share of a budget, 1 when used up. */
+export function shareOf({ usd, spent_usd: spent }: Budget): number {
+  return Number(usd) === 0 ? 1 : Number(spent) / Number(usd);
+}
+
+export const periodTexts = { day: 'per day', week: 'per week', month: 'per month', none: 'in all' } as const;
+
+export const budgetColumns: Column<Budget>[] = [
+  { title: 'id', label: 'budget', value: (budget) => budget.id },
+  {
+    title: 'scope',
+    label: 'of',
+    value: ({ scope, value }) => (value === null ? scope : `${scope} ${value}`),
+  },
+  {
+    title: 'usd',
+    label: 'limit',
+    value: (budget) => budget.usd,
+    show: ({ usd, period }) => `${dollars(usd)} ${periodTexts[period]}`,
+  },
+  { title: 'period', value: (budget) => budget.period, isSpare: true },
+  {
+    title: 'kind',
+    value: ({ hard }) => (hard ? 'hard' : 'soft'),
+  },
+  {
+    title: 'spent_usd',
+    label: 'spent',
+    value: (budget) => budget.spent_usd,
+    show: (budget) => `${bar(shareOf(budget))} ${dollars(budget.spent_usd)}`,
+    style: (budget) => styleOfShare(shareOf(budget)),
+  },
+  {
+    title: 'held_usd',
+    label: 'reserved',
+    value: (budget) => budget.held_usd,
+    show: (budget) => dollars(budget.held_usd),
+    isSpare: true,
+  },
+  {
+    title: 'forecast_usd',
+    label: 'forecast',
+    value: (budget) => budget.forecast_usd,
+    show: ({ forecast_usd: forecast, reached_at: reached }) => {
+      if (forecast === null) return '-';
+      const amount = `≈${dollars(Number(forecast).toFixed(2))}`;
+      return reached === null ? amount : `${amount}, used up ${plannedTime(reached)}`;
+    },
+    style: ({ reached_at: reached }) => (reached === null ? undefined : 'yellow'),
+  },
+  {
+    title: 'resets_at',
+    label: 'resets',
+    value: (budget) => budget.resets_at,
+    show: ({ resets_at: resets }) => (resets === null ? 'never' : plannedTime(resets)),
+  },
+  {
+    title: 'thresholds',
+    value: ({ thresholds }) => thresholds.join(','),
+    show: ({ thresholds, fired }) =>
+      thresholds
+        .map((percent) => `${percent} %${fired.some((each) => each.percent === percent) ? ' ✓' : ''}`)
+        .join(', ') || 'none',
+    isSpare: true,
+  },
+];

@@ -1,0 +1,71 @@
+import { Command, Option } from '@commander-js/extra-typings';
+import type { TraceFacets } from '../../../shared/contract/traces.ts';
+import type { Context } from '../../context.ts';
+import { getTraceFacets } from '../../endpoints.ts';
+import { callerText, type KeyNames, keyNamesFor } from '../../names/key-names.ts';
+import { csvOption, example } from '../../options.ts';
+import { count } from '../../output/amount.ts';
+import type { Column } from '../../output/table.ts';
+import { pastTime, pastTimeHelp } from '../../times.ts';
+import { queryIn } from './query-in.ts';
+
+const fields = ['status', 'error', 'model', 'provider', 'key', 'client'] as const;
+
+type Field = (typeof fields)[number];
+
+interface Row {
+  /** Null for the requests without a value. */
+  value: string | null;
+  requests: number;
+  isOther: boolean;
+}
+
+export const countTracesCommand = (context: Context) =>
+  new Command('count')
+    .argument('[query...]', 'filters as of "gateway traces list"')
+    .addOption(new Option('--by <field>', 'what to count by').choices(fields).default('status' as const))
+    .option('--since <time>', `only requests that finished since then: ${pastTimeHelp}`, pastTime(context))
+    .option(
+      '--until <time>',
+      'only requests that finished before this time or through this UTC day',
+      pastTime(context),
+    )
+    .addOption(csvOption())
+    .addHelpText('after', example("gateway traces count 'status:failed since:24h' --by error"))
+    .action(async (words, { by, since, until }) => {
+      const range = { ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
+      const counts = await context.client().call(getTraceFacets, { query: { ...queryIn(words), ...range } });
+      await showCounts(context, counts, by);
+    });
+
+async function showCounts(
+  context: Context,
+  { facets, counted_since: countedSince }: TraceFacets,
+  by: Field,
+): Promise<void> {
+  const { values, other, none, is_partial: isPartial } = facets[by];
+  const rows: Row[] = values.map(({ value, calls }) => ({ value, requests: calls, isOther: false }));
+  if (other > 0) rows.push({ value: null, requests: other, isOther: true });
+  if (none > 0 && by !== 'error') rows.push({ value: null, requests: none, isOther: false });
+  await context.out.table(rows, columns(by, await keyNamesFor(context)), { empty: 'No finished requests.' });
+  if (isPartial)
+    context.out.note(`Only those since ${countedSince} were counted: there are too many to count all.`);
+}
+
+const columns = (by: Field, names: KeyNames): Column<Row>[] => [
+  {
+    title: by,
+    value: ({ value }) => value,
+    show: ({ value, isOther }) => {
+      if (isOther) return 'others';
+      if (value === null) return '–';
+      return by === 'key' ? callerText({ key: value, address: null }, names) : value;
+    },
+  },
+  {
+    title: 'requests',
+    value: ({ requests }) => requests,
+    show: ({ requests }) => count(requests),
+    align: 'right',
+  },
+];

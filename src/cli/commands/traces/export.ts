@@ -1,0 +1,90 @@
+import { Command, Option } from '@commander-js/extra-typings';
+import type { Query } from '../../../shared/contract/endpoint.ts';
+import type { exportTraces as exportContract } from '../../../shared/contract/traces-export.ts';
+import { exitCodes } from '../../../shared/errors.ts';
+import { ReceivedError } from '../../../shared/received-error.ts';
+import type { Context } from '../../context.ts';
+import { exportTraces } from '../../endpoints.ts';
+import { isTransient } from '../../hosts/is-transient.ts';
+import { resolveFilter } from '../../names/resolve.ts';
+import { example } from '../../options.ts';
+import { count } from '../../output/amount.ts';
+import { pastTime, pastTimeHelp } from '../../times.ts';
+import { type ExportRows, exportRows } from './export-rows.ts';
+import { queryIn } from './query-in.ts';
+
+export const exportTracesCommand = (context: Context) =>
+  new Command('export')
+    .argument('[query...]', 'filters such as status:failed tag:team=a >4s >$0.05 since:2h')
+    .addOption(
+      new Option('--format <format>', 'what to write')
+        .choices(['jsonl', 'csv', 'har', 'otlp'] as const)
+        .default('jsonl' as const),
+    )
+    .addOption(
+      new Option('--content <content>', 'with what was asked and answered, or also what providers got')
+        .choices(['none', 'text', 'wire'] as const)
+        .default('none' as const),
+    )
+    .option('--key <key>', 'only requests of this key, by id or name')
+    .option('--since <time>', `only requests that finished since then: ${pastTimeHelp}`, pastTime(context))
+    .option(
+      '--until <time>',
+      'only requests that finished before this time or through this UTC day',
+      pastTime(context),
+    )
+    .option('--after <request>', 'continue an export that ended with this request')
+    .addHelpText('after', example('gateway traces export since:7d --format csv > calls.csv'))
+    .action(async (words, { format, content, key, since, until, after }) => {
+      const filter = {
+        ...queryIn(words),
+        ...(key !== undefined && { key }),
+        ...(since !== undefined && { since }),
+        ...(until !== undefined && { until }),
+      };
+      const wanted = await resolveFilter(context, filter);
+      const rows = exportRows(format);
+      await readAll(context, rows, { ...wanted, format, content, after });
+      if (!context.isInterrupted) context.out.note(`${count(rows.count)} requests.`);
+    });
+
+/** How often a lost connection is opened again without a row in between. */
+const attemptsMax = 6;
+const firstWaitMs = 250;
+
+/** Writes all rows; goes on after the last one when the daemon was restarted or the connection was lost. */
+async function readAll(
+  context: Context,
+  rows: ExportRows,
+  query: Query<typeof exportContract>,
+): Promise<void> {
+  const signal = context.interrupted();
+  let attempts = 0;
+  for (;;) {
+    const before = rows.count;
+    try {
+      const after = rows.last ?? query.after;
+      const pieces = context.client().text(exportTraces, { query: { ...query, after } }, { signal });
+      for await (const text of pieces) write(context, rows.take(text));
+      write(context, rows.end());
+      return;
+    } catch (error) {
+      if (signal.aborted) {
+        context.exit = exitCodes.interrupted;
+        if (rows.last !== undefined) context.out.warn(`Cancelled. To continue: --after ${rows.last}`);
+        return;
+      }
+      attempts = rows.count > before ? 1 : attempts + 1;
+      // A connection that breaks within an answer is no failure that the service reports.
+      const mayPass = isTransient(error) || !(error instanceof ReceivedError);
+      if (!mayPass || attempts >= attemptsMax) throw error;
+      rows.restart();
+      context.forgetHost();
+      await context.sleep(firstWaitMs * 2 ** (attempts - 1), signal);
+    }
+  }
+}
+
+function write({ out }: Context, text: string): void {
+  if (text !== '') out.text(text);
+}

@@ -1,0 +1,32 @@
+/** A committed change of what daemons keep in memory: each topic names what has to be read again, or ends. */
+export type Change =
+  /** A key, login, access token or agent was revoked. */
+  | { topic: 'revocation'; id: string }
+  /** The limits or defaults of a key. */
+  | { topic: 'key'; workspaceId: string; keyId: string }
+  /** The role of a member. */
+  | { topic: 'role'; workspaceId: string; userId: string }
+  /** A user is no longer a member. */
+  | { topic: 'departure'; workspaceId: string; userId: string }
+  /** The settings of a workspace. */
+  | { topic: 'workspace'; workspaceId: string }
+  | { topic: 'budget'; workspaceId: string; id: string }
+  | { topic: 'peer'; workspaceId: string; name: string }
+  /** A workspace's own key for a provider. */
+  | { topic: 'provider_key'; workspaceId: string; provider: string }
+  /** The master key of the vault. */
+  | { topic: 'vault' }
+  /** The paywalls of all users, which have one revision. */
+  | { topic: 'paywalls' };
+
+export type Topic = Change['topic'];
+export type ChangeOf<T extends Topic> = Extract<Change, { topic: T }>;
+
+/** Where features learn of changes, whichever daemon makes them. Whatever keeps stored data in memory subscribes to it. */
+export interface Changes {
+  /**
+   * Calls `apply` with each change once it is committed. On the daemon that makes the change, this is before the write
+   * resolves, and the write rejects if `apply` fails.
+   */
+  subscribe<T extends Topic>(topic: T, apply: (change: ChangeOf<T>) => unknown): void;
+}

@@ -1,0 +1,37 @@
+import { budgetHandlers, SpendingBudgets } from '../features/budgets/index.ts';
+import type { EventFeed } from '../features/events/index.ts';
+import type { Workspaces } from '../features/workspaces/index.ts';
+import type { Accounts } from './accounts.ts';
+import type { AppDeps } from './app-deps.ts';
+import type { Feature } from './feature.ts';
+
+interface BudgetFeatures {
+  accounts: Pick<Accounts, 'admission' | 'budgets'>;
+  events: Pick<EventFeed, 'announce'>;
+  workspaces: Workspaces;
+}
+
+/** Limits on what workspaces, keys, users and tags spend. */
+export function createBudgetFeature(
+  { storage, world }: AppDeps,
+  { accounts, events, workspaces }: BudgetFeatures,
+): Feature {
+  const budgets = new SpendingBudgets({
+    store: storage.budgets,
+    changes: storage.changes,
+    rules: accounts.budgets.rules,
+    ledger: storage.ledger,
+    admission: accounts.admission,
+    workspaces,
+    hasKey: async (workspaceId, keyId) => (await storage.keys.byId(workspaceId, keyId)) !== undefined,
+    events,
+    world,
+  });
+  accounts.budgets.onNews = (news) => budgets.noticed(news);
+  return {
+    handlers: budgetHandlers(budgets, () => world.now()),
+    jobs: [(signal, onFailure) => budgets.keepFiring(signal, onFailure)],
+    load: () => budgets.load(),
+    takeOver: async () => budgets.checkAgain(),
+  };
+}

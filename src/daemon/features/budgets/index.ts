@@ -1,0 +1,2 @@
+export { SpendingBudgets } from './budgets.ts';
+export { budgetHandlers } from './handlers.ts';

@@ -1,0 +1,2 @@
+export type { DaemonsStore } from './store.ts';
+export { takeOver } from './take-over.ts';

@@ -1,0 +1,36 @@
+import type { LoginCaller } from '../../handler.ts';
+import type { LoginRecord } from '../workspaces/index.ts';
+
+interface IdleLoginsDeps {
+  revoke: (loginId: string) => void;
+  noteExpiry: (expiry: number) => void;
+  now: () => number;
+}
+
+/** Ends logins that were not used for the time that they may idle. */
+export function createIdleLogins({ revoke, noteExpiry, now }: IdleLoginsDeps) {
+  const watched = new WeakMap<LoginCaller, { usedAt: number; idleMs: number }>();
+  return {
+    watch(
+      caller: LoginCaller,
+      { idleMs, lastUsedAt, createdAt }: Pick<LoginRecord, 'idleMs' | 'lastUsedAt' | 'createdAt'>,
+    ): void {
+      if (idleMs !== null) watched.set(caller, { usedAt: lastUsedAt ?? createdAt, idleMs });
+    },
+
+    /** Notes a use. A login that was idle for too long is revoked, also for streams that run with it. */
+    use(caller: LoginCaller): void {
+      const login = watched.get(caller);
+      if (login === undefined) return;
+      const expiry = login.usedAt + login.idleMs;
+      if (expiry > now()) {
+        login.usedAt = Math.max(login.usedAt, now());
+        return;
+      }
+      noteExpiry(expiry);
+      revoke(caller.loginId);
+    },
+  };
+}
+
+export type IdleLogins = ReturnType<typeof createIdleLogins>;

@@ -1,0 +1,43 @@
+import { databaseUrlProblem } from '../../shared/database-url.ts';
+import { type Config, ConfigInvalid } from '../config/config.ts';
+import type { DatabaseConfig } from '../config/database.ts';
+import { requireFile } from '../storage/sqlite/guard/file-kind.ts';
+import { lockFolder } from '../storage/sqlite/guard/folder-lock.ts';
+import { openSqliteStorage, type SqliteOptions } from '../storage/sqlite/open.ts';
+import type { Storage } from '../storage/storage.ts';
+import { readSecretFile } from './data-folder.ts';
+
+/** Opens the configured database. Rejects as the engines do, or with `DataFolderInUse`, or with `ConfigInvalid` or `FolderUnsafe` for the file with the address. */
+export async function openStorage(
+  { database, dataFolder }: Pick<Config, 'database' | 'dataFolder'>,
+  options: Pick<SqliteOptions, 'now' | 'log' | 'settledEvent'>,
+): Promise<Storage> {
+  if (database === undefined) return openSqliteStorage({ folder: dataFolder, ...options });
+  const url = await urlOf(database);
+  // Loaded only where it is used.
+  const { openPostgresStorage } = await import('../storage/postgres/open.ts');
+  // The folder still has what is not in the database, such as the content of calls.
+  const lock = lockFolder(dataFolder);
+  try {
+    const storage = await openPostgresStorage({ url, ...options });
+    const close = async (): Promise<void> => {
+      await storage.close();
+      lock.release();
+    };
+    return { ...storage, close };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function urlOf(database: DatabaseConfig): Promise<string> {
+  if ('url' in database) return database.url;
+  const { setting: place, urlFile } = database;
+  requireFile(urlFile);
+  const url = await readSecretFile(urlFile);
+  if (url === undefined) throw new ConfigInvalid([{ place, message: `There is no file ${urlFile}.` }]);
+  const problem = databaseUrlProblem(url);
+  if (problem === undefined) return url;
+  throw new ConfigInvalid([{ place, message: `The content of ${urlFile} ${problem}.` }]);
+}

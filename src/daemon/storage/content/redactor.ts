@@ -1,0 +1,93 @@
+import { createContext, Script } from 'node:vm';
+import { withoutPersonalData } from '../../../shared/personal-data.ts';
+import { withoutSecrets } from '../../../shared/redaction.ts';
+import type { RedactionKind, RemovedKind } from '../../../shared/redaction-kinds.ts';
+
+/** What is removed, besides credentials. */
+export interface RedactionRules {
+  kinds: readonly RedactionKind[];
+  /** Regular expressions of the operator. */
+  patterns: readonly string[];
+}
+
+/** Of all patterns on one text, of which each may take exponential time. */
+const patternsMs = 200;
+/** The timeout is wall-clock time, which on a busy machine can pass before a short search even runs. */
+const attempts = 2;
+const removed = (kind: RemovedKind) => `[${kind} removed]`;
+const script = new Script('patterns.reduce((text, pattern) => text.replace(pattern, mark), text)');
+
+/** Removes what must not be kept from a text, and notes what it was. */
+export class Redactor {
+  readonly #rules: RedactionRules;
+  readonly #patterns: RegExp[];
+  readonly #context = createContext({});
+  readonly #onTooSlow: () => void;
+
+  /** `onTooSlow` is called when the patterns take too long for a text, which is then not kept. */
+  constructor(rules: RedactionRules, onTooSlow: () => void) {
+    this.#rules = rules;
+    this.#patterns = rules.patterns.map((pattern) => new RegExp(pattern, 'gu'));
+    this.#onTooSlow = onTooSlow;
+  }
+
+  /** A JSON text stays one. */
+  clean(text: string, secrets: readonly string[], found: Set<RemovedKind>): string {
+    const safe = withoutSecrets(text, secrets);
+    if (safe !== text) found.add('credential');
+    const clean = this.#personal(safe, found);
+    if (clean === safe || !isJson(safe) || isJson(clean)) return clean;
+    // A number was replaced by words.
+    return JSON.stringify(this.#deep(JSON.parse(safe), found));
+  }
+
+  #deep(value: unknown, found: Set<RemovedKind>): unknown {
+    if (typeof value === 'string') return this.#personal(value, found);
+    if (typeof value === 'number') {
+      const text = this.#personal(String(value), found);
+      return text === String(value) ? value : text;
+    }
+    if (Array.isArray(value)) return value.map((element) => this.#deep(element, found));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, member]) => [this.#personal(name, found), this.#deep(member, found)]),
+    );
+  }
+
+  #personal(text: string, found: Set<RemovedKind>): string {
+    const clean = withoutPersonalData(text, this.#rules.kinds, (kind) => found.add(kind));
+    return this.#withoutPatterns(clean, found);
+  }
+
+  #withoutPatterns(text: string, found: Set<RemovedKind>): string {
+    if (this.#patterns.length === 0) return text;
+    const clean = this.#replaced(text, attempts);
+    if (clean === undefined) {
+      this.#onTooSlow();
+      found.add('unchecked');
+      return removed('unchecked');
+    }
+    if (clean !== text) found.add('pattern');
+    return clean;
+  }
+
+  #replaced(text: string, attemptsLeft: number): string | undefined {
+    try {
+      Object.assign(this.#context, { patterns: this.#patterns, text, mark: removed('pattern') });
+      return script.runInContext(this.#context, { timeout: patternsMs }) as string;
+    } catch {
+      return attemptsLeft > 1 ? this.#replaced(text, attemptsLeft - 1) : undefined;
+    } finally {
+      Object.assign(this.#context, { text: undefined });
+    }
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

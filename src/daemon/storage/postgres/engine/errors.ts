@@ -1,0 +1,31 @@
+import type { ServerFailure } from './messages.ts';
+
+/** The SQLSTATE of a connection that was lost. */
+export const connectionLost = '08006';
+
+/** A failure of a statement, or of the connection. */
+export class PostgresError extends Error {
+  /** SQLSTATE, such as `23505`. */
+  readonly code: string;
+
+  constructor({ code, message }: ServerFailure) {
+    super(message);
+    this.name = 'PostgresError';
+    this.code = code;
+  }
+}
+
+/** The SQLSTATE of a failure; undefined for other errors. */
+export function postgresCode(error: unknown): string | undefined {
+  return error instanceof PostgresError ? error.code : undefined;
+}
+
+/** Whether the connection was lost: by the network, or because the server stops or starts. */
+export function isConnectionLost(code: string | undefined): boolean {
+  return /^(08|57P0[1-5])/.test(code ?? '');
+}
+
+/** Whether a transaction can succeed if it is run again: it collided with another one, or waited too long for it. */
+export function isCollision(code: string | undefined): boolean {
+  return code === '40001' || code === '40P01' || code === '55P03';
+}

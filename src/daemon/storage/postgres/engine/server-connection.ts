@@ -1,0 +1,126 @@
+import pg from 'pg';
+import { connectionLost } from './errors.ts';
+import type { FromServer, ServerChannel, ServerFailure, Step, ToServer } from './messages.ts';
+import { PreparedStatements, ScriptQuery, StepsQuery, type WireConnection } from './wire-queries.ts';
+
+export interface ConnectionOptions {
+  url: string;
+  /** Shown in `pg_stat_activity`. */
+  name: string;
+  /** Settings of the session, such as `statement_timeout`. */
+  settings: Readonly<Record<string, string | number>>;
+  /** The connection counts as lost if an answer takes longer than this. */
+  answerMs: number;
+}
+
+/** Serves the messages of one thread over one connection, which `connect` opens, also after it was lost. */
+export function serveConnection({ port, answers }: ServerChannel, options: ConnectionOptions): void {
+  const counter = new Int32Array(answers);
+  let session: Session | undefined;
+  let previous: Promise<void> = Promise.resolve();
+
+  const answer = async (message: ToServer): Promise<FromServer> => {
+    if ('connect' in message) {
+      session?.destroy();
+      session = undefined;
+      try {
+        session = await Session.open(options);
+        return { results: [], inTransaction: false };
+      } catch (error) {
+        return { results: [], failure: connectFailure(error), inTransaction: false };
+      }
+    }
+    const failure = { code: connectionLost, message: 'the connection is not open' };
+    return (await session?.run(message)) ?? { results: [], failure, inTransaction: false };
+  };
+
+  port.on('message', (message: ToServer) => {
+    previous = previous.then(async () => {
+      port.postMessage(await answer(message));
+      Atomics.add(counter, 0, 1);
+      Atomics.notify(counter, 0);
+    });
+  });
+  port.on('close', () => session?.close());
+}
+
+/** An error of the server has its SQLSTATE, one of the system a name such as `ECONNREFUSED`. */
+function connectFailure(error: unknown): ServerFailure {
+  const { code = connectionLost, message } = error as { code?: string; message: string };
+  const isSqlState = /^[0-9A-Z]{5}$/.test(code);
+  return { code: isSqlState ? code : connectionLost, message: isSqlState ? message : `${message || code}` };
+}
+
+class Session {
+  readonly #client: pg.Client;
+  readonly #wire: WireConnection;
+  readonly #answerMs: number;
+  readonly #prepared = new PreparedStatements();
+  #lost: ServerFailure | undefined;
+  #onReady: (() => void) | undefined;
+  #status = 'I';
+
+  static async open({ url, name, settings, answerMs }: ConnectionOptions): Promise<Session> {
+    const client = new pg.Client({
+      connectionString: url,
+      application_name: name,
+      connectionTimeoutMillis: 3000,
+      keepAlive: true,
+      options: Object.entries(settings)
+        .map(([setting, value]) => `-c ${setting}=${String(value).replace(/[\\ ]/g, '\\$&')}`)
+        .join(' '),
+    });
+    const session = new Session(client, answerMs);
+    await client.connect();
+    return session;
+  }
+
+  constructor(client: pg.Client, answerMs: number) {
+    this.#client = client;
+    this.#answerMs = answerMs;
+    this.#wire = (client as unknown as { connection: WireConnection }).connection;
+    this.#wire.on('readyForQuery', ({ status }) => {
+      this.#status = status;
+      this.#onReady?.();
+    });
+    client.on('error', (error) => this.#lose(error.message));
+    client.on('end', () => this.#lose('the server closed the connection'));
+  }
+
+  async run(message: { steps: readonly Step[] } | { script: string }): Promise<FromServer> {
+    const query =
+      'steps' in message ? new StepsQuery(message.steps, this.#prepared) : new ScriptQuery(message.script);
+    if (!this.#lost) {
+      const timer = setTimeout(() => this.#lose('the server does not answer'), this.#answerMs);
+      await new Promise<void>((resolve) => {
+        this.#onReady = resolve;
+        this.#client.query(query as unknown as pg.Submittable);
+      });
+      clearTimeout(timer);
+      this.#onReady = undefined;
+    }
+    const failure = this.#lost ?? query.failure;
+    return {
+      results: query.results,
+      ...(failure && { failure }),
+      inTransaction: !this.#lost && this.#status !== 'I',
+    };
+  }
+
+  close(): void {
+    this.#client.end().catch(() => {});
+  }
+
+  /** Without a goodbye, which would wait for the server. */
+  destroy(): void {
+    this.#client.removeAllListeners();
+    this.#client.on('error', () => {});
+    this.#wire.stream.destroy();
+  }
+
+  #lose(message: string): void {
+    this.#lost ??= { code: connectionLost, message };
+    this.destroy();
+    this.#onReady?.();
+  }
+}

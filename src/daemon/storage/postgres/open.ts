@@ -1,0 +1,145 @@
+import { withoutPassword } from '../../../shared/database-url.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import type { NewEvent } from '../../features/events/index.ts';
+import type { UsageRecord } from '../../features/metering/index.ts';
+import type { Log } from '../../log.ts';
+import { LocalChanges } from '../local-changes.ts';
+import { announcing } from '../sqlite/announced-writes.ts';
+import { DatabaseUnusable, DataNeedsRepair } from '../sqlite/engine/errors.ts';
+import { Reader } from '../sqlite/engine/reader.ts';
+import { Writer } from '../sqlite/engine/writer.ts';
+import type { LongReads } from '../sqlite/long-reads.ts';
+import { runCheck } from '../sqlite/run-check.ts';
+import type { WriteCommands } from '../sqlite/write-commands.ts';
+import type { ServerFacts, Storage } from '../storage.ts';
+import { createStores } from './create-stores.ts';
+import { postgresCode } from './engine/errors.ts';
+import { migrate, type Query } from './migrate.ts';
+import { migrations } from './migrations/index.ts';
+import { RemoteStores } from './remote-stores.ts';
+import { type Role, Server, startThread } from './server.ts';
+import { readServerFacts } from './server-facts.ts';
+
+export interface PostgresOptions {
+  /** `postgres://USER@HOST/DATABASE` */
+  url: string;
+  /** Wall clock, milliseconds since 1970. */
+  now: () => number;
+  log: Log;
+  /** Derives the event of a settled call, which is not stored twice. */
+  settledEvent: (call: UsageRecord) => NewEvent;
+}
+
+/** Threads that run the methods of stores. */
+const storesThreads = 2;
+/** The parts of a check; the server checks references itself, and its pages if it has checksums. */
+const checkedParts = ['balances', 'holds', 'spending', 'chain'];
+
+/**
+ * Opens the database of a PostgreSQL server for this process alone, creating or migrating its schema as needed. Rejects with
+ * `DatabaseUnusable`, `UnsupportedServer`, `UnsupportedSchema` or `DataNeedsRepair`.
+ */
+export async function openPostgresStorage(options: PostgresOptions): Promise<Storage> {
+  const { url, now, log, settledEvent } = options;
+  const fatalListeners: ((reason: Error) => void)[] = [];
+  const onFatal = (reason: Error) => {
+    for (const listener of fatalListeners) listener(reason);
+  };
+  const server = new Server(url, onFatal);
+  let facts: ServerFacts;
+  try {
+    facts = await prepareSchema(server, url);
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+  const start = (script: Parameters<typeof startThread>[0], role: Role, data = {}) =>
+    startThread(script, { ...data, channel: server.channel(role) });
+  const worker = start('postgres-writer', 'writes', { at: now() });
+  const where = `The database at ${withoutPassword(url)}`;
+  const writer = new Writer<WriteCommands>({ now, log, worker });
+  try {
+    await writer.open(where);
+  } catch (error) {
+    writer.refuseWrites('the database could not be opened');
+    await writer.close();
+    await server.close();
+    if (!(error instanceof DataNeedsRepair)) throw error;
+    const remedy = 'Keep a dump of the database, then restore an earlier one.';
+    throw new DataNeedsRepair(where, error.problem, { remedy, cause: error });
+  }
+  const changes = new LocalChanges();
+  const readerOf = (role: Role) => new Reader<LongReads>(() => start('postgres-reader', role));
+  const services = {
+    writer: announcing(writer, changes),
+    reader: readerOf('longReads'),
+    checker: readerOf('checks'),
+  };
+  const workers = Array.from({ length: storesThreads }, () => start('postgres-stores', 'reads'));
+  const remote = new RemoteStores(workers, services, onFatal);
+  let closed: Promise<void> | undefined;
+  const close = async () => {
+    await Promise.all([services.reader.close(), services.checker.close(), remote.close()]);
+    await writer.close();
+    await server.close();
+  };
+  return {
+    ...(await createStores(remote, services, settledEvent)),
+    server: facts,
+    changes,
+    backups: {
+      make: async () => {
+        throw new ApiError('invalid_request', {
+          message:
+            'the database is on a PostgreSQL server; back it up with pg_dump, or by archiving its log (docs/postgresql.md)',
+        });
+      },
+    },
+    noteTime: (at) => void writer.write('engine.touch', at).catch(() => {}),
+    writesWaiting: () => writer.pending,
+    state: () => ({ writable: writer.problem === undefined, reason: writer.problem }),
+    // The server's operator watches its disk; a full one fails writes until there is space again.
+    isDiskFull: () => false,
+    onFatal: (listener) => {
+      fatalListeners.push(listener);
+      writer.onFatal(listener);
+    },
+    check: () => runCheck(checkedParts, { checker: services.checker, writer, now, log }),
+    // The server recovers its files itself, and the balances were compared at the start.
+    checkIfDue: async () => undefined,
+    close: () => {
+      closed ??= close();
+      return closed;
+    },
+  };
+}
+
+async function prepareSchema(server: Server, url: string): Promise<ServerFacts> {
+  const control = server.control();
+  const query: Query = (sql, params) => control.query(sql, params);
+  try {
+    await control.connect();
+    const schemaVersion = await migrate(query, migrations);
+    return { ...(await readServerFacts(query, url)), schemaVersion };
+  } catch (error) {
+    const code = postgresCode(error);
+    if (code === undefined) throw error;
+    const { message } = error as Error;
+    throw new DatabaseUnusable(`${withoutPassword(url)}: ${message}.\n${remedyFor(code, message)}`, {
+      cause: error,
+    });
+  } finally {
+    control.close();
+  }
+}
+
+function remedyFor(code: string, message: string): string {
+  if (code.startsWith('28') || message.includes('password'))
+    return 'Check the user and the password of the address, and pg_hba.conf on the server.';
+  if (code === '3D000') return 'Create the database with createdb, or name another one in the address.';
+  if (code === '42501') return 'Make its user the owner of the database, or grant it CREATE on the database.';
+  if (code === '53300') return 'The server has no free connection; a daemon needs up to seven.';
+  if (code === '57P03') return 'The server is starting or stopping; try again.';
+  if (code === '25006') return 'The server accepts no writes; use the primary server.';
+  return 'Check that the server runs and that the address is right.';
+}

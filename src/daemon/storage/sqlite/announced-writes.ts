@@ -1,0 +1,67 @@
+import type { Change } from '../../changes.ts';
+import type { LocalChanges } from '../local-changes.ts';
+import type { Writer } from './engine/writer.ts';
+import type { WriteCommands } from './write-commands.ts';
+
+type ChangesOf = {
+  [N in keyof WriteCommands]?: (
+    data: Parameters<WriteCommands[N]>[0],
+    result: ReturnType<WriteCommands[N]>,
+  ) => readonly Change[];
+};
+
+const none: readonly Change[] = [];
+const ended = (id: string): Change => ({ topic: 'revocation', id });
+
+/** The writes that change what daemons keep in memory. */
+const changesOf: ChangesOf = {
+  'keys.revoke': (_, ids) => ids.map(ended),
+  'keys.setLimits': ({ workspaceId, keyId }) => [{ topic: 'key', workspaceId, keyId }],
+  'keys.setDefaults': ({ workspaceId, keyId }) => [{ topic: 'key', workspaceId, keyId }],
+  'tokens.revoke': (_, ids) => ids.map(ended),
+  'people.revokeLogin': ({ loginId }, isRevoked) => (isRevoked ? [ended(loginId)] : none),
+  'workspaces.replaceLogin': (_, ids) => ids.map(ended),
+  'people.changeWorkspace': ({ workspaceId }) => [{ topic: 'workspace', workspaceId }],
+  'people.setRole': ({ workspaceId, userId }) => [{ topic: 'role', workspaceId, userId }],
+  'people.removeMember': ({ workspaceId, userId }, outcome) =>
+    outcome === 'done' ? [{ topic: 'departure', workspaceId, userId }] : none,
+  'profile.remove': ({ userId }, removed) =>
+    typeof removed === 'object' && 'credentials' in removed
+      ? [
+          ...removed.credentials.map(ended),
+          ...removed.workspaces.map((workspaceId): Change => ({ topic: 'departure', workspaceId, userId })),
+          { topic: 'paywalls' },
+        ]
+      : none,
+  'budgets.put': ({ budget: { workspaceId, id } }) => [{ topic: 'budget', workspaceId, id }],
+  'budgets.remove': ({ workspaceId, id }) => [{ topic: 'budget', workspaceId, id }],
+  'peers.put': ({ settings: { workspaceId, name } }) => [{ topic: 'peer', workspaceId, name }],
+  'peers.remove': ({ workspaceId, name }) => [{ topic: 'peer', workspaceId, name }],
+  'providerKeys.put': ({ record: { workspaceId, provider } }) => [
+    { topic: 'provider_key', workspaceId, provider },
+  ],
+  'providerKeys.delete': ({ workspaceId, provider }) => [{ topic: 'provider_key', workspaceId, provider }],
+  'vault.addMaster': () => [{ topic: 'vault' }],
+  'vault.rotate': () => [{ topic: 'vault' }],
+  'paywalls.insert': () => [{ topic: 'paywalls' }],
+  'paywalls.replace': () => [{ topic: 'paywalls' }],
+};
+
+/** Announces what writes have changed before they resolve. */
+export function announcing(
+  writer: Pick<Writer<WriteCommands>, 'write' | 'replace'>,
+  changes: Pick<LocalChanges, 'announce'>,
+): Pick<Writer<WriteCommands>, 'write' | 'replace'> {
+  return {
+    write(name, data, options) {
+      const written = writer.write(name, data, options);
+      const changed = changesOf[name];
+      if (changed === undefined) return written;
+      return written.then(async (result) => {
+        await changes.announce(changed(data as never, result as never));
+        return result;
+      });
+    },
+    replace: (waiting, name, data) => writer.replace(waiting, name, data),
+  };
+}

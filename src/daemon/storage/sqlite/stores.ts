@@ -1,0 +1,69 @@
+import type { NewEvent } from '../../features/events/index.ts';
+import type { UsageRecord } from '../../features/metering/index.ts';
+import { agentsStore } from './agents/store.ts';
+import { alertsStore } from './alerts/store.ts';
+import { autopilotsStore } from './autopilots/store.ts';
+import { budgetsStore } from './budgets/store.ts';
+import { cacheStore } from './cache/store.ts';
+import { daemonsStore } from './daemons/store.ts';
+import { decisionsStore } from './decisions/store.ts';
+import type { StoreContext } from './engine/store-context.ts';
+import { eventsStore } from './events/store.ts';
+import { idempotencyStore } from './idempotency/store.ts';
+import { keysStore } from './keys/store.ts';
+import type { LongReads } from './long-reads.ts';
+import { ledgerStore } from './metering/ledger-store.ts';
+import { meteringStore } from './metering/store.ts';
+import { challengesStore } from './payment-required/store.ts';
+import { paywallsStore } from './paywalls/store.ts';
+import { peersStore } from './peers/store.ts';
+import { profileStore } from './profile/store.ts';
+import { backgroundStore } from './responses/background-store.ts';
+import { responsesStore } from './responses/store.ts';
+import { shoutsStore } from './shouts/store.ts';
+import { threadsStore } from './threads/store.ts';
+import { tokensStore } from './tokens/store.ts';
+import { tracesStore } from './traces/store.ts';
+import { providerKeysStore, vaultStore } from './vault/store.ts';
+import { walletStore } from './wallet/store.ts';
+import { whispersStore } from './whispers/store.ts';
+import { peopleStore } from './workspaces/people-store.ts';
+import { workspacesStore } from './workspaces/store.ts';
+import type { WriteCommands } from './write-commands.ts';
+
+/** The context of the stores, with all writes and reads. */
+export type StoresContext = StoreContext<WriteCommands, LongReads>;
+
+/** The stores of all features over one connection, one writer and one reader. `settledEvent` derives the event of a settled call. */
+export function stores(context: StoresContext, settledEvent: (call: UsageRecord) => NewEvent) {
+  return {
+    keys: keysStore(context),
+    workspaces: workspacesStore(context),
+    people: peopleStore(context),
+    tokens: tokensStore(context),
+    profile: profileStore(context),
+    whispers: whispersStore(context),
+    shouts: shoutsStore(context),
+    agents: agentsStore(context),
+    alerts: alertsStore(context),
+    autopilots: autopilotsStore(context),
+    budgets: budgetsStore(context),
+    decisions: decisionsStore(context),
+    metering: meteringStore(context),
+    ledger: ledgerStore(context),
+    responses: responsesStore(context),
+    background: backgroundStore(context),
+    threads: threadsStore(context),
+    idempotency: idempotencyStore(context),
+    cache: cacheStore(context),
+    events: eventsStore(context, settledEvent),
+    traces: tracesStore(context),
+    vault: vaultStore(context),
+    providerKeys: providerKeysStore(context),
+    wallets: walletStore(context),
+    paywalls: paywallsStore(context),
+    challenges: challengesStore(context),
+    peers: peersStore(context),
+    daemons: daemonsStore(context),
+  };
+}

@@ -1,0 +1,155 @@
+import type { Connection } from '../engine/connection.ts';
+import { indexKinds } from '../metering/index-kinds.ts';
+import { foldedTo } from '../metering/usage-totals.ts';
+import type { Conditions, Driver, Looked } from './call-conditions.ts';
+
+/** Calls that are looked at between two looks at the clock. */
+const sliceCalls = 1_000;
+
+/** The position of a call in the list. */
+export interface Position {
+  completedAt: number;
+  number: number;
+}
+
+export interface ScanRange {
+  workspace: number;
+  since: number;
+  until: number;
+  after: Position | undefined;
+}
+
+interface ScanOptions extends Looked {
+  range: ScanRange;
+  /** SELECT terms of what is read of each match, besides its position. */
+  columns?: string;
+  /** Stops at so many matches. */
+  limit: number;
+  deadlineMs: number;
+  now: () => number;
+}
+
+interface Scanned<Row> {
+  /** Newest first; more than `limit` of them, perhaps. */
+  found: (Position & Row)[];
+  /** How many calls were looked at. */
+  scanned: number;
+  /** The last call that was looked at, if time was up before there were enough. */
+  end: Position | undefined;
+}
+
+/** Looks at the calls of lists, slice by slice and newest first, until there are enough matches or time is up. */
+export function scanCalls<Row = unknown>(
+  database: Connection,
+  { conditions, drivers, range, columns = '', limit, deadlineMs, now }: ScanOptions,
+): Scanned<Row> {
+  const started = now();
+  const reads = { conditions, columns: `calls.completed_at AS completedAt, calls.number${columns}` };
+  const unfolded = unfoldedCalls<Row>(database, reads, range);
+  const found: (Position & Row)[] = [];
+  let scanned = 0;
+  let position = range.after;
+  for (const driver of drivers) {
+    const slices = slicesOf(database, driver, range);
+    for (;;) {
+      const slice = slices(position);
+      scanned += slice.length;
+      found.push(...matchesIn<Row>(database, reads, slice));
+      position = slice.at(-1) ?? position;
+      if (slice.length < sliceCalls || found.length >= limit) break;
+      if (now() - started > deadlineMs && position) {
+        const end = position;
+        const newer = unfolded.filter((call) => compare(call, end) <= 0);
+        return { found: [...newer, ...found].sort(compare), scanned, end };
+      }
+    }
+    if (found.length >= limit) break;
+    // The next list begins before the times of this one.
+    position = earliest(position, { completedAt: driver.from, number: Number.MIN_SAFE_INTEGER });
+  }
+  return {
+    found: [...unfolded, ...found].sort(compare),
+    scanned: scanned + unfolded.length,
+    end: undefined,
+  };
+}
+
+/** Newest first. */
+export function compare(one: Position, other: Position): number {
+  return other.completedAt - one.completedAt || other.number - one.number;
+}
+
+function earliest(one: Position | undefined, other: Position): Position {
+  return one && compare(one, other) > 0 ? one : other;
+}
+
+/** Returns a function that reads the next calls of a list after a position. */
+export function slicesOf(
+  database: Connection,
+  { kind, values, from }: Driver,
+  { workspace, since: rangeSince, until }: Omit<ScanRange, 'after'>,
+): (position: Position | undefined) => Position[] {
+  const read = database.prepare<[object], Position>(
+    `SELECT completed_at AS completedAt, number FROM call_index
+     WHERE workspace = @workspace AND kind = ${indexKinds[kind]} AND value = @value
+       AND completed_at >= @since AND completed_at < @until AND (completed_at, number) < (@at, @number)
+     ORDER BY completed_at DESC, number DESC LIMIT ${sliceCalls}`,
+  );
+  const since = Math.max(rangeSince, from);
+  return (position) => {
+    const at = position?.completedAt ?? Number.MAX_SAFE_INTEGER;
+    const after = { workspace, since, until, at, number: position?.number ?? 0 };
+    const [only] = values;
+    if (values.length === 1) return read.all({ ...after, value: only });
+    // A call with several tags is in several lists.
+    const isOther = (call: Position, index: number, all: readonly Position[]) =>
+      call.number !== all[index - 1]?.number;
+    return values
+      .flatMap((value) => read.all({ ...after, value }))
+      .sort(compare)
+      .filter(isOther)
+      .slice(0, sliceCalls);
+  };
+}
+
+interface CallReads {
+  conditions: Conditions;
+  columns: string;
+}
+
+export function matchesIn<Row>(
+  database: Connection,
+  { conditions: { sql, values }, columns }: CallReads,
+  slice: readonly Position[],
+): (Position & Row)[] {
+  if (slice.length === 0) return [];
+  return database
+    .prepare<[object], Position & Row>(
+      `SELECT ${columns} FROM json_each(@numbers) AS slice
+       CROSS JOIN calls WHERE calls.number = CAST(slice.value AS bigint) AND ${sql}`,
+    )
+    .all({ ...values, numbers: JSON.stringify(slice.map(({ number }) => number)) })
+    .sort(compare);
+}
+
+export function unfoldedCalls<Row>(
+  database: Connection,
+  { conditions: { sql, values }, columns }: CallReads,
+  { workspace, since, until, after }: ScanRange,
+): (Position & Row)[] {
+  return database
+    .prepare<[object], Position & Row>(
+      `SELECT ${columns} FROM calls
+       WHERE number > @foldedTo AND +workspace = @workspace AND completed_at >= @since AND completed_at < @until
+         AND (completed_at, number) < (@at, @number) AND ${sql}`,
+    )
+    .all({
+      ...values,
+      workspace,
+      since,
+      until,
+      foldedTo: foldedTo(database),
+      at: after?.completedAt ?? Number.MAX_SAFE_INTEGER,
+      number: after?.number ?? 0,
+    });
+}

@@ -1,0 +1,23 @@
+import { getCompileCacheDir } from 'node:module';
+import { dirname } from 'node:path';
+import { Worker, type WorkerOptions } from 'node:worker_threads';
+
+/**
+ * Starts the script of a thread that lies beside `module`, the URL of a module: both are TypeScript in the sources and JavaScript
+ * in a build.
+ */
+export function startScript(script: string, module: string, options: WorkerOptions): Worker {
+  const extension = module.endsWith('.ts') ? '.ts' : '.js';
+  return new Worker(new URL(`./${script}${extension}`, module), {
+    name: `gateway-${script}`,
+    env: threadEnvironment(),
+    ...options,
+  });
+}
+
+/** The environment of a thread, which uses the compile cache only if its environment names it. */
+function threadEnvironment(): NodeJS.ProcessEnv {
+  // Node appends a folder of its version to the one that is configured.
+  const folder = getCompileCacheDir();
+  return { ...process.env, ...(folder !== undefined && { NODE_COMPILE_CACHE: dirname(folder) }) };
+}

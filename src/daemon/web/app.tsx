@@ -1,0 +1,94 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentType } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { onAlerts } from './data/alert-notices.ts';
+import { addScreenKeys } from './data/go-keys.ts';
+import { addKeys } from './data/keys.ts';
+import { login } from './data/login.ts';
+import { hrefOf, navigate, route } from './data/route.ts';
+import { isSigningIn } from './data/sign-in.ts';
+import { ConnectionBanner } from './parts/connection-banner.tsx';
+import { Navigation } from './parts/navigation.tsx';
+import { ProblemBox } from './parts/problem.tsx';
+import { Toasts, toast } from './parts/toast.tsx';
+import { type Screen, screens } from './screens/index.ts';
+import { SignIn } from './screens/sign-in/sign-in.tsx';
+
+/** What is opened over a screen by a key. */
+interface OverlayProps {
+  screens: readonly Screen[];
+  onClose: () => void;
+}
+
+/** The whole page: where one signs in, or the screen that the address names. */
+export function App() {
+  if (login.value === 'unknown') return null;
+  // A link may be that of someone else.
+  if (login.value === undefined || isSigningIn.value) return <SignIn />;
+  const { secret, workspace } = login.value;
+  // Nothing of one workspace stays on the page for another.
+  return <SignedIn key={`${secret} ${workspace}`} />;
+}
+
+function SignedIn() {
+  const opened = useSignal<ComponentType<OverlayProps> | undefined>(undefined);
+  useEffect(() => addScreenKeys(screens), []);
+  const open = async (load: () => Promise<ComponentType<OverlayProps>>) => {
+    const loaded = await load();
+    opened.value = loaded;
+  };
+  const openHelp = () => void open(async () => (await import('./parts/key-help.tsx')).KeyHelp);
+  useEffect(() =>
+    addKeys({
+      'Ctrl-k': () => void open(async () => (await import('./parts/palette.tsx')).Palette),
+      '?': openHelp,
+    }),
+  );
+  useEffect(() => onAlerts(toast), []);
+  const Overlay = opened.value;
+  const { screen: name } = route.value;
+  const screen = screens.find((one) => one.name === name);
+  useEffect(() => {
+    if (screen === undefined) navigate(hrefOf(screens[0]?.name ?? ''), { replace: true });
+    else document.title = `${screen.title} · Gateway`;
+  }, [screen]);
+  return (
+    <div class="page">
+      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
+        Skip to the content
+      </button>
+      <Navigation screens={screens} current={name} onHelp={openHelp} />
+      <main id="main" tabIndex={-1}>
+        <ConnectionBanner />
+        {screen && <LoadedScreen key={screen.name} screen={screen} />}
+      </main>
+      {Overlay && (
+        <Overlay
+          screens={screens}
+          onClose={() => {
+            opened.value = undefined;
+          }}
+        />
+      )}
+      <Toasts />
+    </div>
+  );
+}
+
+function LoadedScreen({ screen }: { screen: Screen }) {
+  const content = useSignal<ComponentType | undefined>(undefined);
+  const failure = useSignal<unknown>(undefined);
+  useEffect(() => {
+    screen.load().then(
+      (loaded) => {
+        content.value = loaded;
+      },
+      (error) => {
+        failure.value = error;
+      },
+    );
+  }, [screen, content, failure]);
+  if (failure.value !== undefined) return <ProblemBox error={failure.value} />;
+  const Content = content.value;
+  return Content ? <Content /> : null;
+}

@@ -1,0 +1,10 @@
+import { render } from 'preact';
+import { App } from './app.tsx';
+import { followEvents } from './data/live.ts';
+import { followChanges } from './data/live-queries.ts';
+import { watchSignInLinks } from './data/sign-in.ts';
+
+watchSignInLinks();
+followEvents();
+followChanges();
+render(<App />, document.getElementById('app') as HTMLElement);

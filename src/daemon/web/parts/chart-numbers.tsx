@@ -1,0 +1,49 @@
+import { useSignal } from '@preact/signals';
+import type { ChartData } from './chart-data.ts';
+
+/** The numbers of a chart as a table, made when it is opened. */
+export function ChartNumbers({ title, data }: { title: string; data: ChartData }) {
+  const isOpen = useSignal(false);
+  return (
+    <details
+      class="numbers"
+      onToggle={(event) => {
+        isOpen.value = event.currentTarget.open;
+      }}
+    >
+      <summary>Numbers</summary>
+      {isOpen.value && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keys.
+        <section class="scroll" tabIndex={0} aria-label={`${title}: numbers`}>
+          <table class="data">
+            <thead>
+              <tr>
+                <th scope="col">Time</th>
+                {data.series.map(({ label }) => (
+                  <th key={label} scope="col" class="number">
+                    {label}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {data.buckets.map(({ start, label }, bucket) => (
+                <tr key={start}>
+                  <th scope="row">{label}</th>
+                  {data.series.map(({ label: name, values }) => {
+                    const value = values[bucket];
+                    return (
+                      <td key={name} class="number">
+                        {value === null || value === undefined ? '–' : data.format(value)}
+                      </td>
+                    );
+                  })}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+    </details>
+  );
+}

@@ -1,0 +1,26 @@
+/** What a form asks for. */
+export interface Field<N extends string> {
+  name: N;
+  label: string;
+  kind?: 'text' | 'amount' | 'number' | 'choice' | 'check' | 'checks' | 'lines' | 'time' | 'secret';
+  value?: string;
+  hint?: string;
+  placeholder?: string;
+  isRequired?: boolean;
+  isFixed?: boolean;
+  maxLength?: number;
+  /** Of a choice, and of several check boxes. */
+  options?: readonly { value: string; title: string; hint?: string }[];
+  /** As the API names it in errors, if that is another name: `spend_cap.usd`. */
+  param?: string;
+  /** Shares its line with the next field. */
+  isHalf?: boolean;
+}
+
+/** The lines of a text that are not empty. */
+export function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}

@@ -1,0 +1,28 @@
+interface SelectProps<T extends string> {
+  label: string;
+  options: readonly { value: T; title: string; isDisabled?: boolean }[];
+  value: T;
+  onChange(value: T): void;
+}
+
+/** One of several, with its label before it. */
+export function Select<T extends string>({ label, options, value, onChange }: SelectProps<T>) {
+  return (
+    <label class="select">
+      <span class="quiet">{label}</span>{' '}
+      <select
+        value={value}
+        onChange={(event) => {
+          const chosen = options.find((option) => option.value === event.currentTarget.value);
+          if (chosen) onChange(chosen.value);
+        }}
+      >
+        {options.map((option) => (
+          <option key={option.value} value={option.value} disabled={option.isDisabled ?? false}>
+            {option.title}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,111 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { isNarrow } from '../data/narrow.ts';
+
+export interface TableColumn<Row> {
+  name: string;
+  /** The class of its cells; `number` aligns to the right. */
+  kind?: string;
+  show: (row: Row) => ComponentChildren;
+}
+
+interface TableProps<Row> {
+  label: string;
+  columns: readonly TableColumn<Row>[];
+  rows: readonly Row[];
+  keyOf: (row: Row) => string;
+  /** The key of the row that the keyboard is on. */
+  selected?: string | undefined;
+  open?: (row: Row) => void;
+  /** Whether there are further rows, which `onEnd` loads. */
+  hasMore: boolean;
+  onEnd: () => void;
+}
+
+const rowHeights = { wide: 30, narrow: 50 };
+/** Rows beyond those that are visible. */
+const spare = 12;
+
+/** A table of many rows, of which only the visible ones are elements. */
+export function Table<Row>(props: TableProps<Row>) {
+  const { label, columns, rows, keyOf, selected, open, hasMore, onEnd } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const top = useSignal(0);
+  const height = useSignal(800);
+  const rowHeight = isNarrow.value ? rowHeights.narrow : rowHeights.wide;
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const observer = new ResizeObserver(() => {
+      height.value = element.clientHeight;
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [height]);
+  const first = Math.max(0, Math.floor(top.value / rowHeight) - spare);
+  const end = Math.min(rows.length, Math.ceil((top.value + height.value) / rowHeight) + spare);
+  useEffect(() => {
+    if (hasMore && end >= rows.length) onEnd();
+  }, [hasMore, end, rows.length, onEnd]);
+  useEffect(() => {
+    const at = rows.findIndex((row) => keyOf(row) === selected);
+    const element = box.current;
+    if (at < 0 || !element) return;
+    const [from, to] = [at * rowHeight, (at + 2) * rowHeight];
+    if (from < element.scrollTop) element.scrollTop = from;
+    else if (to > element.scrollTop + element.clientHeight) element.scrollTop = to - element.clientHeight;
+  }, [selected, rows, keyOf, rowHeight]);
+  return (
+    <section
+      class="table-box"
+      ref={box}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keys.
+      tabIndex={0}
+      aria-label={label}
+      onScroll={(event) => {
+        top.value = event.currentTarget.scrollTop;
+      }}
+    >
+      <table aria-rowcount={hasMore ? -1 : rows.length + 1}>
+        <thead>
+          <tr>
+            {columns.map(({ name, kind }) => (
+              <th key={name} scope="col" class={kind}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          <Space height={first * rowHeight} />
+          {rows.slice(first, end).map((row, at) => (
+            <tr
+              key={keyOf(row)}
+              aria-rowindex={first + at + 2}
+              aria-selected={keyOf(row) === selected || undefined}
+              style={{ height: `${rowHeight}px` }}
+              onClick={(event) => {
+                // Links and selected text work as usual.
+                if (event.target instanceof Element && event.target.closest('a, button, input, label'))
+                  return;
+                if (getSelection()?.toString() === '') open?.(row);
+              }}
+            >
+              {columns.map(({ name, kind, show }) => (
+                <td key={name} class={kind}>
+                  {show(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+          <Space height={(rows.length - end) * rowHeight} />
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Space({ height }: { height: number }) {
+  return height > 0 ? <tr class="space" style={{ height: `${height}px` }} /> : null;
+}

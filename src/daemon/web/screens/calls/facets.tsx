@@ -1,0 +1,58 @@
+import { selects, toggled } from '../../data/calls-query.ts';
+import { getTraceFacets } from '../../data/endpoints.ts';
+import { useKeyNames } from '../../data/key-names.ts';
+import { isNarrow } from '../../data/narrow.ts';
+import { useQuery } from '../../data/query.ts';
+import { setQuery } from '../../data/route.ts';
+import { countText } from '../../parts/format.ts';
+import { filters } from './call-list.ts';
+
+const shownMax = 8;
+
+/** The values of filters, in the words of the query. */
+const facets = [
+  ['status', 'Status'],
+  ['error', 'Error'],
+  ['model', 'Model'],
+  ['provider', 'Provider'],
+  ['key', 'Key'],
+  ['client', 'Client'],
+] as const;
+
+/** How many calls have each status, model, …; a click filters by it. */
+export function Facets({ query }: { query: string }) {
+  const { data, isStale } = useQuery(getTraceFacets, { query: filters.value });
+  const nameOf = useKeyNames();
+  const groups = facets.map(([word, title]) => {
+    const values = data?.facets[word].values ?? [];
+    if (values.length === 0) return null;
+    const isPartial = data?.facets[word].is_partial;
+    return (
+      <fieldset key={word}>
+        <legend title={isPartial ? `Counted since ${data?.counted_since}` : undefined}>
+          {title}
+          {isPartial && ' (recent)'}
+        </legend>
+        {values.slice(0, shownMax).map(({ value, calls }) => (
+          <button
+            key={value}
+            type="button"
+            aria-pressed={selects(query, word, value)}
+            onClick={() => setQuery({ q: toggled(query, word, value) }, { replace: false })}
+          >
+            <span class="facet-name" title={value}>
+              {word === 'key' ? nameOf(value) : value}
+            </span>
+            <span class="facet-count">{countText(calls)}</span>
+          </button>
+        ))}
+      </fieldset>
+    );
+  });
+  return (
+    <details class="facets" open={!isNarrow.value}>
+      <summary>Filters{data && `: ${countText(data.calls)} calls`}</summary>
+      <div class={isStale ? 'stale' : ''}>{groups}</div>
+    </details>
+  );
+}

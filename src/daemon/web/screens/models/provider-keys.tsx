@@ -1,0 +1,196 @@
+import { useSignal } from '@preact/signals';
+import type { ProviderKey } from '../../../../shared/contract/provider-keys.ts';
+import { type KnownProvider, knownProviders, providerFacts } from '../../../../shared/known-providers.ts';
+import { call } from '../../data/api.ts';
+import {
+  checkProviderKey,
+  deleteProviderKey,
+  listProviderKeys,
+  putProviderKey,
+} from '../../data/endpoints.ts';
+import { change, useQuery } from '../../data/query.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Form } from '../../parts/form.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { ProblemBox } from '../../parts/problem.tsx';
+import { Time } from '../../parts/time.tsx';
+import { toast } from '../../parts/toast.tsx';
+
+const workspace = 'me';
+
+/** The workspace's own keys for providers, which can be written and never read. */
+export function ProviderKeys() {
+  const query = useQuery(listProviderKeys, { params: { workspace } });
+  const isAdding = useSignal(false);
+  const rows = query.data?.data ?? [];
+  return (
+    <Panel
+      title="Provider keys of the workspace"
+      queries={[query]}
+      tools={
+        <button
+          type="button"
+          onClick={() => {
+            isAdding.value = true;
+          }}
+        >
+          Set a key
+        </button>
+      }
+    >
+      {rows.length === 0 ? (
+        <p class="quiet">
+          None. A key of your own pays calls with <code>service.pay: "mine"</code>, and those to providers
+          that the host has no account with.
+        </p>
+      ) : (
+        <table class="data is-cards">
+          <thead>
+            <tr>
+              <th scope="col">Provider</th>
+              <th scope="col">Fingerprint</th>
+              <th scope="col">Set</th>
+              <th scope="col">
+                <span class="for-readers">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((key) => (
+              <ProviderKeyRow key={key.provider} providerKey={key} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {isAdding.value && (
+        <SetKey
+          onClose={() => {
+            isAdding.value = false;
+          }}
+        />
+      )}
+    </Panel>
+  );
+}
+
+function ProviderKeyRow({ providerKey }: { providerKey: ProviderKey }) {
+  const { provider, fingerprint, updated_at: updated } = providerKey;
+  const open = useSignal<'set' | 'delete' | undefined>(undefined);
+  const checked = useSignal<{ message: string; isGood: boolean } | undefined>(undefined);
+  const failure = useSignal<unknown>(undefined);
+  const close = () => {
+    open.value = undefined;
+  };
+  const check = async () => {
+    checked.value = undefined;
+    failure.value = undefined;
+    try {
+      const { result, message } = await call(checkProviderKey, { params: { workspace, provider } });
+      checked.value = { message, isGood: result === 'good' };
+    } catch (error) {
+      failure.value = error;
+    }
+  };
+  return (
+    <tr>
+      <th scope="row" class="is-title">
+        {provider}
+        <span role="status" class={checked.value?.isGood ? 'ok-text sub' : 'bad sub'}>
+          {checked.value?.message}
+        </span>
+        {failure.value !== undefined && <ProblemBox error={failure.value} />}
+      </th>
+      <td>
+        <code title="The first twelve digits of the key’s SHA-256">{fingerprint}</code>
+      </td>
+      <td class="quiet">
+        <Time at={updated} />
+      </td>
+      <td>
+        <span class="row-actions">
+          <button type="button" aria-label={`Check the key of ${provider}`} onClick={() => void check()}>
+            Check
+          </button>
+          <button
+            type="button"
+            aria-label={`Replace the key of ${provider}`}
+            onClick={() => {
+              open.value = 'set';
+            }}
+          >
+            Replace
+          </button>
+          <button
+            type="button"
+            aria-label={`Delete the key of ${provider}`}
+            onClick={() => {
+              open.value = 'delete';
+            }}
+          >
+            Delete
+          </button>
+        </span>
+        {open.value === 'set' && <SetKey provider={provider} onClose={close} />}
+        {open.value === 'delete' && (
+          <Confirm
+            title={`Delete the key of ${provider}?`}
+            action="Delete"
+            onClose={close}
+            onConfirm={async () => {
+              await change(deleteProviderKey, { params: { workspace, provider } });
+              toast(`The key of ${provider} was deleted.`);
+              close();
+            }}
+          >
+            <p>Calls that need it are rejected from now on.</p>
+          </Confirm>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function SetKey({ provider, onClose }: { provider?: KnownProvider; onClose: () => void }) {
+  return (
+    <Dialog title={provider ? `The key of ${provider}` : 'Set a provider key'} onClose={onClose}>
+      <Form<'provider' | 'key'>
+        fields={(values) => [
+          {
+            name: 'provider',
+            label: 'Provider',
+            kind: 'choice',
+            value: provider ?? 'openai',
+            isFixed: provider !== undefined,
+            options: knownProviders.map((name) => ({ value: name, title: name })),
+          },
+          {
+            name: 'key',
+            label: 'Key',
+            kind: 'secret',
+            isRequired: true,
+            placeholder: `${prefixOf(values.provider ?? provider ?? 'openai')}…`,
+            hint: 'It is stored sealed and never shown again.',
+          },
+        ]}
+        action="Save"
+        onCancel={onClose}
+        onSubmit={async (values) => {
+          const named = values.provider as KnownProvider;
+          await change(putProviderKey, {
+            params: { workspace, provider: named },
+            body: { key: values.key.trim() },
+          });
+          toast(`The key of ${named} was saved.`);
+          onClose();
+        }}
+      />
+    </Dialog>
+  );
+}
+
+function prefixOf(provider: string): string {
+  return knownProviders.includes(provider as KnownProvider)
+    ? providerFacts[provider as KnownProvider].keyPrefixes[0]
+    : '';
+}

@@ -1,0 +1,69 @@
+import { listTraces, usageSeries } from '../../data/endpoints.ts';
+import { now } from '../../data/now.ts';
+import { type Period, periodOf, rangeIn, rangeNames } from '../../data/period.ts';
+import { zoneName } from '../../data/preferences.ts';
+import { useQuery } from '../../data/query.ts';
+import { route, setQuery } from '../../data/route.ts';
+import { Choice } from '../../parts/choice.tsx';
+import { ZoneChoice } from '../../parts/zone-choice.tsx';
+import { BudgetList } from './budget-list.tsx';
+import { ErrorsPanel, LatencyPanel, SpendPanel } from './charts.tsx';
+import { Figures } from './figures.tsx';
+import { FiringAlerts } from './firing-alerts.tsx';
+import { FirstCall } from './first-call.tsx';
+import { TopPanels } from './top.tsx';
+
+/** What the calls of a period cost and how they went, against the period before. */
+export function Overview() {
+  const range = rangeIn(route.value.query.get('range'));
+  const timeZone = zoneName();
+  const period = periodOf(range, now.value, timeZone);
+  const { since, until, before, bucket } = period;
+  const both = useQuery(usageSeries, { query: { since: before, until, bucket, tz: timeZone } });
+  const newest = useQuery(listTraces, { query: { fields: 'brief', limit: 1 } });
+  const hasCalls = newest.data?.data.length !== 0;
+  return (
+    <div class="overview">
+      <header class="heading">
+        <h1>Overview</h1>
+        <Choice
+          label="Period"
+          options={rangeNames.map((value) => ({ value, title: value }))}
+          value={range}
+          onChange={(value) => setQuery({ range: value === '24h' ? undefined : value })}
+        />
+        <ZoneChoice />
+      </header>
+      <FiringAlerts />
+      {!hasCalls && <FirstCall />}
+      {hasCalls && (
+        <>
+          <Figures both={both} period={period} timeZone={timeZone} />
+          <Panels key={`${range} ${timeZone}`} period={period} timeZone={timeZone} since={since} />
+        </>
+      )}
+    </div>
+  );
+}
+
+interface PanelsProps {
+  period: Period;
+  timeZone: string;
+  since: string;
+}
+
+function Panels({ period, timeZone, since }: PanelsProps) {
+  const { until, bucket } = period;
+  const models = useQuery(usageSeries, {
+    query: { since, until, bucket, tz: timeZone, group_by: 'model', top: 7 },
+  });
+  return (
+    <div class="panels">
+      <SpendPanel query={models} timeZone={timeZone} />
+      <LatencyPanel period={period} timeZone={timeZone} />
+      <ErrorsPanel period={period} timeZone={timeZone} />
+      <BudgetList />
+      <TopPanels models={models} period={period} timeZone={timeZone} />
+    </div>
+  );
+}

@@ -1,0 +1,77 @@
+import { useSignal } from '@preact/signals';
+import { mayNotify } from '../../data/alert-notices.ts';
+import { exactTime } from '../../data/moments.ts';
+import { now } from '../../data/now.ts';
+import { type Theme, theme, zone, zoneName } from '../../data/preferences.ts';
+import { Choice } from '../../parts/choice.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { Select } from '../../parts/select.tsx';
+
+const themes: readonly { value: Theme; title: string }[] = [
+  { value: 'system', title: 'As the system' },
+  { value: 'light', title: 'Light' },
+  { value: 'dark', title: 'Dark' },
+];
+
+/** What this browser keeps: theme, time zone, and whether it notifies of alerts. */
+export function Appearance() {
+  const local = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const names = Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC');
+  return (
+    <Panel title="This browser">
+      <dl class="terms">
+        <dt>Theme</dt>
+        <dd>
+          <Choice
+            label="Theme"
+            options={themes}
+            value={theme.value as Theme}
+            onChange={(value) => {
+              theme.value = value;
+            }}
+          />
+        </dd>
+        <dt>Times and days</dt>
+        <dd>
+          <Select
+            label="in the zone"
+            options={[
+              { value: 'local', title: `${local} (local)` },
+              { value: 'UTC', title: 'UTC' },
+              ...names.map((name) => ({ value: name, title: name })),
+            ]}
+            value={zone.value}
+            onChange={(value) => {
+              zone.value = value;
+            }}
+          />
+          <span class="quiet"> where it is {exactTime(now.value, zoneName())}</span>
+        </dd>
+        <dt>Alerts</dt>
+        <dd>
+          <Notifications />
+        </dd>
+      </dl>
+    </Panel>
+  );
+}
+
+function Notifications() {
+  const isAllowed = useSignal(mayNotify());
+  const isRefused = useSignal(false);
+  if (isAllowed.value) return <>shown as notifications while a tab of the page is open</>;
+  return (
+    <>
+      <button
+        type="button"
+        onClick={async () => {
+          isAllowed.value = (await Notification.requestPermission()) === 'granted';
+          isRefused.value = !isAllowed.value;
+        }}
+      >
+        Notify me in the background
+      </button>
+      {isRefused.value && <span class="warn"> The browser does not allow it for this address.</span>}
+    </>
+  );
+}

@@ -1,0 +1,95 @@
+import { useSignal } from '@preact/signals';
+import type { Result } from '../../../../shared/contract/endpoint.ts';
+import type { listSessions as contract } from '../../../../shared/contract/people.ts';
+import { deleteSession, listSessions } from '../../data/endpoints.ts';
+import { change, useList } from '../../data/query.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { Time } from '../../parts/time.tsx';
+import { toast } from '../../parts/toast.tsx';
+
+type Session = Result<typeof contract>['data'][number];
+
+/** Where the user is signed in. */
+export function Logins() {
+  const query = useList(listSessions, { query: {} });
+  const rows = query.data?.data ?? [];
+  return (
+    <Panel title="Logins" queries={[query]}>
+      <table class="data is-cards">
+        <thead>
+          <tr>
+            <th scope="col">Login</th>
+            <th scope="col">Since</th>
+            <th scope="col">Last used</th>
+            <th scope="col">Ends without use</th>
+            <th scope="col">
+              <span class="for-readers">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((session) => (
+            <LoginRow key={session.id} session={session} />
+          ))}
+        </tbody>
+      </table>
+    </Panel>
+  );
+}
+
+function LoginRow({ session }: { session: Session }) {
+  const { id, name, kind, created_at: created, last_used_at: used, expires_at: expires } = session;
+  const isEnding = useSignal(false);
+  const close = () => {
+    isEnding.value = false;
+  };
+  return (
+    <tr>
+      <th scope="row" class="is-title">
+        {name} <span class="quiet">{kind === 'browser' ? 'browser' : 'commands'}</span>
+        {session.is_current && <span class="ok-text"> this one</span>}
+      </th>
+      <td class="quiet is-minor">
+        <Time at={created} />
+      </td>
+      <td class="quiet">{used === null ? 'never' : <Time at={used} />}</td>
+      <td class="quiet is-minor">{expires === null ? 'never' : <Time at={expires} />}</td>
+      <td>
+        {!session.is_current && (
+          <span class="row-actions">
+            <button
+              type="button"
+              aria-label={`End the login ${name}`}
+              onClick={() => {
+                isEnding.value = true;
+              }}
+            >
+              End
+            </button>
+          </span>
+        )}
+        {isEnding.value && (
+          <Confirm
+            title={`End the login ${name}?`}
+            action="End the login"
+            onClose={close}
+            onConfirm={async () => {
+              await change(deleteSession, { params: { session: id } });
+              toast(`The login ${name} was ended.`);
+              close();
+            }}
+          >
+            <p>Its calls are rejected and its running streams end immediately.</p>
+            {kind === 'command' && (
+              <p class="quiet">
+                Commands on that machine then need a new login. Where they are those of this host,{' '}
+                <code>gateway open</code> no longer works there.
+              </p>
+            )}
+          </Confirm>
+        )}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,52 @@
+import { listThreads } from '../../data/endpoints.ts';
+import { useList } from '../../data/query.ts';
+import { hrefOf } from '../../data/route.ts';
+import { Panel } from '../../parts/panel.tsx';
+import { Time } from '../../parts/time.tsx';
+
+/** The stored conversations of the workspace. */
+export function ThreadList() {
+  const query = useList(listThreads, { query: {} });
+  const rows = query.data?.data ?? [];
+  return (
+    <Panel title="Threads" queries={[query]}>
+      {rows.length === 0 ? (
+        <div class="empty">
+          <p>No threads. A call that names one is stored in it:</p>
+          <pre>
+            <code>gateway threads create; gateway respond --thread th_… "Hello!"</code>
+          </pre>
+        </div>
+      ) : (
+        <table class="data is-cards">
+          <thead>
+            <tr>
+              <th scope="col">Thread</th>
+              <th scope="col">Created</th>
+              <th scope="col">Changed</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ id, title, working, created_at: created, updated_at: updated }) => (
+              <tr key={id}>
+                <th scope="row" class="is-title">
+                  <a href={hrefOf('threads', [id])} dir="auto">
+                    {title || id}
+                  </a>
+                  {working && <span class="status running"> ◐ running</span>}
+                  <code class="quiet sub">{id}</code>
+                </th>
+                <td class="quiet is-minor">
+                  <Time at={created} />
+                </td>
+                <td class="quiet">
+                  <Time at={updated} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,73 @@
+import { change, count, dollars, shortCount } from '../../data/figures.ts';
+import { ProblemBox } from '../../parts/problem.tsx';
+import type { SeriesQuery, UsageProps } from './usage-props.ts';
+import { rowsOfSeries, totalOf } from './usage-rows.ts';
+
+/** What all calls add up to, against the period before. */
+export function UsageTotals({
+  period,
+  series,
+  earlier,
+}: UsageProps & { series: SeriesQuery; earlier: SeriesQuery }) {
+  if (series.error !== undefined && !series.data) return null;
+  if (earlier.error !== undefined && !earlier.data)
+    return <ProblemBox error={earlier.error} retry={earlier.reload} />;
+  const now = series.data && totalOf(rowsOfSeries(series.data));
+  const before = earlier.data && totalOf(rowsOfSeries(earlier.data));
+  const hasBefore = before !== undefined && before.calls > 0;
+  const figures = [
+    {
+      title: 'Cost',
+      value: now && dollars(now.usd),
+      exact: now && `$${now.usd}`,
+      was: before && dollars(before.usd),
+      by: changeOf(now?.usd, before?.usd),
+    },
+    {
+      title: 'Calls',
+      value: now && count(now.calls),
+      was: before && count(before.calls),
+      by: changeOf(now?.calls, before?.calls),
+    },
+    {
+      title: 'Errors',
+      value: now && count(now.errors ?? 0),
+      was: before && count(before.errors ?? 0),
+      by: changeOf(now?.errors, before?.errors),
+    },
+    {
+      title: 'Input tokens',
+      value: now && shortCount(now.input),
+      exact: now && count(now.input),
+      was: before && shortCount(before.input),
+      by: changeOf(now?.input, before?.input),
+    },
+    {
+      title: 'Output tokens',
+      value: now && shortCount(now.output),
+      exact: now && count(now.output),
+      was: before && shortCount(before.output),
+      by: changeOf(now?.output, before?.output),
+    },
+  ];
+  return (
+    <section class="totals" aria-label={`The last ${period.title}`}>
+      {figures.map(({ title, value, exact, was, by }) => (
+        <div key={title}>
+          <h2>{title}</h2>
+          <p class="value" title={exact}>
+            {value ?? '…'}
+          </p>
+          <p class="quiet">
+            {was === undefined ? '…' : hasBefore ? `before ${was}` : 'nothing before'}
+            {by && ` · ${by}`}
+          </p>
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function changeOf(now: string | number | undefined, before: string | number | undefined) {
+  return now === undefined || before === undefined ? undefined : change(Number(now), Number(before));
+}

@@ -1,0 +1,315 @@
+import { readFile } from 'node:fs/promises';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { accessibilityFaults, launchBrowser, noIncidents, openPage } from '../../support/browser.ts';
+import { hostileTexts } from '../../support/hostile-texts.ts';
+import { chromium } from '../../support/page-in-chromium.ts';
+import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
+
+/** The list of calls and a call on its own page, in Chromium. */
+
+const tabs = ['timeline', 'request', 'answer', 'attempts', 'cost', 'diff', 'headers', 'raw'] as const;
+
+describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not installed)', () => {
+  let daemon: RunningDaemon;
+  let browser: Browser;
+  /** The request with a conversation. */
+  let conversation: string;
+
+  const ask = async (path: string, json: unknown, headers: Record<string, string> = {}): Promise<string> => {
+    const answer = await daemon.fetch(path, { json, headers });
+    await answer.text();
+    return answer.headers.get('x-request-id') ?? '';
+  };
+  const asLogin = () => ({ authorization: `Bearer ${daemon.login}` });
+  const signedIn = async (options: Parameters<typeof openPage>[2] = {}, at = 'calls') => {
+    const watched = await openPage(browser, daemon.url, options);
+    const link = await daemon.fetch('/v1/sessions/links', { json: {}, headers: asLogin() });
+    const { path } = (await link.json()) as { path: string };
+    await watched.page.goto(`${daemon.url}${path}/${at}`);
+    return watched;
+  };
+  const openTab = async (page: Page, id: string, tab: string) => {
+    await page.goto(`${daemon.url}/#/calls/${id}?tab=${tab}`);
+    await page.getByRole('tab', { selected: true, name: new RegExp(tab, 'i') }).waitFor();
+  };
+
+  beforeAll(async () => {
+    daemon = await startDaemon();
+    browser = await launchBrowser();
+    for (let at = 0; at < 60; at++) await ask('/v1/responses', { model: 'sim/echo', input: `Hello ${at}.` });
+    await ask('/v1/responses', { model: 'sim/none', input: 'Hello.' });
+    conversation = await ask('/v1/chat/completions', {
+      model: 'sim/assistant',
+      stream: true,
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'What is in the file?' },
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [
+            { id: 'c1', type: 'function', function: { name: 'read_file', arguments: '{"path":"a"}' } },
+          ],
+        },
+        { role: 'tool', tool_call_id: 'c1', content: 'Bridges.' },
+      ],
+      tools: [
+        {
+          type: 'function',
+          function: { name: 'read_file', description: 'Reads.', parameters: { type: 'object' } },
+        },
+      ],
+    });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.stop();
+  });
+
+  describe.each([
+    ['light', 1280],
+    ['dark', 360],
+  ] as const)('%s, %d pixels wide', (colorScheme, width) => {
+    test('no screen has a fault that axe finds, breaks its policy, or is wider than the window', async () => {
+      const { page, incidents } = await signedIn({ colorScheme, viewport: { width, height: 800 } });
+      await page.getByRole('table').waitFor();
+      const isWide = 'document.documentElement.scrollWidth > innerWidth';
+      expect(await accessibilityFaults(page)).toEqual([]);
+      expect(await page.evaluate(isWide)).toBe(false);
+      for (const tab of tabs) {
+        await openTab(page, conversation, tab);
+        await page.locator('.tab-panel > *').first().waitFor();
+        expect(await accessibilityFaults(page), tab).toEqual([]);
+        expect(await page.evaluate(isWide), tab).toBe(false);
+      }
+      expect(incidents).toEqual(noIncidents);
+      await page.context().close();
+    });
+  });
+
+  test('the list loads its pages, and holds few rows at a time', async () => {
+    const { page } = await signedIn();
+    const box = page.getByRole('region', { name: 'Calls' });
+    await box.waitFor();
+    // As long as there are more, no one knows how many.
+    expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe('-1');
+    await box.press('End');
+    await expect.poll(() => page.getByRole('table').getAttribute('aria-rowcount')).toBe('63');
+    await box.press('End');
+    await page.locator('tr[aria-rowindex="63"]').waitFor();
+    expect(await page.getByRole('row').count()).toBeLessThan(60);
+    await page.context().close();
+  });
+
+  test('a filter is in the address, shows what it cannot read, and is kept by the steps between calls', async () => {
+    const { page } = await signedIn();
+    await page.getByRole('table').waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('status:rejected');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.getByRole('table').getAttribute('aria-rowcount')).toBe('2');
+    expect(page.url()).toContain('q=status%3Arejected');
+    await page.reload();
+    await page.getByRole('link', { name: 'sim/none' }).click();
+    await page.getByRole('heading', { name: 'sim/none' }).waitFor();
+    expect(page.url()).toContain('q=status%3Arejected');
+    await page.keyboard.press('Escape');
+    await page.getByLabel('Filter').fill('nonsense:1');
+    await page.keyboard.press('Enter');
+    await page.locator('#query-fault').filter({ hasText: 'nonsense' }).waitFor();
+    await page.context().close();
+  });
+
+  test('keys walk the list, open a call, its tabs and its neighbours', async () => {
+    const { page } = await signedIn();
+    await page.getByRole('table').waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'sim/assistant' }).waitFor();
+    expect(page.url()).toContain(conversation);
+    await page.keyboard.press(']');
+    await page.getByRole('tab', { selected: true, name: 'Request' }).waitFor();
+    await page.keyboard.press('j');
+    await page.getByRole('heading', { name: 'sim/none' }).waitFor();
+    await page.keyboard.press('k');
+    await page.getByRole('heading', { name: 'sim/assistant' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('table').waitFor();
+    await page.context().close();
+  });
+
+  test('two rows are compared, and a call with the one it followed', async () => {
+    const { page, incidents } = await signedIn();
+    const row = (at: number) => page.locator(`tr[aria-rowindex="${at}"]`);
+    await row(6).getByRole('checkbox').check();
+    await row(4).getByRole('checkbox').check();
+    await page.keyboard.press('D');
+    await page.getByRole('region', { name: 'Request' }).getByText('removed: Hello 57.').waitFor();
+    await page.getByRole('region', { name: 'Answer' }).getByText('added: Hello 59.').waitFor();
+    // Without another one, it is the call before of the same key, model and client.
+    await page.getByLabel('Compare with').fill('');
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await page.getByRole('region', { name: 'Request' }).getByText('removed: Hello 58.').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(incidents).toEqual(noIncidents);
+    await page.context().close();
+  });
+
+  test('a range of the histogram, columns, saved filters and groups are chosen, and stay', async () => {
+    const { page, incidents } = await signedIn();
+    const bars = page.locator('.range-bars-area');
+    const { x, y, width, height } = (await bars.boundingBox()) as NonNullable<
+      Awaited<ReturnType<typeof bars.boundingBox>>
+    >;
+    await page.mouse.move(x + width / 2, y + height / 2);
+    await page.mouse.down();
+    await page.mouse.move(x + width - 2, y + height / 2);
+    await page.mouse.up();
+    await expect
+      .poll(() => new URLSearchParams(page.url().split('?')[1]).get('q'))
+      .toMatch(/^since:\S+ until:\S+$/);
+    await page.getByRole('link', { name: 'sim/assistant' }).waitFor();
+    await page.getByText('Saved').click();
+    await page.getByRole('button', { name: 'Save this filter' }).click();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'All times' }).click();
+    await page.getByText('Columns').click();
+    await page.getByLabel('Endpoint').check();
+    await page.getByLabel('Client').uncheck();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'By conversation' }).click();
+    await page.reload();
+    await page.getByRole('columnheader', { name: 'Endpoint' }).waitFor();
+    await page.getByRole('columnheader', { name: 'Calls' }).waitFor();
+    expect(await page.getByRole('columnheader', { name: 'Client' }).count()).toBe(0);
+    await page.getByText('Saved').click();
+    await page.getByRole('button', { name: /^since:\S+ until:\S+$/ }).click();
+    await page.getByRole('button', { name: 'All times' }).waitFor();
+    expect(incidents).toEqual(noIncidents);
+    await page.context().close();
+  });
+
+  test('the calls of a filter, and a call as HAR, are saved as files', async () => {
+    const { page, incidents } = await signedIn({ acceptDownloads: true }, 'calls?q=status:rejected');
+    const saved = async (start: () => Promise<void>) => {
+      const [download] = await Promise.all([page.waitForEvent('download'), start()]);
+      return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') };
+    };
+    await page.goto(`${daemon.url}/#/calls?q=status:rejected`);
+    await page.getByText('Export').click();
+    const list = await saved(() =>
+      page.getByRole('button', { name: 'Save the calls of this filter' }).click(),
+    );
+    expect(list.name).toBe('calls.jsonl');
+    const models = list.text
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { model: string }).model);
+    expect(models).toEqual(['sim/none']);
+    await page.goto(`${daemon.url}/#/calls/${conversation}`);
+    await page.getByText('Copy', { exact: true }).click();
+    const har = await saved(() => page.getByRole('button', { name: 'Save as HAR' }).click());
+    const { entries } = (JSON.parse(har.text) as { log: { entries: { _request_id: string }[] } }).log;
+    expect(new Set(entries.map((entry) => entry._request_id))).toEqual(new Set([conversation]));
+    expect(incidents).toEqual(noIncidents);
+    await page.context().close();
+  });
+
+  test('a request is shown as a conversation, as a tree and as it was sent; an answer is assembled', async () => {
+    const { page } = await signedIn({}, `calls/${conversation}`);
+    await openTab(page, conversation, 'request');
+    await page.getByRole('article', { name: 'tool' }).getByText('Bridges.').waitFor();
+    expect(await page.getByRole('article', { name: 'assistant' }).innerText()).toContain('read_file');
+    await page.getByRole('button', { name: 'tree' }).click();
+    await page.getByText('messages:').waitFor();
+    await page.getByRole('button', { name: 'raw' }).click();
+    await page.getByText('"role":"tool"').waitFor();
+    await openTab(page, conversation, 'answer');
+    await page.getByRole('article', { name: 'assistant' }).waitFor();
+    await page.context().close();
+  });
+
+  test('Markdown is applied by choice, which stays; its links lead nowhere', async () => {
+    const text = [
+      '# Plan\n\nStart with the **outcome** and `npm ci`.\n\n1. First\n2. [Second](https://evil.example/)',
+      '| a | b |\n|---|---|\n| 1 | <img src=x onerror=alert(1)> |',
+      '```js\nrun()\n```\n\n![x](https://evil.example/x.png)\n\n<script>alert(1)</script>',
+      `${'> '.repeat(200)}deep`,
+    ].join('\n\n');
+    const id = await ask('/v1/responses', { model: 'sim/echo', input: text });
+    const { page, incidents } = await signedIn();
+    await openTab(page, id, 'answer');
+    await page.getByRole('button', { name: 'markdown' }).click();
+    const formatted = page.locator('.markdown');
+    await formatted.locator('strong', { hasText: 'outcome' }).waitFor();
+    expect(await formatted.getByRole('listitem').count()).toBe(2);
+    expect(await formatted.getByRole('cell').allInnerTexts()).toEqual(['1', '<img src=x onerror=alert(1)>']);
+    expect(await formatted.locator('a, img, script').count()).toBe(0);
+    await formatted.getByText('https://evil.example/x.png').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.keyboard.press('[');
+    await page.getByRole('tab', { selected: true, name: 'Request' }).waitFor();
+    await page.locator('.markdown strong').first().waitFor();
+    await page.getByRole('button', { name: 'conversation' }).click();
+    await page.getByText('**outcome**').waitFor();
+    expect(incidents).toEqual(noIncidents);
+    await page.context().close();
+  });
+
+  test('a call is compared with what others of its model usually take', async () => {
+    const { page } = await signedIn();
+    await openTab(page, conversation, 'timeline');
+    const usual = page.getByRole('table', { name: /^Other calls of sim\/assistant/ });
+    await usual.getByRole('row', { name: /^the first token .* ms .* ms/ }).waitFor();
+    await page.context().close();
+  });
+
+  test('a call whose content was not kept says so', async () => {
+    const id = await ask(
+      '/v1/responses',
+      { model: 'sim/echo', input: 'Hi.' },
+      { 'x-service-capture': 'off' },
+    );
+    const { page } = await signedIn({}, `calls/${id}`);
+    await openTab(page, id, 'request');
+    await page.getByText('is not kept').waitFor();
+    await page.context().close();
+  });
+
+  test('hostile texts are shown as they are, and nothing of them runs or is loaded', async () => {
+    const { page, incidents } = await signedIn();
+    for (const text of hostileTexts) {
+      const id = await ask('/v1/chat/completions', {
+        model: 'sim/echo',
+        messages: [
+          { role: 'system', content: text },
+          { role: 'user', content: text },
+          {
+            role: 'assistant',
+            content: text,
+            tool_calls: [
+              { id: 'c1', type: 'function', function: { name: 'f', arguments: JSON.stringify({ text }) } },
+            ],
+          },
+          { role: 'tool', tool_call_id: 'c1', content: text },
+        ],
+      });
+      await openTab(page, id, 'request');
+      // Long bodies are read as a whole when asked for.
+      if (text.length > 100_000) await page.getByRole('button', { name: 'Read all' }).click();
+      const shown = page.getByRole('article', { name: 'system' }).locator('.long-text');
+      await shown.waitFor();
+      expect(await shown.textContent()).toBe(text.slice(0, 8000));
+      await openTab(page, id, 'answer');
+      await page.getByRole('article').first().waitFor();
+    }
+    const names = hostileTexts.filter((text) => text.length < 200);
+    for (const text of names) await ask('/v1/responses', { model: text, input: text });
+    await page.goto(`${daemon.url}/#/calls?q=status:rejected`);
+    await page.getByRole('table').waitFor();
+    expect(incidents).toEqual(noIncidents);
+    await page.context().close();
+  });
+});

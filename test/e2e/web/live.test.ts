@@ -1,0 +1,174 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { launchBrowser, noIncidents } from '../../support/browser.ts';
+import { chromium } from '../../support/page-in-chromium.ts';
+import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
+import { checkScreen, failCalls, holdCalls, looks, openScreen } from '../../support/web-screens.ts';
+
+/** The screen Live, and the stream of events that all tabs share. */
+
+const script = `
+models: [sim/long]
+rules:
+  - when: { model: sim/long }
+    reply: "${'Bridges carry roads. '.repeat(200)}"
+    tokens_per_second: 20
+`;
+
+describe.skipIf(chromium === undefined)('Live (skipped without Chromium)', () => {
+  let browser: Browser;
+  let daemon: RunningDaemon;
+
+  beforeAll(async () => {
+    [browser, daemon] = await Promise.all([launchBrowser(), startDaemon({ simulate: script })]);
+    await ask('sim/echo');
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.stop();
+  });
+
+  const ask = async (model: string, text = 'Hello.') =>
+    await (await daemon.fetch('/v1/responses', { json: { model, input: text } })).text();
+
+  /** Starts a call that runs until it is left. */
+  const run = async () => {
+    const left = new AbortController();
+    const body = { model: 'sim/long', stream: true, input: 'Write.' };
+    const answer = await daemon.fetch('/v1/responses', { json: body, signal: left.signal });
+    return async () => {
+      left.abort();
+      await answer.text().catch(() => {});
+    };
+  };
+
+  const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
+
+  test.each(looks)('with calls: %s, %i px', async (...look) => {
+    await checkScreen(browser, daemon, {
+      address: '/live',
+      look,
+      until: async (page) => {
+        await page.getByRole('link', { name: 'sim/echo' }).first().waitFor();
+        await page.getByText('connected', { exact: true }).waitFor({ state: 'attached' });
+      },
+    });
+  });
+
+  test('while it loads, and when that fails', async () => {
+    await checkScreen(browser, daemon, {
+      address: '/live',
+      prepare: (page) => holdCalls(page, '/v1/traces'),
+      until: (page) => page.getByText('No calls yet').waitFor(),
+    });
+    await checkScreen(browser, daemon, {
+      address: '/live',
+      prepare: (page) => failCalls(page, '/v1/traces'),
+      until: (page) => page.getByText('Out of order.').waitFor(),
+    });
+  });
+
+  test('a running call counts up, and new ones wait while the list is paused', async () => {
+    const { page, incidents } = await openScreen(browser, daemon);
+    await page.goto(`${daemon.url}/#/live`);
+    await page.getByText('connected', { exact: true }).waitFor({ state: 'attached' });
+    const stop = await run();
+    const running = row(page, 'running');
+    await running.waitFor();
+    await page.getByText('1 running').waitFor();
+    const tokens = async () => Number(/→ (\d+)…/.exec(await running.innerText())?.[1]);
+    await expect.poll(tokens, { timeout: 10_000 }).toBeGreaterThan(0);
+    const before = await tokens();
+    await expect.poll(tokens, { timeout: 10_000 }).toBeGreaterThan(before);
+    await page.keyboard.press('p');
+    const count = await page.getByRole('row').count();
+    await ask('sim/assistant');
+    await page.getByRole('button', { name: '1 new' }).waitFor();
+    expect(await page.getByRole('row').count()).toBe(count);
+    await page.getByRole('button', { name: '1 new' }).click();
+    await row(page, 'sim/assistant').waitFor();
+    await page.keyboard.press('p');
+    await stop();
+    await row(page, 'canceled').waitFor();
+    await page.getByText('0 running').waitFor();
+    expect(incidents).toEqual(noIncidents);
+    await page.context().close();
+  });
+
+  test('a running call is canceled for its client, too', async () => {
+    const { page, incidents } = await openScreen(browser, daemon);
+    await page.goto(`${daemon.url}/#/live`);
+    await page.getByText('connected', { exact: true }).waitFor({ state: 'attached' });
+    const answer = await daemon.fetch('/v1/responses', {
+      json: { model: 'sim/long', stream: true, input: 'Write.' },
+    });
+    await page.getByRole('button', { name: 'Cancel the call of sim/long' }).click();
+    await page.getByText('The call was canceled.').waitFor();
+    expect(await answer.text()).toContain('conflict');
+    await expect.poll(() => page.getByRole('button', { name: 'Cancel the call' }).count()).toBe(0);
+    expect(incidents).toEqual(noIncidents);
+    await page.context().close();
+  });
+
+  test('tabs share one stream; when its tab is closed, another one goes on', async () => {
+    const { page: first } = await openScreen(browser, daemon);
+    const streams: string[] = [];
+    first.context().on('request', (request) => {
+      if (new URL(request.url()).pathname === '/v1/events') streams.push(request.url());
+    });
+    await first.goto(`${daemon.url}/#/live`);
+    await first.getByText('connected', { exact: true }).waitFor({ state: 'attached' });
+    const second = await first.context().newPage();
+    await second.addInitScript({
+      content: `sessionStorage.setItem('gateway.login', ${JSON.stringify(JSON.stringify({ secret: daemon.login, isOwn: false }))})`,
+    });
+    await second.goto(`${daemon.url}/#/live`);
+    await second.getByText('connected', { exact: true }).waitFor({ state: 'attached' });
+    expect(streams).toHaveLength(1);
+    await ask('sim/refuses');
+    await Promise.all([first, second].map((page) => row(page, 'sim/refuses').waitFor()));
+    await first.close();
+    // After the last event that the first tab passed on: nothing between is missed.
+    await expect.poll(() => streams.length).toBe(2);
+    expect(streams[1]).toMatch(/[?&]after=\d+/);
+    await ask('sim/filtered');
+    await row(second, 'sim/filtered').waitFor();
+    await second.context().close();
+  });
+
+  test('many calls are read as digests, and other screens follow', async () => {
+    const { page } = await openScreen(browser, daemon);
+    const streams: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/v1/events')) streams.push(request.url());
+    });
+    await page.goto(`${daemon.url}/#/overview?range=1h`);
+    const figures = page.getByRole('region', { name: 'The last hour' });
+    await figures.waitFor();
+    const shown = async () =>
+      Number(/Calls\s+([\d,]+)/.exec(await figures.innerText())?.[1]?.replace(',', ''));
+    await expect.poll(shown).toBeGreaterThan(0);
+    const before = await shown();
+    for (let round = 0; round < 6; round += 1)
+      await Promise.all(Array.from({ length: 40 }, () => ask('sim/echo')));
+    await expect.poll(shown, { timeout: 15_000 }).toBe(before + 240);
+    expect(streams.some((url) => url.includes('digest='))).toBe(true);
+    await page.context().close();
+  });
+
+  test('a lost stream is announced with a countdown, and what was missed is loaded', async () => {
+    const { page } = await openScreen(browser, daemon);
+    let isLost = true;
+    await page.route('**/v1/events*', (route) => (isLost ? route.abort() : route.continue()));
+    await page.goto(`${daemon.url}/#/live`);
+    await page.getByText('The connection to the gateway was lost.').waitFor();
+    await page.getByText(/Trying again in \d+ s\./).waitFor();
+    await ask('sim/broken');
+    isLost = false;
+    await page.getByRole('button', { name: 'Try now' }).click();
+    await row(page, 'sim/broken').waitFor();
+    await expect.poll(() => page.getByText('The connection to the gateway was lost.').count()).toBe(0);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,104 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { accessibilityFaults, launchBrowser, noIncidents, openPage } from '../../support/browser.ts';
+import { chromium } from '../../support/page-in-chromium.ts';
+import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
+import { addPerson, askDaemon, type Person } from '../../support/users.ts';
+import { looks, openScreen } from '../../support/web-screens.ts';
+
+/** What is reached from every screen, as `npm run build` has written it. */
+
+describe.skipIf(chromium === undefined)('on every screen (skipped without Chromium)', () => {
+  let browser: Browser;
+  let daemon: RunningDaemon;
+  /** Owns a workspace that the owner of the host belongs to. */
+  let colleague: Person;
+
+  beforeAll(async () => {
+    [browser, daemon] = await Promise.all([launchBrowser(), startDaemon()]);
+    colleague = await addPerson(daemon, 'grace');
+    const invited = await askDaemon(daemon, 'POST', '/v1/workspaces/me/invitations', {
+      as: colleague.login,
+      json: { role: 'admin' },
+    });
+    const { code } = invited.body as { code: string };
+    const accepted = await askDaemon(daemon, 'POST', '/v1/invitations/accept', {
+      as: daemon.login,
+      json: { code },
+    });
+    expect(accepted.status, JSON.stringify(accepted.body)).toBe(200);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.stop();
+  });
+
+  test.each([looks[0], looks[3]])(
+    'Ctrl-K and ? open without faults: %s, %i px',
+    async (colorScheme, width) => {
+      const { page, incidents } = await openScreen(browser, daemon, { colorScheme, width });
+      await page.goto(`${daemon.url}/#/settings`);
+      await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+      await page.keyboard.press('Control+k');
+      await page.getByRole('dialog', { name: 'Go to' }).waitFor();
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('?');
+      await page.getByRole('dialog', { name: 'Keys' }).getByText('Models & providers').waitFor();
+      expect(await accessibilityFaults(page)).toEqual([]);
+      // Keys of the page do nothing behind it.
+      await page.keyboard.press('g');
+      await page.keyboard.press('c');
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+      expect(incidents).toEqual(noIncidents);
+      await page.context().close();
+    },
+  );
+
+  test('Ctrl-K goes to a screen, a request, and the calls with a text', async () => {
+    const { page } = await openScreen(browser, daemon);
+    await page.goto(`${daemon.url}/#/calls`);
+    const go = async (text: string, ...keys: string[]) => {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('dialog', { name: 'Go to' }).waitFor();
+      await page.keyboard.type(text);
+      for (const key of [...keys, 'Enter']) await page.keyboard.press(key);
+    };
+    await page.getByLabel('Filter').focus();
+    await go('keys');
+    await page.getByRole('heading', { level: 1, name: 'Keys & limits' }).waitFor();
+    await go('de', 'ArrowDown');
+    await expect.poll(() => page.url()).toMatch(/#\/(models|decisions)$/);
+    await go('req_01abc');
+    await expect.poll(() => page.url()).toContain('#/calls/req_01abc');
+    await go('say "hi"');
+    await expect.poll(() => page.getByLabel('Filter').inputValue()).toBe('"say \\"hi\\""');
+    await page.context().close();
+  });
+
+  test('a member of two workspaces chooses which one is shown, until that ends', async () => {
+    await (await daemon.fetch('/v1/responses', { json: { model: 'sim/echo', input: 'Mine.' } })).text();
+    const { page, incidents } = await openPage(browser, daemon.url);
+    const link = await askDaemon(daemon, 'POST', '/v1/sessions/links', { as: daemon.login, json: {} });
+    await page.goto(`${daemon.url}${link.body.path}/calls`);
+    await page.getByRole('link', { name: 'sim/echo' }).waitFor();
+    await page.getByLabel('Workspace').selectOption({ value: colleague.workspace });
+    await page.getByText('No calls yet').waitFor();
+    await page.reload();
+    await page.getByText('No calls yet').waitFor();
+    expect(await page.getByLabel('Workspace').inputValue()).toBe(colleague.workspace);
+    const members = await askDaemon(daemon, 'GET', '/v1/workspaces/me/members', { as: colleague.login });
+    const [own] = (members.body.data as { user: { id: string; handle: string } }[]).filter(
+      ({ user }) => user.id !== colleague.id,
+    );
+    await askDaemon(daemon, 'DELETE', `/v1/workspaces/me/members/${own?.user.id}`, { as: colleague.login });
+    await page.reload();
+    await page.getByRole('link', { name: 'sim/echo' }).waitFor();
+    expect(await page.getByLabel('Workspace').count()).toBe(0);
+    expect(incidents).toEqual(noIncidents);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,141 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { launchBrowser, noIncidents } from '../../support/browser.ts';
+import { chromium } from '../../support/page-in-chromium.ts';
+import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
+import { checkScreen, failCalls, looks, openScreen } from '../../support/web-screens.ts';
+
+/** The Playground: requests to several models, and captured ones again. */
+
+const tool = { type: 'function', name: 'get_weather', parameters: { type: 'object', properties: {} } };
+
+describe.skipIf(chromium === undefined)('the Playground (skipped without Chromium)', () => {
+  let browser: Browser;
+  let daemon: RunningDaemon;
+
+  beforeAll(async () => {
+    [browser, daemon] = await Promise.all([launchBrowser(), startDaemon()]);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.stop();
+  });
+
+  const tracesOf = async (query: string) => {
+    const answer = await daemon.fetch(`/v1/traces?${query}`, {
+      headers: { authorization: `Bearer ${daemon.login}` },
+    });
+    return ((await answer.json()) as { data: { model: string; replay_of: string | null }[] }).data;
+  };
+
+  test.each(looks)('with a request: %s, %i px', async (...look) => {
+    await checkScreen(browser, daemon, {
+      address: '/playground',
+      look,
+      until: async (page) => {
+        await page.getByLabel('Message').fill('Hello!');
+        await page.getByLabel('Model 1', { exact: true }).fill('sim/echo');
+        await page.getByText('at most $0').waitFor();
+        await page.getByText('The whole request as JSON').click();
+        await page.getByRole('button', { name: 'Run' }).click();
+        await page.getByRole('article', { name: 'assistant' }).getByText('Hello!').waitFor();
+        await page.getByText('completed').waitFor();
+      },
+    });
+  });
+
+  test('two models answer side by side, more than once, and their answers are compared', async () => {
+    const { page, incidents } = await openScreen(browser, daemon);
+    await page.goto(`${daemon.url}/#/playground`);
+    await page.getByLabel('Message').fill('A bridge.');
+    await page.getByLabel('Instructions').fill('Be brief.');
+    await page.getByLabel('Temperature').fill('0.5');
+    await page.getByLabel('Answers each').fill('2');
+    await page.getByLabel('Model 1', { exact: true }).fill('sim/echo');
+    await page.getByRole('button', { name: '+ Model' }).click();
+    await page.getByLabel('Model 2', { exact: true }).fill('sim/refuses');
+    await page.keyboard.press('Control+Enter');
+    const echo = page.getByRole('region', { name: 'sim/echo' });
+    await echo.getByText('2 answers, 1 different').waitFor();
+    await page.getByRole('region', { name: 'sim/refuses' }).getByText('2 answers, 1 different').waitFor();
+    await page.getByRole('button', { name: 'Diff answers' }).click();
+    await page.getByRole('region', { name: 'Differences' }).getByText('removed: A bridge.').waitFor();
+    expect((await tracesOf('tag=source%3Dplayground&model=sim/refuses')).length).toBe(2);
+    // The draft stays in the tab.
+    await page.reload();
+    expect(await page.getByLabel('Message').inputValue()).toBe('A bridge.');
+    expect(await page.getByLabel('Model 2', { exact: true }).inputValue()).toBe('sim/refuses');
+    expect(incidents).toEqual(noIncidents);
+    await page.context().close();
+  });
+
+  test.each([
+    ['/v1/responses', { input: 'Weather?', tools: [tool] }],
+    [
+      '/v1/chat/completions',
+      {
+        messages: [{ role: 'user', content: 'Weather?' }],
+        tools: [{ type: 'function', function: { name: 'get_weather', parameters: tool.parameters } }],
+      },
+    ],
+    [
+      '/v1/messages',
+      {
+        max_tokens: 200,
+        messages: [{ role: 'user', content: 'Weather?' }],
+        tools: [{ name: 'get_weather', input_schema: tool.parameters }],
+      },
+    ],
+  ])('a captured request of %s is sent again, and its tools get results by hand', async (path, body) => {
+    const first = await daemon.fetch(path, { json: { model: 'sim/assistant', ...body } });
+    await first.text();
+    const id = first.headers.get('x-request-id') ?? '';
+    const { page, incidents } = await openScreen(browser, daemon);
+    await page.goto(`${daemon.url}/#/calls/${id}`);
+    await page.getByRole('link', { name: 'Replay' }).click();
+    await page.getByRole('link', { name: id }).waitFor();
+    await page.getByRole('button', { name: 'Run' }).click();
+    const lane = page.getByRole('region', { name: 'sim/assistant' });
+    await lane.getByLabel('Result of get_weather').fill('18 °C');
+    await lane.getByRole('button', { name: 'Send the results' }).click();
+    await lane.getByText('“18 °C”').waitFor();
+    await lane.getByText('completed').waitFor();
+    expect((await tracesOf(`replay_of=${id}`)).length).toBe(1);
+    expect(incidents).toEqual(noIncidents);
+    await page.context().close();
+  });
+
+  test('what cannot be read is said, and an error of a model stays with it', async () => {
+    const { page, incidents } = await openScreen(browser, daemon);
+    await page.goto(`${daemon.url}/#/playground`);
+    await page.getByText('JSON schema of the answer').click();
+    await page.getByLabel('JSON schema of the answer').fill('{"type": "obj');
+    await page.getByText('This is not a JSON schema: an object.').waitFor();
+    await page
+      .getByLabel('JSON schema of the answer')
+      .fill('{"type":"object","properties":{"a":{"type":"integer"}}}');
+    await page.getByLabel('Message').fill('a: 7');
+    await page.getByLabel('Model 1', { exact: true }).fill('sim/assistant');
+    await page.getByRole('button', { name: '+ Model' }).click();
+    await page.getByLabel('Model 2', { exact: true }).fill('sim/none');
+    await page.getByText('There is no model "sim/none"').waitFor();
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('region', { name: 'sim/assistant' }).getByText('{"a":7}').waitFor();
+    await page.getByRole('region', { name: 'sim/none' }).getByRole('alert').waitFor();
+    expect(incidents).toEqual(noIncidents);
+    await page.context().close();
+  });
+
+  test('a request that is not kept cannot be repeated', async () => {
+    await checkScreen(browser, daemon, {
+      address: '/playground?replay=req_00000000000000000000000000',
+      until: (page) => page.getByRole('alert').waitFor(),
+    });
+    await checkScreen(browser, daemon, {
+      address: '/playground',
+      prepare: (page) => failCalls(page, '/v1/models'),
+      until: (page) => page.getByRole('button', { name: 'Run' }).waitFor(),
+    });
+  });
+});

@@ -1,0 +1,97 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { launchBrowser, noIncidents } from '../../support/browser.ts';
+import { chromium } from '../../support/page-in-chromium.ts';
+import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
+import { checkScreen, failCalls, holdCalls, looks, openScreen } from '../../support/web-screens.ts';
+
+/** Threads and stored responses, as `npm run build` has written them. */
+
+const hostile = '<img src=x onerror=alert(1)> Is it raining?';
+
+describe.skipIf(chromium === undefined)('Threads & responses (skipped without Chromium)', () => {
+  let browser: Browser;
+  let daemon: RunningDaemon;
+  let thread: string;
+  let response: string;
+
+  beforeAll(async () => {
+    [browser, daemon] = await Promise.all([launchBrowser(), startDaemon()]);
+    const headers = { authorization: `Bearer ${daemon.login}` };
+    const made = await daemon.fetch('/v1/threads', { json: {}, headers });
+    thread = ((await made.json()) as { thread: { id: string } }).thread.id;
+    const call = { model: 'sim/echo', input: hostile, service: { thread } };
+    const answer = await daemon.fetch('/v1/responses', { json: call, headers });
+    response = ((await answer.json()) as { id: string }).id;
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.stop();
+  });
+
+  test.each(looks)('the lists: %s, %i px', async (...look) => {
+    await checkScreen(browser, daemon, {
+      address: '/threads',
+      look,
+      until: (page) => page.getByRole('link', { name: hostile }).waitFor(),
+    });
+    await checkScreen(browser, daemon, {
+      address: '/threads?show=responses',
+      look,
+      until: (page) => page.getByRole('link', { name: response }).waitFor(),
+    });
+  });
+
+  test.each(looks)('a thread and a response: %s, %i px', async (...look) => {
+    await checkScreen(browser, daemon, {
+      address: `/threads/${thread}`,
+      look,
+      async until(page) {
+        const texts = page.getByRole('listitem').getByText(hostile);
+        await texts.nth(1).waitFor();
+      },
+    });
+    await checkScreen(browser, daemon, {
+      address: `/threads/${response}`,
+      look,
+      until: (page) => page.getByText('"sim/echo"').first().waitFor(),
+    });
+  });
+
+  test('while it loads, when it fails, and what is not there', async () => {
+    await checkScreen(browser, daemon, {
+      address: '/threads',
+      prepare: (page) => holdCalls(page, '/v1/threads'),
+      until: (page) => page.getByText('Loading…').first().waitFor(),
+    });
+    await checkScreen(browser, daemon, {
+      address: '/threads',
+      prepare: (page) => failCalls(page, '/v1/threads'),
+      until: (page) => page.getByText('Out of order.').waitFor(),
+    });
+    await checkScreen(browser, daemon, {
+      address: '/threads/th_none',
+      until: (page) => page.getByRole('alert').first().waitFor(),
+    });
+  });
+
+  test('a thread is renamed and deleted', async () => {
+    const headers = { authorization: `Bearer ${daemon.login}` };
+    await (await daemon.fetch('/v1/threads', { json: { title: 'first title' }, headers })).text();
+    const { page, incidents } = await openScreen(browser, daemon);
+    await page.goto(`${daemon.url}/#/threads`);
+    await page.getByRole('link', { name: 'first title' }).press('Enter');
+    await page.getByText('No run has been completed in this thread.').waitFor();
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByLabel('Title').fill('second title');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'second title', level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('link', { name: hostile }).waitFor();
+    expect(await page.getByRole('link', { name: 'second title' }).count()).toBe(0);
+    expect(incidents).toEqual(noIncidents);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,151 @@
+import { readFile } from 'node:fs/promises';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { launchBrowser, noIncidents } from '../../support/browser.ts';
+import { chromium } from '../../support/page-in-chromium.ts';
+import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
+import { checkScreen, failCalls, holdCalls, looks, openScreen } from '../../support/web-screens.ts';
+
+/** Usage by groups, as `npm run build` has written it. The prices are those of two upstreams that a daemon stands for. */
+
+describe.skipIf(chromium === undefined)('Usage (skipped without Chromium)', () => {
+  let browser: Browser;
+  let provider: RunningDaemon;
+  let daemon: RunningDaemon;
+  let empty: RunningDaemon;
+
+  beforeAll(async () => {
+    [browser, provider, empty] = await Promise.all([launchBrowser(), startDaemon(), startDaemon()]);
+    const upstream = (name: string, prices: string) =>
+      `  - {name: ${name}, base_url: "${provider.url}/v1", key_env: PROVIDER_KEY, wire: chat, models: ["*"]${prices}}`;
+    daemon = await startDaemon({
+      config: `upstreams:\n${upstream('dear', ', prices: {input: "30", output: "60"}')}\n${upstream('unknown', '')}\n`,
+      env: { PROVIDER_KEY: provider.key },
+    });
+    const call = async (model: string, headers: Record<string, string> = {}) =>
+      await (await daemon.fetch('/v1/responses', { json: { model, input: 'Hello!' }, headers })).text();
+    for (const model of ['dear/sim/echo', 'dear/sim/echo', 'sim/assistant', 'unknown/sim/echo', 'sim/broken'])
+      await call(model, { 'user-agent': 'my-app/1.0' });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await Promise.all([daemon?.stop(), empty?.stop()]);
+    await provider?.stop();
+  });
+
+  const table = (page: Page) => page.getByRole('region', { name: 'Rows' });
+  const hash = (page: Page) => new URLSearchParams(new URL(page.url()).hash.split('?')[1]);
+
+  test.each(looks)('with calls: %s, %i px', async (...look) => {
+    await checkScreen(browser, daemon, {
+      address: '/usage',
+      look,
+      async until(page) {
+        await page.getByRole('region', { name: 'Cost by model per day' }).locator('canvas').waitFor();
+        await table(page)
+          .getByRole('row', { name: /dear\/sim\/echo 2 0/ })
+          .waitFor();
+        await page.getByText('1 call has no known price').waitFor();
+        await page.getByRole('region', { name: 'Percentiles' }).getByText('sim/assistant').waitFor();
+        const figures = await page.getByRole('region', { name: 'The last 30 days' }).innerText();
+        expect(figures).toMatch(/Calls\s+5\s/);
+        expect(figures).toMatch(/Errors\s+1\s/);
+      },
+    });
+  });
+
+  test('without calls, while it loads, and when a part of it fails', async () => {
+    await checkScreen(browser, empty, {
+      address: '/usage',
+      until: (page) => page.getByText('No calls in the last 30 days.').first().waitFor(),
+    });
+    await checkScreen(browser, daemon, {
+      address: '/usage',
+      prepare: (page) => holdCalls(page, '/v1/usage/series'),
+      until: (page) => page.getByText('Loading…').first().waitFor(),
+    });
+    await checkScreen(browser, daemon, {
+      address: '/usage',
+      prepare: (page) => failCalls(page, '/v1/usage/latency'),
+      async until(page) {
+        await page.getByRole('region', { name: 'First token by model' }).getByText('Out of order.').waitFor();
+        await table(page).getByRole('row', { name: /dear/ }).waitFor();
+      },
+    });
+  });
+
+  test.each([
+    '/usage',
+    '/usage?rows=time',
+    '/usage?by=model&and=key',
+    '/usage?by=client',
+    '/usage?by=status&range=24h',
+  ])('columns add up to the totals: %s', async (address) => {
+    const { page } = await openScreen(browser, daemon);
+    await page.goto(`${daemon.url}/#${address}`);
+    const rows = table(page).locator('tbody tr');
+    await rows.first().waitFor();
+    const shown = (await rows.allInnerTexts()).map((text) => text.split('\t'));
+    const sums = await table(page).locator('tfoot td.number').allInnerTexts();
+    const number = (text: string | null | undefined) => Number((text ?? '').replaceAll(/[$,]/g, ''));
+    // Amounts are rounded for people.
+    for (const column of sums.keys())
+      expect(shown.reduce((sum, row) => sum + number(row.at(column - sums.length)), 0)).toBeCloseTo(
+        number(sums[column]),
+        3,
+      );
+    expect(sums[0]).toBe('5');
+    await page.context().close();
+  });
+
+  test('a click on a group shows its calls only, and the filter can be taken away', async () => {
+    const { page, incidents } = await openScreen(browser, daemon);
+    await page.goto(`${daemon.url}/#/usage`);
+    await table(page).getByRole('button', { name: 'dear/sim/echo' }).press('Enter');
+    await page.getByRole('region', { name: 'Cost by key per day' }).waitFor();
+    await table(page)
+      .getByRole('row', { name: /default 2 0/ })
+      .waitFor();
+    expect(hash(page).get('model')).toBe('dear/sim/echo');
+    await page.getByRole('link', { name: '2', exact: true }).click();
+    await page.getByRole('heading', { name: 'Calls', level: 1 }).waitFor();
+    expect(hash(page).get('q')).toMatch(/^model:dear\/sim\/echo key:key_\w+ since:\S+ until:\S+$/);
+    await page.goBack();
+    await page.getByRole('button', { name: 'Remove the filter model dear/sim/echo' }).click();
+    await table(page)
+      .getByRole('row', { name: /default 5 1/ })
+      .waitFor();
+    expect(incidents).toEqual(noIncidents);
+    await page.context().close();
+  });
+
+  test('two groups at once, and the file of the table has its rows exactly', async () => {
+    const { page, incidents } = await openScreen(browser, daemon);
+    await page.goto(`${daemon.url}/#/usage`);
+    await page.getByRole('combobox', { name: 'and', exact: true }).selectOption('Key');
+    await table(page)
+      .getByRole('row', { name: /dear\/sim\/echo default 2/ })
+      .waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download CSV' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^usage-by-model-key-[\d-]{21}\.csv$/);
+    const [head, ...lines] = (await readFile(await download.path(), 'utf8')).trimEnd().split('\r\n');
+    expect(head).toBe('model,key,calls,input_tokens,cached_input_tokens,output_tokens,cost_usd');
+    expect(lines.map((line) => line.split(',').slice(0, 3).join(' ')).toSorted()).toEqual([
+      'dear/sim/echo default 2',
+      'sim/assistant default 1',
+      'sim/broken default 1',
+      'unknown/sim/echo default 1',
+    ]);
+    const listed = (await (
+      await daemon.fetch('/v1/usage?group_by=model', { headers: { authorization: `Bearer ${daemon.login}` } })
+    ).json()) as { data: { group: string; cost: { total_usd: string } }[] };
+    const dear = listed.data.find(({ group }) => group === 'dear/sim/echo');
+    expect(lines[0]?.split(',').at(-1)).toBe(dear?.cost.total_usd);
+    expect(incidents).toEqual(noIncidents);
+    await page.context().close();
+  });
+});

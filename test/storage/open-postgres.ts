@@ -1,0 +1,29 @@
+import { afterEach } from 'vitest';
+import { settledEvent } from '../../src/daemon/features/metering/index.ts';
+import { openPostgresStorage } from '../../src/daemon/storage/postgres/open.ts';
+import type { Storage } from '../../src/daemon/storage/storage.ts';
+import { recordingLog } from '../daemon/storage/sqlite/temporary.ts';
+import { newPostgresDatabase } from '../support/postgres.ts';
+import { backupStoreContract } from './backup-store.contract.ts';
+import { morning, type OpenStorage } from './records.ts';
+
+/** Tests use no more at a time; each has threads of its own. */
+const openMax = 4;
+
+/** Runs tests of stores on PostgreSQL, each with a database of its own. */
+export function onPostgres(contracts: readonly ((open: OpenStorage) => void)[]): void {
+  const opened: Storage[] = [];
+  const open = async () => {
+    const url = await newPostgresDatabase();
+    const storage = await openPostgresStorage({ url, now: () => morning, log: recordingLog(), settledEvent });
+    opened.push(storage);
+    // Properties open one for each run.
+    if (opened.length > openMax) await opened.shift()?.close();
+    return storage;
+  };
+  afterEach(async () => {
+    for (const storage of opened.splice(0)) await storage.close();
+  });
+  // A server is backed up with its own programs.
+  for (const contract of contracts) if (contract !== backupStoreContract) contract(open);
+}

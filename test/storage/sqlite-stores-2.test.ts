@@ -1,0 +1,7 @@
+import { describe } from 'vitest';
+import { withBoundedReads } from './query-plans.ts';
+import { storeContracts } from './store-contracts.ts';
+
+describe('SQLite', () => {
+  withBoundedReads(storeContracts({ part: 2, of: 3 }));
+});

@@ -1,0 +1,22 @@
+/** Texts that must be shown as they are, wherever they come from: prompts, answers, names, errors. */
+export const hostileTexts: readonly string[] = [
+  '<script>alert(1)</script>',
+  '<img src=x onerror=alert(1)>',
+  '<svg onload=alert(1)><a href="javascript:alert(1)">x</a></svg>',
+  '"><iframe src="https://evil.example"></iframe>',
+  "'-alert(1)-'",
+  'javascript:alert(document.domain)',
+  '[click](javascript:alert(1)) ![x](https://evil.example/x.png)',
+  '<style>@import "https://evil.example/x.css";</style><link rel=stylesheet href=//evil.example>',
+  '<base href="https://evil.example/"><form action="/x"><button>go',
+  `{{constructor.constructor("alert(1)")()}}\${alert(1)}`,
+  '</noscript></template></textarea></title><script>alert(1)</script>',
+  'https://evil.example/?leak=1',
+  '\u202Egnp.exe\u202C \u2066rtl\u2069 \u200B\u200C\u200D\uFEFFzero width',
+  '\u001b[31mred\u001b]0;title\u0007 \u009b31m',
+  'combining Z\u0351\u036b\u0343\u036a\u0302\u036b\u033d and 👩‍👩‍👧‍👦',
+  `${'['.repeat(5000)}${']'.repeat(5000)}`,
+  'x'.repeat(1_000_000),
+  '__proto__',
+  '{"__proto__":{"polluted":true}}',
+];

@@ -1,0 +1,240 @@
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { migrate } from '../../src/daemon/storage/postgres/migrate.ts';
+import { migrations } from '../../src/daemon/storage/postgres/migrations/index.ts';
+
+const run = promisify(execFile);
+
+/** Where Debian's packages and other systems install the programs of the server, a folder per major version. */
+const parents = ['/usr/lib/postgresql', '/usr/pgsql', '/opt/homebrew/opt'];
+
+/** The newest of the installed servers; `GATEWAY_TEST_POSTGRES` names another folder of programs. */
+function programsFolder(): string | undefined {
+  const named = process.env.GATEWAY_TEST_POSTGRES;
+  if (named) return named;
+  return parents
+    .flatMap((parent) =>
+      existsSync(parent) ? readdirSync(parent).map((name) => join(parent, name, 'bin')) : [],
+    )
+    .filter((folder) => existsSync(join(folder, 'initdb')))
+    .sort((a, b) => versionIn(b) - versionIn(a))[0];
+}
+
+function versionIn(path: string): number {
+  return Number(/(\d+)\/bin$/.exec(path)?.[1] ?? 0);
+}
+
+/** Why PostgreSQL is not available; undefined if it is. */
+export function missingPostgres(): string | undefined {
+  if (process.platform === 'win32') return 'PostgreSQL is only tested on Unix';
+  if (programsFolder() === undefined) return 'PostgreSQL is not installed';
+  if (process.getuid?.() === 0 && unprivileged() === undefined) return 'PostgreSQL refuses to run as root';
+  return undefined;
+}
+
+/** A user for the server where this process is root, as which it does not run. */
+function unprivileged(): { uid: number; gid: number } | undefined {
+  for (const name of ['postgres', 'nobody']) {
+    try {
+      const id = (kind: string) =>
+        Number(execFileSync('id', [kind, name], { stdio: ['ignore', 'pipe', 'ignore'] }));
+      return { uid: id('-u'), gid: id('-g') };
+    } catch {
+      // This machine has no such user.
+    }
+  }
+  return undefined;
+}
+
+export interface PostgresServer {
+  /** A connection string of a database, over the socket, or over TCP if the server listens on it. */
+  url(database?: string): string;
+  /** Creates an empty database, or a copy of the template, and returns its connection string. */
+  newDatabase(template?: string): Promise<string>;
+  /** Runs statements in a database and returns the rows of the last one. */
+  query(sql: string, database?: string): Promise<Record<string, unknown>[]>;
+  /** The process id of the server; changes with a restart. */
+  pid(): number;
+  /** `fast` ends sessions and writes a checkpoint; `kill` is SIGKILL, after which files stay as they are. */
+  halt(how: 'fast' | 'kill'): Promise<void>;
+  /** Starts it again after `halt`, with its files and address. */
+  restart(): Promise<void>;
+  /** Ends it and removes its files. */
+  stop(): Promise<void>;
+}
+
+export interface PostgresOptions {
+  /** Flushes to disk as in production. */
+  isDurable?: boolean;
+  /** Listens on a free port of loopback, too. */
+  hasTcp?: boolean;
+  /** Further settings of the server. */
+  settings?: Record<string, string | number>;
+}
+
+const owner = 'gateway';
+
+// Runs the server until standard input ends, also because this process was killed. Without the line `keep`, it removes the folder then.
+const guardScript = `
+trap '' INT TERM HUP PIPE
+folder=$1; shift
+"$@" </dev/null &
+echo "pid $!"
+read -r last
+kill -QUIT $! 2>/dev/null
+wait $!
+[ "$last" = keep ] || rm -rf "$folder"
+`;
+
+/** Starts a server in a temporary folder. Everybody on this machine may connect as its owner; it has no secret data. */
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const programs = programsFolder() ?? '';
+  const user = process.getuid?.() === 0 ? unprivileged() : undefined;
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-pg-'));
+  if (user) chownSync(folder, user.uid, user.gid);
+  const data = join(folder, 'data');
+  const asUser = { ...user, cwd: folder, env: { PATH: process.env.PATH, TZ: 'UTC', LC_ALL: 'C' } };
+  const init = ['--no-sync', '--no-instructions', '--auth=trust', '--locale=C', '--encoding=UTF8'];
+  const port = options.hasTcp ? await freePort() : 5432;
+  const settings = {
+    listen_addresses: options.hasTcp ? '127.0.0.1' : '',
+    port,
+    unix_socket_directories: folder,
+    ...(options.isDurable ? {} : { fsync: 'off', full_page_writes: 'off' }),
+    // A server of a test is small, and several run side by side.
+    shared_buffers: '32MB',
+    ...options.settings,
+  };
+  const command = [join(programs, 'postgres'), '-D', data];
+  for (const [name, value] of Object.entries(settings)) command.push('-c', `${name}=${value}`);
+
+  let guard: ChildProcess | undefined;
+  let pid = 0;
+  const start = async () => {
+    const child = spawn('sh', ['-c', guardScript, 'guard', folder, ...command], { ...asUser, stdio: 'pipe' });
+    guard = child;
+    pid = await ready(child);
+    // The server must not keep a process alive whose tests are over.
+    child.unref();
+    for (const stream of [child.stdin, child.stdout, child.stderr])
+      (stream as unknown as { unref(): void }).unref();
+  };
+  const end = async (last: 'keep' | 'remove') => {
+    if (guard === undefined) return;
+    const child = guard;
+    guard = undefined;
+    child.ref();
+    const ended = child.exitCode === null ? once(child, 'exit') : undefined;
+    child.stdin?.end(`${last}\n`);
+    await ended;
+  };
+  const url = (database = 'postgres') =>
+    options.hasTcp
+      ? `postgres://${owner}@127.0.0.1:${port}/${database}`
+      : `postgres://${owner}@${encodeURIComponent(folder)}/${database}`;
+  const query = async (sql: string, database?: string) => {
+    const client = new pg.Client({ connectionString: url(database) });
+    await client.connect();
+    try {
+      const results = [await client.query(sql)].flat();
+      return results.at(-1)?.rows ?? [];
+    } finally {
+      await client.end();
+    }
+  };
+
+  try {
+    await run(join(programs, 'initdb'), [...init, `--username=${owner}`, '-D', data], asUser);
+    await start();
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+  let databases = 0;
+  return {
+    url,
+    query,
+    newDatabase: async (template = 'template1') => {
+      databases += 1;
+      const name = `test_${databases}`;
+      await query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+      return url(name);
+    },
+    pid: () => pid,
+    halt: async (how) => {
+      if (how === 'fast')
+        await run(join(programs, 'pg_ctl'), ['stop', '-w', '-m', 'fast', '-D', data], asUser);
+      else process.kill(pid, 'SIGKILL');
+      await end('keep');
+    },
+    restart: start,
+    stop: async () => {
+      await end('remove');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Resolves to the process id once the server accepts connections; rejects with its messages if it ends before. */
+async function ready(child: ChildProcess): Promise<number> {
+  if (!child.stdout || !child.stderr) throw new Error('the server has no output');
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  const pid = Number(line.replace('pid ', ''));
+  const messages: string[] = [];
+  await new Promise<void>((resolve, reject) => {
+    createInterface(child.stderr as NodeJS.ReadableStream).on('line', (text) => {
+      if (messages.length < 100) messages.push(text);
+      if (text.includes('database system is ready to accept connections')) resolve();
+      if (/ FATAL: /.test(text) && !/the database system is/.test(text))
+        reject(new Error(messages.join('\n')));
+    });
+    child.once('exit', () => reject(new Error(messages.join('\n'))));
+  });
+  return pid;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+let shared: Promise<PostgresServer> | undefined;
+
+/**
+ * A server for the files that one process of the test run executes; it ends with that process. Tests that halt a server start
+ * their own.
+ */
+export function sharedPostgres(): Promise<PostgresServer> {
+  shared ??= startPostgres();
+  return shared;
+}
+
+let template: Promise<string> | undefined;
+
+/** Connection string of a new database of the shared server with the current schema. */
+export async function newPostgresDatabase(): Promise<string> {
+  const server = await sharedPostgres();
+  template ??= migratedTemplate(server);
+  return server.newDatabase(await template);
+}
+
+async function migratedTemplate(server: PostgresServer): Promise<string> {
+  const name = 'migrated';
+  await server.query(`CREATE DATABASE ${name}`);
+  const client = new pg.Client({ connectionString: server.url(name) });
+  await client.connect();
+  await migrate(async (sql, params) => (await client.query(sql, params as unknown[])).rows, migrations);
+  await client.end();
+  return name;
+}

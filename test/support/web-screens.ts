@@ -1,0 +1,74 @@
+import type { Browser, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { accessibilityFaults, noIncidents, openPage } from './browser.ts';
+import type { RunningDaemon } from './start-daemon.ts';
+
+/** In which each screen is looked at. */
+export const looks = [
+  ['light', 1280],
+  ['dark', 1280],
+  ['light', 360],
+  ['dark', 360],
+] as const;
+
+export type Look = (typeof looks)[number];
+
+interface ScreenOptions {
+  /** What follows `#`: `/overview?range=7d`. */
+  address: string;
+  look?: Look;
+  /** Before the page is loaded, such as to answer its calls otherwise. */
+  prepare?: (page: Page) => Promise<void>;
+  /** Returns when what is to be seen is there. */
+  until: (page: Page) => Promise<void>;
+}
+
+/** Opens a screen as the owner, and checks that it has no faults and fits the window. */
+export async function checkScreen(
+  browser: Browser,
+  daemon: Pick<RunningDaemon, 'url' | 'login'>,
+  { address, look: [colorScheme, width] = looks[0], prepare, until }: ScreenOptions,
+): Promise<void> {
+  const { page, incidents } = await openScreen(browser, daemon, { colorScheme, width });
+  await prepare?.(page);
+  await page.goto(`${daemon.url}/#${address}`);
+  await until(page);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  const [needed, given] = (await page.evaluate(
+    '[document.documentElement.scrollWidth, innerWidth]',
+  )) as number[];
+  expect(needed).toBeLessThanOrEqual(given as number);
+  expect(incidents).toEqual(noIncidents);
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await page.context().close();
+}
+
+/** A page whose tab is signed in as the owner. */
+export async function openScreen(
+  browser: Browser,
+  { url, login }: Pick<RunningDaemon, 'url' | 'login'>,
+  { colorScheme = 'light', width = 1280 }: { colorScheme?: 'light' | 'dark'; width?: number } = {},
+) {
+  const opened = await openPage(browser, url, { colorScheme, viewport: { width, height: 900 } });
+  const known = JSON.stringify(JSON.stringify({ secret: login, isOwn: false }));
+  await opened.page.addInitScript({ content: `sessionStorage.setItem('gateway.login', ${known})` });
+  return opened;
+}
+
+/** Lets the calls of an endpoint fail as if the daemon did. */
+export async function failCalls(page: Page, path: string): Promise<void> {
+  await page.route(`**${path}*`, (route) =>
+    route.fulfill({
+      status: 503,
+      contentType: 'application/json',
+      body: JSON.stringify({
+        error: { type: 'server_error', code: 'unavailable', message: 'Out of order.' },
+      }),
+    }),
+  );
+}
+
+/** Lets the calls of an endpoint wait for ever. */
+export async function holdCalls(page: Page, path: string): Promise<void> {
+  await page.route(`**${path}*`, () => {});
+}
