@@ -3,7 +3,7 @@ import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { onAlerts } from './data/alert-notices.ts';
 import { addScreenKeys } from './data/go-keys.ts';
-import { addKeys } from './data/keys.ts';
+import { useKeys } from './data/keys.ts';
 import { login } from './data/login.ts';
 import { hrefOf, navigate, route } from './data/route.ts';
 import { isSigningIn } from './data/sign-in.ts';
@@ -38,12 +38,10 @@ function SignedIn() {
     opened.value = loaded;
   };
   const openHelp = () => void open(async () => (await import('./parts/key-help.tsx')).KeyHelp);
-  useEffect(() =>
-    addKeys({
-      'Ctrl-k': () => void open(async () => (await import('./parts/palette.tsx')).Palette),
-      '?': openHelp,
-    }),
-  );
+  useKeys({
+    'Ctrl-k': () => void open(async () => (await import('./parts/palette.tsx')).Palette),
+    '?': openHelp,
+  });
   useEffect(() => onAlerts(toast), []);
   const Overlay = opened.value;
   const { screen: name } = route.value;

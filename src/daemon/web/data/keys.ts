@@ -1,3 +1,5 @@
+import { useLayoutEffect } from 'preact/hooks';
+
 /** What keys do on the whole page: one letter, `g` and a letter, or `Ctrl-` and a letter, which is Command on a Mac. */
 type KeyActions = Readonly<Record<string, () => void>>;
 
@@ -12,6 +14,11 @@ export function addKeys(actions: KeyActions): () => void {
   return () => {
     layers.splice(layers.indexOf(actions), 1);
   };
+}
+
+/** Adds actions while a component is shown: those of its latest render, before the next key can be pressed, which a plain effect could come after. */
+export function useKeys(actions: KeyActions): void {
+  useLayoutEffect(() => addKeys(actions));
 }
 
 addEventListener('keydown', (event) => {

@@ -5,7 +5,7 @@ import { ReceivedError } from '../../../../shared/received-error.ts';
 import { isReplayed } from '../../../../shared/replay/prepare-replay.ts';
 import { getTrace } from '../../data/endpoints.ts';
 import { useKeyNames } from '../../data/key-names.ts';
-import { addKeys } from '../../data/keys.ts';
+import { useKeys } from '../../data/keys.ts';
 import { onEvents } from '../../data/live.ts';
 import { useQuery } from '../../data/query.ts';
 import { hrefOf, navigate, route, setQuery } from '../../data/route.ts';
@@ -58,22 +58,20 @@ export function CallPage({ id, query }: { id: string; query: string }) {
   const list = hrefOf('calls', [], { q: query });
   const hrefOfCall = (other: string | undefined) =>
     other && hrefOf('calls', [other], { q: query, tab: tab === 'timeline' ? undefined : tab });
-  useEffect(() => {
-    const go = (href: string | undefined) => href && navigate(href, { replace: true });
-    const step = (by: number) => {
-      const at = tabs.findIndex(([name]) => name === tab);
-      setQuery({ tab: tabs[(at + by + tabs.length) % tabs.length]?.[0] });
-    };
-    return addKeys({
-      j: () => go(hrefOfCall(next)),
-      k: () => go(hrefOfCall(previous)),
-      ']': () => step(1),
-      '[': () => step(-1),
-      Escape: () => navigate(list),
-      r: () => {
-        if (trace && isReplayed(trace.endpoint)) navigate(hrefOf('playground', [], { replay: id }));
-      },
-    });
+  const go = (href: string | undefined) => href && navigate(href, { replace: true });
+  const step = (by: number) => {
+    const at = tabs.findIndex(([name]) => name === tab);
+    setQuery({ tab: tabs[(at + by + tabs.length) % tabs.length]?.[0] });
+  };
+  useKeys({
+    j: () => go(hrefOfCall(next)),
+    k: () => go(hrefOfCall(previous)),
+    ']': () => step(1),
+    '[': () => step(-1),
+    Escape: () => navigate(list),
+    r: () => {
+      if (trace && isReplayed(trace.endpoint)) navigate(hrefOf('playground', [], { replay: id }));
+    },
   });
   const Content = contents[tab];
   return (

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { TraceView } from '../../../../shared/contract/traces.ts';
 import { callsQuery } from '../../data/calls-query.ts';
 import { useKeyNames } from '../../data/key-names.ts';
-import { addKeys } from '../../data/keys.ts';
+import { useKeys } from '../../data/keys.ts';
 import { hrefOf, navigate, route, setQuery } from '../../data/route.ts';
 import { countText } from '../../parts/format.ts';
 import { ProblemBox } from '../../parts/problem.tsx';
@@ -50,24 +50,22 @@ function CallList({ query }: { query: string }) {
     hrefOf: (id) => hrefOfCall(id, query),
     nameOfKey: (id) => (id === null ? '' : nameOf(id)),
   });
-  useEffect(() => {
-    const move = (step: number): void => {
-      const shown = calls.value.rows.value;
-      const at = shown.findIndex(({ request_id }) => request_id === selected.value);
-      const next = shown[at < 0 ? 0 : Math.min(shown.length - 1, Math.max(0, at + step))];
-      selected.value = next?.request_id;
-      lastSelected = next?.request_id;
-    };
-    return addKeys({
-      j: () => move(1),
-      k: () => move(-1),
-      Enter: () => selected.value && navigate(hrefOfCall(selected.value, query)),
-      x: () => selected.value && toggleMark(selected.value),
-      D: () => openDiff(query),
-      '/': () => document.getElementById('query')?.focus(),
-      r: reloadCalls,
-    });
-  }, [query, selected]);
+  const move = (step: number): void => {
+    const shown = calls.value.rows.value;
+    const at = shown.findIndex(({ request_id }) => request_id === selected.value);
+    const next = shown[at < 0 ? 0 : Math.min(shown.length - 1, Math.max(0, at + step))];
+    selected.value = next?.request_id;
+    lastSelected = next?.request_id;
+  };
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    Enter: () => selected.value && navigate(hrefOfCall(selected.value, query)),
+    x: () => selected.value && toggleMark(selected.value),
+    D: () => openDiff(query),
+    '/': () => document.getElementById('query')?.focus(),
+    r: reloadCalls,
+  });
   const error = list.error.value;
   const isEmpty = rows.length === 0 && !list.isLoading.value && error === undefined;
   return (

@@ -5,7 +5,7 @@ import { call, problemOf } from '../../data/api.ts';
 import { cancelCall, listTraces } from '../../data/endpoints.ts';
 import { dollars } from '../../data/figures.ts';
 import { useKeyNames } from '../../data/key-names.ts';
-import { addKeys } from '../../data/keys.ts';
+import { useKeys } from '../../data/keys.ts';
 import { connection, gaps, onEvents } from '../../data/live.ts';
 import { hrefOf, navigate } from '../../data/route.ts';
 import { Amount } from '../../parts/amount.tsx';
@@ -65,15 +65,11 @@ export function Live() {
     );
     return () => abort.abort();
   }, [gap, version, failure]);
-  useEffect(
-    () =>
-      addKeys({
-        p: () => {
-          isPaused.value = !isPaused.value;
-        },
-      }),
-    [isPaused],
-  );
+  useKeys({
+    p: () => {
+      isPaused.value = !isPaused.value;
+    },
+  });
   void version.value;
   const latest = calls.current.rows();
   const isStill = isPaused.value || isHeld.value;

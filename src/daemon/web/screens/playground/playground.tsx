@@ -1,6 +1,7 @@
 import { signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { listModels } from '../../data/endpoints.ts';
+import { useKeys } from '../../data/keys.ts';
 import { useQuery } from '../../data/query.ts';
 import { hrefOf, route, setQuery } from '../../data/route.ts';
 import { ProblemBox } from '../../parts/problem.tsx';
@@ -42,15 +43,7 @@ export function Playground() {
     if (isReady)
       for (const [at, name] of models.entries()) void lanes.value[at]?.run(draft.value, name.trim());
   };
-  useEffect(() => {
-    const runByKey = (event: KeyboardEvent) => {
-      if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
-      event.preventDefault();
-      run();
-    };
-    document.addEventListener('keydown', runByKey);
-    return () => document.removeEventListener('keydown', runByKey);
-  });
+  useKeys({ 'Ctrl-Enter': run });
   return (
     <div class="playground">
       <header class="screen-head">
