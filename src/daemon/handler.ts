@@ -200,6 +200,8 @@ export interface Call<E extends Endpoint> {
   isTool?: true;
   /** The client's address; `unix` for the Unix socket. */
   remoteAddress?: string;
+  /** Whether a trusted proxy sent it, whatever address that named. */
+  isProxied?: boolean;
   /**
    * Aborted when the client leaves before its answer is complete (reason `client-left`), or when the daemon stops and
    * its grace period is over (reason `draining`: the client is still connected and gets an error).

@@ -74,6 +74,10 @@ export class ServerCall {
     return socket.remoteAddress ?? (isFromSocketFile(socket) ? unixClient : '');
   }
 
+  get isProxied(): boolean {
+    return this.proxiedFor !== undefined;
+  }
+
   get surface(): Surface {
     const surface = this.endpoint?.surface ?? surfaceOf(this.request.url ?? '');
     // Clients of the Messages API read models, too, and expect errors in its format.

@@ -30,12 +30,14 @@ async function requireReader(deps: MetricsDeps, caller: Caller): Promise<void> {
   if (caller.workspaceId !== deps.hostWorkspace.id) throw new ApiError('permission');
 }
 
-/** Requests through a proxy on this machine are not local; their headers or host name show it. */
+/** Requests through a proxy on this machine are not local: it is a trusted one, or their headers or host name show it. */
 function isLocalRequest({
   remoteAddress = '',
+  isProxied = false,
   headers,
-}: Pick<Call<typeof getMetrics>, 'remoteAddress' | 'headers'>) {
+}: Pick<Call<typeof getMetrics>, 'remoteAddress' | 'isProxied' | 'headers'>) {
   const isLocal = /^(::ffff:)?127\.|^::1$|^unix$/.test(remoteAddress);
-  const isProxied = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'].some((name) => headers[name]);
-  return isLocal && !isProxied && /^(127(\.\d+){3}|localhost|\[::1\])(:\d+)?$/i.test(String(headers.host));
+  const isForwarded =
+    isProxied || ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'].some((name) => name in headers);
+  return isLocal && !isForwarded && /^(127(\.\d+){3}|localhost|\[::1\])(:\d+)?$/i.test(String(headers.host));
 }
