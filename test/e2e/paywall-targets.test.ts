@@ -1,16 +1,14 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 import { type PaywalledServer, startPaywalledServer } from '../support/paywalled-server.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 import { askDaemon } from '../support/users.ts';
+import { hasCaddy, hasNginx } from '../support/web-proxies.ts';
 
-const isInstalled = (program: string) => spawnSync(program, ['version']).error === undefined;
-const hasCaddy = isInstalled('caddy');
-const hasNginx = isInstalled('nginx');
 if (!hasCaddy) process.stdout.write('Caddy is not installed: its tests are skipped.\n');
 if (!hasNginx) process.stdout.write('nginx is not installed: its tests are skipped.\n');
 
@@ -20,13 +18,6 @@ let folder: string;
 let server: PaywalledServer;
 let daemon: RunningDaemon;
 
-const freePort = () =>
-  new Promise<number>((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
 const api = (method: string, path: string, json?: object) =>
   askDaemon(daemon, method, `/api/l402/paywalls${path}`, { as: daemon.login, ...(json && { json }) });
 const start = async (paywalls: object) => {

@@ -1,9 +1,5 @@
-import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync, unlinkSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type RequestOptions, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
 import { Agent, fetch as fetchOver } from 'undici';
@@ -11,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import WebSocket from 'ws';
 import { exitCodes } from '../../src/shared/errors.ts';
 import { type ChildDaemon, startChildDaemon } from '../support/child-daemon.ts';
-import { eventually } from '../support/eventually.ts';
 import { runCli, temporaryHome } from '../support/run-cli.ts';
+import { exampleIn, hasNginx, startNginx } from '../support/web-proxies.ts';
 
 /** Next to the configuration, which names it without a folder. */
 const config = 'listen: { socket: gateway.sock, allowed_hosts: [gateway.lan] }\n';
@@ -174,50 +170,17 @@ describe.skipIf(process.platform === 'win32')('a Unix socket over time', () => {
   });
 });
 
-const noNginx = spawnSync('nginx', ['-v']).error !== undefined;
-
-/** The example of the guide, in front of the socket, as this user. */
+/** The example of the guide, in front of the socket. */
 async function startProxy(): Promise<string> {
-  const guide = readFileSync('docs/configuration.md', 'utf8');
-  const example = /```nginx\n([\s\S]*?)```/.exec(guide)?.[1] ?? '';
-  const folder = await mkdtemp(join(tmpdir(), 'gateway-nginx-'));
-  const port = await freePort();
-  const site = example
+  const example = exampleIn('docs/configuration.md', 'nginx')
     .replace(/unix:\S+\.sock/, `unix:${path}`)
-    .replace(/listen 443 ssl;/, `listen 127.0.0.1:${port};`)
-    .replaceAll(/^ *ssl_.*\n/gm, '')
     .replace(/server_name .*;/, 'server_name gateway.lan;');
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (name) => `${name}_temp_path ${folder}/${name};`,
-  );
-  // By default its workers run as the user `nobody`, who may not open the socket.
-  const user = process.getuid?.() === 0 ? 'user root;' : '';
-  const whole = `${user} pid ${folder}/pid; error_log stderr; daemon off; events {} http { access_log off; ${temporary.join(' ')}\n${site}}`;
-  await writeFile(join(folder, 'nginx.conf'), whole);
-  const child = spawn('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'ignore' });
-  onTestFinished(async () => {
-    child.kill();
-    await rm(folder, { recursive: true, force: true });
-  });
-  const url = `http://127.0.0.1:${port}`;
-  await eventually('the proxy listens', () =>
-    fetch(url).then(
-      () => true,
-      () => false,
-    ),
-  );
-  return url;
+  const nginx = await startNginx(example);
+  onTestFinished(() => nginx.stop());
+  return nginx.url;
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-describe.skipIf(noNginx)('nginx in front of a Unix socket, set up as in the guide', () => {
+describe.skipIf(!hasNginx)('nginx in front of a Unix socket, set up as in the guide', () => {
   test('forwards calls, streams and WebSockets, but nothing reserved for this machine', async () => {
     const url = await startProxy();
     const { hostname, port } = new URL(url);

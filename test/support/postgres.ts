@@ -1,7 +1,6 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -9,6 +8,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { migrate } from '../../src/daemon/storage/postgres/migrate.ts';
 import { migrations } from '../../src/daemon/storage/postgres/migrations/index.ts';
+import { freePort } from './free-port.ts';
 
 const run = promisify(execFile);
 
@@ -198,15 +198,6 @@ async function ready(child: ChildProcess): Promise<number> {
     child.once('exit', () => reject(new Error(messages.join('\n'))));
   });
   return pid;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 let shared: Promise<PostgresServer> | undefined;

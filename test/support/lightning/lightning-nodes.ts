@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { eventually } from '../eventually.ts';
+import { freePort } from '../free-port.ts';
 import { type ElectrumNode, startElectrumNode } from './electrum-node.ts';
 import { startElectrumServer } from './electrum-server.ts';
 import { regtestChain } from './regtest-chain.ts';
@@ -69,10 +68,3 @@ export async function startLightningNodes(): Promise<LightningNodes> {
 }
 
 /** Electrum needs to know its Lightning port before it starts. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
