@@ -5,7 +5,7 @@ import type { AutopilotsStore } from '../features/autopilots/store.ts';
 import type { BackupStore } from '../features/backups/backup-store.ts';
 import type { BudgetsStore } from '../features/budgets/store.ts';
 import type { CacheStore } from '../features/cache/store.ts';
-import type { DaemonsStore } from '../features/daemons/index.ts';
+import type { DaemonsStore, Members } from '../features/daemons/index.ts';
 import type { DecisionsStore } from '../features/decisions/store.ts';
 import type { EventsStore } from '../features/events/store.ts';
 import type { IdempotencyStore } from '../features/idempotency/store.ts';
@@ -72,6 +72,8 @@ export interface Storage {
   backups: BackupStore;
   /** The server that has the database; undefined if it is a file. */
   server: ServerFacts | undefined;
+  /** The daemons that serve the database together. */
+  members: Members;
   /** What the writes of these stores, and those of other daemons, have changed. */
   changes: Changes;
   /** Stores that the clock has reached a time, in milliseconds since 1970, for the next start. Never throws. */

@@ -1,2 +1,3 @@
+export type { Members } from './members.ts';
 export type { DaemonsStore } from './store.ts';
 export { takeOver } from './take-over.ts';

@@ -14,11 +14,11 @@ import type { RemoteStores, Services } from './remote-stores.ts';
 type Stores = ReturnType<typeof stores>;
 
 /** The stores of all features: their methods run in threads, except those of frequent calls that only write. */
-export async function createStores(
+export function createStores(
   remote: RemoteStores,
   services: Services,
   settledEvent: Parameters<typeof stores>[1],
-): Promise<Stores> {
+): Stores {
   const context = writingContext(services);
   const metering = meteringStore(context);
   const responses = responsesStore(context);
@@ -77,7 +77,7 @@ export async function createStores(
     paywalls: remote.store('paywalls'),
     challenges: remote.store('challenges'),
     peers: remote.store('peers'),
-    daemons: joined(remote.store('daemons'), { own: await remote.call('daemons', 'own') }),
+    daemons: joined(remote.store('daemons'), { own: services.daemon }),
   };
 }
 

@@ -1,5 +1,7 @@
-import { UnsupportedSchema, UnsupportedServer } from '../sqlite/engine/errors.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DatabaseUnusable, UnsupportedSchema, UnsupportedServer } from '../sqlite/engine/errors.ts';
 import { supportedVersions } from '../sqlite/engine/migrate.ts';
+import { migrationLock, serverClock, writeLock } from './engine/locks.ts';
 
 /** One schema change. Versions increase but need not be consecutive. */
 export interface Migration {
@@ -10,22 +12,27 @@ export interface Migration {
 /** Runs one statement on one connection; `$1` stands for the first parameter. */
 export type Query = (sql: string, params?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>;
 
-/** Daemons that start at the same time migrate one after the other; any number that nothing else in the database uses will do. */
-const lock = 0x47574159;
 const oldestServer = 15;
+/** Daemons have terms since this version of the schema. */
+const termsSince = 56;
+const pollMs = 500;
 
 /**
  * Creates the schema `gateway` or brings it up to date, in one transaction. Rejects with `UnsupportedServer`, or with
- * `UnsupportedSchema` if a newer version of Gateway has changed it; nothing is changed then. Resolves to the version of the schema.
+ * `UnsupportedSchema` if a newer version of Gateway has changed it, and with `DatabaseUnusable` while daemons of an older one use
+ * it; nothing is changed then. Resolves to the version of the schema.
  */
 export async function migrate(query: Query, migrations: readonly Migration[]): Promise<number> {
   await checkServer(query);
   const { oldest, newest } = supportedVersions(migrations);
   const found = await schemaVersion(query);
   if (found === newest) return newest;
+  await othersEnded(query, found);
   await query('BEGIN');
   try {
-    await query('SELECT pg_advisory_xact_lock($1)', [lock]);
+    await query('SELECT pg_advisory_xact_lock($1)', [migrationLock]);
+    // No daemon registers until the schema is changed.
+    await query('SELECT pg_advisory_xact_lock($1)', [writeLock]);
     const current = (await schemaVersion(query)) ?? 0;
     if (current > newest || (current > 0 && current < oldest)) {
       const [row] = await query('SELECT current_database() AS name');
@@ -35,6 +42,7 @@ export async function migrate(query: Query, migrations: readonly Migration[]): P
         'use another database',
       );
     }
+    if (current < newest) requireNone(await runningDaemons(query, current));
     await query('CREATE SCHEMA IF NOT EXISTS gateway');
     await query('SET LOCAL search_path TO gateway');
     await query(
@@ -51,6 +59,33 @@ export async function migrate(query: Query, migrations: readonly Migration[]): P
     await query('ROLLBACK');
     throw error;
   }
+}
+
+/** Waits for the end of the terms of daemons that no longer renew them. */
+async function othersEnded(query: Query, version: number | undefined): Promise<void> {
+  const first = await runningDaemons(query, version);
+  for (let running = first; running.size > 0; running = await runningDaemons(query, version)) {
+    if ([...running].some(([daemon, expiresAt]) => expiresAt > (first.get(daemon) ?? 0)))
+      requireNone(running);
+    await sleep(pollMs);
+  }
+}
+
+/** Until when the term of each daemon lasts, in milliseconds since 1970. */
+async function runningDaemons(query: Query, version = 0): Promise<ReadonlyMap<number, number>> {
+  if (version < termsSince) return new Map();
+  const rows = await query(
+    `SELECT number, expires_at FROM gateway.daemons WHERE successor IS NULL AND expires_at > ${serverClock} ORDER BY number`,
+  );
+  return new Map(rows.map(({ number, expires_at }) => [Number(number), Number(expires_at)]));
+}
+
+function requireNone(daemons: ReadonlyMap<number, number>): void {
+  if (daemons.size === 0) return;
+  throw new DatabaseUnusable(
+    `Daemons of an older version use the database (${[...daemons.keys()].join(', ')}). Stop them first, as this version \
+changes its schema.`,
+  );
 }
 
 async function checkServer(query: Query): Promise<void> {

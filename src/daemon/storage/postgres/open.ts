@@ -1,5 +1,6 @@
 import { withoutPassword } from '../../../shared/database-url.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import type { Renewal } from '../../features/daemons/members.ts';
 import type { NewEvent } from '../../features/events/index.ts';
 import type { UsageRecord } from '../../features/metering/index.ts';
 import type { Log } from '../../log.ts';
@@ -14,6 +15,7 @@ import type { WriteCommands } from '../sqlite/write-commands.ts';
 import type { ServerFacts, Storage } from '../storage.ts';
 import { createStores } from './create-stores.ts';
 import { postgresCode } from './engine/errors.ts';
+import { Membership } from './membership.ts';
 import { migrate, type Query } from './migrate.ts';
 import { migrations } from './migrations/index.ts';
 import { RemoteStores } from './remote-stores.ts';
@@ -30,13 +32,15 @@ export interface PostgresOptions {
   settledEvent: (call: UsageRecord) => NewEvent;
 }
 
+/** Without a renewal of its term for so long, a daemon admits no calls, in milliseconds. */
+const admissionMs = 8000;
 /** Threads that run the methods of stores. */
 const storesThreads = 2;
 /** The parts of a check; the server checks references itself, and its pages if it has checksums. */
 const checkedParts = ['balances', 'holds', 'spending', 'chain'];
 
 /**
- * Opens the database of a PostgreSQL server for this process alone, creating or migrating its schema as needed. Rejects with
+ * Opens the database of a PostgreSQL server together with other daemons, creating or migrating its schema as needed. Rejects with
  * `DatabaseUnusable`, `UnsupportedServer`, `UnsupportedSchema` or `DataNeedsRepair`.
  */
 export async function openPostgresStorage(options: PostgresOptions): Promise<Storage> {
@@ -55,37 +59,44 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   }
   const start = (script: Parameters<typeof startThread>[0], role: Role, data = {}) =>
     startThread(script, { ...data, channel: server.channel(role) });
-  const worker = start('postgres-writer', 'writes', { at: now() });
+  const worker = start('postgres-writer', 'writes', { at: now(), schemaVersion: facts.schemaVersion });
   const where = `The database at ${withoutPassword(url)}`;
-  const writer = new Writer<WriteCommands>({ now, log, worker });
+  const members = new Membership();
+  const onRenewal = (renewal: Renewal) => members.renewed(renewal);
+  const writer = new Writer<WriteCommands>({ now, log, worker, onRenewal });
   try {
     await writer.open(where);
   } catch (error) {
     writer.refuseWrites('the database could not be opened');
     await writer.close();
     await server.close();
+    members.close();
     if (!(error instanceof DataNeedsRepair)) throw error;
     const remedy = 'Keep a dump of the database, then restore an earlier one.';
     throw new DataNeedsRepair(where, error.problem, { remedy, cause: error });
   }
   const changes = new LocalChanges();
   const readerOf = (role: Role) => new Reader<LongReads>(() => start('postgres-reader', role));
+  const { daemon } = members;
   const services = {
+    daemon,
     writer: announcing(writer, changes),
     reader: readerOf('longReads'),
     checker: readerOf('checks'),
   };
-  const workers = Array.from({ length: storesThreads }, () => start('postgres-stores', 'reads'));
+  const workers = Array.from({ length: storesThreads }, () => start('postgres-stores', 'reads', { daemon }));
   const remote = new RemoteStores(workers, services, onFatal);
   let closed: Promise<void> | undefined;
   const close = async () => {
     await Promise.all([services.reader.close(), services.checker.close(), remote.close()]);
     await writer.close();
     await server.close();
+    members.close();
   };
   return {
-    ...(await createStores(remote, services, settledEvent)),
+    ...createStores(remote, services, settledEvent),
     server: facts,
+    members,
     changes,
     backups: {
       make: async () => {
@@ -97,7 +108,11 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
     },
     noteTime: (at) => void writer.write('engine.touch', at).catch(() => {}),
     writesWaiting: () => writer.pending,
-    state: () => ({ writable: writer.problem === undefined, reason: writer.problem }),
+    state: () => {
+      const isLate = members.sinceRenewal() > admissionMs;
+      const reason = writer.problem ?? (isLate ? 'the database server does not answer in time' : undefined);
+      return { writable: reason === undefined, reason };
+    },
     // The server's operator watches its disk; a full one fails writes until there is space again.
     isDiskFull: () => false,
     onFatal: (listener) => {

@@ -18,6 +18,12 @@ class QuestionFailed extends Error {
   }
 }
 
+interface StoresData {
+  channel: ServerChannel;
+  /** The number of this daemon. */
+  daemon: number;
+}
+
 /** Asks the main thread, which has the writer and the readers of many rows. */
 class Questions {
   readonly #port: MessagePort;
@@ -43,12 +49,13 @@ class Questions {
   }
 }
 
-function serveStores(port: MessagePort, channel: ServerChannel): void {
+function serveStores(port: MessagePort, { channel, daemon }: StoresData): void {
   const connection = openConnection(channel, { isRenewed: true });
   const database = asSqliteConnection(connection);
   const questions = new Questions(port);
   const context: StoresContext = {
     database,
+    daemon,
     orm: createOrm(database),
     names: new NameTexts(database),
     // What replaces a queued write runs in the main thread, see create-stores.ts.
@@ -93,4 +100,4 @@ function failureOf(error: unknown): Omit<StoresFailure, 'id'> {
   return isConnectionLost(postgresCode(error)) ? { problem, refusal: { code: 'unavailable' } } : { problem };
 }
 
-if (parentPort) serveStores(parentPort, (workerData as { channel: ServerChannel }).channel);
+if (parentPort) serveStores(parentPort, workerData as StoresData);

@@ -1,5 +1,4 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { ServerChannel } from './engine/messages.ts';
-import { serveWrites } from './engine/serve-writes.ts';
+import { serveWrites, type WriterData } from './engine/serve-writes.ts';
 
-if (parentPort) serveWrites(parentPort, workerData as { channel: ServerChannel; at: number });
+if (parentPort) serveWrites(parentPort, workerData as WriterData);

@@ -27,7 +27,7 @@ export interface StoresFailure {
 }
 
 /** What the main thread does for threads of stores. */
-export type Services = Pick<StoresContext, 'writer' | 'reader' | 'checker'>;
+export type Services = Pick<StoresContext, 'daemon' | 'writer' | 'reader' | 'checker'>;
 
 interface Call {
   resolve: (result: never) => void;

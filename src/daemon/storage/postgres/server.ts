@@ -14,7 +14,9 @@ const roles = {
     settings: {
       statement_timeout: 10_000,
       lock_timeout: 2000,
-      idle_in_transaction_session_timeout: 10_000,
+      // A frozen daemon must not block the others for long.
+      idle_in_transaction_session_timeout: 5000,
+      default_transaction_isolation: 'read committed',
       synchronous_commit: 'on',
       ...shortPlans,
     },

@@ -30,7 +30,7 @@ import { userWrites } from './workspaces/user-writes.ts';
 import { workspacesWrites } from './workspaces/workspace-writes.ts';
 
 /** Every write that is not part of a model call. */
-export function featureWrites(database: Connection, totals: BatchTotals) {
+export function featureWrites(database: Connection, totals: BatchTotals, daemon: number) {
   const orm = createOrm(database);
   return {
     ...keysWrites(database, orm),
@@ -44,18 +44,18 @@ export function featureWrites(database: Connection, totals: BatchTotals) {
     ...whispersWrites(orm),
     ...shoutsWrites(orm),
     ...agentsWrites(orm),
-    ...alertsWrites(database, orm, totals),
-    ...autopilotsWrites(database, orm),
+    ...alertsWrites(orm, totals, daemon),
+    ...autopilotsWrites(orm, daemon),
     ...budgetsWrites(orm, totals),
     ...decisionsWrites(orm),
     ...responsesWrites(orm),
-    ...backgroundWrites(database, orm),
-    ...threadsWrites(database, orm),
-    ...idempotencyWrites(database, orm),
+    ...backgroundWrites(database, orm, daemon),
+    ...threadsWrites(orm, daemon),
+    ...idempotencyWrites(database, orm, daemon),
     ...cacheWrites(orm),
     ...vaultWrites(orm),
     ...providerKeysWrites(orm),
-    ...walletWrites(database, orm, totals),
+    ...walletWrites(database, orm, totals, daemon),
     ...paywallsWrites(database, orm),
     ...peersWrites(orm),
     ...challengesWrites(database, orm, totals),

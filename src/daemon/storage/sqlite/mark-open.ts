@@ -30,10 +30,17 @@ export function requireMasterKeys(database: Connection): void {
   throw new DataNeedsRepair(database.name, `the master key of ${lost} sealed secrets is missing`);
 }
 
-/** Marks the database as open until a clean shutdown, by a new daemon whose clock shows `at`. Returns when it was last seen. */
-export function markOpen(database: Connection, at: number): { lastSeen: number } {
+/**
+ * Marks the database as open until a clean shutdown, by a new daemon whose clock shows `at`. Returns its number, and when the
+ * database was last seen.
+ */
+export function markOpen(
+  database: Connection,
+  at: number,
+  register = () => registerDaemon(database, at),
+): { lastSeen: number; daemon: number } {
   const lastSeen = readMeta(database, 'last_seen') ?? 0;
-  database.transaction(() => {
+  const daemon = database.transaction(() => {
     if (at < lastSeen) expireCredentials(database, { at, seen: lastSeen });
     const restoredTo = readMeta(database, 'restored_to');
     if (restoredTo !== undefined) {
@@ -41,10 +48,11 @@ export function markOpen(database: Connection, at: number): { lastSeen: number }
       removeMeta(database, 'restored_to');
     }
     if (readMeta(database, 'clean_shutdown') !== 1) writeMeta(database, 'needs_check', 1);
-    registerDaemon(database, at);
+    const number = register();
     writeCheckpoint(database);
     writeMeta(database, 'clean_shutdown', 0);
     writeMeta(database, 'last_seen', at);
+    return number;
   })();
-  return { lastSeen };
+  return { lastSeen, daemon };
 }

@@ -3,6 +3,7 @@ import type { NewEvent } from '../../features/events/index.ts';
 import type { UsageRecord } from '../../features/metering/index.ts';
 import type { MemberChanges } from '../shared-changes.ts';
 import { announcing } from './announced-writes.ts';
+import { ownDaemon } from './daemons/own-daemon.ts';
 import { openForReading } from './engine/connection.ts';
 import { NameTexts } from './engine/names.ts';
 import { createOrm } from './engine/orm.ts';
@@ -32,6 +33,7 @@ export function openSqliteMember({ file, port, changes, settledEvent }: MemberOp
   const checker = readerOf(file, { hasLowPriority: true });
   const context = {
     database,
+    daemon: ownDaemon(database),
     orm: createOrm(database),
     names: new NameTexts(database),
     writer: announcing(writer, changes),

@@ -5,11 +5,13 @@ import type { NewEvent } from '../../features/events/index.ts';
 import type { UsageRecord } from '../../features/metering/index.ts';
 import type { Log } from '../../log.ts';
 import { LocalChanges } from '../local-changes.ts';
+import { onlyMember } from '../only-member.ts';
 import type { SharedChanges } from '../shared-changes.ts';
 import type { Storage } from '../storage.ts';
 import { announcing } from './announced-writes.ts';
 import { finishRestore } from './backups/finish-restore.ts';
 import { backupStore } from './backups/store.ts';
+import { ownDaemon } from './daemons/own-daemon.ts';
 import { type Connection, openForReading } from './engine/connection.ts';
 import { DataMoved } from './engine/errors.ts';
 import { readMeta } from './engine/meta.ts';
@@ -80,6 +82,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<SqliteS
     const changes = options.changes ?? new LocalChanges();
     const context = {
       database,
+      daemon: ownDaemon(database),
       orm: createOrm(database),
       names: new NameTexts(database),
       writer: announcing(writer, changes),
@@ -113,6 +116,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<SqliteS
     return {
       ...stores(context, settledEvent),
       server: undefined,
+      members: onlyMember,
       changes,
       connect: () => writer.connect(),
       backups: backupStore(folder, () => readerOf(file)),

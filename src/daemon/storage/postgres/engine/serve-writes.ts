@@ -1,17 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
 import { whenAborted } from '../../../../shared/when-aborted.ts';
-import { ownDaemon } from '../../sqlite/daemons/own-daemon.ts';
+import type { Renewal } from '../../../features/daemons/members.ts';
+import type { Connection } from '../../sqlite/engine/connection.ts';
 import { DatabaseUnusable, DataNeedsRepair } from '../../sqlite/engine/errors.ts';
-import { readMeta, writeMeta } from '../../sqlite/engine/meta.ts';
+import { writeMeta } from '../../sqlite/engine/meta.ts';
 import { type FromWriter, lazyRunner, type ToWriter } from '../../sqlite/engine/serve-writes.ts';
-import type { BatchEngine, BatchResult, BatchTotals, Operation } from '../../sqlite/engine/write-batch.ts';
+import type { BatchEngine, BatchResult, KeptTotals, Operation } from '../../sqlite/engine/write-batch.ts';
 import { markOpen, requireMasterKeys, requireSoundBalances } from '../../sqlite/mark-open.ts';
 import { createCommands } from '../../sqlite/write-commands.ts';
 import { asSqliteConnection, openConnection, type PostgresConnection } from './connection.ts';
 import { isCollision, isConnectionLost, postgresCode } from './errors.ts';
 import type { ServerChannel } from './messages.ts';
-import { renewMs, Term, TermEnded, takeTerm } from './term.ts';
+import { joinDaemons, renewMs, Term, TermEnded } from './term.ts';
 
 const collisionsMax = 8;
 /** How often a lost connection is opened again, in milliseconds. */
@@ -37,14 +38,19 @@ const engine: Omit<BatchEngine, 'afterBegin'> = {
   },
 };
 
+export interface WriterData {
+  channel: ServerChannel;
+  /** Wall clock at the start, milliseconds since 1970. */
+  at: number;
+  /** The version that the schema has to have. */
+  schemaVersion: number;
+}
+
 /**
  * Runs the writer thread: executes the batches that arrive on `port` over the only connection that writes. A batch whose
- * connection is lost is repeated over the next one, unless the count of commits shows that it was committed.
+ * connection is lost is repeated over the next one, unless the daemon's count of commits shows that it was committed.
  */
-export function serveWrites(
-  port: MessagePort,
-  { channel, at }: { channel: ServerChannel; at: number },
-): void {
+export function serveWrites(port: MessagePort, { channel, at, schemaVersion }: WriterData): void {
   const send = (message: FromWriter) => port.postMessage(message);
   let writer: Promise<BatchWriter> | undefined;
   const ended = new AbortController();
@@ -54,7 +60,7 @@ export function serveWrites(
       const open = await writer;
       if (open) send(await open.run(message.batch));
     } else if ('open' in message) {
-      writer = BatchWriter.open(openConnection(channel), { at, send, ended: ended.signal });
+      writer = BatchWriter.open(openConnection(channel), { at, schemaVersion, send, ended: ended.signal });
       await writer;
       send({ opened: true });
     } else if ('close' in message) {
@@ -83,8 +89,7 @@ function causeOf(error: unknown) {
   return error instanceof DataNeedsRepair ? 'damage' : 'failure';
 }
 
-interface WriterOptions {
-  at: number;
+interface WriterOptions extends Omit<WriterData, 'channel'> {
   send: (message: FromWriter) => void;
   ended: AbortSignal;
 }
@@ -93,7 +98,9 @@ interface WriterOptions {
 interface WriterSession {
   run: ReturnType<typeof lazyRunner>;
   term: Term;
-  totals: BatchTotals;
+  totals: KeptTotals;
+  /** Checks the term, and reads what other daemons have changed; first in each transaction. */
+  begin: () => void;
 }
 
 class BatchWriter {
@@ -102,25 +109,31 @@ class BatchWriter {
   readonly #daemon: number;
   readonly #renewal: NodeJS.Timeout;
   #session: WriterSession;
+  /** The daemon's own commits before the running batch. */
   #commits = 0;
   #previous: Promise<unknown> = Promise.resolve();
+  #reported: Renewal | undefined;
 
-  /** Registers the daemon once no other one has the database. */
+  /** Registers the daemon. */
   static async open(connection: PostgresConnection, options: WriterOptions): Promise<BatchWriter> {
     const database = asSqliteConnection(connection);
-    await takeTerm(connection, () => {
-      requireSoundBalances(database, false);
-      requireMasterKeys(database);
-      markOpen(database, options.at);
-      new Term(connection, ownDaemon(database)).check();
-    });
-    return new BatchWriter(connection, options);
+    const join = () =>
+      joinDaemons(connection, (register) => {
+        requireSchema(database, options.schemaVersion);
+        requireSoundBalances(database, false);
+        requireMasterKeys(database);
+        return markOpen(database, options.at, () => register(options.at)).daemon;
+      });
+    const writer = new BatchWriter(connection, await repeatCollisions(join), options);
+    const result = await writer.run([]);
+    if ('failure' in result) throw new DatabaseUnusable(result.failure.message);
+    return writer;
   }
 
-  constructor(connection: PostgresConnection, options: WriterOptions) {
+  constructor(connection: PostgresConnection, daemon: number, options: WriterOptions) {
     this.#connection = connection;
     this.#options = options;
-    this.#daemon = ownDaemon(asSqliteConnection(connection));
+    this.#daemon = daemon;
     this.#session = this.#prepare();
     this.#renewal = setInterval(() => this.#renew().catch(() => {}), renewMs);
     whenAborted(options.ended, () => clearInterval(this.#renewal));
@@ -143,14 +156,16 @@ class BatchWriter {
   async #runNow(operations: Operation[]): Promise<BatchResult> {
     for (let collisions = 0; ; ) {
       const result = await this.#session.run(operations);
-      if (!('failure' in result)) return result;
+      if (!('failure' in result)) {
+        this.#report();
+        return result;
+      }
       const { kind, code, ifCommitted } = result.failure;
       if (kind === 'lost') {
-        const commits = this.#commits;
         this.#options.send({ unreachable: result.failure.message });
         await this.#reconnect();
         this.#options.send({ reachable: true });
-        if (ifCommitted && this.#commits > commits) return ifCommitted;
+        if (ifCommitted && this.#session.term.commits() > this.#commits) return ifCommitted;
       } else if (isCollision(code) && collisions < collisionsMax) {
         collisions += 1;
         await sleep(Math.random() * 2 ** collisions);
@@ -163,9 +178,10 @@ class BatchWriter {
     const database = asSqliteConnection(this.#connection);
     try {
       database.transaction(() => {
-        const { term, totals } = this.#session;
-        term.check();
+        const { term, totals, begin } = this.#session;
+        begin();
         totals.close();
+        term.count();
         term.end();
         writeMeta(database, 'clean_shutdown', 1);
         writeMeta(database, 'last_seen', lastSeen);
@@ -178,23 +194,37 @@ class BatchWriter {
     }
   }
 
+  /** Passes on what a renewal found, once it is committed. */
+  #report(): void {
+    const { renewal } = this.#session.term;
+    if (renewal === undefined || renewal === this.#reported) return;
+    this.#reported = renewal;
+    this.#options.send({ renewal });
+  }
+
   /** All statements and what they keep in memory start over with a connection. */
   #prepare(): WriterSession {
     const database = asSqliteConnection(this.#connection);
-    const source = createCommands(database);
+    const source = createCommands(database, this.#daemon);
     const term = new Term(this.#connection, this.#daemon);
-    this.#commits = readMeta(database, 'commits') ?? 0;
+    const { totals } = source;
+    /** Commits of all daemons that `totals` know of. */
+    let known: number | undefined;
+    const begin = () => {
+      const { all, own } = term.check();
+      this.#commits = own;
+      if (all === known) return;
+      totals.reload();
+      known = all;
+    };
     const count = {
-      beforeCommit: () => writeMeta(database, 'commits', this.#commits + 1),
+      beforeCommit: () => term.count(),
       afterCommit: () => {
-        this.#commits += 1;
+        if (known !== undefined) known += 1;
       },
     };
-    const run = lazyRunner(database, source, {
-      count,
-      engine: { ...engine, afterBegin: () => term.check() },
-    });
-    return { run, term, totals: source.totals };
+    const run = lazyRunner(database, source, { count, engine: { ...engine, afterBegin: begin } });
+    return { run, term, totals, begin };
   }
 
   async #reconnect(): Promise<void> {
@@ -210,4 +240,23 @@ class BatchWriter {
       }
     }
   }
+}
+
+/** Runs a transaction until it no longer collides with one of another daemon. */
+async function repeatCollisions<Result>(transaction: () => Result): Promise<Result> {
+  for (let collisions = 1; ; collisions += 1) {
+    try {
+      return transaction();
+    } catch (error) {
+      if (!isCollision(postgresCode(error)) || collisions > collisionsMax) throw error;
+      await sleep(Math.random() * 2 ** collisions);
+    }
+  }
+}
+
+/** A newer version may have changed the schema since this daemon looked at it. */
+function requireSchema(database: Connection, expected: number): void {
+  const found = database.prepare<[], number>('SELECT max(version) FROM migrations').pluck().get();
+  if (found !== expected)
+    throw new DatabaseUnusable('Another version of Gateway has changed the schema of the database.');
 }

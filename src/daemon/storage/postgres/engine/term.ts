@@ -1,115 +1,177 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { DatabaseUnusable } from '../../sqlite/engine/errors.ts';
-import type { PostgresConnection } from './connection.ts';
+import { hostname } from 'node:os';
+import { version } from '../../../../shared/version.ts';
+import type { Renewal } from '../../../features/daemons/members.ts';
+import { termMs } from '../../sqlite/daemons/term-length.ts';
+import { readMeta, writeMeta } from '../../sqlite/engine/meta.ts';
+import { asSqliteConnection, type PostgresConnection } from './connection.ts';
+import { serverClock, sessionLocks, writeLock } from './locks.ts';
+import { monotonicMs } from './monotonic.ts';
 
-/** How long a daemon has the database after it last renewed its term, and how often it does, in milliseconds. */
-const termMs = 10_000;
+/** How often a daemon renews its term, in milliseconds. */
 export const renewMs = 2000;
 
-/** Held by each transaction that writes; any numbers that nothing else in the database uses will do. */
-const writes = 0x47574157;
-/** The first half of the locks that say whose session is open; the second is the number of the daemon. */
-const sessions = 0x47574153;
+const isLive = `successor IS NULL AND expires_at > ${serverClock}`;
 
-const serverClock = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
-
-/** Another daemon has the database now. */
+/** Another daemon has taken over the work of this one. */
 export class TermEnded extends Error {
   constructor() {
-    super('another daemon has taken the database over, because this one did not answer in time');
+    super('this daemon did not renew its term in time, and another one has taken over its work');
     this.name = 'TermEnded';
   }
 }
 
+interface Standing extends Commits {
+  isMine: number;
+  /** Milliseconds that are left of the term. */
+  left: number;
+}
+
+/** Commits that a transaction finds: `all` of them, and the daemon's `own`. */
+export interface Commits {
+  all: number;
+  own: number;
+}
+
 /**
  * The right of one daemon to write. It is stored, ends if it is not renewed, and each transaction checks it under a lock, so
- * that a daemon that was frozen or cut off can write nothing once another one has taken over.
+ * that a daemon that was frozen or cut off can write nothing once another one has taken over its work.
  */
 export class Term {
   readonly #daemon: number;
-  readonly #connection: PostgresConnection;
   readonly #statements: ReturnType<typeof termStatements>;
-  #renewedAt = Number.NEGATIVE_INFINITY;
+  #renewal: Renewal | undefined;
   #hasSession = false;
 
   constructor(connection: PostgresConnection, daemon: number) {
-    this.#connection = connection;
     this.#daemon = daemon;
     this.#statements = termStatements(connection);
   }
 
-  /** Call it first in each transaction. Throws `TermEnded`. */
-  check(): void {
-    this.#statements.lock.run(writes);
-    if (this.#statements.isMine.get(this.#daemon) !== 1) throw new TermEnded();
-    const now = performance.now();
-    if (now - this.#renewedAt < renewMs / 2) return;
-    this.#renewedAt = now;
-    this.#statements.renew.run({ daemon: this.#daemon, termMs });
-    // After a lost connection, the previous session may still have it.
-    this.#hasSession ||= this.#statements.openSession.get(sessions, this.#daemon) === 1;
+  /** What the last renewal found; it counts once its transaction is committed. */
+  get renewal(): Renewal | undefined {
+    return this.#renewal;
+  }
+
+  /** Call it first in each transaction. It renews the term now and then. Throws `TermEnded`. */
+  check(): Commits {
+    const sentAt = monotonicMs();
+    this.#statements.lock.run(writeLock);
+    const found = this.#statements.standing.get(this.#daemon) as Standing | undefined;
+    if (found?.isMine !== 1) throw new TermEnded();
+    // Not by the clock of this thread: a renewal may have been rolled back.
+    if (!this.#renewal || found.left < termMs - renewMs / 2) this.#renew(sentAt);
+    return { all: found.all, own: found.own };
+  }
+
+  /** The daemon's own commits. */
+  commits(): number {
+    return (this.#statements.standing.get(this.#daemon) as Standing | undefined)?.own ?? 0;
+  }
+
+  /** Counts the running transaction, as the daemon's own and among all. */
+  count(): void {
+    this.#statements.countAll.run();
+    this.#statements.countOwn.run(this.#daemon);
   }
 
   /** Ends the term, for a clean stop. Call it in a transaction. */
   end(): void {
-    this.#connection.prepare('UPDATE daemons SET expires_at = NULL WHERE number = ?').run(this.#daemon);
+    this.#statements.end.run(this.#daemon);
   }
+
+  /** Also takes over the work of daemons whose term has ended. */
+  #renew(sentAt: number): void {
+    const { renew, survey, openSession } = this.#statements;
+    const daemon = this.#daemon;
+    renew.run({ daemon, termMs });
+    takeOverEnded(this.#statements, daemon);
+    this.#renewal = { daemon, sentAt, ...readSurvey(survey.get({ daemon })) };
+    // After a lost connection, the previous session may still have it.
+    this.#hasSession ||= openSession.get(sessionLocks, daemon) === 1;
+  }
+}
+
+function readSurvey(row: unknown): Omit<Renewal, 'daemon' | 'sentAt'> {
+  const { members, leader, daemon, left } = row as Record<'members' | 'leader' | 'daemon' | 'left', number>;
+  return { members, isLeader: leader === daemon, hasLeft: left > 0 };
+}
+
+function takeOverEnded(
+  { adopt, inherit }: Pick<ReturnType<typeof termStatements>, 'adopt' | 'inherit'>,
+  daemon: number,
+): void {
+  adopt.run({ daemon });
+  inherit.run({ daemon });
 }
 
 function termStatements(connection: PostgresConnection) {
   return {
     lock: connection.prepare('SELECT pg_advisory_xact_lock(?)'),
-    isMine: connection.prepare('SELECT 1 FROM daemons WHERE number = ? AND successor IS NULL').pluck(),
-    renew: connection.prepare(
-      `UPDATE daemons SET expires_at = ${serverClock} + @termMs WHERE number = @daemon AND successor IS NULL`,
+    standing: connection.prepare(
+      `SELECT successor IS NULL AS "isMine", coalesce(expires_at, 0) - ${serverClock} AS left, batches AS own,
+         coalesce((SELECT value FROM meta WHERE name = 'commits'), 0) AS "all" FROM daemons WHERE number = ?`,
     ),
+    renew: connection.prepare(
+      `UPDATE daemons SET expires_at = ${serverClock} + @termMs WHERE number = @daemon`,
+    ),
+    adopt: connection.prepare(
+      `UPDATE daemons SET successor = @daemon
+       WHERE number <> @daemon AND successor IS NULL AND coalesce(expires_at, 0) <= ${serverClock}`,
+    ),
+    // What a daemon had taken over when it ended itself.
+    inherit: connection.prepare(
+      'UPDATE daemons SET successor = @daemon WHERE successor IN (SELECT number FROM daemons WHERE successor = @daemon)',
+    ),
+    survey: connection.prepare(
+      `SELECT count(*) FILTER (WHERE ${isLive}) AS members, min(number) FILTER (WHERE ${isLive}) AS leader,
+         count(*) FILTER (WHERE successor = @daemon) AS left, @daemon::bigint AS daemon FROM daemons`,
+    ),
+    countAll: connection.prepare(
+      `INSERT INTO meta (name, value) VALUES ('commits', 1) ON CONFLICT (name) DO UPDATE SET value = meta.value + 1`,
+    ),
+    countOwn: connection.prepare('UPDATE daemons SET batches = batches + 1 WHERE number = ?'),
+    end: connection.prepare('UPDATE daemons SET expires_at = NULL WHERE number = ?'),
     openSession: connection.prepare('SELECT pg_try_advisory_lock(?::integer, ?::integer)').pluck(),
   };
 }
 
 /**
- * Runs `open`, which registers a daemon, in a transaction in which no other daemon has the database. Waits for the end of the
- * term of one that no longer renews it; rejects with `DatabaseUnusable` if it does.
+ * Runs `open` in a transaction of its own among those of all daemons, which registers the daemon by `register` and returns
+ * its number.
  */
-export async function takeTerm(connection: PostgresConnection, open: () => void): Promise<void> {
-  const isFree = connection.transaction(() => {
-    connection.prepare('SELECT pg_advisory_xact_lock(?)').run(writes);
-    const holder = holderOf(connection);
-    if (holder === undefined) open();
-    return holder;
-  });
-  const first = isFree();
-  if (first === undefined) return;
-  for (;;) {
-    await sleep(renewMs / 4);
-    const holder = isFree();
-    if (holder === undefined) return;
-    if (holder.daemon !== first.daemon || holder.expiresAt > first.expiresAt) {
-      throw new DatabaseUnusable(
-        'Another daemon is using the database. Stop it first, or choose another database.',
-      );
-    }
-  }
+export function joinDaemons(
+  connection: PostgresConnection,
+  open: (register: (startedAt: number) => number) => number,
+): number {
+  return connection.transaction(() => {
+    connection.prepare('SELECT pg_advisory_xact_lock(?)').run(writeLock);
+    return open((startedAt) => register(connection, startedAt));
+  })();
 }
 
-interface Holder {
-  daemon: number;
-  expiresAt: number;
-}
-
-/** The daemon that has the database: its term has not ended, and its session is open. */
-function holderOf(connection: PostgresConnection): Holder | undefined {
-  const holder = connection
+/** No other daemon ever had the number, nor gets it. */
+function register(connection: PostgresConnection, startedAt: number): number {
+  const database = asSqliteConnection(connection);
+  const highest = connection.prepare('SELECT max(number) FROM daemons').pluck().get() as number | null;
+  const number = Math.max(readMeta(database, 'last_daemon') ?? 0, highest ?? 0) + 1;
+  writeMeta(database, 'last_daemon', number);
+  const { countAll, ...statements } = termStatements(connection);
+  countAll.run();
+  for (const ended of endedHere(connection))
+    connection.prepare('UPDATE daemons SET expires_at = NULL WHERE number = ?').run(ended);
+  connection
     .prepare(
-      `SELECT number AS daemon, expires_at AS "expiresAt" FROM daemons
-       WHERE successor IS NULL AND expires_at > ${serverClock} ORDER BY expires_at DESC LIMIT 1`,
+      `INSERT INTO daemons (number, started_at, expires_at, name, version) VALUES (?, ?, ${serverClock} + ?, ?, ?)`,
     )
-    .get() as Holder | undefined;
-  if (!holder) return undefined;
-  // Released with this transaction. A daemon that lost its connection, but not its network, is fenced by the next one, too.
-  const isGone = connection
-    .prepare('SELECT pg_try_advisory_xact_lock(?::integer, ?::integer)')
-    .pluck()
-    .get(sessions, holder.daemon);
-  return isGone === 1 ? undefined : holder;
+    .run(number, startedAt, termMs, hostname(), version);
+  takeOverEnded(statements, number);
+  return number;
+}
+
+/** Daemons of this host whose session has ended with their process: a restarted one need not wait for the end of the term. */
+function endedHere(connection: PostgresConnection): number[] {
+  const isFree = connection.prepare('SELECT pg_try_advisory_xact_lock(?::integer, ?::integer)').pluck();
+  const here = connection.prepare(`SELECT number FROM daemons WHERE name = ? AND ${isLive}`).pluck();
+  // A lock that was free is released with this transaction.
+  return (here.all(hostname()) as number[]).filter((number) => isFree.get(sessionLocks, number) === 1);
 }

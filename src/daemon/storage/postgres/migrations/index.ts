@@ -1,9 +1,10 @@
 import type { Migration } from '../migrate.ts';
 import { first } from './0055-first.ts';
 import { daemonTerms } from './0056-daemon-terms.ts';
+import { severalDaemons } from './0057-several-daemons.ts';
 
 /**
  * All migrations, oldest first. Never edit a released one: add a new file instead, with the version of the SQLite migration
  * that makes the same change.
  */
-export const migrations: readonly Migration[] = [first, daemonTerms];
+export const migrations: readonly Migration[] = [first, daemonTerms, severalDaemons];

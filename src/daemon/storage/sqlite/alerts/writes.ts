@@ -6,8 +6,6 @@ import type {
   Transition,
 } from '../../../features/alerts/store.ts';
 import type { NewEvent } from '../../../features/events/index.ts';
-import { ownDaemon } from '../daemons/own-daemon.ts';
-import type { Connection } from '../engine/connection.ts';
 import { and, count, desc, eq, gte, inArray, isNotNull, isNull, type Orm } from '../engine/orm.ts';
 import { eventInsert } from '../events/writes.ts';
 import type { BatchTotals } from '../metering/batch-totals.ts';
@@ -24,12 +22,12 @@ type AlertName = Pick<AlertRecord, 'workspaceId' | 'id'>;
 const isAlert = ({ workspaceId, id }: AlertName) =>
   and(eq(alerts.workspaceId, workspaceId), eq(alerts.id, id));
 
-export function alertsWrites(database: Connection, orm: Orm, totals: BatchTotals) {
+export function alertsWrites(orm: Orm, totals: BatchTotals, daemon: number) {
   const insertEvents = eventInsert(orm, totals);
   const record = (event: NewEvent) => totals.addEvent(insertEvents(event));
   return {
     ...stateWrites(orm, record),
-    ...deliveryWrites(database, orm),
+    ...deliveryWrites(orm, daemon),
   };
 }
 
@@ -104,7 +102,7 @@ function stateWrites(orm: Orm, record: (event: NewEvent) => void) {
   };
 }
 
-function deliveryWrites(database: Connection, orm: Orm) {
+function deliveryWrites(orm: Orm, daemon: number) {
   const isAttempt = (id: string, attempts: number) =>
     and(
       eq(alertDeliveries.id, id),
@@ -122,7 +120,7 @@ function deliveryWrites(database: Connection, orm: Orm) {
     }): boolean =>
       orm
         .update(alertDeliveries)
-        .set({ attempts: attempts + 1, nextAt, daemon: ownDaemon(database) })
+        .set({ attempts: attempts + 1, nextAt, daemon })
         .where(isAttempt(id, attempts))
         .run().changes > 0,
     'alerts.attempted': ({ id, attempt, ...outcome }: Attempted): boolean =>

@@ -1,6 +1,4 @@
 import type { AutopilotRecord, Claim, OccurrenceRecord } from '../../../features/autopilots/store.ts';
-import { ownDaemon } from '../daemons/own-daemon.ts';
-import type { Connection } from '../engine/connection.ts';
 import { and, desc, eq, inArray, lte, ne, type Orm } from '../engine/orm.ts';
 import { threadRuns } from '../threads/tables.ts';
 import { autopilots, isClaimedBy, occurrenceColumns, occurrences } from './tables.ts';
@@ -11,8 +9,7 @@ const occurrencesKept = 200;
 type NewAutopilot = { record: Omit<AutopilotRecord, 'handle'>; handles: readonly string[] };
 type Replacement = Record<'before' | 'after', AutopilotRecord>;
 
-export function autopilotsWrites(database: Connection, orm: Orm) {
-  const daemon = ownDaemon(database);
+export function autopilotsWrites(orm: Orm, daemon: number) {
   const isTaken = (handle: string, except = '') =>
     orm
       .select({ id: autopilots.id })

@@ -1,16 +1,15 @@
 import type { DaemonsStore } from '../../../features/daemons/index.ts';
 import type { StoreContext } from '../engine/store-context.ts';
-import { ownDaemon } from './own-daemon.ts';
 import type { DaemonsWrites } from './writes.ts';
 
-export function daemonsStore({ database, writer }: StoreContext<DaemonsWrites>): DaemonsStore {
+export function daemonsStore({ database, daemon, writer }: StoreContext<DaemonsWrites>): DaemonsStore {
   return {
-    own: ownDaemon(database),
+    own: daemon,
     left: async () =>
       database
-        .prepare<[], number>('SELECT number FROM daemons WHERE successor IS NOT NULL ORDER BY number')
+        .prepare<[number], number>('SELECT number FROM daemons WHERE successor = ? ORDER BY number')
         .pluck()
-        .all(),
+        .all(daemon),
     remove: (daemon) => writer.write('daemons.remove', daemon),
   };
 }

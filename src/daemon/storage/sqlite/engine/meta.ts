@@ -12,7 +12,8 @@ import type { Connection } from './connection.ts';
  * `totals_from`: since when totals by quarter of an hour, by label and of latency have all calls, milliseconds since 1970.
  * `slots_from`: the same of totals by label and quarter of an hour, and of requests to providers.
  * `restored_to`: the time of the backup that was restored, until the first start after it.
- * `commits`: how many transactions the writer thread has committed.
+ * `commits`: how many transactions with writes were committed.
+ * `last_daemon`: the highest number of a daemon, where several can use the database.
  */
 export type MetaName =
   | 'clean_shutdown'
@@ -27,7 +28,8 @@ export type MetaName =
   | 'checked_at'
   | 'needs_check'
   | 'restored_to'
-  | 'commits';
+  | 'commits'
+  | 'last_daemon';
 
 /** Undefined if it was never written. */
 export function readMeta(database: Connection, name: MetaName): number | undefined {
@@ -46,16 +48,12 @@ export function removeMeta(database: Connection, name: MetaName): void {
   database.prepare<[MetaName]>('DELETE FROM meta WHERE name = ?').run(name);
 }
 
+/** SQL of the highest event sequence ever used; NULL before the first event. */
+export const highestSequence = `SELECT max(number) FROM (
+  SELECT max(sequence) AS number FROM events UNION ALL SELECT max(number) FROM calls
+  UNION ALL SELECT value FROM meta WHERE name = 'last_event') AS highest`;
+
 /** The highest event sequence ever used; 0 before the first event. */
 export function lastEvent(database: Connection): number {
-  return (
-    database
-      .prepare<[], number>(
-        `SELECT max(number) FROM (
-           SELECT max(sequence) AS number FROM events UNION ALL SELECT max(number) FROM calls
-           UNION ALL SELECT value FROM meta WHERE name = 'last_event') AS highest`,
-      )
-      .pluck()
-      .get() ?? 0
-  );
+  return database.prepare<[], number | null>(highestSequence).pluck().get() ?? 0;
 }

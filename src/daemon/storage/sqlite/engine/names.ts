@@ -60,6 +60,11 @@ export class NameNumbers {
     this.#added = [];
   }
 
+  /** Call it in a transaction whose database another writer has changed, with the highest number in it. */
+  reload(last: number): void {
+    this.#last = last;
+  }
+
   #add(text: string): number {
     this.#last += 1;
     this.#added.push([this.#last, text]);

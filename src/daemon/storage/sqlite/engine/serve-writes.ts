@@ -1,4 +1,5 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import type { Renewal } from '../../../features/daemons/members.ts';
 import { CommitCount } from './commit-count.ts';
 import { type Connection, openForWriting } from './connection.ts';
 import { isDamage, sqliteCode } from './errors.ts';
@@ -9,6 +10,7 @@ import {
   type BatchTotals,
   batchRunner,
   type Commands,
+  type KeptTotals,
   type Operation,
 } from './write-batch.ts';
 
@@ -25,7 +27,7 @@ export type ToWriter =
 
 /**
  * Messages from the writer thread. `died`: why it cannot continue. `unreachable`: the connection to the server was lost, and
- * the batch in flight waits for another one.
+ * the batch in flight waits for another one. `renewal`: the term of the daemon was renewed.
  */
 export type FromWriter =
   | { opened: true }
@@ -33,13 +35,14 @@ export type FromWriter =
   | { died: string; cause: 'damage' | 'unusable' | 'failure' }
   | { unreachable: string }
   | { reachable: true }
+  | { renewal: Renewal }
   | BatchResult;
 
 /** The commands of an open database. `loadMore` loads the rest when a batch first needs one of them. */
 export interface CommandSource {
   commands: Commands;
   loadMore: () => Promise<Commands>;
-  totals: BatchTotals;
+  totals: KeptTotals;
 }
 
 interface ServeWritesOptions {

@@ -12,6 +12,8 @@ export interface StoreContext<
 > {
   /** Reads in the main thread: point look-ups and short pages. */
   database: Connection;
+  /** The number of the daemon that has these stores. */
+  daemon: number;
   orm: Orm;
   names: NameTexts;
   /** Runs write commands in the writer thread. */

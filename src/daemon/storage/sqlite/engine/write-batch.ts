@@ -44,6 +44,12 @@ export interface BatchTotals {
   close(): void;
 }
 
+/** Totals that keep some of the database in memory from one batch to the next. */
+export interface KeptTotals extends BatchTotals {
+  /** Reads that again: call it in a transaction before its first operation, if another writer has changed the database. */
+  reload(): void;
+}
+
 type Count = Pick<CommitCount, 'beforeCommit' | 'afterCommit'>;
 
 /** How an engine begins a transaction, and what its errors mean. */
@@ -132,10 +138,11 @@ export function batchRunner(
       begin.run();
       engine.afterBegin?.();
       const results = operations.map(each);
-      totals.flush();
-      count?.beforeCommit();
+      const counted = operations.length > 0 ? count : undefined;
+      if (operations.length > 0) totals.flush();
+      counted?.beforeCommit();
       endTransaction(results);
-      count?.afterCommit();
+      counted?.afterCommit();
       return results;
     } catch (error) {
       if (database.inTransaction) database.exec('ROLLBACK');

@@ -1,4 +1,5 @@
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
+import type { Renewal } from '../../../features/daemons/members.ts';
 import type { Log } from '../../../log.ts';
 import { DatabaseUnusable, DataNeedsRepair } from './errors.ts';
 import { exitWaiter } from './exit-waiter.ts';
@@ -12,12 +13,22 @@ const retryMs = 1000;
 /** Writes wait this long for a server that cannot be reached, in milliseconds; after that they are refused. */
 const patienceMs = 2000;
 
+export interface WriterOptions {
+  /** Wall clock, milliseconds since 1970. */
+  now: () => number;
+  log: Log;
+  worker: Worker;
+  /** Called each time the term of the daemon was renewed, before the database counts as open, too. */
+  onRenewal?: (renewal: Renewal) => void;
+}
+
 /** Main-thread side of the writer: queues writes, sends them in batches, and tracks whether writing works. */
 export class Writer<C extends Commands> {
   readonly #worker: Worker;
   readonly #queue: WriteQueue;
   readonly #log: Log;
   readonly #now: () => number;
+  readonly #onRenewal: (renewal: Renewal) => void;
   readonly #fatalListeners: ((reason: Error) => void)[] = [];
   readonly #opened = Promise.withResolvers<void>();
   readonly #closed = Promise.withResolvers<void>();
@@ -33,10 +44,11 @@ export class Writer<C extends Commands> {
   #fatal: Error | undefined;
   #retry: NodeJS.Timeout | undefined;
 
-  constructor({ now, log, worker }: { now: () => number; log: Log; worker: Worker }) {
+  constructor({ now, log, worker, onRenewal = () => {} }: WriterOptions) {
     this.#now = now;
     this.#log = log;
     this.#worker = worker;
+    this.#onRenewal = onRenewal;
     this.#exited = exitWaiter(worker);
     this.#queue = new WriteQueue((batch) => this.#post({ batch }));
     this.#opened.promise.catch(() => {});
@@ -153,7 +165,8 @@ export class Writer<C extends Commands> {
     } else if ('reachable' in message) {
       this.#unreachableSince = undefined;
       this.#log.info({}, 'the database is connected again');
-    } else this.#completeBatch(message);
+    } else if ('renewal' in message) this.#onRenewal(message.renewal);
+    else this.#completeBatch(message);
   }
 
   #deathOf({ died, cause }: Extract<FromWriter, { died: string }>): Error {

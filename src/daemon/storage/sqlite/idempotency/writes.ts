@@ -1,5 +1,4 @@
 import type { Claimed, KeyClaim, StoredAnswer } from '../../../features/idempotency/store.ts';
-import { ownDaemon } from '../daemons/own-daemon.ts';
 import type { Connection } from '../engine/connection.ts';
 import { and, eq, inArray, lte, type Orm } from '../engine/orm.ts';
 import { isRunningAt, idempotencyKeys as keys } from './tables.ts';
@@ -9,11 +8,11 @@ type Holder = Pick<KeyClaim, 'scope' | 'key' | 'requestId'>;
 /** Rows deleted in one write: freeing pages takes time, during which calls wait for their holds. */
 const removedMax = 64;
 
-export function idempotencyWrites(database: Connection, orm: Orm) {
+export function idempotencyWrites(database: Connection, orm: Orm, daemon: number) {
   const claim = database.prepare<[object]>(
     `INSERT INTO idempotency_keys
        (scope, key, fingerprint, request_id, state, started_at, lease_until, expires_at, daemon)
-     VALUES (@scope, @key, @fingerprint, @requestId, 'running', @startedAt, @leaseUntil, @expiresAt, ${ownDaemon(database)})
+     VALUES (@scope, @key, @fingerprint, @requestId, 'running', @startedAt, @leaseUntil, @expiresAt, ${daemon})
      ON CONFLICT (scope, key) DO UPDATE SET
        fingerprint = excluded.fingerprint, request_id = excluded.request_id, state = 'running',
        started_at = excluded.started_at, lease_until = excluded.lease_until, expires_at = excluded.expires_at,

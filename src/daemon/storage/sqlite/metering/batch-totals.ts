@@ -2,10 +2,11 @@ import type { Connection } from '../engine/connection.ts';
 import { lastEvent } from '../engine/meta.ts';
 import { NameNumbers } from '../engine/names.ts';
 import { adding } from '../engine/row-format.ts';
-import type { BatchTotals as WritesTotals } from '../engine/write-batch.ts';
+import type { KeptTotals } from '../engine/write-batch.ts';
 import { CheckpointWriter } from './checkpoint.ts';
 import { ClientNumbers } from './client-numbers.ts';
 import { type EntryRow, entryFormat, LedgerChain } from './ledger-chain.ts';
+import { type StoredState, storedStateReader } from './stored-state.ts';
 import { UsageTotals } from './usage-totals.ts';
 
 /** The amounts that one settled call adds to the totals of its day. */
@@ -29,7 +30,7 @@ type ServedTotals = Omit<CallTotals, 'keyId' | 'budget' | 'charged'> & { request
  * Totals shared by the calls of one batch, kept in memory while it runs and written once before its COMMIT. An operation
  * adds to them only after its own statements have succeeded, so a failed one adds nothing.
  */
-export class BatchTotals implements WritesTotals {
+export class BatchTotals implements KeptTotals {
   readonly names: NameNumbers;
   readonly clients: ClientNumbers;
   readonly #accounts = new Map<string, number>();
@@ -39,6 +40,7 @@ export class BatchTotals implements WritesTotals {
   readonly #folder: UsageTotals;
   readonly #chain: LedgerChain;
   readonly #checkpoint: CheckpointWriter;
+  readonly #storedState: () => StoredState;
   #sequence: number;
   #sequenceAtStart: number;
 
@@ -49,6 +51,7 @@ export class BatchTotals implements WritesTotals {
     this.#chain = new LedgerChain(database);
     this.#checkpoint = new CheckpointWriter(database, this.#chain.tip);
     this.#statements = totalsStatements(database);
+    this.#storedState = storedStateReader(database);
     this.#sequence = lastEvent(database);
     this.#sequenceAtStart = this.#sequence;
   }
@@ -107,6 +110,17 @@ export class BatchTotals implements WritesTotals {
     this.#folder.begin();
     this.#chain.begin();
     this.#sequenceAtStart = this.#sequence;
+  }
+
+  reload(): void {
+    const { tip, lastName, lastEvent: sequence, foldedTo, checkpointTotal } = this.#storedState();
+    this.names.reload(lastName);
+    this.clients.reload();
+    this.#folder.reload(foldedTo);
+    this.#chain.reload(tip);
+    this.#checkpoint.reload(checkpointTotal ?? 0);
+    this.#sequence = sequence;
+    this.begin();
   }
 
   /** Writes the totals and the link of the chain; the last step before COMMIT. */

@@ -32,6 +32,12 @@ export class CheckpointWriter {
     this.#changed?.add(account);
   }
 
+  /** Call it in a transaction whose database another writer has changed, with the number of entries at its checkpoint. */
+  reload(total: number): void {
+    this.#changed = undefined;
+    this.#total = total;
+  }
+
   /** Writes a checkpoint if there are enough new entries. */
   flush(tip: Tip): void {
     if (tip.total - this.#total >= entriesMax) this.write(tip);

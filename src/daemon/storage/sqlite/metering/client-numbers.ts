@@ -56,6 +56,11 @@ export class ClientNumbers {
     this.#forget();
   }
 
+  /** Call it in a transaction whose database another writer has changed. */
+  reload(): void {
+    this.#counts.clear();
+  }
+
   #learn(workspace: number, client: string): number {
     const count = this.#counts.get(workspace) ?? this.#countOf(workspace);
     const found = this.#names.find(client);

@@ -63,6 +63,11 @@ export class LedgerChain {
     this.#tipAtStart = this.#tip;
   }
 
+  /** Call it in a transaction whose database another writer has changed, with its newest link. */
+  reload(tip: Tip): void {
+    this.#tip = tip;
+  }
+
   /** Call after the entry was inserted. */
   add(entry: EntryRow): void {
     this.#added.push(entry);

@@ -14,9 +14,11 @@ const foldedAtOnce = 512;
 /** The length of the longer spans in `usage_keys`; the others are days. */
 export const spanDays = 32;
 
+const beforeFirst = Number.MIN_SAFE_INTEGER;
+
 /** The number of the last folded call, or a number before the first call. */
 export function foldedTo(database: Connection): number {
-  return readMeta(database, 'folded_to') ?? Number.MIN_SAFE_INTEGER;
+  return readMeta(database, 'folded_to') ?? beforeFirst;
 }
 
 /**
@@ -45,6 +47,11 @@ export class UsageTotals {
 
   begin(): void {
     this.#foldedToAtStart = this.#foldedTo;
+  }
+
+  /** Call it in a transaction whose database another writer has changed, with its `folded_to`. */
+  reload(foldedTo: number | null): void {
+    this.#foldedTo = foldedTo ?? beforeFirst;
   }
 
   /** Folds the calls up to the last one, if there are enough. */

@@ -20,10 +20,10 @@ import {
 } from './rows.ts';
 
 /** The writes of a model call: statements prepared once and rows bound by position, as they run thousands of times a second. */
-export function meteringWrites(database: Connection, totals: BatchTotals) {
+export function meteringWrites(database: Connection, totals: BatchTotals, daemon = ownDaemon(database)) {
   const progressed = progressFormat.names.filter((name) => name !== 'request_id');
   const statements = {
-    hold: database.prepare(insertSql('holds', holdFormat, { daemon: ownDaemon(database) })),
+    hold: database.prepare(insertSql('holds', holdFormat, { daemon })),
     progress: database.prepare(
       `UPDATE holds SET ${progressed.map((name) => `${name} = ?`).join(', ')} WHERE request_id = ?`,
     ),

@@ -3,7 +3,6 @@ import type {
   BackgroundResponse,
   EventBatch,
 } from '../../../features/inference/lifecycles/background/background-store.ts';
-import { ownDaemon } from '../daemons/own-daemon.ts';
 import type { Connection } from '../engine/connection.ts';
 import { and, eq, type Orm } from '../engine/orm.ts';
 import { backgroundResponses, isRunning, responseEvents } from './background-tables.ts';
@@ -12,8 +11,7 @@ import { responseInsert } from './response-insert.ts';
 /** Rows deleted in one write: freeing pages takes time, during which calls wait for their holds. */
 const batchesMax = 32;
 
-export function backgroundWrites(database: Connection, orm: Orm) {
-  const daemon = ownDaemon(database);
+export function backgroundWrites(database: Connection, orm: Orm, daemon: number) {
   const insert = responseInsert(database)['responses.insert'];
   const dropEvents = database.prepare<[object]>(
     `DELETE FROM response_events WHERE (response_id, last_sequence) IN (

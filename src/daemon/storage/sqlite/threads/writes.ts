@@ -1,6 +1,4 @@
 import type { NewRunEvent, RunEnd, RunStart, ThreadRecord } from '../../../features/threads/threads-store.ts';
-import { ownDaemon } from '../daemons/own-daemon.ts';
-import type { Connection } from '../engine/connection.ts';
 import { and, desc, eq, isNull, lte, type Orm, sql } from '../engine/orm.ts';
 import { threadEvents, threadMessages, threadRuns, threads } from './tables.ts';
 
@@ -17,11 +15,11 @@ interface EventContext {
   at: number;
 }
 
-export function threadsWrites(database: Connection, orm: Orm) {
+export function threadsWrites(orm: Orm, daemon: number) {
   const threadOf = (workspaceId: string, id: string) =>
     and(eq(threads.id, id), eq(threads.workspaceId, workspaceId));
   return {
-    ...runWrites(orm, ownDaemon(database)),
+    ...runWrites(orm, daemon),
     'threads.create': ({ thread, max }: NewThread): boolean => {
       if (max !== undefined) {
         const ofWorkspace = eq(threads.workspaceId, thread.workspaceId);

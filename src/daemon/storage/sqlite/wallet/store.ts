@@ -1,5 +1,4 @@
 import type { InvoiceRecord, PaymentRecord, WalletStore } from '../../../features/wallet/store.ts';
-import { ownDaemon } from '../daemons/own-daemon.ts';
 import { and, asc, columnsOf, desc, eq, gt, isNull, lt, type SQL, sql } from '../engine/orm.ts';
 import type { StoreContext } from '../engine/store-context.ts';
 import { walletAccount } from '../metering/accounts.ts';
@@ -29,7 +28,7 @@ const {
 /** A literal, as SQLite does not use a partial index for a bound value. */
 const isOpen = sql`${invoices.lapsedAt} is null and (${invoices.state} = 'open' or ${invoices.stillPayable} = 1)`;
 
-export function walletStore({ database, orm, writer }: StoreContext<WalletWrites>): WalletStore {
+export function walletStore({ database, orm, writer, daemon }: StoreContext<WalletWrites>): WalletStore {
   const findWallet = (where: ReturnType<typeof eq> | undefined) =>
     orm.select(walletColumns).from(wallets).where(where).get();
   const findInvoice = (where: ReturnType<typeof eq>): InvoiceRecord | undefined =>
@@ -130,7 +129,7 @@ export function walletStore({ database, orm, writer }: StoreContext<WalletWrites
     adoptPayments: async (from) => {
       if (hasPending(from)) await writer.write('payments.adopt', from);
     },
-    ...paymentReads(orm, ownDaemon(database)),
+    ...paymentReads(orm, daemon),
   };
 }
 

@@ -1,5 +1,4 @@
 import type { NewInvoice, WalletBook, WalletStore } from '../../../features/wallet/store.ts';
-import { ownDaemon } from '../daemons/own-daemon.ts';
 import type { Connection } from '../engine/connection.ts';
 import { and, eq, type Orm, or, sql } from '../engine/orm.ts';
 import { faucetAccount, lightningAccount, walletAccount } from '../metering/accounts.ts';
@@ -11,8 +10,7 @@ import { isUnreconciled, reconciliationWrites } from './reconciliation-writes.ts
 import { invoices, walletDeposits, walletNodes, wallets } from './tables.ts';
 import { walletCreation } from './wallet-creation.ts';
 
-export function walletWrites(database: Connection, orm: Orm, totals: BatchTotals) {
-  const daemon = ownDaemon(database);
+export function walletWrites(database: Connection, orm: Orm, totals: BatchTotals, daemon: number) {
   const booking = walletBooking(database, orm, totals);
   const { available, book, invoicePaid } = booking;
   const bookOf = (walletId: string): WalletBook => {

@@ -17,6 +17,7 @@ import { captureLevels } from './0053-capture-levels.ts';
 import { labelSlots } from './0054-label-slots.ts';
 import { alerts } from './0055-alerts.ts';
 import { daemonTerms } from './0056-daemon-terms.ts';
+import { severalDaemons } from './0057-several-daemons.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -38,4 +39,5 @@ export const migrations: readonly Migration[] = [
   labelSlots,
   alerts,
   daemonTerms,
+  severalDaemons,
 ];

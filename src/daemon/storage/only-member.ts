@@ -1,0 +1,10 @@
+import type { Members } from '../features/daemons/members.ts';
+
+/** A daemon that has its database for itself. */
+export const onlyMember: Members = {
+  count: () => 1,
+  isLeader: () => true,
+  hasLeft: () => false,
+  sinceRenewal: () => 0,
+  onChange: () => {},
+};

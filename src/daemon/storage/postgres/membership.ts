@@ -1,0 +1,71 @@
+import type { Members, Renewal } from '../../features/daemons/members.ts';
+import { termMs } from '../sqlite/daemons/term-length.ts';
+import { monotonicMs } from './engine/monotonic.ts';
+
+/** The term counts as ended a little before others can take over, in milliseconds. */
+const endMs = termMs - 500;
+/** How often it is checked whether the term has ended, in milliseconds. */
+const checkEveryMs = 250;
+
+/** What this daemon knows of the others from the renewals of its term. */
+export class Membership implements Members {
+  readonly #listeners: (() => void)[] = [];
+  readonly #timer: NodeJS.Timeout;
+  #renewal: Renewal | undefined;
+  #hasTerm = true;
+
+  constructor() {
+    this.#timer = setInterval(() => this.#check(), checkEveryMs).unref();
+  }
+
+  /** The number of this daemon. Throws before the first renewal. */
+  get daemon(): number {
+    return this.#known.daemon;
+  }
+
+  /** Call it with each renewal. */
+  renewed(renewal: Renewal): void {
+    this.#renewal = renewal;
+    this.#hasTerm = true;
+    this.#notify();
+  }
+
+  count(): number {
+    return this.#known.members;
+  }
+
+  isLeader(): boolean {
+    return this.#known.isLeader && this.sinceRenewal() < endMs;
+  }
+
+  hasLeft(): boolean {
+    return this.#known.hasLeft;
+  }
+
+  sinceRenewal(): number {
+    return monotonicMs() - this.#known.sentAt;
+  }
+
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  get #known(): Renewal {
+    if (!this.#renewal) throw new Error('the daemon is not registered');
+    return this.#renewal;
+  }
+
+  #check(): void {
+    if (!this.#hasTerm || !this.#renewal || this.sinceRenewal() < endMs) return;
+    this.#hasTerm = false;
+    this.#notify();
+  }
+
+  #notify(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
