@@ -19,10 +19,31 @@ import { createPaywallFeature } from './composition/paywalls.ts';
 import { createSiteFeature } from './composition/site.ts';
 import { createWalletFeature } from './composition/wallets.ts';
 import { takeOver } from './features/daemons/index.ts';
-import { createEventFeed, eventHandlers } from './features/events/index.ts';
+import { createEventFeed, type EventFeed, eventHandlers } from './features/events/index.ts';
 import { usageHandlers } from './features/metering/index.ts';
 import { Threads, threadHandlers } from './features/threads/index.ts';
-import { createWorkspaces, guardOwner } from './features/workspaces/index.ts';
+import { createWorkspaces, guardOwner, type Workspaces } from './features/workspaces/index.ts';
+
+function createEventFeature(
+  { world }: AppDeps,
+  { events, workspaces }: { events: EventFeed; workspaces: Workspaces },
+): Feature {
+  return {
+    handlers: eventHandlers({ feed: events, world, isDaemonOwner: workspaces.isDaemonOwner }),
+    jobs: [events.keepPruned],
+    onWritten: events.readAgain,
+    endStreams: events.close,
+  };
+}
+
+function createThreadFeature(threads: Threads): Feature {
+  return {
+    handlers: threadHandlers(threads),
+    takeOver: (daemon) => threads.takeOver(daemon),
+    onWritten: () => threads.readAgain(),
+    endStreams: () => threads.close(),
+  };
+}
 
 /** Builds the features and lists their endpoints. Only this file and `composition/` know both features and edges. */
 export function createApp(deps: AppDeps) {
@@ -37,7 +58,7 @@ export function createApp(deps: AppDeps) {
   const { capture, ...content } = createCaptureFeature(deps, accounts, workspaces);
   const observation = createObservation(deps, { accounts, capture, events, models, workspaces });
   const { observers, running } = observation;
-  const threads = new Threads({ store: storage.threads, world, makeId, log });
+  const threads = new Threads({ store: storage.threads, changes: storage.changes, world, makeId, log });
   const once = createIdempotencyFeature(deps);
   const { idempotency } = once;
   const wallets = createWalletFeature(deps, { vault: ownKeys.vault, events, idempotency });
@@ -80,16 +101,8 @@ export function createApp(deps: AppDeps) {
     wallets,
     payments,
     paywalls,
-    {
-      handlers: eventHandlers({ feed: events, world, isDaemonOwner: workspaces.isDaemonOwner }),
-      jobs: [events.keepPruned],
-      endStreams: events.close,
-    },
-    {
-      handlers: threadHandlers(threads),
-      takeOver: (daemon) => threads.takeOver(daemon),
-      endStreams: () => threads.close(),
-    },
+    createEventFeature(deps, { events, workspaces }),
+    createThreadFeature(threads),
     createAutopilotFeature(deps, {
       accounts,
       calls: endpoints,
@@ -113,6 +126,7 @@ export function createApp(deps: AppDeps) {
   ] satisfies Feature[]);
   const handlers = all.handlers.map((handler) => guardOwner(handler, workspaces.requireDaemonOwner));
   endpoints.serve(handlers);
+  storage.changes.subscribe('written', () => all.onWritten());
   return {
     ...all,
     handlers,

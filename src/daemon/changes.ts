@@ -17,7 +17,15 @@ export type Change =
   /** The master key of the vault. */
   | { topic: 'vault' }
   /** The paywalls of all users, which have one revision. */
-  | { topic: 'paywalls' };
+  | { topic: 'paywalls' }
+  /** The temperatures of typed decisions. */
+  | { topic: 'calibrations' }
+  /** When autopilots are to run. */
+  | { topic: 'schedules' }
+  /** A background response or a run of a thread is to stop, whichever daemon runs it. */
+  | { topic: 'stop'; id: string }
+  /** Other daemons have committed something: what waits for rows reads them again. Never stored. */
+  | { topic: 'written' };
 
 export type Topic = Change['topic'];
 export type ChangeOf<T extends Topic> = Extract<Change, { topic: T }>;
@@ -29,4 +37,13 @@ export interface Changes {
    * resolves, and the write rejects if `apply` fails.
    */
   subscribe<T extends Topic>(topic: T, apply: (change: ChangeOf<T>) => unknown): void;
+
+  /**
+   * Undefined while what is kept in memory may answer, as it has every change that is older than a second. Otherwise resolves
+   * once it has; rejects with ApiError `unavailable` if that takes a second.
+   */
+  current(): Promise<void> | undefined;
+
+  /** Announces changes that no write makes to all daemons. Resolves once they are stored, and applied on this one. */
+  announce(changes: readonly Change[]): Promise<void>;
 }

@@ -264,6 +264,7 @@ function openServer(
     version,
     shedsLoad: config.shedsLoad,
     isDiskFull: storage.isDiskFull,
+    daemonCount: storage.members.count,
     allowedHosts: config.allowedHosts,
     trustedProxies: config.trustedProxies,
     publicUrl: () => settings.publicUrls.api,

@@ -112,6 +112,27 @@ export async function within(
   over.abort();
 }
 
+const pollMs = 250;
+
+/**
+ * Looks every 250 ms whether something is done that another daemon does; resolves to false if it is not in time, or when the signal is
+ * aborted.
+ */
+export async function pollUntil(
+  world: Pick<World, 'sleep'>,
+  { withinMs, signal }: { withinMs: number; signal?: AbortSignal },
+  isDone: () => Promise<boolean>,
+): Promise<boolean> {
+  for (let leftMs = withinMs; !signal?.aborted; leftMs -= pollMs) {
+    if (await isDone()) return true;
+    if (leftMs <= 0) return false;
+    await world.sleep(Math.min(pollMs, leftMs), signal).catch((error: unknown) => {
+      if (!signal?.aborted) throw error;
+    });
+  }
+  return false;
+}
+
 /** A signal that is aborted after `ms` milliseconds, with a reason if one is given; `clear` ends the wait. */
 export function timeLimit(
   world: Pick<World, 'sleep'>,

@@ -115,7 +115,11 @@ export function createAccounts(deps: AppDeps, { events, workspaces }: AccountsFe
         workspacesStore: storage.workspaces,
         workspaces,
         lastUse: authentication.lastLoginUse,
-        guesses: createRateLimit({ ...loginCodeRate, elapsed: () => world.elapsed() }),
+        guesses: createRateLimit({
+          ...loginCodeRate,
+          elapsed: () => world.elapsed(),
+          sharedBy: storage.members.count,
+        }),
         digest: sha256,
         events,
         log: deps.log,

@@ -55,7 +55,6 @@ export function createAutopilotFeature(deps: AppDeps, features: AutopilotsFeatur
     now: () => world.now(),
     timeZone: () => Intl.DateTimeFormat().resolvedOptions().timeZone,
     defaultModel: () => settings.defaultModel,
-    onPlanned: () => schedules.wake(),
   });
   const runs = new AutopilotRuns({
     autopilots,
@@ -89,6 +88,7 @@ export function createAutopilotFeature(deps: AppDeps, features: AutopilotsFeatur
     store: storage.autopilots,
     runs,
     runnerOf: (by) => scheduledRunner(by, features),
+    changes: storage.changes,
     events: features.events,
     makeId,
     world,

@@ -54,7 +54,7 @@ export function createDecisionFeature(deps: AppDeps, features: DecisionsFeatures
       () => settings.engine.url !== undefined,
     );
   const engines: Engines = { engine: engineFor('engine'), 'engine-flash': engineFor('engine-flash') };
-  const calibrations = new Calibrations(storage.decisions);
+  const calibrations = new Calibrations(storage.decisions, storage.changes);
   const budget = new HostBudget({ store: storage.decisions, now: () => world.now(), settings });
   const backupModels = () => [
     ...settings.models.filter((model) => !model.includes('*')),

@@ -14,6 +14,8 @@ export interface Feature {
   load?(): Promise<unknown>;
   /** Finishes what a daemon that is gone left behind. May be repeated. */
   takeOver?(daemon: number): Promise<unknown>;
+  /** Called when other daemons have committed something: what waits for rows reads them again. */
+  onWritten?(): void;
   /** Waits for what runs without a connection until the deadline, then cancels it. */
   drain?(deadlineMs: number): Promise<unknown>;
   /** Ends the streams of clients that follow something, as the daemon stops. */
@@ -32,6 +34,9 @@ export function joinFeatures(features: readonly Feature[]): Required<Feature> {
     },
     async takeOver(daemon) {
       for (const feature of features) await feature.takeOver?.(daemon);
+    },
+    onWritten() {
+      for (const feature of features) feature.onWritten?.();
     },
     drain: (deadlineMs) => Promise.all(features.map((feature) => feature.drain?.(deadlineMs))),
     endStreams() {

@@ -26,7 +26,13 @@ const expireBatchSize = 500;
 /** What `Idempotency-Key` needs, and the answers of calls that had one. */
 export function createIdempotencyFeature({ storage, world, dataKey, log }: AppDeps) {
   const sealer = createDataSealer(dataKey, (count) => world.randomBytes(count));
-  const idempotency = new Idempotency({ store: storage.idempotency, sealer, world, log });
+  const idempotency = new Idempotency({
+    store: storage.idempotency,
+    sealer,
+    hasOthers: () => storage.members.count() > 1,
+    world,
+    log,
+  });
   const feature: Feature = {
     jobs: [(signal, onFailure) => idempotency.keepPruned(signal, onFailure)],
     takeOver: (daemon) => idempotency.takeOver(daemon),
@@ -73,7 +79,13 @@ export function createModelCalls(deps: AppDeps, features: ModelCallFeatures): Fe
     paidCalls,
     log,
   };
-  const background = new Background({ ...inference, world, background: storage.background });
+  const background = new Background({
+    ...inference,
+    world,
+    background: storage.background,
+    changes: storage.changes,
+    hasOthers: () => storage.members.count() > 1,
+  });
   return {
     handlers: inferenceHandlers(inference, { background, idempotency }),
     jobs: [

@@ -33,6 +33,7 @@ export function createPaymentFeature(deps: AppDeps, { wallets, accounts }: Payme
   const { invoices, backend } = wallets;
   const store = storage.challenges;
   const elapsed = () => world.elapsed();
+  const sharedBy = storage.members.count;
   const challenges = new Challenges({
     store,
     invoices,
@@ -53,8 +54,8 @@ export function createPaymentFeature(deps: AppDeps, { wallets, accounts }: Payme
     },
     rates: new Rates({ settings: settings.rate, isPlayMoney: () => !backend().isConnected, world, log }),
     limits: {
-      credential: createRateLimit({ ...credentialRate, elapsed }),
-      address: createRateLimit({ ...addressRate, elapsed }),
+      credential: createRateLimit({ ...credentialRate, elapsed, sharedBy }),
+      address: createRateLimit({ ...addressRate, elapsed, sharedBy }),
     },
     secret: Buffer.from(hkdfSync('sha256', deps.dataKey, '', 'payment challenges', 32)),
   });
@@ -72,6 +73,7 @@ export function createPaymentFeature(deps: AppDeps, { wallets, accounts }: Payme
   return {
     paidCalls,
     handlers: creditPurchaseHandlers(purchases, () => world.now()),
+    onWritten: () => purchases.readAgain(),
     jobs: [
       // Credits payments that no call followed.
       async (signal: AbortSignal, onFailure: OnFailure) => {

@@ -88,7 +88,8 @@ export function createPaywallFeature(deps: AppDeps, features: PaywallsFeatures):
     log,
     table: () => reconciler.table,
     headersOf: (paywall) => paywalls.headersOf(paywall),
-    createLimit: (limit) => createRateLimit({ ...limit, elapsed: () => world.elapsed() }),
+    createLimit: (limit) =>
+      createRateLimit({ ...limit, elapsed: () => world.elapsed(), sharedBy: storage.members.count }),
     async issueInvoice({ ownerId, address, ...terms }) {
       const wallet = await features.wallets.ofUser(ownerId);
       const requester = { kind: 'address', id: subscriberNetwork(address) } as const;

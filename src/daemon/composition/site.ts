@@ -62,5 +62,5 @@ export function createSiteFeature(deps: AppDeps, features: SiteFeatures): Featur
     ...whisperHandlers(direct),
     ...shoutHandlers(createShouts({ store: storage.shouts, people, feed, world })),
   ];
-  return { handlers, endStreams: feed.close };
+  return { handlers, onWritten: feed.readAgain, endStreams: feed.close };
 }

@@ -68,6 +68,7 @@ export function createServerContext(given: HttpServerOptions): ServerContext {
       burst: limits.publicBurst,
       perSecond: limits.publicPerSecond,
       elapsed: () => performance.now(),
+      ...(options.daemonCount && { sharedBy: options.daemonCount }),
     }),
     publicStreams: publicStreams(limits.publicStreamsMax),
     responder: new Responder({

@@ -81,6 +81,8 @@ export interface HttpServerOptions {
   shedsLoad?: boolean;
   /** Whether the disk is full, in which case new work is rejected; default: never. */
   isDiskFull?: () => boolean;
+  /** How many daemons share the limits per address; 1 by default. */
+  daemonCount?: () => number;
   /** Replaces the default overload detection. */
   overload?: Overload;
   /** Where streams are listed while they wait for their reader. */

@@ -13,6 +13,8 @@ export class LocalChanges implements Changes {
     subscribers.push(apply as Apply);
   }
 
+  current(): undefined {}
+
   /** Resolves once each subscriber has applied the changes; rejects if one cannot. */
   async announce(changes: readonly Change[]): Promise<void> {
     await Promise.all(

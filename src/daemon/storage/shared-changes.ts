@@ -59,6 +59,9 @@ export class MemberChanges implements Changes {
     this.#local.subscribe(topic, apply);
   }
 
+  /** Writes resolve once all threads have applied their changes. */
+  current(): undefined {}
+
   /** Resolves once all threads have applied the changes; rejects if one cannot. */
   async announce(changes: readonly Change[]): Promise<void> {
     if (changes.length === 0) return;
@@ -79,6 +82,9 @@ export class SharedChanges<M> implements Changes {
   subscribe<T extends Topic>(topic: T, apply: (change: ChangeOf<T>) => unknown): void {
     this.#local.subscribe(topic, apply);
   }
+
+  /** Writes resolve once all threads have applied their changes. */
+  current(): undefined {}
 
   join(member: M, send: Send): void {
     this.#members.set(member, { send, sent: new Sent() });

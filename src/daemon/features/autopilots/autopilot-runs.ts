@@ -181,10 +181,8 @@ export class AutopilotRuns {
   /** Cancels a run and waits for its end; does nothing for a run that has ended. */
   async cancel(caller: Caller, reference: string, runId: string): Promise<ShownRun> {
     const autopilot = await this.#deps.autopilots.find(caller, reference);
-    await this.#shown(caller, autopilot, runId);
-    const run = this.#running.get(runId);
-    run?.stop();
-    if (run) await within(this.#deps.world, run.ended, endGraceMs);
+    const { run } = await this.#shown(caller, autopilot, runId);
+    if (run.status === 'running') await this.#deps.threads.stopRun(workspaceOf(caller), run, endGraceMs);
     return await this.#shown(caller, autopilot, runId);
   }
 

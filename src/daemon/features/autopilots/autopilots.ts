@@ -29,8 +29,6 @@ export interface AutopilotsDeps {
   timeZone: () => string;
   /** The model of autopilots without one. */
   defaultModel: () => string | undefined;
-  /** Called after each change that may plan a run. */
-  onPlanned: () => void;
 }
 
 type Change = Body<typeof updateAutopilot>;
@@ -69,10 +67,7 @@ export function createAutopilots(deps: AutopilotsDeps) {
       if (request.schedule) requireModel(after.policy);
       after.updatedAt = planning.now;
       const outcome = await store.replace(before, after);
-      if (outcome === 'done') {
-        deps.onPlanned();
-        return after;
-      }
+      if (outcome === 'done') return after;
       if (outcome === 'handle-taken') throw inputFault('handle', 'belongs to another autopilot');
     }
     throw new ApiError('conflict');
@@ -106,7 +101,6 @@ export function createAutopilots(deps: AutopilotsDeps) {
         candidateHandles(request.handle, request.displayName, deps.randomBytes),
       );
       if (handle === undefined) throw inputFault('handle', 'belongs to another autopilot');
-      deps.onPlanned();
       return { ...record, handle };
     },
 

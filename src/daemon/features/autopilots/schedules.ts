@@ -1,6 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { isoTime } from '../../../shared/time.ts';
+import type { Changes } from '../../changes.ts';
 import type { Log } from '../../log.ts';
 import type { World } from '../../world.ts';
 import type { EventFeed } from '../events/index.ts';
@@ -14,6 +15,7 @@ export interface SchedulesDeps {
   runs: Pick<AutopilotRuns, 'startScheduled'>;
   /** Fails with an ApiError if the credential has ended. */
   runnerOf(by: ScheduledBy): Promise<Runner>;
+  changes: Changes;
   events: Pick<EventFeed, 'record'>;
   makeId: MakeId;
   world: Pick<World, 'now' | 'sleep'>;
@@ -48,12 +50,10 @@ export class Schedules {
 
   constructor(deps: SchedulesDeps) {
     this.#deps = deps;
-  }
-
-  /** To be called after a run was planned. */
-  wake(): void {
-    this.#waker.abort();
-    this.#waker = new AbortController();
+    deps.changes.subscribe('schedules', () => {
+      this.#waker.abort();
+      this.#waker = new AbortController();
+    });
   }
 
   /** Reports the runs that a daemon which is gone had claimed but not started. */

@@ -1,3 +1,4 @@
+import type { Changes } from '../../changes.ts';
 import type { SourceAnswer } from './decision-source.ts';
 import { atTemperature } from './distribution.ts';
 import type { Question, QuestionAnswer } from './question.ts';
@@ -10,8 +11,9 @@ export class Calibrations {
   readonly #store: Store;
   #all: Calibration[] = [];
 
-  constructor(store: Store) {
+  constructor(store: Store, changes: Changes) {
     this.#store = store;
+    changes.subscribe('calibrations', () => this.load());
   }
 
   /** To be called before the first decision. */
@@ -25,13 +27,10 @@ export class Calibrations {
 
   async save(calibration: Calibration): Promise<void> {
     await this.#store.saveCalibration(calibration);
-    await this.load();
   }
 
   async remove(of: Pick<Calibration, 'model' | 'type'>): Promise<boolean> {
-    const removed = await this.#store.removeCalibration(of);
-    await this.load();
-    return removed;
+    return await this.#store.removeCalibration(of);
   }
 
   /** The answers at their temperatures, and whether every answered question has one. Calibrated answers stay as they are. */

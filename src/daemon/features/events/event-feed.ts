@@ -81,6 +81,14 @@ export function createEventFeed(deps: { store: EventsStore; world: World; queueM
     /** Announces that an event of this workspace was committed. */
     announce,
 
+    /** Announces that events of any workspace may have been committed. */
+    readAgain(): void {
+      if (followers.size === 0) return;
+      reads.clear();
+      for (const follower of followers) follower.notify();
+      wake([...followers]);
+    },
+
     /** Stores and announces an event. Never rejects: what the event reports must not fail because of it. */
     async record(event: NewEvent, onFailure: (error: unknown) => void = () => {}): Promise<void> {
       await store.append(event).then(() => announce(event), onFailure);

@@ -3,11 +3,11 @@ import { ApiError } from '../../../shared/errors.ts';
 import { whenAborted } from '../../../shared/when-aborted.ts';
 import { type Caller, RelayReply, type StreamReply } from '../../handler.ts';
 import type { Log } from '../../log.ts';
-import { repeatedly, type World, within } from '../../world.ts';
+import { pollUntil, repeatedly, type World, within } from '../../world.ts';
 import type { DataSealer } from '../vault/index.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { IdempotencySlot } from './idempotency-slot.ts';
-import type { IdempotencyStore, KeyClaim, StoredAnswer } from './store.ts';
+import type { Claimed, IdempotencyStore, KeyClaim, StoredAnswer } from './store.ts';
 
 const keyTtlMs = 24 * 60 * 60 * 1000;
 const pruneEveryMs = 60 * 60 * 1000;
@@ -55,6 +55,8 @@ type Produce<R extends Reply = Reply> = (signal: AbortSignal, slot?: Idempotency
 export interface IdempotencyDeps {
   store: IdempotencyStore;
   sealer: DataSealer;
+  /** Whether other daemons run calls, too. */
+  hasOthers: () => boolean;
   world: Pick<World, 'now' | 'sleep'>;
   log: Pick<Log, 'warn'>;
 }
@@ -133,18 +135,9 @@ export class Idempotency {
     { scope, key, fingerprint, name }: { scope: string; key: string; fingerprint: string; name: string },
     produce: Produce,
   ): Promise<RelayReply> {
-    const { store, world } = this.#deps;
+    const { store } = this.#deps;
     const { requestId } = call;
-    const startedAt = world.now();
-    const claimed = store.claim({
-      scope,
-      key,
-      fingerprint,
-      requestId,
-      startedAt,
-      leaseUntil: startedAt + leaseMs,
-      expiresAt: startedAt + keyTtlMs,
-    });
+    const claimed = this.#claim(call, { scope, key, fingerprint });
     const isMine = claimed.then(({ state }) => state === 'mine');
     const outcome = claimed.then(async (found): Promise<Outcome> => {
       if (found.state === 'mine') {
@@ -165,6 +158,24 @@ export class Idempotency {
       return result.requestId === requestId ? plain(result) : replayed(result);
     } finally {
       this.#flights.delete(name);
+    }
+  }
+
+  /** Claims a key. While another daemon answers the same call, waits for it. */
+  async #claim(
+    { requestId, waitMs = waitMsDefault }: OnceCall,
+    named: Pick<KeyClaim, 'scope' | 'key' | 'fingerprint'>,
+  ): Promise<Claimed> {
+    const { store, world, hasOthers } = this.#deps;
+    const { signal } = this.#ending;
+    const until = world.now() + waitMs;
+    for (;;) {
+      const startedAt = world.now();
+      const times = { startedAt, leaseUntil: startedAt + leaseMs, expiresAt: startedAt + keyTtlMs };
+      const found = await store.claim({ ...named, requestId, ...times });
+      if (found.state !== 'running' || found.fingerprint !== named.fingerprint || !hasOthers()) return found;
+      const isOver = async () => !(await store.isRunning(named));
+      if (!(await pollUntil(world, { withinMs: until - startedAt, signal }, isOver))) return found;
     }
   }
 

@@ -32,6 +32,8 @@ export interface IdempotencyStore {
    * key is free if it has expired at `startedAt` or its running call's lease is over.
    */
   claim(claim: KeyClaim): Promise<Claimed>;
+  /** Whether a call that has not ended holds the key. */
+  isRunning(key: Pick<KeyClaim, 'scope' | 'key'>): Promise<boolean>;
   /** Stores the answer of the call that owns the key, replacing one that was stored with its settlement. */
   finish(claim: Pick<KeyClaim, 'scope' | 'key' | 'requestId'>, answer: StoredAnswer): Promise<void>;
   /** Releases the key of a call without an answer to store. */

@@ -89,6 +89,23 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     return admit(caller);
   };
 
+  const identify = (header: string): Caller | Promise<Caller> => {
+    const recent = callers.get(digests.get(header) ?? '');
+    if (recent) return admit(recent);
+    const { secret, kind } = credentialIn(header);
+    const key = digest(secret);
+    const known = callers.get(key);
+    if (known) {
+      digests.set(header, key);
+      return admit(known);
+    }
+    const pending = lookups.get(key);
+    if (pending) return pending;
+    const lookup = lookUp(kind, key).finally(() => lookups.delete(key));
+    lookups.set(key, lookup);
+    return lookup;
+  };
+
   deps.changes.subscribe('revocation', ({ id }) => revocations.revoke(id));
   // What runs for a former member ends, and their logins and keys are looked up again.
   deps.changes.subscribe('departure', ({ workspaceId, userId }) => {
@@ -103,6 +120,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
      * `authenticate` does.
      */
     async callerOf({ workspaceId, id, userId }: CredentialReference): Promise<Caller> {
+      await deps.changes.current();
       if (userId !== undefined && id.startsWith('tok_')) {
         const record = (await deps.tokensStore?.list(userId))?.find((token) => token.id === id);
         const caller = record && (await tokenCallerOf(findDeps, record, revocations.signalOf));
@@ -120,24 +138,12 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
 
     /**
      * Returns the caller of an `Authorization` header, synchronously for a cached one. Throws or rejects with the same
-     * `unauthenticated` for a malformed, unknown or revoked credential.
+     * `unauthenticated` for a malformed, unknown or revoked credential, and with `unavailable` while it is not known what other
+     * daemons have revoked.
      */
     authenticate(header: string | undefined): Caller | Promise<Caller> {
       if (header === undefined) return anonymous;
-      const recent = callers.get(digests.get(header) ?? '');
-      if (recent) return admit(recent);
-      const { secret, kind } = credentialIn(header);
-      const key = digest(secret);
-      const known = callers.get(key);
-      if (known) {
-        digests.set(header, key);
-        return admit(known);
-      }
-      const pending = lookups.get(key);
-      if (pending) return pending;
-      const lookup = lookUp(kind, key).finally(() => lookups.delete(key));
-      lookups.set(key, lookup);
-      return lookup;
+      return deps.changes.current()?.then(() => identify(header)) ?? identify(header);
     },
 
     /** The name of a key that was used recently; that of a login is `login NAME`. */

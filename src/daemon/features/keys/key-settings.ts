@@ -1,7 +1,6 @@
 import type { KeyDefaultsChange } from '../../../shared/contract/key-defaults.ts';
 import type { LimitsChange } from '../../../shared/contract/key-limits.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { Mutex } from '../../../shared/mutex.ts';
 import type { KeyDefaults, KeyLimits, KeyOrLogin } from '../../handler.ts';
 import type { Admission } from '../metering/index.ts';
 import type { Workspaces } from '../workspaces/index.ts';
@@ -18,10 +17,12 @@ export interface KeySettingsDeps {
   now: () => number;
 }
 
+/** A change is retried when another one came in between. */
+const attemptsMax = 5;
+
 /** Shows keys to members, and lets their owners set limits and defaults. */
 export function createKeySettings(deps: KeySettingsDeps) {
   const { store, workspaces, admission, lastUse, now } = deps;
-  const mutex = new Mutex();
 
   const find = async (caller: KeyOrLogin, workspace: string, keyId: string) => {
     const membership = await workspaces.membership(caller, workspace);
@@ -57,12 +58,12 @@ export function createKeySettings(deps: KeySettingsDeps) {
       keyId: string,
       change: LimitsChange,
     ): Promise<KeyLimits | null> {
-      return await mutex.run(async () => {
-        const record = await owned(caller, workspace, keyId);
-        const limits = changedLimits(record.limits, { change, now: now() });
-        if (!(await store.setLimits(record.workspaceId, keyId, limits))) throw noSuchKey(keyId);
-        return limits;
-      }, keyId);
+      for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+        const { workspaceId, limits: before } = await owned(caller, workspace, keyId);
+        const limits = changedLimits(before, { change, now: now() });
+        if (await store.setLimits(workspaceId, keyId, limits, before)) return limits;
+      }
+      throw new ApiError('conflict');
     },
 
     /** As `set`. */
@@ -72,12 +73,12 @@ export function createKeySettings(deps: KeySettingsDeps) {
       keyId: string,
       change: KeyDefaultsChange,
     ): Promise<KeyDefaults | null> {
-      return await mutex.run(async () => {
-        const record = await owned(caller, workspace, keyId);
-        const defaults = changedDefaults(record.defaults, change);
-        if (!(await store.setDefaults(record.workspaceId, keyId, defaults))) throw noSuchKey(keyId);
-        return defaults;
-      }, keyId);
+      for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+        const { workspaceId, defaults: before } = await owned(caller, workspace, keyId);
+        const defaults = changedDefaults(before, change);
+        if (await store.setDefaults(workspaceId, keyId, defaults, before)) return defaults;
+      }
+      throw new ApiError('conflict');
     },
   };
 }

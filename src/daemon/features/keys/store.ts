@@ -38,10 +38,20 @@ export interface KeysStore {
   list(workspaceId: string, page: { limit: number; after: string | undefined }): Promise<KeyRecord[]>;
   /** Revokes a key and its descendants; returns the ids of those that were active, none if the key was not. */
   revoke(workspaceId: string, keyId: string, at: number): Promise<string[]>;
-  /** Returns false if there is no such key, whatever its owner and status. */
-  setLimits(workspaceId: string, keyId: string, limits: KeyLimits | null): Promise<boolean>;
+  /** Returns false if there is no such key, whatever its owner and status, or if its limits are not `before` any more. */
+  setLimits(
+    workspaceId: string,
+    keyId: string,
+    limits: KeyLimits | null,
+    before?: KeyLimits | null,
+  ): Promise<boolean>;
   /** As `setLimits`. */
-  setDefaults(workspaceId: string, keyId: string, defaults: KeyDefaults | null): Promise<boolean>;
+  setDefaults(
+    workspaceId: string,
+    keyId: string,
+    defaults: KeyDefaults | null,
+    before?: KeyDefaults | null,
+  ): Promise<boolean>;
   /** Stores when keys were last used; called periodically, not at each use. */
   touch(uses: { keyId: string; at: number }[]): Promise<void>;
 }

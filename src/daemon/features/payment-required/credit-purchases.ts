@@ -44,19 +44,27 @@ export class CreditPurchases {
     const { world } = this.#deps;
     const found = await this.#find(workspaceId, id);
     if (waitMs === 0 || found.usedAt !== null || found.expiresAt <= world.now()) return found;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const waiting = this.#waiting.get(id) ?? new Set();
-    this.#waiting.set(id, waiting.add(resolve));
-    try {
-      // It may have been paid since it was read.
-      const current = await this.#find(workspaceId, id);
-      if (current.usedAt !== null) return current;
-      await within(world, promise, Math.min(waitMs, current.expiresAt - world.now()));
-      return await this.#find(workspaceId, id);
-    } finally {
-      waiting.delete(resolve);
-      if (waiting.size === 0) this.#waiting.delete(id);
+    const until = Math.min(found.expiresAt, world.now() + waitMs);
+    for (;;) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const waiting = this.#waiting.get(id) ?? new Set();
+      this.#waiting.set(id, waiting.add(resolve));
+      try {
+        // It may have been paid since it was read.
+        const current = await this.#find(workspaceId, id);
+        const leftMs = until - world.now();
+        if (current.usedAt !== null || leftMs <= 0) return current;
+        await within(world, promise, leftMs);
+      } finally {
+        waiting.delete(resolve);
+        if (waiting.size === 0) this.#waiting.delete(id);
+      }
     }
+  }
+
+  /** To be called when any purchase may have been paid: those who wait for one look again. */
+  readAgain(): void {
+    for (const waiting of this.#waiting.values()) for (const wake of waiting) wake();
   }
 
   /** To be called when an invoice of the host was paid. */

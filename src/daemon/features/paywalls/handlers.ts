@@ -20,7 +20,7 @@ import type { PaywallRecord } from './store.ts';
 
 interface PaywallHandlersDeps {
   paywalls: Paywalls;
-  reconciler: Pick<Reconciler, 'view'>;
+  reconciler: Pick<Reconciler, 'view' | 'applied'>;
   idempotency: Pick<Idempotency, 'once'>;
   /** The wallet of a user, which is paid. */
   walletOf: (userId: string) => Promise<{ id: string } | undefined>;
@@ -35,6 +35,11 @@ const pageSizeDefault = 50;
 export function paywallHandlers(deps: PaywallHandlersDeps): Handler[] {
   const { paywalls } = deps;
   const view = (record: PaywallRecord) => viewOf(deps, record);
+  /** Once the proxies serve the change, or after a few seconds. */
+  const served = async (record: PaywallRecord) => {
+    await deps.reconciler.applied();
+    return await view(record);
+  };
   return [
     implement(listPaywalls, async ({ caller, query }) => {
       const limit = Math.min(query.limit ?? pageSizeDefault, pageSizeMax);
@@ -53,7 +58,7 @@ export function paywallHandlers(deps: PaywallHandlersDeps): Handler[] {
     }),
     implement(createPaywall, (call) =>
       onceSealed(deps.idempotency, call, createPaywall, async () => {
-        const data = await view(await paywalls.create(call.caller, call.body));
+        const data = await served(await paywalls.create(call.caller, call.body));
         return withSecret<typeof createPaywall>({ data });
       }),
     ),
@@ -61,10 +66,10 @@ export function paywallHandlers(deps: PaywallHandlersDeps): Handler[] {
       data: await view(await paywalls.find(caller, params.paywallId)),
     })),
     implement(updatePaywall, async ({ caller, params, body }) => ({
-      data: await view(await paywalls.update(caller, params.paywallId, body)),
+      data: await served(await paywalls.update(caller, params.paywallId, body)),
     })),
     implement(deletePaywall, async ({ caller, params }) => ({
-      data: await view(await paywalls.remove(caller, params.paywallId)),
+      data: await served(await paywalls.remove(caller, params.paywallId)),
     })),
   ];
 }

@@ -50,7 +50,7 @@ export class Reconciler {
 
   constructor(deps: ReconcilerDeps) {
     this.#deps = deps;
-    deps.changes.subscribe('paywalls', () => this.update());
+    deps.changes.subscribe('paywalls', () => this.#read());
     this.#targets = deps.targets.map((target) => ({
       target,
       applied: undefined,
@@ -66,12 +66,23 @@ export class Reconciler {
 
   /** Reads the paywalls, swaps the routes, and waits a few seconds for the other proxies. */
   async update(): Promise<void> {
+    await this.#read();
+    await this.applied();
+  }
+
+  /** Waits a few seconds until the other proxies serve what was read last. */
+  async applied(): Promise<void> {
+    await within(this.#deps.world, Promise.all(this.#targets.map(({ running }) => running)), waitMs);
+  }
+
+  /** Reads the paywalls, swaps the routes, and starts to configure the other proxies. */
+  async #read(): Promise<void> {
     const config = await this.#deps.store.serving();
     if (config.revision >= this.#config.revision) {
       this.#config = config;
       this.#table = new RouteTable(config);
     }
-    await within(this.#deps.world, Promise.all(this.#targets.map((state) => this.#apply(state))), waitMs);
+    for (const state of this.#targets) void this.#apply(state);
   }
 
   /** Applies the current configuration, also if it was applied before: another program may have changed the proxy. */

@@ -66,6 +66,14 @@ export function createRowFeed({
       }
     },
 
+    /** Announces that rows of any topic may have been committed. */
+    readAgain(): void {
+      for (const follower of followers) {
+        follower.isBehind = true;
+        follower.wake();
+      }
+    },
+
     /** Sends a chunk to current followers only. */
     publish(topic: string, chunk: string): void {
       for (const follower of of(topic)) follower.push(chunk);

@@ -18,6 +18,11 @@ export class ThreadFollowers {
     for (const wake of this.#waiting.get(threadId) ?? []) wake();
   }
 
+  /** To be called after events of any thread may have been written. */
+  wakeAll(): void {
+    for (const id of this.#waiting.keys()) this.wake(id);
+  }
+
   close(): void {
     this.#closing.abort();
   }

@@ -41,6 +41,7 @@ export class ThreadRun {
   #usage: UsageRecord | undefined;
   #counted: CountedCall | undefined;
   #ending: Promise<void> | undefined;
+  #isUnfinished = false;
 
   constructor(deps: RunDeps, record: Pick<RunRecord, 'id' | 'threadId' | 'requestId' | 'model' | 'meta'>) {
     this.id = record.id;
@@ -57,6 +58,11 @@ export class ThreadRun {
   /** Resolves when the thread is free for its next run. Never rejects. */
   get ended(): Promise<void> {
     return this.#ended.promise;
+  }
+
+  /** Whether it has ended, but its end could not be stored: the thread is not free then. */
+  get isUnfinished(): boolean {
+    return this.#isUnfinished;
   }
 
   stop(): void {
@@ -159,6 +165,7 @@ export class ThreadRun {
       await store.endRun(end);
       onWritten(this.threadId);
     } catch (cause) {
+      this.#isUnfinished = true;
       log.warn({ err: cause, run_id: this.id }, 'the end of a run could not be stored');
     }
   }

@@ -3,15 +3,23 @@ import type { MakeId } from '../../../shared/ids.ts';
 import { wellFormed } from '../../../shared/input-faults.ts';
 import { notFound } from '../../../shared/not-found.ts';
 import { isoTime } from '../../../shared/time.ts';
+import type { Changes } from '../../changes.ts';
 import { type Caller, credentialId, type Identified, workspaceOf } from '../../handler.ts';
 import type { Log } from '../../log.ts';
-import { type World, within } from '../../world.ts';
+import { pollUntil, type World, within } from '../../world.ts';
 import { ThreadFollowers } from './followers.ts';
 import { ThreadRun } from './thread-run.ts';
-import type { RunEventRecord, RunningAutopilot, ThreadRecord, ThreadsStore } from './threads-store.ts';
+import type {
+  RunEventRecord,
+  RunningAutopilot,
+  RunRecord,
+  ThreadRecord,
+  ThreadsStore,
+} from './threads-store.ts';
 
 export interface ThreadsDeps {
   store: ThreadsStore;
+  changes: Changes;
   world: Pick<World, 'now' | 'sleep'>;
   makeId: MakeId;
   log: Pick<Log, 'warn'>;
@@ -53,10 +61,13 @@ export class Threads {
   readonly #deps: ThreadsDeps;
   readonly #followers: ThreadFollowers;
   readonly #runs = new Map<string, ThreadRun>();
+  /** Runs that are over, but whose end could not be stored. */
+  readonly #unfinished = new Set<string>();
 
   constructor(deps: ThreadsDeps) {
     this.#deps = deps;
     this.#followers = new ThreadFollowers(deps.store);
+    deps.changes.subscribe('stop', ({ id }) => this.#runs.get(id)?.stop());
   }
 
   /** A new thread of the caller's workspace. Fails with `conflict` for an agent that has too many. */
@@ -117,10 +128,27 @@ export class Threads {
   /** Stops the current run, if any; what was generated is charged. */
   async stop(workspaceId: string, id: string): Promise<ShownThread> {
     const { runId } = await this.get(workspaceId, id);
-    const run = runId === null ? undefined : this.#runs.get(runId);
-    run?.stop();
-    if (run) await within(this.#deps.world, run.ended, stopWithinMs);
+    if (runId !== null) await this.stopRun(workspaceId, { id: runId, threadId: id }, stopWithinMs);
     return await this.get(workspaceId, id);
+  }
+
+  /** Stops a current run, whichever daemon runs it, and waits for its end. */
+  async stopRun(
+    workspaceId: string,
+    { id, threadId }: Pick<RunRecord, 'id' | 'threadId'>,
+    withinMs: number,
+  ): Promise<void> {
+    const { store, changes, world } = this.#deps;
+    const run = this.#runs.get(id);
+    if (run) {
+      run.stop();
+      await within(world, run.ended, withinMs);
+    } else if (!this.#unfinished.has(id)) {
+      const isOver = async () => (await store.byId(workspaceId, threadId))?.runId !== id;
+      if (await isOver()) return;
+      await changes.announce([{ topic: 'stop', id }]);
+      await pollUntil(world, { withinMs }, isOver);
+    }
   }
 
   /**
@@ -150,9 +178,11 @@ export class Threads {
       bounds,
       ...(autopilot && { autopilot }),
     };
-    // Registered before it is stored, so that no other call takes it for the leftover of a dead daemon.
     this.#runs.set(run.id, run);
-    void run.ended.then(() => this.#runs.delete(run.id));
+    void run.ended.then(() => {
+      this.#runs.delete(run.id);
+      if (run.isUnfinished) this.#unfinished.add(run.id);
+    });
     try {
       let outcome = await store.startRun(start);
       if (outcome === 'busy' && (await this.#freed(caller.workspaceId, threadId)))
@@ -160,6 +190,8 @@ export class Threads {
       if (outcome !== 'started') throw refusal(outcome, threadId, param);
     } catch (error) {
       this.#runs.delete(run.id);
+      // It may be stored nevertheless.
+      if (!(error instanceof ApiError)) this.#unfinished.add(run.id);
       throw error;
     }
     this.#followers.wake(threadId);
@@ -181,6 +213,11 @@ export class Threads {
     return this.#followers.follow(from, signals);
   }
 
+  /** To be called when other daemons may have written events. */
+  readAgain(): void {
+    this.#followers.wakeAll();
+  }
+
   /** Ends the streams of all followers, present and future. */
   close(): void {
     this.#followers.close();
@@ -196,16 +233,16 @@ export class Threads {
   }
 
   #shown(thread: ThreadRecord): ShownThread {
-    return { ...thread, isWorking: thread.runId !== null && this.#runs.has(thread.runId) };
+    return { ...thread, isWorking: thread.runId !== null && !this.#unfinished.has(thread.runId) };
   }
 
-  /** Frees a thread whose run has ended without a stored end; false while its run is alive. */
+  /** Frees a thread whose run has ended here without a stored end; false for any other run. */
   async #freed(workspaceId: string, threadId: string): Promise<boolean> {
     const { store } = this.#deps;
     const thread = await store.byId(workspaceId, threadId);
     if (!thread) return true;
     if (thread.runId === null) return true;
-    if (this.#runs.has(thread.runId)) return false;
+    if (!this.#unfinished.has(thread.runId)) return false;
     const run = await store.runOf(threadId, thread.runId);
     if (run) await this.#interrupt(run);
     return run !== undefined;
@@ -221,6 +258,7 @@ export class Threads {
       events: [event],
       at: this.#now(),
     });
+    this.#unfinished.delete(run.id);
     this.#followers.wake(run.threadId);
   }
 

@@ -8,17 +8,27 @@ export interface RateLimitOptions {
   perSecond: number;
   /** Milliseconds of a monotonic clock. */
   elapsed: () => number;
+  /** How many daemons share the limit; 1 by default. */
+  sharedBy?: () => number;
   /** Beyond this number, the least recently seen address is dropped. */
   addressesMax?: number;
 }
 
 /** A token bucket per address. `take` returns 0, or the seconds until the next token. */
-export function createRateLimit({ burst, perSecond, elapsed, addressesMax = 10_000 }: RateLimitOptions) {
+export function createRateLimit({
+  burst: burstOfAll,
+  perSecond: perSecondOfAll,
+  elapsed,
+  sharedBy = () => 1,
+  addressesMax = 10_000,
+}: RateLimitOptions) {
   const buckets = new RecentMap<string, { tokens: number; atMs: number }>(addressesMax);
   return {
     take(address: string): number {
       const key = subscriberNetwork(address);
       const nowMs = elapsed();
+      const burst = Math.max(1, burstOfAll / sharedBy());
+      const perSecond = perSecondOfAll / sharedBy();
       const bucket = buckets.get(key) ?? { tokens: burst, atMs: nowMs };
       const tokens = Math.min(burst, bucket.tokens + ((nowMs - bucket.atMs) / 1000) * perSecond);
       const hasToken = tokens >= 1;
@@ -30,7 +40,7 @@ export function createRateLimit({ burst, perSecond, elapsed, addressesMax = 10_0
     /** Returns a token whose request turned out not to count. */
     giveBack(address: string): void {
       const bucket = buckets.get(subscriberNetwork(address));
-      if (bucket) bucket.tokens = Math.min(burst, bucket.tokens + 1);
+      if (bucket) bucket.tokens = Math.min(burstOfAll, bucket.tokens + 1);
     },
   };
 }

@@ -12,6 +12,7 @@ export class Membership implements Members {
   readonly #listeners: (() => void)[] = [];
   readonly #timer: NodeJS.Timeout;
   #renewal: Renewal | undefined;
+  #count = 1;
   #hasTerm = true;
 
   constructor() {
@@ -26,13 +27,17 @@ export class Membership implements Members {
   /** Call it with each renewal. */
   renewed(renewal: Renewal): void {
     this.#renewal = renewal;
+    this.#count = renewal.members;
     this.#hasTerm = true;
     this.#notify();
   }
 
-  count(): number {
-    return this.#known.members;
+  /** Call it when the daemons were counted between renewals. */
+  counted(count: number): void {
+    this.#count = count;
   }
+
+  readonly count = (): number => this.#count;
 
   isLeader(): boolean {
     return this.#known.isLeader && this.sinceRenewal() < endMs;

@@ -14,7 +14,9 @@ import { runCheck } from '../sqlite/run-check.ts';
 import type { WriteCommands } from '../sqlite/write-commands.ts';
 import type { ServerFacts, Storage } from '../storage.ts';
 import { createStores } from './create-stores.ts';
+import { DaemonChanges } from './daemon-changes.ts';
 import { postgresCode } from './engine/errors.ts';
+import type { ChangesWrites } from './engine/recorded-changes.ts';
 import { Membership } from './membership.ts';
 import { migrate, type Query } from './migrate.ts';
 import { migrations } from './migrations/index.ts';
@@ -63,7 +65,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   const where = `The database at ${withoutPassword(url)}`;
   const members = new Membership();
   const onRenewal = (renewal: Renewal) => members.renewed(renewal);
-  const writer = new Writer<WriteCommands>({ now, log, worker, onRenewal });
+  const writer = new Writer<WriteCommands & ChangesWrites>({ now, log, worker, onRenewal });
   try {
     await writer.open(where);
   } catch (error) {
@@ -75,26 +77,37 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
     const remedy = 'Keep a dump of the database, then restore an earlier one.';
     throw new DataNeedsRepair(where, error.problem, { remedy, cause: error });
   }
-  const changes = new LocalChanges();
+  const local = new LocalChanges();
   const readerOf = (role: Role) => new Reader<LongReads>(() => start('postgres-reader', role));
   const { daemon } = members;
   const services = {
     daemon,
-    writer: announcing(writer, changes),
+    writer: announcing(writer, local),
     reader: readerOf('longReads'),
     checker: readerOf('checks'),
   };
   const workers = Array.from({ length: storesThreads }, () => start('postgres-stores', 'reads', { daemon }));
   const remote = new RemoteStores(workers, services, onFatal);
   let closed: Promise<void> | undefined;
+  const stores = createStores(remote, services, settledEvent);
+  const changes = await DaemonChanges.open({
+    connection: server.control('changes'),
+    daemon,
+    local,
+    onCount: (count) => members.counted(count),
+    store: (made) => writer.write('changes.announce', made),
+    log,
+    onFatal,
+  });
   const close = async () => {
+    changes.close();
     await Promise.all([services.reader.close(), services.checker.close(), remote.close()]);
     await writer.close();
     await server.close();
     members.close();
   };
   return {
-    ...createStores(remote, services, settledEvent),
+    ...stores,
     server: facts,
     members,
     changes,
@@ -130,7 +143,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
 }
 
 async function prepareSchema(server: Server, url: string): Promise<ServerFacts> {
-  const control = server.control();
+  const control = server.control('control');
   const query: Query = (sql, params) => control.query(sql, params);
   try {
     await control.connect();
@@ -153,7 +166,7 @@ function remedyFor(code: string, message: string): string {
     return 'Check the user and the password of the address, and pg_hba.conf on the server.';
   if (code === '3D000') return 'Create the database with createdb, or name another one in the address.';
   if (code === '42501') return 'Make its user the owner of the database, or grant it CREATE on the database.';
-  if (code === '53300') return 'The server has no free connection; a daemon needs up to seven.';
+  if (code === '53300') return 'The server has no free connection; a daemon needs up to eight.';
   if (code === '57P03') return 'The server is starting or stopping; try again.';
   if (code === '25006') return 'The server accepts no writes; use the primary server.';
   return 'Check that the server runs and that the address is right.';

@@ -22,6 +22,11 @@ const roles = {
     },
     answerMs: 15_000,
   },
+  /** The changes of other daemons, without which a daemon answers no call. */
+  changes: {
+    settings: { statement_timeout: 2000, default_transaction_read_only: 'on', ...shortPlans },
+    answerMs: 2000,
+  },
   /** Pages and look-ups. */
   reads: { settings: { ...snapshot(5000), ...shortPlans }, answerMs: 8000 },
   /** Totals and searches over many rows. */
@@ -73,8 +78,8 @@ export class Server {
   }
 
   /** A connection for the main thread, which is not blocked. */
-  control(): ControlConnection {
-    return new ControlConnection(this.channel('control'));
+  control(role: 'control' | 'changes'): ControlConnection {
+    return new ControlConnection(this.channel(role));
   }
 
   /** Call it when no thread needs its connection any more. */

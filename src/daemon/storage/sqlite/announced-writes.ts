@@ -45,7 +45,19 @@ const changesOf: ChangesOf = {
   'vault.rotate': () => [{ topic: 'vault' }],
   'paywalls.insert': () => [{ topic: 'paywalls' }],
   'paywalls.replace': () => [{ topic: 'paywalls' }],
+  'decisions.saveCalibration': () => [{ topic: 'calibrations' }],
+  'decisions.removeCalibration': () => [{ topic: 'calibrations' }],
+  'autopilots.insert': () => [{ topic: 'schedules' }],
+  'autopilots.replace': () => [{ topic: 'schedules' }],
 };
+
+/** The names of the writes that announce something. */
+export const announcedWrites: ReadonlySet<string> = new Set(Object.keys(changesOf));
+
+/** What a write has changed. */
+export function changesBy(name: string, data: unknown, result: unknown): readonly Change[] {
+  return changesOf[name as keyof WriteCommands]?.(data as never, result as never) ?? none;
+}
 
 /** Announces what writes have changed before they resolve. */
 export function announcing(
@@ -55,10 +67,9 @@ export function announcing(
   return {
     write(name, data, options) {
       const written = writer.write(name, data, options);
-      const changed = changesOf[name];
-      if (changed === undefined) return written;
+      if (!announcedWrites.has(name)) return written;
       return written.then(async (result) => {
-        await changes.announce(changed(data as never, result as never));
+        await changes.announce(changesBy(name, data, result));
         return result;
       });
     },

@@ -6,6 +6,7 @@ import type {
   OccurrenceRecord,
 } from '../../../../src/daemon/features/autopilots/store.ts';
 import type { NewEvent } from '../../../../src/daemon/features/events/index.ts';
+import { LocalChanges } from '../../../../src/daemon/storage/local-changes.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
 import { idMaker } from '../../../../src/shared/ids.ts';
 import { fakeWorld, settled } from '../../../support/fake-world.ts';
@@ -33,7 +34,9 @@ function place() {
   const start = async () => {
     const stop = new AbortController();
     onTestFinished(() => stop.abort());
+    const changes = new LocalChanges();
     const schedules = new Schedules({
+      changes,
       store: storeOf(stored),
       runs: {
         async startScheduled(_autopilot, { dueAt, runId }) {
@@ -53,7 +56,7 @@ function place() {
     await schedules.takeOver(1);
     void schedules.runBackground(stop.signal, () => {});
     await settled();
-    return { stop: () => stop.abort(), schedules };
+    return { stop: () => stop.abort(), changes };
   };
   const endRuns = async () => {
     for (const end of ends.splice(0)) end();
@@ -108,9 +111,10 @@ test('runs start when they are due', async () => {
 
 test('a schedule that is set while the daemon waits is not late', async () => {
   const { world, start, started, stored } = place();
-  const { schedules } = await start();
+  const { changes } = await start();
   stored.autopilot.nextRunAt = world.now() + 1000;
-  schedules.wake();
+  await changes.announce([{ topic: 'schedules' }]);
+  await settled();
   await world.advance(1000);
   expect(started).toEqual(['08:00']);
 });

@@ -12,6 +12,7 @@ import {
   ModelMemory,
   type Question,
 } from '../../../../src/daemon/features/decisions/index.ts';
+import { LocalChanges } from '../../../../src/daemon/storage/local-changes.ts';
 import { type DecisionOptions, decisionDeadlineMs } from '../../../../src/shared/contract/decisions.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
 import { fakeWorld, settled } from '../../../support/fake-world.ts';
@@ -70,7 +71,7 @@ function decisionsOf(ask: DecisionEngine['ask'] | undefined, concurrentMax = 64)
       settings: { budget: 0 },
     }),
     slots: new DecisionSlots({ concurrentMax }),
-    calibrations: new Calibrations({ ...store, removeCalibration: unused }),
+    calibrations: new Calibrations({ ...store, removeCalibration: unused }, new LocalChanges()),
     router: { plan: unused, open: unused, countInput: unused },
     settings: { models: [], defaultOrder: undefined },
     backupModels: () => [],

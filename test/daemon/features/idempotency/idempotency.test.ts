@@ -47,6 +47,7 @@ function memoryStore(fails: string[] = []) {
     async release({ scope, key }) {
       rows.delete(scope + key);
     },
+    isRunning: async ({ scope, key }) => rows.has(scope + key) && !rows.get(scope + key)?.answer,
     answer: async (scope, key) => rows.get(scope + key)?.answer,
     releaseLeft: async () => 0,
     removeExpired: async () => 0,
@@ -54,13 +55,13 @@ function memoryStore(fails: string[] = []) {
   return { store, rows };
 }
 
-function make(fails?: string[]) {
+function make(fails?: string[], others = false) {
   const world = fakeWorld();
   const { store, rows } = memoryStore(fails);
   const warnings: string[] = [];
   const log = { warn: (_details: object, message: string) => void warnings.push(message) };
   const sealer = createDataSealer(new Uint8Array(32), world.randomBytes);
-  const idempotency = new Idempotency({ store, sealer, world, log });
+  const idempotency = new Idempotency({ store, sealer, hasOthers: () => others, world, log });
   let calls = 0;
   const call = (changes: Partial<OnceCall> = {}): OnceCall => {
     calls += 1;

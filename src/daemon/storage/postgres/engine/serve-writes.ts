@@ -12,6 +12,7 @@ import { createCommands } from '../../sqlite/write-commands.ts';
 import { asSqliteConnection, openConnection, type PostgresConnection } from './connection.ts';
 import { isCollision, isConnectionLost, postgresCode } from './errors.ts';
 import type { ServerChannel } from './messages.ts';
+import { recordingChanges } from './recorded-changes.ts';
 import { joinDaemons, renewMs, Term, TermEnded } from './term.ts';
 
 const collisionsMax = 8;
@@ -205,7 +206,10 @@ class BatchWriter {
   /** All statements and what they keep in memory start over with a connection. */
   #prepare(): WriterSession {
     const database = asSqliteConnection(this.#connection);
-    const source = createCommands(database, this.#daemon);
+    const source = recordingChanges(createCommands(database, this.#daemon), {
+      connection: this.#connection,
+      daemon: this.#daemon,
+    });
     const term = new Term(this.#connection, this.#daemon);
     const { totals } = source;
     /** Commits of all daemons that `totals` know of. */

@@ -14,6 +14,10 @@ export function idempotencyStore({ orm, writer }: StoreContext<IdempotencyWrites
     finish: (claim, kept) =>
       writer.write('idempotency.finish', { ...claim, ...kept }, { ...bulk, bytes: kept.body.length }),
     release: (claim) => writer.write('idempotency.release', claim),
+    isRunning: async ({ scope, key }) => {
+      const isRunning = and(eq(keys.scope, scope), eq(keys.key, key), eq(keys.state, 'running'));
+      return orm.select({ key: keys.key }).from(keys).where(isRunning).get() !== undefined;
+    },
     answer: async (scope, key) => {
       const isDone = and(eq(keys.scope, scope), eq(keys.key, key), eq(keys.state, 'done'));
       const { headers, answer: body } = orm.select().from(keys).where(isDone).get() ?? {};

@@ -37,9 +37,10 @@ export function keysStore({ orm, writer }: StoreContext<KeysWrites>): KeysStore 
         .all();
     },
     revoke: (workspaceId, keyId, at) => writer.write('keys.revoke', { workspaceId, keyId, at }),
-    setLimits: (workspaceId, keyId, limits) => writer.write('keys.setLimits', { workspaceId, keyId, limits }),
-    setDefaults: (workspaceId, keyId, defaults) =>
-      writer.write('keys.setDefaults', { workspaceId, keyId, defaults }),
+    setLimits: (workspaceId, keyId, limits, before) =>
+      writer.write('keys.setLimits', { workspaceId, keyId, limits, before }),
+    setDefaults: (workspaceId, keyId, defaults, before) =>
+      writer.write('keys.setDefaults', { workspaceId, keyId, defaults, before }),
     touch: (uses) => writer.write('keys.touch', uses),
   };
 }

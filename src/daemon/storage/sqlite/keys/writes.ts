@@ -4,6 +4,7 @@ import { and, eq, isNull, lt, type Orm, or } from '../engine/orm.ts';
 import { keys } from './tables.ts';
 
 type KeyRef = { workspaceId: string; keyId: string };
+type Change<Value, Name extends string> = Record<Name, Value> & { before: Value | undefined };
 
 export function keysWrites(database: Connection, orm: Orm) {
   // Walks through revoked keys too: a key that was revoked alone may have live descendants.
@@ -26,9 +27,15 @@ export function keysWrites(database: Connection, orm: Orm) {
       return true;
     },
     'keys.revoke': (key: KeyRef & { at: number }): string[] => revokeTree.all(key),
-    'keys.setLimits': ({ limits, ...key }: KeyRef & Pick<KeyRecord, 'limits'>): boolean =>
+    'keys.setLimits': ({ limits, before, ...key }: KeyRef & Change<KeyRecord['limits'], 'limits'>): boolean =>
+      hasStill(orm, key, { limits: before }) &&
       orm.update(keys).set({ limits }).where(isKey(key)).run().changes > 0,
-    'keys.setDefaults': ({ defaults, ...key }: KeyRef & Pick<KeyRecord, 'defaults'>): boolean =>
+    'keys.setDefaults': ({
+      defaults,
+      before,
+      ...key
+    }: KeyRef & Change<KeyRecord['defaults'], 'defaults'>): boolean =>
+      hasStill(orm, key, { defaults: before }) &&
       orm.update(keys).set({ defaults }).where(isKey(key)).run().changes > 0,
     'keys.touch': (uses: Parameters<KeysStore['touch']>[0]): void => {
       for (const { keyId, at } of uses) {
@@ -40,6 +47,20 @@ export function keysWrites(database: Connection, orm: Orm) {
       }
     },
   };
+}
+
+/** Whether a key has what its change was made of. */
+function hasStill(
+  orm: Orm,
+  key: KeyRef,
+  before: { [N in 'limits' | 'defaults']?: KeyRecord[N] | undefined },
+): boolean {
+  const { limits, defaults } = keys;
+  const found = orm.select({ limits, defaults }).from(keys).where(isKey(key)).get();
+  return Object.entries(before).every(
+    ([name, value]) =>
+      value === undefined || JSON.stringify(found?.[name as keyof typeof found]) === JSON.stringify(value),
+  );
 }
 
 function isKey({ workspaceId, keyId }: KeyRef) {

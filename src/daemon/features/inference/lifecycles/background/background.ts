@@ -2,7 +2,7 @@ import { ApiError } from '../../../../../shared/errors.ts';
 import { invalid, type Json } from '../../../../../shared/invalid-request.ts';
 import { notFound } from '../../../../../shared/not-found.ts';
 import { RelayReply, StreamReply } from '../../../../handler.ts';
-import { within } from '../../../../world.ts';
+import { pollUntil, within } from '../../../../world.ts';
 import { withIds } from '../../stored/history.ts';
 import { type RespondCall, readRequest } from '../request/read-request.ts';
 import { threadCallOf } from '../request/respond.ts';
@@ -16,16 +16,21 @@ import { type BackgroundDeps, type BackgroundRun, startRun } from './run.ts';
 const retryAfterSeconds = 10;
 /** After a drain's deadline, canceled runs may take this long to store their end. */
 const endGraceMs = 3_000;
+/** A canceled response ends immediately, unless its daemon is not reached. */
+const stopWithinMs = 10_000;
 
 /** Responses that are generated without a waiting client. */
 export class Background {
   readonly #deps: BackgroundDeps;
   readonly #runs = new Map<string, BackgroundRun>();
+  /** Responses whose run is over, but whose end could not be stored. */
+  readonly #unfinished = new Set<string>();
   /** Number of runs, including those about to start. */
   #taken = 0;
 
   constructor(deps: BackgroundDeps) {
     this.#deps = deps;
+    deps.changes.subscribe('stop', ({ id }) => this.#runs.get(id)?.end('cancelled'));
   }
 
   /**
@@ -77,7 +82,9 @@ export class Background {
 
   /** Status of a response that is marked as running in the store. */
   statusOf(workspaceId: string, id: string): string {
-    return this.#runOf(workspaceId, id)?.current.status ?? 'failed';
+    return (
+      this.#runOf(workspaceId, id)?.current.status ?? (this.#unfinished.has(id) ? 'failed' : 'in_progress')
+    );
   }
 
   /** The input items of a running response, JSON text. */
@@ -86,11 +93,18 @@ export class Background {
     return row?.isRunning ? row.input : undefined;
   }
 
-  /** Cancels a running response; what was generated is charged. */
+  /** Cancels a running response, whichever daemon runs it; what was generated is charged. */
   async stop(workspaceId: string, id: string): Promise<void> {
     const run = this.#runOf(workspaceId, id);
-    run?.end('cancelled');
-    await run?.ended;
+    if (run) {
+      run.end('cancelled');
+      await run.ended;
+    } else if (await this.#isElsewhere(workspaceId, id)) {
+      const { changes, world } = this.#deps;
+      await changes.announce([{ topic: 'stop', id }]);
+      const isOver = async () => !(await this.#isElsewhere(workspaceId, id));
+      await pollUntil(world, { withinMs: stopWithinMs }, isOver);
+    }
   }
 
   /** Cancels a running response, and resolves to the response object. */
@@ -136,6 +150,7 @@ export class Background {
     this.#runs.set(run.id, run);
     void run.ended.then(() => {
       this.#runs.delete(run.id);
+      if (run.isUnfinished) this.#unfinished.add(run.id);
       this.#taken -= 1;
     });
   }
@@ -147,15 +162,23 @@ export class Background {
 
   #current(row: BackgroundResponse): Json {
     const run = this.#runOf(row.workspaceId, row.id);
-    // Its run is over, but its end could not be written.
-    if (!run) return interruptedResponse(row.body);
-    return { ...(JSON.parse(row.body) as Json), ...run.current };
+    if (!run && this.#unfinished.has(row.id)) return interruptedResponse(row.body);
+    return { ...(JSON.parse(row.body) as Json), ...(run?.current ?? { status: 'in_progress' }) };
+  }
+
+  /** Whether another daemon runs it. */
+  async #isElsewhere(workspaceId: string, id: string): Promise<boolean> {
+    if (this.#runs.has(id) || this.#unfinished.has(id)) return false;
+    const { background, world } = this.#deps;
+    return (await background.byId(workspaceId, id, world.now()))?.isRunning ?? false;
   }
 
   #follow(following: Following): AsyncGenerator<string> {
     const { background, responses, world } = this.#deps;
     const run = this.#runOf(following.workspaceId, following.id);
-    return follow({ background, responses, now: () => world.now(), run }, following);
+    const { hasOthers } = this.#deps;
+    const isElsewhere = () => this.#isElsewhere(following.workspaceId, following.id);
+    return follow({ background, responses, world, run, hasOthers, isElsewhere }, following);
   }
 }
 

@@ -1,11 +1,17 @@
 import type { Json } from '../../../../../shared/invalid-request.ts';
 import { sseDone } from '../../../../../shared/sse.ts';
 import { whenAborted } from '../../../../../shared/when-aborted.ts';
+import type { World } from '../../../../world.ts';
 import type { ResponsesStore } from '../../stored/responses-store.ts';
 import type { BackgroundResponse, BackgroundStore, EventBatch } from './background-store.ts';
 import { closingEvents, interruptedResponse } from './closing-events.ts';
 import { textAfter } from './event-log.ts';
 import type { BackgroundRun } from './run.ts';
+
+/** How often the events of another daemon are looked for, in milliseconds. */
+const lookEveryMs = 250;
+/** Another daemon writes the last events of a response after its end. */
+const lastEventsMs = 3000;
 
 export interface Following {
   workspaceId: string;
@@ -21,9 +27,13 @@ export interface Following {
 interface FollowDeps {
   background: BackgroundStore;
   responses: Pick<ResponsesStore, 'byId'>;
-  now: () => number;
-  /** Set while the response is running. */
+  world: Pick<World, 'now' | 'sleep'>;
+  /** Set while the response is running here. */
   run: Pick<BackgroundRun, 'log' | 'ended'> | undefined;
+  /** Whether other daemons run responses, too. */
+  hasOthers: () => boolean;
+  /** Whether another daemon runs this one. */
+  isElsewhere: () => Promise<boolean>;
 }
 
 /**
@@ -31,19 +41,19 @@ interface FollowDeps {
  * stored events break off, because the daemon died, the last events are built from the response object.
  */
 export async function* follow(deps: FollowDeps, following: Following): AsyncGenerator<string> {
-  const { background, responses, run } = deps;
+  const { background, responses, run, world } = deps;
   const { workspaceId, id, after } = following;
   const { signal, release } = leaving(following);
   try {
     let seen = after;
-    for await (const batch of batches(deps, { id, after, signal })) {
+    for await (const batch of batches(deps, following, signal)) {
       seen = batch.lastSequence;
       yield batch.text;
     }
     if (run) await Promise.race([run.ended, aborted(signal)]);
     if (signal.aborted) return;
-    const row = await background.byId(workspaceId, id, deps.now());
-    const stored = await responses.byId(workspaceId, id, deps.now());
+    const row = await background.byId(workspaceId, id, world.now());
+    const stored = await responses.byId(workspaceId, id, world.now());
     const response = stored ? (JSON.parse(stored.body) as Json) : unfinished(row);
     if (response && row && (row.lastSequence === null || seen < row.lastSequence)) {
       yield closingEvents(response, seen + 1);
@@ -61,16 +71,36 @@ function unfinished(row: BackgroundResponse | undefined): Json | undefined {
 }
 
 async function* batches(
-  { background, run }: FollowDeps,
-  { id, after, signal }: { id: string; after: number; signal: AbortSignal },
+  deps: FollowDeps,
+  following: Following,
+  signal: AbortSignal,
 ): AsyncGenerator<EventBatch> {
-  if (run?.log) return yield* run.log.follow(after, signal);
-  let seen = after;
+  const { run } = deps;
+  if (run?.log) return yield* run.log.follow(following.after, signal);
+  let seen = following.after;
   while (!signal.aborted) {
-    const batch = await background.eventsAfter(id, seen);
+    const batch = await nextBatch(deps, { ...following, after: seen }, signal);
     if (!batch) return;
     yield { ...batch, text: textAfter(batch, seen) };
     seen = batch.lastSequence;
+  }
+}
+
+/** The next stored batch; undefined after the last one. While another daemon runs the response, waits for it. */
+async function nextBatch(
+  { background, world, hasOthers, isElsewhere }: FollowDeps,
+  { workspaceId, id, after }: Following,
+  signal: AbortSignal,
+): Promise<EventBatch | undefined> {
+  for (let lastMs = lastEventsMs; ; ) {
+    const batch = await background.eventsAfter(id, after);
+    if (batch || signal.aborted || !hasOthers()) return batch;
+    if (!(await isElsewhere())) {
+      const row = await background.byId(workspaceId, id, world.now());
+      if (row?.lastSequence == null || after >= row.lastSequence || lastMs <= 0) return undefined;
+      lastMs -= lookEveryMs;
+    }
+    await world.sleep(lookEveryMs, signal).catch(() => {});
   }
 }
 

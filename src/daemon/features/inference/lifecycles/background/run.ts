@@ -2,6 +2,7 @@ import { asApiError } from '../../../../../shared/errors.ts';
 import type { Json } from '../../../../../shared/invalid-request.ts';
 import { sseDone } from '../../../../../shared/sse.ts';
 import { whenAborted } from '../../../../../shared/when-aborted.ts';
+import type { Changes } from '../../../../changes.ts';
 import type { StreamReply } from '../../../../handler.ts';
 import type { World } from '../../../../world.ts';
 import {
@@ -24,6 +25,9 @@ import { countEvents, EventLog } from './event-log.ts';
 
 export interface BackgroundDeps extends InferenceDeps {
   background: BackgroundStore;
+  changes: Changes;
+  /** Whether other daemons run responses, too. */
+  hasOthers: () => boolean;
   world: Pick<World, 'now' | 'elapsed' | 'sleep'>;
 }
 
@@ -149,6 +153,7 @@ export class BackgroundRun {
   /** Resolves when the response is stored. Never rejects. */
   readonly ended: Promise<void>;
   #status: 'queued' | 'in_progress' = 'queued';
+  #isUnfinished = false;
 
   constructor(
     deps: BackgroundDeps,
@@ -166,6 +171,11 @@ export class BackgroundRun {
   /** The members of the response that changed since it was queued. */
   get current(): { status: string; model: unknown } {
     return { status: this.#status, model: this.#options.start.resource.model };
+  }
+
+  /** Whether it has ended, but its end could not be stored. */
+  get isUnfinished(): boolean {
+    return this.#isUnfinished;
   }
 
   end(reason: 'cancelled' | 'draining'): void {
@@ -188,6 +198,7 @@ export class BackgroundRun {
       await this.#deps.background.finish({ id: this.id, body, output, lastSequence });
       await log?.append(text);
     } catch (error) {
+      this.#isUnfinished = true;
       this.#deps.log.warn({ err: error, response_id: this.id }, 'a background response could not be stored');
     } finally {
       await this.#options.start.run?.end();

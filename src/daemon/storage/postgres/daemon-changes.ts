@@ -1,0 +1,178 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiError } from '../../../shared/errors.ts';
+import type { Change, ChangeOf, Changes, Topic } from '../../changes.ts';
+import type { Log } from '../../log.ts';
+import type { LocalChanges } from '../local-changes.ts';
+import type { ControlConnection } from './control-connection.ts';
+import { serverClock } from './engine/locks.ts';
+
+/** How often the changes of other daemons are read, in milliseconds. */
+const pollMs = 250;
+/** How long after the last poll was sent what is kept in memory may answer, in milliseconds. */
+const currentMs = 1000;
+const pageSize = 500;
+const retryAfterSeconds = 1;
+
+/** One row at least. Numbers have no gaps, as a lock orders all transactions that write. */
+const pollSql = `SELECT (SELECT value FROM meta WHERE name = 'commits') AS commits,
+    (SELECT count(*) FROM daemons WHERE successor IS NULL AND expires_at > ${serverClock}) AS daemons,
+    number, daemon, changes
+  FROM (SELECT 1) AS always LEFT JOIN changes ON number > $1 ORDER BY number LIMIT ${pageSize}`;
+const lastSql = 'SELECT coalesce(max(number), 0) AS number FROM changes';
+
+interface PolledRow {
+  commits: number | null;
+  daemons: number;
+  number: number | null;
+  daemon: number;
+  /** JSON text. */
+  changes: string;
+}
+
+export interface DaemonChangesOptions {
+  /** A connection of its own, not open yet. */
+  connection: ControlConnection;
+  /** The number of this daemon, whose writes announce their changes themselves. */
+  daemon: number;
+  /** The changes of this daemon. */
+  local: LocalChanges;
+  /** Called with the number of daemons that serve the database. */
+  onCount: (daemons: number) => void;
+  /** Stores changes for the other daemons. */
+  store: (changes: readonly Change[]) => Promise<void>;
+  log: Log;
+  onFatal: (reason: Error) => void;
+}
+
+/**
+ * The changes of all daemons of a database. Those of others are read every 250 ms and applied in order; a poll counts only once
+ * all its changes are applied.
+ */
+export class DaemonChanges implements Changes {
+  readonly #options: DaemonChangesOptions;
+  readonly #closing = new AbortController();
+  #seen = 0;
+  #commits: number | null = null;
+  #daemons = 1;
+  /** When the last poll was sent whose changes are applied, in milliseconds of `performance.now()`. */
+  #currentAt = Number.NEGATIVE_INFINITY;
+  #onCurrent = Promise.withResolvers<void>();
+  #catchUp: Promise<void> | undefined;
+  #isConnected = false;
+  #hasFailed = false;
+
+  /** Reads from now on: what is kept in memory is read later. Rejects with `PostgresError`. */
+  static async open(options: DaemonChangesOptions): Promise<DaemonChanges> {
+    const changes = new DaemonChanges(options);
+    await changes.#connect();
+    const [last] = await options.connection.query(lastSql);
+    changes.#seen = Number(last?.number);
+    await changes.#poll();
+    void changes.#run();
+    return changes;
+  }
+
+  private constructor(options: DaemonChangesOptions) {
+    this.#options = options;
+  }
+
+  subscribe<T extends Topic>(topic: T, apply: (change: ChangeOf<T>) => unknown): void {
+    this.#options.local.subscribe(topic, apply);
+  }
+
+  current(): Promise<void> | undefined {
+    if (performance.now() - this.#currentAt < currentMs) return undefined;
+    this.#catchUp ??= this.#untilCurrent();
+    return this.#catchUp;
+  }
+
+  async announce(changes: readonly Change[]): Promise<void> {
+    await this.#options.store(changes);
+    await this.#options.local.announce(changes);
+  }
+
+  close(): void {
+    this.#closing.abort();
+    this.#options.connection.close();
+  }
+
+  async #untilCurrent(): Promise<void> {
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(
+      () => late.reject(new ApiError('unavailable', { retryAfterSeconds })),
+      currentMs,
+    );
+    try {
+      await Promise.race([this.#onCurrent.promise, late.promise]);
+    } finally {
+      clearTimeout(timer);
+      this.#catchUp = undefined;
+    }
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    for (;;) {
+      await sleep(pollMs, undefined, { signal, ref: false }).catch(() => {});
+      if (signal.aborted) return;
+      try {
+        if (!this.#isConnected) await this.#connect();
+        await this.#poll();
+        this.#hasFailed = false;
+      } catch (error) {
+        this.#isConnected = false;
+        if (!this.#hasFailed)
+          this.#options.log.warn({ err: error }, 'the changes of other daemons could not be read');
+        this.#hasFailed = true;
+      }
+    }
+  }
+
+  async #connect(): Promise<void> {
+    await this.#options.connection.connect();
+    this.#isConnected = true;
+  }
+
+  async #poll(): Promise<void> {
+    const sentAt = performance.now();
+    for (;;) {
+      const rows = (await this.#options.connection.query(pollSql, [this.#seen])) as unknown as PolledRow[];
+      await this.#apply(rows);
+      this.#noteCommits(rows[0]);
+      if (rows.length < pageSize) break;
+    }
+    this.#currentAt = sentAt;
+    if (performance.now() - sentAt >= currentMs) return;
+    this.#onCurrent.resolve();
+    this.#onCurrent = Promise.withResolvers();
+  }
+
+  /** Repeated with the next poll if one cannot be applied. */
+  async #apply(rows: readonly PolledRow[]): Promise<void> {
+    const { local, daemon, onFatal } = this.#options;
+    for (const row of rows) {
+      if (row.number === null) return;
+      if (row.number !== this.#seen + 1) {
+        onFatal(new Error('this daemon has not read changes of others for an hour; it has to start again'));
+        throw new Error(`the changes after ${this.#seen} are no longer stored`);
+      }
+      if (row.daemon !== daemon) await local.announce(JSON.parse(row.changes) as Change[]);
+      this.#seen = row.number;
+    }
+  }
+
+  #noteCommits(row: PolledRow | undefined): void {
+    const { local, log, onCount } = this.#options;
+    const commits = row?.commits ?? null;
+    const hadOthers = this.#daemons > 1;
+    this.#daemons = Math.max(1, row?.daemons ?? 1);
+    onCount(this.#daemons);
+    if (commits === this.#commits) return;
+    this.#commits = commits;
+    // What this daemon commits wakes those who wait for it itself.
+    if (!hadOthers && this.#daemons <= 1) return;
+    local
+      .announce([{ topic: 'written' }])
+      .catch((error: unknown) => log.warn({ err: error }, 'followers could not be woken'));
+  }
+}

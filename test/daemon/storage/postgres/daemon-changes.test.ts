@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Change, Topic } from '../../../../src/daemon/changes.ts';
+import { settledEvent } from '../../../../src/daemon/features/metering/index.ts';
+import { openPostgresStorage } from '../../../../src/daemon/storage/postgres/open.ts';
+import type { Storage } from '../../../../src/daemon/storage/storage.ts';
+import { changingWrites } from '../../../storage/changing-writes.ts';
+import { addUsers, morning } from '../../../storage/records.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { missingPostgres, newPostgresDatabase, sharedPostgres } from '../../../support/postgres.ts';
+import { recordingLog } from '../sqlite/temporary.ts';
+
+const missing = missingPostgres();
+
+/** What the writes of topics leave, so that the next topic can use the same ids. */
+const usedTables = [
+  'autopilots',
+  'budgets',
+  'invitations',
+  'keys',
+  'logins',
+  'paywalls',
+  'peers',
+  'provider_keys',
+  'tokens',
+  'vault_masters',
+  'vault_secrets',
+];
+
+describe.skipIf(missing)(`changes of two daemons${missing ? ` (skipped: ${missing})` : ''}`, () => {
+  let url: string;
+  let one: Storage;
+  let other: Storage;
+  const seen: Change[] = [];
+  const seenByWriter: Change[] = [];
+
+  const open = () => openPostgresStorage({ url, now: () => morning, log: recordingLog(), settledEvent });
+  const query = async (sql: string) =>
+    (await sharedPostgres()).query(`SET search_path TO gateway; ${sql}`, new URL(url).pathname.slice(1));
+  const stored = async () => Number((await query('SELECT count(*) FROM changes'))[0]?.count);
+
+  beforeAll(async () => {
+    url = await newPostgresDatabase();
+    one = await open();
+    other = await open();
+    await addUsers(one);
+    for (const topic of Object.keys(changingWrites) as Topic[]) {
+      one.changes.subscribe(topic, (change) => seenByWriter.push(change));
+      other.changes.subscribe(topic, (change) => seen.push(change));
+    }
+    one.changes.subscribe('stop', (change) => seenByWriter.push(change));
+    other.changes.subscribe('stop', (change) => seen.push(change));
+  }, 60_000);
+
+  afterAll(async () => {
+    await other?.close();
+    await one?.close();
+  });
+
+  const topics = Object.entries(changingWrites) as [string, (storage: Storage) => Promise<Change[]>][];
+  test.each(topics)(
+    'of the topic %s are applied by the other daemon, in order and once',
+    async (topic, write) => {
+      await query(`DELETE FROM ${usedTables.join('; DELETE FROM ')}`);
+      seen.length = 0;
+      seenByWriter.length = 0;
+      const changes = await write(one);
+      const ofTopic = (all: readonly Change[]) => all.filter((change) => change.topic === topic);
+      expect(ofTopic(seenByWriter)).toEqual(changes);
+      await eventually('the other daemon applies them', () => seen.length >= seenByWriter.length);
+      expect(seen).toEqual(seenByWriter);
+    },
+  );
+
+  test('that no write makes reach all daemons', async () => {
+    seen.length = 0;
+    seenByWriter.length = 0;
+    const changes = [{ topic: 'stop', id: 'run_1' }] as const;
+    await one.changes.announce(changes);
+    expect(seenByWriter).toEqual(changes);
+    await eventually('the other daemon applies it', () => seen.length > 0);
+    expect(seen).toEqual(changes);
+  });
+
+  test('wake followers of the other daemon after any commit', async () => {
+    let woken = 0;
+    other.changes.subscribe('written', () => {
+      woken += 1;
+    });
+    const before = woken;
+    one.noteTime(morning + 1);
+    await eventually('followers are woken', () => woken > before);
+    expect([one.members.count(), other.members.count()]).toEqual([2, 2]);
+  });
+
+  test('are stored for an hour', async () => {
+    await query('UPDATE changes SET at = at - 3700000');
+    expect(await stored()).toBeGreaterThan(1);
+    await one.changes.announce([{ topic: 'stop', id: 'run_2' }]);
+    expect(await stored()).toBe(1);
+  });
+
+  test('that were not read for an hour end the daemon', async () => {
+    const last = Promise.withResolvers<Error>();
+    const third = await open();
+    third.onFatal(last.resolve);
+    await query('UPDATE changes SET number = number + 10');
+    expect((await last.promise).message).toMatch(/has not read changes of others for an hour/);
+    await third.close();
+  });
+});
