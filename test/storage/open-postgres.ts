@@ -13,7 +13,7 @@ const openMax = 4;
 /** Runs tests of stores on PostgreSQL, each with a database of its own. */
 export function onPostgres(contracts: readonly ((open: OpenStorage) => void)[]): void {
   const opened: Storage[] = [];
-  const open = async () => {
+  const open: OpenStorage = async () => {
     const url = await newPostgresDatabase();
     const storage = await openPostgresStorage({ url, now: () => morning, log: recordingLog(), settledEvent });
     opened.push(storage);
@@ -21,6 +21,7 @@ export function onPostgres(contracts: readonly ((open: OpenStorage) => void)[]):
     if (opened.length > openMax) await opened.shift()?.close();
     return storage;
   };
+  open.isSlow = true;
   afterEach(async () => {
     for (const storage of opened.splice(0)) await storage.close();
   });

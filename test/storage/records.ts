@@ -12,7 +12,11 @@ import type { Storage } from '../../src/daemon/storage/storage.ts';
 import { noLabels } from '../../src/shared/call-labels.ts';
 
 /** Opens an empty storage of the tested engine; the runner closes it after the test. */
-export type OpenStorage = () => Promise<Storage>;
+export interface OpenStorage {
+  (): Promise<Storage>;
+  /** It takes about a second, so that properties that open one for each run have fewer. */
+  isSlow?: boolean;
+}
 
 /** 2026-11-21T08:00:00Z. */
 export const morning = 1_795_248_000_000;

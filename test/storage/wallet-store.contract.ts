@@ -735,7 +735,7 @@ export function walletStoreContract(open: OpenStorage): void {
           for (const balance of await balances(storage, 'wal_1', 'wal_2', 'wal_3'))
             expect(balance).toBeGreaterThanOrEqual(0);
         }),
-        { numRuns: 25 },
+        { numRuns: open.isSlow ? 8 : 25 },
       );
     });
   });
@@ -810,7 +810,7 @@ export function walletStoreContract(open: OpenStorage): void {
         for (const balance of await balances(storage, 'wal_1', 'wal_2', 'wal_3'))
           expect(balance).toBeGreaterThanOrEqual(0);
       }),
-      { numRuns: 12 },
+      { numRuns: open.isSlow ? 4 : 12 },
     );
   });
 }

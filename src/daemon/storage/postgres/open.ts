@@ -36,8 +36,6 @@ export interface PostgresOptions {
 
 /** Without a renewal of its term for so long, a daemon admits no calls, in milliseconds. */
 const admissionMs = 8000;
-/** Threads that run the methods of stores. */
-const storesThreads = 2;
 /** The parts of a check; the server checks references itself, and its pages if it has checksums. */
 const checkedParts = ['balances', 'holds', 'spending', 'chain'];
 
@@ -86,8 +84,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
     reader: readerOf('longReads'),
     checker: readerOf('checks'),
   };
-  const workers = Array.from({ length: storesThreads }, () => start('postgres-stores', 'reads', { daemon }));
-  const remote = new RemoteStores(workers, services, onFatal);
+  const remote = new RemoteStores(() => start('postgres-stores', 'reads', { daemon }), services, onFatal);
   let closed: Promise<void> | undefined;
   const stores = createStores(remote, services, settledEvent);
   const changes = await DaemonChanges.open({

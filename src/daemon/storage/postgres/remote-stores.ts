@@ -34,24 +34,42 @@ interface Call {
   reject: (error: Error) => void;
 }
 
+/** Enough for the reads of a daemon; each keeps its own connection busy. */
+const threadsMax = 2;
+
 /**
- * Runs the methods of stores in threads, as they block while they wait for the server. Those of one store run in one thread,
- * and thus start in the order in which they are called.
+ * Runs the methods of stores in threads, as they block while they wait for the server. Those of one store that run at the same
+ * time share a thread, and thus start in the order in which they are called. A second thread starts when the first is busy.
  */
 export class RemoteStores {
-  readonly #threads: StoresThread[];
-  readonly #threadOf = new Map<string, StoresThread>();
+  readonly #start: () => StoresThread;
+  readonly #threads: StoresThread[] = [];
+  /** The threads of stores that have methods running, and how many. */
+  readonly #running = new Map<string, { thread: StoresThread; calls: number }>();
 
-  constructor(workers: readonly Worker[], services: Services, onFatal: (error: Error) => void) {
-    this.#threads = workers.map((worker) => new StoresThread(worker, services, onFatal));
+  constructor(startWorker: () => Worker, services: Services, onFatal: (error: Error) => void) {
+    this.#start = () => new StoresThread(startWorker(), services, onFatal);
   }
 
   /** The result of a method, or the value of another member. */
-  call(store: string, method: string, args: unknown[] = []): Promise<never> {
-    const next = this.#threads[this.#threadOf.size % this.#threads.length] as StoresThread;
-    const thread = this.#threadOf.get(store) ?? next;
-    this.#threadOf.set(store, thread);
-    return thread.call(store, method, args);
+  async call(store: string, method: string, args: unknown[] = []): Promise<never> {
+    const running = this.#running.get(store) ?? { thread: this.#leastBusy(), calls: 0 };
+    this.#running.set(store, running);
+    running.calls += 1;
+    try {
+      return await running.thread.call(store, method, args);
+    } finally {
+      running.calls -= 1;
+      if (running.calls === 0) this.#running.delete(store);
+    }
+  }
+
+  #leastBusy(): StoresThread {
+    const [first] = this.#threads.toSorted((a, b) => a.running - b.running);
+    if (first && (first.running === 0 || this.#threads.length === threadsMax)) return first;
+    const started = this.#start();
+    this.#threads.push(started);
+    return started;
   }
 
   /** A store whose methods run in a thread. */
@@ -95,6 +113,11 @@ class StoresThread {
     worker.on('message', (message: FromStores) => this.#receive(message));
     worker.on('error', fail);
     worker.on('exit', () => fail(new Error('a thread of stores ended')));
+  }
+
+  /** Number of methods that have not ended. */
+  get running(): number {
+    return this.#calls.size;
   }
 
   call(store: string, method: string, args: unknown[]): Promise<never> {
