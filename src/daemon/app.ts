@@ -16,6 +16,7 @@ import { createCatalogFeature, createModels } from './composition/models.ts';
 import { createObservation } from './composition/observation.ts';
 import { createPaymentFeature } from './composition/payments.ts';
 import { createPaywallFeature } from './composition/paywalls.ts';
+import { runJobs } from './composition/run-jobs.ts';
 import { createSiteFeature } from './composition/site.ts';
 import { createWalletFeature } from './composition/wallets.ts';
 import { takeOver } from './features/daemons/index.ts';
@@ -30,7 +31,7 @@ function createEventFeature(
 ): Feature {
   return {
     handlers: eventHandlers({ feed: events, world, isDaemonOwner: workspaces.isDaemonOwner }),
-    jobs: [events.keepPruned],
+    sharedJobs: [events.keepPruned],
     onWritten: events.readAgain,
     endStreams: events.close,
   };
@@ -146,10 +147,8 @@ export function createApp(deps: AppDeps) {
       await all.load();
       await takeOver({ store: storage.daemons, log }, all.takeOver);
     },
-    /** Runs periodic work until aborted. */
-    async runBackground(signal: AbortSignal): Promise<void> {
-      const onFailure = (error: unknown) => log.warn({ err: error }, 'background work failed');
-      await Promise.all(all.jobs.map((job) => job(signal, onFailure)));
-    },
+    /** Runs periodic work until aborted, and takes over that of other daemons as they end. */
+    runBackground: (signal: AbortSignal) =>
+      runJobs(deps, { features: all, onTermEnd: () => running.cutOff() }, signal),
   };
 }

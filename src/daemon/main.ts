@@ -1,4 +1,4 @@
-import { homedir } from 'node:os';
+import { homedir, hostname } from 'node:os';
 import type { ConfigTools, ServeOptions } from '../shared/daemon-module.ts';
 import { type ExitCode, exitCodes } from '../shared/errors.ts';
 import { contentFile } from '../shared/folders.ts';
@@ -242,6 +242,8 @@ async function buildDaemon(config: Config, resources: Resources) {
     timeouts,
     isLocalHost: isLoopback(host.includes(':') ? `[${host}]` : host),
     dataKey: sealingKey.key,
+    // Daemons that share a database have a folder each, with a login of its own.
+    loginName: storage.server ? `local ${hostname()}:${dataFolder}` : 'local',
     backupFiles: () => backupFiles(config),
     keepListings: (listings) => writeSecretFile(file('listings'), listings),
     keepEngineModels: (models) => writeSecretFile(file('engineModels'), models),

@@ -134,7 +134,8 @@ export function createAccounts(deps: AppDeps, { events, workspaces }: AccountsFe
     ],
     /** Creates the owner, workspace and default key on the first start; returns the secrets to write down. */
     async bootstrap(files: Parameters<typeof bootstrap>[1]) {
-      const first = { store: storage.workspaces, keys, digest: sha256, makeId, randomBytes, now };
+      const { loginName } = deps;
+      const first = { store: storage.workspaces, keys, digest: sha256, makeId, randomBytes, now, loginName };
       const made = await bootstrap(first, files);
       hostWorkspace.id = made.workspaceId;
       hostWorkspace.createdAt = made.workspaceCreatedAt;

@@ -60,6 +60,7 @@ export function createAdminFeature(deps: AppDeps, features: AdminFeatures): Feat
         stop: deps.stop,
         pid: process.pid,
         storageState: storage.state,
+        sinceRenewal: () => storage.members.sinceRenewal(),
         openApiDocument,
       }),
       ...referenceHandlers({ openApiDocument, readAssets: readPageAssets, webApp }),

@@ -40,10 +40,12 @@ export function createAlertFeature(deps: AppDeps, { events, models, workspaces }
   });
   return {
     handlers: alertHandlers(alerts),
-    jobs: [
-      (signal, onFailure) => alerts.keepEvaluating(signal, onFailure),
-      (signal, onFailure) => deliveries.keepSending(signal, onFailure),
-    ],
-    takeOver: (daemon) => store.adoptDeliveries(daemon, world.now()),
+    // Each message is claimed before it is sent.
+    jobs: [(signal, onFailure) => deliveries.keepSending(signal, onFailure)],
+    sharedJobs: [(signal, onFailure) => alerts.keepEvaluating(signal, onFailure)],
+    async takeOver(daemon) {
+      await store.adoptDeliveries(daemon, world.now());
+      deliveries.wake();
+    },
   };
 }

@@ -39,6 +39,8 @@ export interface AppDeps {
   telemetry: Telemetry;
   reloader: Pick<Reloader, 'describe' | 'reload'>;
   process: ProcessFacts;
+  /** The name of the login in the data folder. */
+  loginName: string;
   /** The files that belong in a backup alongside the database. */
   backupFiles: () => Promise<BackupFile[]>;
   /** Stores the model lists that providers returned, for the next start. */

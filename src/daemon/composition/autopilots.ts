@@ -107,7 +107,7 @@ export function createAutopilotFeature(deps: AppDeps, features: AutopilotsFeatur
         autopilotNamed: async (caller, reference) => (await autopilots.find(caller, reference)).id,
       }),
     ],
-    jobs: [(signal, onFailure) => schedules.runBackground(signal, onFailure)],
+    sharedJobs: [(signal, onFailure) => schedules.runBackground(signal, onFailure)],
     takeOver: (daemon) => schedules.takeOver(daemon),
     drain: (deadlineMs) => runs.drain(deadlineMs),
   };

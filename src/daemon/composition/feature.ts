@@ -9,7 +9,13 @@ export type Job = (signal: AbortSignal, onFailure: OnFailure) => Promise<unknown
 /** A part of the service, as the daemon runs it. What a feature does not need is left out. */
 export interface Feature {
   readonly handlers?: readonly Handler[];
+  /** Work of each daemon: on what it keeps in memory or in its data folder, and on what it started itself. */
   readonly jobs?: readonly Job[];
+  /**
+   * Work that one daemon does for all that serve the database: on what is stored. It may start before it has ended on the
+   * daemon that did it before, so writes that only one may make are conditional.
+   */
+  readonly sharedJobs?: readonly Job[];
   /** Loads what it keeps in memory, before the first request. */
   load?(): Promise<unknown>;
   /** Finishes what a daemon that is gone left behind. May be repeated. */
@@ -29,6 +35,7 @@ export function joinFeatures(features: readonly Feature[]): Required<Feature> {
   return {
     handlers: features.flatMap(({ handlers = [] }) => handlers),
     jobs: features.flatMap(({ jobs = [] }) => jobs),
+    sharedJobs: features.flatMap(({ sharedJobs = [] }) => sharedJobs),
     async load() {
       for (const feature of features) await feature.load?.();
     },

@@ -34,7 +34,7 @@ export function createIdempotencyFeature({ storage, world, dataKey, log }: AppDe
     log,
   });
   const feature: Feature = {
-    jobs: [(signal, onFailure) => idempotency.keepPruned(signal, onFailure)],
+    sharedJobs: [(signal, onFailure) => idempotency.keepPruned(signal, onFailure)],
     takeOver: (daemon) => idempotency.takeOver(daemon),
     drain: (deadlineMs) => idempotency.drain(deadlineMs),
   };
@@ -88,7 +88,7 @@ export function createModelCalls(deps: AppDeps, features: ModelCallFeatures): Fe
   });
   return {
     handlers: inferenceHandlers(inference, { background, idempotency }),
-    jobs: [
+    sharedJobs: [
       (signal, onFailure) =>
         repeatedly(world, { everyMs: expireEveryMs, signal, onFailure }, () => removeExpired(deps, signal)),
     ],

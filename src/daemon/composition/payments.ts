@@ -74,7 +74,7 @@ export function createPaymentFeature(deps: AppDeps, { wallets, accounts }: Payme
     paidCalls,
     handlers: creditPurchaseHandlers(purchases, () => world.now()),
     onWritten: () => purchases.readAgain(),
-    jobs: [
+    sharedJobs: [
       // Credits payments that no call followed.
       async (signal: AbortSignal, onFailure: OnFailure) => {
         await purchases.sweep(signal).catch(onFailure);

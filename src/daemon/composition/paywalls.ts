@@ -108,8 +108,9 @@ export function createPaywallFeature(deps: AppDeps, features: PaywallsFeatures):
     update: () =>
       reconciler.update().catch((error: unknown) => log.warn({ err: error }, 'paywalls could not be read')),
     drain: (deadlineMs) => proxy.drain(deadlineMs),
-    jobs: [
-      (signal, onFailure) => reconciler.runBackground(signal, onFailure),
+    // The proxies of this daemon.
+    jobs: [(signal, onFailure) => reconciler.runBackground(signal, onFailure)],
+    sharedJobs: [
       (signal, onFailure) =>
         repeatedly(world, { everyMs: pruneEveryMs, signal, onFailure }, async () => {
           const now = world.now();

@@ -76,17 +76,16 @@ export function createWalletFeature(deps: AppDeps, { vault, events, idempotency 
   const invoices = createInvoices(both);
   const payments = new Payments({ ...both, settings: deps.settings });
 
-  const followUp = async (signal: AbortSignal): Promise<void> => {
-    if (!backend().isConnected) return;
-    await Promise.all([payments.followUp(signal), invoices.collect(signal)]);
+  const followUpPayments = async (signal: AbortSignal): Promise<void> => {
+    if (backend().isConnected) await payments.followUp(signal);
   };
+  const collectInvoices = async (signal: AbortSignal): Promise<void> => {
+    if (backend().isConnected) await invoices.collect(signal);
+  };
+  const followUp = (signal: AbortSignal) => Promise.all([followUpPayments(signal), collectInvoices(signal)]);
 
   const reconciliation = new Reconciliation({ ...both, followUp });
   const { followUpMs } = deps.connecting;
-  const fromNowOn = async (times: Parameters<typeof repeatedly>[1], work: () => Promise<void>) => {
-    await work().catch(times.onFailure);
-    await repeatedly(world, times, work);
-  };
   const { secretSource } = lightning;
   const unreconciled = () => reconciliation.problems();
   const watch = new BackendWatch({ store, backend, secretSource, unreconciled, world, log });
@@ -136,20 +135,44 @@ export function createWalletFeature(deps: AppDeps, { vault, events, idempotency 
     handlers: [...walletHandlers(handlersDeps), ...paymentHandlers(handlersDeps), ...backendHandlers(owners)],
     /** Calls a listener with each invoice that was paid, after that is on disk. */
     onInvoicePaid: (listener: PaidListener) => void paidListeners.push(listener),
-    jobs: [
-      // Starts with the payments and invoices of an earlier daemon.
-      (signal: AbortSignal, onFailure: OnFailure) =>
-        fromNowOn({ everyMs: followUpMs, signal, onFailure }, () => followUp(signal)),
-      (signal: AbortSignal, onFailure: OnFailure) =>
-        fromNowOn({ everyMs: followUpsPerReconciliation * followUpMs, signal, onFailure }, async () => {
-          if (await reconciliation.runIfOpen(signal)) await watch.check(signal);
-        }),
-      (signal: AbortSignal, onFailure: OnFailure) => watch.keepChecking(signal, onFailure),
-    ],
+    ...walletJobs({ world, followUpMs, followUpPayments, collectInvoices, reconciliation, watch }),
     takeOver: (daemon: number) => store.adoptPayments(daemon),
     async close() {
       await payments.close();
       await lightning.close();
     },
+  };
+}
+
+interface WalletWork {
+  world: AppDeps['world'];
+  /** How often open payments and invoices are followed at the back end. */
+  followUpMs: number;
+  followUpPayments: (signal: AbortSignal) => Promise<void>;
+  collectInvoices: (signal: AbortSignal) => Promise<void>;
+  reconciliation: Pick<Reconciliation, 'runIfOpen'>;
+  watch: Pick<BackendWatch, 'check' | 'keepChecking'>;
+}
+
+function walletJobs({ world, followUpMs, reconciliation, watch, ...work }: WalletWork) {
+  const fromNowOn = async (times: Parameters<typeof repeatedly>[1], run: () => Promise<void>) => {
+    await run().catch(times.onFailure);
+    await repeatedly(world, times, run);
+  };
+  return {
+    jobs: [
+      // Payments are followed up by the daemon that sent them, or took them over.
+      (signal: AbortSignal, onFailure: OnFailure) =>
+        fromNowOn({ everyMs: followUpMs, signal, onFailure }, () => work.followUpPayments(signal)),
+      (signal: AbortSignal, onFailure: OnFailure) => watch.keepChecking(signal, onFailure),
+    ],
+    sharedJobs: [
+      (signal: AbortSignal, onFailure: OnFailure) =>
+        fromNowOn({ everyMs: followUpMs, signal, onFailure }, () => work.collectInvoices(signal)),
+      (signal: AbortSignal, onFailure: OnFailure) =>
+        fromNowOn({ everyMs: followUpsPerReconciliation * followUpMs, signal, onFailure }, async () => {
+          if (await reconciliation.runIfOpen(signal)) await watch.check(signal);
+        }),
+    ],
   };
 }

@@ -1,7 +1,6 @@
 import { databaseUrlProblem } from '../../shared/database-url.ts';
 import { type Config, ConfigInvalid } from '../config/config.ts';
 import type { DatabaseConfig } from '../config/database.ts';
-import { DatabaseUnusable } from '../storage/sqlite/engine/errors.ts';
 import { requireFile } from '../storage/sqlite/guard/file-kind.ts';
 import { lockFolder } from '../storage/sqlite/guard/folder-lock.ts';
 import { openSqliteStorage, type SqliteOptions } from '../storage/sqlite/open.ts';
@@ -21,12 +20,6 @@ export async function openStorage(
   const lock = lockFolder(dataFolder);
   try {
     const storage = await openPostgresStorage({ url, ...options });
-    if (storage.members.count() > 1) {
-      await storage.close();
-      throw new DatabaseUnusable(
-        'Another daemon is using the database. Stop it first, or choose another database.',
-      );
-    }
     const close = async (): Promise<void> => {
       await storage.close();
       lock.release();

@@ -5,6 +5,7 @@ export const onlyMember: Members = {
   count: () => 1,
   isLeader: () => true,
   hasLeft: () => false,
+  hasTerm: () => true,
   sinceRenewal: () => 0,
-  onChange: () => {},
+  onChange: () => () => {},
 };

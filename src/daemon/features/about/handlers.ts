@@ -11,6 +11,9 @@ import {
 import { ApiError } from '../../../shared/errors.ts';
 import { implement, RelayReply } from '../../handler.ts';
 
+/** A daemon that has not renewed its term for so long gets no more calls from a proxy, in milliseconds. */
+const overdueMs = 3000;
+
 export interface AboutDependencies {
   status(): Promise<DaemonStatus>;
   serviceStatus(): Promise<ServiceStatus>;
@@ -18,6 +21,8 @@ export interface AboutDependencies {
   stop(): void;
   pid: number;
   storageState(): { writable: boolean; reason: string | undefined };
+  /** Milliseconds since the daemon last renewed its term, by which others know that it runs. */
+  sinceRenewal(): number;
   /** Describes the whole API; called once. */
   openApiDocument(): unknown;
 }
@@ -30,6 +35,8 @@ export const aboutHandlers = (deps: AboutDependencies) => {
     implement(ready, async () => {
       const { writable, reason } = deps.storageState();
       if (!writable) throw new ApiError('unavailable', { message: `Nothing can be written: ${reason}` });
+      if (deps.sinceRenewal() > overdueMs)
+        throw new ApiError('unavailable', { message: 'The database server does not answer in time.' });
       return { status: 'ready' };
     }),
 

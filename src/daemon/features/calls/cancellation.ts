@@ -5,7 +5,14 @@ import type { CallStatus } from '../metering/index.ts';
 import type { RunningCalls } from './running-calls.ts';
 
 /** The reason why a call was canceled before its answer was complete. */
-export type CancelReason = 'client-left' | 'canceled' | 'stopped' | 'draining' | 'revoked' | 'expired';
+export type CancelReason =
+  | 'client-left'
+  | 'canceled'
+  | 'stopped'
+  | 'draining'
+  | 'cut-off'
+  | 'revoked'
+  | 'expired';
 
 interface Cancelable {
   requestId: string;
@@ -25,7 +32,7 @@ export function watchCancellation({ requestId, signal, caller }: Cancelable, run
   const { revoked } = caller;
   const releaseRevoked = whenAborted(revoked, () => cancel(isExpiry(revoked.reason) ? 'expired' : 'revoked'));
   const { workspaceId } = caller;
-  const forget = running?.add(requestId, { workspaceId, cancel: () => cancel('canceled') });
+  const forget = running?.add(requestId, { workspaceId, cancel });
   const release = () => {
     forget?.();
     releaseSignal();
@@ -44,13 +51,14 @@ function isExpiry(reason: unknown): boolean {
 
 /**
  * How a call without a complete answer is settled. A caller cancels by leaving, stopping the call, or revoking the key;
- * only a lost key leaves an error code. A drained or failed call is `failed`. A client that left gets no response.
+ * only a lost key leaves an error code. A call that the daemon ended is `failed`. A client that left gets no response.
  */
 export function settleReasonOf(
   canceled: CancelReason | undefined,
   { code: errorCode, status: httpStatus }: Pick<ApiError, 'code' | 'status'>,
 ): { status: CallStatus; errorCode?: string; httpStatus: number | null } {
-  if (canceled === undefined || canceled === 'draining') return { status: 'failed', errorCode, httpStatus };
+  if (canceled === undefined || canceled === 'draining' || canceled === 'cut-off')
+    return { status: 'failed', errorCode, httpStatus };
   const isKeyLost = canceled === 'revoked' || canceled === 'expired';
   return {
     status: 'canceled',
@@ -66,6 +74,8 @@ export function cancellationError(reason: CancelReason): ApiError {
     return new ApiError('limit_reached', { param: 'limits.expires_at', message: 'The key has expired.' });
   }
   if (reason === 'draining') return new ApiError('unavailable', { message: 'The daemon is stopping.' });
+  if (reason === 'cut-off')
+    return new ApiError('unavailable', { message: 'The daemon cannot reach its database.' });
   if (reason === 'canceled') {
     return new ApiError('conflict', { message: 'An owner or admin of the workspace canceled the call.' });
   }

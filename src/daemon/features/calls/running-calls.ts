@@ -1,6 +1,6 @@
 interface RunningCall {
   workspaceId: string;
-  cancel: () => void;
+  cancel: (reason: 'canceled' | 'cut-off') => void;
 }
 
 /** The admitted calls of this process that are not over, by request. */
@@ -20,7 +20,12 @@ export class RunningCalls {
   cancel(workspaceId: string, requestId: string): boolean {
     const call = this.#calls.get(requestId);
     if (call?.workspaceId !== workspaceId) return false;
-    call.cancel();
+    call.cancel('canceled');
     return true;
+  }
+
+  /** Ends all calls, as another daemon may settle them now. */
+  cutOff(): void {
+    for (const call of [...this.#calls.values()]) call.cancel('cut-off');
   }
 }

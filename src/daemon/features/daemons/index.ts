@@ -1,3 +1,4 @@
+export { whileLeading } from './leading.ts';
 export type { Members } from './members.ts';
 export type { DaemonsStore } from './store.ts';
-export { takeOver } from './take-over.ts';
+export { keepTakingOver, takeOver } from './take-over.ts';

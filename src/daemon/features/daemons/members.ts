@@ -20,8 +20,13 @@ export interface Members {
   isLeader(): boolean;
   /** Whether daemons that are gone left work to this one. */
   hasLeft(): boolean;
+  /** Whether this daemon may write: it renewed its term in time, or no other can use its database. */
+  hasTerm(): boolean;
   /** Milliseconds since this daemon last renewed its term; 0 where no other can use its database. */
   sinceRenewal(): number;
-  /** Calls `listener` after each renewal, and when the term ends because it could not be renewed. */
-  onChange(listener: () => void): void;
+  /**
+   * Calls `listener` after each renewal, and when the term ends because it could not be renewed. Returns a function that
+   * removes it.
+   */
+  onChange(listener: () => void): () => void;
 }

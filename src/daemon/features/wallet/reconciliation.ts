@@ -28,7 +28,7 @@ export interface ReconciliationDeps {
   store: WalletStore;
   backend: () => LightningBackend;
   /** Settles what was pending when the backup was made, and credits what its open invoices received. */
-  followUp: (signal: AbortSignal) => Promise<void>;
+  followUp: (signal: AbortSignal) => Promise<unknown>;
   sealer: DataSealer;
   marks: Pick<WalletMarks, 'finderIn'>;
   makeId: MakeId;

@@ -20,10 +20,9 @@ export interface BootstrapDeps {
   makeId: MakeId;
   randomBytes: (count: number) => Uint8Array;
   now: () => number;
+  /** The name of the login of this data folder. */
+  loginName: string;
 }
-
-/** The name of this machine's own login. */
-const localLogin = 'local';
 
 export interface Bootstrap {
   userId: string;
@@ -42,32 +41,37 @@ export interface Bootstrap {
  * create what is missing, which repairs an interrupted start or a lost file.
  */
 export async function bootstrap(deps: BootstrapDeps, files: FirstSecrets): Promise<Bootstrap> {
-  const found = await deps.store.owner();
-  const { workspaceCreatedAt, ...owner } = found
-    ? {
-        userId: found.user.id,
-        workspaceId: found.workspace.id,
-        workspaceCreatedAt: found.workspace.createdAt,
-      }
-    : await createOwner(deps);
+  const existing = await deps.store.owner();
+  const { user, workspace } = existing ?? (await createOwner(deps));
+  const owner = { userId: user.id, workspaceId: workspace.id };
   const login = (await isActiveLogin(deps, files.login)) ? undefined : await issueLogin(deps, owner.userId);
   // A revoked default key is not replaced, only an unknown one or one whose file is missing.
   const standing = files.defaultKey === undefined ? 'unknown' : await deps.keys.standing(files.defaultKey);
   const defaultKey = standing === 'unknown' ? (await deps.keys.issueFor(owner, 'default')).secret : undefined;
   const hasDefaultKey = standing !== 'ended';
-  return { ...owner, workspaceCreatedAt, isFresh: !found, hasDefaultKey, write: { login, defaultKey } };
+  return {
+    ...owner,
+    workspaceCreatedAt: workspace.createdAt,
+    isFresh: !existing,
+    hasDefaultKey,
+    write: { login, defaultKey },
+  };
 }
 
 async function createOwner(deps: BootstrapDeps) {
   const { store, makeId, now } = deps;
   const at = now();
-  const userId = makeId('usr');
-  const workspaceId = makeId('ws');
-  await store.createOwner({
-    user: { id: userId, handle: 'owner', name: 'Owner', createdAt: at },
-    workspace: { id: workspaceId, slug: 'personal', name: 'Personal', createdAt: at },
-  });
-  return { userId, workspaceId, workspaceCreatedAt: at };
+  const user = { id: makeId('usr'), handle: 'owner', name: 'Owner', createdAt: at };
+  const workspace = { id: makeId('ws'), slug: 'personal', name: 'Personal', createdAt: at };
+  try {
+    await store.createOwner({ user, workspace });
+  } catch (error) {
+    // Another daemon has created one at the same time.
+    const created = await store.owner();
+    if (!created) throw error;
+    return created;
+  }
+  return { user, workspace };
 }
 
 async function isActiveLogin(deps: BootstrapDeps, secret: string | undefined): Promise<boolean> {
@@ -78,13 +82,13 @@ async function isActiveLogin(deps: BootstrapDeps, secret: string | undefined): P
 
 /** Replaces a lost login, since someone else may have it. */
 async function issueLogin(deps: BootstrapDeps, userId: string): Promise<string> {
-  const { store, digest, makeId, randomBytes, now } = deps;
+  const { store, digest, makeId, randomBytes, now, loginName } = deps;
   const secret = makeSecret('login', randomBytes);
   await store.replaceLogin({
     id: makeId('key'),
     userId,
     digest: digest(secret),
-    name: localLogin,
+    name: loginName,
     createdAt: now(),
     revokedAt: null,
   });

@@ -9,11 +9,11 @@ const checkEveryMs = 250;
 
 /** What this daemon knows of the others from the renewals of its term. */
 export class Membership implements Members {
-  readonly #listeners: (() => void)[] = [];
+  readonly #listeners = new Set<() => void>();
   readonly #timer: NodeJS.Timeout;
   #renewal: Renewal | undefined;
   #count = 1;
-  #hasTerm = true;
+  #isCurrent = true;
 
   constructor() {
     this.#timer = setInterval(() => this.#check(), checkEveryMs).unref();
@@ -28,7 +28,7 @@ export class Membership implements Members {
   renewed(renewal: Renewal): void {
     this.#renewal = renewal;
     this.#count = renewal.members;
-    this.#hasTerm = true;
+    this.#isCurrent = true;
     this.#notify();
   }
 
@@ -40,19 +40,24 @@ export class Membership implements Members {
   readonly count = (): number => this.#count;
 
   isLeader(): boolean {
-    return this.#known.isLeader && this.sinceRenewal() < endMs;
+    return this.#known.isLeader && this.hasTerm();
   }
 
   hasLeft(): boolean {
     return this.#known.hasLeft;
   }
 
+  hasTerm(): boolean {
+    return this.sinceRenewal() < endMs;
+  }
+
   sinceRenewal(): number {
     return monotonicMs() - this.#known.sentAt;
   }
 
-  onChange(listener: () => void): void {
-    this.#listeners.push(listener);
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   close(): void {
@@ -65,12 +70,12 @@ export class Membership implements Members {
   }
 
   #check(): void {
-    if (!this.#hasTerm || !this.#renewal || this.sinceRenewal() < endMs) return;
-    this.#hasTerm = false;
+    if (!this.#isCurrent || !this.#renewal || this.hasTerm()) return;
+    this.#isCurrent = false;
     this.#notify();
   }
 
   #notify(): void {
-    for (const listener of this.#listeners) listener();
+    for (const listener of [...this.#listeners]) listener();
   }
 }

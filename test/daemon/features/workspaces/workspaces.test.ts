@@ -41,6 +41,7 @@ function start(files: FirstSecrets) {
       makeId: idMaker(world.now, randomBytes),
       randomBytes,
       now: world.now,
+      loginName: 'local',
     },
     files,
   );

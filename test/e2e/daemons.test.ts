@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { answers, drips, words } from '../support/chaos-behaviours.ts';
+import { chaosConfig, nanoUsdPerToken } from '../support/chaos-daemon.ts';
+import { type ChaosUpstream, startChaosUpstream } from '../support/chaos-upstream.ts';
+import type { ChildDaemon } from '../support/child-daemon.ts';
+import { eventually } from '../support/eventually.ts';
+import { startMemberDaemon } from '../support/member-daemon.ts';
+import { callModel, completeCall } from '../support/model-client.ts';
+import { missingPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { runCli } from '../support/run-cli.ts';
+
+const missing = missingPostgres();
+if (missing) process.stderr.write(`Several daemons are not tested: ${missing}\n`);
+
+const usage = { input: 100, output: 50 };
+const price = usage.input * nanoUsdPerToken.input + usage.output * nanoUsdPerToken.output;
+/** The term of a daemon, and the time until the others notice its end. */
+const takenOverWithinMs = 15_000;
+
+let server: PostgresServer;
+let chaos: ChaosUpstream;
+let url: string;
+let daemons: ChildDaemon[] = [];
+
+describe.skipIf(missing !== undefined)('several daemons on one database', { timeout: 120_000 }, () => {
+  beforeAll(async () => {
+    server = await startPostgres();
+    const [slow, quick] = [drips(500, { text: words, usage }), answers({ text: words, usage })];
+    chaos = await startChaosUpstream((call) => (call.stream ? slow : quick)(call));
+    url = await server.newDatabase();
+    daemons = await Promise.all([1, 2, 3].map(() => start()));
+  }, 120_000);
+
+  afterAll(async () => {
+    await Promise.all(daemons.map((daemon) => daemon.remove()));
+    await chaos?.close();
+    await server?.stop();
+  });
+
+  const start = () => startMemberDaemon(url, { config: chaosConfig(chaos.baseUrl) });
+  const rows = (sql: string) => server.query(sql, new URL(url).pathname.slice(1));
+  const number = async (sql: string) => Number(Object.values((await rows(sql))[0] ?? {})[0]);
+  const by = ({ url: address }: ChildDaemon, { key }: ChildDaemon) =>
+    completeCall({ url: address, key }, { wire: 'chat', model: 'chat/any', stream: false });
+  const expectSound = async ({ home }: ChildDaemon) => {
+    const { stderr, code } = await runCli(['ledger', 'verify'], { env: { GATEWAY_HOME: home } });
+    expect(stderr).toMatch(/^The ledger balances: .* 0 running calls\.\n$/);
+    expect(code).toBe(0);
+  };
+
+  test('start together with one owner, and each has its own login and key', async () => {
+    expect(await number('SELECT count(*) FROM gateway.users')).toBe(1);
+    expect(await number('SELECT count(*) FROM gateway.logins WHERE revoked_at IS NULL')).toBe(3);
+    expect(new Set(daemons.map(({ login }) => login)).size).toBe(3);
+  });
+
+  test('serve the keys of each other, and number all calls without gaps in one ledger', async () => {
+    const pairs = daemons.flatMap((daemon) => daemons.map((other) => [daemon, other] as const));
+    const statuses = await Promise.all(
+      [...pairs, ...pairs, ...pairs].map(([daemon, other]) => by(daemon, other)),
+    );
+    expect(statuses.map(({ status }) => status)).toEqual(Array.from({ length: 27 }, () => 200));
+    await eventually(
+      'all are settled',
+      async () => (await number('SELECT count(*) FROM gateway.usage')) === 27,
+    );
+    expect(await number('SELECT sum(charged) FROM gateway.usage')).toBe(27 * price);
+    expect(
+      await number(
+        `SELECT max(number) - count(*) FROM (
+           SELECT number FROM gateway.usage UNION ALL SELECT sequence FROM gateway.events) AS numbers`,
+      ),
+    ).toBe(0);
+    for (const daemon of daemons) await expectSound(daemon);
+  });
+
+  test('finish the calls of one that was killed and of one that was frozen, which then writes nothing', async () => {
+    const [killed, frozen, left] = daemons as [ChildDaemon, ChildDaemon, ChildDaemon];
+    const before = await number('SELECT count(*) FROM gateway.usage');
+    const streams = [killed, frozen].map((daemon) =>
+      callModel(daemon, { wire: 'chat', model: 'chat/any', stream: true }),
+    );
+    for (const stream of streams) await eventually('the call runs', () => stream.text !== '');
+    killed.signal('SIGKILL');
+    frozen.signal('SIGSTOP');
+    const endedAt = performance.now();
+    const settled = async () => (await number('SELECT count(*) FROM gateway.usage')) === before + 2;
+    await eventually('their calls are settled', settled, { withinMs: takenOverWithinMs });
+    expect((await by(left, killed)).status).toBe(200);
+    expect(performance.now() - endedAt).toBeGreaterThan(5000);
+    await expectSound(left);
+
+    frozen.signal('SIGCONT');
+    expect(await frozen.ended).toBe(70);
+    expect(frozen.printed().stderr).toContain('another one has taken over its work');
+    expect(await number('SELECT count(*) FROM gateway.usage')).toBe(before + 3);
+    await expectSound(left);
+  });
+
+  test('leave no work behind when one stops', async () => {
+    const stopped = daemons[2] as ChildDaemon;
+    const next = await start();
+    daemons.push(next);
+    stopped.signal('SIGTERM');
+    expect(await stopped.ended).toBe(0);
+    await eventually(
+      'only one is registered',
+      async () => (await number('SELECT count(*) FROM gateway.daemons')) === 1,
+    );
+    expect((await by(next, stopped)).status).toBe(200);
+    await expectSound(next);
+  });
+});
