@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Change, ChangeOf, Changes, Topic } from '../../changes.ts';
 import type { Log } from '../../log.ts';
@@ -50,7 +49,9 @@ export interface DaemonChangesOptions {
  */
 export class DaemonChanges implements Changes {
   readonly #options: DaemonChangesOptions;
-  readonly #closing = new AbortController();
+  #isOver = false;
+  /** Ends the pause before the next poll. */
+  #resume = () => {};
   #seen = 0;
   #commits: number | null = null;
   #daemons = 1;
@@ -83,6 +84,7 @@ export class DaemonChanges implements Changes {
   current(): Promise<void> | undefined {
     if (performance.now() - this.#currentAt < currentMs) return undefined;
     this.#catchUp ??= this.#untilCurrent();
+    this.#resume();
     return this.#catchUp;
   }
 
@@ -92,7 +94,8 @@ export class DaemonChanges implements Changes {
   }
 
   close(): void {
-    this.#closing.abort();
+    this.#isOver = true;
+    this.#resume();
     this.#options.connection.close();
   }
 
@@ -111,10 +114,9 @@ export class DaemonChanges implements Changes {
   }
 
   async #run(): Promise<void> {
-    const { signal } = this.#closing;
     for (;;) {
-      await sleep(pollMs, undefined, { signal, ref: false }).catch(() => {});
-      if (signal.aborted) return;
+      await this.#pause();
+      if (this.#isOver) return;
       try {
         if (!this.#isConnected) await this.#connect();
         await this.#poll();
@@ -126,6 +128,16 @@ export class DaemonChanges implements Changes {
         this.#hasFailed = true;
       }
     }
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, pollMs).unref();
+      this.#resume = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   async #connect(): Promise<void> {
@@ -153,6 +165,7 @@ export class DaemonChanges implements Changes {
     for (const row of rows) {
       if (row.number === null) return;
       if (row.number !== this.#seen + 1) {
+        this.#isOver = true;
         onFatal(new Error('this daemon has not read changes of others for an hour; it has to start again'));
         throw new Error(`the changes after ${this.#seen} are no longer stored`);
       }

@@ -86,25 +86,30 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   };
   const remote = new RemoteStores(() => start('postgres-stores', 'reads', { daemon }), services, onFatal);
   let closed: Promise<void> | undefined;
-  const stores = createStores(remote, services, settledEvent);
-  const changes = await DaemonChanges.open({
-    connection: server.control('changes'),
-    daemon,
-    local,
-    onCount: (count) => members.counted(count),
-    store: (made) => writer.write('changes.announce', made),
-    log,
-    onFatal,
-  });
   const close = async () => {
-    changes.close();
+    changes?.close();
     await Promise.all([services.reader.close(), services.checker.close(), remote.close()]);
     await writer.close();
     await server.close();
     members.close();
   };
+  let changes: DaemonChanges | undefined;
+  try {
+    changes = await DaemonChanges.open({
+      connection: server.control('changes'),
+      daemon,
+      local,
+      onCount: (count) => members.counted(count),
+      store: (made) => writer.write('changes.announce', made),
+      log,
+      onFatal,
+    });
+  } catch (error) {
+    await close();
+    throw unusable(url, error);
+  }
   return {
-    ...stores,
+    ...createStores(remote, services, settledEvent),
     server: facts,
     members,
     changes,
@@ -147,15 +152,20 @@ async function prepareSchema(server: Server, url: string): Promise<ServerFacts> 
     const schemaVersion = await migrate(query, migrations);
     return { ...(await readServerFacts(query, url)), schemaVersion };
   } catch (error) {
-    const code = postgresCode(error);
-    if (code === undefined) throw error;
-    const { message } = error as Error;
-    throw new DatabaseUnusable(`${withoutPassword(url)}: ${message}.\n${remedyFor(code, message)}`, {
-      cause: error,
-    });
+    throw unusable(url, error);
   } finally {
     control.close();
   }
+}
+
+/** A failure of the server in words, with what to do; other errors as they are. */
+function unusable(url: string, error: unknown): unknown {
+  const code = postgresCode(error);
+  if (code === undefined) return error;
+  const { message } = error as Error;
+  return new DatabaseUnusable(`${withoutPassword(url)}: ${message}.\n${remedyFor(code, message)}`, {
+    cause: error,
+  });
 }
 
 function remedyFor(code: string, message: string): string {
