@@ -124,7 +124,8 @@ export function ledgerStoreContract(open: OpenStorage): void {
             month: sum(subject, startOfPeriod('month', at), left),
             none: sum(subject, 0, left),
           }));
-        expect(await ledger.subjectSpends(subjects, at)).toEqual(expected([]));
+        const uses = await ledger.subjectUses(subjects, at);
+        expect(uses.map(({ spend }) => spend)).toEqual(expected([]));
         const without = subjects.map((subject) => ledger.subjectSpend(subject, { at, except }));
         expect(await Promise.all(without)).toEqual(expected(except));
       };
@@ -153,8 +154,8 @@ export function ledgerStoreContract(open: OpenStorage): void {
       const subjects = [`user-7`, late.user, `user-${userMax + 1499}`].map(
         (value): Subject => ({ workspaceId: 'ws_1', kind: 'user', value }),
       );
-      const spent = await ledger.subjectSpends(subjects, morning);
-      expect(spent.map(({ day }) => day)).toEqual([3, 7, 3]);
+      const uses = await ledger.subjectUses(subjects, morning);
+      expect(uses.map(({ spend }) => spend.day)).toEqual([3, 7, 3]);
     });
   });
 

@@ -9,16 +9,19 @@ import {
   sha256,
 } from '../features/keys/index.ts';
 import {
-  type AdmissionDeps,
+  type Admission,
   AgentAllowances,
   type BudgetNews,
   BudgetRules,
+  type CapWarning,
   capWarningData,
   createAdmission,
   createCredit,
+  createSharedAdmission,
   createUsageReader,
   creditHandlers,
   recoverHolds,
+  SharedAllowances,
 } from '../features/metering/index.ts';
 import { bootstrap, peopleHandlers, type Workspaces } from '../features/workspaces/index.ts';
 import { createRateLimit } from '../http/protection/rate-limit.ts';
@@ -66,7 +69,7 @@ export function createAccounts(deps: AppDeps, { events, workspaces }: AccountsFe
       events.publish({ type: 'limit.reached', workspaceId, data });
     },
   });
-  const { admission, allowances, budgets, credit, isPrepaid } = createBilling(deps, events, hostWorkspace);
+  const { admission, budgets, credit, isPrepaid } = createBilling(deps, events, hostWorkspace);
   const keys = createKeys({
     store: storage.keys,
     logins: storage.workspaces,
@@ -90,7 +93,7 @@ export function createAccounts(deps: AppDeps, { events, workspaces }: AccountsFe
   const agents = createAgents({
     store: storage.agents,
     settings: deps.settings.signUps,
-    usageOf: (agentId) => allowances.use(agentId),
+    usageOf: admission.agentUse,
     balanceOf: admission.balanceOf,
     digest: sha256,
     dataKey: deps.dataKey,
@@ -156,30 +159,15 @@ function createBilling(deps: AppDeps, events: EventFeed, hostWorkspace: HostWork
     /** Set by the feature that stores the events of budgets. */
     onNews: (_news: BudgetNews): void => {},
   };
-  const limits: AdmissionDeps['limits'] = {
-    ledger: storage.ledger,
-    budgets: {
-      rules: budgets.rules,
-      ledger: storage.ledger,
-      onNews: (news) => budgets.onNews(news),
-    },
-    clock: world,
-    onCapWarning: (warning) => {
+  const limits = {
+    rules: budgets.rules,
+    onNews: (news: BudgetNews) => budgets.onNews(news),
+    onCapWarning: (warning: CapWarning) => {
       const { workspaceId, at } = warning;
       void events.record({ type: 'limit.warning', workspaceId, at, data: capWarningData(warning) });
     },
   };
-  const allowances = new AgentAllowances({
-    store: storage.agents,
-    settings: deps.settings.freeTier,
-    now: () => world.now(),
-  });
-  const admission = createAdmission({
-    store: storage.metering,
-    state: storage.state,
-    limits,
-    agents: allowances,
-  });
+  const admission = storage.isShared ? sharedAdmission(deps, limits) : localAdmission(deps, limits);
   const credit = createCredit({
     store: storage.ledger,
     admission,
@@ -189,5 +177,46 @@ function createBilling(deps: AppDeps, events: EventFeed, hostWorkspace: HostWork
     makeId,
     now: () => world.now(),
   });
-  return { admission, allowances, budgets, credit, isPrepaid };
+  return { admission, budgets, credit, isPrepaid };
+}
+
+interface Limits {
+  rules: BudgetRules;
+  onNews: (news: BudgetNews) => void;
+  onCapWarning: (warning: CapWarning) => void;
+}
+
+/** For a daemon that has the database to itself. */
+function localAdmission(
+  { storage, settings, world }: AppDeps,
+  { rules, onNews, onCapWarning }: Limits,
+): Admission {
+  const { ledger } = storage;
+  return createAdmission({
+    store: storage.metering,
+    state: storage.state,
+    limits: { ledger, budgets: { rules, ledger, onNews }, clock: world, onCapWarning },
+    agents: new AgentAllowances({
+      store: storage.agents,
+      settings: settings.freeTier,
+      now: () => world.now(),
+    }),
+  });
+}
+
+/** For one of several members that admit calls. */
+function sharedAdmission({ storage, settings, world }: AppDeps, limits: Limits): Admission {
+  return createSharedAdmission({
+    ...limits,
+    store: storage.metering,
+    ledger: storage.ledger,
+    state: storage.state,
+    clock: world,
+    agents: new SharedAllowances({
+      store: storage.metering,
+      agents: storage.agents,
+      settings: settings.freeTier,
+      now: () => world.now(),
+    }),
+  });
 }

@@ -12,6 +12,7 @@ import type { IdempotencyStore } from '../features/idempotency/store.ts';
 import type { BackgroundStore } from '../features/inference/lifecycles/background/background-store.ts';
 import type { ResponsesStore } from '../features/inference/stored/responses-store.ts';
 import type { KeysStore } from '../features/keys/store.ts';
+import type { AdmissionStore } from '../features/metering/admission-store.ts';
 import type { LedgerStore } from '../features/metering/ledger-store.ts';
 import type { MeteringStore } from '../features/metering/store.ts';
 import type { ChallengesStore } from '../features/payment-required/store.ts';
@@ -53,7 +54,7 @@ export interface Storage {
   autopilots: AutopilotsStore;
   budgets: BudgetsStore;
   decisions: DecisionsStore;
-  metering: MeteringStore;
+  metering: MeteringStore & AdmissionStore;
   ledger: LedgerStore;
   responses: ResponsesStore;
   background: BackgroundStore;
@@ -74,6 +75,8 @@ export interface Storage {
   server: ServerFacts | undefined;
   /** The daemons that serve the database together. */
   members: Members;
+  /** Whether other members may write calls to the same database, so that limits are compared with what is stored. */
+  isShared: boolean;
   /** What the writes of these stores, and those of other daemons, have changed. */
   changes: Changes;
   /** Stores that the clock has reached a time, in milliseconds since 1970, for the next start. Never throws. */

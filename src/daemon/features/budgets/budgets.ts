@@ -36,7 +36,7 @@ export interface BudgetsDeps {
   store: BudgetsStore;
   changes: Changes;
   rules: BudgetRules;
-  ledger: Pick<LedgerStore, 'subjectSpends'>;
+  ledger: Pick<LedgerStore, 'subjectUses'>;
   admission: Pick<Admission, 'budgetUse'>;
   workspaces: Pick<Workspaces, 'membership'>;
   /** Whether a workspace has a key with this id. */
@@ -204,9 +204,10 @@ export class SpendingBudgets {
     const found = records.map((record) => ({ record, use: admission.budgetUse(record) }));
     const unknown = found.filter(({ use }) => !use);
     const subjects = unknown.map(({ record: { workspaceId, scope } }) => ({ workspaceId, ...scope }));
-    const spent = subjects.length > 0 ? await ledger.subjectSpends(subjects, world.now()) : [];
+    const uses = subjects.length > 0 ? await ledger.subjectUses(subjects, world.now()) : [];
     for (const [index, each] of unknown.entries()) {
-      each.use = { spent: spent[index]?.[each.record.period] ?? 0, held: 0 };
+      const use = uses[index];
+      each.use = { spent: use?.spend[each.record.period] ?? 0, held: use?.held ?? 0 };
     }
     return found.map(({ record, use = { spent: 0, held: 0 } }) => ({ record, use }));
   }

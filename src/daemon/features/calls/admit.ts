@@ -84,7 +84,8 @@ async function reserve(deps: CallDeps, call: ModelCall, { routes, input, isPrepa
   const { inference, caller, requestId, endpoint, labels } = call;
   const { marginPpm, freeTier } = deps.settings;
   const bound = { inputTokens: input.most, marginPpm };
-  let budget = uncappedBudget(routes, inference, bound);
+  const whole = uncappedBudget(routes, inference, bound);
+  let budget = whole;
   const promptEstimate = { ...noTokens, input: input.likely };
   const [best] = routes;
   const record: HoldRecord = {
@@ -96,7 +97,7 @@ async function reserve(deps: CallDeps, call: ModelCall, { routes, input, isPrepa
     model: best.offer.model,
     streamed: inference.stream,
     ownKey: routes.every((route) => route.ownKey),
-    amount: budget.amount,
+    amount: whole.amount,
     promptEstimate,
     promptCost: costOn(best, promptEstimate, marginPpm),
     createdAt: deps.world.now(),
@@ -115,8 +116,8 @@ async function reserve(deps: CallDeps, call: ModelCall, { routes, input, isPrepa
         },
       }),
       fit(affordable, { isWhole }) {
-        const capped = capOutputToBudget(budget, inference, { ...bound, affordable, isWhole });
-        budget = capped ?? budget;
+        const capped = capOutputToBudget(whole, inference, { ...bound, affordable, isWhole });
+        budget = capped ?? whole;
         return capped?.amount;
       },
     });

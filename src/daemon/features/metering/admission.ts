@@ -1,10 +1,9 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
-import type { AgentAllowances, AgentTerms, FreeUse } from './agent-allowances.ts';
-import type { BudgetRule } from './budget-rules.ts';
+import type { AgentAllowances, AgentTerms, AgentUse, FreeUse } from './agent-allowances.ts';
 import { Budgets, type BudgetsDeps, type HoldTerms, type KeyUse, type OpenCall } from './budgets.ts';
-import type { LeasedLimits } from './leased-limits.ts';
-import type { Taken } from './leases/member.ts';
+import type { BudgetRule } from './rules/budget-rule.ts';
+import { settlementRetries } from './settlement-retries.ts';
 import type { HoldRecord, MeteringStore, Settlement } from './store.ts';
 
 /** The money reserved for a call. */
@@ -17,12 +16,12 @@ export interface Hold {
 }
 
 /**
- * Decides whether a call may start, and tracks the running ones. In memory for one process; an interface, so that several
- * processes can share the decision later.
+ * Decides whether a call may start, and tracks the running ones: in memory for one process, or with others that share the
+ * database (`createSharedAdmission`).
  */
 export interface Admission {
   /**
-   * Admits the call immediately and writes the record afterwards. The terms may lower the hold's amount.
+   * Admits the call; its record is written afterwards, or was by then. The terms may lower the hold's amount.
    * Fails with `limit_reached`, `insufficient_balance` or `unavailable`.
    */
   hold(record: HoldRecord, terms?: HoldTerms): Promise<Hold>;
@@ -37,8 +36,10 @@ export interface Admission {
   usedBy(keyId: string): Promise<KeyUse>;
   /** The balance of a prepaid workspace, including what is held. */
   balanceOf(workspaceId: string): Promise<NanoUsd>;
-  /** What the calls of a budget spent in its period and hold; undefined if none asked for it since the start. */
+  /** What the calls of a budget spent in its period and hold, if that is in memory. */
   budgetUse(rule: BudgetRule): { spent: NanoUsd; held: NanoUsd } | undefined;
+  /** What an agent has used today. */
+  agentUse(agentId: string): Promise<AgentUse>;
   /** Adds credit that is on disk. `balanceOf` must have been called before it was written. */
   credited(workspaceId: string, amount: NanoUsd): void;
   /** Ids of the requests whose settlement is not on disk. */
@@ -51,25 +52,18 @@ export interface AdmissionDeps {
   state: () => { writable: boolean; reason: string | undefined };
   /** Enables limits and balances. */
   limits?: Pick<BudgetsDeps, 'ledger' | 'clock' | 'onCapWarning' | 'budgets'>;
-  /** Instead of `limits`, for one of several members that share them. It has no agents, and answers no questions about use. */
-  leases?: LeasedLimits;
   /** Enables agents. */
   agents?: AgentAllowances;
 }
 
-/** Unwritten settlements kept in memory at most; the daemon settles the others at its next start. */
-const lateMax = 10_000;
-
 /** `agent` is set for an agent's call, and `free` if it is part of the free tier. */
-type Call = Hold & OpenCall & { agent?: string; free?: FreeUse | undefined; taken: Taken };
+type Call = Hold & OpenCall & { agent?: string; free?: FreeUse | undefined };
 
 const none: OpenCall['subjects'] = [];
-/** Of calls in a process that needs no leases. */
-const notLeased: Taken = { leases: [], amount: 0 };
 
-export function createAdmission({ store, state, limits, leases, agents }: AdmissionDeps): Admission {
+/** Admission of a process that has the database to itself: it counts in memory. */
+export function createAdmission({ store, state, limits, agents }: AdmissionDeps): Admission {
   const open = new Set<Call>();
-  leases?.count(open);
   const budgets = limits && new Budgets({ ...limits, open });
   let running = 0;
 
@@ -79,11 +73,13 @@ export function createAdmission({ store, state, limits, leases, agents }: Admiss
     call.isRunning = false;
     budgets?.released(call);
   };
-  const settling = settlements(store, (call) => {
-    open.delete(call);
-    if (call.agent !== undefined) agents?.settled(call.agent);
-    leases?.commit(call.taken);
-  });
+  const settling = settlementRetries<Call>(
+    (settlement) => store.settle(settlement),
+    (call) => {
+      open.delete(call);
+      if (call.agent !== undefined) agents?.settled(call.agent);
+    },
+  );
   const start: Start = (record, policy, more) => {
     const committed = store.hold(record);
     const subjects = budgets?.isBudgeted(record.workspaceId) ? budgets.subjectsOf(record, policy) : none;
@@ -94,7 +90,6 @@ export function createAdmission({ store, state, limits, leases, agents }: Admiss
       policy,
       charged: undefined,
       subjects,
-      taken: notLeased,
       ...more,
     };
     running += 1;
@@ -103,17 +98,10 @@ export function createAdmission({ store, state, limits, leases, agents }: Admiss
     // Handles the rejection here too, since a caller may not be waiting yet.
     committed.then(settling.retry, () => {
       end(call);
-      if (call.charged) return;
-      leases?.release(call.taken, 0);
-      open.delete(call);
+      if (!call.charged) open.delete(call);
     });
     return call;
   };
-  const refuseUnwritable = () => {
-    const { writable, reason } = state();
-    if (!writable) throw new ApiError('unavailable', { message: `The ledger cannot be written: ${reason}` });
-  };
-
   const startForAgent = startsForAgents(agents, start);
   const withBudgets = (): Budgets => {
     if (!budgets) throw new TypeError('this admission has no limits');
@@ -122,15 +110,7 @@ export function createAdmission({ store, state, limits, leases, agents }: Admiss
 
   return {
     async hold(record, terms) {
-      refuseUnwritable();
-      if (leases) {
-        if (terms?.agent) throw new TypeError('agents are admitted where their allowances are counted');
-        const taken = await leases.take(record, terms);
-        const { amount } = taken;
-        return start({ ...record, amount, ...(terms?.isPrepaid && { isPrepaid: true }) }, terms?.policy, {
-          taken,
-        });
-      }
+      requireWritable(state);
       const isLimited =
         terms?.isPrepaid || terms?.policy?.isRestricted || budgets?.isBudgeted(record.workspaceId);
       if (!budgets || !terms || !isLimited) return start(record, terms?.policy);
@@ -149,7 +129,6 @@ export function createAdmission({ store, state, limits, leases, agents }: Admiss
       open.add(call);
       call.charged = { amount: charged, at: completedAt };
       budgets?.charged(call, charged, completedAt);
-      leases?.release(call.taken, charged);
       // A call that an agent's credit paid for takes nothing from the free tier, even if it cost nothing.
       const tier = call.agent === undefined ? settlement.tier : call.free ? 'free' : 'paid';
       const { isPrepaid } = hold.record;
@@ -162,6 +141,10 @@ export function createAdmission({ store, state, limits, leases, agents }: Admiss
     running: () => running,
     usedBy: (keyId) => withBudgets().usedBy(keyId),
     budgetUse: (rule) => budgets?.useOf(rule),
+    async agentUse(agentId) {
+      if (!agents) throw new TypeError('this admission has no agents');
+      return await agents.use(agentId);
+    },
     balanceOf: (workspaceId) => withBudgets().balanceOf(workspaceId),
     credited: (workspaceId, amount) => budgets?.credited(workspaceId, amount),
     openRequests: () => new Set([...open].map(({ record }) => record.requestId)),
@@ -171,7 +154,7 @@ export function createAdmission({ store, state, limits, leases, agents }: Admiss
 type Start = (
   record: HoldRecord,
   policy: OpenCall['policy'],
-  more?: Partial<Pick<Call, 'agent' | 'free' | 'taken'>>,
+  more?: Partial<Pick<Call, 'agent' | 'free'>>,
 ) => Hold;
 
 /** A free call holds nothing of the agent's balance, and is charged nothing. */
@@ -189,7 +172,7 @@ function startsForAgents(agents: AgentAllowances | undefined, start: Start) {
     const balance = budgets.availableTo(record.workspaceId);
     const { startedAt, free } = agents.take(record, terms.agent, { balance, fit: terms.fit });
     const dated = { ...record, createdAt: startedAt };
-    if (free) return start({ ...dated, amount: 0 }, undefined, { agent: agentId, free });
+    if (free) return start({ ...dated, amount: 0, free: free.amount }, undefined, { agent: agentId, free });
     try {
       const amount = budgets.admit(record, terms);
       return start({ ...dated, amount, isPrepaid: true }, undefined, { agent: agentId });
@@ -201,28 +184,8 @@ function startsForAgents(agents: AgentAllowances | undefined, start: Start) {
   };
 }
 
-/** Writes settlements. Those that fail while the ledger is unavailable wait for the next successful hold. */
-function settlements(store: AdmissionDeps['store'], close: (call: Call) => void) {
-  let late: [call: Call, settlement: Settlement][] = [];
-  const settle = (call: Call, settlement: Settlement): Promise<number> =>
-    store.settle(settlement).then(
-      (sequence) => {
-        close(call);
-        return sequence;
-      },
-      (error: unknown) => {
-        const isLate = error instanceof ApiError && error.code === 'unavailable' && late.length < lateMax;
-        // The client gets an error, so the answer to store is dropped.
-        if (isLate) late.push([call, { ...settlement, answer: undefined }]);
-        else close(call);
-        throw error;
-      },
-    );
-  const retry = () => {
-    if (late.length === 0) return;
-    const waiting = late;
-    late = [];
-    for (const [call, settlement] of waiting) settle(call, settlement).catch(() => {});
-  };
-  return { settle, retry };
+/** Fails with `unavailable` if the ledger is not writable. */
+export function requireWritable(state: AdmissionDeps['state']): void {
+  const { writable, reason } = state();
+  if (!writable) throw new ApiError('unavailable', { message: `The ledger cannot be written: ${reason}` });
 }

@@ -1,20 +1,18 @@
-import { isDecisionPath } from '../../../shared/decision-paths.ts';
-import { ApiError, type ErrorCode } from '../../../shared/errors.ts';
-import { formatUsd, type NanoUsd, parseUsd } from '../../../shared/money.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import type { NanoUsd } from '../../../shared/money.ts';
 import { Mutex } from '../../../shared/mutex.ts';
-import { endOfDay, isoTime, parseTime, utcDay } from '../../../shared/time.ts';
-import { PaymentDue } from './limit-errors.ts';
+import { endOfDay, parseTime, utcDay } from '../../../shared/time.ts';
+import { dailyLimitReached, withOffer } from './agent-errors.ts';
+import type { PaymentDue } from './limit-errors.ts';
+import {
+  type AgentDay,
+  type AgentTotals,
+  agentCallKind,
+  type FreeAllowance,
+  freeShare,
+  isDayUsed,
+} from './rules/free-tier.ts';
 import type { HoldRecord } from './store.ts';
-
-/** The finished calls of an agent on one UTC day. */
-export interface AgentDay {
-  /** Calls that were free, and what they cost the host. */
-  freeRequests: number;
-  freeCost: NanoUsd;
-  decisions: number;
-  /** All calls but decisions. */
-  others: number;
-}
 
 export interface AllowancesStore {
   day(agentId: string, day: string): Promise<AgentDay>;
@@ -23,13 +21,9 @@ export interface AllowancesStore {
 }
 
 /** The free allowances of agents; a reload changes the members. */
-export interface FreeTierSettings {
+export interface FreeTierSettings extends FreeAllowance {
   /** Patterns of the models that are free. */
   models: readonly string[];
-  requests: number;
-  budget: NanoUsd;
-  /** For all agents together. */
-  sharedPool: NanoUsd;
   /** Upper bound of a free request's input. */
   inputTokens: number;
 }
@@ -67,15 +61,10 @@ export interface AgentUse extends AgentDay {
   isPoolFull: boolean;
 }
 
-export const dailyCalls = { decisions: 20, others: 500 } as const;
-/** The balance that lifts the daily limits. */
-const liftingBalance = parseUsd('0.01') as NanoUsd;
 const defaultAgentsMax = 10_000;
 
-interface DayTotals extends AgentDay {
+interface DayTotals extends AgentTotals {
   day: string;
-  /** The maximum cost of the free calls that are running. */
-  held: NanoUsd;
 }
 
 interface Agent {
@@ -133,8 +122,10 @@ export class AgentAllowances {
     if (!agent) throw new TypeError('the totals of the agent are not loaded');
     const { totals } = agent;
     const { balance } = options;
-    const kind = kindOf(record);
-    if (totals[kind] >= dailyCalls[kind] && !isLifting(balance)) throw this.#dailyLimit(kind);
+    const kind = agentCallKind(record);
+    if (isDayUsed(kind, totals, balance)) {
+      throw dailyLimitReached(kind, { now: this.#deps.now(), resetsAt: this.#resetsAt() });
+    }
     const free = this.#freeAmount(record, totals, terms, options);
     if (free instanceof ApiError) this.#pool.isFull ||= free.code === 'agent_free_tier_full';
     else if (free > 0) this.#pool.isFull = false;
@@ -155,7 +146,7 @@ export class AgentAllowances {
     const agent = this.#agents.get(agentId);
     if (!agent) return;
     agent.open -= 1;
-    agent.totals[kindOf(record)] -= 1;
+    agent.totals[agentCallKind(record)] -= 1;
   }
 
   /** A balance below the maximum cost of a call. */
@@ -230,64 +221,25 @@ export class AgentAllowances {
     record: HoldRecord,
     totals: DayTotals,
     { outsideFreeTier }: AgentTerms,
-    options: TakeOptions,
+    { balance, fit }: TakeOptions,
   ): NanoUsd | ApiError {
     const { amount } = record;
-    const { requests, budget } = this.#deps.settings;
-    // Decisions are free for everyone.
-    if (kindOf(record) === 'decisions') return 0;
-    if (outsideFreeTier) return new ApiError('agent_payment_required', { message: outsideFreeTier });
-    if (totals.freeRequests >= requests) return new ApiError('agent_free_requests_used');
-    const left = Math.max(0, budget - totals.freeCost - totals.held);
-    const poolLeft = Math.max(0, this.#poolLeft());
-    const affordable = Math.min(left, poolLeft);
-    // Credit pays for the whole output rather than that the free tier shortens it.
-    const shortened = () =>
-      options.balance > affordable ? undefined : options.fit(affordable, { isWhole: false });
-    const fitting = amount <= affordable ? amount : shortened();
-    if (fitting !== undefined && fitting <= affordable) return fitting;
-    const code: ErrorCode = poolLeft < left ? 'agent_free_tier_full' : 'agent_free_budget_used';
-    return new ApiError(code);
-  }
-
-  #dailyLimit(kind: keyof typeof dailyCalls): ApiError {
-    const noun = kind === 'decisions' ? 'decisions' : 'calls';
-    return new ApiError('agent_daily_limit', {
-      message: `An agent may make ${dailyCalls[kind]} ${noun} a day. A balance of $${formatUsd(liftingBalance)} lifts this limit.`,
-      retryAfterSeconds: Math.ceil((this.#resetsAt() - this.#deps.now()) / 1000),
-      extra: { resets_at: isoTime(this.#resetsAt()) },
-    });
+    const isOutsideFreeTier = outsideFreeTier !== undefined;
+    const call = { kind: agentCallKind(record), amount, isOutsideFreeTier, balance };
+    const share = freeShare(call, { totals, pool: this.#pool }, this.#deps.settings);
+    if ('free' in share) return share.free;
+    const { code, affordable } = share;
+    const fitting = affordable === undefined ? undefined : fit(affordable, { isWhole: false });
+    if (affordable !== undefined && fitting !== undefined && fitting <= affordable) return fitting;
+    return new ApiError(code, outsideFreeTier === undefined ? {} : { message: outsideFreeTier });
   }
 
   /** Adds what is left, and how to go on. */
   #withOffer(error: ApiError, agentId: string, balance: NanoUsd): PaymentDue {
     const totals = this.#agents.get(agentId)?.totals;
-    const { requests, budget } = this.#deps.settings;
-    const used = { requests: totals?.freeRequests ?? 0, cost: (totals?.freeCost ?? 0) + (totals?.held ?? 0) };
-    return new PaymentDue(error.code, {
-      available: Math.max(0, balance),
-      affordable: Number.POSITIVE_INFINITY,
-      message: `${error.message} Add credit, or wait until ${isoTime(this.#resetsAt())}.`,
-      extra: {
-        pay: { methods: ['credit'] },
-        free_tier: {
-          requests: { limit: requests, used: Math.min(used.requests, requests) },
-          budget_usd: { limit: formatUsd(budget), used: formatUsd(used.cost) },
-        },
-        balance_usd: formatUsd(balance),
-        resets_at: isoTime(this.#resetsAt()),
-      },
-    });
+    const allowance = this.#deps.settings;
+    return withOffer(error, { totals, allowance, balance, resetsAt: this.#resetsAt() });
   }
-}
-
-/** Whether a balance lifts the daily limits. */
-export function isLifting(balance: NanoUsd): boolean {
-  return balance >= liftingBalance;
-}
-
-function kindOf({ endpoint }: HoldRecord): keyof typeof dailyCalls {
-  return isDecisionPath(endpoint) ? 'decisions' : 'others';
 }
 
 interface TakeOptions {

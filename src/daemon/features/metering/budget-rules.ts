@@ -1,28 +1,8 @@
 import type { CallLabels } from '../../../shared/call-labels.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
-import type { SpendPeriod } from '../../../shared/spend-periods.ts';
 import type { KeyPolicy } from '../../handler.ts';
-import type { SubjectTotals } from './subject-totals.ts';
-
-/** Whose calls a budget counts. Of a tag it is `team=search`; of a workspace there is no value. */
-export interface BudgetScope {
-  kind: 'workspace' | 'key' | 'user' | 'tag';
-  value: string;
-}
-
-/** The part of a budget that decides about calls. */
-export interface BudgetRule {
-  workspaceId: string;
-  /** Unique in the workspace. */
-  id: string;
-  scope: BudgetScope;
-  period: SpendPeriod;
-  amount: NanoUsd;
-  /** Whether calls that could exceed it are rejected. */
-  isHard: boolean;
-  /** Percentages of the amount. */
-  thresholds: readonly number[];
-}
+import type { BudgetRule, BudgetScope } from './rules/budget-rule.ts';
+import type { SubjectTotals } from './rules/subject-totals.ts';
 
 /** The calls that budgets of one scope count, and what they spent once that is loaded. */
 export interface BudgetSubject {

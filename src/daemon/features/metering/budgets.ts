@@ -2,13 +2,16 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
 import type { KeyPolicy } from '../../handler.ts';
 import type { AgentTerms, Fit } from './agent-allowances.ts';
-import { type BudgetRule, BudgetRules, type BudgetSubject, marksOf } from './budget-rules.ts';
+import { BudgetRules, type BudgetSubject } from './budget-rules.ts';
 import type { LedgerStore } from './ledger-store.ts';
-import { balanceTooLow, budgetReached, type CapWarning, capReached, rateReached } from './limit-errors.ts';
-import { rateWindowMs } from './rate-window.ts';
-import { BalanceTotals, KeyTotals } from './running-totals.ts';
+import { type CapWarning, limitError, rateReached } from './limit-errors.ts';
+import type { BudgetRule } from './rules/budget-rule.ts';
+import { affordableUnder, exceededRate } from './rules/limit-rules.ts';
+import { rateWindowMs } from './rules/rate-window.ts';
+import { BalanceTotals, KeyTotals } from './rules/running-totals.ts';
+import { SubjectTotals } from './rules/subject-totals.ts';
 import type { HoldRecord, Spend } from './store.ts';
-import { SubjectTotals } from './subject-totals.ts';
+import { capMarkReached, marksReached } from './thresholds.ts';
 
 /** The conditions of a hold. */
 export interface HoldTerms {
@@ -37,9 +40,6 @@ export interface KeyUse {
   spend: Spend;
   requestsLastMinute: number;
 }
-
-/** The spent share of a cap at which its owner is warned. */
-export const warnedShare = 0.8;
 
 /** A budget that reached thresholds, or refused a call. */
 export interface BudgetNews {
@@ -129,43 +129,21 @@ export class Budgets {
    */
   admit(record: HoldRecord, terms: HoldTerms): NanoUsd {
     const { workspaceId, amount } = record;
+    const { policy } = terms;
     const now = this.#deps.clock.now();
-    this.#checkRates(terms.policy);
-    let affordable = Number.POSITIVE_INFINITY;
-    let limitError: (() => ApiError) | undefined;
-    for (let key = terms.policy; key; key = key.parent) {
-      const cap = key.limits?.spendCap;
-      const totals = cap && this.#keys.get(key.keyId);
-      if (!totals || totals.available(cap, now) >= affordable) continue;
-      affordable = totals.available(cap, now);
-      const { held } = totals;
-      const policy = key;
-      limitError = () => capReached(cap, { policy, spent: totals.spentIn(cap.period, now), held, now });
-    }
-    for (const { rules, totals } of this.#rules.of(record, terms.policy)) {
-      for (const rule of rules) {
-        if (!rule.isHard || !totals) continue;
-        const spent = totals.spentIn(rule.period, now);
-        const available = rule.amount - spent - totals.held;
-        if (available >= affordable) continue;
-        affordable = available;
-        const { held } = totals;
-        limitError = () => {
-          this.#deps.budgets?.onNews?.({ rule, spent, at: now, percents: [] });
-          return budgetReached(rule, { spent, held, now });
-        };
-      }
-    }
+    const rate = exceededRate(policy, this.#windowOf, this.#deps.clock.elapsed());
+    if (rate) throw rateReached(rate.limit, rate.waitMs);
+    const budgets = this.#rules.of(record, policy);
     const balance = terms.isPrepaid ? this.#balances.get(workspaceId) : undefined;
-    if (balance && balance.available() < affordable) {
-      const byCaps = affordable;
-      affordable = balance.available();
-      limitError = () => balanceTooLow(balance, byCaps);
-    }
-    affordable = Math.max(0, affordable);
+    const counted = { key: policy, totalsOf: this.#totalsOfKey, budgets, balance };
+    const { affordable, shortage } = affordableUnder(counted, now);
     if (amount <= affordable) return amount;
     const fitting = terms.fit(affordable, { isWhole: terms.agent?.hasMaximum === true });
-    if (fitting === undefined) throw limitError?.() ?? new TypeError('no limit applies to this call');
+    if (fitting === undefined) {
+      const { error, rule, spent } = limitError(shortage, { policy, budgets, now });
+      if (rule) this.#deps.budgets?.onNews?.({ rule, spent, at: now, percents: [] });
+      throw error;
+    }
     if (fitting > affordable) throw new RangeError(`${fitting} does not fit into ${affordable}`);
     return fitting;
   }
@@ -243,9 +221,8 @@ export class Budgets {
     totals.charge(amount, at);
     for (const rule of rules) {
       const spent = totals.spentIn(rule.period, at);
-      const reached = marksOf(rule).filter(({ mark }) => spent >= mark && spent - amount < mark);
-      if (reached.length === 0) continue;
-      this.#deps.budgets?.onNews?.({ rule, spent, at, percents: reached.map(({ percent }) => percent) });
+      const percents = marksReached(rule, { spent, amount });
+      if (percents.length > 0) this.#deps.budgets?.onNews?.({ rule, spent, at, percents });
     }
   }
 
@@ -256,21 +233,13 @@ export class Budgets {
       const totals = cap && this.#keys.get(key.keyId);
       if (!totals) continue;
       const spent = totals.spentIn(cap.period, at);
-      const warned = cap.amount * warnedShare;
-      if (spent < warned || spent - amount >= warned) continue;
+      if (!capMarkReached(cap, { spent, amount })) continue;
       this.#deps.onCapWarning?.({ workspaceId, policy: key, cap, spent, at });
     }
   }
 
-  #checkRates(policy: KeyPolicy | undefined): void {
-    const now = this.#deps.clock.elapsed();
-    for (let key = policy; key; key = key.parent) {
-      const limit = key.limits?.requestsPerMinute;
-      if (!limit) continue;
-      const waitMs = this.#keys.get(key.keyId)?.accepted.waitMs(limit, now) ?? 0;
-      if (waitMs > 0) throw rateReached(limit, waitMs);
-    }
-  }
+  readonly #totalsOfKey = (keyId: string): KeyTotals | undefined => this.#keys.get(keyId);
+  readonly #windowOf = (keyId: string) => this.#keys.get(keyId)?.accepted;
 
   *#totalsOf({ keyId }: HoldRecord, policy: KeyPolicy | undefined): Generator<KeyTotals> {
     const own = policy === undefined && keyId !== null ? this.#keys.get(keyId) : undefined;
@@ -297,7 +266,7 @@ export class Budgets {
     }
     totals.loading = ledger.keyFacts(keyId, { at, since: at - rateWindowMs, except }).then(
       (facts) => {
-        totals.add(facts, at);
+        totals.add(facts.spend, at);
         totals.accepted.addEarlier(facts.recent.map((time) => elapsed - Math.max(0, at - time)));
         totals.loading = undefined;
       },

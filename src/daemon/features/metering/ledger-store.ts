@@ -1,12 +1,7 @@
 import type { NanoUsd } from '../../../shared/money.ts';
 import type { PeriodSpend } from '../../../shared/spend-periods.ts';
-import type { BudgetScope } from './budget-rules.ts';
+import type { SpendSubject } from './rules/budget-rule.ts';
 import type { Spend } from './store.ts';
-
-/** The calls of which a budget counts the charges. */
-export interface SpendSubject extends BudgetScope {
-  workspaceId: string;
-}
 
 /** The charges of a key and its descendants, and the times of their recent calls. */
 export interface KeyFacts {
@@ -63,8 +58,13 @@ export interface LedgerStore {
     subject: SpendSubject,
     options: { at: number; except: readonly string[] },
   ): Promise<PeriodSpend>;
-  /** The same of many, in their order; the calls of the admission do not wait for it. */
-  subjectSpends(subjects: readonly SpendSubject[], at: number): Promise<PeriodSpend[]>;
+  /** The same of many, with what their running calls hold, in their order; the calls of the admission do not wait for it. */
+  subjectUses(
+    subjects: readonly SpendSubject[],
+    at: number,
+  ): Promise<{ spend: PeriodSpend; held: NanoUsd }[]>;
+  /** The charges of a key and its descendants, and how many calls they started since a time. */
+  keyUse(keyId: string, options: { at: number; since: number }): Promise<{ spend: Spend; requests: number }>;
   /** A workspace's grants minus its charges. */
   balance(workspaceId: string, options: { except: readonly string[] }): Promise<NanoUsd>;
   /**

@@ -3,7 +3,8 @@ import { formatUsd, type NanoUsd } from '../../../shared/money.ts';
 import { endOfPeriod } from '../../../shared/spend-periods.ts';
 import { endOfDay, isoTime } from '../../../shared/time.ts';
 import type { KeyLimits, KeyPolicy } from '../../handler.ts';
-import type { BudgetRule, BudgetScope } from './budget-rules.ts';
+import type { BudgetRule, BudgetScope } from './rules/budget-rule.ts';
+import type { LimitedKey, Shortage } from './rules/limit-rules.ts';
 
 const periods = { day: ' per day', month: ' per month', total: '' } as const;
 
@@ -25,7 +26,7 @@ interface CapState {
 }
 
 /** The call could exceed the spending cap of its key or autopilot. */
-export function capReached(cap: SpendCap, { policy, spent, held, now }: CapState): ApiError {
+function capReached(cap: SpendCap, { policy, spent, held, now }: CapState): ApiError {
   const holds = held > 0 ? ` and ${reserved(held)}` : '';
   const { subject, param } = capNames(policy);
   return new ApiError('limit_reached', {
@@ -43,7 +44,7 @@ function scopeText({ kind, value }: BudgetScope): string {
 }
 
 /** The call could exceed a hard budget. */
-export function budgetReached(
+function budgetReached(
   rule: BudgetRule,
   { spent, held, now }: { spent: NanoUsd; held: NanoUsd; now: number },
 ): ApiError {
@@ -104,7 +105,7 @@ export class PaymentDue extends ApiError {
 }
 
 /** The call could cost more than the workspace's prepaid balance. */
-export function balanceTooLow(
+function balanceTooLow(
   { balance, held }: { balance: NanoUsd; held: NanoUsd },
   affordable: NanoUsd,
 ): PaymentDue {
@@ -115,6 +116,36 @@ export function balanceTooLow(
     message: `The balance of $${formatUsd(balance)}${holds} does not cover the cost of this call.`,
     extra: { balance_usd: formatUsd(balance) },
   });
+}
+
+interface LimitedCall {
+  policy: LimitedKey | undefined;
+  budgets: readonly { rules: readonly BudgetRule[] }[];
+  now: number;
+}
+
+/** The error for a call that a limit leaves too little, and the budget that does, with what is spent of it. */
+export function limitError(
+  shortage: Shortage | undefined,
+  { policy, budgets, now }: LimitedCall,
+): { error: ApiError; rule?: BudgetRule; spent: NanoUsd } {
+  if (shortage?.kind === 'balance') {
+    return { error: balanceTooLow(shortage, shortage.byOthers), spent: 0 };
+  }
+  if (shortage?.kind === 'cap') {
+    for (let key = policy; key; key = key.parent) {
+      const cap = key.limits?.spendCap;
+      if (!cap || key.keyId !== shortage.keyId) continue;
+      return { error: capReached(cap, { policy: key, ...shortage, now }), spent: shortage.spent };
+    }
+  }
+  if (shortage?.kind === 'budget') {
+    for (const { rules } of budgets) {
+      const rule = rules.find(({ id }) => id === shortage.id);
+      if (rule) return { error: budgetReached(rule, { ...shortage, now }), rule, spent: shortage.spent };
+    }
+  }
+  throw new TypeError('no limit applies to this call');
 }
 
 function reserved(held: NanoUsd): string {

@@ -26,6 +26,8 @@ export interface HoldRecord {
   labels: CallLabels;
   /** Whether the workspace is prepaid: the hold is then written only if its credit covers it. */
   isPrepaid?: true;
+  /** What an agent's free call reserves of the free tier; it holds nothing else. */
+  free?: NanoUsd;
 }
 
 /** The stages of a call, in milliseconds since it arrived, and its planned routes. */
@@ -110,6 +112,8 @@ export interface Settlement {
   answer?: SlotAnswer;
   /** As in the hold. */
   isPrepaid?: true;
+  /** The hold, if it was written: what it releases. Without it, what members share is read again. */
+  held?: Pick<HoldRecord, 'amount' | 'free'>;
 }
 
 /** A hold that outlived its process, with its last stored progress. */

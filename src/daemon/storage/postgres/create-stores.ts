@@ -26,7 +26,7 @@ export function createStores(
   const idempotency = idempotencyStore(context);
   const { append } = eventsStore(context, settledEvent);
   const { recordRejection } = tracesStore(context);
-  const { hold, progress, settle, served, summarize, series, latency } = metering;
+  const { hold, admit, progress, settle, settleWatched, served, summarize, series, latency } = metering;
   const { claim, finish, release } = idempotency;
 
   const events = remote.store('events');
@@ -52,8 +52,10 @@ export function createStores(
     decisions: remote.store('decisions'),
     metering: joined(remote.store('metering'), {
       hold,
+      admit,
       progress,
       settle,
+      settleWatched,
       served,
       summarize,
       series,

@@ -112,6 +112,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
     ...createStores(remote, services, settledEvent),
     server: facts,
     members,
+    isShared: true,
     changes,
     backups: {
       make: async () => {

@@ -117,6 +117,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<SqliteS
       ...stores(context, settledEvent),
       server: undefined,
       members: onlyMember,
+      isShared: false,
       changes,
       connect: () => writer.connect(),
       backups: backupStore(folder, () => readerOf(file)),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RateWindow, rateWindowMs } from '../../../../src/daemon/features/metering/rate-window.ts';
+import { RateWindow, rateWindowMs } from '../../../../src/daemon/features/metering/rules/rate-window.ts';
 import { heapBytes } from '../../../support/collect-garbage.ts';
 
 test('counts the times of the last minute, and returns when the next one fits', () => {
@@ -18,6 +18,16 @@ test('counts earlier times that are added later', () => {
   window.addEarlier([40, -rateWindowMs, 60]);
   expect(window.count(100)).toBe(3);
   expect(window.count(rateWindowMs + 40)).toBe(2);
+});
+
+test('counts calls that are late, and by clocks that differ, where they are expected', () => {
+  const window = new RateWindow(10_000);
+  for (const at of [0, 5_000, rateWindowMs + 4_000]) window.add(at);
+  // The call at 0 is out of the window of the latest one, and not of this one.
+  expect(window.waitMs(4, rateWindowMs - 1)).toBe(0);
+  expect(window.waitMs(3, rateWindowMs - 1)).toBe(1);
+  window.add(rateWindowMs + 3_000);
+  expect(window.count(rateWindowMs + 4_000)).toBe(3);
 });
 
 test('keeps no more than a minute, even without counting', () => {

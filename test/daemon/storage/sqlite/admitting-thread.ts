@@ -1,12 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import {
   BudgetRules,
-  createAdmission,
+  createSharedAdmission,
   settledEvent,
 } from '../../../../src/daemon/features/metering/index.ts';
-import { LeasedLimits } from '../../../../src/daemon/features/metering/leased-limits.ts';
-import type { ToMember } from '../../../../src/daemon/features/metering/leases/messages.ts';
-import { LeaseOutbox } from '../../../../src/daemon/features/metering/leases/outbox.ts';
 import type { KeyPolicy } from '../../../../src/daemon/handler.ts';
 import { MemberChanges } from '../../../../src/daemon/storage/shared-changes.ts';
 import { openSqliteMember } from '../../../../src/daemon/storage/sqlite/open-member.ts';
@@ -20,16 +17,15 @@ export interface Order {
   charged: number | undefined;
 }
 
-const { file, port, leases, name, now } = workerData;
+const { file, port, name, now } = workerData;
 const storage = openSqliteMember({ file, port, changes: new MemberChanges(() => {}), settledEvent });
-const outbox = new LeaseOutbox((messages) => leases.postMessage(messages), setImmediate);
-const limits = new LeasedLimits({
-  send: outbox.send,
-  clock: { now: () => now, elapsed: () => performance.now() },
+const admission = createSharedAdmission({
+  store: storage.metering,
+  ledger: storage.ledger,
+  state: storage.state,
+  clock: { now: () => now },
   rules: new BudgetRules(),
 });
-leases.on('message', (message: ToMember) => limits.receive(message));
-const admission = createAdmission({ store: storage.metering, state: storage.state, leases: limits });
 let count = 0;
 
 async function call({ policy, amount, charged }: Order): Promise<string> {
@@ -52,7 +48,6 @@ async function call({ policy, amount, charged }: Order): Promise<string> {
 parentPort?.on('message', async (order: Order | 'end') => {
   if (order === 'end') {
     await storage.close();
-    leases.close();
     parentPort?.close();
   } else {
     parentPort?.postMessage(await Promise.all(Array.from({ length: order.calls }, () => call(order))));

@@ -44,6 +44,11 @@ export class NameNumbers {
     return this.#known.get(text) ?? this.#find(text);
   }
 
+  /** The names that the running batch adds. */
+  get added(): readonly (readonly [number: number, text: string])[] {
+    return this.#added;
+  }
+
   begin(): void {
     this.#added = [];
     if (this.#known.size > cachedMax) this.#known.clear();

@@ -6,6 +6,7 @@ import type { KeptTotals } from '../engine/write-batch.ts';
 import { CheckpointWriter } from './checkpoint.ts';
 import { ClientNumbers } from './client-numbers.ts';
 import { type EntryRow, entryFormat, LedgerChain } from './ledger-chain.ts';
+import { StoredLimits } from './stored-limits.ts';
 import { type StoredState, storedStateReader } from './stored-state.ts';
 import { UsageTotals } from './usage-totals.ts';
 
@@ -33,6 +34,7 @@ type ServedTotals = Omit<CallTotals, 'keyId' | 'budget' | 'charged'> & { request
 export class BatchTotals implements KeptTotals {
   readonly names: NameNumbers;
   readonly clients: ClientNumbers;
+  readonly limits: StoredLimits;
   readonly #accounts = new Map<string, number>();
   readonly #spend = new Map<string, { keyId: string; day: string; amount: number }>();
   readonly #served = new Map<string, ServedTotals>();
@@ -47,6 +49,7 @@ export class BatchTotals implements KeptTotals {
   constructor(database: Connection) {
     this.names = new NameNumbers(database);
     this.clients = new ClientNumbers(database, this.names);
+    this.limits = new StoredLimits(database, this);
     this.#folder = new UsageTotals(database);
     this.#chain = new LedgerChain(database);
     this.#checkpoint = new CheckpointWriter(database, this.#chain.tip);
@@ -104,6 +107,16 @@ export class BatchTotals implements KeptTotals {
     return this.#accounts.get(account) ?? 0;
   }
 
+  /** The running batch's charges by key and UTC day. */
+  pendingSpend(): Iterable<{ keyId: string; day: string; amount: number }> {
+    return this.#spend.values();
+  }
+
+  /** The names that the running batch adds. */
+  pendingNames(): Iterable<readonly [number: number, text: string]> {
+    return this.names.added;
+  }
+
   begin(): void {
     this.names.begin();
     this.clients.begin();
@@ -119,6 +132,7 @@ export class BatchTotals implements KeptTotals {
     this.#folder.reload(foldedTo);
     this.#chain.reload(tip);
     this.#checkpoint.reload(checkpointTotal ?? 0);
+    this.limits.reset();
     this.#sequence = sequence;
     this.begin();
   }
@@ -151,6 +165,7 @@ export class BatchTotals implements KeptTotals {
     this.#folder.revert();
     this.#chain.revert();
     this.#checkpoint.revert();
+    this.limits.revert();
     this.#clear();
     this.#sequence = this.#sequenceAtStart;
   }
@@ -164,6 +179,7 @@ export class BatchTotals implements KeptTotals {
 
   #addToAccount(account: string, amount: number): void {
     this.#accounts.set(account, this.pendingChange(account) + amount);
+    this.limits.moved(account, amount);
   }
 
   #clear(): void {

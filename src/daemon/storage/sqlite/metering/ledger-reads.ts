@@ -1,13 +1,20 @@
-import type { SpendSubject } from '../../../features/metering/ledger-store.ts';
+import type { SpendSubject } from '../../../features/metering/rules/budget-rule.ts';
 import type { Connection } from '../engine/connection.ts';
+import { holdReads } from './hold-reads.ts';
 import { subjectSpending } from './subject-spending.ts';
 import { verifyLedger } from './verify-ledger.ts';
 
 export function ledgerReads(database: Connection) {
   const subjectSpend = subjectSpending(database);
+  const holds = holdReads(database);
+  const use = (at: number) =>
+    database.transaction((subject: SpendSubject) => ({
+      spend: subjectSpend(subject, { at, except: [] }),
+      held: holds.ofSubject(subject),
+    }));
   return {
-    subjectSpends: ({ subjects, at }: { subjects: readonly SpendSubject[]; at: number }) =>
-      subjects.map((subject) => subjectSpend(subject, { at, except: [] })),
+    subjectUses: ({ subjects, at }: { subjects: readonly SpendSubject[]; at: number }) =>
+      subjects.map(use(at)),
     /** Other reads run between its steps. */
     verify: (_: undefined, __: undefined, onStep: () => void) => verifyLedger(database, onStep),
   };

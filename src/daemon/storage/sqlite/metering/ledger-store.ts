@@ -3,6 +3,7 @@ import type { AccountRecord, LedgerStore } from '../../../features/metering/ledg
 import type { Connection } from '../engine/connection.ts';
 import type { StoreContext } from '../engine/store-context.ts';
 import { workspaceAccount } from './accounts.ts';
+import { holdReads } from './hold-reads.ts';
 import type { LedgerReads } from './ledger-reads.ts';
 import type { LedgerWrites } from './ledger-writes.ts';
 import { spendingReads } from './spending.ts';
@@ -10,12 +11,18 @@ import { subjectSpending } from './subject-spending.ts';
 
 export function ledgerStore({
   database,
+  daemon,
   writer,
   reader,
   checker,
 }: StoreContext<LedgerWrites, LedgerReads>): LedgerStore {
-  const { keyFacts } = spendingReads(database);
-  const subjectSpend = subjectSpending(database);
+  const { keyFacts, spendOfKey, startsOfKey } = spendingReads(database);
+  const holds = holdReads(database);
+  const subjectSpend = database.transaction(subjectSpending(database));
+  const keyUse = database.transaction((keyId: string, { at, since }: { at: number; since: number }) => ({
+    spend: spendOfKey(keyId, at),
+    requests: startsOfKey(keyId, since).length + holds.startsOfKey(keyId, since).length,
+  }));
   const read = creditReads(database);
   const readBalance = database.transaction((workspaceId: string, except: readonly string[]) => {
     const balance = read.balance.get(workspaceAccount(workspaceId)) ?? 0;
@@ -26,7 +33,8 @@ export function ledgerStore({
   return {
     keyFacts: async (keyId, options) => keyFacts(keyId, options),
     subjectSpend: async (subject, options) => subjectSpend(subject, options),
-    subjectSpends: (subjects, at) => reader.run('subjectSpends', { subjects, at }),
+    subjectUses: (subjects, at) => reader.run('subjectUses', { subjects, at }),
+    keyUse: async (keyId, options) => keyUse(keyId, options),
     balance: async (workspaceId, { except }) => readBalance(workspaceId, except),
     async grant(grant) {
       const granted = await writer.write('ledger.grant', grant);
@@ -42,7 +50,7 @@ export function ledgerStore({
     },
     accounts: async (workspaceId) => read.accounts.all({ workspaceId: workspaceId ?? null }),
     verify: () => checker.run('verify'),
-    stillHeld: async (requestIds) => read.held.all({ ids: JSON.stringify(requestIds) }),
+    stillHeld: async (requestIds) => read.held.all({ ids: JSON.stringify(requestIds), own: daemon }),
   };
 }
 
@@ -66,8 +74,9 @@ function creditReads(database: Connection) {
        FROM workspaces WHERE id = @workspaceId OR @workspaceId IS NULL ORDER BY created_at, id`,
     ),
     held: database
-      .prepare<[{ ids: string }], string>(
-        'SELECT request_id FROM holds WHERE request_id IN (SELECT value FROM json_each(@ids))',
+      .prepare<[{ ids: string; own: number }], string>(
+        `SELECT request_id FROM holds WHERE request_id IN (SELECT value FROM json_each(@ids))
+           AND daemon NOT IN (SELECT number FROM daemons WHERE number <> @own AND successor IS NULL)`,
       )
       .pluck(),
   };

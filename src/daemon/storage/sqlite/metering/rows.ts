@@ -1,4 +1,6 @@
 import type { SlotAnswer } from '../../../features/idempotency/store.ts';
+import type { WatchedTotal } from '../../../features/metering/admission-store.ts';
+import type { AdmitRequest } from '../../../features/metering/rules/admit-request.ts';
 import type { HoldRecord, MeteringStore, Settlement, UsageRecord } from '../../../features/metering/store.ts';
 import { rowFormat } from '../engine/row-format.ts';
 import { type CallDetails, callDetails } from './call-details.ts';
@@ -27,6 +29,7 @@ export const holdFormat = rowFormat<typeof holds, HoldRecord>()({
   createdAt: (hold) => hold.createdAt,
   budget: (hold) => hold.budget ?? null,
   labels: (hold) => labelsText(hold.labels),
+  free: (hold) => hold.free ?? null,
 });
 export type HoldRow = RowOf<typeof holdFormat>;
 
@@ -89,7 +92,14 @@ export type SettlementRow = readonly [
   entries: readonly EntryRow[],
   caller: Settlement['caller'],
   tier: Settlement['tier'],
+  /** Undefined if it is not known. */
+  held: Settlement['held'],
 ];
+
+/** A call that asks for its hold. */
+export interface AdmitData extends AdmitRequest {
+  row: HoldRow;
+}
 
 /** A settlement, and the answer that is stored for its Idempotency-Key. */
 export interface SettlementWithAnswer {
@@ -98,7 +108,17 @@ export interface SettlementWithAnswer {
   answer: SlotAnswer;
 }
 
-export function settlementRow({ usage: call, entries, caller, tier }: Settlement): SettlementRow {
+/** A settlement, and the totals to return with it. */
+export interface WatchedSettlement {
+  settlement: SettlementRow | SettlementWithAnswer;
+  /** How it is settled without an answer. */
+  settle: SettlementWithAnswer['settle'];
+  watched: readonly WatchedTotal[];
+  /** Milliseconds since 1970. */
+  at: number;
+}
+
+export function settlementRow({ usage: call, entries, caller, tier, held }: Settlement): SettlementRow {
   const { requestId, completedAt: createdAt } = call;
   return [
     callFormat.row(call),
@@ -106,5 +126,6 @@ export function settlementRow({ usage: call, entries, caller, tier }: Settlement
     entries.map((entry) => entryFormat.row({ ...entry, requestId, createdAt })),
     caller,
     tier,
+    held,
   ];
 }

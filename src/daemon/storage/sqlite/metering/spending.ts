@@ -57,6 +57,9 @@ export function spendingReads(database: Connection) {
   return {
     spendOfKey: (keyId: string, at: number): Spend => spend.get(periodOf(keyId, at)) ?? none,
 
+    /** When the finished calls of a key and its descendants started, ascending, for those that did since a time. */
+    startsOfKey: (keyId: string, since: number): number[] => recent.all({ keyId, since, except: '[]' }),
+
     /** One snapshot of the spending and the recent calls, without the calls in `except`. */
     keyFacts: database.transaction(
       (keyId: string, { at, since, except }: Parameters<LedgerStore['keyFacts']>[1]): KeyFacts => {

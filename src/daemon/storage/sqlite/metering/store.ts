@@ -1,5 +1,6 @@
 import { noLabels } from '../../../../shared/call-labels.ts';
 import type { SlotAnswer } from '../../../features/idempotency/store.ts';
+import type { AdmissionStore } from '../../../features/metering/admission-store.ts';
 import type { CallStatus, LeftHold, MeteringStore, UsageRecord } from '../../../features/metering/store.ts';
 import type { NameTexts } from '../engine/names.ts';
 import { eq } from '../engine/orm.ts';
@@ -9,7 +10,13 @@ import { mapNames, readDetails } from './call-details.ts';
 import { readLabelsText, tagsOf } from './call-labels.ts';
 import { readPrices } from './call-prices.ts';
 import type { MeteringReads } from './reads.ts';
-import { holdFormat, progressFormat, type SettlementWithAnswer, settlementRow } from './rows.ts';
+import {
+  holdFormat,
+  progressFormat,
+  type SettlementWithAnswer,
+  settlementRow,
+  type WatchedSettlement,
+} from './rows.ts';
 import { spendingReads } from './spending.ts';
 import { calls, holds } from './tables.ts';
 import type { MeteringWrites } from './writes.ts';
@@ -24,7 +31,7 @@ export function meteringStore({
   writer,
   reader,
   names,
-}: StoreContext<MeteringWrites, MeteringReads>): MeteringStore {
+}: StoreContext<MeteringWrites, MeteringReads>): MeteringStore & AdmissionStore {
   const { spendOfKey } = spendingReads(database);
 
   return {
@@ -34,11 +41,12 @@ export function meteringStore({
         replaceableAs: record.requestId,
         canLinger: !record.streamed,
       }),
+    admit: (record, request) => writer.write('metering.admit', { ...request, row: holdFormat.row(record) }),
     progress: (progress) => writer.write('metering.progress', progressFormat.row(progress)),
     settle: (settlement) => {
       const { answer, isPrepaid, usage: call } = settlement;
       const row = settlementRow(settlement);
-      const withoutHold = isPrepaid ? 'metering.settlePrepaidWithoutHold' : 'metering.settleWithoutHold';
+      const withoutHold = withoutHoldOf(isPrepaid);
       if (!answer) {
         return writer.replace(call.requestId, withoutHold, row) ?? writer.write('metering.settle', row);
       }
@@ -46,6 +54,20 @@ export function meteringStore({
       return (
         writer.replace(call.requestId, 'metering.settleWithAnswer', withAnswer(withoutHold)) ??
         writer.write('metering.settleWithAnswer', withAnswer('metering.settle'), laneFor(answer))
+      );
+    },
+    settleWatched: (settlement, watched) => {
+      const { answer, isPrepaid, usage: call } = settlement;
+      const row = settlementRow(settlement);
+      const data = (settle: SettlementWithAnswer['settle']): WatchedSettlement => ({
+        settlement: answer ? { settle, row, answer } : row,
+        settle,
+        watched,
+        at: call.completedAt,
+      });
+      return (
+        writer.replace(call.requestId, 'metering.settleWatched', data(withoutHoldOf(isPrepaid))) ??
+        writer.write('metering.settleWatched', data('metering.settle'), answer && laneFor(answer))
       );
     },
     usage: async (requestId) => {
@@ -60,6 +82,10 @@ export function meteringStore({
     leftHolds: async (daemon) =>
       orm.select().from(holds).where(eq(holds.daemon, daemon)).orderBy(holds.createdAt).all().map(leftHold),
   };
+}
+
+function withoutHoldOf(isPrepaid: true | undefined) {
+  return isPrepaid ? 'metering.settlePrepaidWithoutHold' : 'metering.settleWithoutHold';
 }
 
 /** A large answer must not delay the money of other calls. */
@@ -111,10 +137,11 @@ function leftHold(row: typeof holds.$inferSelect): LeftHold {
     ...rest
   } = row;
   const { promptInput, promptCachedInput, promptCacheWrite, promptOutput, promptReasoning, ...others } = rest;
-  const { budget, daemon: _daemon, ...columns } = others;
+  const { budget, daemon: _daemon, free, ...columns } = others;
   return {
     ...columns,
     ...(budget !== null && { budget }),
+    ...(free !== null && { free }),
     labels: readLabelsText(labels),
     promptEstimate: {
       input: promptInput,

@@ -1,5 +1,6 @@
 import { type PeriodSpend, startOfPeriod } from '../../../../shared/spend-periods.ts';
-import type { LedgerStore, SpendSubject } from '../../../features/metering/ledger-store.ts';
+import type { LedgerStore } from '../../../features/metering/ledger-store.ts';
+import type { SpendSubject } from '../../../features/metering/rules/budget-rule.ts';
 import type { Connection } from '../engine/connection.ts';
 import { indexKinds } from './index-kinds.ts';
 import { totalsFrom } from './slot-totals.ts';
@@ -28,12 +29,15 @@ const dayOf = `calls.completed_at / ${dayMs}`;
 const unfolded = `SELECT ${dayOf} AS day, charged AS amount FROM calls WHERE number > @foldedTo`;
 
 /**
- * Reads what the calls of a subject were charged, from totals by day and the calls that are not folded yet. Labels of a day
- * on which there were too many are read call by call, and so are days that began before the totals of labels.
+ * Reads what the calls of a subject were charged, without those in `except`; to be called in a transaction. It adds up totals by day and the calls that are not folded yet. Labels of a day
+ * on which there were too many are read call by call, and so are days that began before the totals of labels. `numberOf` finds
+ * the number of a name, in place of the table of names.
  */
-export function subjectSpending(database: Connection) {
+export function subjectSpending(
+  database: Connection,
+  numberOf: (name: string) => number | undefined = nameNumbers(database),
+) {
   type Bound = Days & { foldedTo: number };
-  const nameNumber = database.prepare<[string], number>('SELECT number FROM names WHERE text = ?').pluck();
   const ofKey = database.prepare<[Days & { keyId: string }], PeriodSpend>(
     `${keyTree}
      SELECT ${byPeriod} FROM (SELECT unixepoch(day) / 86400 AS day, amount FROM key_spend
@@ -93,11 +97,11 @@ export function subjectSpending(database: Connection) {
 
   const all = ({ workspaceId, kind, value }: SpendSubject, days: Days): PeriodSpend | undefined => {
     if (kind === 'key') return ofKey.get({ ...days, keyId: value });
-    const workspace = nameNumber.get(workspaceId);
+    const workspace = numberOf(workspaceId);
     if (workspace === undefined) return undefined;
     const bound = { ...days, workspace, foldedTo: foldedTo(database) };
     if (kind === 'workspace') return ofWorkspace.get(bound);
-    const number = nameNumber.get(value);
+    const number = numberOf(value);
     if (number === undefined) return undefined;
     const label = labels[kind];
     const completeFrom = Math.ceil(totalsFrom(database) / dayMs);
@@ -109,22 +113,24 @@ export function subjectSpending(database: Connection) {
     return ofCalls[kind].get({
       ...days,
       requestIds: JSON.stringify(except),
-      workspace: nameNumber.get(workspaceId) ?? unused,
+      workspace: numberOf(workspaceId) ?? unused,
       keyId: value,
-      value: nameNumber.get(value) ?? unused,
+      value: numberOf(value) ?? unused,
     });
   };
 
-  /** One snapshot of the spending, without the calls in `except`. */
-  return database.transaction(
-    (subject: SpendSubject, { at, except }: Parameters<LedgerStore['subjectSpend']>[1]): PeriodSpend => {
-      const days = daysOf(at);
-      const spent = all(subject, days);
-      const left = among(subject, days, except);
-      const rest = (period: keyof PeriodSpend) => (spent?.[period] ?? 0) - (left?.[period] ?? 0);
-      return { day: rest('day'), week: rest('week'), month: rest('month'), none: rest('none') };
-    },
-  );
+  return (subject: SpendSubject, { at, except }: Parameters<LedgerStore['subjectSpend']>[1]): PeriodSpend => {
+    const days = daysOf(at);
+    const spent = all(subject, days);
+    const left = among(subject, days, except);
+    const rest = (period: keyof PeriodSpend) => (spent?.[period] ?? 0) - (left?.[period] ?? 0);
+    return { day: rest('day'), week: rest('week'), month: rest('month'), none: rest('none') };
+  };
+}
+
+function nameNumbers(database: Connection) {
+  const find = database.prepare<[string], number>('SELECT number FROM names WHERE text = ?').pluck();
+  return (name: string) => find.get(name);
 }
 
 function daysOf(at: number): Days {

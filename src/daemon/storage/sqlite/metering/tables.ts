@@ -33,6 +33,8 @@ export const holds = sqliteTable('holds', {
   /** See `labelsText`. */
   labels: text(),
   daemon: integer().notNull(),
+  /** What an agent's free call reserves of the free tier; null for other calls. */
+  free: integer(),
 });
 
 /** Texts that many rows repeat. */

@@ -5,6 +5,7 @@ import type { Connection } from '../engine/connection.ts';
 import { writeMeta } from '../engine/meta.ts';
 import { adding, insertSql } from '../engine/row-format.ts';
 import { workspaceAccount } from './accounts.ts';
+import { admissionWrites } from './admission-writes.ts';
 import type { BatchTotals } from './batch-totals.ts';
 import { mapNames } from './call-details.ts';
 import { entryInsert } from './ledger-chain.ts';
@@ -31,13 +32,9 @@ export function meteringWrites(database: Connection, totals: BatchTotals, daemon
     call: database.prepare(insertSql('calls', { names: [...callFormat.names, 'number', 'details'] })),
     entry: entryInsert(database),
   };
-  const agentDay = database.prepare(
-    `INSERT INTO agent_days (day, agent_id, free_requests, free_cost, decisions, others) VALUES (?, ?, ?, ?, ?, ?)
-     ON CONFLICT (day, agent_id) DO UPDATE SET
-       ${adding('agent_days', ['free_requests', 'free_cost', 'decisions', 'others'])}`,
-  );
+  const agentDay = database.prepare(agentDaySql);
   const dayOf = cachedDay();
-  const { names, clients } = totals;
+  const { names, clients, limits } = totals;
   const nameNumber = (name: string) => names.of(name);
 
   /** The allowances of the day on which the call started. */
@@ -55,7 +52,11 @@ export function meteringWrites(database: Connection, totals: BatchTotals, daemon
     );
   };
 
-  const settle = ([call, details, entries, caller, tier]: SettlementRow): number => {
+  /** `held`: what the hold was that this replaces; `none` if it was not written. */
+  const settle = (
+    [call, details, entries, caller, tier]: SettlementRow,
+    held: SettlementRow[5] | 'none',
+  ): number => {
     const number = totals.sequence + 1;
     const workspace = names.of(callFormat.get(call, 'workspace'));
     const client = callFormat.get(call, 'client');
@@ -94,35 +95,47 @@ export function meteringWrites(database: Connection, totals: BatchTotals, daemon
       inputTokens: callFormat.get(call, 'input'),
       outputTokens: callFormat.get(call, 'output'),
     });
+    limits.settled(call, { held, tier });
     return number;
+  };
+  const hold = (row: HoldRow): void => {
+    statements.hold.run(row);
+    limits.held(row);
   };
 
   const requireCredit = creditCheck(database, totals);
 
   const commands = {
+    ...engineWrites(database),
     /** Admission decides in memory; this prevents that a wrong decision is written. */
     'metering.holdPrepaid': (row: HoldRow): void => {
       requireCredit(holdFormat.get(row, 'workspaceId'), holdFormat.get(row, 'amount'));
-      statements.hold.run(row);
+      hold(row);
     },
-    'metering.hold': (row: HoldRow): void => {
-      statements.hold.run(row);
-    },
+    'metering.hold': hold,
     'metering.progress': (row: ProgressRow): void => {
       statements.progress.run(row);
     },
     'metering.settle': (row: SettlementRow): number => {
-      const [call] = row;
+      const [call, , , , , held] = row;
       statements.release.run(callFormat.get(call, 'requestId'));
-      return settle(row);
+      return settle(row, held);
     },
     /** Settles a call whose hold was never written, because the settlement replaced it in the queue. */
-    'metering.settleWithoutHold': settle,
+    'metering.settleWithoutHold': (row: SettlementRow): number => settle(row, 'none'),
     'metering.settlePrepaidWithoutHold': (row: SettlementRow): number => {
       const [call] = row;
       requireCredit(callFormat.get(call, 'workspace'), callFormat.get(call, 'charged'));
-      return settle(row);
+      return settle(row, 'none');
     },
+  };
+
+  const settlements = { ...commands, 'metering.settleWithAnswer': settleWithAnswer(database, commands) };
+  return { ...settlements, ...admissionWrites(limits, { hold, settlements }) };
+}
+
+function engineWrites(database: Connection) {
+  return {
     /** Finds out whether writing works again after the disk was full. */
     'engine.touch': (lastSeen: number): void => writeMeta(database, 'last_seen', lastSeen),
     /** The whole database was checked, and the ledger chain up to a link. */
@@ -132,9 +145,11 @@ export function meteringWrites(database: Connection, totals: BatchTotals, daemon
       writeMeta(database, 'needs_check', 0);
     },
   };
-
-  return { ...commands, 'metering.settleWithAnswer': settleWithAnswer(database, commands) };
 }
+
+const agentDaySql = `INSERT INTO agent_days (day, agent_id, free_requests, free_cost, decisions, others)
+  VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (day, agent_id) DO UPDATE SET
+  ${adding('agent_days', ['free_requests', 'free_cost', 'decisions', 'others'])}`;
 
 type Settlements = Record<SettlementWithAnswer['settle'], (row: SettlementRow) => number>;
 

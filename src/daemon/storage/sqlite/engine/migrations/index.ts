@@ -18,6 +18,7 @@ import { labelSlots } from './0054-label-slots.ts';
 import { alerts } from './0055-alerts.ts';
 import { daemonTerms } from './0056-daemon-terms.ts';
 import { severalDaemons } from './0057-several-daemons.ts';
+import { freeHolds } from './0058-free-holds.ts';
 import { changes } from './0059-changes.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
@@ -41,5 +42,6 @@ export const migrations: readonly Migration[] = [
   alerts,
   daemonTerms,
   severalDaemons,
+  freeHolds,
   changes,
 ];

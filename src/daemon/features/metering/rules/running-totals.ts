@@ -1,9 +1,8 @@
-import type { NanoUsd } from '../../../shared/money.ts';
-import { utcDay } from '../../../shared/time.ts';
-import type { KeyLimits } from '../../handler.ts';
-import type { KeyFacts } from './ledger-store.ts';
+import type { NanoUsd } from '../../../../shared/money.ts';
+import { utcDay } from '../../../../shared/time.ts';
+import type { KeyLimits } from '../../../handler.ts';
+import type { Spend } from '../store.ts';
 import { RateWindow } from './rate-window.ts';
-import type { Spend } from './store.ts';
 
 type Period = NonNullable<KeyLimits['spendCap']>['period'];
 
@@ -34,8 +33,8 @@ export class KeyTotals {
     this.#spend.day += amount;
   }
 
-  /** Adds the stored facts of that time. */
-  add({ spend }: KeyFacts, at: number): void {
+  /** Adds what was stored as spent at that time. */
+  add(spend: Spend, at: number): void {
     const day = utcDay(at);
     this.#advance(day);
     this.#spend.total += spend.total;
