@@ -1,0 +1,275 @@
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { answers, drips, stallsAfter, words } from '../support/chaos-behaviours.ts';
+import { chaosConfig } from '../support/chaos-daemon.ts';
+import { type ChaosUpstream, startChaosUpstream } from '../support/chaos-upstream.ts';
+import { eventually } from '../support/eventually.ts';
+import { callModel, completeCall } from '../support/model-client.ts';
+import { missingPostgres, newPostgresDatabase, sharedPostgres } from '../support/postgres.ts';
+import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+
+const missing = missingPostgres();
+
+/** How long another daemon may still accept what was revoked, in milliseconds. */
+const revokedWithinMs = 1000;
+
+let chaos: ChaosUpstream;
+let one: RunningDaemon;
+let other: RunningDaemon;
+let url: string;
+
+interface Answered<T> {
+  status: number;
+  body: T;
+}
+
+/** A request with the login of the owner. */
+async function ask<T = Record<string, unknown>>(
+  daemon: RunningDaemon,
+  path: string,
+  { json, method, headers }: { json?: unknown; method?: string; headers?: Record<string, string> } = {},
+): Promise<Answered<T>> {
+  const answer = await fetch(daemon.url + path, {
+    method: method ?? (json === undefined ? 'GET' : 'POST'),
+    ...(json !== undefined && { body: JSON.stringify(json) }),
+    headers: {
+      authorization: `Bearer ${daemon.login}`,
+      ...(json !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+  });
+  const text = await answer.text();
+  return { status: answer.status, body: (text === '' ? {} : JSON.parse(text)) as T };
+}
+
+async function issueKey(name: string): Promise<{ id: string; secret: string }> {
+  const scopes = ['responses', 'models:read', 'usage:read', 'traces:read', 'threads'];
+  const { body } = await ask<{ key: { id: string }; secret: string }>(one, '/v1/workspaces/me/keys', {
+    json: { name, scopes },
+  });
+  return { id: body.key.id, secret: body.secret };
+}
+
+const callWith = (daemon: RunningDaemon, key: string) =>
+  completeCall({ url: daemon.url, key }, { wire: 'chat', model: 'chat/any', stream: false });
+
+/** Calls until a call is refused; `lastAcceptedMs` is how long after the start the last accepted one was sent. */
+async function untilRefused(daemon: RunningDaemon, key: string) {
+  const startedAt = performance.now();
+  let lastAcceptedMs = 0;
+  const answer = await eventually('a call is refused', async () => {
+    const sentMs = performance.now() - startedAt;
+    const called = await callWith(daemon, key);
+    if (called.status === 200) lastAcceptedMs = sentMs;
+    return called.status !== 200 && called;
+  });
+  return { answer, lastAcceptedMs };
+}
+
+interface Followed {
+  text: string;
+  ended: Promise<void>;
+  leave(): void;
+}
+
+/** Reads a stream until it ends or is left. */
+async function follow(daemon: RunningDaemon, path: string): Promise<Followed> {
+  const abort = new AbortController();
+  const answer = await fetch(daemon.url + path, {
+    headers: { authorization: `Bearer ${daemon.login}` },
+    signal: abort.signal,
+  });
+  expect(answer.status).toBe(200);
+  const read = async () => {
+    const decoder = new TextDecoder();
+    for await (const bytes of answer.body ?? []) followed.text += decoder.decode(bytes, { stream: true });
+  };
+  const followed: Followed = { text: '', ended: Promise.resolve(), leave: () => abort.abort() };
+  followed.ended = read().catch((error: unknown) => {
+    if (!abort.signal.aborted) throw error;
+  });
+  return followed;
+}
+
+describe.skipIf(missing)(`two daemons on one database${missing ? ` (skipped: ${missing})` : ''}`, () => {
+  let homes: string[] = [];
+
+  beforeAll(async () => {
+    chaos = await startChaosUpstream(answers());
+    chaos.on('live', stallsAfter(8));
+    url = await newPostgresDatabase();
+    homes = await Promise.all([1, 2].map(() => mkdtemp(join(tmpdir(), 'gateway-daemons-'))));
+    const [first = '', second = ''] = homes;
+    const options = { config: chaosConfig(chaos.baseUrl), env: { GATEWAY_STORAGE_URL: url } };
+    one = await startDaemon({ ...options, home: first });
+    // Each has a folder of its own; what must be the same is copied.
+    for (const file of ['data-key', 'login-key', 'default-key'])
+      await copyFile(join(first, file), join(second, file));
+    other = await startDaemon({ ...options, home: second });
+  }, 60_000);
+
+  afterAll(async () => {
+    await other?.stop();
+    await one?.stop();
+    await chaos?.close();
+    for (const home of homes) await rm(home, { recursive: true, force: true });
+  });
+
+  test('a key that one revokes is refused by the other within a second, and what runs with it ends', async () => {
+    const { id, secret } = await issueKey('stolen');
+    expect((await callWith(other, secret)).status).toBe(200);
+    const running = callModel(
+      { url: other.url, key: secret },
+      { wire: 'chat', model: 'chat/live', stream: true },
+    );
+    await running.receives('quick');
+    expect((await ask(one, `/v1/workspaces/me/keys/${id}`, { method: 'DELETE' })).status).toBe(200);
+    const refused = await untilRefused(other, secret);
+    expect(refused.answer.status).toBe(401);
+    expect(refused.lastAcceptedMs).toBeLessThan(revokedWithinMs);
+    await running.ended;
+    expect(running.text).toContain('unauthenticated');
+  });
+
+  test('a daemon that does not learn what was revoked answers 503, not from memory', async () => {
+    const server = await sharedPostgres();
+    const name = new URL(url).pathname.slice(1);
+    const sessions = await server.query(
+      `SELECT pid FROM pg_stat_activity WHERE application_name = 'gateway changes' AND datname = '${name}' ORDER BY backend_start`,
+    );
+    expect(sessions).toHaveLength(2);
+    const ofOther = Number(sessions.at(-1)?.pid);
+    const { id, secret } = await issueKey('cut off');
+    expect((await callWith(other, secret)).status).toBe(200);
+    const allowConnections = (isAllowed: boolean) =>
+      server.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS ${isAllowed}`);
+    await allowConnections(false);
+    process.kill(ofOther, 'SIGSTOP');
+    try {
+      await ask(one, `/v1/workspaces/me/keys/${id}`, { method: 'DELETE' });
+      const refused = await untilRefused(other, secret);
+      expect(refused.answer.status).toBe(503);
+      expect(refused.answer.headers['retry-after']).toBe('1');
+      expect(refused.lastAcceptedMs).toBeLessThan(revokedWithinMs);
+    } finally {
+      await allowConnections(true);
+      process.kill(ofOther, 'SIGCONT');
+    }
+    const answer = await eventually('it learns it', async () => {
+      const { status } = await callWith(other, secret);
+      return status !== 503 && status;
+    });
+    expect(answer).toBe(401);
+    expect((await callWith(other, other.key)).status).toBe(200);
+  });
+
+  test('limits that one sets apply at the other', async () => {
+    const { id, secret } = await issueKey('limited');
+    expect((await callWith(other, secret)).status).toBe(200);
+    const set = await ask(one, `/v1/workspaces/me/keys/${id}/limits`, {
+      method: 'PUT',
+      json: { requests_per_minute: 1 },
+    });
+    expect(set.status).toBe(200);
+    expect((await untilRefused(other, secret)).answer.text).toContain('requests_per_minute');
+  });
+
+  test('the events of both are followed at one of them without gap or duplicate', async () => {
+    const events = await follow(one, '/v1/events?type=request.completed&after=0');
+    const calls = Array.from({ length: 12 }, (_, index) =>
+      callWith(index % 2 === 0 ? one : other, index % 2 === 0 ? one.key : other.key),
+    );
+    for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
+    const idle = await callWith(other, other.key);
+    const sequences = () => [...events.text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+    const last = String(idle.headers['x-request-id']);
+    await eventually('the last call is there', () => events.text.includes(last));
+    events.leave();
+    const all = await follow(other, '/v1/events?type=request.completed&after=0');
+    await eventually('all are there', () => all.text.includes(last));
+    all.leave();
+    expect(sequences()).toEqual([...all.text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id)));
+    expect(new Set(sequences()).size).toBe(sequences().length);
+    expect(sequences()).toEqual([...sequences()].sort((a, b) => a - b));
+  });
+
+  test('rows that one writes are streamed by the other', async () => {
+    const shouts = await follow(other, '/api/shouts/stream');
+    await eventually('it is open', () => shouts.text.includes('following'));
+    expect((await ask(one, '/api/shouts', { json: { body: 'Heard everywhere' } })).status).toBeLessThan(300);
+    await eventually('it comes', () => shouts.text.includes('Heard everywhere'));
+    shouts.leave();
+  });
+
+  test('a background response is followed at the other, to its last event', async () => {
+    chaos.on('slow', drips(40, { text: words, usage: { input: 100, output: 50 } }));
+    const json = { model: 'chat/slow', input: 'Say something.', background: true };
+    const created = await fetch(`${one.url}/v1/responses`, {
+      method: 'POST',
+      body: JSON.stringify({ ...json, stream: true }),
+      headers: { authorization: `Bearer ${one.login}`, 'content-type': 'application/json' },
+    });
+    const reader = created.body?.getReader();
+    const first = new TextDecoder().decode((await reader?.read())?.value);
+    const id = /"id":"(resp_\w+)"/.exec(first)?.[1] ?? '';
+    await reader?.cancel();
+    const elsewhere = await follow(other, `/v1/responses/${id}?stream=true`);
+    const here = await follow(one, `/v1/responses/${id}?stream=true`);
+    await Promise.all([elsewhere.ended, here.ended]);
+    expect(elsewhere.text).toContain('response.completed');
+    expect(elsewhere.text.replaceAll(/^: .*\n\n/gm, '')).toBe(here.text.replaceAll(/^: .*\n\n/gm, ''));
+    expect((await ask<{ status: string }>(other, `/v1/responses/${id}`)).body.status).toBe('completed');
+  });
+
+  test('a background response is read and cancelled at the other', async () => {
+    const { body } = await ask<{ id: string }>(one, '/v1/responses', {
+      json: { model: 'chat/live', input: 'Say something.', background: true },
+    });
+    const running = await ask<{ status: string }>(other, `/v1/responses/${body.id}`);
+    expect(running.body.status).toBe('in_progress');
+    const cancelled = await ask<{ status: string }>(other, `/v1/responses/${body.id}/cancel`, { json: {} });
+    expect(cancelled.body.status).toBe('cancelled');
+    expect((await ask<{ status: string }>(one, `/v1/responses/${body.id}`)).body.status).toBe('cancelled');
+  });
+
+  test('a run of a thread is stopped and followed at the other', async () => {
+    const { body } = await ask<{ thread: { id: string } }>(one, '/v1/threads', { json: {} });
+    const { id } = body.thread;
+    const events = await follow(other, `/v1/threads/${id}/events`);
+    const run = { model: 'chat/live', input: 'Say something.', background: true, conversation: id };
+    await ask(one, '/v1/responses', { json: run });
+    const busy = await ask(other, '/v1/responses', { json: run });
+    expect(busy.status).toBe(409);
+    const shown = () => ask<{ thread: { working: boolean } }>(other, `/v1/threads/${id}`);
+    expect((await shown()).body.thread.working).toBe(true);
+    const stopped = await ask<{ thread: { working: boolean } }>(other, `/v1/threads/${id}/stop`, {
+      method: 'POST',
+    });
+    expect(stopped.body.thread.working).toBe(false);
+    await eventually('its end is followed', () => events.text.includes('run_cancelled'));
+    events.leave();
+  });
+
+  test('a duplicate of an idempotent call at the other waits for the first, and gets its answer', async () => {
+    chaos.on('once', drips(30, { text: words, usage: { input: 100, output: 50 } }));
+    const send = async (daemon: RunningDaemon) => {
+      const answer = await fetch(`${daemon.url}/v1/responses`, {
+        method: 'POST',
+        body: JSON.stringify({ model: 'chat/once', input: 'Once.' }),
+        headers: {
+          authorization: `Bearer ${daemon.key}`,
+          'content-type': 'application/json',
+          'idempotency-key': 'everywhere',
+        },
+      });
+      return { text: await answer.text(), isReplayed: answer.headers.get('idempotent-replayed') === 'true' };
+    };
+    const first = send(one);
+    await eventually('it is asked', () => chaos.callsOf('once').length === 1);
+    const second = await send(other);
+    expect(second).toEqual({ text: (await first).text, isReplayed: true });
+    expect(chaos.callsOf('once')).toHaveLength(1);
+  });
+});
