@@ -166,15 +166,17 @@ export function drips(everyMs: number, answer = ordinary): Behaviour {
     const pieces = call.stream
       ? [chunkedHead(), ...eventsOf(call, answer).map(chunk), lastChunk]
       : [bytes.subarray(0, 200), bytes.subarray(200)];
+    const stop = () => clearInterval(timer);
     const timer = setInterval(() => {
       const piece = pieces.shift() ?? '';
       if (pieces.length > 0) call.socket.write(piece);
       else {
-        clearInterval(timer);
+        stop();
+        call.socket.off('close', stop);
         end(call, piece);
       }
     }, everyMs);
-    call.socket.once('close', () => clearInterval(timer));
+    call.socket.once('close', stop);
   };
 }
 

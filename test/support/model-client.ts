@@ -17,6 +17,8 @@ export interface ModelRequest {
   prompt?: string;
   /** Further members of the body. */
   more?: Record<string, unknown>;
+  /** Further headers. */
+  headers?: Record<string, string>;
 }
 
 /** One model call over its own connection, observable while it runs. */
@@ -95,6 +97,7 @@ class Answer implements ModelAnswer {
         authorization: `Bearer ${key}`,
         'content-type': 'application/json',
         'content-length': Buffer.byteLength(body),
+        ...asked.headers,
       },
     });
     this.#request.on('error', () => finish('cut'));

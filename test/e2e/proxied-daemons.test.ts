@@ -1,0 +1,201 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { answers, stallsAfter, words } from '../support/chaos-behaviours.ts';
+import { type ChaosUpstream, startChaosUpstream } from '../support/chaos-upstream.ts';
+import { eventually } from '../support/eventually.ts';
+import { callModel, completeCall } from '../support/model-client.ts';
+import { missingPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { runCli } from '../support/run-cli.ts';
+import { SeveralDaemons } from '../support/several-daemons.ts';
+import { askDaemon } from '../support/users.ts';
+import {
+  exampleIn,
+  hasCaddy,
+  hasNginx,
+  startCaddy,
+  startNginx,
+  type WebProxy,
+} from '../support/web-proxies.ts';
+
+const missing = missingPostgres();
+if (missing) process.stderr.write(`Several daemons behind a proxy are not tested: ${missing}\n`);
+if (!hasNginx) process.stderr.write('nginx is not installed: its tests are skipped.\n');
+if (!hasCaddy) process.stderr.write('Caddy is not installed: its tests are skipped.\n');
+
+/** Each call costs exactly what is reserved for it. */
+const outputTokens = 50;
+const nanoUsdPerToken = 2000;
+const price = outputTokens * nanoUsdPerToken;
+const more = { max_completion_tokens: outputTokens };
+
+const guide = 'docs/daemons.md';
+const addresses = /10\.0\.0\.1(\d):4100/g;
+
+let server: PostgresServer;
+let chaos: ChaosUpstream;
+let several: SeveralDaemons;
+
+describe.skipIf(missing !== undefined)('three daemons', () => {
+  beforeAll(async () => {
+    [server, chaos] = await Promise.all([
+      startPostgres(),
+      startChaosUpstream(answers({ text: words, usage: { input: 10, output: outputTokens } })),
+    ]);
+    several = await SeveralDaemons.start(server, {
+      count: 3,
+      config: `upstreams: [{name: fake, base_url: "${chaos.baseUrl}", models: ["*"], wire: chat, prices: {input: "0", output: "2"}}]\n`,
+    });
+  });
+
+  afterAll(async () => {
+    await several?.remove();
+    await chaos?.close();
+    await server?.stop();
+  });
+
+  const socketAt = (digit: string) => several.sockets()[Number(digit) - 1] ?? '';
+  const nginx = () =>
+    startNginx(exampleIn(guide, 'nginx').replace(addresses, (_, at: string) => `unix:${socketAt(at)}`));
+  const caddy = () =>
+    startCaddy(exampleIn(guide, 'caddyfile').replace(addresses, (_, at: string) => `unix/${socketAt(at)}`));
+
+  describe.each([
+    ['nginx', hasNginx, nginx],
+    ['Caddy', hasCaddy, caddy],
+  ] as const)('behind %s, set up as in the guide', (name, isInstalled, start) => {
+    let proxy: WebProxy;
+    beforeAll(async () => {
+      if (isInstalled) proxy = await start();
+    });
+    afterAll(() => proxy?.stop());
+    const whenInstalled = test.skipIf(!isInstalled);
+
+    const issueKey = async (limits: object = {}) => {
+      const { body } = await askDaemon(several.daemon(0), 'POST', '/v1/workspaces/me/keys', {
+        as: several.daemon(0).login,
+        json: { name: 'a client', ...limits },
+      });
+      return { secret: body.secret as string, id: body.key.id as string };
+    };
+    const call = (key: string, url = proxy.url) =>
+      completeCall({ url, key }, { wire: 'chat', model: 'fake/any', stream: false, more });
+
+    whenInstalled('streams as tokens come, from each daemon, and ends what the client leaves', async () => {
+      chaos.on(`stalls-${name}`, stallsAfter(8, { text: words }));
+      const streams = Array.from({ length: 6 }, () =>
+        callModel(several.at(proxy.url), { wire: 'chat', model: `fake/stalls-${name}`, stream: true }),
+      );
+      await Promise.all(streams.map((stream) => stream.receives('quick')));
+      for (const stream of streams) stream.disconnect();
+      await eventually('the provider is left', () =>
+        chaos.callsOf(`stalls-${name}`).every(({ closedAt }) => closedAt !== undefined),
+      );
+    });
+
+    whenInstalled(
+      'answers duplicates of an idempotent call once, at whichever daemon they arrive',
+      async () => {
+        const before = chaos.calls.length;
+        const ask = async (url: string) => {
+          const answer = await fetch(`${url}/v1/chat/completions`, {
+            method: 'POST',
+            headers: {
+              authorization: `Bearer ${several.daemon(0).key}`,
+              'content-type': 'application/json',
+              'idempotency-key': `twice-${name}`,
+            },
+            body: JSON.stringify({ model: 'fake/any', messages: [{ role: 'user', content: 'Hi' }], ...more }),
+          });
+          return { status: answer.status, text: await answer.text() };
+        };
+        const urls = [proxy.url, proxy.url, proxy.url, ...several.daemons.map(({ url }) => url)];
+        const all = await Promise.all(urls.map(ask));
+        expect(all.map(({ status }) => status)).toEqual(all.map(() => 200));
+        expect(new Set(all.map(({ text }) => text)).size).toBe(1);
+        expect(chaos.calls.length).toBe(before + 1);
+      },
+    );
+
+    whenInstalled('refuses a revoked key at each daemon', async () => {
+      const { secret, id } = await issueKey();
+      for (const { url } of several.daemons) expect((await call(secret, url)).status).toBe(200);
+      const { login } = several.daemon(0);
+      await askDaemon(several.daemon(1), 'DELETE', `/v1/workspaces/me/keys/${id}`, { as: login });
+      for (const { url } of several.daemons)
+        await eventually('it is refused', async () => (await call(secret, url)).status === 401);
+      expect((await call(secret)).status).toBe(401);
+    });
+
+    whenInstalled('stops exactly at the cap of a key, however many calls come together', async () => {
+      const cap = { usd: ((20 * price) / 1e9).toFixed(9), period: 'total' };
+      const { secret } = await issueKey({ limits: { spend_cap: cap } });
+      const all = await Promise.all(Array.from({ length: 400 }, () => call(secret)));
+      const count = (status: number) => all.filter((answer) => answer.status === status).length;
+      expect({ served: count(200), refused: count(403) }).toEqual({ served: 20, refused: 380 });
+    });
+
+    whenInstalled('goes on when one of them is killed, and loses no answer', async () => {
+      let isOver = false;
+      const answered: string[] = [];
+      const statuses = new Set<number>();
+      const client = async (at: number) => {
+        for (let sent = 0; !isOver; sent += 1) {
+          const stream = (at + sent) % 2 === 0;
+          const target = several.at(proxy.url);
+          const answer = await completeCall(target, { wire: 'chat', model: 'fake/any', stream, more });
+          statuses.add(answer.status);
+          const isWhole = answer.status === 200 && (!stream || answer.text.includes('[DONE]'));
+          if (isWhole && (await answer.ended) === 'end')
+            answered.push(String(answer.headers['x-request-id']));
+        }
+      };
+      const clients = Array.from({ length: 8 }, (_, at) => client(at));
+      onTestFinished(() => {
+        isOver = true;
+      });
+      const hasMore = (count: number) => {
+        const soFar = answered.length;
+        return eventually('calls are answered', () => answered.length > soFar + count);
+      };
+      await hasMore(20);
+      const killed = several.daemon(2);
+      killed.signal('SIGKILL');
+      await killed.ended;
+      await hasMore(60);
+      await several.restart(2);
+      await hasMore(20);
+      isOver = true;
+      await Promise.all(clients);
+      expect([...statuses].filter((status) => ![200, 502, 503, 0].includes(status))).toEqual([]);
+      await eventually(
+        'nothing is held',
+        async () => (await several.count('SELECT count(*) FROM holds')) === 0,
+      );
+      const rows = await several.rows('SELECT request_id, charged FROM usage');
+      const charged = new Map(rows.map((row) => [String(row.request_id), Number(row.charged)]));
+      expect(answered.filter((id) => charged.get(id) !== price)).toEqual([]);
+      const verified = await askDaemon(several.daemon(1), 'POST', '/v1/admin/ledger/verify', {
+        as: several.daemon(0).login,
+      });
+      expect(verified.body).toMatchObject({ ok: true, problems: [] });
+    });
+  });
+
+  test('on one machine are found and stopped by the commands of their data folders', async () => {
+    const cli = (at: number, ...args: string[]) =>
+      runCli(args, { env: { GATEWAY_HOME: several.daemon(at).home } });
+    for (const [at, { url, pid }] of several.daemons.entries()) {
+      const status = await cli(at, 'status', '--json');
+      expect(JSON.parse(status.stdout)).toMatchObject({ url, socket: several.sockets()[at], pid });
+    }
+    const { ended, home } = several.daemon(1);
+    expect((await cli(1, 'stop')).stderr).toContain('Stopped.');
+    expect(await ended).toBe(0);
+    expect(existsSync(join(home, 'daemon.json'))).toBe(false);
+    expect(existsSync(join(home, 'gateway.sock'))).toBe(false);
+    for (const at of [0, 2]) expect((await cli(at, 'whoami')).code).toBe(0);
+    await several.restart(1);
+    expect((await cli(1, 'whoami')).code).toBe(0);
+  });
+});
