@@ -36,23 +36,13 @@ const firingsShown = 8;
 export function Alerts() {
   const alerts = useQuery(listAlerts, { params: { workspace } });
   const firings = useQuery(listFirings, { params: { workspace }, query: { limit: firingsShown } });
-  const isAdding = useSignal(false);
   const rows = alerts.data?.data ?? [];
   const fired = firings.data?.data ?? [];
   return (
     <Panel
       title="Alerts"
       queries={[alerts]}
-      tools={
-        <button
-          type="button"
-          onClick={() => {
-            isAdding.value = true;
-          }}
-        >
-          Add an alert
-        </button>
-      }
+      action={{ label: 'Add an alert', dialog: (close) => <EditAlert onClose={close} /> }}
     >
       {rows.length === 0 ? (
         <p class="quiet">
@@ -80,13 +70,6 @@ export function Alerts() {
         </table>
       )}
       {fired.length > 0 && <Firings firings={fired} />}
-      {isAdding.value && (
-        <EditAlert
-          onClose={() => {
-            isAdding.value = false;
-          }}
-        />
-      )}
     </Panel>
   );
 }

@@ -18,22 +18,12 @@ const workspace = 'me';
 /** The budgets of the workspace with what is spent of them. */
 export function Budgets() {
   const budgets = useQuery(listBudgets, { params: { workspace } });
-  const isAdding = useSignal(false);
   const rows = budgets.data?.data ?? [];
   return (
     <Panel
       title="Budgets"
       queries={[budgets]}
-      tools={
-        <button
-          type="button"
-          onClick={() => {
-            isAdding.value = true;
-          }}
-        >
-          Add a budget
-        </button>
-      }
+      action={{ label: 'Add a budget', dialog: (close) => <EditBudget onClose={close} /> }}
     >
       {rows.length === 0 ? (
         <p class="quiet">
@@ -58,13 +48,6 @@ export function Budgets() {
             ))}
           </tbody>
         </table>
-      )}
-      {isAdding.value && (
-        <EditBudget
-          onClose={() => {
-            isAdding.value = false;
-          }}
-        />
       )}
     </Panel>
   );

@@ -25,7 +25,6 @@ export function KeyList() {
   const month = new Date(startOfPeriod('month', now.value)).toISOString();
   const usage = useList(listUsage, { query: { since: month, group_by: 'key' } });
   const spent = new Map(usage.data?.data.map(({ group, cost }) => [group, cost.total_usd]));
-  const isIssuing = useSignal(false);
   const showsEnded = useSignal(false);
   const all = keys.data?.data ?? [];
   const active = all.filter(({ status }) => status === 'active');
@@ -36,29 +35,19 @@ export function KeyList() {
       title="Keys"
       queries={[keys]}
       tools={
-        <>
-          {ended > 0 && (
-            <button
-              type="button"
-              aria-pressed={showsEnded.value}
-              onClick={() => {
-                showsEnded.value = !showsEnded.value;
-              }}
-            >
-              Revoked and expired ({ended})
-            </button>
-          )}
+        ended > 0 && (
           <button
             type="button"
-            class="main-button"
+            aria-pressed={showsEnded.value}
             onClick={() => {
-              isIssuing.value = true;
+              showsEnded.value = !showsEnded.value;
             }}
           >
-            Issue a key
+            Revoked and expired ({ended})
           </button>
-        </>
+        )
       }
+      action={{ label: 'Issue a key', isMain: true, dialog: (close) => <IssueKey onClose={close} /> }}
     >
       {shown.length === 0 ? (
         <p class="empty">No active keys. Clients need one to make calls.</p>
@@ -84,13 +73,6 @@ export function KeyList() {
             ))}
           </tbody>
         </table>
-      )}
-      {isIssuing.value && (
-        <IssueKey
-          onClose={() => {
-            isIssuing.value = false;
-          }}
-        />
       )}
     </Panel>
   );

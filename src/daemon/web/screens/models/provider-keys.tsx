@@ -22,22 +22,12 @@ const workspace = 'me';
 /** The workspace's own keys for providers, which can be written and never read. */
 export function ProviderKeys() {
   const query = useQuery(listProviderKeys, { params: { workspace } });
-  const isAdding = useSignal(false);
   const rows = query.data?.data ?? [];
   return (
     <Panel
       title="Provider keys of the workspace"
       queries={[query]}
-      tools={
-        <button
-          type="button"
-          onClick={() => {
-            isAdding.value = true;
-          }}
-        >
-          Set a key
-        </button>
-      }
+      action={{ label: 'Set a key', dialog: (close) => <SetKey onClose={close} /> }}
     >
       {rows.length === 0 ? (
         <p class="quiet">
@@ -62,13 +52,6 @@ export function ProviderKeys() {
             ))}
           </tbody>
         </table>
-      )}
-      {isAdding.value && (
-        <SetKey
-          onClose={() => {
-            isAdding.value = false;
-          }}
-        />
       )}
     </Panel>
   );

@@ -14,30 +14,21 @@ import { wholeSats } from './whole-sats.ts';
 export function Balance() {
   const query = useQuery(getBalance, {});
   const words = useSignal<string | undefined>(undefined);
-  const isAdding = useSignal(false);
   const { error } = query;
   const isMissing = error instanceof ReceivedError && error.code === 'not_found';
   const balance = isMissing ? undefined : query.data?.data;
-  const close = () => {
+  const forgetWords = () => {
     words.value = undefined;
-    isAdding.value = false;
   };
   const isPlayMoney = balance?.backend === 'embedded';
   return (
     <Panel
       title="Balance"
       queries={isMissing ? [] : [query]}
-      tools={
-        isPlayMoney && (
-          <button
-            type="button"
-            onClick={() => {
-              isAdding.value = true;
-            }}
-          >
-            Add play money
-          </button>
-        )
+      action={
+        isPlayMoney
+          ? { label: 'Add play money', dialog: (close) => <AddPlayMoney onClose={close} /> }
+          : undefined
       }
     >
       {isMissing && <NoWallet onCreated={(mnemonic) => (words.value = mnemonic)} />}
@@ -55,29 +46,32 @@ export function Balance() {
           {balance.problem && <p class="warn">{balance.problem}</p>}
         </>
       )}
-      {isAdding.value && (
-        <Dialog title="Add play money" onClose={close}>
-          <Form
-            fields={[{ name: 'sats', label: 'Sats', kind: 'number', value: '10000', param: 'amountSats' }]}
-            action="Add"
-            onCancel={close}
-            onSubmit={async ({ sats }) => {
-              await change(addPlayMoney, { body: { amountSats: wholeSats(sats) } });
-              close();
-            }}
-          />
-        </Dialog>
-      )}
       {words.value !== undefined && (
-        <Dialog title="The recovery phrase of the new wallet" onClose={close}>
+        <Dialog title="The recovery phrase of the new wallet" onClose={forgetWords}>
           <p>
             The words are the identity of the wallet. They do not hold the money: the balance is in the data
             of this host. <code>gateway wallet phrase</code> shows them again.
           </p>
-          <Secret secret={words.value} onDone={close} />
+          <Secret secret={words.value} onDone={forgetWords} />
         </Dialog>
       )}
     </Panel>
+  );
+}
+
+function AddPlayMoney({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title="Add play money" onClose={onClose}>
+      <Form
+        fields={[{ name: 'sats', label: 'Sats', kind: 'number', value: '10000', param: 'amountSats' }]}
+        action="Add"
+        onCancel={onClose}
+        onSubmit={async ({ sats }) => {
+          await change(addPlayMoney, { body: { amountSats: wholeSats(sats) } });
+          onClose();
+        }}
+      />
+    </Dialog>
   );
 }
 

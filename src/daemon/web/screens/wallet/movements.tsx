@@ -16,7 +16,6 @@ const shownMax = 100;
 export function Movements() {
   const invoices = useQuery(listInvoices, { query: { limit: shownMax } });
   const payments = useQuery(listPayments, { query: { limit: shownMax } });
-  const isCreating = useSignal(false);
   const opened = useSignal<string | undefined>(undefined);
   const rows = [...(invoices.data?.data ?? []), ...(payments.data?.data ?? [])].sort(
     (one, other) => Date.parse(other.createdAt) - Date.parse(one.createdAt),
@@ -25,16 +24,18 @@ export function Movements() {
     <Panel
       title="Invoices & payments"
       queries={[invoices, payments]}
-      tools={
-        <button
-          type="button"
-          onClick={() => {
-            isCreating.value = true;
-          }}
-        >
-          Create an invoice
-        </button>
-      }
+      action={{
+        label: 'Create an invoice',
+        dialog: (close) => (
+          <CreateInvoice
+            onClose={close}
+            onCreated={(id) => {
+              close();
+              opened.value = id;
+            }}
+          />
+        ),
+      }}
     >
       {rows.length === 0 ? (
         <p class="quiet">
@@ -71,17 +72,6 @@ export function Movements() {
             )}
           </tbody>
         </table>
-      )}
-      {isCreating.value && (
-        <CreateInvoice
-          onClose={() => {
-            isCreating.value = false;
-          }}
-          onCreated={(id) => {
-            isCreating.value = false;
-            opened.value = id;
-          }}
-        />
       )}
       {opened.value !== undefined && (
         <Invoice
