@@ -92,6 +92,29 @@ describe('the command', () => {
     return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, paths };
   }
 
+  test('gives up on a host whose answer breaks off at the same request again and again', async () => {
+    const whole = await exported('jsonl');
+    const row = whole.slice(0, whole.indexOf('\n') + 1);
+    let answers = 0;
+    const server = createServer((_, response) => {
+      answers += 1;
+      response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+      response.write(row, () => response.destroy());
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const { code, stderr } = await run([], url);
+      expect(code).toBe(exitCodes.tryLater);
+      expect(stderr).toContain(`To continue: --after ${JSON.parse(row).request_id}`);
+      expect(stderr).toContain('interrupted');
+      expect(answers).toBeLessThan(10);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
   test.each(exportFormats)('goes on with %s when the connection is lost', async (format) => {
     const { server, url, paths } = await startCutting();
     try {

@@ -48,8 +48,9 @@ export const exportTracesCommand = (context: Context) =>
       if (!context.isInterrupted) context.out.note(`${count(rows.count)} requests.`);
     });
 
-/** How often a lost connection is opened again without a row in between. */
+/** How often an answer that broke off is asked for again without a new request in it, and in all. */
 const attemptsMax = 6;
+const answersMax = 100;
 const firstWaitMs = 250;
 
 /** Writes all rows; goes on after the last one when the daemon was restarted or the connection was lost. */
@@ -60,8 +61,8 @@ async function readAll(
 ): Promise<void> {
   const signal = context.interrupted();
   let attempts = 0;
-  for (;;) {
-    const before = rows.count;
+  for (let answers = 1; ; answers += 1) {
+    const before = rows.last;
     try {
       const after = rows.last ?? query.after;
       const pieces = context.client().text(exportTraces, { query: { ...query, after } }, { signal });
@@ -74,10 +75,15 @@ async function readAll(
         if (rows.last !== undefined) context.out.warn(`Cancelled. To continue: --after ${rows.last}`);
         return;
       }
-      attempts = rows.count > before ? 1 : attempts + 1;
+      // A host that repeats itself gets no further.
+      attempts = rows.last === before ? attempts + 1 : 1;
       // A connection that breaks within an answer is no failure that the service reports.
       const mayPass = isTransient(error) || !(error instanceof ReceivedError);
-      if (!mayPass || attempts >= attemptsMax) throw error;
+      if (!mayPass || attempts >= attemptsMax || answers >= answersMax) {
+        if (rows.last !== undefined)
+          context.out.warn(`${count(rows.count)} requests were written. To continue: --after ${rows.last}`);
+        throw error;
+      }
       rows.restart();
       context.forgetHost();
       await context.sleep(firstWaitMs * 2 ** (attempts - 1), signal);
