@@ -2,6 +2,7 @@ import { Argument, Command } from '@commander-js/extra-typings';
 import { captureLevels } from '../../shared/capture-levels.ts';
 import type { getCapture as getCaptureContract } from '../../shared/contract/content.ts';
 import type { Result } from '../../shared/contract/endpoint.ts';
+import { sizeText } from '../../shared/text/size-text.ts';
 import type { Context } from '../context.ts';
 import {
   captureWire,
@@ -15,7 +16,6 @@ import { type KeyNames, keyNamesFor, keyText } from '../names/key-names.ts';
 import { resolveFilter, resolveKey, resolveWorkspace } from '../names/resolve.ts';
 import { example, minutes } from '../options.ts';
 import { count } from '../output/amount.ts';
-import { sizeText } from '../output/progress.ts';
 import type { Column } from '../output/table.ts';
 import { ago, plannedTime } from '../output/time.ts';
 import { pastTime } from '../times.ts';

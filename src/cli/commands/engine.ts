@@ -6,12 +6,12 @@ import type { EngineModelCheck, EngineModelView } from '../../shared/contract/en
 import { engineGpus, engineLibrary, enginePackages } from '../../shared/engine-library.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { foldersOf } from '../../shared/folders.ts';
+import { sizeText } from '../../shared/text/size-text.ts';
 import type { Context } from '../context.ts';
 import { addEngineModel, checkEngineModel, listEngineModels, removeEngineModel } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { readDaemonFile } from '../hosts/local-daemon.ts';
 import { example } from '../options.ts';
-import { sizeText } from '../output/progress.ts';
 import type { Column } from '../output/table.ts';
 import { duration } from '../output/time.ts';
 

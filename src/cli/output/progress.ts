@@ -1,3 +1,4 @@
+import { sizeText } from '../../shared/text/size-text.ts';
 import type { Io } from '../io.ts';
 import { escapeCell } from './escape-controls.ts';
 import { cutToWidth } from './width.ts';
@@ -32,18 +33,6 @@ export function progressBar({ stderr, columns }: Pick<Io, 'stderr' | 'columns'>)
     wait: (label, total) => draw(cutToWidth(`${label} ${sizeText(total)} …`, columns() - 1)),
     stop: () => draw(''),
   };
-}
-
-/** `1.4 MB`; one kB is 1000 bytes. */
-export function sizeText(bytes: number): string {
-  const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
-  let amount = bytes;
-  let at = 0;
-  while (amount >= 1000 && at < units.length - 1) {
-    amount /= 1000;
-    at += 1;
-  }
-  return `${at > 0 && amount < 100 ? amount.toFixed(1) : Math.round(amount)} ${units[at]}`;
 }
 
 interface Spinner {

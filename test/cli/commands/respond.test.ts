@@ -342,7 +342,7 @@ describe('the question', () => {
     }
     const { code, stderr } = await refused('long.txt', 'x'.repeat(22_000_001));
     expect(code).toBe(exitCodes.usage);
-    expect(stderr).toMatch(/Too large: .*long\.txt: at most 22\.0 MB can be attached\./);
+    expect(stderr).toMatch(/Too large: .*long\.txt: at most 21 MiB can be attached\./);
     expect(
       (await refused('.', '').catch(() => runCli(['respond', '--model', 'm', '--file', home]))).stderr,
     ).toContain(`${home} is a folder.`);

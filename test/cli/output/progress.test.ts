@@ -12,15 +12,15 @@ function shownOn({ isTty, columns = 80 }: { isTty: boolean; columns?: number }) 
 test('a bar shows the share of bytes done', () => {
   const { bar, last } = shownOn({ isTty: true });
   bar.show('Copying', 50e6, 203e6);
-  expect(last()).toBe('Copying ██████░░░░░░░░░░░░░░░░░░ 25 % of 203 MB');
+  expect(last()).toBe('Copying ██████░░░░░░░░░░░░░░░░░░ 25 % of 194 MiB');
   bar.show('Copying', 400e6, 203e6);
-  expect(last()).toBe('Copying ████████████████████████ 100 % of 203 MB');
+  expect(last()).toBe('Copying ████████████████████████ 100 % of 194 MiB');
 });
 
 test('work without known progress shows no share', () => {
   const { bar, last } = shownOn({ isTty: true });
   bar.wait('Checking', 203e6);
-  expect(last()).toBe('Checking 203 MB …');
+  expect(last()).toBe('Checking 194 MiB …');
   bar.stop();
   expect(last()).toBe('');
 });

@@ -2,13 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { callsQuery, inRange, selects, toggled } from '../../../src/daemon/web/data/calls-query.ts';
 import { answerText, conversationOf } from '../../../src/daemon/web/parts/conversation.ts';
-import {
-  bytesText,
-  countText,
-  durationText,
-  tokenRate,
-  usdText,
-} from '../../../src/daemon/web/parts/format.ts';
+import { countText, durationText, tokenRate, usdText } from '../../../src/daemon/web/parts/format.ts';
 import { groupedByConversation } from '../../../src/daemon/web/screens/calls/conversations.ts';
 import { copyForms } from '../../../src/daemon/web/screens/calls/copy-as.ts';
 import type { TraceView } from '../../../src/shared/contract/traces.ts';
@@ -38,9 +32,8 @@ describe('formats', () => {
     expect(usdText(usd)).toBe(text);
   });
 
-  test('counts, sizes, unknown amounts and rates', () => {
+  test('counts, unknown amounts and rates', () => {
     expect([countText(1204), countText(44_210), countText(1_310_000)]).toEqual(['1,204', '44.2k', '1.3M']);
-    expect([bytesText(512), bytesText(67_100), bytesText(2_000_000)]).toEqual(['512 B', '67.1 KB', '2.0 MB']);
     expect(usdText(null)).toBe('unknown');
     expect(tokenRate({ tokens: { output: 71 }, timings: { first_token_ms: 1000, total_ms: 2000 } })).toBe(71);
     expect(

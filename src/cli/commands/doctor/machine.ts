@@ -1,8 +1,8 @@
 import { accessSync, constants, readFileSync, type Stats, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { dataFiles, foldersOf } from '../../../shared/folders.ts';
+import { sizeText } from '../../../shared/text/size-text.ts';
 import type { Context } from '../../context.ts';
-import { sizeText } from '../../output/progress.ts';
 import type { Finding } from './finding.ts';
 
 const oldestNode = [22, 19] as const;

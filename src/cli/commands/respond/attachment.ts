@@ -1,8 +1,8 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
 import { exitCodes } from '../../../shared/errors.ts';
+import { sizeText } from '../../../shared/text/size-text.ts';
 import { CliError } from '../../failures/cli-error.ts';
-import { sizeText } from '../../output/progress.ts';
 
 /** One part of a message's content in the Responses format. */
 export type Part =
@@ -19,7 +19,7 @@ export interface Attachment {
 }
 
 /** A request may have 32 MiB, and base64 adds a third. */
-export const attachmentsMax = 22_000_000;
+export const attachmentsMax = 21 * 1024 * 1024;
 
 const types: readonly { type: string; matches: (head: string) => boolean }[] = [
   { type: 'image/png', matches: (head) => head.startsWith('\u0089PNG\r\n') },

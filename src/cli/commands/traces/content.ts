@@ -3,13 +3,13 @@ import { exitCodes } from '../../../shared/errors.ts';
 import { replayedHeaders, whyNotRepeatable } from '../../../shared/replay/prepare-replay.ts';
 import { curlCode, javaScriptCode, pythonCode, type WrittenCall } from '../../../shared/samples/call-code.ts';
 import { respondCommand } from '../../../shared/samples/respond-command.ts';
+import { sizeText } from '../../../shared/text/size-text.ts';
 import { capturedRequest } from '../../content/call-content.ts';
 import type { Context } from '../../context.ts';
 import { getTraceContent } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { count } from '../../output/amount.ts';
 import { escapeJson } from '../../output/escape-controls.ts';
-import { sizeText } from '../../output/progress.ts';
 import type { Column } from '../../output/table.ts';
 import { duration } from '../../output/time.ts';
 

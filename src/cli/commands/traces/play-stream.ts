@@ -1,9 +1,9 @@
 import { answerParts } from '../../../shared/comparison/request-parts.ts';
 import type { TraceContent } from '../../../shared/contract/content.ts';
+import { sizeText } from '../../../shared/text/size-text.ts';
 import { capturedContent } from '../../content/call-content.ts';
 import type { Context } from '../../context.ts';
 import { escapeControls } from '../../output/escape-controls.ts';
-import { sizeText } from '../../output/progress.ts';
 import { duration } from '../../output/time.ts';
 
 type Reads = NonNullable<TraceContent['reads']>;

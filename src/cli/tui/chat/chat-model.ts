@@ -1,9 +1,9 @@
+import { sizeText } from '../../../shared/text/size-text.ts';
 import { type Attachment, attachmentsMax } from '../../commands/respond/attachment.ts';
 import { type GrowingAnswer, pricesOf, progressLine } from '../../commands/respond/progress.ts';
 import type { Context } from '../../context.ts';
 import { isTransient } from '../../hosts/is-transient.ts';
 import type { AnswerText } from '../../output/answer-text/answer-text.ts';
-import { sizeText } from '../../output/progress.ts';
 import { Observable } from '../observable.ts';
 import { untrustedLines } from '../text/cells.ts';
 import {

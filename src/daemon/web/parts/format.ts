@@ -20,13 +20,6 @@ export function countText(count: number): string {
   return `${(count / 1_000_000).toFixed(1)}M`;
 }
 
-/** `512 B`, `67.1 KB`, `2.0 MB` */
-export function bytesText(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`;
-  if (bytes < 999_500) return `${(bytes / 1000).toFixed(1)} KB`;
-  return `${(bytes / 1_000_000).toFixed(1)} MB`;
-}
-
 /** An amount as it is read quickly: `$31.20`, `$0.0312`, `$0.000045`. The exact one belongs into a title. */
 export function usdText(usd: string | null | undefined): string {
   if (usd === null || usd === undefined) return 'unknown';

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { bytesText } from './format.ts';
+import { sizeText } from '../../../shared/text/size-text.ts';
 
 /** An image of a request or an answer: its size until it is asked for. Those of other hosts are never loaded. */
 export function Picture({ url }: { url: string }) {
@@ -24,7 +24,7 @@ export function Picture({ url }: { url: string }) {
   };
   return (
     <button type="button" onClick={show}>
-      Show the image ({type.slice(6)}, {bytesText(Math.round(data.length * 0.75))})
+      Show the image ({type.slice(6)}, {sizeText(Math.round(data.length * 0.75))})
     </button>
   );
 }

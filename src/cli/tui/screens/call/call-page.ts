@@ -1,5 +1,6 @@
 import type { TraceContent } from '../../../../shared/contract/content.ts';
 import type { TraceView } from '../../../../shared/contract/traces.ts';
+import { sizeText } from '../../../../shared/text/size-text.ts';
 import { curlOf } from '../../../commands/traces/content.ts';
 import { traceRecord } from '../../../commands/traces/traces.ts';
 import { waterfall } from '../../../commands/traces/waterfall.ts';
@@ -14,7 +15,6 @@ import { costLines } from '../../../content/cost-lines.ts';
 import type { KeyNames } from '../../../names/key-names.ts';
 import { count } from '../../../output/amount.ts';
 import { escapeControls, escapeJson } from '../../../output/escape-controls.ts';
-import { sizeText } from '../../../output/progress.ts';
 import { wrapLine } from '../../../output/wrap-line.ts';
 import type { Services } from '../../services/services.ts';
 import { untrustedLines } from '../../text/cells.ts';

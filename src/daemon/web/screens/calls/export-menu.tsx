@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { ExportContent, ExportFormat } from '../../../../shared/contract/traces-export.ts';
+import { sizeText } from '../../../../shared/text/size-text.ts';
 import { readAll, saveText } from '../../data/download.ts';
 import { exportTraces } from '../../data/endpoints.ts';
-import { bytesText } from '../../parts/format.ts';
 import { Menu } from '../../parts/menu.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
 import { filters } from './call-list.ts';
@@ -91,7 +91,7 @@ export function ExportMenu() {
         </button>
       ) : (
         <button type="button" onClick={() => running.value?.abort()}>
-          Stop ({bytesText(length.value)} so far)
+          Stop ({sizeText(length.value)} so far)
         </button>
       )}
       {failure.value !== undefined && <ProblemBox error={failure.value} />}

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { type CaptureLevel, captureLevels } from '../../../../shared/capture-levels.ts';
 import type { getCapture as captureContract } from '../../../../shared/contract/content.ts';
 import type { Result } from '../../../../shared/contract/endpoint.ts';
+import { sizeText } from '../../../../shared/text/size-text.ts';
 import {
   clearTraceContent,
   getCapture,
@@ -15,7 +16,6 @@ import { Choice } from '../../parts/choice.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form } from '../../parts/form.tsx';
-import { bytesText } from '../../parts/format.ts';
 import { Meter } from '../../parts/meter.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
@@ -44,31 +44,14 @@ const sourceTexts: Readonly<Record<Capture['source'], string>> = {
 export function ContentSettings() {
   const capture = useQuery(getCapture, {});
   const { data } = capture;
-  const isClearing = useSignal(false);
   return (
     <Panel
       title="Content of calls"
       queries={[capture]}
-      tools={
-        <button
-          type="button"
-          onClick={() => {
-            isClearing.value = true;
-          }}
-        >
-          Clear…
-        </button>
-      }
+      action={{ label: 'Clear…', dialog: (close) => <ClearContent onClose={close} /> }}
     >
       {data && <Kept capture={data} />}
       {data && <LevelChoice capture={data} />}
-      {isClearing.value && (
-        <ClearContent
-          onClose={() => {
-            isClearing.value = false;
-          }}
-        />
-      )}
     </Panel>
   );
 }
@@ -123,7 +106,7 @@ function Size({ title, bytes, most, note }: { title: string; bytes: number; most
     <>
       <dt>{title}</dt>
       <dd>
-        {bytesText(bytes)} of {bytesText(most)} ({percent(most > 0 ? bytes / most : 0)}),{' '}
+        {sizeText(bytes)} of {sizeText(most)} ({percent(most > 0 ? bytes / most : 0)}),{' '}
         <span class="quiet">{note}</span>
         <Meter used={most > 0 ? bytes / most : 0} />
       </dd>
@@ -185,7 +168,7 @@ function LevelChoice({ capture }: { capture: Capture }) {
         >
           <p>
             Requests, attempts and answers of this workspace are stored encrypted in content.db for{' '}
-            {capture.disk_days} days, up to {bytesText(capture.disk_bytes_max)} of all workspaces. Members of
+            {capture.disk_days} days, up to {sizeText(capture.disk_bytes_max)} of all workspaces. Members of
             the workspace and keys with the scope content:read can read them, and technically the owner of the
             data folder.
           </p>

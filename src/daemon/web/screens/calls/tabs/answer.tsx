@@ -1,10 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { TraceView } from '../../../../../shared/contract/traces.ts';
+import { sizeText } from '../../../../../shared/text/size-text.ts';
 import { getTraceContent } from '../../../data/endpoints.ts';
 import { useQuery } from '../../../data/query.ts';
 import { answerText } from '../../../parts/conversation.ts';
-import { bytesText, durationText } from '../../../parts/format.ts';
+import { durationText } from '../../../parts/format.ts';
 import { LongText } from '../../../parts/long-text.tsx';
 import { Body } from './body.tsx';
 
@@ -83,7 +84,7 @@ function Playback({ id, text }: { id: string; text: string }) {
           }}
         />
         <span class="quiet">
-          {durationText(position)} · piece {come.length} of {reads.length} · {bytesText(bytes)}
+          {durationText(position)} · piece {come.length} of {reads.length} · {sizeText(bytes)}
         </span>
       </div>
       {at.value !== undefined && position < end && <LongText text={text.slice(0, characters)} />}

@@ -1,7 +1,8 @@
 import type { TraceView } from '../../../../../shared/contract/traces.ts';
+import { sizeText } from '../../../../../shared/text/size-text.ts';
 import { getTraceContent } from '../../../data/endpoints.ts';
 import { useQuery } from '../../../data/query.ts';
-import { bytesText, durationText } from '../../../parts/format.ts';
+import { durationText } from '../../../parts/format.ts';
 import { LongText } from '../../../parts/long-text.tsx';
 import { Status } from '../../../parts/status.tsx';
 import { NotKept } from './body.tsx';
@@ -48,7 +49,7 @@ export function Attempts({ trace }: { trace: TraceView }) {
                 </details>
                 {wire.body && (
                   <details>
-                    <summary>Body as sent, {bytesText(wire.body.bytes)}</summary>
+                    <summary>Body as sent, {sizeText(wire.body.bytes)}</summary>
                     <LongText text={wire.body.text} isCode />
                   </details>
                 )}
@@ -58,7 +59,7 @@ export function Attempts({ trace }: { trace: TraceView }) {
                 </details>
                 {wire.response_body && (
                   <details open>
-                    <summary>Body of the error, {bytesText(wire.response_body.bytes)}</summary>
+                    <summary>Body of the error, {sizeText(wire.response_body.bytes)}</summary>
                     <LongText text={wire.response_body.text} isCode />
                   </details>
                 )}

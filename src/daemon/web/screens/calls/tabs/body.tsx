@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
+import { sizeText } from '../../../../../shared/text/size-text.ts';
 import { bodyView } from '../../../data/preferences.ts';
 import { type Conversation, conversationOf } from '../../../parts/conversation.ts';
-import { bytesText } from '../../../parts/format.ts';
 import { JsonTree } from '../../../parts/json-tree.tsx';
 import { LongText } from '../../../parts/long-text.tsx';
 import { Passages } from '../../../parts/passages.tsx';
@@ -48,10 +48,10 @@ export function Body({ id, part, extra }: BodyProps) {
             </button>
           ))}
         </fieldset>
-        <span class="quiet">{bytesText(text.bytes)}</span>
+        <span class="quiet">{sizeText(text.bytes)}</span>
         {!text.isWhole && !isLoading && (
           <button type="button" onClick={readAll}>
-            Read all {bytesText(text.bytes)}
+            Read all {sizeText(text.bytes)}
           </button>
         )}
         {text.isPartial && <span class="warn">Parts of it were deleted with another call.</span>}

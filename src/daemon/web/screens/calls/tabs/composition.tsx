@@ -1,7 +1,8 @@
+import { sizeText } from '../../../../../shared/text/size-text.ts';
 import { getTraceContent } from '../../../data/endpoints.ts';
 import { useQuery } from '../../../data/query.ts';
 import { hrefOf } from '../../../data/route.ts';
-import { bytesText, countText } from '../../../parts/format.ts';
+import { countText } from '../../../parts/format.ts';
 
 /** What fills the context of a request, and where its cached prefix broke. */
 export function Composition({ id }: { id: string }) {
@@ -41,7 +42,7 @@ export function Composition({ id }: { id: string }) {
             <tr key={kind.kind}>
               <th scope="row">{kind.kind.replace('_', ' ')}</th>
               <td class="number">{kind.parts}</td>
-              <td class="number">{bytesText(kind.bytes)}</td>
+              <td class="number">{sizeText(kind.bytes)}</td>
               <td class="number">{countText(kind.tokens)}</td>
               <td class="meter-cell">
                 <span class="meter" aria-hidden="true">
