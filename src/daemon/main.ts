@@ -1,4 +1,5 @@
 import { homedir, hostname } from 'node:os';
+import type { CopyStorageOptions, CopyStorageOutcome } from '../shared/copy-storage.ts';
 import type { ConfigTools, ServeOptions } from '../shared/daemon-module.ts';
 import { type ExitCode, exitCodes } from '../shared/errors.ts';
 import { contentFile } from '../shared/folders.ts';
@@ -32,6 +33,7 @@ import { openStorage } from './process/open-storage.ts';
 import { outliveFaults } from './process/outlive-faults.ts';
 import { createReloader } from './process/reloader.ts';
 import { requestLogger } from './process/request-logger.ts';
+import { requireDataKey } from './process/require-data-key.ts';
 import { stopRequests } from './process/signals.ts';
 import { explainFailure } from './process/start-failures.ts';
 import { unlockAtStart } from './process/unlock-at-start.ts';
@@ -75,6 +77,11 @@ export async function serve(options: ServeOptions & Partial<Times>): Promise<num
 /** Replaces the data with a backup, while no daemon runs. */
 export async function restore(options: RestoreOptions): Promise<RestoreOutcome> {
   return (await import('./process/restore.ts')).restore(options);
+}
+
+/** Copies the database between a data folder and a server, while no daemon runs. */
+export async function copyStorage(options: CopyStorageOptions): Promise<CopyStorageOutcome> {
+  return (await import('./process/copy-storage.ts')).copyStorage(options);
 }
 
 /** What commands do with the configuration without asking a daemon. */
@@ -203,6 +210,12 @@ async function buildDaemon(config: Config, resources: Resources) {
   /** Its URL is known once the server listens. */
   const address = { url: '', socket: socketFile?.path ?? null };
   const sealingKey = await dataKey(file('dataKey'), world.randomBytes);
+  await requireDataKey({
+    store: storage.daemons,
+    ...sealingKey,
+    path: file('dataKey'),
+    isShared: storage.server !== undefined,
+  });
   const app: App = createApp({
     settings,
     log,

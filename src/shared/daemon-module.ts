@@ -1,5 +1,6 @@
 import type { ConfigWarning } from './contract/configuration.ts';
 import type { EventView } from './contract/events.ts';
+import type { CopyStorageOptions, CopyStorageOutcome } from './copy-storage.ts';
 import type { RestoreOptions, RestoreOutcome } from './restore.ts';
 
 /** The parts of the daemon that commands call. They are injected, since neither side imports the other. */
@@ -8,6 +9,8 @@ export interface DaemonModule {
   serve(options: ServeOptions): Promise<number>;
   /** Replaces the data with a backup while no daemon is running. */
   restore(options: RestoreOptions): Promise<RestoreOutcome>;
+  /** Copies the database between a data folder and a server while no daemon runs. */
+  copyStorage(options: CopyStorageOptions): Promise<CopyStorageOutcome>;
   loadConfigTools(): Promise<ConfigTools>;
 }
 

@@ -25,6 +25,7 @@ export interface RunOptions {
   onStderr?: (text: string) => void;
   serve?: DaemonModule['serve'];
   restore?: DaemonModule['restore'];
+  copyStorage?: DaemonModule['copyStorage'];
   loadConfigTools?: DaemonModule['loadConfigTools'];
 }
 
@@ -75,6 +76,7 @@ export async function runCli(args: string[], options: RunOptions = {}): Promise<
     serve: async () => ({
       serve: options.serve ?? (async () => 0),
       restore: options.restore ?? (async () => ({ problem: 'not here', exit: 1 })),
+      copyStorage: options.copyStorage ?? (async () => ({ problem: 'not here', exit: 1 })),
       loadConfigTools:
         options.loadConfigTools ??
         (async () => (await import('../../src/daemon/composition/config-tools.ts')).configTools),

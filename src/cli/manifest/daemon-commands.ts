@@ -40,6 +40,15 @@ export const daemonCommands: Record<string, CommandEntry | NounEntry> = {
     summary: 'Replace the data with a backup while the daemon is stopped.',
     load: async () => (await import('../commands/restore.ts')).restoreCommand,
   },
+  storage: {
+    summary: 'Move the data to another database.',
+    verbs: {
+      copy: {
+        summary: 'Copy the database to a PostgreSQL server or to a data folder while no daemon uses it.',
+        load: async () => (await import('../commands/storage.ts')).copyStorageCommand,
+      },
+    },
+  },
   service: {
     summary: 'Run the daemon as a login service.',
     alone: 'status',

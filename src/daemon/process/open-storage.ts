@@ -13,7 +13,7 @@ export async function openStorage(
   options: Pick<SqliteOptions, 'now' | 'log' | 'settledEvent'>,
 ): Promise<Storage> {
   if (database === undefined) return openSqliteStorage({ folder: dataFolder, ...options });
-  const url = await urlOf(database);
+  const url = await databaseUrl(database);
   // Loaded only where it is used.
   const { openPostgresStorage } = await import('../storage/postgres/open.ts');
   // The folder still has what is not in the database, such as the content of calls.
@@ -31,7 +31,8 @@ export async function openStorage(
   }
 }
 
-async function urlOf(database: DatabaseConfig): Promise<string> {
+/** The address of a configured database. Rejects with `ConfigInvalid` or `FolderUnsafe`. */
+export async function databaseUrl(database: DatabaseConfig): Promise<string> {
   if ('url' in database) return database.url;
   const { setting: place, urlFile } = database;
   requireFile(urlFile);

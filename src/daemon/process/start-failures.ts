@@ -12,6 +12,7 @@ import {
   DiskUnsuited,
   isDamage,
   sqliteCode,
+  UnfinishedCopy,
   UnsupportedSchema,
   UnsupportedServer,
 } from '../storage/sqlite/engine/errors.ts';
@@ -22,6 +23,7 @@ import { portHolder, socketHolder } from './port-holder.ts';
 const needsAttention = [
   DataNeedsRepair,
   DataFileUnusable,
+  UnfinishedCopy,
   UnsupportedSchema,
   UnsupportedServer,
   DiskUnsuited,

@@ -6,7 +6,7 @@ import type { UsageRecord } from '../../features/metering/index.ts';
 import type { Log } from '../../log.ts';
 import { LocalChanges } from '../local-changes.ts';
 import { announcing } from '../sqlite/announced-writes.ts';
-import { DatabaseUnusable, DataNeedsRepair } from '../sqlite/engine/errors.ts';
+import { DataNeedsRepair, UnfinishedCopy } from '../sqlite/engine/errors.ts';
 import { Reader } from '../sqlite/engine/reader.ts';
 import { Writer } from '../sqlite/engine/writer.ts';
 import type { LongReads } from '../sqlite/long-reads.ts';
@@ -15,8 +15,8 @@ import type { WriteCommands } from '../sqlite/write-commands.ts';
 import type { ServerFacts, Storage } from '../storage.ts';
 import { createStores } from './create-stores.ts';
 import { DaemonChanges } from './daemon-changes.ts';
-import { postgresCode } from './engine/errors.ts';
 import type { ChangesWrites } from './engine/recorded-changes.ts';
+import { explainServer } from './explain-server.ts';
 import { Membership } from './membership.ts';
 import { migrate, type Query } from './migrate.ts';
 import { migrations } from './migrations/index.ts';
@@ -106,7 +106,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
     });
   } catch (error) {
     await close();
-    throw unusable(url, error);
+    throw explainServer(url, error);
   }
   return {
     ...createStores(remote, services, settledEvent),
@@ -151,31 +151,16 @@ async function prepareSchema(server: Server, url: string): Promise<ServerFacts> 
   try {
     await control.connect();
     const schemaVersion = await migrate(query, migrations);
+    await requireFinishedCopy(query, url);
     return { ...(await readServerFacts(query, url)), schemaVersion };
   } catch (error) {
-    throw unusable(url, error);
+    throw explainServer(url, error);
   } finally {
     control.close();
   }
 }
 
-/** A failure of the server in words, with what to do; other errors as they are. */
-function unusable(url: string, error: unknown): unknown {
-  const code = postgresCode(error);
-  if (code === undefined) return error;
-  const { message } = error as Error;
-  return new DatabaseUnusable(`${withoutPassword(url)}: ${message}.\n${remedyFor(code, message)}`, {
-    cause: error,
-  });
-}
-
-function remedyFor(code: string, message: string): string {
-  if (code.startsWith('28') || message.includes('password'))
-    return 'Check the user and the password of the address, and pg_hba.conf on the server.';
-  if (code === '3D000') return 'Create the database with createdb, or name another one in the address.';
-  if (code === '42501') return 'Make its user the owner of the database, or grant it CREATE on the database.';
-  if (code === '53300') return 'The server has no free connection; a daemon needs up to eight.';
-  if (code === '57P03') return 'The server is starting or stopping; try again.';
-  if (code === '25006') return 'The server accepts no writes; use the primary server.';
-  return 'Check that the server runs and that the address is right.';
+async function requireFinishedCopy(query: Query, url: string): Promise<void> {
+  const [unfinished] = await query("SELECT 1 FROM gateway.meta WHERE name = 'unfinished_copy'");
+  if (unfinished) throw new UnfinishedCopy(withoutPassword(url));
 }

@@ -1,6 +1,6 @@
 import { registerDaemon } from './daemons/own-daemon.ts';
 import type { Connection } from './engine/connection.ts';
-import { DataNeedsRepair } from './engine/errors.ts';
+import { DataNeedsRepair, UnfinishedCopy } from './engine/errors.ts';
 import { readMeta, removeMeta, writeMeta } from './engine/meta.ts';
 import { expireCredentials } from './expire-credentials.ts';
 import { balanceProblems, balanceTotals, checkBalances } from './metering/check-balances.ts';
@@ -16,6 +16,11 @@ export function requireSoundBalances(database: Connection, isOld: boolean): void
   const isSound = isOld ? readMeta(database, 'clean_shutdown') === 1 : matchesCheckpoint(database);
   const problems = balanceProblems(isSound ? { wrong: [], totals } : checkBalances(database));
   if (problems.length > 0) throw new DataNeedsRepair(database.name, problems.join('; '));
+}
+
+/** The target of a copy lacks rows until the copy is complete. */
+export function requireFinishedCopy(database: Connection): void {
+  if (readMeta(database, 'unfinished_copy') !== undefined) throw new UnfinishedCopy(database.name);
 }
 
 /** Secrets sealed under an unknown master key were tampered with, or come from a partial restore. */

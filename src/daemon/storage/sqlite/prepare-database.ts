@@ -9,7 +9,7 @@ import { DataNeedsRepair, isDamage } from './engine/errors.ts';
 import { type Migration, migrate, needsMigration, schemaVersion } from './engine/migrate.ts';
 import { walDamage } from './engine/wal-damage.ts';
 import { requireFile } from './guard/file-kind.ts';
-import { markOpen, requireMasterKeys, requireSoundBalances } from './mark-open.ts';
+import { markOpen, requireFinishedCopy, requireMasterKeys, requireSoundBalances } from './mark-open.ts';
 
 interface PrepareOptions {
   file: string;
@@ -36,6 +36,7 @@ export function prepareDatabase(options: PrepareOptions): Connection {
   try {
     database = openForWriting(file);
     const isOld = needsMigration(database, migrations);
+    requireFinishedCopy(database);
     requireAllCommits(database);
     // Before a migration, so that existing damage is found in the unchanged file.
     requireSoundBalances(database, isOld);

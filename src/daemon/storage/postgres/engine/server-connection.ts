@@ -45,7 +45,7 @@ export function serveConnection({ port, answers }: ServerChannel, options: Conne
 }
 
 /** An error of the server has its SQLSTATE, one of the system a name such as `ECONNREFUSED`. */
-function connectFailure(error: unknown): ServerFailure {
+export function connectFailure(error: unknown): ServerFailure {
   const { code = connectionLost, message } = error as { code?: string; message: string };
   const isSqlState = /^[0-9A-Z]{5}$/.test(code);
   return { code: isSqlState ? code : connectionLost, message: isSqlState ? message : `${message || code}` };

@@ -30,17 +30,19 @@ const marker = '\uFDD0';
 /** The form in which a value is sent: text, or bytes as they are. */
 export function sentForm(value: Value): string | Buffer | null {
   if (value === null) return null;
-  if (typeof value === 'string') return escaped(value);
+  if (typeof value === 'string') return withoutNul(value);
   if (typeof value === 'number' || typeof value === 'bigint') return String(value);
   return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
 }
 
-function escaped(text: string): string {
+/** The stored form of a text. */
+export function withoutNul(text: string): string {
   if (!text.includes('\0') && !text.includes(marker)) return text;
   return text.replaceAll(marker, `${marker}1`).replaceAll('\0', `${marker}0`);
 }
 
-function unescaped(text: string): string {
+/** The text of its stored form. */
+export function withNul(text: string): string {
   if (!text.includes(marker)) return text;
   return text.replaceAll(`${marker}0`, '\0').replaceAll(`${marker}1`, marker);
 }
@@ -62,6 +64,6 @@ export function readValue(text: string | null, type: number): StepResult['rows']
     case oids.bytea:
       return Buffer.from(text.slice(2), 'hex');
     default:
-      return unescaped(text);
+      return withNul(text);
   }
 }

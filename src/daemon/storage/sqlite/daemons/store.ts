@@ -10,6 +10,7 @@ export function daemonsStore({ database, daemon, writer }: StoreContext<DaemonsW
         .prepare<[number], number>('SELECT number FROM daemons WHERE successor = ? ORDER BY number')
         .pluck()
         .all(daemon),
+    markDataKey: (mark, { isReplaced }) => writer.write('daemons.markDataKey', { mark, isReplaced }),
     remove: (daemon) => writer.write('daemons.remove', daemon),
   };
 }

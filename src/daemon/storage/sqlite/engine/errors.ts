@@ -90,6 +90,16 @@ export class DatabaseUnusable extends Error {
   }
 }
 
+/** A copy to the database was begun and is not complete. Nothing was changed. */
+export class UnfinishedCopy extends Error {
+  constructor(name: string) {
+    super(
+      `${name} is an unfinished copy. Run the same gateway storage copy again, which completes it, or remove it to begin again.`,
+    );
+    this.name = 'UnfinishedCopy';
+  }
+}
+
 /** The server cannot hold the data of Gateway. */
 export class UnsupportedServer extends Error {
   constructor(problem: string) {

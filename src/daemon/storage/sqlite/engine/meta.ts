@@ -14,6 +14,8 @@ import type { Connection } from './connection.ts';
  * `restored_to`: the time of the backup that was restored, until the first start after it.
  * `commits`: how many transactions with writes were committed.
  * `last_daemon`: the highest number of a daemon, where several can use the database.
+ * `data_key`: identifies the key in the file `data-key`, without revealing it.
+ * `unfinished_copy`: 1 while another database is being copied to this one.
  */
 export type MetaName =
   | 'clean_shutdown'
@@ -28,6 +30,8 @@ export type MetaName =
   | 'checked_at'
   | 'needs_check'
   | 'restored_to'
+  | 'data_key'
+  | 'unfinished_copy'
   | 'commits'
   | 'last_daemon';
 

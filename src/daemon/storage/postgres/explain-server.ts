@@ -1,0 +1,24 @@
+import { withoutPassword } from '../../../shared/database-url.ts';
+import { DatabaseUnusable } from '../sqlite/engine/errors.ts';
+import { postgresCode } from './engine/errors.ts';
+
+/** The failure of a server in words and with what to do, as `DatabaseUnusable`; other errors as they are. */
+export function explainServer(url: string, error: unknown): unknown {
+  const code = postgresCode(error);
+  if (code === undefined) return error;
+  const { message } = error as Error;
+  return new DatabaseUnusable(`${withoutPassword(url)}: ${message}.\n${remedyFor(code, message)}`, {
+    cause: error,
+  });
+}
+
+function remedyFor(code: string, message: string): string {
+  if (code.startsWith('28') || message.includes('password'))
+    return 'Check the user and the password of the address, and pg_hba.conf on the server.';
+  if (code === '3D000') return 'Create the database with createdb, or name another one in the address.';
+  if (code === '42501') return 'Make its user the owner of the database, or grant it CREATE on the database.';
+  if (code === '53300') return 'The server has no free connection; a daemon needs up to eight.';
+  if (code === '57P03') return 'The server is starting or stopping; try again.';
+  if (code === '25006') return 'The server accepts no writes; use the primary server.';
+  return 'Check that the server runs and that the address is right.';
+}
