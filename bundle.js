@@ -112,6 +112,7 @@ const modules = await build({
     'postgres-writer': 'src/daemon/storage/postgres/postgres-writer.ts',
     'postgres-reader': 'src/daemon/storage/postgres/postgres-reader.ts',
     'postgres-stores': 'src/daemon/storage/postgres/postgres-stores.ts',
+    'postgres-backup': 'src/daemon/storage/postgres/postgres-backup.ts',
     'content-worker': 'src/daemon/storage/content/content-worker.ts',
     'keychain-child': 'src/keychain/keychain-child.ts',
     'model-child': 'src/daemon/upstream/engine/model-child.ts',

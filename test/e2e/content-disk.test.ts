@@ -1,7 +1,10 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { restore } from '../../src/daemon/main.ts';
 import { type FakeOpenAi, startFakeOpenAi } from '../support/fake-openai.ts';
+import { runCli } from '../support/run-cli.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 
 const question = 'Where did the heron build its nest?';
@@ -55,6 +58,27 @@ async function get<T>(path: string, method = 'GET') {
   const reply = await daemon.fetch(path, { method, headers: { authorization: `Bearer ${daemon.login}` } });
   return { status: reply.status, body: (await reply.json()) as T };
 }
+
+test.each([true, false])('a backup has what is on disk if it is to: %s', async (isIncluded) => {
+  await start();
+  const request = await call();
+  const places = mkdtempSync(join(tmpdir(), 'gateway-content-'));
+  onTestFinished(() => rmSync(places, { recursive: true, force: true }));
+  const [backup, home] = [join(places, 'backup.db'), join(places, 'home')];
+  const cli = (at: string, ...args: string[]) => runCli(args, { env: { GATEWAY_HOME: at }, restore });
+  // What is read was stored before.
+  expect((await get(`/v1/traces/${request}/content`)).status).toBe(200);
+  const made = await cli(daemon.home, 'backup', backup, '--json', ...(isIncluded ? ['--with-content'] : []));
+  expect(JSON.parse(made.stdout)).toMatchObject({ content_bytes: isIncluded ? expect.any(Number) : null });
+  expect(readFileSync(backup).includes(question)).toBe(false);
+  await daemon.stop();
+  expect(await cli(home, 'restore', backup, '--yes')).toMatchObject({ code: 0 });
+  if (isIncluded) expect(statSync(join(home, 'gateway.db')).size).toBeLessThan(statSync(backup).size);
+  daemon = await startDaemon({ home });
+  const { status, body } = await get(`/v1/traces/${request}/content`);
+  expect(status).toBe(isIncluded ? 200 : 404);
+  if (isIncluded) expect(JSON.stringify(body)).toContain(answer);
+});
 
 const file = () => join(daemon.home, 'content.db');
 

@@ -119,14 +119,14 @@ describe.skipIf(missing !== undefined)('a daemon on PostgreSQL', { timeout: 120_
     const doctor = await cli('doctor');
     expect(doctor.stdout).toMatch(/storage.*writable: PostgreSQL \d+.*schema \d+/);
     expect(doctor.stdout).toMatch(/warning.*storage.*fsync is off/);
-    const backup = await cli('backup');
-    expect(backup.stderr).toMatch(/back it up with pg_dump/);
+    const backup = await cli('backup', '--quiet');
+    expect(backup).toMatchObject({ code: 0, stderr: '' });
     const restored = await restore({
       backup: join(daemon.home, 'config.yaml'),
       env: { GATEWAY_HOME: daemon.home, ...environmentOf(url) },
       onProgress: () => {},
     });
-    expect(restored).toMatchObject({ problem: expect.stringMatching(/restore a dump with pg_restore/) });
+    expect(restored).toMatchObject({ problem: expect.stringMatching(/copy that to an empty database/) });
     const config = await cli('config', 'get', 'storage');
     const log = await readFile(join(daemon.home, 'gateway.log'), 'utf8');
     const { stdout, stderr } = daemon.printed();

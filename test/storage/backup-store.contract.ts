@@ -3,7 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { addUsers, aSettlement, morning, type OpenStorage } from './records.ts';
 
 export function backupStoreContract(open: OpenStorage): void {
-  const order = { at: morning, files: [{ name: 'data.key', content: Buffer.from('key') }], version: '1.2.3' };
+  const order = {
+    at: morning,
+    files: [{ name: 'data.key', content: Buffer.from('key') }],
+    version: '1.2.3',
+    withContent: false,
+  };
 
   describe('a backup', () => {
     test('is a new file with the facts about it', async () => {
@@ -18,11 +23,16 @@ export function backupStoreContract(open: OpenStorage): void {
         });
       const first = await make();
       const second = await make();
-      expect(first).toMatchObject({ digest: expect.stringMatching(/^[0-9a-f]{64}$/), masters: [] });
+      expect(first).toMatchObject({
+        digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+        masters: [],
+        contentBytes: null,
+      });
       expect(first.bytes).toBeGreaterThan(0);
       expect(existsSync(first.file)).toBe(true);
       expect(second.file).not.toBe(first.file);
-      expect(second.digest).toBe(first.digest);
+      // On a server, the terms of daemons are renewed meanwhile.
+      if (storage.server === undefined) expect(second.digest).toBe(first.digest);
       expect(progress.at(-1)).toBe(1);
     });
 

@@ -25,11 +25,16 @@ import type { Column } from '../output/table.ts';
 export const backupCommand = (context: Context) =>
   new Command('backup')
     .argument('[file]', 'where to save it, a new file or a folder (default: backups in the data folder)')
+    .option('--with-content', 'include the content of calls that is kept on disk')
     .addHelpText('after', example('gateway backup /media/disk/'))
-    .action((file) => backUp(context, file));
+    .action((file, options) => backUp(context, file, options));
 
 /** Makes a backup and moves it to where the user wants it. */
-export async function backUp(context: Context, file: string | undefined): Promise<void> {
+export async function backUp(
+  context: Context,
+  file: string | undefined,
+  { withContent = false }: { withContent?: boolean } = {},
+): Promise<void> {
   // Check the destination before the daemon does the work.
   const destination = file === undefined ? undefined : destinationFor(file);
   if (destination !== undefined && !context.host().isLocal) {
@@ -38,9 +43,10 @@ export async function backUp(context: Context, file: string | undefined): Promis
       next: 'Omit the file, and copy the backup from the path that is printed.',
     });
   }
-  const made = await make(context);
+  const made = await make(context, withContent);
   const backup = destination === undefined ? made : { ...made, file: moveTo(made.file, destination) };
   await context.out.record(backup, columns, { pipedRow: columns });
+  if (backup.content_bytes === 0) context.out.note('No content of calls is kept on disk.');
   for (const { key_id, kept_in } of backup.master_keys) {
     context.out.note(
       `Its provider keys are encrypted with master key ${key_id} (${kept_in}). Back that up too: gateway vault export`,
@@ -48,11 +54,13 @@ export async function backUp(context: Context, file: string | undefined): Promis
   }
 }
 
-async function make(context: Context): Promise<Backup> {
+async function make(context: Context, withContent: boolean): Promise<Backup> {
   const bar = progressBar(context.io);
   const signal = context.interrupted();
   try {
-    for await (const { data } of context.client().stream(createBackup, {}, { signal })) {
+    for await (const { data } of context
+      .client()
+      .stream(createBackup, { body: { with_content: withContent } }, { signal })) {
       const event = JSON.parse(data) as BackupEvent;
       if (event.type === 'backup.completed') return event.backup;
       if (event.type === 'backup.failed') {

@@ -19,7 +19,7 @@ export async function openStorage(
   // The folder still has what is not in the database, such as the content of calls.
   const lock = lockFolder(dataFolder);
   try {
-    const storage = await openPostgresStorage({ url, ...options });
+    const storage = await openPostgresStorage({ url, folder: dataFolder, ...options });
     const close = async (): Promise<void> => {
       await storage.close();
       lock.release();

@@ -24,7 +24,7 @@ export async function restore({
     // Checked first, so that a mistyped name leaves nothing behind.
     if (dataFolder === undefined && (await usesServer(env))) {
       const problem =
-        'The configuration puts the data on a PostgreSQL server: restore a dump with pg_restore (docs/postgresql.md).';
+        'The configuration puts the data on a PostgreSQL server: restore into another folder with --data, and copy that to an empty database with gateway storage copy.';
       return { problem, exit: 1 };
     }
     if (!statSync(file).isFile()) return { problem: `${file} is not a file.`, exit: 1 };

@@ -10,6 +10,9 @@ export const Backup = Type.Object(
     made_at: Timestamp,
     schema_version: Type.Integer({ minimum: 0, description: 'The schema version needed to restore it.' }),
     sha256: Type.String({ description: 'SHA-256 of the whole file, in hex.' }),
+    content_bytes: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+      description: 'The size of the content of calls in it; null if it is left out.',
+    }),
     master_keys: Type.Array(Type.Object({ key_id: Type.String(), kept_in: Type.String() }), {
       description: 'What opens the sealed provider keys in it; not part of the backup.',
     }),
@@ -46,6 +49,18 @@ export const createBackup = endpoint({
     'Copies a consistent snapshot of the data into the folder `backups` of the data folder, verifies it, and reports progress. Calls continue. Disconnecting cancels it.',
   tag: 'Daemon',
   access: { login: 'owner', loginOnly: true },
+  body: Type.Object(
+    {
+      with_content: Type.Optional(
+        Type.Boolean({
+          default: false,
+          description: 'Whether it includes the content of calls that is kept on disk.',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  bodyRequired: false,
   result: BackupEvent,
   stream: { event: BackupEvent, done: false, always: true },
   errors: ['unauthenticated', 'signed_out', 'permission', 'conflict'],

@@ -9,6 +9,8 @@ export interface BackupOrder {
   /** Milliseconds since 1970. */
   at: number;
   files: readonly BackupFile[];
+  /** Whether the content of calls that is kept on disk is part of it. */
+  withContent: boolean;
   /** The program's version. */
   version: string;
 }
@@ -26,6 +28,8 @@ export interface BackupRecord {
   schemaVersion: number;
   /** SHA-256 of the whole file, in hex. */
   digest: string;
+  /** The size of the content of calls in it; null if it was left out. */
+  contentBytes: number | null;
   /** The key that decrypts the secrets in it; not part of the backup. */
   masters: readonly { keyId: string; store: string }[];
 }

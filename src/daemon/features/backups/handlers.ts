@@ -16,13 +16,16 @@ interface BackupDependencies {
 export const backupHandlers = ({ store, files, version, now }: BackupDependencies) => {
   let isRunning = false;
   return [
-    implement(createBackup, async ({ signal }) => {
+    implement(createBackup, async ({ body, signal }) => {
       if (isRunning) throw new ApiError('conflict', { message: 'A backup is already in progress.' });
       isRunning = true;
       const at = now();
       const make = async (onProgress: (progress: BackupProgress) => void) => {
         try {
-          return await store.make({ at, files: await files(), version }, { onProgress, signal });
+          return await store.make(
+            { at, files: await files(), version, withContent: body?.with_content ?? false },
+            { onProgress, signal },
+          );
         } finally {
           isRunning = false;
         }
@@ -63,11 +66,22 @@ function eventsOf(make: Make, at: number): AsyncGenerator<string, void, undefine
   })();
 }
 
-function completed({ file, bytes, schemaVersion, digest, masters }: BackupRecord, at: number): BackupEvent {
+function completed(
+  { file, bytes, schemaVersion, digest, contentBytes, masters }: BackupRecord,
+  at: number,
+): BackupEvent {
   const master_keys = masters.map(({ keyId: key_id, store: kept_in }) => ({ key_id, kept_in }));
   return {
     type: 'backup.completed',
-    backup: { file, bytes, schema_version: schemaVersion, sha256: digest, made_at: isoTime(at), master_keys },
+    backup: {
+      file,
+      bytes,
+      schema_version: schemaVersion,
+      sha256: digest,
+      made_at: isoTime(at),
+      content_bytes: contentBytes,
+      master_keys,
+    },
   };
 }
 

@@ -1,11 +1,12 @@
 import { withoutPassword } from '../../../shared/database-url.ts';
-import { ApiError } from '../../../shared/errors.ts';
 import type { Renewal } from '../../features/daemons/members.ts';
 import type { NewEvent } from '../../features/events/index.ts';
 import type { UsageRecord } from '../../features/metering/index.ts';
 import type { Log } from '../../log.ts';
 import { LocalChanges } from '../local-changes.ts';
 import { announcing } from '../sqlite/announced-writes.ts';
+import type { BackupReads } from '../sqlite/backups/reads.ts';
+import { backupStore } from '../sqlite/backups/store.ts';
 import { DataNeedsRepair, UnfinishedCopy } from '../sqlite/engine/errors.ts';
 import { Reader } from '../sqlite/engine/reader.ts';
 import { Writer } from '../sqlite/engine/writer.ts';
@@ -27,6 +28,8 @@ import { readServerFacts } from './server-facts.ts';
 export interface PostgresOptions {
   /** `postgres://USER@HOST/DATABASE` */
   url: string;
+  /** The data folder, in which backups are made; default: the current folder. */
+  folder?: string;
   /** Wall clock, milliseconds since 1970. */
   now: () => number;
   log: Log;
@@ -44,7 +47,7 @@ const checkedParts = ['balances', 'holds', 'spending', 'chain'];
  * `DatabaseUnusable`, `UnsupportedServer`, `UnsupportedSchema` or `DataNeedsRepair`.
  */
 export async function openPostgresStorage(options: PostgresOptions): Promise<Storage> {
-  const { url, now, log, settledEvent } = options;
+  const { url, folder = '.', now, log, settledEvent } = options;
   const fatalListeners: ((reason: Error) => void)[] = [];
   const onFatal = (reason: Error) => {
     for (const listener of fatalListeners) listener(reason);
@@ -114,14 +117,10 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
     members,
     isShared: true,
     changes,
-    backups: {
-      make: async () => {
-        throw new ApiError('invalid_request', {
-          message:
-            'the database is on a PostgreSQL server; back it up with pg_dump, or by archiving its log (docs/postgresql.md)',
-        });
-      },
-    },
+    backups: backupStore(
+      folder,
+      () => new Reader<BackupReads>(() => startThread('postgres-backup', { url })),
+    ),
     noteTime: (at) => void writer.write('engine.touch', at).catch(() => {}),
     writesWaiting: () => writer.pending,
     state: () => {

@@ -95,7 +95,7 @@ export class Server {
 
 /** Starts a thread of this folder, which gets the port of its channel. */
 export function startThread(
-  script: 'server-worker' | 'postgres-writer' | 'postgres-reader' | 'postgres-stores',
+  script: 'server-worker' | 'postgres-writer' | 'postgres-reader' | 'postgres-stores' | 'postgres-backup',
   data: Record<string, unknown> & { channel?: ServerChannel },
 ): Worker {
   const transferList = data.channel ? [data.channel.port] : [];

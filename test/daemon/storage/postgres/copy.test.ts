@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -19,6 +19,7 @@ import {
   openSqliteTarget,
 } from '../../../../src/daemon/storage/postgres/copy/sqlite-side.ts';
 import { openPostgresStorage } from '../../../../src/daemon/storage/postgres/open.ts';
+import { restoreBackup } from '../../../../src/daemon/storage/sqlite/backups/restore.ts';
 import { UnfinishedCopy } from '../../../../src/daemon/storage/sqlite/engine/errors.ts';
 import { addUsers, aHold, aSettlement, morning } from '../../../storage/records.ts';
 import { fillAllTables } from '../../../support/fill-all-tables.ts';
@@ -29,15 +30,21 @@ import { openTemporarily, recordingLog } from '../sqlite/temporary.ts';
 const missing = missingPostgres();
 const child = fileURLToPath(new URL('../../../support/copying-child.ts', import.meta.url));
 
-describe.skipIf(missing)(`a copy${missing ? ` (skipped: ${missing})` : ''}`, { timeout: 60_000 }, () => {
+describe.skipIf(missing)(`a copy${missing ? ` (skipped: ${missing})` : ''}`, { timeout: 120_000 }, () => {
   const temporary = openTemporarily();
   afterEach(() => temporary.cleanUp());
 
   const newDatabase = async () => (await sharedPostgres()).newDatabase();
   const inServer = async (url: string, sql: string) =>
     (await sharedPostgres()).query(sql, new URL(url).pathname.slice(1));
-  const openServer = (url: string) =>
-    openPostgresStorage({ url, now: () => morning, log: recordingLog(), settledEvent });
+  const openServer = (url: string, folder?: string) =>
+    openPostgresStorage({
+      url,
+      ...(folder && { folder }),
+      now: () => morning,
+      log: recordingLog(),
+      settledEvent,
+    });
   const copy = (from: string, to: string, onTable: (step: string) => void = () => {}) =>
     copyStorage({ from, to, env: {}, onProgress: ({ step, table }) => onTable(`${step} ${table}`) });
 
@@ -161,6 +168,32 @@ describe.skipIf(missing)(`a copy${missing ? ` (skipped: ${missing})` : ''}`, { t
       await storage.close();
     },
   );
+
+  test('is what a backup of a server is, which any daemon can restore', async () => {
+    const url = await newPostgresDatabase();
+    const home = temporary.newFolder();
+    const storage = await openServer(url, home);
+    await addUsers(storage);
+    await storage.metering.settle(aSettlement('req_1'));
+    const { file } = await storage.backups.make(
+      {
+        at: morning,
+        files: [{ name: 'data-key', content: Buffer.from('key') }],
+        version: '1',
+        withContent: true,
+      },
+      { onProgress: () => {}, signal: new AbortController().signal },
+    );
+    await storage.metering.settle(aSettlement('req_later'));
+    await storage.close();
+    const folder = temporary.newFolder();
+    restoreBackup({ folder, backup: file, at: morning, fileNames: ['data-key'], onProgress: () => {} });
+    expect(readFileSync(join(folder, 'data-key'), 'utf8')).toBe('key');
+    const restored = await temporary.open({ folder });
+    expect((await restored.ledger.verify()).problems).toEqual([]);
+    await restored.close();
+    expect(await copy(folder, await newDatabase())).toMatchObject({ from: folder });
+  });
 
   test('that was changed behind its back is refused, by the name of the table', async () => {
     const folder = await usedFolder();

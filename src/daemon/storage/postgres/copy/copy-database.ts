@@ -37,8 +37,7 @@ export async function copyDatabase({ source, target, onProgress }: CopyOptions) 
     ...all.filter(({ name }) => name !== metaTable),
     ...all.filter(({ name }) => name === metaTable),
   ];
-  const counts = new Map<CopiedTable, number>();
-  for (const table of tables) counts.set(table, await source.count(table));
+  const counts = await source.counts(tables);
   const totalRows = [...counts.values()].reduce((sum, count) => sum + count, 0);
   const digests = await target.begin(await markOf(source, tables));
 
@@ -48,7 +47,7 @@ export async function copyDatabase({ source, target, onProgress }: CopyOptions) 
       report: (table: CopiedTable, rows: number) =>
         onProgress({ step, table: table.name, doneRows: complete + rows, totalRows }),
       completed: (table: CopiedTable) => {
-        complete += counts.get(table) ?? 0;
+        complete += counts.get(table.name) ?? 0;
       },
     };
   };
@@ -56,7 +55,7 @@ export async function copyDatabase({ source, target, onProgress }: CopyOptions) 
   for (const table of tables) {
     const report = (rows: number) => copying.report(table, rows);
     if (!digests.has(table.name)) {
-      await target.fill(table, async (write) => {
+      await target.fill(table, counts.get(table.name) ?? 0, async (write) => {
         const digest = await digestOf(source, table, report, write);
         digests.set(table.name, digest);
         return digest;

@@ -5,7 +5,8 @@ export type Take = (lines: Buffer) => void | Promise<void>;
 
 /** A database that is copied, or was copied to. */
 export interface CopySide {
-  count(table: CopiedTable): Promise<number>;
+  /** How many rows each table has, by its name. */
+  counts(tables: readonly CopiedTable[]): Promise<Map<string, number>>;
   /** All rows in the order of the key. A server does not wait for what `take` returns. */
   read(table: CopiedTable, take: Take): Promise<void>;
   /** The highest number that each table has used, as those of deleted rows are not used again. */
@@ -21,8 +22,8 @@ export interface CopyTarget extends CopySide {
    * complete. Rejects if the copy that was begun is of another source.
    */
   begin(mark: string): Promise<Map<string, string>>;
-  /** Replaces the rows of a table, all or nothing; `feed` writes them and resolves to their digest. */
-  fill(table: CopiedTable, feed: (write: Take) => Promise<string>): Promise<void>;
+  /** Replaces the rows of a table, all or nothing; `feed` writes about that many and resolves to their digest. */
+  fill(table: CopiedTable, rows: number, feed: (write: Take) => Promise<string>): Promise<void>;
   /** Verifies the ledger; resolves to the problems that were found, as sentences. */
   problems(): Promise<string[]>;
   finish(numbers: ReadonlyMap<string, number>): Promise<void>;
@@ -38,6 +39,14 @@ export const sourceName = '';
 /** The columns and rows that are copied; for SQL after SELECT. */
 export function selection({ name, columns }: CopiedTable): string {
   return `${columns.map((column) => quoted(column.name)).join(', ')} FROM ${quoted(name)}${exceptMark(name)}`;
+}
+
+/** The number of rows of each table, in a column of its name. */
+export function countsOf(tables: readonly CopiedTable[]): string {
+  const counts = tables.map(
+    ({ name }) => `(SELECT count(*) FROM ${quoted(name)}${exceptMark(name)}) AS ${quoted(name)}`,
+  );
+  return `SELECT ${counts.join(', ')}`;
 }
 
 export function exceptMark(name: string): string {

@@ -14,6 +14,7 @@ import { CopyRefused } from './copy-refused.ts';
 import {
   type CopySide,
   type CopyTarget,
+  countsOf,
   exceptMark,
   progressTable,
   quoted,
@@ -22,6 +23,9 @@ import {
   type Take,
 } from './copy-side.ts';
 
+/** With fewer rows, the indexes of a table stay while it is filled. */
+const rebuiltRows = 10_000;
+
 class PostgresSide implements CopySide {
   protected readonly connection: CopyConnection;
 
@@ -29,8 +33,9 @@ class PostgresSide implements CopySide {
     this.connection = connection;
   }
 
-  async count({ name }: CopiedTable): Promise<number> {
-    return await this.number(`SELECT count(*) FROM ${quoted(name)}${exceptMark(name)}`);
+  async counts(tables: readonly CopiedTable[]): Promise<Map<string, number>> {
+    const [row = {}] = await this.connection.query(countsOf(tables));
+    return new Map(Object.entries(row).map(([name, count]) => [name, Number(count)]));
   }
 
   async read(table: CopiedTable, take: Take): Promise<void> {
@@ -50,6 +55,14 @@ class PostgresSide implements CopySide {
 
   async close(): Promise<void> {
     await this.connection.close();
+  }
+
+  /** The size of all tables. */
+  async bytes(): Promise<number> {
+    return await this.number(
+      `SELECT coalesce(sum(pg_table_size(oid)), 0) FROM pg_class
+       WHERE relnamespace = 'gateway'::regnamespace AND relkind = 'r'`,
+    );
   }
 
   protected async sequences(): Promise<{ table: string; sequence: string }[]> {
@@ -74,7 +87,7 @@ interface SourceOptions {
 }
 
 /** Opens one snapshot of a database. Rejects with `CopyRefused`, `UnfinishedCopy` or `PostgresError`. */
-export async function openPostgresSource({ url, isInUse }: SourceOptions): Promise<CopySide> {
+export async function openPostgresSource({ url, isInUse }: SourceOptions): Promise<PostgresSide> {
   const address = withoutPassword(url);
   const connection = await CopyConnection.open(url);
   try {
@@ -122,29 +135,38 @@ class PostgresTarget extends PostgresSide implements CopyTarget {
     });
   }
 
-  async fill(table: CopiedTable, feed: (write: Take) => Promise<string>): Promise<void> {
+  async fill(table: CopiedTable, rows: number, feed: (write: Take) => Promise<string>): Promise<void> {
     const { connection } = this;
     const name = quoted(table.name);
-    // Built after the rows, an index costs half.
-    const indexes = await connection.query(
-      `SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS sql FROM pg_index
-       WHERE indrelid = $1::regclass AND NOT EXISTS (SELECT 1 FROM pg_constraint WHERE conindid = indexrelid)`,
-      [`gateway.${name}`],
+    const indexes = rows < rebuiltRows ? [] : await this.#indexes(name);
+    const dropped = indexes.map((index) => `DROP INDEX ${index.name};`).join('');
+    // Triggers have done their work in the source.
+    await connection.query(
+      `BEGIN; ALTER TABLE ${name} DISABLE TRIGGER USER; ${dropped} DELETE FROM ${name}${exceptMark(table.name)}`,
     );
-    await this.#together(async () => {
-      // They have done their work in the source.
-      await connection.query(`ALTER TABLE ${name} DISABLE TRIGGER USER`);
-      for (const index of indexes) await connection.query(`DROP INDEX ${index.name}`);
-      await connection.query(`DELETE FROM ${name}${exceptMark(table.name)}`);
+    try {
       const columns = table.columns.map((column) => quoted(column.name)).join(', ');
       let digest = '';
       await connection.copyIn(`COPY ${name} (${columns}) FROM STDIN`, async (write) => {
         digest = await feed(write);
       });
-      for (const { sql } of indexes) await connection.query(String(sql));
-      await connection.query(`ALTER TABLE ${name} ENABLE TRIGGER USER`);
-      await this.#keep(table.name, digest);
-    });
+      await connection.query(
+        `${indexes.map(({ sql }) => `${sql};`).join('')} ALTER TABLE ${name} ENABLE TRIGGER USER;
+         INSERT INTO ${progressTable} (name, digest) VALUES ('${table.name}', '${digest}'); COMMIT`,
+      );
+    } catch (error) {
+      await connection.query('ROLLBACK').catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Built after the rows, an index costs half. */
+  async #indexes(name: string): Promise<Record<string, unknown>[]> {
+    return await this.connection.query(
+      `SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS sql FROM pg_index
+       WHERE indrelid = $1::regclass AND NOT EXISTS (SELECT 1 FROM pg_constraint WHERE conindid = indexrelid)`,
+      [`gateway.${name}`],
+    );
   }
 
   async problems(): Promise<string[]> {

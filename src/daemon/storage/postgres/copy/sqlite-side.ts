@@ -18,6 +18,7 @@ import { CopyRefused } from './copy-refused.ts';
 import {
   type CopySide,
   type CopyTarget,
+  countsOf,
   exceptMark,
   progressTable,
   quoted,
@@ -37,11 +38,9 @@ class SqliteSide implements CopySide {
     this.database = database;
   }
 
-  async count({ name }: CopiedTable): Promise<number> {
-    const select = this.database.prepare<[], number>(
-      `SELECT count(*) FROM ${quoted(name)}${exceptMark(name)}`,
-    );
-    return select.pluck().get() ?? 0;
+  async counts(tables: readonly CopiedTable[]): Promise<Map<string, number>> {
+    const row = this.database.prepare<[], Record<string, number>>(countsOf(tables)).get();
+    return new Map(Object.entries(row ?? {}));
   }
 
   async read(table: CopiedTable, take: Take): Promise<void> {
@@ -118,7 +117,7 @@ class SqliteTarget extends SqliteSide implements CopyTarget {
     })();
   }
 
-  async fill(table: CopiedTable, feed: (write: Take) => Promise<string>): Promise<void> {
+  async fill(table: CopiedTable, _rows: number, feed: (write: Take) => Promise<string>): Promise<void> {
     const { database } = this;
     const types = table.columns.map(({ type }) => type);
     // Built after the rows, an index is written in order; triggers have done their work in the source.

@@ -41,10 +41,10 @@ export class CopyConnection {
     this.#wire = (client as unknown as { connection: CopyWire }).connection;
   }
 
-  /** The rows of one statement; integers of 64 bits are texts. */
+  /** The rows of one statement; integers of 64 bits are texts. Without values, several statements can be run. */
   async query(sql: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> {
     try {
-      return (await this.#client.query(sql, [...values])).rows;
+      return (await this.#client.query(sql, values.length > 0 ? [...values] : undefined)).rows;
     } catch (error) {
       throw new PostgresError(connectFailure(error));
     }

@@ -7,27 +7,42 @@ import { fsyncPath } from '../engine/database-file.ts';
 import { pageProblems, referenceProblems } from '../engine/integrity.ts';
 import { schemaVersion } from '../engine/migrate.ts';
 import { balanceProblems, checkBalances } from '../metering/check-balances.ts';
+import { addContent, contentSuffix } from './backup-content.ts';
 import { contentDigest, filesTable, infoTable } from './content-digest.ts';
 
 export interface BackupTask extends BackupOrder {
   /** The path of the backup; must not exist. */
   to: string;
+  /** The file with the content of calls, which may be missing; undefined to leave it out. */
+  content: string | undefined;
 }
 
 /** Small enough that other threads can write in between, large enough to be fast. */
 const pagesPerStep = 512;
 
-/** Writes the backup to a partial file, which is verified and then renamed. */
+/** Backs up the database of a file. */
 export async function backUp(
   source: string,
   task: BackupTask,
   onProgress: (progress: BackupProgress) => void,
 ): Promise<BackupRecord> {
-  const partial = partialFile(task.to);
-  requireFreeSpace(source, dirname(task.to));
-  closeSync(openSync(partial, 'wx', 0o600));
-  try {
+  requireFreeSpace(statSync(source).size, dirname(task.to));
+  return await writeBackup(task, onProgress, async (partial) => {
+    closeSync(openSync(partial, 'wx', 0o600));
     await copyPages(source, partial, onProgress);
+  });
+}
+
+/** Writes the backup to a partial file, a database that `fill` creates, which is completed, verified and renamed. */
+export async function writeBackup(
+  task: BackupTask,
+  onProgress: (progress: BackupProgress) => void,
+  fill: (partial: string) => Promise<void>,
+): Promise<BackupRecord> {
+  const partial = partialFile(task.to);
+  try {
+    await fill(partial);
+    const contentBytes = task.content === undefined ? null : await addContent(partial, task.content);
     const totalBytes = statSync(partial).size;
     onProgress({ doneBytes: totalBytes, totalBytes });
     const record = finishCopy(partial, task);
@@ -35,20 +50,26 @@ export async function backUp(
     fsyncPath(partial);
     renameSync(partial, task.to);
     fsyncPath(dirname(task.to));
-    return { ...record, file: task.to, bytes: statSync(task.to).size };
+    return { ...record, file: task.to, bytes: statSync(task.to).size, contentBytes };
   } catch (error) {
-    rmSync(partial, { force: true });
+    removePartial(task.to);
     throw error;
   }
 }
 
-export function partialFile(file: string): string {
+function partialFile(file: string): string {
   return `${file}.partial`;
 }
 
-function requireFreeSpace(source: string, folder: string): void {
+/** Removes what an unfinished backup has left. */
+export function removePartial(file: string): void {
+  for (const suffix of ['', '-journal', '.new', '.new-journal', contentSuffix])
+    rmSync(partialFile(file) + suffix, { force: true });
+}
+
+/** Throws unless the disk of the folder has room for a backup of that size, and some more. */
+export function requireFreeSpace(neededBytes: number, folder: string): void {
   const { bavail, bsize } = statfsSync(folder);
-  const neededBytes = statSync(source).size;
   if (bavail * bsize > neededBytes * 1.1) return;
   throw new Error(`not enough disk space for ${neededBytes} bytes in ${folder}`);
 }

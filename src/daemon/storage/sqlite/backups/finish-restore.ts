@@ -46,8 +46,9 @@ export function finishRestore(folder: string): void {
 function moveOldFiles(folder: string, ready: string): void {
   const { aside } = planIn(ready);
   const replaced = readdirSync(ready).filter((name) => name !== planFile);
-  const logs = ['gateway.db-wal', 'gateway.db-shm', commitCountFile('gateway.db')];
-  const names = [...replaced, ...logs].filter((name) => existsSync(join(folder, name)));
+  const logs = ['gateway.db', ...replaced].flatMap((name) => [`${name}-wal`, `${name}-shm`]);
+  logs.push(commitCountFile('gateway.db'));
+  const names = [...new Set([...replaced, ...logs])].filter((name) => existsSync(join(folder, name)));
   if (names.length === 0) return;
   const target = join(folder, aside ?? join('backups', 'replaced'));
   mkdirSync(target, { recursive: true, mode: 0o700 });

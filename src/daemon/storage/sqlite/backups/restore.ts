@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { contentFile } from '../../../../shared/folders.ts';
 import { isoTime } from '../../../../shared/time.ts';
 import type { Connection } from '../engine/connection.ts';
 import { checkHeader, fsyncPath } from '../engine/database-file.ts';
@@ -22,7 +23,8 @@ import { schemaVersion, supportedVersions } from '../engine/migrate.ts';
 import { migrations } from '../engine/migrations/index.ts';
 import { lockFolder } from '../guard/folder-lock.ts';
 import { copyProblems, mastersIn } from './back-up.ts';
-import { contentDigest, filesTable, infoTable } from './content-digest.ts';
+import { extractContent } from './backup-content.ts';
+import { contentDigest, contentTable, filesTable, infoTable } from './content-digest.ts';
 import { finishRestore, planFile, restoreFolders } from './finish-restore.ts';
 import { backupsFolder } from './store.ts';
 
@@ -99,6 +101,7 @@ function unpack(copy: string, { backup, fileNames, onProgress }: RestoreTask) {
       const info = infoOf(database);
       check(database, backup, info);
       onProgress({ step: 'checking', doneBytes: totalBytes, totalBytes });
+      extractContent(database, contentFile(join(copy, '..')));
       const files = filesOf(database);
       const others = new Map([...files].filter(([name]) => !fileNames.includes(name)));
       for (const [name, content] of files) {
@@ -173,6 +176,11 @@ function removeBackupTables(database: Connection): void {
   database.pragma('synchronous = FULL');
   database.pragma('secure_delete = ON');
   database.exec(`DROP TABLE IF EXISTS ${filesTable}; DROP TABLE IF EXISTS ${infoTable}`);
+  if (hasTable(database, contentTable)) {
+    // It is large, and sealed.
+    database.pragma('secure_delete = OFF');
+    database.exec(`DROP TABLE ${contentTable}; VACUUM`);
+  }
   // Makes the next start add up all entries.
   writeMeta(database, 'clean_shutdown', 0);
 }

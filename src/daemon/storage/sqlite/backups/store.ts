@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { contentFile } from '../../../../shared/folders.ts';
 import { isoTime } from '../../../../shared/time.ts';
 import { whenAborted } from '../../../../shared/when-aborted.ts';
 import type { BackupStore } from '../../../features/backups/backup-store.ts';
 import type { Reader } from '../engine/reader.ts';
-import { partialFile } from './back-up.ts';
+import { removePartial } from './back-up.ts';
 import type { BackupReads } from './reads.ts';
 
 /** The folder of backups, in the data folder. */
@@ -19,11 +20,12 @@ export function backupStore(folder: string, newReader: () => Reader<BackupReads>
       signal.throwIfAborted();
       const stopWatching = whenAborted(signal, () => void reader.close());
       try {
-        return await reader.run('backup', { ...order, to }, onProgress);
+        const content = order.withContent ? contentFile(folder) : undefined;
+        return await reader.run('backup', { ...order, to, content }, onProgress);
       } finally {
         stopWatching();
         await reader.close();
-        for (const suffix of ['', '-journal']) rmSync(partialFile(to) + suffix, { force: true });
+        removePartial(to);
       }
     },
   };
