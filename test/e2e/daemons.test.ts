@@ -74,6 +74,32 @@ describe.skipIf(missing !== undefined)('several daemons on one database', { time
     for (const daemon of daemons) await expectSound(daemon);
   });
 
+  test('keep the limits of a key together', async () => {
+    const issue = async (...limits: string[]) => {
+      const env = { GATEWAY_HOME: (daemons[0] as ChildDaemon).home };
+      const { stdout } = await runCli(['keys', 'issue', '--name', 'limited', '--quiet', ...limits], { env });
+      return { key: stdout.trim() } as ChildDaemon;
+    };
+    const rounds = <T>(count: number, make: (daemon: ChildDaemon) => Promise<T>) =>
+      Promise.all(Array.from({ length: count }, () => daemons.map(make)).flat());
+
+    const rated = await issue('--rpm', '30');
+    const answers = await rounds(30, (daemon) => by(daemon, rated));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(30);
+    expect(answers.filter(({ status }) => status === 403)).toHaveLength(60);
+
+    const capped = await issue('--spend-cap', `${((price * 20) / 1e9).toFixed(9)}/total`);
+    const before = await number('SELECT sum(charged) FROM gateway.usage');
+    let admitted: number;
+    do {
+      const some = await rounds(10, (daemon) => by(daemon, capped));
+      admitted = some.filter(({ status }) => status === 200).length;
+    } while (admitted > 0);
+    const spent = (await number('SELECT sum(charged) FROM gateway.usage')) - before;
+    expect(spent).toBeLessThanOrEqual(price * 20);
+    expect(spent).toBeGreaterThan(price * 10);
+  });
+
   test('finish the calls of one that was killed and of one that was frozen, which then writes nothing', async () => {
     const [killed, frozen, left] = daemons as [ChildDaemon, ChildDaemon, ChildDaemon];
     const before = await number('SELECT count(*) FROM gateway.usage');
