@@ -42,6 +42,7 @@ export function openSqliteMember({ file, port, changes, settledEvent }: MemberOp
   };
   return {
     ...stores(context, settledEvent),
+    isShared: true,
     changes,
     state: () => ({ writable: writer.problem === undefined, reason: writer.problem }),
     noteTime: (at: number) => void writer.write('engine.touch', at).catch(() => {}),
