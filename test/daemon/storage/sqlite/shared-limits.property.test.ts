@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { settledEvent } from '../../../../src/daemon/features/metering/index.ts';
+import { rateWindowMs } from '../../../../src/daemon/features/metering/rules/rate-window.ts';
+import type { KeyLimits } from '../../../../src/daemon/handler.ts';
 import { MemberChanges } from '../../../../src/daemon/storage/shared-changes.ts';
 import type { SqliteStorage } from '../../../../src/daemon/storage/sqlite/open.ts';
 import { openSqliteMember } from '../../../../src/daemon/storage/sqlite/open-member.ts';
@@ -46,8 +48,15 @@ interface Seen {
   keyId: string;
   amount: number;
   charged: number | undefined;
+  startedAt: number;
   endedAt: number;
-  admitted: AdmittedCall | undefined;
+  admitted: AdmittedCall;
+}
+
+interface Refused {
+  key: LimitedPolicy;
+  amount: number;
+  param: string | null | undefined;
 }
 
 /** Calls of a key, of one that it issued, and of a third one, through all members. */
@@ -75,17 +84,19 @@ class Scene {
     }
   }
 
-  async call(key: LimitedPolicy, amount: number): Promise<Seen | 'refused'> {
+  async call(key: LimitedPolicy, amount: number): Promise<Seen | Refused> {
     const id = `req_${runs}_${this.seen.length}_${Math.random()}`;
+    const startedAt = this.shared.time.now;
     try {
       const admitted = await this.shared.hold(key, { amount, requestId: id });
       const { amount: held } = admitted.hold.record;
-      const seen: Seen = { keyId: key.keyId, amount: held, charged: undefined, endedAt: 0, admitted };
+      const seen = { keyId: key.keyId, amount: held, charged: undefined, startedAt, endedAt: 0, admitted };
       this.seen.push(seen);
       return seen;
     } catch (error) {
-      expect((error as ApiError).code).toBe('limit_reached');
-      return 'refused';
+      const { code, param } = error as ApiError;
+      expect(code).toBe('limit_reached');
+      return { key, amount, param };
     }
   }
 
@@ -95,10 +106,10 @@ class Scene {
     call.charged = charged;
     call.endedAt = this.shared.time.now;
     if (!isByHeir) {
-      await call.admitted?.settle(charged);
+      await call.admitted.settle(charged);
       return;
     }
-    const { requestId, createdAt } = (call.admitted as AdmittedCall).hold.record;
+    const { requestId, createdAt } = call.admitted.hold.record;
     const cost = { provider: charged, margin: 0, total: charged };
     const usage = { keyId: call.keyId, createdAt, completedAt: call.endedAt, charged, cost };
     await storage.metering.settle(aSettlement(requestId, usage));
@@ -112,6 +123,18 @@ class Scene {
       .filter(({ keyId }) => this.#line(keyId).includes(key))
       .filter(({ charged, endedAt }) => charged === undefined || isTotal || utcDay(endedAt) === today)
       .reduce((sum, { amount, charged }) => sum + (charged ?? amount), 0);
+  }
+
+  limit(of: number, limits: Partial<KeyLimits>): void {
+    const key = this.keys[of] as LimitedPolicy;
+    key.limits = { ...noLimits, ...key.limits, ...limits };
+  }
+
+  /** The calls that a key, and those that descend from it, started in the last minute. */
+  started(key: LimitedPolicy): number {
+    const since = this.shared.time.now - rateWindowMs;
+    return this.seen.filter(({ keyId, startedAt }) => this.#line(keyId).includes(key) && startedAt > since)
+      .length;
   }
 
   capped(): LimitedPolicy[] {
@@ -144,6 +167,8 @@ const step = fc.oneof(
       ),
     }),
   },
+  fc.record({ rate: fc.option(fc.integer({ min: 1, max: 15 }), { freq: 4 }), of: keyIndex }),
+  fc.record({ laterMs: fc.integer({ min: 0, max: 40_000 }) }),
   fc.record({
     cap: fc.option(fc.integer({ min: 0, max: 1_500 }), { freq: 4 }),
     period: fc.constantFrom('day' as const, 'total' as const),
@@ -165,11 +190,13 @@ async function runCalls(scene: Scene, { calls, settles }: Calls): Promise<void> 
     const [call] = open.length === 0 ? [] : open.splice(at % open.length, 1);
     return call ? [() => scene.settle(call, charge, isByHeir)] : [];
   });
-  const made = calls.map(({ key: index, amount }) => async () => {
-    const key = scene.keys[index] as LimitedPolicy;
-    return (await scene.call(key, amount)) === 'refused' ? { key, amount } : undefined;
-  });
-  const [refused] = await Promise.all([
+  const started = new Map(scene.keys.map((key) => [key, scene.started(key)]));
+  const made = calls.map(
+    ({ key, amount }) =>
+      () =>
+        scene.call(scene.keys[key] as LimitedPolicy, amount),
+  );
+  const [outcomes] = await Promise.all([
     Promise.all(made.map((make) => make())),
     Promise.all(ends.map((end) => end())),
   ]);
@@ -177,11 +204,24 @@ async function runCalls(scene: Scene, { calls, settles }: Calls): Promise<void> 
     const cap = key.limits?.spendCap?.amount ?? 0;
     expect(scene.taken(key)).toBeLessThanOrEqual(Math.max(cap, taken));
   }
-  for (const { key, amount } of refused.filter((each) => each !== undefined)) {
+  for (const key of scene.keys) {
+    const limit = key.limits?.requestsPerMinute;
+    if (limit) expect(scene.started(key)).toBeLessThanOrEqual(Math.max(limit, started.get(key) ?? 0));
+  }
+  for (const { key, amount, param } of outcomes.filter((outcome) => 'param' in outcome)) {
+    const limiting = [key, key.parent];
+    if (param === 'limits.requests_per_minute') {
+      const isUsed = scene.keys.some(
+        (each) =>
+          limiting.includes(each) && scene.started(each) >= (each.limits?.requestsPerMinute ?? Infinity),
+      );
+      expect(isUsed).toBe(true);
+      continue;
+    }
     // Settlements only release: at no time was less left of a limit than this.
     const lefts = scene
       .capped()
-      .filter((each) => each === key || each === key.parent)
+      .filter((each) => limiting.includes(each))
       .map(
         (each) => (each.limits?.spendCap?.amount ?? 0) - (before.get(each) ?? 0) - admittedUnder(each, from),
       );
@@ -189,7 +229,7 @@ async function runCalls(scene: Scene, { calls, settles }: Calls): Promise<void> 
   }
 }
 
-test('members never exceed a cap together, and refuse no call for which enough is left', async () => {
+test('members never exceed a cap or a rate together, and refuse no call for which enough is left', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 24 }), async (steps) => {
       const scene = new Scene();
@@ -197,13 +237,15 @@ test('members never exceed a cap together, and refuse no call for which enough i
       for (const each of steps) {
         if (each === 'midnight') scene.shared.time.now += dayMs;
         else if ('calls' in each) await runCalls(scene, each);
+        else if ('laterMs' in each) scene.shared.time.now += each.laterMs;
+        else if ('rate' in each) scene.limit(each.of, { requestsPerMinute: each.rate });
         else {
           const { cap, period, of } = each;
-          const spendCap = cap === null ? null : { amount: cap, period };
-          (scene.keys[of] as LimitedPolicy).limits = { ...noLimits, spendCap };
+          scene.limit(of, { spendCap: cap === null ? null : { amount: cap, period } });
         }
       }
       // What is left can be spent to its end.
+      for (const index of scene.keys.keys()) scene.limit(index, { requestsPerMinute: null });
       for (const key of scene.capped()) {
         const lefts = scene
           .capped()
@@ -211,7 +253,7 @@ test('members never exceed a cap together, and refuse no call for which enough i
           .map((each) => (each.limits?.spendCap?.amount ?? 0) - scene.taken(each));
         const left = Math.min(...lefts);
         if (left <= 0) continue;
-        expect(await scene.call(key, left + 1)).toBe('refused');
+        expect(await scene.call(key, left + 1)).toHaveProperty('param', 'limits.spend_cap');
         expect(await scene.call(key, left)).toMatchObject({ amount: left });
       }
     }),

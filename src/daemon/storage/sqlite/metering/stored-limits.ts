@@ -59,6 +59,7 @@ export class StoredLimits {
   readonly #windows = new Map<string, RateWindow>();
   /** By workspace, then by scope. */
   readonly #subjects = new Map<string, Map<string, CountedSubject>>();
+  /** By account. */
   readonly #balances = new Map<string, BalanceTotals>();
   #pool: (PoolTotals & { day: string }) | undefined;
   /** When finished calls of keys started, up to the call with a number; others only add to them. */
@@ -131,8 +132,8 @@ export class StoredLimits {
 
   /** The credit of a workspace, and what its calls hold. */
   balance(workspaceId: string): BalanceTotals {
-    return this.#found(this.#balances, workspaceId, () => {
-      const account = workspaceAccount(workspaceId);
+    const account = workspaceAccount(workspaceId);
+    return this.#found(this.#balances, account, () => {
       const totals = new BalanceTotals();
       totals.balance = this.#read.balance(account) + this.#pending.pendingChange(account);
       totals.held = this.#read.holds.ofWorkspace(workspaceId);
@@ -221,10 +222,8 @@ export class StoredLimits {
 
   /** Money was moved to an account, or from it. */
   moved(account: string, amount: number): void {
-    if (this.#balances.size === 0) return;
-    for (const [workspaceId, totals] of this.#balances) {
-      if (workspaceAccount(workspaceId) === account) totals.balance += amount;
-    }
+    const totals = this.#balances.size > 0 ? this.#balances.get(account) : undefined;
+    if (totals) totals.balance += amount;
   }
 
   /** All are read once, and later only new ones: also those of a key with thousands of calls a minute. */
@@ -261,7 +260,7 @@ export class StoredLimits {
       if (totals) totals.held += amount;
     }
     for (const totals of this.#totalsOf(subjects)) totals.held += amount;
-    const balance = this.#balances.get(subjects.workspaceId);
+    const balance = this.#balances.get(workspaceAccount(subjects.workspaceId));
     if (balance) balance.held += amount;
   }
 
