@@ -252,6 +252,18 @@ describe.skipIf(missing)(`two daemons on one database${missing ? ` (skipped: ${m
     events.leave();
   });
 
+  test('a run of an autopilot is cancelled at the other', async () => {
+    const created = await ask<{ data: { id: string } }>(one, '/api/autopilots', {
+      json: { displayName: 'Pilot', policy: { model: 'chat/live' } },
+    });
+    const path = `/api/autopilots/${created.body.data.id}/runs`;
+    const run = await ask<{ data: { id: string } }>(one, path, { json: { input: 'Say something.' } });
+    const cancelled = await ask<{ data: { status: string } }>(other, `${path}/${run.body.data.id}/cancel`, {
+      method: 'POST',
+    });
+    expect(cancelled.body.data.status).toBe('cancelled');
+  });
+
   test('a duplicate of an idempotent call at the other waits for the first, and gets its answer', async () => {
     chaos.on('once', drips(30, { text: words, usage: { input: 100, output: 50 } }));
     const send = async (daemon: RunningDaemon) => {

@@ -57,7 +57,7 @@ const anonymous: AnonymousCaller = { kind: 'anonymous' };
 /** Identifies callers by their credential, and ends what runs with a credential as soon as it is revoked or expires. */
 export function createAuthenticator(deps: AuthenticatorDeps) {
   const { digest, now, callersMax = callersMaxDefault } = deps;
-  const callers = callerCache(callersMax);
+  const callers = callerCache(callersMax, (caller) => caller.kind !== 'login' || !idle.isOverdue(caller));
   // Of known callers only, by the `Authorization` header, as checking and hashing a secret takes longer than all else that
   // identifies its caller.
   const digests = new RecentMap<string, string>(headersMax);
@@ -249,14 +249,17 @@ function holderOf(caller: Authenticated): string {
   return caller.kind === 'key' ? caller.ownerId : caller.userId;
 }
 
-/** Callers by the digest of their secret. */
-function callerCache(callersMax: number) {
+/** Callers by the digest of their secret; those that are not current are looked up again. */
+function callerCache(callersMax: number, isCurrent: (caller: Authenticated) => boolean) {
   const callers = new RecentMap<string, Authenticated>(callersMax);
   let generation = 0;
   return {
     /** Increases with each removal. */
     generation: () => generation,
-    get: (key: string) => callers.get(key),
+    get(key: string): Authenticated | undefined {
+      const caller = callers.get(key);
+      return caller && isCurrent(caller) ? caller : undefined;
+    },
     add: (key: string, caller: Authenticated) => callers.set(key, caller),
     remove(matches: (caller: Authenticated) => boolean): void {
       generation += 1;
@@ -317,7 +320,11 @@ async function findLogin(
   if (!user) return undefined;
   noteName(record.id, `login ${record.name}`);
   const caller: LoginCaller = { kind: 'login', loginId: record.id, ...user };
-  idle.watch(caller, { ...record, lastUsedAt: uses.lastLogin(record.id) ?? record.lastUsedAt });
+  const { lastUsedAt } = record;
+  idle.watch(caller, {
+    ...record,
+    lastUsedAt: Math.max(uses.lastLogin(record.id) ?? 0, lastUsedAt ?? 0) || null,
+  });
   return caller;
 }
 

@@ -18,6 +18,12 @@ export function createIdleLogins({ revoke, noteExpiry, now }: IdleLoginsDeps) {
       if (idleMs !== null) watched.set(caller, { usedAt: lastUsedAt ?? createdAt, idleMs });
     },
 
+    /** Whether this daemon has not seen the login for the time that it may idle; another one may have. */
+    isOverdue(caller: LoginCaller): boolean {
+      const login = watched.get(caller);
+      return login !== undefined && login.usedAt + login.idleMs <= now();
+    },
+
     /** Notes a use. A login that was idle for too long is revoked, also for streams that run with it. */
     use(caller: LoginCaller): void {
       const login = watched.get(caller);

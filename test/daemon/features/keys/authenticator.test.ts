@@ -8,6 +8,7 @@ import {
   sha256,
 } from '../../../../src/daemon/features/keys/index.ts';
 import type { LoginCaller } from '../../../../src/daemon/handler.ts';
+import { ApiError } from '../../../../src/shared/errors.ts';
 import { hintOf, makeSecret, type SecretKind } from '../../../../src/shared/secrets.ts';
 import { type FakeWorld, fakeWorld, settled } from '../../../support/fake-world.ts';
 import { memoryKeysStore, memoryWorkspacesStore } from '../../../support/memory-stores.ts';
@@ -278,6 +279,58 @@ describe('revoking', () => {
     await revoke(id);
     late.resolve();
     await expect(asked).rejects.toMatchObject(refused);
+    await expect(ask(`Bearer ${secret}`)).rejects.toMatchObject(refused);
+  });
+});
+
+describe('with other daemons on the same database', () => {
+  test('a known caller is only accepted once it is known what they have revoked', async () => {
+    const secret = newSecret();
+    keep(secret);
+    let current: Promise<void> | undefined;
+    authentic = createAuthenticator({
+      keysStore,
+      workspacesStore,
+      changes: {
+        subscribe: (topic, apply) => keysStore.changes.subscribe(topic, apply),
+        announce: (changes) => keysStore.changes.announce(changes),
+        current: () => current,
+      },
+      digest: sha256,
+      now: world.now,
+    });
+    await ask(`Bearer ${secret}`);
+    const caughtUp = Promise.withResolvers<void>();
+    current = caughtUp.promise;
+    let isAnswered = false;
+    const asked = ask(`Bearer ${secret}`).then((caller) => {
+      isAnswered = true;
+      return caller;
+    });
+    await settled();
+    expect(isAnswered).toBe(false);
+    caughtUp.resolve();
+    expect(await asked).toMatchObject({ kind: 'key' });
+    current = Promise.reject(new ApiError('unavailable', { retryAfterSeconds: 1 }));
+    await expect(ask(`Bearer ${secret}`)).rejects.toMatchObject({ code: 'unavailable', status: 503 });
+  });
+
+  test('a login that only another one saw in use is not idle', async () => {
+    const secret = newSecret('login');
+    const record = { id: 'key_page', userId: 'usr_ann', digest: sha256(secret), name: 'page' };
+    await workspacesStore.insertLogin({
+      ...record,
+      createdAt: world.now(),
+      revokedAt: null,
+      idleMs: 1000,
+    });
+    await ask(`Bearer ${secret}`);
+    await world.advance(900);
+    await workspacesStore.touchLogins([{ id: 'key_page', at: world.now() }]);
+    await world.advance(500);
+    expect(await ask(`Bearer ${secret}`)).toMatchObject({ kind: 'login' });
+    await world.advance(1000);
+    await expect(ask(`Bearer ${secret}`)).rejects.toMatchObject(refused);
     await expect(ask(`Bearer ${secret}`)).rejects.toMatchObject(refused);
   });
 });
