@@ -26,7 +26,7 @@ export class SeveralDaemons {
     this.#env = options.env ?? {};
   }
 
-  /** Starts them one after the other. The caller removes them. */
+  /** Starts one, then the others together. The caller removes them. */
   static async start(
     server: PostgresServer,
     options: SeveralOptions & { count: number; reach?: (url: string, at: number) => string },
@@ -34,8 +34,13 @@ export class SeveralDaemons {
     const url = await server.newDatabase();
     const several = new SeveralDaemons(url, options);
     try {
-      for (let at = 0; at < options.count; at += 1)
-        several.daemons.push(await several.#add(options.reach?.(url, at) ?? url));
+      const add = (at: number) => several.#add(options.reach?.(url, at) ?? url);
+      several.daemons.push(await add(0));
+      const others = Array.from({ length: options.count - 1 }, (_, at) => add(at + 1));
+      for (const started of await Promise.allSettled(others)) {
+        if (started.status === 'rejected') throw started.reason;
+        several.daemons.push(started.value);
+      }
     } catch (error) {
       await several.remove();
       throw error;
