@@ -36,4 +36,4 @@ export async function serve(options: ServeOptions): Promise<number> {
   return exit;
 }
 
-export const { restore, loadConfigTools } = daemon;
+export const { restore, copyStorage, loadConfigTools } = daemon;
