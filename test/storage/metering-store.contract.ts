@@ -332,6 +332,23 @@ export function meteringStoreContract(open: OpenStorage): void {
         const since = midnight + 5 * hour + (bucket === 'hour' ? 71 * dayMs : 0);
         const range = { since, until: midnight + 75 * dayMs };
         const buckets = bucketsOf(range, { bucket, timeZone: zone, most: 1_000 }) ?? [];
+        const byError = await metering.series({
+          ...all,
+          provider: undefined,
+          status: undefined,
+          buckets,
+          groupBy: 'error',
+          top: 20,
+        });
+        for (const [index, { start, end }] of buckets.entries()) {
+          const failures = reads.calls.filter(
+            ({ errorCode, completedAt }) => errorCode !== null && completedAt >= start && completedAt < end,
+          );
+          const counted = byError.map(({ group, points }) => [group, points[index]?.requests] as const);
+          for (const [code, count] of counted)
+            expect(count).toBe(failures.filter(({ errorCode }) => errorCode === code).length);
+          expect(counted.reduce((sum, [, count = 0]) => sum + count, 0)).toBe(failures.length);
+        }
         for (const groupBy of [undefined, 'model', 'status', 'key'] as const) {
           for (const keyId of [undefined, 'key_1']) {
             const filter = {

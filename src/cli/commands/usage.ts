@@ -12,6 +12,7 @@ import type {
   UsageView,
 } from '../../shared/contract/usage.ts';
 import { exitCodes } from '../../shared/errors.ts';
+import { localDay } from '../../shared/time-zones.ts';
 import type { Context } from '../context.ts';
 import { getUsage, getUsageLatency, getUsageSeries, listUsage, tokensServed } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
@@ -75,6 +76,7 @@ export const usageSeriesCommand = (context: Context) =>
         'provider',
         'status',
         'key',
+        'error',
       ] as const),
     )
     .addOption(
@@ -148,7 +150,7 @@ async function showLatency(
     .call(getUsageLatency, { query: { ...query, bucket: byDay ? 'day' : undefined, group_by: group } });
   if (!byDay) return context.out.table(series, latencyColumns(group), { empty: noLatency });
   const rows = buckets.flatMap(({ start }, index) =>
-    series.map((one) => ({ day: dayIn(start, query.tz), ...atBucket(one, index) })),
+    series.map((one) => ({ day: localDay(Date.parse(start), query.tz ?? 'UTC'), ...atBucket(one, index) })),
   );
   const answered = rows.filter(({ total_ms, first_token_ms }) =>
     [total_ms, first_token_ms].some(([one]) => (one?.count ?? 0) > 0),
@@ -167,11 +169,6 @@ function atBucket({ group, ...series }: LatencySeries, index: number): LatencySe
     overhead_ms: one(series.overhead_ms),
     tokens_per_second: one(series.tokens_per_second),
   };
-}
-
-/** `2026-11-21`. */
-function dayIn(time: string, timeZone = 'UTC'): string {
-  return new Intl.DateTimeFormat('en-CA', { timeZone }).format(new Date(time));
 }
 
 interface SeriesRow {

@@ -182,7 +182,9 @@ export const UsageSeries = Type.Object(
     group: nullable(Type.String({ description: 'Null for logins, all calls, and the others.' })),
     is_other: Type.Boolean({ description: 'Of all groups that have no series of their own.' }),
     requests: Type.Array(Count),
-    errors: Type.Array(Count, { description: 'Requests that failed or were interrupted.' }),
+    errors: Type.Array(Count, {
+      description: 'Requests that failed or were interrupted; by `error`, all with the code.',
+    }),
     input_tokens: Type.Array(Count),
     cached_input_tokens: Type.Array(Count),
     output_tokens: Type.Array(Count),
@@ -211,7 +213,10 @@ export const getUsageSeries = endpoint({
     tz: TimeZone,
     bucket: Bucket,
     group_by: Type.Optional(
-      Type.Enum(['model', 'provider', 'status', 'key'], { description: 'Default: all calls in one series.' }),
+      Type.Enum(['model', 'provider', 'status', 'key', 'error'], {
+        description:
+          'Default: all calls in one series. `error` has the calls with an error code, the most frequent codes first; it goes without filters, and not for keys.',
+      }),
     ),
     top: Type.Optional(
       Type.Integer({
@@ -224,7 +229,9 @@ export const getUsageSeries = endpoint({
   result: Type.Object({
     object: Type.Literal('usage.series'),
     ...buckets,
-    series: Type.Array(UsageSeries, { description: 'The dearest first, the others last.' }),
+    series: Type.Array(UsageSeries, {
+      description: 'The dearest first, of errors the most frequent ones, and the others last.',
+    }),
   }),
   errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
 });

@@ -42,9 +42,9 @@ export interface Figures {
   totalMs: number | null;
 }
 
-/** A model or a key, with its part of the period. */
+/** A model, a key or an error code, with its part of the period. */
 export interface TopGroup {
-  kind: 'model' | 'key';
+  kind: 'model' | 'key' | 'error';
   /** Null for logins, or for all that are not among the first. */
   group: string | null;
   isOther: boolean;
@@ -87,7 +87,7 @@ export async function loadOverview(client: Client, now: number, period: Period):
   const since = new Date(now - period.ms).toISOString();
   const tz = new Intl.DateTimeFormat().resolvedOptions().timeZone;
   const range = { since, bucket: period.bucket, tz };
-  const series = (group?: 'model' | 'key') =>
+  const series = (group?: TopGroup['kind']) =>
     client.call(getUsageSeries, { query: { ...range, group_by: group, top: topGroups } });
   const latency = (query: Parameters<typeof client.call<typeof latencyContract>>[1]['query']) =>
     // A key may lack the scope for it; then the rest is shown.
@@ -96,9 +96,11 @@ export async function loadOverview(client: Client, now: number, period: Period):
   const start = Date.parse(all.buckets[0]?.start ?? since);
   const from = new Date(start).toISOString();
   const earlier = { since: new Date(2 * start - now).toISOString(), until: from };
-  const [models, keys, before, total, totalBefore, byBucket] = await Promise.all([
+  const [models, keys, failures, before, total, totalBefore, byBucket] = await Promise.all([
     series('model'),
     series('key'),
+    // A key has none, and a daemon of an earlier version.
+    series('error').catch(() => undefined),
     sumUsage(client, { ...earlier, group_by: 'status' }),
     latency({ since: from }),
     latency(earlier),
@@ -122,7 +124,11 @@ export async function loadOverview(client: Client, now: number, period: Period):
     costs: (whole?.cost_usd ?? []).map(Number),
     errors: whole?.errors ?? [],
     firstToken: curvesOf(byBucket),
-    tops: [...topsOf('model', models), ...topsOf('key', keys)],
+    tops: [
+      ...topsOf('model', models),
+      ...topsOf('key', keys),
+      ...(failures ? topsOf('error', failures) : []),
+    ],
   };
 }
 
@@ -159,7 +165,8 @@ function curvesOf(latency: Result<typeof latencyContract> | undefined): Curves {
 
 function topsOf(kind: TopGroup['kind'], { series }: Result<typeof seriesContract>): TopGroup[] {
   const groups = series.map((one) => ({ one, sums: sumsOf(one) })).filter(({ sums }) => sums.requests > 0);
-  const isFree = groups.every(({ sums }) => Number(sums.costUsd) === 0);
+  // Errors are ranked by how often they come.
+  const isFree = kind === 'error' || groups.every(({ sums }) => Number(sums.costUsd) === 0);
   const weightOf = (sums: Pick<Figures, 'requests' | 'costUsd'>) =>
     isFree ? sums.requests : Number(sums.costUsd);
   const most = Math.max(0, ...groups.map(({ sums }) => weightOf(sums)));

@@ -44,6 +44,8 @@ export interface CallTrace {
   routes: { provider: string; model: string }[];
   /** What the provider's format could not express; absent if there was nothing. */
   dropped?: readonly { param: string; type?: string }[];
+  /** Where its content was to be kept; absent if nowhere. */
+  captured?: 'memory' | 'disk';
 }
 
 /** The record of a finished call. Times in milliseconds since 1970, durations in milliseconds. */
@@ -188,8 +190,8 @@ export interface SeriesFilter {
   status: CallStatus | undefined;
   /** In order, without gaps. */
   buckets: readonly { start: number; end: number }[];
-  /** One series for all calls if undefined. */
-  groupBy: 'model' | 'provider' | 'status' | 'key' | undefined;
+  /** One series for all calls if undefined; with `error` there are no filters, and only calls with an error code are counted. */
+  groupBy: 'model' | 'provider' | 'status' | 'key' | 'error' | undefined;
   /** The groups that cost the most have a series each; all others share one. */
   top: number;
 }

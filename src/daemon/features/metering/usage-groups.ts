@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { UsageFilter, UsageGrouping } from './store.ts';
+import type { SeriesFilter, UsageFilter, UsageGrouping } from './store.ts';
 
 const labels: readonly UsageGrouping[] = ['client', 'user', 'tag', 'error'];
 
@@ -23,6 +23,18 @@ export function checkGroups({
     throw refused(`Usage by \`${label}\` cannot be limited to a key or a model.`);
   if (isLocalDay && (label || (groupBy.includes('key') && keyId === undefined)))
     throw refused(`The days of usage by \`${label ?? 'key'}\` are those of UTC: leave out \`tz\`.`);
+}
+
+/** Fails with `invalid_request` for filters of a series by error code, of which there are no totals by other groups. */
+export function checkSeriesGroup({
+  groupBy,
+  keyId,
+  model,
+  provider,
+  status,
+}: Pick<SeriesFilter, 'groupBy' | 'keyId' | 'model' | 'provider' | 'status'>): void {
+  if (groupBy === 'error' && [keyId, model, provider, status].some((value) => value !== undefined))
+    throw refused('A series by `error` cannot be limited to a key, a model, a provider or a status.');
 }
 
 function refused(message: string): ApiError {

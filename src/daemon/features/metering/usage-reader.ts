@@ -21,7 +21,7 @@ import type {
   UsageGroup,
   UsageRecord,
 } from './store.ts';
-import { checkGroups } from './usage-groups.ts';
+import { checkGroups, checkSeriesGroup } from './usage-groups.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const summaryDays = 30;
@@ -84,10 +84,12 @@ export function createUsageReader({ store, now }: { store: Store; now: () => num
     async series(caller: Identified, query: SeriesQuery): Promise<{ buckets: Bucketed; series: Series[] }> {
       const { bucket, timeZone, since, until, keyId, ...filter } = query;
       const buckets = bucketed({ since, until, now: now() }, { bucket, timeZone });
+      const visible = visibleKey(caller, keyId);
+      checkSeriesGroup({ ...filter, keyId: visible });
       const series = await store.series({
         ...filter,
         workspaceId: caller.workspaceId,
-        keyId: visibleKey(caller, keyId),
+        keyId: visible,
         buckets: buckets.buckets,
       });
       return { buckets, series };

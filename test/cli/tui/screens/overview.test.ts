@@ -31,14 +31,13 @@ function daemonWith({ usd, model = 'openai/gpt-5' }: Hours): Answers {
   });
   const distribution = (cost: number) =>
     cost > 0 ? { count: 10, p50: 400, p90: 900, p95: 1300, p99: 2000 } : { count: 0, p50: null, p95: null };
+  const groups: Record<string, string> = { model, key: 'key_1', error: 'upstream_error' };
   const sums = { tokens: { input: 500, output: 100 }, cost: { total_usd: '2' }, charged_usd: '2' };
   return {
     'GET /v1/usage/series': ({ query = {} }) => ({
       object: 'usage.series',
       buckets: query.bucket === 'day' ? buckets.slice(-1) : buckets,
-      series: usd.some((cost) => cost > 0)
-        ? [series(query.group_by === 'model' ? model : query.group_by === 'key' ? 'key_1' : null)]
-        : [],
+      series: usd.some((cost) => cost > 0) ? [series(groups[String(query.group_by)] ?? null)] : [],
     }),
     'GET /v1/usage/latency': ({ query = {} }) => ({
       object: 'usage.latency',
@@ -87,6 +86,7 @@ describe('the Overview', () => {
     await tui.shows(/^\+100 % +was 5\.0 % +\+88 % +\+100 % +as before +\+700 %/m);
     await tui.shows(/model +openai\/gpt-5 +40 .*\$3\.75/);
     await tui.shows(/key +key_1 +40/);
+    await tui.shows(/error +upstream_error +40/);
   });
 
   test('draws the cost of each hour and the time to the first token', async () => {

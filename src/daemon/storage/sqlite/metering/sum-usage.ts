@@ -32,6 +32,9 @@ interface Span {
 const zero = (): UsageSums => Object.fromEntries(summedColumns.map((column) => [column, 0])) as UsageSums;
 const isLabel = (group: SumGroup): group is keyof typeof labelKinds => group in labelKinds;
 const slotsPerDay = dayMs / slotMs;
+/** Of a range whose UTC days are read: days have 20 hours or more in all time zones. */
+const daysRangeMin = 20 * 3_600_000;
+const nearestDay = (at: number) => Math.round(at / dayMs);
 
 /** A group as a column of `calls`, or of a table of totals. */
 const ofCalls: Record<SumGroup, string> = {
@@ -115,7 +118,7 @@ export class UsageSummer {
     return [...sums.values()].filter(({ requests }) => requests > 0);
   }
 
-  /** The sums of each of several ranges that follow each other. Of one key, their quarters are read together. */
+  /** The sums of each of several ranges that follow each other. Of one key, their quarters or days are read together. */
   sumEach(ranges: readonly { start: number; end: number }[]): SumRow[][] {
     const isOfSlots = ({ start, end }: { start: number; end: number }) =>
       this.#filter.key !== null &&
@@ -126,16 +129,51 @@ export class UsageSummer {
     const [first, last] = [slotted[0], slotted.at(-1)];
     const rows = first && last ? this.#rowsBySlot({ from: first.start / slotMs, to: last.end / slotMs }) : [];
     const bySlot = Map.groupBy(rows, ({ slot }) => slot ?? 0);
+    const isOfDays = (range: { start: number; end: number }) =>
+      this.#filter.key !== null && !isOfSlots(range) && range.end - range.start >= daysRangeMin;
+    const inDays = this.#inDays(ranges.filter(isOfDays));
     return ranges.map((range) => {
       const { start, end } = range;
-      if (!isOfSlots(range)) return this.sum(start, end);
+      if (!isOfSlots(range) && !isOfDays(range)) return this.sum(start, end);
       const sums = new Map<string, SumRow>();
-      for (let slot = start / slotMs; slot < end / slotMs; slot += 1)
-        for (const row of bySlot.get(slot) ?? []) this.#add(sums, row, 1);
+      if (isOfDays(range))
+        for (const [rows, factor] of inDays(range)) for (const row of rows) this.#add(sums, row, factor);
+      else
+        for (let slot = start / slotMs; slot < end / slotMs; slot += 1)
+          for (const row of bySlot.get(slot) ?? []) this.#add(sums, row, 1);
       if (end > this.#unfolded.from && start < this.#unfolded.to)
         for (const row of this.#unfoldedCalls(start, end)) this.#add(sums, row, 1);
       return [...sums.values()].filter(({ requests }) => requests > 0);
     });
+  }
+
+  /** Ranges as whole UTC days, and as the calls between each bound and the nearest day, which two ranges have in common. */
+  #inDays(
+    ranges: readonly { start: number; end: number }[],
+  ): (range: { start: number; end: number }) => [Row[], 1 | -1][] {
+    const [first, last] = [ranges[0], ranges.at(-1)];
+    if (!first || !last) return () => [];
+    const rows = this.#rowsByDay({ from: nearestDay(first.start), to: nearestDay(last.end) });
+    const byDay = Map.groupBy(rows, ({ day }) => day ?? 0);
+    const atBounds = new Map<number, Row[]>();
+    const callsAt = (bound: number): Row[] => {
+      const day = nearestDay(bound) * dayMs;
+      if (bound === day) return [];
+      const known = atBounds.get(bound);
+      if (known) return known;
+      const calls = this.#calls({ from: Math.min(bound, day), to: Math.max(bound, day) });
+      atBounds.set(bound, calls);
+      return calls;
+    };
+    return ({ start, end }) => {
+      const [from, to] = [nearestDay(start), nearestDay(end)];
+      const days = Array.from({ length: to - from }, (_, index) => byDay.get(from + index) ?? []);
+      return [
+        ...days.map((found): [Row[], 1] => [found, 1]),
+        [callsAt(start), start < from * dayMs ? 1 : -1],
+        [callsAt(end), end < to * dayMs ? -1 : 1],
+      ];
+    };
   }
 
   #add(sums: Map<string, SumRow>, row: Row, factor: 1 | -1): void {
@@ -217,6 +255,13 @@ export class UsageSummer {
       });
     }
     if (label) return this.#calls({ from: from * dayMs, to: to * dayMs });
+    if (
+      this.#hasNoFilter() &&
+      this.#groups.length === 2 &&
+      this.#groups.includes('model') &&
+      this.#groups.includes('key')
+    )
+      return this.#keySpans({ from, to }, { isByModel: true });
     const isByKey =
       this.#groups.includes('key') && this.#groups.every((group) => group === 'key' || group === 'day');
     if (isByKey && key === null && provider === null && status === null)
@@ -230,16 +275,20 @@ export class UsageSummer {
 
   /**
    * Totals by key from `usage_keys`: of each key a row per long span, and at most half as many rows as a long span has days at
-   * each end.
+   * each end. By model, there are as many of each model that was used.
    */
-  #keySpans({ from, to }: Span): Row[] {
+  #keySpans({ from, to }: Span, { isByModel = false } = {}): Row[] {
+    const active = `(SELECT DISTINCT model AS active_model FROM usage_days
+      WHERE workspace = @workspace AND day >= @activeFrom AND day < @activeTo) AS active`;
+    const table = isByModel ? `${active} CROSS JOIN usage_keys` : 'usage_keys';
+    const model = isByModel ? 'active_model' : 'coalesce(@model, 0)';
     const first = Math.round(from / spanDays) * spanDays;
     const last = Math.round(to / spanDays) * spanDays;
     const read = (days: number, span: Span, factor: 1 | -1 = 1): Row[] => {
       if (span.from >= span.to) return [];
-      const rows = this.#totals('usage_keys', ofDays, {
-        where: 'model = coalesce(@model, 0) AND days = @days AND start >= @from AND start < @to',
-        bounds: { days, ...span },
+      const rows = this.#totals(table, ofDays, {
+        where: `model = ${model} AND days = @days AND start >= @from AND start < @to`,
+        bounds: { days, ...span, activeFrom: from, activeTo: to },
       });
       return factor === 1 ? rows : rows.map(negated);
     };
@@ -272,12 +321,22 @@ export class UsageSummer {
   }
 
   /** Of one key, quarter by quarter. */
-  #rowsBySlot({ from, to }: Span): Row[] {
+  #rowsBySlot(span: Span): Row[] {
+    return this.#rowsBy('slot', 'usage_key_slots', span);
+  }
+
+  /** Of one key, day by day. */
+  #rowsByDay(span: Span): Row[] {
+    return this.#rowsBy('day', 'usage_key_days', span);
+  }
+
+  #rowsBy(time: 'slot' | 'day', table: string, { from, to }: Span): Row[] {
+    const column = time === 'slot' ? ofSlots : ofDays;
     const names = this.#groups.map((_, index) => `, ${index + 2}`).join('');
     const sums = summedNames.map((name, index) => `sum(${name}) AS ${summedColumns[index]}`).join(', ');
     return this.#run(
-      `SELECT slot, ${this.#names(ofSlots)} ${sums} FROM usage_key_slots
-       WHERE workspace = @workspace AND ${this.#filters('')} slot >= @from AND slot < @to GROUP BY 1${names}`,
+      `SELECT ${time}, ${this.#names(column)} ${sums} FROM ${table}
+       WHERE workspace = @workspace AND ${this.#filters('')} ${time} >= @from AND ${time} < @to GROUP BY 1${names}`,
       { from, to },
     );
   }
@@ -314,6 +373,8 @@ export class UsageSummer {
   /** Calls of a range of time, one by one. */
   #calls({ from, to }: Span): Row[] {
     const { key, model } = this.#filter;
+    if (this.#groups.includes('error') && this.#hasNoFilter() && from >= this.#totalsFrom)
+      return this.#failedCalls({ from, to });
     const kind: IndexKind = key !== null ? 'key' : model !== null ? 'model' : 'all';
     return this.#run(
       `SELECT ${this.#names((group) => ofCalls[group])} ${addedUpCalls}
@@ -322,6 +383,20 @@ export class UsageSummer {
          AND call_index.completed_at >= @from AND call_index.completed_at < @to AND ${this.#filters('calls.')} TRUE
        ${this.#grouping()}`,
       { from, to, value: key ?? model ?? 0 },
+    );
+  }
+
+  /** Those with an error code, which are few: the totals of days name the codes, and an index has the calls of each. */
+  #failedCalls({ from, to }: Span): Row[] {
+    return this.#run(
+      `SELECT ${this.#names((group) => ofCalls[group])} ${addedUpCalls}
+       FROM (SELECT DISTINCT value AS code FROM usage_label_days
+           WHERE workspace = @workspace AND kind = ${labelKinds.error} AND day >= @fromDay AND day <= @toDay) AS codes
+         CROSS JOIN call_index CROSS JOIN calls
+       WHERE call_index.workspace = @workspace AND call_index.kind = ${indexKinds.errorCode} AND call_index.value = code
+         AND call_index.completed_at >= @from AND call_index.completed_at < @to AND calls.number = call_index.number
+       ${this.#grouping()}`,
+      { from, to, fromDay: Math.floor(from / dayMs), toDay: Math.floor((to - 1) / dayMs) },
     );
   }
 

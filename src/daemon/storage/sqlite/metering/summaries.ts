@@ -167,11 +167,13 @@ export function readSeries(database: Connection, names: NameTexts, filter: Serie
     if (!numbers) return [];
     const { buckets, groupBy, top } = filter;
     if (groupBy === 'key' && numbers.key === null) return keySeries(database, names, { filter, numbers });
-    const summer = new UsageSummer(database, numbers, groupBy ? [groupBy, 'status'] : ['status']);
+    const isByError = groupBy === 'error';
+    const summer = new UsageSummer(database, numbers, seriesGroups(groupBy));
     const series = new Map<number | null, SeriesPoint[]>();
     for (const [index, { start, end }] of buckets.entries()) {
       for (const row of summer.sum(start, end)) {
         const name = groupBy ? (row.names[0] ?? null) : null;
+        if (isByError && name === null) continue;
         let points = series.get(name);
         if (!points) {
           points = buckets.map(() => noCalls());
@@ -180,9 +182,12 @@ export function readSeries(database: Connection, names: NameTexts, filter: Serie
         addTo(points[index], row);
       }
     }
+    if (isByError)
+      for (const points of series.values()) for (const point of points) point.errors = point.requests;
+    const sizeOf = isByError ? requestsOf : costOf;
     const all = [...series]
       .map(([name, points]) => ({ group: textOf(names, groupBy, name), isOther: false, points }))
-      .sort((a, b) => costOf(b) - costOf(a));
+      .sort((a, b) => sizeOf(b) - sizeOf(a));
     const [shown, rest] = [all.slice(0, top), all.slice(top)];
     if (rest.length === 0) return shown;
     return [...shown, otherSeries(buckets.length, rest)];
@@ -252,6 +257,16 @@ function addTo(point: SeriesPoint | undefined, added: SumRow | SeriesPoint, fact
   for (const part of ['input', 'cachedInput', 'cacheWrite', 'output', 'reasoning'] as const)
     point.tokens[part] += factor * tokens[part];
   for (const part of ['provider', 'margin', 'total'] as const) point.cost[part] += factor * cost[part];
+}
+
+/** There are no totals of labels by status. */
+function seriesGroups(groupBy: SeriesFilter['groupBy']): SumGroup[] {
+  if (groupBy === undefined) return ['status'];
+  return groupBy === 'error' ? ['error'] : [groupBy, 'status'];
+}
+
+function requestsOf({ points }: Series): number {
+  return points.reduce((sum, { requests }) => sum + requests, 0);
 }
 
 function costOf({ points }: Series): number {

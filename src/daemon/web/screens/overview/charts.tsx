@@ -120,31 +120,67 @@ function latencyChart(
   };
 }
 
-/** Failed and interrupted calls over time. */
+const failures = {
+  error: { choice: 'Error', title: 'Failed calls by error', none: 'No call failed.' },
+  status: {
+    choice: 'Status',
+    title: 'Failed and canceled calls',
+    none: 'No call failed or was canceled.',
+  },
+} as const;
+
+/** Failed calls over time by error code, or with those that were canceled by status. */
 export function ErrorsPanel({ period, timeZone }: PeriodProps) {
   const { since, until, bucket } = period;
+  const by = route.value.query.get('failures') === 'status' ? 'status' : 'error';
   const query = useQuery(usageSeries, {
-    query: { since, until, bucket, tz: timeZone, group_by: 'status' },
+    query: { since, until, bucket, tz: timeZone, group_by: by, top: errorsShown },
   });
   const { data } = query;
-  const chart = useMemo(() => data && errorsChart(data, timeZone), [data, timeZone]);
-  const pick = (index: number, series: number) => {
+  const chart = useMemo(
+    () =>
+      data &&
+      (by === 'error' ? stackedSeries(data, { measure: 'errors', timeZone }) : statusChart(data, timeZone)),
+    [data, by, timeZone],
+  );
+  const pick = (index: number, at: number) => {
     const { start, end } = data?.buckets[index] ?? {};
-    navigate(callsHref({ status: chart?.series[series]?.label, since: start, until: end }));
+    const range = { since: start, until: end };
+    const { group, is_other } = data?.series[at] ?? {};
+    if (by === 'status') navigate(callsHref({ status: chart?.series[at]?.label, ...range }));
+    else
+      navigate(callsHref(is_other || !group ? { status: 'failed', ...range } : { error: group, ...range }));
   };
+  const { title, none } = failures[by];
   return (
-    <Panel title="Failed and canceled calls" class="is-half" queries={[query]}>
-      {chart && chart.series.length === 0 && <p class="quiet">No call failed or was canceled.</p>}
-      {chart && chart.series.length > 0 && (
-        <Chart title="Failed and canceled calls" data={chart} onPick={pick} />
-      )}
+    <Panel
+      title={title}
+      class="is-half"
+      queries={[query]}
+      tools={
+        <Choice
+          label="Failures by"
+          options={Object.entries(failures).map(([value, { choice }]) => ({
+            value: value as keyof typeof failures,
+            title: choice,
+          }))}
+          value={by}
+          onChange={(value) => setQuery({ failures: value === 'error' ? undefined : value })}
+        />
+      }
+    >
+      {chart && chart.series.length === 0 && <p class="quiet">{none}</p>}
+      {chart && chart.series.length > 0 && <Chart title={title} data={chart} onPick={pick} />}
     </Panel>
   );
 }
 
+/** The chart has eight colours. */
+const errorsShown = 7;
+
 const errorTones: Readonly<Record<string, Tone>> = { failed: 'bad', interrupted: 2, canceled: 'other' };
 
-function errorsChart(data: Series, timeZone: string): ChartData {
+function statusChart(data: Series, timeZone: string): ChartData {
   const series = data.series
     .filter(({ group, requests }) => group !== null && group in errorTones && sum(requests) > 0)
     .map(({ group, requests }) => ({
