@@ -79,13 +79,14 @@ export async function keptComposition(context: Context, request: string): Promis
   }
 }
 
-/** What is as in the request before it, and where the prompt cache broke. */
+/** What is as in the request before it, and where the prompt cache broke; empty without such a request. */
 export function cacheLines({ tokens, previous }: RequestComposition, width: number): string[] {
   if (previous === null) return [];
-  const { unchanged_tokens: unchanged, break: broken } = previous;
+  const { unchanged_tokens: unchanged, changed_parameters: parameters, break: broken } = previous;
   const lines = [
     `Unchanged since ${previous.request_id}: ≈ ${briefCount(unchanged)} of ${briefCount(tokens)} tokens.`,
   ];
+  if (parameters.length > 0) lines.push(`Changed: ${parameters.join(', ')}.`);
   if (broken) {
     const shown = (text: string) => text.replace(/\s+/g, ' ') || '–';
     lines.push(`The prompt cache broke at ${broken.path} (${broken.change}):`);

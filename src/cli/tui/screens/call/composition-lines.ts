@@ -1,6 +1,6 @@
 import type { RequestComposition } from '../../../../shared/contract/content.ts';
+import { cacheLines } from '../../../commands/traces/composition.ts';
 import { briefCount } from '../../../output/amount.ts';
-import { untrustedLines } from '../../text/cells.ts';
 import { bar } from '../../text/charts.ts';
 import type { RenderOptions } from '../../text/render-options.ts';
 
@@ -22,7 +22,7 @@ const barWidthMax = 40;
 /** What fills the context of a request, and where the prompt cache of the call before it ended. */
 export function compositionLines(composition: RequestComposition, options: RenderOptions): string[] {
   const { paint, width, isPlain } = options;
-  const { by_kind: kinds, tokens, previous } = composition;
+  const { by_kind: kinds, tokens } = composition;
   const read = kinds.filter((one) => one.kind !== 'parameter' && one.tokens > 0);
   const most = Math.max(1, ...read.map((one) => one.tokens));
   const room = Math.min(barWidthMax, width - nameWidth - 20);
@@ -33,25 +33,6 @@ export function compositionLines(composition: RequestComposition, options: Rende
     const chart = isPlain || room < 4 ? '' : `  ${paint('cyan', bar(one.tokens / most, room))}`;
     return `${name.padEnd(nameWidth)}${size}${chart}`;
   });
-  return [title, ...lines, ...(previous ? ['', ...cacheLines(previous, tokens, options)] : [])];
-}
-
-type Previous = NonNullable<RequestComposition['previous']>;
-
-function cacheLines(
-  { unchanged_tokens: unchanged, break: broken, changed_parameters: parameters }: Previous,
-  tokens: number,
-  { width, paint }: RenderOptions,
-): string[] {
-  const share = `unchanged since the previous call: ≈ ${briefCount(unchanged)} of ${briefCount(tokens)} tokens`;
-  const lines = untrustedLines(share, width);
-  if (parameters.length > 0) lines.push(...untrustedLines(`changed: ${parameters.join(', ')}`, width));
-  if (!broken) return lines;
-  const what = `the prompt cache broke at ${broken.path} (${broken.change})`;
-  return [
-    ...lines,
-    ...untrustedLines(what, width).map((line) => paint('yellow', line)),
-    ...untrustedLines(`before  ${broken.before || '–'}`, width),
-    ...untrustedLines(`after   ${broken.after || '–'}`, width),
-  ];
+  const cache = cacheLines(composition, width);
+  return [title, ...lines, ...(cache.length > 0 ? ['', ...cache] : [])];
 }
