@@ -166,3 +166,16 @@ test('what was on disk can be read and deleted after content was turned off', as
   expect((await get('/v1/traces/content', 'DELETE')).body).toMatchObject({ deleted: 1 });
   expect((await get(`/v1/traces/${request}/content`)).status).toBe(404);
 });
+
+test('a trace says what became of its content, also after a restart', async () => {
+  await start({ content: 'memory' });
+  const lost = await call();
+  await restart('disk');
+  const deleted = await call();
+  const kept = await call();
+  await get(`/v1/traces/${deleted}/content`, 'DELETE');
+  await restart('off');
+  const states = { [lost]: 'expired', [deleted]: 'deleted', [kept]: 'disk', [await call()]: 'none' };
+  for (const [request, state] of Object.entries(states))
+    expect((await get(`/v1/traces/${request}`)).body).toMatchObject({ captured: { state } });
+});

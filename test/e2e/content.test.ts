@@ -4,8 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { TraceContent } from '../../src/shared/contract/content.ts';
+import type { TraceView } from '../../src/shared/contract/traces.ts';
 import { signUpAgent } from '../support/agents.ts';
 import { type DaemonWithStranger, startWithStranger } from '../support/daemon-with-stranger.ts';
+import { eventually } from '../support/eventually.ts';
 import { type FakeOpenAi, startFakeOpenAi } from '../support/fake-openai.ts';
 import { openSocket } from '../support/socket-client.ts';
 
@@ -101,6 +103,24 @@ describe('the content of a call', () => {
         expect(content.reads?.every(({ ms, bytes }) => ms >= 0 && bytes > 0)).toBe(true);
       }
     }
+  });
+
+  test('is what its trace says, alone and in lists', async () => {
+    fake.script({ text: 'Kept.' }, { text: 'Not kept.' });
+    const kept = await call({ ...hello(), stream: true });
+    const unkept = await call(hello(), { headers: { 'x-service-capture': 'off' } });
+    const states = {
+      [kept]: { state: 'memory', parts: ['request', 'attempts', 'answer', 'timing'] },
+      [unkept]: { state: 'none', parts: [] },
+    };
+    for (const request of [kept, unkept])
+      expect((await get(`/v1/traces/${request}`)).body).toMatchObject({ captured: states[request] });
+    // A list does not wait for it for long.
+    const listed = await eventually('what is kept of both', async () => {
+      const { body } = await get<{ data: TraceView[] }>('/v1/traces?limit=2&fields=brief');
+      return body.data.every(({ captured }) => captured !== null) && body.data;
+    });
+    expect(Object.fromEntries(listed.map((trace) => [trace.request_id, trace.captured]))).toEqual(states);
   });
 
   test('has every attempt, and what a provider answered that refused', async () => {
@@ -471,6 +491,9 @@ test('what is deleted is gone, also from calls that repeat it; clearing deletes 
   expect((await get<{ requests: number }>('/v1/capture')).body.requests).toBeGreaterThan(0);
   await get('/v1/traces/content', place.daemon.login, 'DELETE');
   expect((await get('/v1/capture')).body).toMatchObject({ content: 'memory', requests: 0, oldest_at: null });
-  // The trace stays.
-  expect((await get(`/v1/traces/${second}`)).status).toBe(200);
+  // The traces stay.
+  for (const request of [first, second])
+    expect((await get(`/v1/traces/${request}`)).body).toMatchObject({
+      captured: { state: 'deleted', parts: [] },
+    });
 });

@@ -86,6 +86,7 @@ export function tracesStoreContract(open: OpenStorage): void {
     finishReason: 'stop',
     routes: [{ provider: 'openai', model: 'gpt-5' }],
     dropped: [{ param: 'tools[0]', type: 'web_search' }, { param: 'metadata' }],
+    captured: 'disk' as const,
   };
   const attempts = [
     {

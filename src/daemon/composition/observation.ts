@@ -56,7 +56,7 @@ export function createObservation(
   const views = traceViews({
     store: storage.traces,
     content: deps.content,
-    now: () => world.now(),
+    world,
     settlementDurations,
     isDaemonOwner: workspaces.isDaemonOwner,
   });

@@ -297,7 +297,12 @@ export const searchTraceContent = endpoint({
         }),
       ),
       scanned: Type.Integer({ minimum: 0, description: 'Requests that this call has searched.' }),
-      of: Type.Integer({ minimum: 0, description: 'Requests of the workspace whose content is kept.' }),
+      of: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          description: 'Requests of the workspace whose content is kept; only without `after`.',
+        }),
+      ),
       next: nullable(Type.String()),
     },
     { $id: 'TraceMatches' },

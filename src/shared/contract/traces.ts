@@ -60,6 +60,22 @@ export const RejectionView = Type.Object(
   { $id: 'Rejection' },
 );
 
+export const keptParts = ['request', 'attempts', 'answer', 'timing', 'wire'] as const;
+
+/** What is kept of the content of a call. */
+export const CapturedView = Type.Object(
+  {
+    state: Type.Enum(['none', 'memory', 'disk', 'deleted', 'expired'], {
+      description:
+        '`memory`, `disk`: where it is kept. `none`: it was not to be kept. `deleted`: by someone. `expired`: it made room for newer calls, was too old, or was in memory when the daemon stopped.',
+    }),
+    parts: Type.Array(Type.Enum([...keptParts]), {
+      description: 'What of it is kept, by the names of `part` of `GET /v1/traces/{request_id}/content`.',
+    }),
+  },
+  { $id: 'Captured' },
+);
+
 /** The steps and timings of a finished or rejected call, without any content. */
 export const TraceView = Type.Object(
   {
@@ -130,6 +146,9 @@ export const TraceView = Type.Object(
         description: 'Whether the response cache had the answer; null for a call that did not use it.',
       }),
     ),
+    captured: Type.Union([CapturedView, Type.Null()], {
+      description: 'What is kept of its content; null in a list that did not learn it in 50 ms.',
+    }),
     charged_usd: Usd,
     own_key: Type.Boolean({ description: 'Whether the workspace’s own provider key was used.' }),
     dropped: Type.Array(DroppedMember, {

@@ -22,6 +22,7 @@ const trace: TraceView = {
   replay_of: null,
   http_status: 200,
   rejection: null,
+  captured: { state: 'memory', parts: ['request', 'attempts', 'answer', 'timing'] },
   finish_reason: 'stop',
   timings: { admitted_ms: 2, held_ms: 4, first_token_ms: 1000, total_ms: 1990, settled_ms: 2000 },
   attempts: [

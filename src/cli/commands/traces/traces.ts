@@ -2,6 +2,7 @@ import { Command, Option } from '@commander-js/extra-typings';
 import type { Query } from '../../../shared/contract/endpoint.ts';
 import type { listTraces as listTracesContract, TraceView } from '../../../shared/contract/traces.ts';
 import { exitCodes } from '../../../shared/errors.ts';
+import { capturedTexts } from '../../../shared/text/captured-text.ts';
 import { contentOfCall, contentPassages } from '../../content/call-content.ts';
 import { formatPassages } from '../../content/conversation-text.ts';
 import type { Context } from '../../context.ts';
@@ -266,6 +267,8 @@ export const traceRecord = (
     ...(isRejected ? [] : [provider]),
     key(names),
     ...callerRecord.filter(({ value }) => value(trace) != null),
+    // Daemons of earlier versions do not say it.
+    ...(trace.captured ? [captured] : []),
     ...(isRejected ? [total] : answerRecord),
     {
       ...ended,
@@ -275,6 +278,20 @@ export const traceRecord = (
     },
   ];
 };
+
+/** What is kept of its content. */
+const captured: Column<TraceView> = {
+  title: 'captured',
+  label: 'content',
+  value: ({ captured: kept }) => kept && [kept.state, ...kept.parts].join(' '),
+  show: ({ captured: kept }) => capturedText(kept),
+};
+
+function capturedText(kept: TraceView['captured']): string {
+  if (kept === null) return '–';
+  const { state, parts } = kept;
+  return parts.length === 0 ? capturedTexts[state] : `${capturedTexts[state]}: ${parts.join(', ')}`;
+}
 
 const responseId: Column<TraceView> = { title: 'response_id', value: (trace) => trace.response_id };
 const errorCode: Column<TraceView> = { title: 'error_code', value: (trace) => trace.error_code };

@@ -1,6 +1,12 @@
 import type { NanoUsd } from '../../../shared/money.ts';
 import { credentialId } from '../../handler.ts';
-import { type FreeTierSettings, type Hold, type HoldRecord, PaymentDue } from '../metering/index.ts';
+import {
+  type CallTrace,
+  type FreeTierSettings,
+  type Hold,
+  type HoldRecord,
+  PaymentDue,
+} from '../metering/index.ts';
 import { matchesPattern, type Route } from '../routing/index.ts';
 import type { InputItem } from '../upstreams/neutral.ts';
 import type { CallCapture } from './call-capture.ts';
@@ -40,7 +46,7 @@ export async function admit(
   try {
     const plan = await planCall(deps, call);
     const { hold, budget } = await reserve(deps, call, plan);
-    const meter = meterOf(deps, call, { plan, hold, budget, startedAt });
+    const meter = meterOf(deps, call, { plan, hold, budget, startedAt, captured: capture?.level });
     const model = budget.routes[0]?.offer.model ?? hold.record.model;
     for (const observer of observersOf(deps, call)) observer.onAdmitted?.({ call, model });
     return { meter, budget };
@@ -133,9 +139,14 @@ interface Reserved {
   hold: Hold;
   budget: OutputBudget;
   startedAt: number;
+  captured: CallTrace['captured'];
 }
 
-function meterOf(deps: CallDeps, call: ModelCall, { plan, hold, budget, startedAt }: Reserved): Meter {
+function meterOf(
+  deps: CallDeps,
+  call: ModelCall,
+  { plan, hold, budget, startedAt, captured }: Reserved,
+): Meter {
   const observers = observersOf(deps, call);
   return new Meter({
     admission: deps.admission,
@@ -151,6 +162,7 @@ function meterOf(deps: CallDeps, call: ModelCall, { plan, hold, budget, startedA
     routes: plan.routes
       .slice(0, tracedRoutesMax)
       .map(({ provider, offer }) => ({ provider, model: offer.model })),
+    captured,
     promptTokens: plan.input.likely,
     outputTokensMax: budget.outputTokensBound,
     isCapped: budget.isCapped,

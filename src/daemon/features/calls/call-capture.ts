@@ -5,6 +5,7 @@ import type { ModelCall } from './call-observer.ts';
 
 /** Keeps what a call is asked and answered. Its methods do not throw, and no call waits for them. */
 export interface CallCapture extends AttemptsCapture {
+  readonly level: 'memory' | 'disk';
   /** A provider has started to answer with a stream: nothing more will be sent to any. */
   started(): void;
   /** A text of a stream, of which each is whole events, or a whole answer. */

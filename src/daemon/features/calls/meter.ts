@@ -32,6 +32,7 @@ export interface MeterOptions extends HeldCallOptions {
   marginPpm: number;
   /** The best routes of the plan, best first. */
   routes?: CallTrace['routes'];
+  captured?: CallTrace['captured'];
   /** Estimate of the prompt, in tokens. */
   promptTokens: number;
   /** The output that the hold pays for, in tokens. */
@@ -234,6 +235,7 @@ export class Meter {
         finishReason: status === 'completed' || status === 'incomplete' ? this.finish : null,
         routes: this.#options.routes ?? [],
         ...(this.dropped.length > 0 && { dropped: this.dropped }),
+        ...(this.#options.captured && { captured: this.#options.captured }),
       },
     };
   }

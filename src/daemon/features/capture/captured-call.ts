@@ -23,6 +23,7 @@ export interface CapturedCallOptions {
 
 /** Collects the content of one call, as references to what the call has anyway, and hands it to the store. */
 export class CapturedCall implements CallCapture {
+  readonly level: AskedContent['level'];
   readonly #options: Omit<CapturedCallOptions, 'asked'>;
   readonly #requestId: string;
   readonly #startedAt: number;
@@ -46,6 +47,7 @@ export class CapturedCall implements CallCapture {
     this.#options = options;
     this.#requestId = asked.requestId;
     this.#asked = asked;
+    this.level = asked.level;
     this.#startedAt = options.elapsed();
     if (options.isWire) this.#sent = new WireText();
   }

@@ -151,6 +151,16 @@ export interface Composition {
   previous: (RequestChanges & { requestId: string; at: number }) | null;
 }
 
+/** What is kept of a call. */
+export interface KeptContent {
+  requestId: string;
+  /** `deleted`: by someone; what made room for newer calls is not known. */
+  state: AskedContent['level'] | 'deleted';
+  parts: readonly KeptPart[];
+}
+
+export type KeptPart = 'request' | 'attempts' | 'answer' | 'timing' | 'wire';
+
 export interface ContentSearch {
   workspaceId: string;
   text: string;
@@ -176,8 +186,8 @@ export interface ContentMatches {
   matches: ContentMatch[];
   /** Calls that this search has looked at. */
   scanned: number;
-  /** All calls of the workspace whose content is kept. */
-  of: number;
+  /** All calls of the workspace whose content is kept; only of a search without `after`, as counting takes time. */
+  of?: number;
   /** The last call that was looked at, where there are more. */
   next: string | null;
 }
@@ -213,6 +223,8 @@ export interface ContentStore {
   streamed(content: StreamedContent): boolean;
   answered(content: AnsweredContent): void;
   find(workspaceId: string, requestId: string): Promise<CallContent | undefined>;
+  /** What is kept of these calls, in any order, without those of which nothing is known. Includes what is not stored yet. */
+  kept(workspaceId: string, requestIds: readonly string[]): Promise<KeptContent[]>;
   /** What its request consists of; null if it has no body that is an object. */
   compose(workspaceId: string, requestId: string): Promise<Composition | null | undefined>;
   /** What this call introduced also disappears from later calls that repeat it. Returns whether there was such a call. */

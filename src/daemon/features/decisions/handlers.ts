@@ -134,8 +134,13 @@ async function answerDecision(
         });
       const decided = await (caller.kind === 'anonymous' || caller.kind === 'token'
         ? run()
-        : meterDecision(deps, { caller, requestId, endpoint: endpoint.path, model: body.model, labels }, () =>
-            captured(deps.captures.beginRequest({ ...asked, caller, labels }), { run, render }),
+        : meterDecision(
+            deps,
+            { caller, requestId, endpoint: endpoint.path, model: body.model, labels },
+            {
+              capture: () => deps.captures.beginRequest({ ...asked, caller, labels }),
+              run: (capture) => captured(capture, { run, render }),
+            },
           ));
       const answerHeaders = {
         'x-service-model': headerText(decided.answer.model),

@@ -3,7 +3,14 @@ import { type ApiError, asApiError } from '../../../shared/errors.ts';
 import { noCost } from '../../../shared/money.ts';
 import { credentialId, type Identified } from '../../handler.ts';
 import type { World } from '../../world.ts';
-import { type CallObserver, checkAction, HeldCall, noTokens, policyOf } from '../calls/index.ts';
+import {
+  type CallCapture,
+  type CallObserver,
+  checkAction,
+  HeldCall,
+  noTokens,
+  policyOf,
+} from '../calls/index.ts';
 import type { Admission, CallOutcome } from '../metering/index.ts';
 import type { Attempt } from '../routing/index.ts';
 import type { Decided } from './render-decision.ts';
@@ -25,6 +32,12 @@ interface MeteredCall {
   labels: CallLabels;
 }
 
+interface MeteredRun {
+  /** Begins to keep the content of the decision, once it is admitted. */
+  capture: () => CallCapture | undefined;
+  run: (capture: CallCapture | undefined) => Promise<Decided>;
+}
+
 /**
  * Runs a decision of a caller with a workspace: within the limits of its key or its daily allowance, and recorded as usage
  * that is charged nothing. Fails with `limit_reached`, `agent_daily_limit` or `unavailable` before it runs.
@@ -32,7 +45,7 @@ interface MeteredCall {
 export async function meterDecision(
   { world, admission, isPrepaid, observers }: MeteringDeps,
   { caller, requestId, endpoint, model, labels }: MeteredCall,
-  run: () => Promise<Decided>,
+  { capture, run }: MeteredRun,
 ): Promise<Decided> {
   checkAction(policyOf(caller), endpoint);
   const startedAt = world.elapsed();
@@ -62,6 +75,7 @@ export async function meterDecision(
   );
   const held = new HeldCall({ admission, hold, observers, clock: world, startedAt });
   const admittedMs = Math.round(held.sinceStart());
+  const begun = capture();
   const outcomeOf = (decided: Decided | undefined, error: ApiError | undefined) => (): CallOutcome => {
     const totalMs = Math.round(held.sinceStart());
     const answer = decided?.answer;
@@ -82,10 +96,17 @@ export async function meterDecision(
       completedAt: world.now(),
       cache: null,
       httpStatus: error ? error.status : 200,
-      trace: { admittedMs, heldMs: null, startedMs: [], finishReason: null, routes: [] },
+      trace: {
+        admittedMs,
+        heldMs: null,
+        startedMs: [],
+        finishReason: null,
+        routes: [],
+        ...(begun && { captured: begun.level }),
+      },
     };
   };
-  const decided = await run().catch(async (error: unknown) => {
+  const decided = await run(begun).catch(async (error: unknown) => {
     await held.settle(outcomeOf(undefined, asApiError(error))).catch(() => {});
     throw error;
   });

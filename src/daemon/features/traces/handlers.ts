@@ -20,10 +20,12 @@ import {
   keyOrLogin,
   loginOf,
 } from '../../handler.ts';
+import { type World, within } from '../../world.ts';
 import { pricesView } from '../catalog/index.ts';
 import { costView, finishedCallView, tokenCounts, type UsageRecord } from '../metering/index.ts';
 import { attemptView } from '../routing/index.ts';
 import { managedWorkspace, type Workspaces } from '../workspaces/index.ts';
+import { type CapturedView, capturedViews, type KeptContents } from './captured-view.ts';
 import { facetsView } from './facets-view.ts';
 import {
   type CallContents,
@@ -36,17 +38,25 @@ import {
 import { type CallFilters, type CallSelection, queryFault, selectionIn } from './selection.ts';
 import type { Rejection, TracesStore } from './store.ts';
 
+/** A list does not wait longer for what is kept of the content of its calls. */
+const capturedMsMax = 50;
+
 interface TracesDeps {
   store: TracesStore;
-  content: CallContents;
-  now: () => number;
+  content: CallContents & KeptContents;
+  world: Pick<World, 'now' | 'sleep'>;
   settlementDurations: Pick<SettlementDurations, 'of'>;
   isDaemonOwner(user: ActingUser): Promise<boolean>;
 }
 
 /** Finished and rejected calls, as their readers may see them. */
 export interface TraceViews {
-  viewOf(record: UsageRecord | Rejection): TraceView;
+  /** In their order. Waits at most `waitMs` milliseconds for what is kept of their content, which may stay unknown. */
+  viewsOf(
+    reader: KeyOrLogin,
+    records: readonly (UsageRecord | Rejection)[],
+    waitMs?: number,
+  ): Promise<TraceView[]>;
   find(reader: KeyOrLogin, requestId: string): Promise<UsageRecord | Rejection | undefined>;
   exists(reader: KeyOrLogin, requestId: string): Promise<boolean>;
   /** Reads the filters of a list. Fails with `invalid_request` or `out_of_scope` if the reader cannot list calls by them. */
@@ -67,7 +77,7 @@ export interface TraceViews {
 export function traceViews({
   store,
   content,
-  now,
+  world,
   settlementDurations,
   isDaemonOwner,
 }: TracesDeps): TraceViews {
@@ -75,19 +85,29 @@ export function traceViews({
     const { workspaceId } = caller;
     return (await isDaemonOwner(actingUser(caller))) ? [workspaceId, null] : [workspaceId];
   };
-  const viewOf = (record: UsageRecord | Rejection) =>
-    isRejection(record) ? rejectionView(record) : traceView(record, settlementDurations.of(record.requestId));
-
+  const viewOf = (record: UsageRecord | Rejection, captured: CapturedView | null) => ({
+    ...(isRejection(record)
+      ? rejectionView(record)
+      : traceView(record, settlementDurations.of(record.requestId))),
+    captured,
+  });
   const find = async (reader: KeyOrLogin, requestId: string) =>
     (await store.find(reader.workspaceId, requestId)) ??
     (await store.findRejection(await visibleTo(reader), requestId));
 
   return {
-    viewOf,
+    async viewsOf({ workspaceId }, records, waitMs) {
+      let known: ReadonlyMap<string, CapturedView> | undefined;
+      const asked = capturedViews(content, workspaceId, records).then((found) => {
+        known = found;
+      });
+      await (waitMs === undefined ? asked.catch(() => {}) : within(world, asked, waitMs));
+      return records.map((record) => viewOf(record, known?.get(record.requestId) ?? null));
+    },
     find,
     exists: async (reader, requestId) => (await find(reader, requestId)) !== undefined,
     select: (reader, query) => {
-      const selection = selectionIn(query, now());
+      const selection = selectionIn(query, world.now());
       checkText(reader, selection);
       return selection;
     },
@@ -117,8 +137,9 @@ interface TraceHandlersDeps {
 export const traceHandlers = ({ views, running, workspaces }: TraceHandlersDeps): Handler[] => [
   implement(getTrace, async ({ caller, params: { request_id: requestId } }) => {
     const record = await views.find(keyOrLogin(caller), requestId);
-    if (!record) throw notFound('finished request', requestId);
-    return views.viewOf(record);
+    const [view] = record ? await views.viewsOf(keyOrLogin(caller), [record]) : [];
+    if (!view) throw notFound('finished request', requestId);
+    return view;
   }),
 
   implement(listTraces, async ({ caller, query }) => {
@@ -131,13 +152,11 @@ export const traceHandlers = ({ views, running, workspaces }: TraceHandlersDeps)
       limit,
       after,
     });
-    const view = (record: UsageRecord | Rejection) =>
-      query.fields === 'brief'
-        ? { ...views.viewOf(record), routes: null, dropped: [] }
-        : views.viewOf(record);
+    const found = await views.viewsOf(reader, records, capturedMsMax);
+    const isBrief = query.fields === 'brief';
     return {
       object: 'list',
-      data: records.map(view),
+      data: found.map((view) => (isBrief ? { ...view, routes: null, dropped: [] } : view)),
       has_more: next !== undefined,
       next: next ?? null,
       ...(scanned !== undefined && { scanned }),
@@ -171,8 +190,10 @@ function labelsView({ client, user, conversation, tags, replayOf }: CallLabels) 
   return { client, user, conversation, tags: { ...tags }, replay_of: replayOf };
 }
 
+type UncapturedView = Omit<TraceView, 'captured'>;
+
 /** A rejected call has no attempts, tokens or cost. */
-function rejectionView(record: Rejection): TraceView {
+function rejectionView(record: Rejection): UncapturedView {
   const unreached = { admitted_ms: null, held_ms: null, first_token_ms: null, settled_ms: null };
   return {
     request_id: record.requestId,
@@ -211,7 +232,7 @@ function rejectionView(record: Rejection): TraceView {
 }
 
 /** Members that an earlier version did not record are null. */
-function traceView(record: UsageRecord, settledMs: number | null): TraceView {
+function traceView(record: UsageRecord, settledMs: number | null): UncapturedView {
   const { trace } = record;
   return {
     ...finishedCallView(record),

@@ -31,6 +31,12 @@ PRAGMA user_version = ${version};
 PRAGMA application_id = ${applicationId};
 `;
 
+/** Requests whose content someone deleted; not in earlier files of this version. */
+const deletedTable = `
+CREATE TABLE IF NOT EXISTS deleted (request_id TEXT PRIMARY KEY, number INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS deleted_number ON deleted (number);
+`;
+
 /** The file cannot be read: it is damaged, or another program's, or of another version. */
 export class ContentFileUnusable extends Error {
   constructor(problem: string, options?: ErrorOptions) {
@@ -71,6 +77,7 @@ export function openContentFile(file: string): Database.Database {
     ];
     if (found[0] !== applicationId || found[1] !== version)
       throw new ContentFileUnusable('it is of another program or version');
+    database.exec(deletedTable);
     return database;
   } catch (error) {
     database.close();

@@ -6,6 +6,7 @@ import type {
   ContentMatches,
   ContentSearch,
   ContentSelection,
+  KeptContent,
   StreamedContent,
 } from '../../features/capture/index.ts';
 import type { ShelfStatus } from './content-shelf.ts';
@@ -21,6 +22,7 @@ export type Captured =
 /** Requests to the thread by name, with what they take and return. */
 export interface ContentRequests {
   find: [{ workspaceId: string; requestId: string }, CallContent | undefined];
+  kept: [{ workspaceId: string; requestIds: readonly string[] }, KeptContent[]];
   compose: [{ workspaceId: string; requestId: string }, Composition | null | undefined];
   remove: [{ workspaceId: string; requestId: string }, boolean];
   select: [ContentSelection, string[]];

@@ -13,6 +13,8 @@ export interface ShelfStatus {
 /** Where records and their parts are kept. A part that several records have in common is kept once. */
 export interface ContentShelf {
   status(workspaceId: string): ShelfStatus;
+  /** The number of calls of the workspace. */
+  count(workspaceId: string): number;
   /** The id of a part, which the call with this number uses; undefined if there is no such part. */
   usePart(digest: string, number: number): number | undefined;
   /** `number` is of the call that introduces it. Returns its id. */
@@ -21,6 +23,8 @@ export interface ContentShelf {
   part(id: number): { packed: Buffer; number: number } | undefined;
   save(record: ContentRecord): void;
   find(requestId: string): ContentRecord | undefined;
+  /** Whether someone deleted the record of this request, as long as that is known. */
+  wasDeleted(requestId: string): boolean;
   /** The request of the record with this number. */
   requestAt(number: number): string | undefined;
   newestFirst(workspaceId: string, before?: number): Iterable<ContentRecord>;

@@ -10,6 +10,7 @@ import type {
   ContentSelection,
   ContentStatus,
   ContentStore,
+  KeptContent,
   StreamedContent,
 } from '../../features/capture/index.ts';
 import type { Log } from '../../log.ts';
@@ -23,6 +24,7 @@ import type {
   FromContent,
   ToContent,
 } from './content-messages.ts';
+import { withWaiting } from './kept-content.ts';
 
 export interface ContentThreadOptions {
   /** How much may be kept; read with each batch. */
@@ -132,6 +134,13 @@ export class ContentThread implements ContentStore {
     return await this.#request('find', { workspaceId, requestId });
   }
 
+  /** Does not start the thread for what is not stored yet, nor hand it over. */
+  async kept(workspaceId: string, requestIds: readonly string[]): Promise<KeptContent[]> {
+    const isStored = this.#thread !== undefined || this.#hasFile();
+    const stored = isStored ? await this.#ask('kept', { workspaceId, requestIds }) : [];
+    return withWaiting(stored, this.#captured, requestIds);
+  }
+
   async compose(workspaceId: string, requestId: string) {
     return await this.#request('compose', { workspaceId, requestId });
   }
@@ -236,6 +245,10 @@ export class ContentThread implements ContentStore {
   ): Promise<ContentRequests[N][1] | undefined> {
     this.#flush();
     if (this.#thread === undefined && !this.#hasFile()) return Promise.resolve(undefined);
+    return this.#ask(name, data);
+  }
+
+  #ask<N extends ContentRequestName>(name: N, data: ContentRequests[N][0]): Promise<ContentRequests[N][1]> {
     const thread = this.#running();
     this.#lastId += 1;
     const id = this.#lastId;

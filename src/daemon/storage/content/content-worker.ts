@@ -13,6 +13,7 @@ import type {
 } from './content-messages.ts';
 import { ContentNumbers } from './content-numbers.ts';
 import { ContentShelves } from './content-shelves.ts';
+import { keptOf } from './kept-content.ts';
 import { MemoryShelf } from './memory-shelf.ts';
 import { Redactor } from './redactor.ts';
 import { searchContent } from './search-content.ts';
@@ -62,8 +63,10 @@ if (parentPort) {
   };
   let current = redactorOf();
   const keeper = new ContentKeeper(shelves, digestKey, () => current);
+  const waiting: Captured[][] = [];
   const answers: { [N in ContentRequestName]: (data: ContentRequests[N][0]) => ContentRequests[N][1] } = {
     find: ({ workspaceId, requestId }) => keeper.find(workspaceId, requestId),
+    kept: (wanted) => keptOf(shelves, wanted, waiting.flat()),
     compose: ({ workspaceId, requestId }) =>
       keeper.compose(workspaceId, requestId, performance.now() + composeMs),
     remove: ({ workspaceId, requestId }) => keeper.remove(workspaceId, requestId),
@@ -107,7 +110,6 @@ if (parentPort) {
       return batch.length;
     }
   };
-  const waiting: Captured[][] = [];
   let isResting = false;
   const storeNext = (): void => {
     const batch = waiting.shift() ?? [];
@@ -170,8 +172,8 @@ if (parentPort) {
       work();
       return;
     }
-    // Who asks sees all calls that ended before.
-    while (waiting.length > 0) storeNext();
+    // Who asks sees all calls that ended before. Lists do so without storing them: they are asked for often.
+    if (message.name !== 'kept') while (waiting.length > 0) storeNext();
     port.postMessage(answer(message));
   });
 }

@@ -115,9 +115,13 @@ export class DiskShelf implements ContentShelf {
   }
 
   status(workspaceId: string): ShelfStatus {
-    const calls = this.#statements.count.get(workspaceId)?.count ?? 0;
     const oldest = this.#statements.oldestOf.get(workspaceId);
-    return { calls, bytes: this.#bytes(), oldestAt: (oldest && this.#read(oldest.sealed)?.at) ?? null };
+    const oldestAt = (oldest && this.#read(oldest.sealed)?.at) ?? null;
+    return { calls: this.count(workspaceId), bytes: this.#bytes(), oldestAt };
+  }
+
+  count(workspaceId: string): number {
+    return this.#statements.count.get(workspaceId)?.count ?? 0;
   }
 
   usePart(digest: string, number: number): number | undefined {
@@ -163,6 +167,10 @@ export class DiskShelf implements ContentShelf {
     return row && this.#read(row.sealed);
   }
 
+  wasDeleted(requestId: string): boolean {
+    return this.#statements.wasDeleted.get(requestId) !== undefined;
+  }
+
   requestAt(number: number): string | undefined {
     return this.#statements.requestAt.get(number)?.request_id;
   }
@@ -197,9 +205,10 @@ export class DiskShelf implements ContentShelf {
   /** Deletes some of what is older than it may be, or too much; returns whether there may be more. */
   pruneStep(now: number, { days, bytes }: DiskBounds): boolean {
     if (this.#deleteUnused() || this.#shrink(stepRows)) return true;
+    const tooOld = numberAt(now - days * dayMs);
+    this.#statements.forgetDeleted.run(tooOld);
     const oldest = this.#statements.oldest.get()?.number;
     if (oldest === undefined) return false;
-    const tooOld = numberAt(now - days * dayMs);
     const isTooMuch = this.isOver(bytes);
     if (oldest >= tooOld && !isTooMuch) return false;
     const share = Math.ceil((this.#statements.countAll.get()?.count ?? 0) * stepShare);
@@ -242,6 +251,7 @@ export class DiskShelf implements ContentShelf {
   #forget(numbers: readonly number[]): void {
     this.#change(() => {
       for (const number of numbers) {
+        this.#statements.setDeleted.run(number);
         this.#statements.deleteUses.run(number);
         this.#statements.deleteParts.run(number);
         this.#statements.forget.run(number);
@@ -351,6 +361,12 @@ function prepare(database: Database.Database) {
       `SELECT number, sealed FROM captures WHERE workspace_id = ? AND number < ?
        ORDER BY number DESC LIMIT ?`,
     ),
+    wasDeleted: one<{ number: number }, [string]>('SELECT number FROM deleted WHERE request_id = ?'),
+    setDeleted: one<never, [number]>(
+      `INSERT INTO deleted (request_id, number) SELECT request_id, number FROM captures WHERE number = ?
+       ON CONFLICT (request_id) DO NOTHING`,
+    ),
+    forgetDeleted: one<never, [number]>('DELETE FROM deleted WHERE number < ?'),
     forget: one<never, [number]>('DELETE FROM captures WHERE number = ?'),
     forgetBefore: one<never, [number]>('DELETE FROM captures WHERE number < ?'),
     stepEnd: one<{ number: number }, [number]>(

@@ -17,9 +17,9 @@ export function searchContent(
   untilMs: number,
 ): ContentMatches {
   const start = after === undefined ? undefined : shelves.find(after)?.record.number;
-  const of = shelves.all().reduce((sum, shelf) => sum + shelf.status(workspaceId).calls, 0);
+  const of = after === undefined ? { of: callsOf(shelves, workspaceId) } : {};
   // Without that call, nothing older is left.
-  if (after !== undefined && start === undefined) return { matches: [], scanned: 0, of, next: null };
+  if (after !== undefined && start === undefined) return { matches: [], scanned: 0, ...of, next: null };
   const pattern = new RegExp(text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), 'iu');
   const matches: ContentMatch[] = [];
   let scanned = 0;
@@ -27,7 +27,7 @@ export function searchContent(
   for (const { shelf, record } of shelves.newestFirst(workspaceId, start)) {
     // Each search looks at one call at least, so that it comes to an end.
     if ((performance.now() > untilMs && scanned > 0) || matches.length >= limit)
-      return { matches, scanned, of, next: last };
+      return { matches, scanned, ...of, next: last };
     last = record.requestId;
     scanned += 1;
     if (keyId !== undefined && record.keyId !== keyId) continue;
@@ -36,7 +36,11 @@ export function searchContent(
     const match = matchIn(shelf, record, pattern);
     if (match) matches.push(match);
   }
-  return { matches, scanned, of, next: null };
+  return { matches, scanned, ...of, next: null };
+}
+
+function callsOf(shelves: ContentShelves, workspaceId: string): number {
+  return shelves.all().reduce((sum, shelf) => sum + shelf.count(workspaceId), 0);
 }
 
 function matchIn(shelf: ContentShelf, record: ContentRecord, pattern: RegExp): ContentMatch | undefined {

@@ -4,6 +4,8 @@ import { signal } from '@preact/signals';
 export interface Page<Row> {
   data: Row[];
   next: string | null;
+  /** Of a search: how many were looked at. */
+  scanned?: number;
 }
 
 /** The most rows that a list keeps. */
@@ -16,6 +18,8 @@ export class PagedList<Row> {
   readonly isLoading = signal(false);
   /** Whether further rows can be loaded. */
   readonly hasMore = signal(true);
+  /** How many a search has looked at so far; 0 of another list. */
+  readonly scanned = signal(0);
   readonly #read: (after: string | undefined, abort: AbortSignal) => Promise<Page<Row>>;
   #next: string | undefined;
   #running: AbortController | undefined;
@@ -48,11 +52,16 @@ export class PagedList<Row> {
     this.#running = running;
     this.isLoading.value = true;
     try {
-      let { data, next } = await this.#read(after, running.signal);
+      if (after === undefined) this.scanned.value = 0;
+      let page = await this.#read(after, running.signal);
       // A search that found nothing in its time goes on where it stopped.
-      while (data.length === 0 && next !== null && !running.signal.aborted)
-        ({ data, next } = await this.#read(next, running.signal));
+      while (page.data.length === 0 && page.next !== null && !running.signal.aborted) {
+        this.scanned.value += page.scanned ?? 0;
+        page = await this.#read(page.next, running.signal);
+      }
       if (running.signal.aborted) return;
+      const { data, next } = page;
+      this.scanned.value += page.scanned ?? 0;
       this.rows.value = after === undefined ? data : [...this.rows.value, ...data];
       this.#next = next ?? undefined;
       this.hasMore.value = next !== null && this.rows.value.length < rowsMax;

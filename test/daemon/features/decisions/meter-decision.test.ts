@@ -61,7 +61,7 @@ describe('the hold of a decision is settled once', () => {
       },
     };
     const deps = { world: fakeWorld(), admission, isPrepaid: () => true, observers: [] };
-    const answer = meterDecision(deps, call, run);
+    const answer = meterDecision(deps, call, { capture: () => undefined, run });
     if (code === null) expect(await answer).toBe(decided);
     else await expect(answer).rejects.toMatchObject({ code });
     expect(settled.map(({ usage }) => usage.status)).toEqual([status]);

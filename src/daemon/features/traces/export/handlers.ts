@@ -1,3 +1,4 @@
+import type { TraceView } from '../../../../shared/contract/traces.ts';
 import {
   type ExportContent,
   type ExportFormat,
@@ -129,10 +130,12 @@ async function* exported(
     // An unknown cursor gives an empty page, which must not look like the end.
     if (page.records.length === 0 && after !== undefined && !(await views.exists(reader, after)))
       throw new ApiError('unavailable', { message: 'A request that was exported last has been removed.' });
-    for (const record of page.records) {
+    const shown = await views.viewsOf(reader, page.records);
+    for (const [index, record] of page.records.entries()) {
       signal.throwIfAborted();
       const kept = content === 'none' ? undefined : await contents.find(reader.workspaceId, record.requestId);
-      chunk += writer.call({ record, view: views.viewOf(record), content: kept }, isFirst);
+      const view = shown[index] as TraceView;
+      chunk += writer.call({ record, view, content: kept }, isFirst);
       isFirst = false;
       if (chunk.length < chunkCharacters) continue;
       yield chunk;

@@ -14,8 +14,12 @@ type TraceRow<Name> = [
   finishReason: Name | null,
   /** Provider and model of each route in turn. */
   routes: Name[],
-  dropped?: CallTrace['dropped'],
+  /** 0 where there is nothing, and something follows. */
+  dropped?: CallTrace['dropped'] | 0,
+  captured?: 1 | 2,
 ];
+
+const capturedNumbers = { memory: 1, disk: 2 } as const;
 
 type AttemptRow<Name> = [
   provider: Name,
@@ -30,7 +34,9 @@ export function callDetails({ attempts, trace }: Pick<UsageRecord, 'attempts' | 
   const row: TraceRow<string> | null = trace
     ? [trace.admittedMs, trace.heldMs, trace.startedMs, trace.finishReason, routeNames(trace)]
     : null;
-  if (trace?.dropped) row?.push(trace.dropped);
+  const captured = trace?.captured && capturedNumbers[trace.captured];
+  if (trace?.dropped || captured) row?.push(trace?.dropped ?? 0);
+  if (captured) row?.push(captured);
   const details: CallDetails = [row];
   for (const { provider, model, status, errorCode, ms, message } of attempts) {
     const attempt: AttemptRow<string> = [provider, model, status, errorCode, ms];
@@ -54,9 +60,8 @@ export function mapNames<From, To>(
   const mapNullable = (name: From | null) => (name === null ? null : map(name));
   let traceRow: TraceRow<To> | null = null;
   if (trace) {
-    const [admittedMs, heldMs, startedMs, finishReason, routes, dropped] = trace;
-    traceRow = [admittedMs, heldMs, startedMs, mapNullable(finishReason), routes.map(map)];
-    if (dropped) traceRow.push(dropped);
+    const [admittedMs, heldMs, startedMs, finishReason, routes, ...others] = trace;
+    traceRow = [admittedMs, heldMs, startedMs, mapNullable(finishReason), routes.map(map), ...others];
   }
   const attemptRows = attempts.map(
     ([provider, model, status, errorCode, ms, ...message]): AttemptRow<To> => [
@@ -92,10 +97,19 @@ function readTrace([
   finishReason,
   names,
   dropped,
+  captured,
 ]: TraceRow<string>): CallTrace {
   const routes: CallTrace['routes'] = [];
   for (let index = 0; index < names.length; index += 2) {
     routes.push({ provider: names[index] ?? '', model: names[index + 1] ?? '' });
   }
-  return { admittedMs, heldMs, startedMs, finishReason, routes, ...(dropped && { dropped }) };
+  return {
+    admittedMs,
+    heldMs,
+    startedMs,
+    finishReason,
+    routes,
+    ...(dropped && { dropped }),
+    ...(captured && { captured: captured === capturedNumbers.disk ? 'disk' : 'memory' }),
+  };
 }

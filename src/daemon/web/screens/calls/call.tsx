@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { TraceView } from '../../../../shared/contract/traces.ts';
 import { ReceivedError } from '../../../../shared/received-error.ts';
 import { isReplayed } from '../../../../shared/replay/prepare-replay.ts';
+import { capturedTexts } from '../../../../shared/text/captured-text.ts';
 import { getTrace } from '../../data/endpoints.ts';
 import { useKeyNames } from '../../data/key-names.ts';
 import { useKeys } from '../../data/keys.ts';
@@ -151,6 +152,7 @@ function CallHead({ trace }: { trace: TraceView }) {
     ['Cost', <Amount key="cost" usd={trace.cost?.total_usd} />],
     ['Key', trace.key === null ? '–' : nameOf(trace.key)],
     ['Client', trace.client ?? '–'],
+    ['Content', capturedTexts[trace.captured?.state ?? 'none']],
     ['Completed', <Time key="time" at={trace.completed_at} />],
   ];
   return (

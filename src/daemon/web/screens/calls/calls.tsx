@@ -109,6 +109,11 @@ function CallList({ query }: { query: string }) {
               onEnd={loadMore}
             />
           )}
+          {list.isLoading.value && list.scanned.value > 0 && (
+            <p class="quiet" role="status">
+              {countText(list.scanned.value)} calls searched, {countText(rows.length)} found so far…
+            </p>
+          )}
         </div>
       </div>
     </div>
