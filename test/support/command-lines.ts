@@ -134,7 +134,7 @@ export const commandLines: Record<string, Sample> = {
   'providers health': line('providers', 'health'),
   'traces count': line('traces', 'count', '--by', 'model'),
   'traces show': about(['traces', 'show'], aRequest),
-  'traces search': line('traces', 'search', 'Hello'),
+  'traces search': line('traces', 'search', 'Hello', '--limit', '1'),
   'traces cancel': about(['traces', 'cancel'], aRequest),
   'traces replay': about(['traces', 'replay'], aRequest),
   'traces diff': {

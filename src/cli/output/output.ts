@@ -11,6 +11,8 @@ export interface Output {
   wantsJson(): boolean;
   isQuiet(): boolean;
   table<Row>(rows: Row[], columns: Column<Row>[], options: { empty: string }): Promise<void>;
+  /** Prints rows of a table as they come, with `--json` one per line. */
+  rows<Row>(columns: Column<Row>[]): { add(rows: Row[]): Promise<void> };
   /** Prints one field per line. */
   record<Row>(row: Row, columns: Column<Row>[], options?: RecordOptions<Row>): Promise<void>;
   /** Prints JSON whatever the flags. */
@@ -108,14 +110,16 @@ export function createOutput({ io, env, flags, hasChangedData }: OutputOptions):
     }
   };
 
+  const element = async (value: unknown) => {
+    io.stdout.write(await json(value, wantedFields(), { indented: false }));
+  };
+
   return {
     wantsJson,
     isQuiet,
     warn,
     document: async (value) => document(value),
-    async element(value) {
-      io.stdout.write(await json(value, wantedFields(), { indented: false }));
-    },
+    element,
     async table(rows, columns, { empty }) {
       if (wantsJson()) return document(rows);
       const show = await import('./table.ts');
@@ -124,6 +128,23 @@ export function createOutput({ io, env, flags, hasChangedData }: OutputOptions):
       if (!io.stdout.isTty) return void io.stdout.write(show.tabSeparatedRows(rows, columns));
       if (rows.length === 0) return warn(empty);
       io.stdout.write(show.alignedTable(rows, columns, terminal()));
+    },
+    rows(columns) {
+      let hasTitles = true;
+      return {
+        async add(rows) {
+          if (rows.length === 0) return;
+          if (wantsJson()) {
+            for (const row of rows) await element(row);
+            return;
+          }
+          const show = await import('./table.ts');
+          if (isQuiet()) return void io.stdout.write(safe(show.essentials(rows, columns)));
+          if (!io.stdout.isTty) return void io.stdout.write(show.tabSeparatedRows(rows, columns));
+          io.stdout.write(show.alignedTable(rows, columns, { ...terminal(), hasTitles }));
+          hasTitles = false;
+        },
+      };
     },
     async record(row, columns, { pipedRow, shownOnce } = {}) {
       const secret = shownOnce?.value(row);

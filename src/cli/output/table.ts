@@ -17,6 +17,8 @@ export interface Column<Row> {
   show?: (row: Row) => string;
   style?: (row: Row) => Style | undefined;
   align?: 'right';
+  /** Of a cell on a terminal, at least; for rows that come one after another. */
+  width?: number;
   /** Hidden if the terminal is too narrow. */
   isSpare?: true;
   /** Printed by `--quiet`, and never truncated or hidden; defaults to the first column. */
@@ -26,6 +28,8 @@ export interface Column<Row> {
 interface Terminal {
   columns: number;
   paint: Paint;
+  /** Leaves out the titles: the rows follow others. */
+  hasTitles?: boolean;
 }
 
 interface RecordTerminal extends Terminal {
@@ -44,7 +48,7 @@ const narrowestText = 20;
 export function alignedTable<Row>(
   rows: Row[],
   all: Column<Row>[],
-  { columns: room, paint }: Terminal,
+  { columns: room, paint, hasTitles = true }: Terminal,
 ): string {
   const columns = all.map((column, at) => measured(column, rows, at));
   dropSpares(columns, room);
@@ -67,7 +71,7 @@ export function alignedTable<Row>(
       (column) => column.style?.(row),
     ),
   );
-  return lineOf(titles, () => 'bold') + lines.join('');
+  return (hasTitles ? lineOf(titles, () => 'bold') : '') + lines.join('');
 }
 
 /** One record with a line per field; long values wrap with an indent. */
@@ -137,7 +141,7 @@ interface Measured<Row> {
 
 function measured<Row>(column: Column<Row>, rows: Row[], at: number): Measured<Row> {
   const cells = rows.map((row) => shown(column, row));
-  const width = Math.max(widthOf(labelOf(column)), ...cells.map(widthOf));
+  const width = Math.max(column.width ?? 0, widthOf(labelOf(column)), ...cells.map(widthOf));
   return { column, cells, width, mayBeCut: at > 0 && !column.essential && column.align !== 'right' };
 }
 

@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chatPassages, formatPassages, passagesOf } from '../../../src/cli/content/conversation-text.ts';
@@ -242,7 +244,7 @@ describe('what was asked and answered', () => {
   test('is found by a text, counted, and deleted', async () => {
     const request = await chat('Where is the Regenschirm?');
     const found = await run(['traces', 'search', 'regenSCHIRM', '--json']);
-    expect(JSON.parse(found.stdout)).toMatchObject([{ request_id: request, part: 'request' }]);
+    expect(JSON.parse(found.stdout)).toMatchObject({ request_id: request, part: 'request' });
     const status = await run(['capture', '--json']);
     expect(JSON.parse(status.stdout)).toMatchObject({ content: 'memory', dropped: 0 });
     expect(JSON.parse(status.stdout).requests).toBeGreaterThan(0);
@@ -251,6 +253,47 @@ describe('what was asked and answered', () => {
     );
     const { stderr } = await run(['traces', 'search', 'regenschirm'], { tty: true });
     expect(stderr).toContain('Not in the 0 requests whose content is kept.');
+  });
+
+  test('is searched until Ctrl-C, and printed as it is found', async () => {
+    const newest = { request_id: 'req_1', captured_at: '2026-11-23T10:00:00.000Z', part: 'request' };
+    const match = { ...newest, snippet: 'an umbrella', start: 3, end: 11 };
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      asked.push(request.url ?? '');
+      // The second slice never ends.
+      if (asked.length > 1) return;
+      response.setHeader('content-type', 'application/json');
+      response.end(
+        JSON.stringify({ object: 'trace.matches', matches: [match], scanned: 40, of: 900, next: 'req_0' }),
+      );
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const host = ['--host', `http://127.0.0.1:${(server.address() as AddressInfo).port}`];
+    try {
+      for (const [flags, tty] of [
+        [['--json'], false],
+        [[], true],
+      ] as const) {
+        asked.length = 0;
+        const interrupt = new AbortController();
+        const { code, stdout, stderr } = await runCli(['traces', 'search', 'umbrella', ...host, ...flags], {
+          env: { GATEWAY_KEY: 'sk_1' },
+          tty,
+          interrupt: interrupt.signal,
+          onStdout: (text) => {
+            if (text.includes('an umbrella')) interrupt.abort();
+          },
+        });
+        expect([code, stderr]).toEqual([exitCodes.interrupted, expect.stringContaining('Interrupted.')]);
+        if (tty)
+          expect(stripVTControlCharacters(stdout)).toMatch(/^REQUEST ID +WHEN +PART +SNIPPET\n.*req_1/);
+        else expect(JSON.parse(stdout)).toEqual(match);
+      }
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
   });
 
   test('is for those who may read content', async () => {

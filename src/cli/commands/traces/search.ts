@@ -1,6 +1,6 @@
 import { Command } from '@commander-js/extra-typings';
 import type { searchTraceContent as searchContract } from '../../../shared/contract/content.ts';
-import type { Result } from '../../../shared/contract/endpoint.ts';
+import type { Query, Result } from '../../../shared/contract/endpoint.ts';
 import type { Context } from '../../context.ts';
 import { searchTraceContent } from '../../endpoints.ts';
 import { resolveFilter } from '../../names/resolve.ts';
@@ -29,41 +29,41 @@ export const searchTracesCommand = (context: Context) =>
     .action(async (text, words, { limit, key, since, until }) => {
       const { q } = queryIn(words);
       const filter = await resolveFilter(context, { key, model: undefined });
-      const matches: Match[] = [];
-      let scanned = 0;
-      let of = 0;
-      let after: string | undefined;
-      const spinner = context.io.stderr.isTty
-        ? startSpinner(
-            context.io,
-            () =>
-              `${count(scanned)} of ${count(Math.max(of, scanned))} requests searched, ${count(matches.length)} found`,
-          )
-        : undefined;
-      try {
-        do {
-          const query = {
-            text,
-            q,
-            key: filter.key,
-            since,
-            until,
-            after,
-            limit: Math.min(100, limit - matches.length),
-          };
-          const found = await context.client().call(searchTraceContent, { query });
-          matches.push(...found.matches);
-          scanned += found.scanned;
-          of = found.of ?? 0;
-          after = found.next ?? undefined;
-        } while (after !== undefined && matches.length < limit);
-      } finally {
-        spinner?.stop();
-      }
-      await context.out.table(matches, columns(context.now()), {
-        empty: `Not in the ${scanned} requests whose content is kept.`,
-      });
+      await search(context, { text, q, key: filter.key, since, until }, limit);
     });
+
+/** Prints matches as they are found, until there are enough, all was searched, or Ctrl-C. */
+async function search(
+  context: Context,
+  query: Omit<Query<typeof searchContract>, 'after' | 'limit'>,
+  limit: number,
+): Promise<void> {
+  const { io, out } = context;
+  const signal = context.interrupted();
+  const rows = out.rows(columns(context.now()));
+  let found = 0;
+  let scanned = 0;
+  let of = 0;
+  let after: string | undefined;
+  const progress = () =>
+    `${count(scanned)} of ${count(Math.max(of, scanned))} requests searched, ${count(found)} found`;
+  do {
+    const spinner = io.stderr.isTty ? startSpinner(io, progress) : undefined;
+    const slice = { ...query, after, limit: Math.min(100, limit - found) };
+    const answer = await context
+      .client()
+      .call(searchTraceContent, { query: slice }, { signal })
+      .finally(() => spinner?.stop());
+    found += answer.matches.length;
+    scanned += answer.scanned;
+    of = answer.of ?? of;
+    // A host that repeats itself has no more.
+    after = answer.next === after ? undefined : (answer.next ?? undefined);
+    await rows.add(answer.matches);
+  } while (after !== undefined && found < limit);
+  if (found === 0 && io.stdout.isTty && !out.wantsJson())
+    out.warn(`Not in the ${scanned} requests whose content is kept.`);
+}
 
 /** Characters before a match on a terminal, which cuts off the end of long lines. */
 const shownBefore = 16;
@@ -72,14 +72,16 @@ function aroundMatch({ snippet, start }: Match): string {
   return start <= shownBefore ? snippet : `…${snippet.slice(start - shownBefore)}`;
 }
 
+/** The usual widths of what a terminal shows: those of later matches are not known. */
 const columns = (now: number): Column<Match>[] => [
   { title: 'request_id', value: (match) => match.request_id },
   {
     title: 'captured_at',
     label: 'when',
+    width: 'seconds ago'.length + 3,
     value: (match) => match.captured_at,
     show: (match) => ago(match.captured_at, now),
   },
-  { title: 'part', value: (match) => match.part },
+  { title: 'part', width: 'attempt'.length, value: (match) => match.part },
   { title: 'snippet', value: (match) => match.snippet, show: aroundMatch },
 ];
