@@ -421,12 +421,24 @@ test('a workspace and a key decide what is kept of their calls, within what the 
 });
 
 describe('search', () => {
-  const search = async (query: Record<string, string>) =>
-    (
-      await get<{
-        matches: { request_id: string; part: string; snippet: string; start: number; end: number }[];
-      }>(`/v1/traces/search?${new URLSearchParams(query)}`)
-    ).body.matches;
+  interface Found {
+    matches: { request_id: string; part: string; snippet: string; start: number; end: number }[];
+    of?: number;
+    next: string | null;
+  }
+  /** All matches: each request searches for some time only. */
+  const search = async (query: Record<string, string>) => {
+    const matches: Found['matches'] = [];
+    for (let after: string | null = ''; after !== null; ) {
+      const from: Record<string, string> = after === '' ? query : { ...query, after };
+      const { body } = await get<Found>(`/v1/traces/search?${new URLSearchParams(from)}`);
+      matches.push(...body.matches);
+      // Counted once.
+      expect(body.of === undefined).toBe(after !== '');
+      after = body.next;
+    }
+    return matches;
+  };
 
   test('finds text of any language and case, in the call that introduced it', async () => {
     const text = `Wörter "in" 中文内容\nund (Klammern)… ${'x'.repeat(600)}`;
