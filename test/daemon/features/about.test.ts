@@ -42,12 +42,14 @@ const status: DaemonStatus = {
 };
 
 let storage: { writable: boolean; reason: string | undefined };
+let sinceRenewalMs: number;
 let stops: number;
 let documents: number;
 let handlers: ReturnType<typeof aboutHandlers>;
 
 beforeEach(() => {
   storage = { writable: true, reason: undefined };
+  sinceRenewalMs = 0;
   stops = 0;
   documents = 0;
   handlers = aboutHandlers({
@@ -58,6 +60,7 @@ beforeEach(() => {
     },
     pid: 42,
     storageState: () => storage,
+    sinceRenewal: () => sinceRenewalMs,
     openApiDocument: () => {
       documents += 1;
       return { openapi: '3.1.0' };
@@ -78,6 +81,13 @@ test('is ready while it can write, and reports why not', async () => {
     status: 503,
     message: expect.stringContaining('disk full'),
   });
+});
+
+test('is not ready while the term was not renewed for three seconds', async () => {
+  sinceRenewalMs = 3000;
+  expect(await callHandler(handlers, ready, { caller: anonymous })).toEqual({ status: 'ready' });
+  sinceRenewalMs = 3001;
+  await expect(callHandler(handlers, ready, { caller: anonymous })).rejects.toMatchObject({ status: 503 });
 });
 
 test('the OpenAPI document is generated once', async () => {
