@@ -18,6 +18,7 @@ import type * as contentContract from '../shared/contract/content.ts';
 import type * as costPreviewContract from '../shared/contract/cost-preview.ts';
 import type * as creditContract from '../shared/contract/credit.ts';
 import type * as daemonContract from '../shared/contract/daemon.ts';
+import type * as daemonsContract from '../shared/contract/daemons.ts';
 import type * as decisionsContract from '../shared/contract/decisions.ts';
 import type * as embeddingsContract from '../shared/contract/embeddings.ts';
 import type * as engineContract from '../shared/contract/engine.ts';
@@ -118,6 +119,8 @@ export const health: Address<typeof daemonContract.health> = { method: 'GET', pa
 export const openApi: Address<typeof daemonContract.openApi> = { method: 'GET', path: '/v1/openapi.json' };
 export const ready: Address<typeof daemonContract.ready> = { method: 'GET', path: '/readyz' };
 export const stopDaemon: Address<typeof daemonContract.stopDaemon> = { method: 'POST', path: '/v1/admin/stop' };
+export const listDaemons: Address<typeof daemonsContract.listDaemons> = { method: 'GET', path: '/v1/admin/daemons' };
+export const removeDaemon: Address<typeof daemonsContract.removeDaemon> = { method: 'DELETE', path: '/v1/admin/daemons/{daemon}' };
 export const createDecision: Address<typeof decisionsContract.createDecision> = { method: 'POST', path: '/v1/decisions' };
 export const createSystemOne: Address<typeof decisionsContract.createSystemOne> = { method: 'POST', path: '/v1/systemone' };
 export const createEmbedding: Address<typeof embeddingsContract.createEmbedding> = { method: 'POST', path: '/v1/embeddings' };

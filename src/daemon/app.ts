@@ -19,7 +19,7 @@ import { createPaywallFeature } from './composition/paywalls.ts';
 import { runJobs } from './composition/run-jobs.ts';
 import { createSiteFeature } from './composition/site.ts';
 import { createWalletFeature } from './composition/wallets.ts';
-import { takeOver } from './features/daemons/index.ts';
+import { daemonHandlers, takeOver } from './features/daemons/index.ts';
 import { createEventFeed, type EventFeed, eventHandlers } from './features/events/index.ts';
 import { usageHandlers } from './features/metering/index.ts';
 import { Threads, threadHandlers } from './features/threads/index.ts';
@@ -86,7 +86,7 @@ export function createApp(deps: AppDeps) {
     observers,
     workspaces,
   });
-  const all = joinFeatures([
+  const features = joinFeatures([
     accounts,
     createBudgetFeature(deps, { accounts, events, workspaces }),
     createAlertFeature(deps, { events, models, workspaces }),
@@ -125,6 +125,8 @@ export function createApp(deps: AppDeps) {
     }),
     createMcpFeature(deps, endpoints),
   ] satisfies Feature[]);
+  const daemons = daemonHandlers({ store: storage.daemons, finish: features.takeOver });
+  const all = joinFeatures([features, { handlers: daemons }]);
   const handlers = all.handlers.map((handler) => guardOwner(handler, workspaces.requireDaemonOwner));
   endpoints.serve(handlers);
   storage.changes.subscribe('written', () => all.onWritten());

@@ -300,11 +300,12 @@ async function listen(
   server: Awaited<ReturnType<typeof createServer>>,
   { address, app, makeId, startedAt }: Daemon,
   config: Config,
-  { logFile, world }: Resources,
+  { logFile, storage, world }: Resources,
 ) {
   const { dataFolder, host, port, socketFile } = config;
   ({ url: address.url } = await server.listen({ host, port, socketFile }));
   await app.startPaywalls();
+  await storage.daemons.setAddress(address.url);
   const facts = await writeDaemonFile(dataFolder, { ...address, startedAt });
   noteInFile(logFile, world.now(), facts, 'daemon started');
   const found = detectLocalProviders(config, { world, makeId }).then((local) => {

@@ -38,6 +38,8 @@ describe.skipIf(missing !== undefined)('several daemons on one database', { time
   });
 
   const start = () => startMemberDaemon(url, { config: chaosConfig(chaos.baseUrl) });
+  /** The one that is neither killed nor frozen. */
+  const left = () => daemons[2] as ChildDaemon;
   const rows = (sql: string) => server.query(sql, new URL(url).pathname.slice(1));
   const number = async (sql: string) => Number(Object.values((await rows(sql))[0] ?? {})[0]);
   const by = ({ url: address }: ChildDaemon, { key }: ChildDaemon) =>
@@ -101,7 +103,7 @@ describe.skipIf(missing !== undefined)('several daemons on one database', { time
   });
 
   test('finish the calls of one that was killed and of one that was frozen, which then writes nothing', async () => {
-    const [killed, frozen, left] = daemons as [ChildDaemon, ChildDaemon, ChildDaemon];
+    const [killed, frozen] = daemons as [ChildDaemon, ChildDaemon];
     const before = await number('SELECT count(*) FROM gateway.usage');
     const streams = [killed, frozen].map((daemon) =>
       callModel(daemon, { wire: 'chat', model: 'chat/any', stream: true }),
@@ -112,19 +114,38 @@ describe.skipIf(missing !== undefined)('several daemons on one database', { time
     const endedAt = performance.now();
     const settled = async () => (await number('SELECT count(*) FROM gateway.usage')) === before + 2;
     await eventually('their calls are settled', settled, { withinMs: takenOverWithinMs });
-    expect((await by(left, killed)).status).toBe(200);
+    expect((await by(left(), killed)).status).toBe(200);
     expect(performance.now() - endedAt).toBeGreaterThan(5000);
-    await expectSound(left);
+    await expectSound(left());
 
     frozen.signal('SIGCONT');
     expect(await frozen.ended).toBe(70);
     expect(frozen.printed().stderr).toContain('another one has taken over its work');
     expect(await number('SELECT count(*) FROM gateway.usage')).toBe(before + 3);
-    await expectSound(left);
+    await expectSound(left());
+  });
+
+  test('are listed to their owner; one that runs is not removed', async () => {
+    const cli = (...args: string[]) => runCli(args, { env: { GATEWAY_HOME: left().home } });
+    const listed = JSON.parse((await cli('daemons', 'list', '--json')).stdout) as Record<string, unknown>[];
+    expect(listed).toEqual([
+      expect.objectContaining({
+        address: left().url,
+        state: 'running',
+        taken_over_by: null,
+        runs_shared_jobs: true,
+      }),
+    ]);
+    const [{ number: own } = {}] = listed;
+    expect((await cli('daemons', 'remove', String(own))).stderr).toMatch(/^.*Daemon \d+ runs on .* at http/);
+    expect((await cli('daemons', 'remove', '1000')).stderr).toContain('There is no daemon "1000".');
+    expect(JSON.parse((await cli('status', '--json')).stdout)).toMatchObject({
+      storage: { server: { daemons: 1 } },
+    });
   });
 
   test('leave no work behind when one stops', async () => {
-    const stopped = daemons[2] as ChildDaemon;
+    const stopped = left();
     const next = await start();
     daemons.push(next);
     stopped.signal('SIGTERM');

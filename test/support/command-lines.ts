@@ -81,6 +81,7 @@ const anAutopilot: [string[], string] = [['autopilots', 'create', 'Swept'], '.id
 /** By the words of a command; those that are not here are in `apart`. */
 export const commandLines: Record<string, Sample> = {
   status: line('status'),
+  'daemons list': line('daemons', 'list'),
   doctor: local(line('doctor')),
   run: local(line('run', '--list')),
   'config get': local(line('config', 'get', 'cache')),
@@ -296,6 +297,8 @@ export const commandLines: Record<string, Sample> = {
 /** Commands that end or change what the others need, or run until stopped; tested elsewhere. */
 export const apart = [
   ...['agents sign-up', 'agents me'],
+  // Of a daemon that has ended: see e2e/daemons.test.ts.
+  'daemons remove',
   ...['serve', 'stop', 'backup', 'restore', 'service install', 'service uninstall', 'service status'],
   ...['chat', 'tui', 'mcp', 'completion'],
   // They need a library of their own: see embedded-engine.test.ts.

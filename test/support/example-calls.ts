@@ -1007,6 +1007,14 @@ const samples: Record<string, Sample> = {
   reloadConfiguration: {
     callers: loginOnly,
   },
+  listDaemons: {
+    callers: loginOnly,
+  },
+  removeDaemon: {
+    // SQLite has only the one that runs.
+    callers: { ...loginOnly, login: notFound },
+    example: () => ({ params: { daemon: '0' } }),
+  },
   stopDaemon: {
     callers: loginOnly,
   },

@@ -123,7 +123,9 @@ const columns: Column<DaemonStatus>[] = [
 
 function storageText({ writable, reason, server }: DaemonStatus['storage']): string {
   const state = writable ? 'writable' : (reason ?? 'not writable');
-  return server === null ? state : `${state} (PostgreSQL ${server.version} at ${server.address})`;
+  if (server === null) return state;
+  const others = server.daemons > 1 ? `, ${server.daemons} daemons` : '';
+  return `${state} (PostgreSQL ${server.version} at ${server.address}${others})`;
 }
 
 function walletText({ backend, state, problems }: DaemonStatus['wallet']): string {

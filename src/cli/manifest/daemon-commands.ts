@@ -67,6 +67,29 @@ export const daemonCommands: Record<string, CommandEntry | NounEntry> = {
       },
     },
   },
+  daemons: {
+    summary: 'See the daemons that serve the same database.',
+    alone: 'list',
+    verbs: {
+      list: {
+        summary: 'List the daemons of the database.',
+        endpoint: endpoints.listDaemons,
+        lists: {
+          completes: ['number'],
+          suggest: rowsOf(endpoints.listDaemons, {}, ({ number, address, state }) => ({
+            value: String(number),
+            meaning: address ?? state,
+          })),
+        },
+        load: async () => (await import('../commands/daemons.ts')).listDaemonsCommand,
+      },
+      remove: {
+        summary: 'Finish the work of a daemon that has ended, and remove it.',
+        endpoint: endpoints.removeDaemon,
+        load: async () => (await import('../commands/daemons.ts')).removeDaemonCommand,
+      },
+    },
+  },
   engine: {
     summary: 'Run models of this machine, for decisions and as local/NAME.',
     alone: 'list',

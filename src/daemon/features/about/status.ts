@@ -1,6 +1,7 @@
 import type { DaemonStatus, ProviderStatus, ServiceStatus } from '../../../shared/contract/daemon.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { type Catalog, defaultModel, type ProviderDescription } from '../catalog/index.ts';
+import type { Members } from '../daemons/index.ts';
 import type { Health } from '../routing/index.ts';
 import type { Vault } from '../vault/index.ts';
 
@@ -28,6 +29,7 @@ export interface StatusDeps {
     server:
       | { address: string; version: string; schemaVersion: number; warnings: readonly string[] }
       | undefined;
+    members: Pick<Members, 'count'>;
   };
   vault: Pick<Vault, 'status'>;
   backendState: () => Promise<DaemonStatus['wallet']>;
@@ -77,7 +79,7 @@ export function statusReaders(deps: StatusDeps) {
         uptime_ms: Math.round(elapsed() - startedElapsed),
         data_dir: process.dataFolder,
         ...model,
-        storage: { writable, reason: reason ?? null, ...databaseStatus(storage.server) },
+        storage: { writable, reason: reason ?? null, ...databaseStatus(storage) },
         vault: { state, store, reason: vaultReason },
         wallet: await deps.backendState(),
         providers: states,
@@ -96,11 +98,16 @@ export function statusReaders(deps: StatusDeps) {
   };
 }
 
-function databaseStatus(server: StatusDeps['storage']['server']) {
+function databaseStatus({ server, members }: Pick<StatusDeps['storage'], 'server' | 'members'>) {
   if (server === undefined) return { engine: 'sqlite' as const, server: null };
   const { schemaVersion, warnings, ...others } = server;
   return {
     engine: 'postgresql' as const,
-    server: { ...others, schema_version: schemaVersion, warnings: [...warnings] },
+    server: {
+      ...others,
+      schema_version: schemaVersion,
+      daemons: members.count(),
+      warnings: [...warnings],
+    },
   };
 }

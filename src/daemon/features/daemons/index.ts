@@ -1,3 +1,4 @@
+export { daemonHandlers } from './handlers.ts';
 export { whileLeading } from './leading.ts';
 export type { Members } from './members.ts';
 export type { DaemonsStore } from './store.ts';

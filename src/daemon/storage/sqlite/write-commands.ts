@@ -21,7 +21,7 @@ function callWrites(database: Connection, totals: BatchTotals, daemon: number) {
   return {
     ...meteringWrites(database, totals, daemon),
     ...responseInsert(database),
-    ...daemonsWrites(database),
+    ...daemonsWrites(database, daemon),
   };
 }
 

@@ -1,3 +1,5 @@
+import { hostname } from 'node:os';
+import { version } from '../../../../shared/version.ts';
 import type { Connection } from '../engine/connection.ts';
 
 /** The number of the daemon that has the database open: the newest, where only one can. */
@@ -9,6 +11,8 @@ export function ownDaemon(database: Connection): number {
 export function registerDaemon(database: Connection, startedAt: number): number {
   const number = ownDaemon(database) + 1;
   database.prepare('UPDATE daemons SET successor = ?').run(number);
-  database.prepare('INSERT INTO daemons (number, started_at) VALUES (?, ?)').run(number, startedAt);
+  database
+    .prepare('INSERT INTO daemons (number, started_at, name, version) VALUES (?, ?, ?, ?)')
+    .run(number, startedAt, hostname(), version);
   return number;
 }
