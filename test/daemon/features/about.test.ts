@@ -59,6 +59,7 @@ beforeEach(() => {
       stops += 1;
     },
     pid: 42,
+    sinceRenewal: () => 0,
     storageState: () => storage,
     sinceRenewal: () => sinceRenewalMs,
     openApiDocument: () => {

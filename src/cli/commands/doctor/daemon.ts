@@ -62,12 +62,18 @@ function findingsOf(status: DaemonStatus): Finding[] {
   ];
 }
 
+function daemonsOf({ daemons }: { daemons: number }): string {
+  return daemons === 1 ? '1 daemon' : `${daemons} daemons`;
+}
+
 function storageFindings({ writable, reason, server }: DaemonStatus['storage']): Finding[] {
   const state = writable ? 'writable' : (reason ?? 'not writable');
   const remedy = server
     ? 'Check the server and the connection to it; see docs/postgresql.md.'
     : 'Free disk space, or repair the data and restart.';
-  const of = server && `PostgreSQL ${server.version}, ${server.address}, schema ${server.schema_version}`;
+  const of =
+    server &&
+    `PostgreSQL ${server.version}, ${server.address}, schema ${server.schema_version}, ${daemonsOf(server)}`;
   return [
     {
       check: 'storage',

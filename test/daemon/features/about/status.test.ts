@@ -10,7 +10,11 @@ const readers = (deps: Partial<Deps>) =>
     health: { hostBenches: () => [] },
     settings: { defaultModel: undefined },
     providers: new Map(),
-    storage: { state: () => ({ writable: true, reason: undefined }), server: undefined },
+    storage: {
+      state: () => ({ writable: true, reason: undefined }),
+      server: undefined,
+      members: { count: () => 1 },
+    },
     vault: { status: async () => ({ state: 'no_vault', store: null, reason: null }) } as never,
     process: {
       url: () => 'http://127.0.0.1:4100',
