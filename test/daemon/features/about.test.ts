@@ -59,7 +59,6 @@ beforeEach(() => {
       stops += 1;
     },
     pid: 42,
-    sinceRenewal: () => 0,
     storageState: () => storage,
     sinceRenewal: () => sinceRenewalMs,
     openApiDocument: () => {
