@@ -1,8 +1,10 @@
 import type { HoldTerms } from '../../src/daemon/features/metering/budgets.ts';
 import {
+  AgentAllowances,
   type BudgetNews,
   BudgetRules,
   type CapWarning,
+  createAdmission,
   createSharedAdmission,
   type FreeTierSettings,
   type Hold,
@@ -50,8 +52,14 @@ export interface AdmittedCall {
 
 type Stores = Pick<Storage, 'metering' | 'ledger' | 'agents' | 'state'>;
 
-/** Members that admit the calls of one database, in turn; each has the stores of a storage. */
-export function sharedMembers(storages: readonly Stores[], count = storages.length) {
+/**
+ * Members that admit the calls of one database, in turn; each has the stores of a storage. `isAlone`: the one member has the
+ * database to itself, and counts in memory.
+ */
+export function sharedMembers(
+  storages: readonly Stores[],
+  { count = storages.length, isAlone = false }: { count?: number; isAlone?: boolean } = {},
+) {
   const time = { now: morning };
   const clock = { now: () => time.now };
   const rules = new BudgetRules();
@@ -59,14 +67,29 @@ export function sharedMembers(storages: readonly Stores[], count = storages.leng
   const warnings: CapWarning[] = [];
   const members = Array.from({ length: count }, (_, index) => {
     const { metering, ledger, agents, state } = storages[index % storages.length] as Stores;
+    const onNews = (each: BudgetNews) => news.push(each);
+    const onCapWarning = (warning: CapWarning) => warnings.push(warning);
+    if (isAlone) {
+      return createAdmission({
+        store: metering,
+        state,
+        limits: {
+          ledger,
+          budgets: { rules, ledger, onNews },
+          clock: { now: clock.now, elapsed: clock.now },
+          onCapWarning,
+        },
+        agents: new AgentAllowances({ store: agents, settings: freeTier, now: clock.now }),
+      });
+    }
     return createSharedAdmission({
       store: metering,
       ledger,
       state,
       clock,
       rules,
-      onNews: (each) => news.push(each),
-      onCapWarning: (warning) => warnings.push(warning),
+      onNews,
+      onCapWarning,
       agents: new SharedAllowances({ store: metering, agents, settings: freeTier, now: clock.now }),
     });
   });
