@@ -174,6 +174,25 @@ describe.skipIf(missing)(`migrations of PostgreSQL${missing ? ` (skipped: ${miss
     await end();
   });
 
+  test('refuse to change the schema while daemons of an older version renew their terms', async () => {
+    const { query, end } = await newDatabase();
+    await migrate(query, migrations);
+    await query(`INSERT INTO gateway.daemons (number, started_at, expires_at)
+      VALUES (7, 0, (extract(epoch FROM clock_timestamp()) * 1000)::bigint + 60000)`);
+    const renewing: Query = async (sql, params) => {
+      if (sql.includes('FROM gateway.daemons'))
+        await query('UPDATE gateway.daemons SET expires_at = expires_at + 1');
+      return query(sql, params);
+    };
+    const newer = [...migrations, { version: 1000, statements: ['CREATE TABLE added (id bigint)'] }];
+    await expect(migrate(renewing, newer)).rejects.toThrow(
+      'Daemons of an older version use the database (7). Stop them first, as this version changes its schema.',
+    );
+    await query('UPDATE gateway.daemons SET expires_at = NULL');
+    expect(await migrate(query, newer)).toBe(1000);
+    await end();
+  });
+
   test('refuse a schema of a newer version and leave it as it is', async () => {
     const { query, end } = await newDatabase();
     const newer = { version: 1000, statements: [] };
