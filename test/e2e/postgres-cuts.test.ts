@@ -5,7 +5,7 @@ import { type ChaosUpstream, startChaosUpstream } from '../support/chaos-upstrea
 import { type ChildDaemon, startChildDaemon } from '../support/child-daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
-import { completeCall } from '../support/model-client.ts';
+import { completeCall, isComplete } from '../support/model-client.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { runCli } from '../support/run-cli.ts';
 
@@ -51,8 +51,7 @@ describe.skipIf(missing !== undefined)('a connection to PostgreSQL', () => {
         const stream = (at + sent) % 2 === 0;
         const answer = await completeCall(daemon, { wire: 'chat', model: 'chat/any', stream });
         statuses.add(answer.status);
-        const isWhole = answer.status === 200 && (!stream || answer.text.includes('[DONE]'));
-        if (isWhole) answered.push(String(answer.headers['x-request-id']));
+        if (isComplete(answer, stream)) answered.push(String(answer.headers['x-request-id']));
       }
     };
     const ended = Promise.all(Array.from({ length: callers }, (_, at) => caller(at)));

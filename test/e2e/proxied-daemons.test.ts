@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { answers, stallsAfter, words } from '../support/chaos-behaviours.ts';
 import { type ChaosUpstream, startChaosUpstream } from '../support/chaos-upstream.ts';
 import { eventually } from '../support/eventually.ts';
-import { callModel, completeCall } from '../support/model-client.ts';
+import { callModel, completeCall, isComplete } from '../support/model-client.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { runCli } from '../support/run-cli.ts';
 import { SeveralDaemons } from '../support/several-daemons.ts';
@@ -152,8 +152,7 @@ describe.skipIf(missing !== undefined)('three daemons', () => {
           const target = several.at(proxy.url);
           const answer = await completeCall(target, { wire: 'chat', model: 'fake/any', stream, more });
           statuses.add(answer.status);
-          const isWhole = answer.status === 200 && (!stream || answer.text.includes('[DONE]'));
-          if (isWhole && (await answer.ended) === 'end')
+          if ((await answer.ended) === 'end' && isComplete(answer, stream))
             answered.push(String(answer.headers['x-request-id']));
         }
       };

@@ -1,4 +1,4 @@
-import { callModel, parseStream, type Target } from './model-client.ts';
+import { callModel, isComplete, parseStream, type Target } from './model-client.ts';
 
 /** An answer that a client received whole. */
 export interface Acknowledged {
@@ -15,7 +15,7 @@ export interface Acknowledged {
 /** Clients that call one after the other until they are stopped. */
 export interface Load {
   acknowledged: Acknowledged[];
-  /** How often each status came; 0 without one, -1 for an answer that was cut. */
+  /** How often each status came; 0 without one, -1 for an answer that was cut or ended with an error. */
   statuses: Map<number, number>;
   /** Resolves when the last call has ended. */
   stop(): Promise<void>;
@@ -48,9 +48,9 @@ export function startLoad(target: () => Target, options: LoadOptions): Load {
       ...(idempotencyKey !== undefined && { headers: { 'idempotency-key': idempotencyKey } }),
     });
     const end = await answer.ended;
-    const isWhole = end === 'end' && (answer.status !== 200 || !stream || answer.text.includes('[DONE]'));
-    tally(isWhole ? answer.status : answer.status === 0 ? 0 : -1);
-    if (!isWhole || answer.status !== 200) return false;
+    const isCut = end === 'cut' || (answer.status === 200 && !isComplete(answer, stream));
+    tally(isCut && answer.status !== 0 ? -1 : answer.status);
+    if (isCut || answer.status !== 200) return false;
     const text = stream ? parseStream(answer.text).text : textOf(answer.text);
     const at = performance.now();
     const requestId = String(answer.headers['x-request-id']);

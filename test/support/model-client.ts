@@ -60,6 +60,13 @@ export function callModel(target: Target, asked: ModelRequest): ModelAnswer {
   return new Answer(target, asked);
 }
 
+/** Whether an answer that has ended is complete: a stream may also report an error before its last mark. */
+export function isComplete({ status, text }: ModelAnswer, stream: boolean): boolean {
+  if (status !== 200 || !stream) return status === 200;
+  const { errors, isDoneLast } = parseStream(text);
+  return isDoneLast && errors.length === 0;
+}
+
 /** Calls a model and waits for the end of its answer. */
 export async function completeCall(target: Target, asked: ModelRequest): Promise<ModelAnswer> {
   const answer = callModel(target, asked);
