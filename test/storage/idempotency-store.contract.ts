@@ -27,6 +27,18 @@ export function idempotencyStoreContract(open: OpenStorage): void {
       expect(states.filter((state) => state === 'running')).toHaveLength(299);
     });
 
+    test('are running until they have an answer or are released', async () => {
+      const { idempotency } = await open();
+      expect(await idempotency.isRunning(aClaim('req_1'))).toBe(false);
+      await idempotency.claim(aClaim('req_1'));
+      expect(await idempotency.isRunning(aClaim('req_2'))).toBe(true);
+      await idempotency.release(aClaim('req_1'));
+      expect(await idempotency.isRunning(aClaim('req_2'))).toBe(false);
+      await idempotency.claim(aClaim('req_2'));
+      await idempotency.finish(aClaim('req_2'), answer);
+      expect(await idempotency.isRunning(aClaim('req_2'))).toBe(false);
+    });
+
     test('keep their answer byte for byte', async () => {
       const { idempotency } = await open();
       await idempotency.claim(aClaim('req_1'));

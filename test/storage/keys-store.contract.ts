@@ -103,6 +103,21 @@ export function keysStoreContract(open: OpenStorage): void {
       expect((await keys.byId('ws_1', 'key_1'))?.defaults).toBeNull();
     });
 
+    test('are only changed if they are as they were read, so that no change of another daemon is lost', async () => {
+      const { keys } = await openWithOwner();
+      const ofKey = async () => await keys.byId('ws_1', 'key_1');
+      await keys.insert(aKey('key_1', { defaults: { cache: 'read-write', store: false, events: null } }));
+      const read = (await ofKey())?.defaults ?? null;
+      const changed = { cache: 'off', store: false, events: null } as const;
+      expect(await keys.setDefaults('ws_1', 'key_1', changed, read)).toBe(true);
+      expect(await keys.setDefaults('ws_1', 'key_1', null, read)).toBe(false);
+      expect((await ofKey())?.defaults).toEqual(changed);
+      const limits = { requestsPerMinute: 5, expiresAt: null } as never;
+      expect(await keys.setLimits('ws_1', 'key_1', limits, null)).toBe(true);
+      expect(await keys.setLimits('ws_1', 'key_1', null, null)).toBe(false);
+      expect((await ofKey())?.limits).toEqual(limits);
+    });
+
     test('keep their latest use, in whatever order uses are reported', async () => {
       const { keys } = await openWithOwner();
       await keys.insert(aKey('key_1'));

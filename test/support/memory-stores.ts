@@ -61,14 +61,16 @@ export function memoryKeysStore(): KeysStore & { records: Map<string, KeyRecord>
       await changes.announce(active.map(({ id }) => ({ topic: 'revocation', id })));
       return active.map(({ id }) => id);
     },
-    async setLimits(workspaceId, keyId, limits) {
+    async setLimits(workspaceId, keyId, limits, before) {
       const record = inWorkspace(workspaceId, keyId);
+      if (before !== undefined && JSON.stringify(record?.limits) !== JSON.stringify(before)) return false;
       if (record) record.limits = limits;
       await changes.announce([{ topic: 'key', workspaceId, keyId }]);
       return record !== undefined;
     },
-    async setDefaults(workspaceId, keyId, defaults) {
+    async setDefaults(workspaceId, keyId, defaults, before) {
       const record = inWorkspace(workspaceId, keyId);
+      if (before !== undefined && JSON.stringify(record?.defaults) !== JSON.stringify(before)) return false;
       if (record) record.defaults = defaults;
       await changes.announce([{ topic: 'key', workspaceId, keyId }]);
       return record !== undefined;

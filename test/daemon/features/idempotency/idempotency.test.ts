@@ -84,6 +84,55 @@ const answers = (text: string) => async () => new RelayReply({ 'x-service-model'
 const never = () => new Promise<RelayReply>(() => {});
 const turns = () => new Promise((resolve) => setImmediate(resolve));
 
+describe('a call whose key another daemon has claimed', () => {
+  /** Two daemons with one store. */
+  const two = async () => {
+    const both = make([], true);
+    const { idempotency, rows, call } = both;
+    // As another daemon claims it.
+    await idempotency.once(call(), answers('first'));
+    const [row] = rows.values();
+    if (!row) throw new Error('it was not claimed');
+    const { answer } = row;
+    row.answer = undefined;
+    const waits = async () => {
+      while (both.world.sleeping() === 0) await turns();
+    };
+    return { ...both, row, answer, waits };
+  };
+
+  test('waits for its answer', async () => {
+    const { idempotency, world, row, answer, call, waits } = await two();
+    const asked = idempotency.once(call(), never) as Promise<RelayReply>;
+    await waits();
+    await world.advance(60_000);
+    row.answer = answer;
+    await world.advance(250);
+    const reply = await asked;
+    expect(Buffer.from(reply.body).toString()).toBe('first');
+    expect(reply.headers).toMatchObject({ 'idempotent-replayed': 'true' });
+  });
+
+  test('runs once the other has given the key up', async () => {
+    const { idempotency, world, rows, call, waits } = await two();
+    const asked = idempotency.once(call(), answers('second')) as Promise<RelayReply>;
+    await waits();
+    await world.advance(1000);
+    rows.clear();
+    await world.advance(250);
+    expect(Buffer.from((await asked).body).toString()).toBe('second');
+  });
+
+  test('gets `conflict` if it takes too long', async () => {
+    const { idempotency, world, call, waits } = await two();
+    const asked = idempotency.once(call({ waitMs: 60_000 }), never);
+    const refused = expect(asked).rejects.toMatchObject({ code: 'conflict' });
+    await waits();
+    await world.advance(60_000);
+    await refused;
+  });
+});
+
 describe('an answer that is stored with its settlement', () => {
   /** The recorded answer is in the store, as if written by the settlement. */
   const placing = (rows: Map<string, Row>, placed: RelayReply, given = placed) => {

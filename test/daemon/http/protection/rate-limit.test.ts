@@ -29,6 +29,16 @@ test('a bucket never exceeds its burst', () => {
   expect([rate.take('a'), rate.take('a'), rate.take('a')]).toEqual([0, 0, 1]);
 });
 
+test('daemons that share a limit allow their parts of it, and one request at least', () => {
+  let daemons = 2;
+  const { clock, rate } = limiter({ burst: 4, perSecond: 4, sharedBy: () => daemons });
+  expect([rate.take('a'), rate.take('a'), rate.take('a')]).toEqual([0, 0, 1]);
+  clock.ms += 500;
+  expect([rate.take('a'), rate.take('a')]).toEqual([0, 1]);
+  daemons = 8;
+  expect([rate.take('b'), rate.take('b')]).toEqual([0, 2]);
+});
+
 test('rejections consume nothing', () => {
   const { clock, rate } = limiter();
   for (let i = 0; i < 100; i += 1) rate.take('a');
