@@ -170,6 +170,8 @@ class PostgresTarget extends PostgresSide implements CopyTarget {
   }
 
   async problems(): Promise<string[]> {
+    // Plans would be made for empty tables.
+    await this.connection.query('ANALYZE');
     const server = new Server(this.#url, () => {});
     const reader = new Reader<LongReads>(() =>
       startThread('postgres-reader', { channel: server.channel('checks') }),
@@ -192,8 +194,6 @@ class PostgresTarget extends PostgresSide implements CopyTarget {
       await connection.query(`DROP TABLE ${progressTable}`);
       await connection.query("DELETE FROM meta WHERE name = 'unfinished_copy'");
     });
-    // Plans would be made for empty tables.
-    await connection.query('ANALYZE');
   }
 
   async #keep(name: string, digest: string): Promise<void> {
