@@ -113,6 +113,7 @@ const modules = await build({
     'postgres-reader': 'src/daemon/storage/postgres/postgres-reader.ts',
     'postgres-stores': 'src/daemon/storage/postgres/postgres-stores.ts',
     'postgres-backup': 'src/daemon/storage/postgres/postgres-backup.ts',
+    'call-worker': 'src/daemon/workers/compiled-call-worker.ts',
     'content-worker': 'src/daemon/storage/content/content-worker.ts',
     'keychain-child': 'src/keychain/keychain-child.ts',
     'model-child': 'src/daemon/upstream/engine/model-child.ts',

@@ -1,4 +1,4 @@
-import { createAccounts } from './composition/accounts.ts';
+import { type Accounts, createAccounts } from './composition/accounts.ts';
 import { createAdminFeature } from './composition/admin.ts';
 import { createAlertFeature } from './composition/alerts.ts';
 import type { AppDeps } from './composition/app-deps.ts';
@@ -45,6 +45,8 @@ function createThreadFeature(threads: Threads): Feature {
     endStreams: () => threads.close(),
   };
 }
+
+type BootstrapFiles = Parameters<Accounts['bootstrap']>[0];
 
 /** Builds the features and lists their endpoints. Only this file and `composition/` know both features and edges. */
 export function createApp(deps: AppDeps) {
@@ -134,16 +136,16 @@ export function createApp(deps: AppDeps) {
     ...all,
     handlers,
     authenticate: createAuthenticate({ authentication, workspaces, paidCalls: payments.paidCalls }),
-    bootstrap: accounts.bootstrap,
+    bootstrap: (files: BootstrapFiles) => accounts.bootstrap(files, deps.loginName),
     catalog: models.catalog,
     configWarnings: models.configWarnings,
     engine,
-    onFailedRequest: observation.onFailedRequest,
+    ...observation.reports(handlers),
     providers,
+    hostWorkspace: accounts.hostWorkspace,
     /** Starts the reverse proxy, if there are paywalls. */
     startPaywalls: paywalls.update,
     vault: ownKeys.vault,
-    wasSettled: observation.wasSettled,
     /** Loads what features keep in memory, and finishes what earlier daemons left behind, before the first request. */
     async prepare(): Promise<void> {
       await all.load();

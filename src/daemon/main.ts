@@ -1,4 +1,5 @@
 import { homedir, hostname } from 'node:os';
+import type { Worker } from 'node:worker_threads';
 import type { CopyStorageOptions, CopyStorageOutcome } from '../shared/copy-storage.ts';
 import type { ConfigTools, ServeOptions } from '../shared/daemon-module.ts';
 import { type ExitCode, exitCodes } from '../shared/errors.ts';
@@ -12,7 +13,7 @@ import { isForModelCall } from './composition/rejected-requests.ts';
 import { type Config, type ConfigFlags, loadConfig } from './config/config.ts';
 import { applyReload, createReloadableSettings } from './config/reloadable-settings.ts';
 import { settledEvent } from './features/metering/index.ts';
-import { createServer } from './http/server.ts';
+import { createServer, type HttpServer } from './http/server.ts';
 import { backupFiles } from './process/backup-files.ts';
 import { bootstrapSecrets } from './process/bootstrap-secrets.ts';
 import { createCallLog } from './process/call-log.ts';
@@ -41,11 +42,15 @@ import { watchConfig } from './process/watch-config.ts';
 import { welcome } from './process/welcome.ts';
 import { elapsed, worldOfProcess } from './process/world-of-process.ts';
 import { ContentThread } from './storage/content/content-thread.ts';
+import { relayedContentTaker } from './storage/content/relayed-content.ts';
+import { SharedChanges } from './storage/shared-changes.ts';
 import { DataFileUnusable, DataMoved } from './storage/sqlite/engine/errors.ts';
+import { databaseFile } from './storage/sqlite/open.ts';
 import type { Storage } from './storage/storage.ts';
 import { createTelemetry } from './telemetry/telemetry.ts';
 import { createProviderNetwork, type ProviderNetwork } from './upstream/provider-network.ts';
 import { configuredProviders, detectLocalProviders } from './upstream/providers-from-config.ts';
+import { CallWorkers } from './workers/call-workers.ts';
 import { type World, within } from './world.ts';
 
 /** Service managers kill a process that has not stopped after 30 seconds or more. */
@@ -89,6 +94,11 @@ export async function loadConfigTools(): Promise<ConfigTools> {
   return (await import('./composition/config-tools.ts')).configTools;
 }
 
+/** What a worker runs in a build. */
+export async function loadCallWorker() {
+  return await import('./workers/serve-calls.ts');
+}
+
 type Environment = Pick<ServeOptions, 'env' | 'stdout' | 'stderr' | 'askSecret' | 'showCall'> &
   Times & { flags: ConfigFlags };
 
@@ -103,7 +113,9 @@ interface Resources {
   storage: Storage;
   world: World;
   stop: AbortController;
-  /** Aborted when storage failed: running calls can no longer be completed then. */
+  /** The threads that serve model calls besides the main one; undefined without. */
+  workers: CallWorkers | undefined;
+  /** Aborted when storage or a thread failed: running calls can no longer be completed then. */
   storageFailed: AbortSignal;
 }
 
@@ -114,19 +126,42 @@ async function run(config: Config, environment: Environment): Promise<ExitCode> 
   const log = createLog(config.logLevel, { stderr: environment.stderr, file: logFile });
   const network = await createProviderNetwork(config, { elapsed, log, stderr: environment.stderr });
   const world = worldOfProcess(network.send);
-  const storage = await openStorage(config, { now: world.now, log, settledEvent });
+  const hasWorkers = config.workers > 1;
+  const changes = hasWorkers ? new SharedChanges<Worker>() : undefined;
+  const storage = await openStorage(config, {
+    now: world.now,
+    log,
+    settledEvent,
+    ...(changes && { changes }),
+  });
   const stop = new AbortController();
   const failure = new AbortController();
   let exit: ExitCode = exitCodes.done;
-  storage.onFatal((reason) => {
-    log.error({ err: reason }, 'storage failed; stopping');
+  const fail = (reason: Error, message: string): void => {
+    log.error({ err: reason }, message);
     exit = reason instanceof DataMoved ? exitCodes.dataNeedsRepair : exitCodes.workerDied;
     failure.abort('storage');
     stop.abort('storage');
-  });
+  };
+  storage.onFatal((reason) => fail(reason, 'storage failed; stopping'));
+  const workers = changes && {
+    count: config.workers,
+    changes,
+    log,
+    onDeath: (reason: Error) => fail(reason, 'a worker failed; stopping'),
+  };
   const endFaults = outliveFaults(log);
   try {
-    const resources = { environment, log, logFile, network, storage, world, stop };
+    const resources = {
+      environment,
+      log,
+      logFile,
+      network,
+      storage,
+      world,
+      stop,
+      workers: workers && new CallWorkers(workers),
+    };
     await runUntilStopped(network.config, { ...resources, storageFailed: failure.signal });
   } finally {
     await storage.close();
@@ -187,7 +222,7 @@ type Daemon = Awaited<ReturnType<typeof buildDaemon>>;
 
 /** Builds everything but the server. */
 async function buildDaemon(config: Config, resources: Resources) {
-  const { environment, log, logFile, storage, world, stop } = resources;
+  const { environment, log, logFile, storage, world, stop, workers } = resources;
   const { dataFolder, host, proxies, socketFile, timeouts } = config;
   const file = dataFileIn(dataFolder);
   const startedAt = world.now();
@@ -204,6 +239,7 @@ async function buildDaemon(config: Config, resources: Resources) {
       const configured = await configuredProviders(adapted, { world, makeId });
       applyReload(settings, next);
       app.providers.replaceConfigured(configured);
+      await workers?.reload(next);
       return app.configWarnings();
     },
   });
@@ -216,6 +252,16 @@ async function buildDaemon(config: Config, resources: Resources) {
     path: file('dataKey'),
     isShared: storage.server !== undefined,
   });
+  const content = new ContentThread({
+    settings: () => {
+      const { memoryBytes, disk, redaction } = settings.capture;
+      return { memoryBytes, disk, redaction };
+    },
+    isOnDisk: () => settings.capture.content === 'disk',
+    disk: { file: contentFile(dataFolder), dataKey: sealingKey.key },
+    now: world.now,
+    log,
+  });
   const app: App = createApp({
     settings,
     log,
@@ -223,16 +269,9 @@ async function buildDaemon(config: Config, resources: Resources) {
     providers,
     reloader,
     storage,
-    content: new ContentThread({
-      settings: () => {
-        const { memoryBytes, disk, redaction } = settings.capture;
-        return { memoryBytes, disk, redaction };
-      },
-      isOnDisk: () => settings.capture.content === 'disk',
-      disk: { file: contentFile(dataFolder), dataKey: sealingKey.key },
-      now: world.now,
-      log,
-    }),
+    content,
+    workers,
+    onProviders: workers?.showProviders,
     telemetry,
     world,
     callLog: createCallLog({
@@ -247,6 +286,7 @@ async function buildDaemon(config: Config, resources: Resources) {
       pid: process.pid,
       version,
       dataFolder,
+      workers: config.workers,
       startedAt,
     },
     vault: vaultSettings(config, environment.env),
@@ -263,15 +303,26 @@ async function buildDaemon(config: Config, resources: Resources) {
     stop: () => stop.abort('asked'),
   });
   const hasNewKey = sealingKey.isNew;
-  return { address, app, file, hasNewKey, makeId, providers, reloader, settings, startedAt, telemetry };
+  return {
+    address,
+    app,
+    content,
+    sealingKey,
+    file,
+    hasNewKey,
+    makeId,
+    providers,
+    reloader,
+    settings,
+    startedAt,
+    telemetry,
+  };
 }
 
-function openServer(
-  { app, makeId, settings, telemetry }: Daemon,
-  config: Config,
-  { log, storage }: Resources,
-) {
-  return createServer({
+async function openServer(daemon: Daemon, config: Config, resources: Resources): Promise<HttpServer> {
+  const { app, content, sealingKey, makeId, settings, telemetry } = daemon;
+  const { environment, log, storage, workers } = resources;
+  const server = await createServer({
     handlers: app.handlers,
     authenticate: app.authenticate,
     makeRequestId: () => makeId('req'),
@@ -293,6 +344,27 @@ function openServer(
     onFailure: app.onFailedRequest,
     onParent: telemetry.parent,
   });
+  if (workers === undefined) return server;
+  const { connect } = storage;
+  if (connect === undefined) throw new TypeError('workers need a database that threads can share');
+  const { dataFolder } = config;
+  return await workers.start(
+    server,
+    {
+      config: { ...config },
+      env: { ...environment.env },
+      dataKey: sealingKey.key,
+      databaseFile: databaseFile(dataFolder),
+      connect,
+      hostWorkspace: { ...app.hostWorkspace },
+      hasSpans: telemetry.parent !== undefined,
+    },
+    {
+      observed: app.observed,
+      content: relayedContentTaker(content),
+      contentDropped: (calls) => content.countDropped(calls),
+    },
+  );
 }
 
 /** Opens the listeners, and writes the file by which commands find them. Returns the local providers, which may be found later. */

@@ -75,6 +75,8 @@ export interface ExplainedSetting {
 export interface ServeOptions {
   port?: number;
   host?: string;
+  /** How many threads serve model calls. */
+  workers?: number;
   /** The path of an additional Unix socket to listen on. */
   socket?: string;
   dataFolder?: string;

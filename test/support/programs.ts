@@ -39,6 +39,7 @@ async function bundlePrograms(): Promise<Programs> {
       'postgres-reader': 'src/daemon/storage/postgres/postgres-reader.ts',
       'postgres-stores': 'src/daemon/storage/postgres/postgres-stores.ts',
       'postgres-backup': 'src/daemon/storage/postgres/postgres-backup.ts',
+      'call-worker': 'src/daemon/workers/call-worker.ts',
       'content-worker': 'src/daemon/storage/content/content-worker.ts',
       'keychain-child': 'src/keychain/keychain-child.ts',
       'model-child': 'src/daemon/upstream/engine/model-child.ts',

@@ -1,7 +1,7 @@
 /**
  * Runs the daemon in a child process, for tests that kill it or send it signals. Its environment sets what config.yaml
  * cannot: `DRAIN_MS`, the two deadlines of a stop, and `CLOCK_AHEAD_MS`, how far its clock is ahead. SIGUSR2 terminates the
- * thread that writes the database, as if it had crashed. Events that break the schema of their endpoint are appended to
+ * thread that writes the database, or the first one with the name in `CRASHING_THREAD`, as if it had crashed. Events that break the schema of their endpoint are appended to
  * `STREAM_VIOLATIONS`.
  */
 import { appendFileSync } from 'node:fs';
@@ -9,9 +9,13 @@ import type { Worker } from 'node:worker_threads';
 import { serve } from '../../src/daemon/main.ts';
 import { checkAllStreams } from './check-streams.ts';
 
-// The first thread that is started is the writer.
-process.once('worker', (writer: Worker) => process.on('SIGUSR2', () => void writer.terminate()));
 const { env, stdout, stderr } = process;
+// The first thread that is started is the writer.
+const crashing = env.CRASHING_THREAD;
+process.on('worker', (thread: Worker & { threadName?: string }) => {
+  if (crashing !== undefined && thread.threadName !== crashing) return;
+  if (process.listenerCount('SIGUSR2') === 0) process.on('SIGUSR2', () => void thread.terminate());
+});
 // Written immediately, as the process may be killed.
 checkAllStreams((violation) => appendFileSync(env.STREAM_VIOLATIONS ?? '', `${violation}\n`));
 const { now } = Date;

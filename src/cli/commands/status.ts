@@ -99,6 +99,7 @@ const columns: Column<DaemonStatus>[] = [
   { title: 'version', value: (status) => status.version },
   { title: 'uptime_ms', value: (status) => status.uptime_ms, show: (status) => duration(status.uptime_ms) },
   { title: 'data_dir', value: (status) => status.data_dir },
+  { title: 'workers', value: (status) => status.workers },
   defaultModelColumn,
   {
     title: 'storage',

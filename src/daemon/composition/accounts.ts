@@ -25,11 +25,13 @@ import {
 } from '../features/metering/index.ts';
 import { bootstrap, peopleHandlers, type Workspaces } from '../features/workspaces/index.ts';
 import { createRateLimit } from '../http/protection/rate-limit.ts';
-import type { AppDeps } from './app-deps.ts';
+import type { CallAppDeps } from './app-deps.ts';
 import type { OnFailure } from './feature.ts';
 
+type RecordsEvents = Pick<EventFeed, 'announce' | 'publish' | 'record'>;
+
 interface AccountsFeatures {
-  events: EventFeed;
+  events: RecordsEvents;
   workspaces: Workspaces;
 }
 
@@ -47,7 +49,7 @@ const loginCodeRate = { burst: 10, perSecond: 0.2 };
 export type Accounts = ReturnType<typeof createAccounts>;
 
 /** Authentication, people, keys, limits and billing. */
-export function createAccounts(deps: AppDeps, { events, workspaces }: AccountsFeatures) {
+export function createAccounts(deps: CallAppDeps, { events, workspaces }: AccountsFeatures) {
   const { storage, world, makeId } = deps;
   const now = () => world.now();
   const randomBytes = (count: number) => world.randomBytes(count);
@@ -136,8 +138,7 @@ export function createAccounts(deps: AppDeps, { events, workspaces }: AccountsFe
       (signal: AbortSignal, onFailure: OnFailure) => authentication.keepFlushed(world, signal, onFailure),
     ],
     /** Creates the owner, workspace and default key on the first start; returns the secrets to write down. */
-    async bootstrap(files: Parameters<typeof bootstrap>[1]) {
-      const { loginName } = deps;
+    async bootstrap(files: Parameters<typeof bootstrap>[1], loginName: string) {
       const first = { store: storage.workspaces, keys, digest: sha256, makeId, randomBytes, now, loginName };
       const made = await bootstrap(first, files);
       hostWorkspace.id = made.workspaceId;
@@ -151,7 +152,7 @@ export function createAccounts(deps: AppDeps, { events, workspaces }: AccountsFe
 }
 
 /** All workspaces are prepaid, except the host's own unless configured. */
-function createBilling(deps: AppDeps, events: EventFeed, hostWorkspace: HostWorkspace) {
+function createBilling(deps: CallAppDeps, events: RecordsEvents, hostWorkspace: HostWorkspace) {
   const { storage, world, makeId } = deps;
   const isPrepaid = (workspaceId: string) => deps.settings.allPrepaid || workspaceId !== hostWorkspace.id;
   const budgets = {
@@ -188,7 +189,7 @@ interface Limits {
 
 /** For a daemon that has the database to itself. */
 function localAdmission(
-  { storage, settings, world }: AppDeps,
+  { storage, settings, world }: CallAppDeps,
   { rules, onNews, onCapWarning }: Limits,
 ): Admission {
   const { ledger } = storage;
@@ -205,7 +206,7 @@ function localAdmission(
 }
 
 /** For one of several members that admit calls. */
-function sharedAdmission({ storage, settings, world }: AppDeps, limits: Limits): Admission {
+function sharedAdmission({ storage, settings, world }: CallAppDeps, limits: Limits): Admission {
   return createSharedAdmission({
     ...limits,
     store: storage.metering,

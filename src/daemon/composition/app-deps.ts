@@ -5,35 +5,46 @@ import type { ReloadableSettings } from '../config/reloadable-settings.ts';
 import type { ProcessFacts } from '../features/about/index.ts';
 import type { BackupFile } from '../features/backups/index.ts';
 import type { ContentStore } from '../features/capture/index.ts';
+import type { ProviderDescription } from '../features/catalog/index.ts';
 import type { Log } from '../log.ts';
 import type { CallLog } from '../process/call-log.ts';
 import type { VaultSettings } from '../process/master-key-stores.ts';
 import type { Reloader } from '../process/reloader.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { CallStorage, Storage } from '../storage/storage.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Provider } from '../upstream/providers-from-config.ts';
 import type { World } from '../world.ts';
+import type { Workers } from './workers.ts';
 
-/** What the process provides to the features. */
-export interface AppDeps {
-  storage: Storage;
+/** What the thread provides to the features of model calls: the main thread, or a worker. */
+export interface CallAppDeps {
+  storage: CallStorage;
   world: World;
   makeId: MakeId;
   providers: readonly Provider[];
   /** Settings that a reload changes while calls run. */
   settings: ReloadableSettings;
-  /** Keeps the content of calls. */
-  content: ContentStore & { close(): Promise<void> };
   /** Seals reasoning, and data with secrets; 32 bytes. */
   dataKey: Uint8Array;
   vault: VaultSettings;
+  log: Pick<Log, 'warn'>;
+  /** Stores the model lists that providers returned, for the next start. */
+  keepListings: (listings: string) => Promise<void>;
+  /** Called with the providers that can be called now, when they change. */
+  onProviders?: ((descriptions: readonly ProviderDescription[]) => void) | undefined;
+}
+
+/** What the process provides to the features. */
+export interface AppDeps extends CallAppDeps {
+  storage: Storage;
+  /** Keeps the content of calls. */
+  content: ContentStore & { close(): Promise<void> };
   /** How the Lightning back end is reached, and how often open payments and invoices are followed there. */
   connecting: { connectTimeoutMs: number; proxies: Proxies | undefined; followUpMs: number };
   paywalls: Config['paywalls'];
   timeouts: Config['timeouts'];
   /** Whether only this machine reaches the host. */
   isLocalHost: boolean;
-  log: Pick<Log, 'warn'>;
   /** Gets finished and rejected calls. */
   callLog: CallLog;
   telemetry: Telemetry;
@@ -43,8 +54,8 @@ export interface AppDeps {
   loginName: string;
   /** The files that belong in a backup alongside the database. */
   backupFiles: () => Promise<BackupFile[]>;
-  /** Stores the model lists that providers returned, for the next start. */
-  keepListings: (listings: string) => Promise<void>;
+  /** The threads that serve model calls besides this one; undefined without. */
+  workers: Workers | undefined;
   /** Stores the models of the embedded engine, for the next start. */
   keepEngineModels: (models: string) => Promise<void>;
   /** Starts a graceful stop and returns immediately. */

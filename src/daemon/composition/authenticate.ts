@@ -8,13 +8,14 @@ import type { Caller } from '../handler.ts';
 interface CallerSources {
   authentication: Authenticator;
   workspaces: Workspaces;
-  paidCalls: PaidCalls;
+  /** Undefined where calls cannot be paid. */
+  paidCalls: Pick<PaidCalls, 'issuedTo'> | undefined;
 }
 
 /** Resolves the caller of a request, acting in the workspace that the request names. */
 export function createAuthenticate({ authentication, workspaces, paidCalls }: CallerSources) {
   const byPayment = async (authorization: string): Promise<Caller> => {
-    const credential = await paidCalls.issuedTo(authorization);
+    const credential = await paidCalls?.issuedTo(authorization);
     if (credential === undefined) throw new ApiError('unauthenticated');
     return await authentication.callerOf(credential);
   };

@@ -2,7 +2,7 @@ import { budgetHandlers, SpendingBudgets } from '../features/budgets/index.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
 import type { Accounts } from './accounts.ts';
-import type { AppDeps } from './app-deps.ts';
+import type { CallAppDeps } from './app-deps.ts';
 import type { Feature } from './feature.ts';
 
 interface BudgetFeatures {
@@ -13,7 +13,7 @@ interface BudgetFeatures {
 
 /** Limits on what workspaces, keys, users and tags spend. */
 export function createBudgetFeature(
-  { storage, world }: AppDeps,
+  { storage, world }: CallAppDeps,
   { accounts, events, workspaces }: BudgetFeatures,
 ): Feature {
   const budgets = new SpendingBudgets({

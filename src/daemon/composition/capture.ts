@@ -10,19 +10,44 @@ import { managedWorkspace, type Workspaces } from '../features/workspaces/index.
 import type { LoginCaller } from '../handler.ts';
 import { repeatedly } from '../world.ts';
 import type { Accounts } from './accounts.ts';
-import type { AppDeps } from './app-deps.ts';
+import type { AppDeps, CallAppDeps } from './app-deps.ts';
 import type { Feature } from './feature.ts';
+import type { Workers } from './workers.ts';
 
 const pruneEveryMs = 3_600_000;
 
+interface CaptureDeps extends Pick<CallAppDeps, 'settings' | 'storage' | 'world'> {
+  content: ConstructorParameters<typeof Capture>[0]['store'];
+}
+
+/** Takes the content of calls where it arises. */
+export function createCapture(
+  { content, settings, storage, world }: CaptureDeps,
+  { hostWorkspace }: Pick<Accounts, 'hostWorkspace'>,
+  onWires?: Workers['showWires'],
+) {
+  const wires = new WireWindows(() => world.now(), onWires);
+  const workspaceLevels = new WorkspaceLevels(storage.workspaces, storage.changes);
+  const capture = new Capture({
+    store: content,
+    settings: settings.capture,
+    hostWorkspaceId: () => hostWorkspace.id,
+    workspaces: workspaceLevels,
+    wires,
+    world,
+  });
+  return { capture, wires, workspaceLevels, load: () => workspaceLevels.load() };
+}
+
 /** The content of calls. */
 export function createCaptureFeature(
-  { content, settings, storage, world }: AppDeps,
+  deps: AppDeps,
   { hostWorkspace }: Pick<Accounts, 'hostWorkspace'>,
   workspaces: Pick<Workspaces, 'membership'>,
 ) {
-  const wires = new WireWindows(() => world.now());
-  const workspaceLevels = new WorkspaceLevels(storage.workspaces, storage.changes);
+  const { content, settings, storage, world, workers } = deps;
+  const onWires: Workers['showWires'] = (...shown) => workers?.showWires(...shown);
+  const { capture, wires, workspaceLevels, load } = createCapture(deps, { hostWorkspace }, onWires);
   const feature: Feature = {
     handlers: captureHandlers({
       store: content,
@@ -40,20 +65,12 @@ export function createCaptureFeature(
           workspaceLevel: workspaceLevels.of(caller.workspaceId),
         }),
     }),
-    load: () => workspaceLevels.load(),
+    load,
     jobs: [
       (signal, onFailure) =>
         repeatedly(world, { everyMs: pruneEveryMs, signal, onFailure }, () => content.prune()),
     ],
     close: () => content.close(),
   };
-  const capture = new Capture({
-    store: content,
-    settings: settings.capture,
-    hostWorkspaceId: () => hostWorkspace.id,
-    workspaces: workspaceLevels,
-    wires,
-    world,
-  });
   return { ...feature, capture };
 }

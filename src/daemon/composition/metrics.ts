@@ -2,6 +2,7 @@ import { families } from '../features/metrics/index.ts';
 import type { Accounts } from './accounts.ts';
 import type { AppDeps } from './app-deps.ts';
 import type { Models } from './models.ts';
+import type { WorkerLoad } from './workers.ts';
 
 interface MetricsFeatures {
   accounts: Pick<Accounts, 'admission'>;
@@ -11,21 +12,25 @@ interface MetricsFeatures {
 }
 
 /** The daemon's metrics: what was counted, and what is read when they are scraped. */
-export function readMetrics(
-  { telemetry, storage }: Pick<AppDeps, 'telemetry' | 'storage'>,
+export async function readMetrics(
+  { telemetry, storage, workers }: Pick<AppDeps, 'telemetry' | 'storage' | 'workers'>,
   { accounts, models, eventFollowers }: MetricsFeatures,
 ) {
   const { requests, streams } = telemetry.load();
+  const loads = (await workers?.load()) ?? [];
+  const inAll = (here: number, name: Exclude<keyof WorkerLoad, 'admitted'>) =>
+    loads.reduce((sum, load) => sum + load[name], here);
   const benches = models.health.hostBenches();
   const unavailable = new Set(
     benches.filter(({ providerModel }) => providerModel === undefined).map(({ provider }) => provider),
   );
   return families(telemetry.counters, {
-    callsRunning: accounts.admission.running(),
-    requestsRunning: requests,
-    streamsOpen: streams,
+    callsRunning: inAll(accounts.admission.running(), 'calls'),
+    requestsRunning: inAll(requests, 'requests'),
+    streamsOpen: inAll(streams, 'streams'),
     eventFollowers: eventFollowers(),
-    writesWaiting: storage.writesWaiting(),
+    writesWaiting: inAll(storage.writesWaiting(), 'writesWaiting'),
+    callsOfWorkers: loads.map(({ admitted }) => admitted),
     isWritable: storage.state().writable,
     providers: [...models.providers.byName.values()].map(({ description: { name, available } }) => ({
       name,

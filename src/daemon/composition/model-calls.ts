@@ -16,7 +16,7 @@ import type { Workspaces } from '../features/workspaces/index.ts';
 import { credentialId } from '../handler.ts';
 import { repeatedly } from '../world.ts';
 import type { Accounts } from './accounts.ts';
-import type { AppDeps } from './app-deps.ts';
+import type { CallAppDeps } from './app-deps.ts';
 import type { Feature } from './feature.ts';
 import type { Models } from './models.ts';
 
@@ -24,7 +24,7 @@ const expireEveryMs = 10 * 60 * 1000;
 const expireBatchSize = 500;
 
 /** What `Idempotency-Key` needs, and the answers of calls that had one. */
-export function createIdempotencyFeature({ storage, world, dataKey, log }: AppDeps) {
+export function createIdempotencyFeature({ storage, world, dataKey, log }: CallAppDeps) {
   const sealer = createDataSealer(dataKey, (count) => world.randomBytes(count));
   const idempotency = new Idempotency({
     store: storage.idempotency,
@@ -47,13 +47,14 @@ interface ModelCallFeatures {
   idempotency: Pick<Idempotency, 'once'>;
   models: Pick<Models, 'router'>;
   observers: readonly CallObserver[];
-  paidCalls: PaidCalls;
+  /** Undefined where calls cannot be paid. */
+  paidCalls: PaidCalls | undefined;
   running: RunningCalls;
   threads: Threads;
 }
 
 /** Model calls in all formats, and background responses. */
-export function createModelCalls(deps: AppDeps, features: ModelCallFeatures): Feature {
+export function createModelCalls(deps: CallAppDeps, features: ModelCallFeatures): Feature {
   const { storage, world, makeId, settings, log } = deps;
   const { accounts, captures, idempotency, models, observers, paidCalls, running, threads } = features;
   const inference: InferenceDeps = {
@@ -76,7 +77,7 @@ export function createModelCalls(deps: AppDeps, features: ModelCallFeatures): Fe
     running,
     captures,
     observers,
-    paidCalls,
+    ...(paidCalls && { paidCalls }),
     log,
   };
   const background = new Background({
@@ -98,13 +99,13 @@ export function createModelCalls(deps: AppDeps, features: ModelCallFeatures): Fe
 }
 
 /** What workspaces may see and empty of the response cache. */
-export function createCacheFeature({ storage, settings }: AppDeps, workspaces: Workspaces): Feature {
+export function createCacheFeature({ storage, settings }: CallAppDeps, workspaces: Workspaces): Feature {
   return { handlers: cacheHandlers({ store: storage.cache, workspaces, settings: settings.cache }) };
 }
 
 /** Deletes in batches, so that writes of calls get between; a stop does not wait for the rest. */
 async function removeExpired(
-  { storage, world }: Pick<AppDeps, 'storage' | 'world'>,
+  { storage, world }: Pick<CallAppDeps, 'storage' | 'world'>,
   signal: AbortSignal,
 ): Promise<void> {
   for (const store of [storage.responses, storage.background, storage.cache]) {

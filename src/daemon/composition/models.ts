@@ -12,31 +12,38 @@ import {
 } from '../features/routing/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
 import type { Accounts } from './accounts.ts';
-import type { AppDeps } from './app-deps.ts';
+import type { CallAppDeps } from './app-deps.ts';
 import type { Feature } from './feature.ts';
 import { createOwnKeys } from './own-keys.ts';
 import { createProviderSet } from './provider-set.ts';
 
 interface ModelsFeatures {
   accounts: Pick<Accounts, 'hostWorkspace'>;
-  events: EventFeed;
+  events: Pick<EventFeed, 'record'>;
   workspaces: Pick<Workspaces, 'membership'>;
+  /** Where failures and speed are remembered; by default in this thread alone. */
+  health?: Health;
+  speed?: SpeedMeter;
 }
 
 export type Models = ReturnType<typeof createModels>;
 
 /** The providers, their models, and the way to them. */
-export function createModels(deps: AppDeps, { accounts, events, workspaces }: ModelsFeatures) {
-  const { world, settings, keepListings } = deps;
-  const speed = new SpeedMeter(world);
-  const health = new Health(world, {
-    onBench: (bench) =>
-      recordBench(events, accountOwner(bench) ?? accounts.hostWorkspace.id, bench, world.now()),
-  });
+export function createModels(deps: CallAppDeps, features: ModelsFeatures) {
+  const { world, settings, keepListings, onProviders } = deps;
+  const { accounts, events, workspaces, speed = new SpeedMeter(world) } = features;
+  const onBench = (bench: Bench) =>
+    recordBench(events, accountOwner(bench) ?? accounts.hostWorkspace.id, bench, world.now());
+  const health = features.health ?? new Health(world, { onBench });
   const { aliases, fallbacks } = settings;
   const descriptions = deps.providers.map(({ description }) => description);
   const catalog = new Catalog({ world, providers: descriptions, aliases, fallbacks });
-  const providers = createProviderSet(deps.providers, { catalog, health, keepListings });
+  const providers = createProviderSet(deps.providers, {
+    catalog,
+    health,
+    keepListings,
+    onChange: onProviders,
+  });
   const ownKeys = createOwnKeys(deps, { workspaces, health, providers: providers.byName });
   const router = createRouter({
     catalog,
@@ -65,7 +72,7 @@ interface CatalogFeatures {
 
 /** The lists of models and rates. */
 export function createCatalogFeature(
-  { world, settings }: AppDeps,
+  { world, settings }: Pick<CallAppDeps, 'world' | 'settings'>,
   { accounts, decisions, models }: CatalogFeatures,
 ): Feature {
   return {
@@ -89,7 +96,12 @@ export function benchesOf(health: Health, workspaceId: string, now: number): Ben
 }
 
 /** Records that a provider is left out: for the host, or for the workspace whose own key failed. */
-function recordBench(events: EventFeed, workspaceId: string | undefined, bench: Bench, at: number): void {
+function recordBench(
+  events: Pick<EventFeed, 'record'>,
+  workspaceId: string | undefined,
+  bench: Bench,
+  at: number,
+): void {
   if (workspaceId === undefined) return;
   const { provider, providerModel: model = null, reason, retryAfterMs } = bench;
   const data = { provider, model, reason, retry_after_ms: Math.round(retryAfterMs) };

@@ -15,19 +15,22 @@ import {
   traceViews,
 } from '../features/traces/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
+import type { Handler } from '../handler.ts';
 import type { CallLog } from '../process/call-log.ts';
 import { otlpLineWriter } from '../telemetry/otlp-line.ts';
 import type { Accounts } from './accounts.ts';
 import type { AppDeps } from './app-deps.ts';
 import type { OnFailure } from './feature.ts';
 import { benchesOf, type Models } from './models.ts';
+import { createObserved } from './observed.ts';
 import { knownEndpoint, rejectedRequests } from './rejected-requests.ts';
+import { withWorkers } from './workers.ts';
 
 interface ObservationFeatures {
   accounts: Pick<Accounts, 'authentication'>;
   capture: Capture;
   events: EventFeed;
-  models: Pick<Models, 'health'>;
+  models: Pick<Models, 'health' | 'speed'>;
   workspaces: Pick<Workspaces, 'isDaemonOwner' | 'membership'>;
 }
 
@@ -61,13 +64,29 @@ export function createObservation(
     isDaemonOwner: workspaces.isDaemonOwner,
   });
   const observers: CallObserver[] = [callEvents(events), settlementDurations, rejections, telemetry, callLog];
+  const onFailedRequest = rejectedRequests(rejections, capture);
   return {
     observers,
     running,
-    onFailedRequest: rejectedRequests(rejections, capture),
-    wasSettled,
+    /** Takes what the server reports of the requests to these endpoints, and what workers do. */
+    reports(handlers: readonly Handler[]) {
+      const endpointWithId = (id: string | undefined) =>
+        handlers.find(({ endpoint }) => endpoint.id === id)?.endpoint;
+      return {
+        onFailedRequest,
+        wasSettled,
+        observed: createObserved({
+          ...models,
+          observers,
+          events,
+          telemetry,
+          onFailedRequest,
+          endpointWithId,
+        }),
+      };
+    },
     handlers: [
-      ...traceHandlers({ views, running, workspaces }),
+      ...traceHandlers({ views, running: withWorkers(running, deps.workers), workspaces }),
       ...providerHealthHandlers({
         store: storage.traces,
         benches: (workspaceId) => benchesOf(models.health, workspaceId, world.now()),

@@ -5,7 +5,7 @@ import { type Health, ownAccount } from '../features/routing/index.ts';
 import { Vault, vaultHandlers } from '../features/vault/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
 import type { Provider } from '../upstream/providers-from-config.ts';
-import type { AppDeps } from './app-deps.ts';
+import type { CallAppDeps } from './app-deps.ts';
 import type { Feature } from './feature.ts';
 
 interface OwnKeysFeatures {
@@ -27,7 +27,10 @@ export interface OwnKeys extends Feature {
 }
 
 /** Joins the vault, the provider keys that workspaces sealed in it, and their use in model calls. */
-export function createOwnKeys(deps: AppDeps, { workspaces, health, providers }: OwnKeysFeatures): OwnKeys {
+export function createOwnKeys(
+  deps: CallAppDeps,
+  { workspaces, health, providers }: OwnKeysFeatures,
+): OwnKeys {
   const { storage, world, log } = deps;
   const vault = new Vault({ store: storage.vault, changes: storage.changes, world, log, ...deps.vault });
   const use = new KeyUse({ store: storage.providerKeys, changes: storage.changes, vault, world });

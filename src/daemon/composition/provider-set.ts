@@ -1,4 +1,4 @@
-import { type Catalog, createModelListings } from '../features/catalog/index.ts';
+import { type Catalog, createModelListings, type ProviderDescription } from '../features/catalog/index.ts';
 import type { Health } from '../features/routing/index.ts';
 import type { Provider } from '../upstream/providers-from-config.ts';
 
@@ -7,20 +7,45 @@ interface ProviderSetDeps {
   health: Pick<Health, 'forgive'>;
   /** Stores the model lists that providers returned, for the next start. */
   keepListings: (listings: string) => Promise<void>;
+  /** Called with every change. */
+  onChange?: ((descriptions: readonly ProviderDescription[]) => void) | undefined;
 }
 
 /** The providers that can be called now. The catalog follows every change. */
 export function createProviderSet(
   initial: readonly Provider[],
-  { catalog, health, keepListings }: ProviderSetDeps,
+  { catalog, health, keepListings, onChange }: ProviderSetDeps,
 ) {
   const byName = new Map(initial.map((provider) => [provider.upstream.name, provider]));
-  const updateCatalog = () =>
-    catalog.replaceProviders([...byName.values()].map(({ description }) => description));
+  const updateCatalog = () => {
+    const descriptions = [...byName.values()].map(({ description }) => description);
+    catalog.replaceProviders(descriptions);
+    onChange?.(descriptions);
+  };
   return {
     byName: byName as ReadonlyMap<string, Provider>,
     add(added: readonly Provider[]): void {
       for (const provider of added) byName.set(provider.upstream.name, provider);
+      updateCatalog();
+    },
+    /**
+     * Describes the providers as another thread knows them. Those that only that thread can call come with them, so that
+     * names of models mean the same; their calls are not made here.
+     */
+    mirror(descriptions: readonly ProviderDescription[]): void {
+      const names = new Set(descriptions.map(({ name }) => name));
+      for (const name of byName.keys()) if (!names.has(name)) byName.delete(name);
+      for (const description of descriptions) {
+        const { name } = description;
+        const known = byName.get(name);
+        const { wiresOf } = known?.description ?? {};
+        byName.set(name, {
+          upstream: unreachable(name),
+          key: undefined,
+          ...known,
+          description: { ...description, ...(wiresOf && { wiresOf }) },
+        });
+      }
       updateCatalog();
     },
     /** Replaces the configured providers. Detected local servers and known model lists are kept. */
@@ -57,6 +82,19 @@ export function createProviderSet(
       },
     }),
   };
+}
+
+/** Whether a provider is called by another thread only. */
+export function isElsewhere({ upstream }: Provider): boolean {
+  return upstream.open === openElsewhere;
+}
+
+const openElsewhere = async (): Promise<never> => {
+  throw new TypeError('another thread calls this provider');
+};
+
+function unreachable(name: string): Provider['upstream'] {
+  return { name, open: openElsewhere };
 }
 
 export type ProviderSet = ReturnType<typeof createProviderSet>;

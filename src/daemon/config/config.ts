@@ -16,6 +16,7 @@ import { type ReadSetting, settingsIn } from './settings-in.ts';
 import { type OtlpConfig, otlpOf } from './telemetry.ts';
 import { type TypedCommand, typedCommand } from './typed-command.ts';
 import { levelOf, portOf } from './variables.ts';
+import { workersFaults } from './workers-faults.ts';
 
 export interface ProviderAccount {
   name: KnownProvider;
@@ -38,6 +39,8 @@ export interface ConfiguredUpstream extends Omit<UpstreamConfig, 'headers'> {
 export interface Config {
   host: string;
   port: number;
+  /** How many threads serve model calls; 1: the main thread alone. */
+  workers: number;
   /** An additional Unix socket to listen on, and who may connect to it. */
   socketFile: { path: string; access: 'owner' | 'group' } | undefined;
   allowedHosts: string[];
@@ -222,6 +225,7 @@ export interface LightningConfig {
 /** Command-line values; undefined ones come from elsewhere. */
 export interface ConfigFlags {
   port?: number | undefined;
+  workers?: number | undefined;
   host?: string | undefined;
   socket?: string | undefined;
   dataFolder?: string | undefined;
@@ -276,10 +280,13 @@ export async function loadConfig({
   const otlp = otlpOf(file, env, faults);
   const proxies = proxiesIn(env, faults);
   const database = databaseOf(file, { env, configFile }, faults);
+  const workers = flags.workers ?? setting('workers');
+  if (workers > 1) faults.push(...workersFaults({ flags, platform, usesServer: database !== undefined }));
   if (faults.length > 0) throw new ConfigInvalid(faults);
   return Object.freeze({
     host: flags.host ?? setting('listen.host'),
     port,
+    workers,
     socketFile: socketFileOf({ flags, env, file, setting, folder: dirname(configFile) }),
     allowedHosts: setting('listen.allowed_hosts'),
     trustedProxies: setting('listen.trusted_proxies'),

@@ -8,6 +8,7 @@ export const defaults = {
   'listen.allowed_hosts': [],
   'listen.trusted_proxies': [],
   'cors.origins': [],
+  workers: 1,
   upstreams: [],
   local_servers: true,
   shed_load: true,

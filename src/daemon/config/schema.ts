@@ -1,5 +1,6 @@
 import { type Static, type TOptional, Type } from 'typebox';
 import { type KnownProvider, knownProviders } from '../../shared/known-providers.ts';
+import { workersMax } from '../../shared/listen-defaults.ts';
 import { redactionKinds } from '../../shared/redaction-kinds.ts';
 import { lightningNetworks, walletBackends } from '../../shared/wallet-backends.ts';
 import { WrittenHeaders } from './headers.ts';
@@ -156,6 +157,13 @@ export const ConfigFile = Type.Object(
         >,
         map,
       ),
+    ),
+    workers: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: workersMax,
+        description: `a number of threads from 1 to ${workersMax}`,
+      }),
     ),
     upstreams: Type.Optional(Type.Array(UpstreamConfig, { description: 'a list of upstreams' })),
     local_servers: Type.Optional(flag),

@@ -21,6 +21,7 @@ export interface Setting {
 export const settingFlags = {
   '--host': 'host',
   '--port': 'port',
+  '--workers': 'workers',
   '--socket': 'socket',
   '--simulate': 'simulate',
   '--log-level': 'logLevel',
@@ -40,6 +41,7 @@ export const knownSettings: Readonly<Record<string, Known>> = {
   'listen.trusted_proxies': restart,
   'listen.public_url': {},
   'cors.origins': restart,
+  workers: { flag: '--workers', ...restart },
   upstreams: {},
   local_servers: restart,
   shed_load: restart,

@@ -13,7 +13,7 @@ export function isFromSocketFile(socket: Socket): boolean {
 /** Listeners in addition to the server's own address. */
 export interface Listeners {
   /** Does nothing if the machine does not have this address. */
-  addAddress(address: { host: string; port: number }): Promise<void>;
+  addAddress(address: { host: string; port: number; reusePort: boolean }): Promise<void>;
   /** Throws SocketUnusable. */
   addSocketFile(path: string, access: SocketAccess): Promise<void>;
   close(): Promise<void>;
@@ -51,14 +51,14 @@ export function createListeners(server: Server): Listeners {
     return made;
   };
   return {
-    async addAddress({ host, port }) {
+    async addAddress({ host, port, reusePort }) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const made = door(take);
       made.once('error', (error: NodeJS.ErrnoException) => {
         if (error.code === 'EADDRNOTAVAIL' || error.code === 'EAFNOSUPPORT') resolve();
         else reject(error);
       });
-      made.listen({ host, port }, resolve);
+      made.listen({ host, port, reusePort }, resolve);
       await promise;
     },
     async addSocketFile(path, access) {

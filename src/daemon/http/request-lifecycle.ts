@@ -3,6 +3,8 @@ import type { Socket } from 'node:net';
 import { ApiError } from '../../shared/errors.ts';
 import { clientOf } from './client-address.ts';
 import { refusalOn } from './connection-errors.ts';
+import { takeClientAddress } from './forwarder.ts';
+import { isFromSocketFile } from './listeners.ts';
 import { isPreflight, noteOrigin, preflightHeaders } from './protection/guard.ts';
 import { reportFailure } from './report-failure.ts';
 import { ServerCall } from './server-call.ts';
@@ -16,6 +18,8 @@ export function startRequest(
 ): ServerCall {
   const call = new ServerCall(context.options.makeRequestId(), request, response, performance.now());
   const { isTrustedProxy } = context;
+  if (context.isBehindThreads && !isFromSocketFile(request.socket))
+    call.forwardedFor = takeClientAddress(request);
   if (isTrustedProxy !== undefined) {
     const { remoteAddress: address, headers } = call;
     const client = clientOf({ address, headers }, isTrustedProxy);
@@ -33,6 +37,11 @@ export function finishRequest(
   call: ServerCall,
   { aborted }: { aborted: boolean },
 ): void {
+  if (call.isForwarded) {
+    call.isAnswered = true;
+    context.running.release(call);
+    return;
+  }
   if (aborted) {
     call.end('client-left');
     if (!call.isTaken) reportFailure(context.options, call, refusalOn(call.request.socket));

@@ -27,6 +27,8 @@ export interface ResponderOptions {
   isDraining: () => boolean;
   /** Called before the error is written; without one if the client left. */
   onFailure: (call: ServerCall, error: ApiError | undefined) => void;
+  /** Hands a request that would be refused to another thread. Returns whether it did. */
+  forward?: ((call: ServerCall) => boolean) | undefined;
 }
 
 export type Serialise = (value: unknown) => string;
@@ -72,6 +74,7 @@ export class Responder {
       if (!response.headersSent) this.#options.onFailure(call, undefined);
       return;
     }
+    if (!response.headersSent && this.#options.forward?.(call)) return;
     const error = this.#toApiError(call, thrown);
     if (error.code === 'server_error') {
       const failure = describeFailure(error.cause ?? thrown);

@@ -50,6 +50,10 @@ export class ServerCall {
   upgraded: Duplex | undefined;
   /** The client that a trusted proxy named. */
   proxiedFor: string | undefined;
+  /** The client of a request that another thread forwarded. */
+  forwardedFor: string | undefined;
+  /** Whether another thread answers it. */
+  isForwarded = false;
   #controller: CallAbortController | undefined;
 
   constructor(requestId: string, request: IncomingMessage, response: ServerResponse, startedAtMs: number) {
@@ -69,6 +73,7 @@ export class ServerCall {
 
   get remoteAddress(): string {
     if (this.proxiedFor !== undefined) return this.proxiedFor;
+    if (this.forwardedFor !== undefined) return this.forwardedFor;
     const { socket } = this.request;
     if (socket === undefined) return '';
     return socket.remoteAddress ?? (isFromSocketFile(socket) ? unixClient : '');

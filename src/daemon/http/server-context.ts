@@ -5,6 +5,7 @@ import type { Handler } from '../handler.ts';
 import { type IsTrustedProxy, trustedProxies } from './client-address.ts';
 import { describeFailure } from './error-reply.ts';
 import type { Cuttable } from './event-stream.ts';
+import { Forwarder } from './forwarder.ts';
 import { type HostNames, hostNames, requestGuard } from './protection/guard.ts';
 import { type HttpLimits, httpLimits } from './protection/limits.ts';
 import { Overload } from './protection/overload.ts';
@@ -45,6 +46,10 @@ export interface ServerContext {
   stalled: Set<Cuttable>;
   /** For large compressed bodies, which are read a few at a time. */
   largeBodies: Semaphore;
+  /** Passes on what another thread serves; undefined if there is none. */
+  forwarder: Forwarder | undefined;
+  /** Whether other threads forward the requests that come by TCP. */
+  isBehindThreads: boolean;
   /** Set once; new requests are rejected from then on. */
   isDraining: boolean;
 }
@@ -56,6 +61,8 @@ export function createServerContext(given: HttpServerOptions): ServerContext {
   const origins = allowedOrigins(options.allowedOrigins ?? []);
   const stalled = options.stalled ?? new Set<Cuttable>();
   const proxies = options.trustedProxies ?? [];
+  const { otherThread } = options;
+  const forwarder = otherThread && new Forwarder(otherThread);
   const context: ServerContext = {
     stalled,
     options,
@@ -79,6 +86,7 @@ export function createServerContext(given: HttpServerOptions): ServerContext {
       stalled,
       isDraining: () => context.isDraining || context.overload.load !== 'well',
       onFailure: (call, error) => reportFailure(options, call, error),
+      forward: forwarder && ((call) => forwarder.takeRefused(call)),
     }),
     running: new RunningCalls(),
     unmatchedRequest: unmatchedRequest(options.handlers.map(({ endpoint }) => endpoint)),
@@ -89,6 +97,8 @@ export function createServerContext(given: HttpServerOptions): ServerContext {
     sockets: new Set(),
     overload: options.overload ?? new Overload(),
     largeBodies: new Semaphore(() => limits.largeBodiesMax),
+    forwarder,
+    isBehindThreads: false,
     isDraining: false,
   };
   return context;

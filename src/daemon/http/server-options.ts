@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import type { ApiError } from '../../shared/errors.ts';
 import type { Caller, Handler } from '../handler.ts';
@@ -61,6 +61,16 @@ export interface FailedRequest {
   durationMs: number;
 }
 
+/** Another thread of this process, which serves what this one does not. */
+export interface OtherThread {
+  /** Whether a request is served here, by its head. */
+  isServedHere(request: IncomingMessage): boolean;
+  /** Whether only this thread can answer a request: its call has been admitted here. */
+  isKept(requestId: string): boolean;
+  /** The Unix socket on which it serves the others. */
+  socketFile: string;
+}
+
 export interface HttpServerOptions {
   handlers: readonly Handler[];
   authenticate: Authenticate;
@@ -92,6 +102,8 @@ export interface HttpServerOptions {
   onFailure?: ((failed: FailedRequest) => void) | undefined;
   /** Called with the `traceparent` header of each request that has one. */
   onParent?: ((requestId: string, header: string | string[]) => void) | undefined;
+  /** Serves what this server does not, and gets what it has to refuse. */
+  otherThread?: OtherThread | undefined;
   /** For tests: an undeclared error code becomes a 500. */
   strictErrors?: boolean;
 }

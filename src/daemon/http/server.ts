@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { ApiError } from '../../shared/errors.ts';
 import { closeQueuedResponses, outliveConnections } from './accepted-sockets.ts';
@@ -12,7 +13,7 @@ import { acceptRequest, startRequest } from './request-lifecycle.ts';
 import type { ServerCall } from './server-call.ts';
 import { createServerContext, type ServerContext } from './server-context.ts';
 import type { HttpServerOptions } from './server-options.ts';
-import type { SocketAccess } from './socket-file.ts';
+import { checkSocketPath, type SocketAccess } from './socket-file.ts';
 import { serveUpgrades } from './sockets/upgrades.ts';
 import { hiddenMethods } from './unmatched-request.ts';
 
@@ -22,6 +23,10 @@ export interface ListenAddress {
   port: number;
   /** A Unix socket to listen on as well. */
   socketFile?: { path: string; access: SocketAccess } | undefined;
+  /** Whether other threads listen on the same port. */
+  reusePort?: boolean;
+  /** The Unix socket to listen on in place of the port, where other threads listen, which forward requests. */
+  behindThreads?: string | undefined;
 }
 
 export interface HttpServer {
@@ -76,9 +81,18 @@ export async function createServer(options: HttpServerOptions): Promise<HttpServ
     clearTimeout(timer);
   };
   return {
-    async listen({ host, port, socketFile }) {
-      // For `localhost` Fastify would open a second server that has none of our limits.
-      await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port });
+    async listen({ host, port, socketFile, reusePort = false, behindThreads }) {
+      if (behindThreads !== undefined) {
+        context.isBehindThreads = true;
+        checkSocketPath(behindThreads);
+        // What a killed process left.
+        rmSync(behindThreads, { force: true });
+        await app.listen({ path: behindThreads });
+      } else {
+        // For `localhost` Fastify would open a second server that has none of our limits.
+        const address = { host: host === 'localhost' ? '127.0.0.1' : host, port, reusePort };
+        await app.listen(address);
+      }
       if (options.shedsLoad ?? true)
         stopWatching = watchLoad({
           overload: context.overload,
@@ -88,11 +102,13 @@ export async function createServer(options: HttpServerOptions): Promise<HttpServ
           onShortOfMemory: () => cutStalled({ stalled: context.stalled, log: options.log }),
         });
       const bound = app.server.address();
-      if (bound === null || typeof bound === 'string') throw new Error('not listening on a port');
-      context.hosts.listenOn(host, bound.port);
-      if (host === 'localhost') await listeners.addAddress({ host: '::1', port: bound.port });
+      if (bound === null) throw new Error('not listening');
+      const boundPort = typeof bound === 'string' ? port : bound.port;
+      context.hosts.listenOn(host, boundPort);
+      if (host === 'localhost' && behindThreads === undefined)
+        await listeners.addAddress({ host: '::1', port: boundPort, reusePort });
       if (socketFile) await listeners.addSocketFile(socketFile.path, socketFile.access);
-      return { host, port: bound.port, url: serverUrl(host, bound.port) };
+      return { host, port: boundPort, url: serverUrl(host, boundPort) };
     },
     running: () => ({ requests: context.running.count, streams: context.responder.streamsOpen }),
     inject: app.inject.bind(app) as FastifyInstance['inject'],
@@ -151,17 +167,18 @@ function makeFastify(context: ServerContext): FastifyInstance {
   const connectionsMax = limits.connectionsMax ?? (filesMax && connectionsMaxFor(filesMax));
   if (connectionsMax !== undefined) app.server.maxConnections = connectionsMax;
   outliveConnections(app.server);
+  context.forwarder?.attachTo(app.server);
   closeQueuedResponses(app.server);
   raw.attachTo(app.server);
-  serveUpgrades(app.server, context);
+  if (context.forwarder === undefined) serveUpgrades(app.server, context);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
     const { call } = request;
     const take = (plain: Buffer): void => {
       try {
         const isForHandler = call.endpoint?.ownFaults !== undefined;
-        const body = isForHandler ? undefined : parseJson(plain, limits.jsonDepthMax);
         call.rawBody = plain;
+        const body = isForHandler ? undefined : parseJson(plain, limits.jsonDepthMax);
         done(null, body);
       } catch (error) {
         done(error as Error);

@@ -32,7 +32,7 @@ const modes: Record<SocketAccess, number> = { owner: 0o600, group: 0o660 };
  * SocketUnusable is thrown. The file is removed when the server closes.
  */
 export async function listenOnSocketFile(server: Server, path: string, access: SocketAccess): Promise<void> {
-  checkPath(path);
+  checkSocketPath(path);
   const left = await leftBehind(path);
   // Synchronous up to the bind, so that two daemons that find the same file do not take each other's.
   if (left !== undefined && isSame(left, look(path))) remove(path);
@@ -42,7 +42,8 @@ export async function listenOnSocketFile(server: Server, path: string, access: S
   throw new SocketUnusable(path, `Cannot create a socket at ${path} (${failure.code}).`);
 }
 
-function checkPath(path: string): void {
+/** Throws SocketUnusable if no socket can be at this path. */
+export function checkSocketPath(path: string): void {
   if (process.platform === 'win32')
     throw new SocketUnusable(path, 'Unix sockets are not supported on Windows.');
   const bytes = Buffer.byteLength(path);

@@ -10,7 +10,7 @@ import { readSecretFile } from './data-folder.ts';
 /** Opens the configured database. Rejects as the engines do, or with `DataFolderInUse`, or with `ConfigInvalid` or `FolderUnsafe` for the file with the address. */
 export async function openStorage(
   { database, dataFolder }: Pick<Config, 'database' | 'dataFolder'>,
-  options: Pick<SqliteOptions, 'now' | 'log' | 'settledEvent'>,
+  options: Pick<SqliteOptions, 'now' | 'log' | 'settledEvent' | 'changes'>,
 ): Promise<Storage> {
   if (database === undefined) return openSqliteStorage({ folder: dataFolder, ...options });
   const url = await databaseUrl(database);

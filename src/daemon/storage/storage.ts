@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads';
 import type { Changes } from '../changes.ts';
 import type { AgentsStore } from '../features/agents/store.ts';
 import type { AlertsStore } from '../features/alerts/store.ts';
@@ -40,8 +41,8 @@ export interface ServerFacts {
   warnings: readonly string[];
 }
 
-/** Everything the daemon stores: one store per feature. Each engine has a folder that opens it. */
-export interface Storage {
+/** What any thread of a daemon can do with its data: one store per feature. */
+export interface CallStorage {
   keys: KeysStore;
   workspaces: WorkspacesStore;
   people: PeopleStore;
@@ -70,9 +71,6 @@ export interface Storage {
   challenges: ChallengesStore;
   peers: PeersStore;
   daemons: DaemonsStore;
-  backups: BackupStore;
-  /** The server that has the database; undefined if it is a file. */
-  server: ServerFacts | undefined;
   /** The daemons that serve the database together. */
   members: Members;
   /** Whether other members may write calls to the same database, so that limits are compared with what is stored. */
@@ -85,6 +83,16 @@ export interface Storage {
   writesWaiting(): number;
   /** Whether writes are accepted, and if not, why: for example after a failed check, or on a full disk. */
   state(): { writable: boolean; reason: string | undefined };
+  close(): Promise<void>;
+}
+
+/** Everything the daemon stores. Each engine has a folder that opens it. */
+export interface Storage extends CallStorage {
+  backups: BackupStore;
+  /** The server that has the database; undefined if it is a file. */
+  server: ServerFacts | undefined;
+  /** The port with which another thread opens the same database; undefined where each thread would be a daemon. */
+  connect?: () => MessagePort;
   /** Whether the disk space barely suffices for running calls, so that no new one should start. */
   isDiskFull(): boolean;
   /** Calls the listener once if the storage fails for good; the process should exit. */
@@ -93,5 +101,4 @@ export interface Storage {
   check(): Promise<{ ok: boolean; problems: string[] }>;
   /** The same after an unclean shutdown, and every month; otherwise resolves to undefined. */
   checkIfDue(): Promise<{ ok: boolean; problems: string[] } | undefined>;
-  close(): Promise<void>;
 }

@@ -46,6 +46,7 @@ export const DaemonStatus = Type.Object(
     started_at: Timestamp,
     uptime_ms: Type.Integer({ minimum: 0 }),
     data_dir: Type.String(),
+    workers: Type.Integer({ minimum: 1, description: 'How many threads serve model calls.' }),
     ...defaultModel,
     storage: Type.Object({
       writable: Type.Boolean(),

@@ -18,6 +18,7 @@ const status: DaemonStatus = {
   started_at: '2026-11-21T08:00:00.000Z',
   uptime_ms: 7_500_000,
   data_dir: '/data',
+  workers: 1,
   default_model: 'sim/assistant',
   default_model_source: 'simulator',
   suggested_model: null,

@@ -17,6 +17,7 @@ const status = {
   started_at: '2026-11-21T08:00:00.000Z',
   uptime_ms: 7_500_000,
   data_dir: '/data',
+  workers: 1,
   default_model: 'sim/assistant',
   storage: { writable: true, reason: null, engine: 'sqlite', server: null },
   vault: { state: 'no_vault', store: null, reason: null },

@@ -34,6 +34,7 @@ const status: DaemonStatus = {
   started_at: '2026-11-21T08:00:00.000Z',
   uptime_ms: 1500,
   data_dir: '/data',
+  workers: 1,
   ...model,
   storage: { writable: true, reason: null, engine: 'sqlite', server: null },
   wallet: { backend: 'embedded', state: 'ready', problems: [] },

@@ -3,7 +3,7 @@ import { Command, Option } from '@commander-js/extra-typings';
 import type { EventView } from '../../../shared/contract/events.ts';
 import type { ServeOptions } from '../../../shared/daemon-module.ts';
 import { exitCodes } from '../../../shared/errors.ts';
-import { listenDefaults } from '../../../shared/listen-defaults.ts';
+import { listenDefaults, workersMax } from '../../../shared/listen-defaults.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import type { Writer } from '../../io.ts';
@@ -20,6 +20,11 @@ export const serveCommand = (context: Context) =>
   new Command('serve')
     .option('--port <port>', `the port to listen on (default: ${listenDefaults.port})`, wholeNumber(ports))
     .option('--host <address>', `the address to listen on (default: ${listenDefaults.host})`)
+    .option(
+      '--workers <number>',
+      'how many threads serve model calls (default: 1)',
+      wholeNumber({ min: 1, max: workersMax }),
+    )
     .option('--socket <path>', 'also listen on this Unix socket')
     .option('--data <folder>', 'the data folder')
     .option('--config <file>', 'the configuration file')
@@ -36,7 +41,8 @@ export const serveCommand = (context: Context) =>
     .option('-q, --quiet', 'print no line per call')
     .option('--no-color', 'disable colours')
     .addHelpText('after', example('gateway serve --port 4200'))
-    .action(async ({ port, host, socket, data, config, simulate, record, replay, replaySpeed, logLevel }) => {
+    .action(async ({ port, host, workers, socket, data, config, simulate, logLevel, ...recording }) => {
+      const { record, replay, replaySpeed } = recording;
       if (replaySpeed !== undefined && replay === undefined) {
         throw new CliError('--replay-speed requires --replay.', {
           exit: exitCodes.usage,
@@ -48,7 +54,7 @@ export const serveCommand = (context: Context) =>
       const { env, io, out } = context;
       const { stdout, stderr, close } = io.lasting();
       const recordings = { record, replay, replaySpeed };
-      const place = { port, host, socket, dataFolder: data, configFile: config };
+      const place = { port, host, workers, socket, dataFolder: data, configFile: config };
       const options = { ...place, simulate, ...recordings, logLevel };
       context.exit = (await serve({
         ...options,

@@ -14,6 +14,8 @@ export interface ProcessFacts {
   pid: number;
   version: string;
   dataFolder: string;
+  /** How many threads serve model calls. */
+  workers: number;
   /** Milliseconds since 1970. */
   startedAt: number;
 }
@@ -78,6 +80,7 @@ export function statusReaders(deps: StatusDeps) {
         started_at: isoTime(process.startedAt),
         uptime_ms: Math.round(elapsed() - startedElapsed),
         data_dir: process.dataFolder,
+        workers: process.workers,
         ...model,
         storage: { writable, reason: reason ?? null, ...databaseStatus(storage) },
         vault: { state, store, reason: vaultReason },

@@ -2,4 +2,4 @@ export { Capture } from './capture.ts';
 export { callerLevel, WorkspaceLevels } from './capture-level.ts';
 export { captureHandlers } from './handlers.ts';
 export * from './store.ts';
-export { WireWindows } from './wire-windows.ts';
+export { type WireWindow, WireWindows } from './wire-windows.ts';

@@ -1,10 +1,12 @@
 /** How long streams of a workspace, or of one of its keys, are kept as they are. */
-interface WireWindow {
+export interface WireWindow {
   /** Null for all calls of the workspace. */
   keyId: string | null;
   /** Milliseconds since 1970. */
   until: number;
 }
+
+type OnWires = (workspaceId: string, windows: readonly WireWindow[]) => void;
 
 /** The most windows of a workspace. */
 const windowsMax = 100;
@@ -14,18 +16,28 @@ export class WireWindows {
   readonly #now: () => number;
   readonly #windows = new Map<string, WireWindow[]>();
 
-  constructor(now: () => number) {
+  readonly #onChange: OnWires | undefined;
+
+  /** `onChange` is called with the windows of a workspace when they change. */
+  constructor(now: () => number, onChange?: OnWires) {
     this.#now = now;
+    this.#onChange = onChange;
   }
 
   /** Replaces the one of the same key. */
   open(workspaceId: string, window: WireWindow): void {
     const others = this.of(workspaceId).filter(({ keyId }) => keyId !== window.keyId);
-    this.#windows.set(workspaceId, [...others, window].slice(-windowsMax));
+    this.replace(workspaceId, [...others, window].slice(-windowsMax));
+  }
+
+  /** Replaces all of a workspace. */
+  replace(workspaceId: string, windows: readonly WireWindow[]): void {
+    this.#windows.set(workspaceId, [...windows]);
+    this.#onChange?.(workspaceId, windows);
   }
 
   close(workspaceId: string): void {
-    this.#windows.delete(workspaceId);
+    this.replace(workspaceId, []);
   }
 
   of(workspaceId: string): WireWindow[] {

@@ -24,6 +24,8 @@ export interface Gauges {
   streamsOpen: number;
   eventFollowers: number;
   writesWaiting: number;
+  /** Calls that each worker has admitted; none without workers. */
+  callsOfWorkers: readonly number[];
   isWritable: boolean;
   providers: { name: string; isAvailable: boolean }[];
   benches: { provider: string; model: string; reason: string }[];
@@ -146,6 +148,12 @@ function gaugeFamilies(now: Gauges): Family[] {
     gauge('gateway_http_requests_running', 'Requests on their way.', one(now.requestsRunning)),
     gauge('gateway_streams_open', 'Answers that are streaming now.', one(now.streamsOpen)),
     gauge('gateway_event_followers', 'Readers of the events.', one(now.eventFollowers)),
+    {
+      name: 'gateway_worker_calls_total',
+      help: 'Model calls that each worker has admitted.',
+      type: 'counter',
+      values: now.callsOfWorkers.map((value, index) => ({ labels: { worker: String(index + 1) }, value })),
+    },
     gauge('gateway_storage_writes_waiting', 'Writes that are not on disk yet.', one(now.writesWaiting)),
     gauge('gateway_storage_writable', 'Whether storage takes writes.', one(now.isWritable ? 1 : 0)),
     gauge(

@@ -4,7 +4,7 @@ import { type Call, type Caller, implement } from '../../handler.ts';
 import type { Family } from './families.ts';
 
 export interface MetricsDeps {
-  read: () => Family[];
+  read: () => Promise<Family[]>;
   /** The families as text, with those of the process itself. */
   write: (families: Family[]) => Promise<string>;
   /** The workspace of the daemon's owner. */
@@ -16,7 +16,7 @@ export interface MetricsDeps {
 export const metricsHandlers = (deps: MetricsDeps) => [
   implement(getMetrics, async (call) => {
     if (!isLocalRequest(call)) await requireReader(deps, call.caller);
-    return await deps.write(deps.read());
+    return await deps.write(await deps.read());
   }),
 ];
 

@@ -130,7 +130,7 @@ export function traceViews({
 
 interface TraceHandlersDeps {
   views: TraceViews;
-  running: { cancel(workspaceId: string, requestId: string): boolean };
+  running: { cancel(workspaceId: string, requestId: string): Promise<boolean> };
   workspaces: Pick<Workspaces, 'membership'>;
 }
 
@@ -173,7 +173,7 @@ export const traceHandlers = ({ views, running, workspaces }: TraceHandlersDeps)
     cancelCall,
     async ({ caller, params: { request_id: requestId } }) => {
       const login = loginOf(caller);
-      const canceled = running.cancel(login.workspaceId, requestId);
+      const canceled = await running.cancel(login.workspaceId, requestId);
       if (!canceled && !(await views.exists(login, requestId))) throw notFound('request', requestId);
       return { object: 'call.cancellation', request_id: requestId, canceled };
     },

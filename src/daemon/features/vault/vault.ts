@@ -52,6 +52,11 @@ export class Vault {
     });
   }
 
+  /** Whether secrets can be opened without reading a store. */
+  get isOpen(): boolean {
+    return this.#master !== undefined;
+  }
+
   /** The last known state, without reading a store. */
   async status(): Promise<VaultStatus> {
     const record = await this.#deps.store.current();

@@ -15,6 +15,7 @@ import type {
 } from '../../features/capture/index.ts';
 import type { Log } from '../../log.ts';
 import { startScript } from '../start-script.ts';
+import { alone, sizeOf } from './content-bytes.ts';
 import type {
   Captured,
   ContentRequestName,
@@ -97,6 +98,11 @@ export class ContentThread implements ContentStore {
     const isFull = waiting + callBytes > this.#queuedBytesMax || this.#isPaused();
     if (isFull) this.#drop();
     return isFull;
+  }
+
+  /** Counts calls that another thread had to drop. */
+  countDropped(calls: number): void {
+    this.#dropped += calls;
   }
 
   asked({ body, attempts, ...call }: AskedContent): void {
@@ -332,16 +338,6 @@ function isForDisk(captured: Captured): boolean {
 
 function derived(key: Uint8Array, purpose: string): Uint8Array {
   return createHmac('sha256', key).update(purpose).digest();
-}
-
-/** A view is copied to the thread with all of the memory that it is a part of, such as Node's pool. */
-function alone<T extends Uint8Array | string | undefined>(content: T): T {
-  if (!(content instanceof Uint8Array) || content.length === content.buffer.byteLength) return content;
-  return Uint8Array.prototype.slice.call(content) as T;
-}
-
-function sizeOf(content: Uint8Array | string | undefined): number {
-  return content?.length ?? 0;
 }
 
 function startContentWorker(workerData: ContentWorkerData): Worker {

@@ -1,7 +1,9 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { NewEvent } from '../../features/events/index.ts';
 import type { UsageRecord } from '../../features/metering/index.ts';
+import { onlyMember } from '../only-member.ts';
 import type { MemberChanges } from '../shared-changes.ts';
+import type { CallStorage } from '../storage.ts';
 import { announcing } from './announced-writes.ts';
 import { ownDaemon } from './daemons/own-daemon.ts';
 import { openForReading } from './engine/connection.ts';
@@ -26,7 +28,7 @@ interface MemberOptions {
  * The stores of a thread over a database that another thread opened: it reads with a connection of its own, and its writes are
  * committed together with those of the others. The thread that opened it guards its files and closes it last.
  */
-export function openSqliteMember({ file, port, changes, settledEvent }: MemberOptions) {
+export function openSqliteMember({ file, port, changes, settledEvent }: MemberOptions): CallStorage {
   const database = openForReading(file);
   const writer = new PortWriter<WriteCommands>(port);
   const reader = readerOf(file);
@@ -42,6 +44,7 @@ export function openSqliteMember({ file, port, changes, settledEvent }: MemberOp
   };
   return {
     ...stores(context, settledEvent),
+    members: onlyMember,
     isShared: true,
     changes,
     state: () => ({ writable: writer.problem === undefined, reason: writer.problem }),

@@ -67,7 +67,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<SqliteS
   if (process.platform !== 'win32' && (statSync(folder).mode & 0o077) !== 0) {
     log.warn({ folder }, 'other users of this machine can read the data folder; run chmod 700 on it');
   }
-  const file = join(folder, 'gateway.db');
+  const file = databaseFile(folder);
   const lock = lockFolder(folder);
   // The thread loads while this one prepares the database.
   const worker = options.startWriter?.() ?? startThread('writer-worker');
@@ -117,7 +117,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<SqliteS
       ...stores(context, settledEvent),
       server: undefined,
       members: onlyMember,
-      isShared: false,
+      isShared: options.changes !== undefined,
       changes,
       connect: () => writer.connect(),
       backups: backupStore(folder, () => readerOf(file)),
@@ -130,6 +130,11 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<SqliteS
     lock.release();
     throw error;
   }
+}
+
+/** The path of the database in a data folder. */
+export function databaseFile(folder: string): string {
+  return join(folder, 'gateway.db');
 }
 
 interface LifecycleOptions {

@@ -22,6 +22,7 @@ const readers = (deps: Partial<Deps>) =>
       pid: 1,
       version: '0.1.0',
       dataFolder: '/data',
+      workers: 1,
       startedAt: Date.parse('9999-01-01'),
     },
     elapsed: () => 0,

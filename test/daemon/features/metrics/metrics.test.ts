@@ -11,6 +11,7 @@ const still = {
   streamsOpen: 0,
   eventFollowers: 0,
   writesWaiting: 0,
+  callsOfWorkers: [],
   isWritable: true,
   providers: [],
   benches: [],
