@@ -57,11 +57,12 @@ const nothing: ExampleIds = { workspace: 'me', response: 'resp_1', request: 'req
 const endsTheDaemon = (endpoint: Endpoint) => endpoint.id === 'stopDaemon';
 /** Endpoints that sign the calling login out. */
 const endsTheLogin = (endpoint: Endpoint) => endpoint.id === 'signOut';
-/** Their examples are refused: what they delete is needed, or they need a Lightning node or a file. */
+/** Their examples are refused: what they delete is needed, or they need a Lightning node, a file or another daemon. */
 const refused = new Set([
   ...['deleteProfile', 'revokeCurrentToken'],
   ...['fundWallet', 'resolvePayment', 'trustNode'],
   ...['addEngineModel', 'checkEngineModel', 'removeEngineModel', 'getAsset'],
+  'removeDaemon',
 ]);
 const isRefused = ({ id }: Endpoint) => refused.has(id);
 const isEndless = (endpoint: Endpoint) => endpoint.stream?.always === true;

@@ -299,6 +299,8 @@ export const apart = [
   ...['agents sign-up', 'agents me'],
   // Of a daemon that has ended: see e2e/daemons.test.ts.
   'daemons remove',
+  // Of a stopped daemon: see commands/storage.test.ts.
+  'storage copy',
   ...['serve', 'stop', 'backup', 'restore', 'service install', 'service uninstall', 'service status'],
   ...['chat', 'tui', 'mcp', 'completion'],
   // They need a library of their own: see embedded-engine.test.ts.

@@ -340,7 +340,7 @@ describe('the question', () => {
       expect(code).toBe(exitCodes.usage);
       expect(stderr).toContain(`${name} is neither text, a PDF, nor a PNG, JPEG, GIF or WebP image.`);
     }
-    const { code, stderr } = await refused('long.txt', 'x'.repeat(22_000_001));
+    const { code, stderr } = await refused('long.txt', 'x'.repeat(21 * 1024 * 1024 + 1));
     expect(code).toBe(exitCodes.usage);
     expect(stderr).toMatch(/Too large: .*long\.txt: at most 21 MiB can be attached\./);
     expect(

@@ -204,7 +204,7 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }
     await first.shows(/\/help shows/);
     await first.text(`Buy this: @${join(daemon.home, 'list.md')}`);
     await first.keys('Enter');
-    await first.shows(/Attached list\.md \(11 bytes\)\./);
+    await first.shows(/Attached list\.md \(11 B\)\./);
     // Markdown is rendered.
     await first.shows(/^• milk$/m);
     await first.keys('C-d');
