@@ -177,8 +177,10 @@ function makeFastify(context: ServerContext): FastifyInstance {
     const take = (plain: Buffer): void => {
       try {
         const isForHandler = call.endpoint?.ownFaults !== undefined;
-        call.rawBody = plain;
+        // A body that cannot be parsed is kept only to be forwarded, as many of them are large.
+        if (context.forwarder !== undefined) call.rawBody = plain;
         const body = isForHandler ? undefined : parseJson(plain, limits.jsonDepthMax);
+        call.rawBody = plain;
         done(null, body);
       } catch (error) {
         done(error as Error);
