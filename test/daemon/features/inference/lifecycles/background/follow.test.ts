@@ -20,8 +20,9 @@ async function reported(row: Partial<BackgroundResponse> | undefined, stored?: o
     responses: {
       byId: async () => stored && ({ id, body: JSON.stringify(stored) } as StoredResponse),
     },
-    now: () => 0,
+    world: { now: () => 0 },
     run: undefined,
+    hasOthers: () => false,
   };
   let text = '';
   const following = { workspaceId: 'ws_1', id, after: -1, signal: never, revoked: never };
