@@ -4,7 +4,7 @@ const cardDigitsMin = 13;
 const cardDigitsMax = 19;
 
 const forms: Readonly<Record<RedactionKind, RegExp>> = {
-  email: /[\w.%+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}/gi,
+  email: /(?<![\w.%+-])[\w.%+-]+@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}/gi,
   card: /(?<![\w.])\d(?:[ -]?\d){12,18}(?![\w]|\.\d)/g,
   // With the country, or in groups of three, three and four digits.
   phone: /(?<![\w.])(?:\+\d(?:[ ./()-]{0,2}\d){7,14}|\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4})(?!\w)/g,

@@ -13,7 +13,7 @@ const accounts = new RegExp(
     /\b(?:organization|project|account|user|team)[-_ /]{1,8}(?=[A-Za-z_-]{0,64}\d)[\w-]{6,}/,
     /\b[Pp]rojects?[ /]+\d{6,}/,
     /\b[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}\b/,
-    /[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}/,
+    /(?<![\w.+-])[\w.+-]+@[\w-]{1,64}\.[\w.-]{1,64}/,
     /\b\d{10,}\b/,
   ]
     .map(({ source }) => source)

@@ -10,7 +10,7 @@ const placeNames = /(?:^|_)(?:city|cities|town|location|place|destination|origin
 const uri = /https?:\/\/[^\s"'<>)\]]*[^\s"'<>)\].,;:!?]/;
 const formats = new Map<string, RegExp>(
   Object.entries({
-    email: /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+/,
+    email: /(?<![\w.+-])[\w.+-]+@[\w-]{1,63}(?:\.[\w-]{1,63})+/,
     uri,
     url: uri,
     date: /\b\d{4}-\d{2}-\d{2}\b/,
