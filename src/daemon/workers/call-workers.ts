@@ -119,7 +119,7 @@ export class CallWorkers implements Workers {
       observed: (batch) => {
         for (const observed of batch) takers.observed(observed);
       },
-      changes: (message) => void changes.receive(thread, message),
+      changes: (made) => changes.receive(thread, made),
       content: ({ captured, bytes, dropped }) => {
         takers.content(captured);
         if (dropped > 0) takers.contentDropped(dropped);
@@ -127,15 +127,15 @@ export class CallWorkers implements Workers {
       },
       log: (line) => void writeLine(log, line),
     });
-    changes.join(thread, (message) => link.tell('changes', message));
+    changes.join(thread, (made) => link.ask('changes', made));
     let cause: Error | undefined;
     thread.on('error', (error) => {
       cause = error;
     });
     thread.on('exit', (code) => {
       const reason = new Error(`a worker ended with code ${code}`, { cause });
-      link.end(reason);
       changes.leave(thread);
+      link.end(reason);
       if (!this.#isClosing) onDeath(reason);
     });
     return { thread, link };

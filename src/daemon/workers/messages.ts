@@ -1,11 +1,11 @@
 import type { MessagePort } from 'node:worker_threads';
+import type { Change } from '../changes.ts';
 import type { Observed } from '../composition/observed.ts';
 import type { WorkerLoad } from '../composition/workers.ts';
 import type { Config } from '../config/config.ts';
 import type { WireWindow } from '../features/capture/index.ts';
 import type { ProviderDescription } from '../features/catalog/index.ts';
 import type { Captured } from '../storage/content/content-messages.ts';
-import type { ChangesMessage } from '../storage/shared-changes.ts';
 
 /** What a worker gets when it starts. */
 export interface WorkerData {
@@ -37,7 +37,7 @@ export interface ToWorker {
   close: [question: undefined, answer: undefined];
   providers: [question: readonly ProviderDescription[], answer: undefined];
   wires: [question: { workspaceId: string; windows: readonly WireWindow[] }, answer: undefined];
-  changes: [question: ChangesMessage, answer: undefined];
+  changes: [question: readonly Change[], answer: undefined];
   /** So many bytes of content have been taken. */
   contentTaken: [question: number, answer: undefined];
 }
@@ -45,7 +45,7 @@ export interface ToWorker {
 /** What a worker asks of the main thread. */
 export interface ToMain {
   observed: [question: Observed[], answer: undefined];
-  changes: [question: ChangesMessage, answer: undefined];
+  changes: [question: readonly Change[], answer: undefined];
   content: [question: { captured: Captured; bytes: number; dropped: number }, answer: undefined];
   log: [question: LogLine, answer: undefined];
 }

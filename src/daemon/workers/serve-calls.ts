@@ -20,14 +20,14 @@ import { type Answers, ThreadLink } from './thread-link.ts';
 
 /** Serves model calls in a worker until the main thread closes it. */
 export async function serveCalls(port: MessagePort, data: WorkerData): Promise<void> {
-  const changes = new MemberChanges((message) => link.tell('changes', message));
+  const changes = new MemberChanges((made) => link.ask('changes', made));
   const content = new RelayedContent((message) => link.tell('content', message));
   const worker = Promise.withResolvers<Served>();
   // A failed start is the answer to `ready`, too.
   worker.promise.catch(() => {});
   const link: ThreadLink<ToMain, ToWorker> = new ThreadLink(port, {
     ...answersOf(worker.promise),
-    changes: (message) => void changes.receive(message),
+    changes: (made) => changes.receive(made),
     contentTaken: (bytes) => void content.taken(bytes),
   });
   const log = relayedLog((line) => link.tell('log', line));

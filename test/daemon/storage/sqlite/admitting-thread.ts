@@ -18,7 +18,7 @@ export interface Order {
 }
 
 const { file, port, name, now } = workerData;
-const storage = openSqliteMember({ file, port, changes: new MemberChanges(() => {}), settledEvent });
+const storage = openSqliteMember({ file, port, changes: new MemberChanges(async () => {}), settledEvent });
 const admission = createSharedAdmission({
   store: storage.metering,
   ledger: storage.ledger,

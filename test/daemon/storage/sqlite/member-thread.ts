@@ -6,7 +6,7 @@ import { aHold, aSettlement } from '../../../storage/records.ts';
 
 /** Settles calls through the writer of the test's thread, many at the same time, and posts how many were. */
 const { file, port, name, calls } = workerData;
-const storage = openSqliteMember({ file, port, changes: new MemberChanges(() => {}), settledEvent });
+const storage = openSqliteMember({ file, port, changes: new MemberChanges(async () => {}), settledEvent });
 const settled = await Promise.all(
   Array.from({ length: calls }, async (_, index) => {
     const requestId = `req_${name}_${index}`;

@@ -4,14 +4,12 @@ import { MessageChannel, Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Change } from '../../../../src/daemon/changes.ts';
 import { settledEvent } from '../../../../src/daemon/features/metering/index.ts';
-import {
-  type ChangesMessage,
-  MemberChanges,
-  SharedChanges,
-} from '../../../../src/daemon/storage/shared-changes.ts';
+import { MemberChanges, SharedChanges } from '../../../../src/daemon/storage/shared-changes.ts';
 import { openSqliteStorage } from '../../../../src/daemon/storage/sqlite/open.ts';
 import { openSqliteMember } from '../../../../src/daemon/storage/sqlite/open-member.ts';
 import { startThread } from '../../../../src/daemon/storage/sqlite/start-thread.ts';
+import type { ToMain, ToWorker } from '../../../../src/daemon/workers/messages.ts';
+import { ThreadLink } from '../../../../src/daemon/workers/thread-link.ts';
 import { addUsers, aHold, aKey, aSettlement, morning } from '../../../storage/records.ts';
 import { openTemporarily, recordingLog } from './temporary.ts';
 
@@ -21,6 +19,8 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
   await cleanUp();
 });
+
+type ChangesOf<Q extends { changes: unknown }> = Pick<Q, 'changes'>;
 
 /** A storage, and as many members of it in this thread, whose messages pass through ports. */
 async function openAll(members: number) {
@@ -34,17 +34,25 @@ async function openAll(members: number) {
   const file = join(folder, 'gateway.db');
   const all = Array.from({ length: members }, (_, index) => {
     const { port1, port2 } = new MessageChannel();
-    const ofMember = new MemberChanges((message) => port1.postMessage(message));
-    port1.on('message', (message: ChangesMessage) => ofMember.receive(message));
-    port2.on('message', (message: ChangesMessage) => changes.receive(index, message));
-    changes.join(index, (message) => port2.postMessage(message));
+    const ofMember: MemberChanges = new MemberChanges((made) => toMain.ask('changes', made));
+    const toMain = new ThreadLink<ChangesOf<ToMain>, ChangesOf<ToWorker>>(port1, {
+      changes: (made) => ofMember.receive(made),
+    });
+    const toMember = new ThreadLink<ChangesOf<ToWorker>, ChangesOf<ToMain>>(port2, {
+      changes: (made) => changes.receive(index, made),
+    });
+    changes.join(index, (made) => toMember.ask('changes', made));
     const storage = openSqliteMember({ file, port: main.connect(), changes: ofMember, settledEvent });
-    closers.push(async () => {
+    const leave = () => {
       changes.leave(index);
+      toMember.end(new Error('the member has left'));
+    };
+    closers.push(async () => {
+      leave();
       port1.close();
       await storage.close();
     });
-    return storage;
+    return { ...storage, leave };
   });
   const member = (index: number) => {
     const found = all[index];
@@ -134,5 +142,20 @@ describe('threads that share a database', () => {
       throw new Error('cannot be read again');
     });
     await expect(member(0).keys.setLimits('ws_1', 'key_1', null)).rejects.toThrow('cannot be read again');
+  });
+
+  test('do not wait for one that ends before it has applied a change', async () => {
+    const { main, member } = await openAll(2);
+    await addUsers(main);
+    await main.keys.insert(aKey('key_1'));
+    const applying = Promise.withResolvers<void>();
+    member(1).changes.subscribe('key', () => {
+      applying.resolve();
+      return new Promise(() => {});
+    });
+    const write = member(0).keys.setLimits('ws_1', 'key_1', null);
+    await applying.promise;
+    member(1).leave();
+    await write;
   });
 });

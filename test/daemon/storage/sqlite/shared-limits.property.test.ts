@@ -33,7 +33,7 @@ beforeAll(async () => {
   stores = Array.from({ length: memberCount }, () => {
     const file = join(folder, 'gateway.db');
     const port = storage.connect();
-    const member = openSqliteMember({ file, port, changes: new MemberChanges(() => {}), settledEvent });
+    const member = openSqliteMember({ file, port, changes: new MemberChanges(async () => {}), settledEvent });
     closers.push(() => member.close());
     return member;
   });
