@@ -173,7 +173,8 @@ export class PostgresConnection {
   #exchange(message: ToServer): FromServer {
     const before = Atomics.load(this.#answers, 0);
     this.#port.postMessage(message);
-    Atomics.wait(this.#answers, 0, before);
+    // The notification of the answer before can come this late, and would end a single wait.
+    while (Atomics.load(this.#answers, 0) === before) Atomics.wait(this.#answers, 0, before);
     const received = receiveMessageOnPort(this.#port) as { message: FromServer } | undefined;
     if (!received) throw new PostgresError({ code: connectionLost, message: 'no answer was received' });
     const { message: answer } = received;
