@@ -15,7 +15,8 @@ const youngGeneration = boundYoungGeneration();
 // The entry of the built daemon. Node's own cache contains only what is compiled before a module runs, so that each start
 // would compile all functions that it calls. Scripts can be cached later, with these functions.
 const main = fileURLToPath(new URL('./daemon-main.cjs', import.meta.url));
-const scripts = runCachedScripts(main, getCompileCacheDir());
+// Some are loaded under load.
+const scripts = runCachedScripts(main, getCompileCacheDir(), youngGeneration.asAtStart);
 const daemon = scripts.exports as DaemonModule;
 
 /** Later, V8 drops the code of functions that only the start calls. */
@@ -30,7 +31,7 @@ const save = () =>
 
 export async function serve(options: ServeOptions): Promise<number> {
   const timer = setTimeout(save, saveAfterMs).unref();
-  const exit = await daemon.serve(options);
+  const exit = await daemon.serve({ ...options, whileServing: youngGeneration.adapt });
   clearTimeout(timer);
   if (exit === exitCodes.done) save();
   return exit;

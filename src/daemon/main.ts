@@ -69,9 +69,10 @@ interface Times {
 export async function serve(options: ServeOptions & Partial<Times>): Promise<number> {
   try {
     const { drain = defaultDrain, followUpMs = defaultFollowUpMs, ...given } = options;
-    const { env, stdout, stderr, askSecret, showCall, ...flags } = given;
+    const { env, stdout, stderr, askSecret, showCall, whileServing, ...flags } = given;
     const config = await loadConfig({ flags, env, platform: process.platform, home: homedir() });
-    return await run(config, { env, stdout, stderr, askSecret, showCall, drain, followUpMs, flags });
+    const environment = { env, stdout, stderr, askSecret, showCall, whileServing };
+    return await run(config, { ...environment, drain, followUpMs, flags });
   } catch (error) {
     const { text, exit } = await explainFailure(error);
     options.stderr.write(`${text}\n`);
@@ -99,7 +100,10 @@ export async function loadCallWorker() {
   return await import('./workers/serve-calls.ts');
 }
 
-type Environment = Pick<ServeOptions, 'env' | 'stdout' | 'stderr' | 'askSecret' | 'showCall'> &
+type Environment = Pick<
+  ServeOptions,
+  'env' | 'stdout' | 'stderr' | 'askSecret' | 'showCall' | 'whileServing'
+> &
   Times & { flags: ConfigFlags };
 
 type App = ReturnType<typeof createApp>;
@@ -198,7 +202,9 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
     const { address, providers } = daemon;
     environment.stdout.write(await welcome({ ...address, config, isFresh, hasDefaultKey, providers, found }));
     const background = startBackgroundWork(config, app, resources);
+    const endServing = environment.whileServing?.();
     await requests.first;
+    endServing?.();
     background.stopAsking();
     app.endStreams();
     await drain([server, app], {

@@ -13,9 +13,13 @@ interface CachedScripts {
 
 /**
  * Runs a CommonJS script and those that it requires from its own folder. A script's compiled code is taken from the cache,
- * if it is there. Without a cache folder, everything is compiled on use.
+ * if it is there. Without a cache folder, everything is compiled on use. `compile` runs each task that loads compiled code.
  */
-export function runCachedScripts(file: string, cacheFolder: string | undefined): CachedScripts {
+export function runCachedScripts(
+  file: string,
+  cacheFolder: string | undefined,
+  compile = <T>(task: () => T): T => task(),
+): CachedScripts {
   const folder = join(file, '..');
   const requirePackage = createRequire(file);
   const modules = new Map<string, { exports: unknown }>();
@@ -34,11 +38,12 @@ export function runCachedScripts(file: string, cacheFolder: string | undefined):
     // Joined as bytes, a long text is kept once, outside of V8's heap.
     const code = wrapped.toString('latin1');
     free(wrapped);
-    const script = new Script(code, { filename, ...(cachedData && { cachedData }) });
+    const script = compile(() => new Script(code, { filename, ...(cachedData && { cachedData }) }));
     free(text);
     if (cachedData) free(cachedData);
     if (cacheFile && (cachedData === undefined || script.cachedDataRejected)) uncached.set(cacheFile, script);
-    const load = (id: string): unknown => (id.startsWith('./') ? run(basename(id)) : requirePackage(id));
+    const load = (id: string): unknown =>
+      id.startsWith('./') ? run(basename(id)) : compile(() => requirePackage(id));
     script.runInThisContext()(module.exports, load, module, filename, folder);
     return module.exports;
   };

@@ -5,13 +5,17 @@ import v8 from 'node:v8';
 const bytesMax = 32 * 1024 * 1024;
 /** The share of its time that the event loop is busy while calls come. At rest, what V8 starts with is enough. */
 const busyFrom = 0.05;
-/** The start is busy, too, but allocates mostly what stays. */
-const startMs = 1_000;
 const checkEveryMs = 250;
 
 interface Observed {
   v8: Pick<typeof v8, 'getHeapSpaceStatistics' | 'setFlagsFromString'>;
   eventLoopUtilization: typeof performance.eventLoopUtilization;
+}
+
+interface YoungGeneration {
+  /** Lets it grow under load, until the returned function is called. A start is busy, too, but allocates mostly what stays. */
+  adapt(): () => void;
+  asAtStart<T>(task: () => T): T;
 }
 
 /**
@@ -21,29 +25,38 @@ interface Observed {
  */
 export function boundYoungGeneration(
   engine: Observed = { v8, eventLoopUtilization: performance.eventLoopUtilization },
-): { asAtStart(task: () => void): void } {
+): YoungGeneration {
   let canGrow = true;
   const letGrow = (grows: boolean): void => {
     if (grows === canGrow) return;
     canGrow = grows;
     engine.v8.setFlagsFromString(`--semi-space-growth-factor=${grows ? 2 : 1}`);
   };
-  let last = engine.eventLoopUtilization();
-  const check = (): void => {
-    const now = engine.eventLoopUtilization();
-    const { utilization } = engine.eventLoopUtilization(now, last);
-    last = now;
-    const young = engine.v8.getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
-    letGrow(utilization >= busyFrom && (young?.space_size ?? 0) < bytesMax);
-  };
   letGrow(false);
-  setTimeout(() => setInterval(check, checkEveryMs).unref(), startMs).unref();
   return {
+    adapt() {
+      let last = engine.eventLoopUtilization();
+      const check = (): void => {
+        const now = engine.eventLoopUtilization();
+        const { utilization } = engine.eventLoopUtilization(now, last);
+        last = now;
+        const young = engine.v8.getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
+        letGrow(utilization >= busyFrom && (young?.space_size ?? 0) < bytesMax);
+      };
+      const timer = setInterval(check, checkEveryMs).unref();
+      return () => {
+        clearInterval(timer);
+        letGrow(false);
+      };
+    },
     asAtStart(task) {
       const couldGrow = canGrow;
       letGrow(false);
-      task();
-      letGrow(couldGrow);
+      try {
+        return task();
+      } finally {
+        letGrow(couldGrow);
+      }
     },
   };
 }

@@ -15,7 +15,7 @@ function start() {
   let size = 0;
   let load = 0;
   const space = (name: string, bytes: number) => ({ space_name: name, space_size: bytes }) as HeapSpaceInfo;
-  const { asAtStart } = boundYoungGeneration({
+  const { adapt, asAtStart } = boundYoungGeneration({
     v8: {
       getHeapSpaceStatistics: () => [space('old_space', 500 * mebibyte), space('new_space', size)],
       setFlagsFromString: (flag) => flags.push(flag),
@@ -25,13 +25,14 @@ function start() {
   expect(flags.splice(0)).toEqual(stop);
   vi.advanceTimersByTime(1_000);
   expect(flags).toEqual([]);
+  const end = adapt();
   const check = (mebibytes: number, utilization: number) => {
     size = mebibytes * mebibyte;
     load = utilization;
     vi.advanceTimersByTime(250);
     return flags.splice(0);
   };
-  return { check, asAtStart, flags };
+  return { check, asAtStart, flags, end };
 }
 
 test('under load, V8 may enlarge its young generation up to 32 MiB, and again once it has made it smaller', () => {
@@ -56,4 +57,23 @@ test('what has to run with the options of the start does, whatever they are by t
   expect(during()).toEqual([[], []]);
   check(2, 0.9);
   expect(during()).toEqual([stop, [...stop, ...grow]]);
+});
+
+test('the end of the process has the options of the start, too', () => {
+  const { check, end, flags } = start();
+  check(2, 0.9);
+  end();
+  expect(flags.splice(0)).toEqual(stop);
+  expect(check(2, 0.9)).toEqual([]);
+});
+
+test('a task that throws leaves the options as they were', () => {
+  const { check, asAtStart, flags } = start();
+  check(2, 0.9);
+  expect(() =>
+    asAtStart(() => {
+      throw new Error('no such module');
+    }),
+  ).toThrow('no such module');
+  expect(flags).toEqual([...stop, ...grow]);
 });
