@@ -34,6 +34,21 @@ test('the days of every zone adjoin, cover the range, and begin with quarters of
   );
 });
 
+test('the local day of any time is that of the calendar of the zone', () => {
+  const day = fc.date({ min: new Date('1950-01-01'), max: new Date('2036-01-01'), noInvalidDate: true });
+  fc.assert(
+    fc.property(fc.constantFrom(...zones), day, (timeZone, time) => {
+      const calendar = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' });
+      // Clocks may change on that day.
+      for (let hour = 0; hour < 26; hour += 1) {
+        const at = time.getTime() + hour * 4 * quarterMs;
+        expect(localDay(at, timeZone)).toBe(calendar.format(at));
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
 test.each([
   // Clocks are put forward and back.
   ['Europe/Berlin', '2026-03-29', 23],
