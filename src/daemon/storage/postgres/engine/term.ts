@@ -155,10 +155,9 @@ function register(connection: PostgresConnection, startedAt: number): number {
   const highest = connection.prepare('SELECT max(number) FROM daemons').pluck().get() as number | null;
   const number = Math.max(readMeta(database, 'last_daemon') ?? 0, highest ?? 0) + 1;
   writeMeta(database, 'last_daemon', number);
-  const { countAll, openSession, ...statements } = termStatements(connection);
-  countAll.run();
-  for (const ended of endedHere(connection))
-    connection.prepare('UPDATE daemons SET expires_at = NULL WHERE number = ?').run(ended);
+  const statements = termStatements(connection);
+  statements.countAll.run();
+  for (const ended of endedHere(connection)) statements.end.run(ended);
   connection
     .prepare(
       `INSERT INTO daemons (number, started_at, expires_at, name, version) VALUES (?, ?, ${serverClock} + ?, ?, ?)`,
@@ -166,7 +165,7 @@ function register(connection: PostgresConnection, startedAt: number): number {
     .run(number, startedAt, termMs, hostname(), version);
   takeOverEnded(statements, number);
   // Before others see the row: without a session, they would take it for one whose process has ended.
-  openSession.get(sessionLocks, number);
+  statements.openSession.get(sessionLocks, number);
   return number;
 }
 
