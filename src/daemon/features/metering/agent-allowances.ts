@@ -3,6 +3,7 @@ import type { NanoUsd } from '../../../shared/money.ts';
 import { Mutex } from '../../../shared/mutex.ts';
 import { endOfDay, parseTime, utcDay } from '../../../shared/time.ts';
 import { dailyLimitReached, withOffer } from './agent-errors.ts';
+import { type Fit, fitWithin } from './fit.ts';
 import type { PaymentDue } from './limit-errors.ts';
 import {
   type AgentDay,
@@ -27,9 +28,6 @@ export interface FreeTierSettings extends FreeAllowance {
   /** Upper bound of a free request's input. */
   inputTokens: number;
 }
-
-/** Returns the amount to hold within the affordable one, or undefined if that is too little for the call or its whole output. */
-export type Fit = (affordable: NanoUsd, output: { isWhole: boolean }) => NanoUsd | undefined;
 
 /** The conditions of an agent's call. */
 export interface AgentTerms {
@@ -229,9 +227,8 @@ export class AgentAllowances {
     const share = freeShare(call, { totals, pool: this.#pool }, this.#deps.settings);
     if ('free' in share) return share.free;
     const { code, affordable } = share;
-    const fitting = affordable === undefined ? undefined : fit(affordable, { isWhole: false });
-    if (affordable !== undefined && fitting !== undefined && fitting <= affordable) return fitting;
-    return new ApiError(code, outsideFreeTier === undefined ? {} : { message: outsideFreeTier });
+    const fitting = affordable === undefined ? undefined : fitWithin(fit, affordable, { isWhole: false });
+    return fitting ?? new ApiError(code, outsideFreeTier === undefined ? {} : { message: outsideFreeTier });
   }
 
   /** Adds what is left, and how to go on. */

@@ -1,8 +1,9 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
 import type { KeyPolicy } from '../../handler.ts';
-import type { AgentTerms, Fit } from './agent-allowances.ts';
+import type { AgentTerms } from './agent-allowances.ts';
 import { BudgetRules, type BudgetSubject } from './budget-rules.ts';
+import { type Fit, fitWithin } from './fit.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import { type CapWarning, limitError, rateReached } from './limit-errors.ts';
 import type { BudgetRule } from './rules/budget-rule.ts';
@@ -138,13 +139,12 @@ export class Budgets {
     const counted = { key: policy, totalsOf: this.#totalsOfKey, budgets, balance };
     const { affordable, shortage } = affordableUnder(counted, now);
     if (amount <= affordable) return amount;
-    const fitting = terms.fit(affordable, { isWhole: terms.agent?.hasMaximum === true });
+    const fitting = fitWithin(terms.fit, affordable, { isWhole: terms.agent?.hasMaximum === true });
     if (fitting === undefined) {
       const { error, rule, spent } = limitError(shortage, { policy, budgets, now });
       if (rule) this.#deps.budgets?.onNews?.({ rule, spent, at: now, percents: [] });
       throw error;
     }
-    if (fitting > affordable) throw new RangeError(`${fitting} does not fit into ${affordable}`);
     return fitting;
   }
 

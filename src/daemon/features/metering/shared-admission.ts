@@ -5,6 +5,7 @@ import { type Admission, type AdmissionDeps, type Hold, requireWritable } from '
 import type { AdmissionStore, WatchedTotal } from './admission-store.ts';
 import type { BudgetRules } from './budget-rules.ts';
 import type { BudgetsDeps, HoldTerms } from './budgets.ts';
+import { fitWithin, turnsMax } from './fit.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import { limitError, rateReached } from './limit-errors.ts';
 import type { AdmitAnswer, AppliedLimits } from './rules/admit-request.ts';
@@ -25,9 +26,6 @@ export interface SharedAdmissionDeps extends Pick<AdmissionDeps, 'state'> {
   onNews?: NonNullable<BudgetsDeps['budgets']>['onNews'];
   agents?: SharedAllowances;
 }
-
-/** How often a call asks for less than it did, as what others leave changes meanwhile. */
-const turnsMax = 8;
 
 interface Call extends Hold {
   policy: KeyPolicy | undefined;
@@ -100,7 +98,8 @@ export function createSharedAdmission(deps: SharedAdmissionDeps): Admission {
       if (answer.kind === 'held') return asked;
       if (answer.kind === 'rate') throw rateReached(answer.limit, answer.waitMs);
       if (answer.kind !== 'short') throw new TypeError('only agents have a free tier');
-      const amount = turn < turnsMax ? shorter(answer, terms) : undefined;
+      const { affordable } = answer;
+      const amount = turn < turnsMax ? fitWithin(terms.fit, affordable, { isWhole: false }) : undefined;
       if (amount === undefined) throw refusal(deps, answer, { limits, now: at });
       asked = { ...record, amount };
     }
@@ -188,14 +187,6 @@ function hasRate(key: LimitedKey | undefined): boolean {
 }
 
 type Short = Extract<AdmitAnswer, { kind: 'short' }>;
-
-/** What a call may hold of what it can afford; undefined if that is too little. */
-function shorter({ affordable }: Short, { fit }: HoldTerms): NanoUsd | undefined {
-  const amount = fit(affordable, { isWhole: false });
-  if (amount !== undefined && amount > affordable)
-    throw new RangeError(`${amount} does not fit into ${affordable}`);
-  return amount;
-}
 
 function refusal(
   { onNews }: Pick<SharedAdmissionDeps, 'onNews'>,

@@ -5,6 +5,7 @@ import type { AdmissionStore } from './admission-store.ts';
 import type { AgentTerms, AgentUse, FreeTierSettings } from './agent-allowances.ts';
 import { dailyLimitReached, withOffer } from './agent-errors.ts';
 import type { HoldTerms } from './budgets.ts';
+import { fitWithin, turnsMax } from './fit.ts';
 import { rateReached } from './limit-errors.ts';
 import type { AdmitAnswer, AgentRequest, AppliedLimits } from './rules/admit-request.ts';
 import { type AgentTotals, agentCallKind, type PoolTotals } from './rules/free-tier.ts';
@@ -25,8 +26,6 @@ interface SharedAllowancesDeps {
 
 type Short = Extract<AdmitAnswer, { kind: 'short' }>;
 type Asked = Pick<AgentRequest, 'shortenedTo' | 'tooLittle'> & { amount: NanoUsd };
-
-const turnsMax = 8;
 
 /** The free tier, daily calls and credit of agents, where several members admit their calls. */
 export class SharedAllowances {
@@ -130,13 +129,10 @@ function shortenedFor(
 ): Asked | undefined {
   const { affordable } = answer;
   if (answer.kind === 'free-tier-short') {
-    const amount = fit(affordable, { isWhole: false });
-    if (amount !== undefined && amount <= affordable)
-      return { amount, shortenedTo: 'free-tier', tooLittle: -1 };
+    const amount = fitWithin(fit, affordable, { isWhole: false });
+    if (amount !== undefined) return { amount, shortenedTo: 'free-tier', tooLittle: -1 };
     return { amount: record.amount, shortenedTo: undefined, tooLittle: affordable };
   }
-  const amount = fit(affordable, { isWhole: agent.hasMaximum });
-  if (amount === undefined) return undefined;
-  if (amount > affordable) throw new RangeError(`${amount} does not fit into ${affordable}`);
-  return { amount, shortenedTo: 'balance', tooLittle: -1 };
+  const amount = fitWithin(fit, affordable, { isWhole: agent.hasMaximum });
+  return amount === undefined ? undefined : { amount, shortenedTo: 'balance', tooLittle: -1 };
 }
