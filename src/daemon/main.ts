@@ -27,7 +27,7 @@ import {
   removeFile,
   writeSecretFile,
 } from './process/data-folder.ts';
-import { type DrainTimes, drain } from './process/drain.ts';
+import { type Drainable, type DrainTimes, drain } from './process/drain.ts';
 import { type LogFile, openLogFile } from './process/log-file.ts';
 import { vaultSettings } from './process/master-key-stores.ts';
 import { openStorage } from './process/open-storage.ts';
@@ -207,7 +207,7 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
     endServing?.();
     background.stopAsking();
     app.endStreams();
-    await drain([server, app], {
+    await drain([leaving(server, [server, app])], {
       times: environment.drain,
       askedAgain: requests.second,
       storageFailed: resources.storageFailed,
@@ -222,6 +222,17 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
     await removeFile(file('daemon'));
     await within(world, telemetry.close(), telemetryFlushMs);
   }
+}
+
+/** Parts that are drained once proxies send their calls elsewhere: those that are on their way need all of them. */
+function leaving(server: Pick<HttpServer, 'leave'>, parts: Drainable[]): Drainable {
+  return {
+    async drain(deadlineMs) {
+      const until = elapsed() + deadlineMs;
+      await server.leave(deadlineMs);
+      await Promise.all(parts.map((part) => part.drain(Math.max(0, until - elapsed()))));
+    },
+  };
 }
 
 type Daemon = Awaited<ReturnType<typeof buildDaemon>>;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { answers, stallsAfter, words } from '../support/chaos-behaviours.ts';
 import { type ChaosUpstream, startChaosUpstream } from '../support/chaos-upstream.ts';
+import { startLoad } from '../support/daemon-load.ts';
 import { eventually } from '../support/eventually.ts';
 import { callModel, completeCall, isComplete } from '../support/model-client.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
@@ -77,6 +78,11 @@ describe.skipIf(missing !== undefined)('three daemons', () => {
         json: { name: 'a client', ...limits },
       });
       return { secret: body.secret as string, id: body.key.id as string };
+    };
+    const hasCalls = async (at: number) => {
+      const { url, login } = several.daemon(at);
+      const answer = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${login}` } });
+      return /^gateway_calls_total\{.*\} [1-9]/m.test(await answer.text());
     };
     const call = (key: string, url = proxy.url) =>
       completeCall({ url, key }, { wire: 'chat', model: 'fake/any', stream: false, more });
@@ -177,6 +183,25 @@ describe.skipIf(missing !== undefined)('three daemons', () => {
       const rows = await several.rows('SELECT request_id, charged FROM usage');
       const charged = new Map(rows.map((row) => [String(row.request_id), Number(row.charged)]));
       expect(answered.filter((id) => charged.get(id) !== price)).toEqual([]);
+    });
+
+    // Caddy knows the health of all Unix sockets as that of one host.
+    const withHealth = test.skipIf(!isInstalled || name === 'Caddy');
+    withHealth('answers every call while its daemons are restarted one after the other', async () => {
+      const target = several.at(proxy.url);
+      const load = startLoad(() => target, { clients: 8, model: 'fake/any', more, everyMs: 20 });
+      try {
+        for (const at of several.daemons.keys()) {
+          const { ended, signal } = several.daemon(at);
+          signal('SIGTERM');
+          expect(await ended).toBe(0);
+          await several.restart(at);
+          await eventually('it is sent calls again', () => hasCalls(at), { withinMs: 20_000 });
+        }
+      } finally {
+        await load.stop();
+      }
+      expect([...load.statuses.keys()]).toEqual([200]);
     });
   });
 

@@ -7,6 +7,7 @@ import { CliError } from '../failures/cli-error.ts';
 import { localName } from '../hosts/host-file.ts';
 import { isLocalDown, selectedHost } from '../hosts/hosts.ts';
 import { isAlive, readDaemonFile } from '../hosts/local-daemon.ts';
+import { Unreachable } from '../hosts/send.ts';
 import { example, wholeNumber } from '../options.ts';
 import { confirm } from '../terminal/prompts.ts';
 
@@ -66,8 +67,11 @@ async function askToStop(context: Context): Promise<number | undefined> {
   try {
     return (await context.client().call(stopDaemon, {})).pid;
   } catch (error) {
-    // A daemon that is already stopping refuses this call too.
-    if (error instanceof ReceivedError && error.code === 'unavailable') return readDaemonFile(context)?.pid;
+    // A daemon that is already stopping refuses this call, too, or the connection.
+    const isRefused =
+      (error instanceof ReceivedError && error.code === 'unavailable') ||
+      (error instanceof Unreachable && error.kind === 'refused' && context.host().isLocal);
+    if (isRefused) return readDaemonFile(context)?.pid;
     throw error;
   }
 }

@@ -25,7 +25,8 @@ export function trustedProxies(networks: readonly string[]): IsTrustedProxy {
     else list.addSubnet(address, Number(bits), family);
   }
   const isUnixTrusted = networks.includes(unixClient);
-  return (address) => {
+  return (peer) => {
+    const address = plain(peer);
     if (address === unixClient) return isUnixTrusted;
     const family = familyOf(address);
     return family !== undefined && list.check(address, family);

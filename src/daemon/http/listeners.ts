@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import { createServer, type Server as NetServer, type Socket } from 'node:net';
 import { outliveConnections } from './accepted-sockets.ts';
+import { unixClient } from './client-address.ts';
 import { listenOnSocketFile, type SocketAccess } from './socket-file.ts';
 
 const socketFileConnections = new WeakSet<Socket>();
@@ -10,12 +11,18 @@ export function isFromSocketFile(socket: Socket): boolean {
   return socketFileConnections.has(socket);
 }
 
+/** Who connected: an address, or `unix`; empty for a thread of this process. */
+export function peerAddress(socket: Socket): string {
+  return socket.remoteAddress ?? (isFromSocketFile(socket) ? unixClient : '');
+}
+
 /** Listeners in addition to the server's own address. */
 export interface Listeners {
   /** Does nothing if the machine does not have this address. */
   addAddress(address: { host: string; port: number; reusePort: boolean }): Promise<void>;
   /** Throws SocketUnusable. */
   addSocketFile(path: string, access: SocketAccess): Promise<void>;
+  /** Accepts no more connections; resolves when all have ended. May be repeated. */
   close(): Promise<void>;
 }
 
@@ -27,6 +34,7 @@ export function createListeners(server: Server): Listeners {
   const connectionsMax = server.maxConnections ?? Number.POSITIVE_INFINITY;
   const listeners: NetServer[] = [];
   let open = 0;
+  let closed: Promise<unknown> | undefined;
   const changed = (by: number): void => {
     open += by;
     if (connectionsMax !== Number.POSITIVE_INFINITY)
@@ -69,7 +77,8 @@ export function createListeners(server: Server): Listeners {
       await listenOnSocketFile(made, path, access);
     },
     async close() {
-      await Promise.all(listeners.map((each) => new Promise((resolve) => each.close(resolve))));
+      closed ??= Promise.all(listeners.map((each) => new Promise((resolve) => each.close(resolve))));
+      await closed;
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { ready } from '../../shared/contract/daemon.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { clientOf } from './client-address.ts';
 import { refusalOn } from './connection-errors.ts';
@@ -84,8 +85,9 @@ export function acceptRequest(context: ServerContext, call: ServerCall): boolean
   return true;
 }
 
-function refusalOf(context: ServerContext, { request }: ServerCall): ApiError | undefined {
-  if (context.isDraining) {
+function refusalOf(context: ServerContext, { request, isProxied }: ServerCall): ApiError | undefined {
+  const isServed = context.isLeaving && isProxied && request.url !== ready.path;
+  if (context.isDraining && !isServed) {
     return new ApiError('unavailable', { message: 'The daemon is stopping.', retryAfterSeconds: 2 });
   }
   // The absolute form is for proxies, and would bypass the check of the Host header.

@@ -4,8 +4,7 @@ import { type Endpoint, type Surface, surfaceOf } from '../../shared/contract/en
 import type { ApiError } from '../../shared/errors.ts';
 import { CallAbortController } from '../../shared/when-aborted.ts';
 import type { Caller } from '../handler.ts';
-import { unixClient } from './client-address.ts';
-import { isFromSocketFile } from './listeners.ts';
+import { peerAddress } from './listeners.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -76,7 +75,7 @@ export class ServerCall {
     if (this.forwardedFor !== undefined) return this.forwardedFor;
     const { socket } = this.request;
     if (socket === undefined) return '';
-    return socket.remoteAddress ?? (isFromSocketFile(socket) ? unixClient : '');
+    return peerAddress(socket);
   }
 
   get isProxied(): boolean {

@@ -50,8 +50,10 @@ export interface ServerContext {
   forwarder: Forwarder | undefined;
   /** Whether other threads forward the requests that come by TCP. */
   isBehindThreads: boolean;
-  /** Set once; new requests are rejected from then on. */
+  /** Set once; new requests are rejected from then on, and connections closed with their answers. */
   isDraining: boolean;
+  /** Whether requests of trusted proxies are served all the same, as they were sent before the proxies could know. */
+  isLeaving: boolean;
 }
 
 export function createServerContext(given: HttpServerOptions): ServerContext {
@@ -100,6 +102,7 @@ export function createServerContext(given: HttpServerOptions): ServerContext {
     forwarder,
     isBehindThreads: false,
     isDraining: false,
+    isLeaving: false,
   };
   return context;
 }

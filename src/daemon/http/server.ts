@@ -1,4 +1,6 @@
 import { rmSync } from 'node:fs';
+import { Server as NetServer } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { ApiError } from '../../shared/errors.ts';
 import { closeQueuedResponses, outliveConnections } from './accepted-sockets.ts';
@@ -9,6 +11,7 @@ import { bodyTooLarge, decompress, parseJson } from './json-body.ts';
 import { createListeners, serverUrl } from './listeners.ts';
 import { connectionsMaxFor, openFilesMax } from './protection/limits.ts';
 import { watchLoad } from './protection/overload.ts';
+import { ProxyConnections } from './proxy-connections.ts';
 import { acceptRequest, startRequest } from './request-lifecycle.ts';
 import type { ServerCall } from './server-call.ts';
 import { createServerContext, type ServerContext } from './server-context.ts';
@@ -37,6 +40,12 @@ export interface HttpServer {
   /** Sends one request without a port, for tests. */
   inject: FastifyInstance['inject'];
   /**
+   * Lets trusted proxies send calls to other daemons: `/readyz` fails, then the listeners are closed. What they send is still
+   * answered. Resolves when they have closed their connections, or at the deadline. Other requests are refused, and without
+   * trusted proxies nothing is waited for.
+   */
+  leave(deadlineMs: number): Promise<void>;
+  /**
    * Refuses new requests and waits for running ones. At the deadline their signals are aborted with `draining`, so that
    * they can write a last event; connections still open after that are closed. A second call can shorten the deadline.
    */
@@ -64,10 +73,35 @@ export async function createServer(options: HttpServerOptions): Promise<HttpServ
   const connectionsMax = app.server.maxConnections;
   const listeners = createListeners(app.server);
 
-  let isDrained = false;
-  const drain = async (deadlineMs: number): Promise<void> => {
+  const { isTrustedProxy } = context;
+  const proxies = isTrustedProxy && new ProxyConnections(app.server, isTrustedProxy);
+
+  const refuseNew = (): void => {
     context.isDraining = true;
     for (const socket of context.sockets) socket.drain();
+  };
+  let ended: Promise<unknown> | undefined;
+  const stopListening = (): void => {
+    void listeners.close();
+    // Other threads forward the requests that proxies have sent.
+    if (context.isBehindThreads || !app.server.listening) return;
+    // The method of HTTP servers closes idle connections, too, on which a request may be on its way.
+    ended = new Promise((resolve) => NetServer.prototype.close.call(app.server, resolve));
+  };
+  const leave = async (deadlineMs: number): Promise<void> => {
+    refuseNew();
+    if (proxies === undefined) return;
+    context.isLeaving = true;
+    const noticeMs = Math.min(context.limits.proxyNoticeMs, deadlineMs);
+    await wait(noticeMs);
+    await proxies.quiet();
+    stopListening();
+    await proxies.closedWithin(deadlineMs - noticeMs);
+  };
+  let isDrained = false;
+  const drain = async (deadlineMs: number): Promise<void> => {
+    refuseNew();
+    context.isLeaving = false;
     await drainRequests(context, deadlineMs);
     isDrained = true;
   };
@@ -77,7 +111,7 @@ export async function createServer(options: HttpServerOptions): Promise<HttpServ
     stopWatching();
     if (!isDrained) await drain(0);
     const timer = setTimeout(() => app.server.closeAllConnections(), closeGraceMs);
-    await Promise.all([app.close(), listeners.close()]);
+    await Promise.all([app.close(), listeners.close(), ended]);
     clearTimeout(timer);
   };
   return {
@@ -112,6 +146,7 @@ export async function createServer(options: HttpServerOptions): Promise<HttpServ
     },
     running: () => ({ requests: context.running.count, streams: context.responder.streamsOpen }),
     inject: app.inject.bind(app) as FastifyInstance['inject'],
+    leave,
     drain,
     close() {
       closing ??= close();

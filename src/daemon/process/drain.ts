@@ -15,7 +15,7 @@ interface DrainOptions {
   stderr: { write(text: string): unknown };
 }
 
-interface Drainable {
+export interface Drainable {
   /** Accepts nothing new; resolves when all work has ended or was canceled at the deadline. */
   drain(deadlineMs: number): Promise<unknown>;
 }

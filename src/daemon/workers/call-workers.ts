@@ -71,13 +71,16 @@ export class CallWorkers implements Workers {
     }
     if (this.#providers !== undefined) this.showProviders(this.#providers);
     // One that has ended has nothing left to do.
-    const drainAll = (deadlineMs: number) =>
-      Promise.all(this.#workers.map(({ link }) => link.ask('drain', deadlineMs).catch(() => {})));
+    const askAll = (name: 'leave' | 'drain', deadlineMs: number) =>
+      Promise.all(this.#workers.map(({ link }) => link.ask(name, deadlineMs).catch(() => {})));
     return {
       ...server,
       listen: (address) => this.#listen(server, address, socketFile),
+      async leave(deadlineMs) {
+        await Promise.all([askAll('leave', deadlineMs), server.leave(deadlineMs)]);
+      },
       async drain(deadlineMs) {
-        await Promise.all([drainAll(deadlineMs), server.drain(deadlineMs)]);
+        await Promise.all([askAll('drain', deadlineMs), server.drain(deadlineMs)]);
       },
       close: async () => {
         await this.#close();

@@ -32,6 +32,8 @@ export interface ToWorker {
   reload: [question: Config, answer: undefined];
   cancel: [question: { workspaceId: string; requestId: string }, answer: boolean];
   load: [question: undefined, answer: WorkerLoad];
+  /** Milliseconds that proxies have to close their connections. */
+  leave: [question: number, answer: undefined];
   /** Milliseconds until running calls are ended. */
   drain: [question: number, answer: undefined];
   close: [question: undefined, answer: undefined];

@@ -122,6 +122,7 @@ function answersOf(worker: Promise<Served>): Omit<Answers<ToWorker>, 'changes' |
       const { app, server, storage } = await worker;
       return { ...server.running(), ...app.calls(), writesWaiting: storage.writesWaiting() };
     },
+    leave: async (deadlineMs) => (await worker).server.leave(deadlineMs),
     drain: async (deadlineMs) => (await worker).server.drain(deadlineMs),
     close: async () => (await worker).close(),
     providers: async (descriptions) => (await worker).app.showProviders(descriptions),

@@ -7,6 +7,7 @@ import { isAlive } from '../../../src/cli/hosts/local-daemon.ts';
 import type { DaemonStatus } from '../../../src/shared/contract/daemon.ts';
 import { exitCodes } from '../../../src/shared/errors.ts';
 import { version } from '../../../src/shared/version.ts';
+import { freePort } from '../../support/free-port.ts';
 import { runCli, temporaryHome } from '../../support/run-cli.ts';
 import { fail, fakeDaemon } from '../fake-daemon.ts';
 
@@ -128,6 +129,19 @@ describe('stop', () => {
     await writeFile(join(home, 'daemon.json'), JSON.stringify({ url, pid }));
     const { code, stderr } = await runCli(['stop'], { env });
     expect({ code, stderr }).toEqual({ code: 0, stderr: 'Stopped.\n' });
+  });
+
+  test('waits for one that has closed its port already', async () => {
+    const { pid } = standIn();
+    const home = await temporaryHome();
+    await writeFile(
+      join(home, 'daemon.json'),
+      JSON.stringify({ url: `http://127.0.0.1:${await freePort()}`, pid }),
+    );
+    await writeFile(join(home, 'login-key'), 'login', { mode: 0o600 });
+    const { code, stderr } = await runCli(['stop', '--wait', '0'], { env: { GATEWAY_HOME: home } });
+    expect(code).toBe(exitCodes.tryLater);
+    expect(stderr).toContain('still finishing');
   });
 
   test('succeeds if the daemon is not running', async () => {

@@ -66,6 +66,48 @@ describe('draining', () => {
     await drained;
   });
 
+  test('lets trusted proxies go elsewhere, and answers what they have sent', async () => {
+    const ready = implement(anEndpoint({ method: 'GET', path: '/readyz' }), async () => ({}));
+    const { port, server } = await aListeningServer([openStream, ping, ready], {
+      trustedProxies: ['127.0.0.1'],
+      limits: { proxyNoticeMs: 300 },
+    });
+    const open = Array.from({ length: 5 }, () => new Wire(port).send(get(port)));
+    for (const wire of open) await wire.until(/pong/);
+    let isLeft = false;
+    const left = server.leave(60_000).then(() => {
+      isLeft = true;
+    });
+    expect(statusesIn(await new Wire(port).send(get(port, '/readyz')).all())).toEqual([503]);
+    const late = await new Wire(port).send(get(port)).all();
+    expect(late).toMatch(/connection: close[\s\S]*pong/i);
+    await eventually('it listens no more', async () => {
+      const wire = new Wire(port).send(get(port));
+      return statusesIn(await wire.all()).length === 0;
+    });
+    for (const wire of open) {
+      expect(isLeft).toBe(false);
+      expect(statusesIn(await wire.send(get(port)).all())).toEqual([200, 200]);
+    }
+    await left;
+  });
+
+  test('does not wait for proxies longer than until the deadline, and refuses them then', async () => {
+    const { port, server } = await aListeningServer([ping], { trustedProxies: ['127.0.0.1'] });
+    const open = new Wire(port).send(get(port));
+    await open.until(/pong/);
+    await server.leave(10);
+    await server.drain(10);
+    expect(statusesIn(await open.send(get(port)).all())).toEqual([200, 503]);
+  });
+
+  test('goes on refusing those who are no trusted proxies', async () => {
+    const { port, server } = await aListeningServer([ping], { trustedProxies: ['10.0.0.1'] });
+    const left = server.leave(60_000);
+    expect(statusesIn(await new Wire(port).send(get(port)).all())).toEqual([503]);
+    await left;
+  });
+
   test('lets many streams write their last event at the deadline', async () => {
     const { port, server, finished } = await aListeningServer([openStream]);
     const wires = Array.from({ length: 200 }, () => new Wire(port).send(get(port, '/v1/stream')));

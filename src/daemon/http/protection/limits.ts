@@ -33,6 +33,8 @@ export interface HttpLimits {
   socketMessagesWaitingMax: number;
   /** Maximum lifetime of a socket. */
   socketLifetimeMs: number;
+  /** How long trusted proxies may still connect while `/readyz` says that the daemon stops. */
+  proxyNoticeMs: number;
   /** After the deadline of a drain, for streams to write their last event. */
   drainGraceMs: number;
   /** Requests without a credential, per address. */
@@ -62,6 +64,7 @@ export const httpLimits: HttpLimits = {
   streamBufferBytesMax: 192 * 1024,
   socketMessagesWaitingMax: 16,
   socketLifetimeMs: 60 * 60 * 1000,
+  proxyNoticeMs: 2_000,
   drainGraceMs: 3_000,
   publicBurst: 100,
   publicPerSecond: 20,
