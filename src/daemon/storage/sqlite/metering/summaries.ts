@@ -75,10 +75,15 @@ function sumsBy(
   const range = { since: Math.max(since, from), until: Math.min(until, to) };
   if (range.since >= range.until) return [];
   const days = bucketsOf(range, { bucket: 'day', timeZone, most: daysMax }) ?? [];
-  return days.flatMap(({ start, end }) =>
-    summer
-      .sum(Math.max(start, range.since), Math.min(end, range.until))
-      .map((row) => ({ ...row, names: row.names.toSpliced(dayAt, 0, localStart(start, timeZone)) })),
+  const clipped = days.map(({ start, end }) => ({
+    start: Math.max(start, range.since),
+    end: Math.min(end, range.until),
+  }));
+  return summer.sumEach(clipped).flatMap((rows, index) =>
+    rows.map((row) => ({
+      ...row,
+      names: row.names.toSpliced(dayAt, 0, localStart(days[index]?.start ?? 0, timeZone)),
+    })),
   );
 }
 
@@ -130,7 +135,13 @@ function numbersOf(
   const [modelNumber, providerNumber, statusNumber] = others;
   if (workspace === undefined || key === undefined || modelNumber === undefined) return undefined;
   if (providerNumber === undefined || statusNumber === undefined) return undefined;
-  return { workspace, key, model: modelNumber, provider: providerNumber, status: statusNumber };
+  return {
+    workspace,
+    keys: key === null ? null : [key],
+    model: modelNumber,
+    provider: providerNumber,
+    status: statusNumber,
+  };
 }
 
 function usageGroup(row: SumRow, groups: UsageGroup['groups']): UsageGroup {
@@ -166,12 +177,12 @@ export function readSeries(database: Connection, names: NameTexts, filter: Serie
     const numbers = numbersOf(names, filter);
     if (!numbers) return [];
     const { buckets, groupBy, top } = filter;
-    if (groupBy === 'key' && numbers.key === null) return keySeries(database, names, { filter, numbers });
+    if (groupBy === 'key' && numbers.keys === null) return keySeries(database, names, { filter, numbers });
     const isByError = groupBy === 'error';
     const summer = new UsageSummer(database, numbers, seriesGroups(groupBy));
     const series = new Map<number | null, SeriesPoint[]>();
-    for (const [index, { start, end }] of buckets.entries()) {
-      for (const row of summer.sum(start, end)) {
+    for (const [index, rows] of summer.sumEach(buckets).entries()) {
+      for (const row of rows) {
         const name = groupBy ? (row.names[0] ?? null) : null;
         if (isByError && name === null) continue;
         let points = series.get(name);
@@ -209,20 +220,18 @@ function keySeries(
     .filter(({ names: [key] }) => key !== null)
     .sort((a, b) => cost(b) - cost(a) || b.requests - a.requests)
     .slice(0, top);
-  const pointsOf = (of: SumFilter) => {
-    const summer = new UsageSummer(database, of, ['status']);
-    return summer.sumEach(buckets).map((rows) => {
-      const point = noCalls();
-      for (const row of rows) addTo(point, row);
-      return point;
-    });
-  };
-  const shown = dearest.map(({ names: [key = null] }) => ({
+  const keys = dearest.map(({ names: [key = null] }) => key ?? 0);
+  const shown = keys.map((key) => ({
     group: names.ofNullable(key),
     isOther: false,
-    points: pointsOf({ ...numbers, key }),
+    points: buckets.map(() => noCalls()),
   }));
-  const rest = pointsOf(numbers);
+  const ofKeys = new UsageSummer(database, { ...numbers, keys }, ['key', 'status']).sumEach(buckets);
+  for (const [index, rows] of ofKeys.entries())
+    for (const row of rows) addTo(shown[keys.indexOf(row.names[0] ?? 0)]?.points[index], row);
+  const rest = buckets.map(() => noCalls());
+  const all = new UsageSummer(database, numbers, ['status']).sumEach(buckets);
+  for (const [index, rows] of all.entries()) for (const row of rows) addTo(rest[index], row);
   for (const { points } of shown)
     for (const [index, point] of points.entries()) addTo(rest[index], point, -1);
   if (rest.every(({ requests }) => requests === 0)) return shown;

@@ -82,7 +82,8 @@ function countsFromTotals(
   if (!terms.every((term) => isSummed(term) || term.field === 'keyId')) return counts;
   const key = byKey.length === 0 ? null : onlyKey(database, names, { workspaceId, terms: byKey });
   if (key === undefined) return counts;
-  const filter: SumFilter = { workspace, key, model: null, provider: null, status: null };
+  const keys = key === null ? null : [key];
+  const filter: SumFilter = { workspace, keys, model: null, provider: null, status: null };
   for (const field of summed) counts.set(field, new Map());
   for (const row of new UsageSummer(database, filter, summed).sum(since, until)) {
     const texts = Object.fromEntries(
@@ -142,7 +143,7 @@ function countKeys(
   { workspace, since, until, all }: { workspace: number; since: number; until: number; all: number },
 ): Counts {
   const counts: Counts = new Map();
-  const filter: SumFilter = { workspace, key: null, model: null, provider: null, status: null };
+  const filter: SumFilter = { workspace, keys: null, model: null, provider: null, status: null };
   const summer = new UsageSummer(database, filter, ['key']);
   const { from, to } = summer.extent;
   const start = Math.max(since, Math.floor(from / dayMs) * dayMs);
