@@ -1,5 +1,6 @@
 import { InvalidPathParameter, NotTheService } from '../shared/client.ts';
 import { type ErrorCode, type ExitCode, exitCodes, failures } from '../shared/errors.ts';
+import { messageOf } from '../shared/message-of.ts';
 import { ReceivedError } from '../shared/received-error.ts';
 import type { CommandIndex, Context } from './context.ts';
 import { CliError, CutShort } from './failures/cli-error.ts';
@@ -56,7 +57,7 @@ export function explain(error: unknown, options: ExplainOptions): Explanation {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return {
     exit: exitCodes.failed,
-    sentence: error instanceof Error ? error.message : String(error),
+    sentence: messageOf(error),
     details: [['bug', `This should not happen; please report it with these lines.\n${stack}`]],
   };
 }

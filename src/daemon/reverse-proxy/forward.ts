@@ -10,6 +10,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { pipeline as pipelineEnd } from 'node:stream/promises';
+import { messageOf } from '../../shared/message-of.ts';
 import type { Forwarding } from '../features/paywalls/index.ts';
 import type { Client } from '../http/client-address.ts';
 import type { WebSocketOffer } from '../http/sockets/upgrade-offers.ts';
@@ -136,7 +137,7 @@ export class Forwarder {
   }
 
   #warn({ url }: Forwarding, error: unknown): void {
-    const details = { upstream: url.origin, reason: messageOf(error) };
+    const details = { upstream: url.origin, reason: reasonOf(error) };
     this.#deps.log.warn(details, 'an upstream of a paywall failed');
   }
 
@@ -246,7 +247,7 @@ function begin(
   try {
     response.writeHead(statusCode, statusMessage, headers);
   } catch (error) {
-    throw new InvalidAnswer(`its head cannot be passed on: ${messageOf(error)}`);
+    throw new InvalidAnswer(`its head cannot be passed on: ${reasonOf(error)}`);
   }
   response.flushHeaders();
 }
@@ -277,7 +278,7 @@ function createRequest(isSecure: boolean, options: RequestOptions): ClientReques
   try {
     return isSecure ? httpsRequest(options) : httpRequest(options);
   } catch (error) {
-    throw new NeverSent(messageOf(error));
+    throw new NeverSent(reasonOf(error));
   }
 }
 
@@ -304,8 +305,8 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message || codeOf(error) : String(error);
+function reasonOf(error: unknown): string {
+  return messageOf(error) || codeOf(error);
 }
 
 /** A redirect within the upstream, as clients reach it; others are left as they are. Redirects are never followed. */

@@ -1,5 +1,6 @@
 import type { MessagePort, Worker } from 'node:worker_threads';
 import { ApiError, type ErrorCode, failures } from '../../shared/errors.ts';
+import { messageOf } from '../../shared/message-of.ts';
 
 /** What one thread asks another: by name, the question and the answer. */
 // biome-ignore lint/suspicious/noExplicitAny: each name has its own types.
@@ -85,8 +86,7 @@ export class ThreadLink<Asked extends Questions<Asked>, Answered extends Questio
 }
 
 function problemOf(error: unknown): Problem {
-  if (!(error instanceof ApiError))
-    return { message: error instanceof Error ? error.message : String(error) };
+  if (!(error instanceof ApiError)) return { message: messageOf(error) };
   const { code, message, retryAfterSeconds } = error;
   return { code, message, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
 }

@@ -10,6 +10,7 @@ import {
   parseDocument,
   visit,
 } from 'yaml';
+import { messageOf } from '../../shared/message-of.ts';
 import type { SchemaFault } from './schema-faults.ts';
 
 /** A fault in a file and its position; lines and columns count from 1. */
@@ -59,7 +60,7 @@ function plainValue(document: Document): { value: unknown } | { message: string 
     return { value: document.toJS() ?? {} };
   } catch (error) {
     // Excessive alias expansion.
-    return { message: error instanceof Error ? error.message : String(error) };
+    return { message: messageOf(error) };
   }
 }
 

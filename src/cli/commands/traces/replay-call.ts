@@ -2,6 +2,7 @@ import { AnswerAssembler } from '../../../shared/assemble-answer.ts';
 import type { Address, CallOptions } from '../../../shared/client.ts';
 import type { CostPreview } from '../../../shared/contract/cost-preview.ts';
 import type { TraceView } from '../../../shared/contract/traces.ts';
+import { messageOf } from '../../../shared/message-of.ts';
 import { ReceivedError } from '../../../shared/received-error.ts';
 import type { ReplayedEndpoint } from '../../../shared/replay/prepare-replay.ts';
 import { answerPassages } from '../../content/call-content.ts';
@@ -89,7 +90,7 @@ export async function makeCall(
   } catch (failure) {
     if (signal.aborted) throw failure;
     if (failure instanceof ReceivedError) requestId = failure.requestId ?? requestId;
-    error = failure instanceof Error ? failure.message : String(failure);
+    error = messageOf(failure);
   }
   const trace = requestId === null ? undefined : await settledTrace(context, requestId);
   return {

@@ -1,3 +1,4 @@
+import { messageOf } from '../../../shared/message-of.ts';
 import type { SseEvent } from '../../../shared/sse.ts';
 import { followStream, type OpenStream } from '../../hosts/follow-stream.ts';
 
@@ -40,7 +41,7 @@ export function createFollower({ now, sleep, forgetHost }: FollowerOptions): Fol
         onState(
           isTransient
             ? { state: 'lost', retryAt: now() + waitMs }
-            : { state: 'refused', why: error instanceof Error ? error.message : String(error) },
+            : { state: 'refused', why: messageOf(error) },
         );
       },
       beforeRetry: forgetHost,

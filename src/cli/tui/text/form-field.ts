@@ -1,3 +1,5 @@
+import { messageOf } from '../../../shared/message-of.ts';
+
 /** A field of a form. */
 export interface Field {
   name: string;
@@ -34,6 +36,6 @@ export function parsedField<T>(field: string, parse: () => T): T {
   try {
     return parse();
   } catch (cause) {
-    throw new FieldFault(field, cause instanceof Error ? cause.message : String(cause), { cause });
+    throw new FieldFault(field, messageOf(cause), { cause });
   }
 }

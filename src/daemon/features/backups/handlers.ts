@@ -1,5 +1,6 @@
 import { type BackupEvent, createBackup } from '../../../shared/contract/backups.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { messageOf } from '../../../shared/message-of.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { implement, StreamReply } from '../../handler.ts';
 import type { BackupFile, BackupProgress, BackupRecord, BackupStore } from './backup-store.ts';
@@ -87,8 +88,7 @@ function completed(
 
 function sentenceOf(error: unknown): string {
   const { cause } = error as { cause?: unknown };
-  if (cause instanceof Error) return cause.message;
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(cause instanceof Error ? cause : error);
 }
 
 function frame(event: BackupEvent): string {

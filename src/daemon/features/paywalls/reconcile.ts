@@ -1,4 +1,5 @@
 import type { PaywallProxy } from '../../../shared/contract/paywalls.ts';
+import { messageOf } from '../../../shared/message-of.ts';
 import { isoTime } from '../../../shared/time.ts';
 import type { Changes } from '../../changes.ts';
 import type { Log } from '../../log.ts';
@@ -95,7 +96,7 @@ export class Reconciler {
         state.applied = { revision: config.revision, at: this.#deps.world.now() };
         state.error = undefined;
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
+        const message = messageOf(error);
         if (state.error !== message) {
           const { name } = state.target;
           this.#deps.log.warn({ target: name, reason: message }, 'a proxy could not be configured');

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { messageOf } from '../../../shared/message-of.ts';
 import { ContentFileUnusable, deleteContentFile } from './content-file.ts';
 import { DiskShelf, type DiskShelfOptions, NoSpaceForContent } from './disk-shelf.ts';
 
@@ -102,8 +103,4 @@ function isUnreadable(error: unknown): boolean {
 
 function codeOf(error: unknown): string {
   return String((error as { code?: unknown } | null)?.code);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,6 @@
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
+import { messageOf } from '../../../shared/message-of.ts';
 import type { ContentDisk } from './content-disk.ts';
 import { ContentKeeper } from './content-keeper.ts';
 import type {
@@ -152,7 +153,7 @@ if (parentPort) {
       return { id, result: answers[name](data as never) };
     } catch (error) {
       disk?.failed(error);
-      return { id, problem: error instanceof Error ? error.message : String(error) };
+      return { id, problem: messageOf(error) };
     }
   };
   port.on('message', (message: ToContent) => {

@@ -1,5 +1,6 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { ApiError } from '../../../shared/errors.ts';
+import { messageOf } from '../../../shared/message-of.ts';
 import { NameTexts } from '../sqlite/engine/names.ts';
 import { createOrm } from '../sqlite/engine/orm.ts';
 import { type StoresContext, stores } from '../sqlite/stores.ts';
@@ -91,7 +92,7 @@ function serveStores(port: MessagePort, { channel, daemon }: StoresData): void {
 }
 
 function failureOf(error: unknown): Omit<StoresFailure, 'id'> {
-  const problem = error instanceof Error ? error.message : String(error);
+  const problem = messageOf(error);
   if (error instanceof QuestionFailed) return { problem, question: error.question };
   if (error instanceof ApiError) {
     const { code, message, param } = error;

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { pipeline } from 'node:stream/promises';
+import { messageOf } from '../../../shared/message-of.ts';
 import { Mutex } from '../../../shared/mutex.ts';
 import { ChatModel } from './chat-model.ts';
 import type { DecisionContext, LlamaLibrary, LlamaModel } from './llama.ts';
@@ -59,7 +60,7 @@ async function load(message: LoadMessage): Promise<void> {
     const { architecture } = loaded.model.fileInfo.metadata.general;
     send({ type: 'loaded', facts: { architecture, trainedTokens: loaded.model.trainContextSize } });
   } catch (error) {
-    fail(error instanceof Error ? error.message : String(error));
+    fail(messageOf(error));
   }
 }
 

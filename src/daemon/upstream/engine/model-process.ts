@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { messageOf } from '../../../shared/message-of.ts';
 import { UpstreamFailure } from '../../features/upstreams/upstream.ts';
 import type { Log } from '../../log.ts';
 import type { IncomingAnswer, OutgoingRequest } from '../../world.ts';
@@ -166,7 +167,7 @@ export class ModelProcess {
       post(running, message);
     } catch (error) {
       this.#restartIdleTimer(-1);
-      refuse(exchange, 503, error instanceof Error ? error.message : String(error));
+      refuse(exchange, 503, messageOf(error));
     }
   }
 

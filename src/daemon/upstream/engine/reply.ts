@@ -1,3 +1,5 @@
+import { messageOf } from '../../../shared/message-of.ts';
+
 /** Writes the answer to one question to a model's process. */
 export interface Reply {
   head(status: number, contentType: 'application/json' | 'text/event-stream'): void;
@@ -23,6 +25,6 @@ export function errorOf(error: unknown): { status: number; body: object } {
     const { message, code, param } = error;
     return { status: 400, body: { error: { message, type: 'invalid_request_error', code, param } } };
   }
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return { status: 500, body: { error: { message, type: 'server_error', code: null, param: null } } };
 }

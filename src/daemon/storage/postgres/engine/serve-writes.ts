@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
+import { messageOf } from '../../../../shared/message-of.ts';
 import { whenAborted } from '../../../../shared/when-aborted.ts';
 import type { Renewal } from '../../../features/daemons/members.ts';
 import type { Connection } from '../../sqlite/engine/connection.ts';
@@ -77,7 +78,7 @@ export function serveWrites(port: MessagePort, { channel, at, schemaVersion }: W
 
   port.on('message', (message: ToWriter) => {
     handle(message).catch((error: unknown) => {
-      const died = error instanceof Error ? error.message : String(error);
+      const died = messageOf(error);
       send({ died, cause: causeOf(error) });
       port.close();
       channel.port.close();

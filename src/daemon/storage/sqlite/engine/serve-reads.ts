@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
+import { messageOf } from '../../../../shared/message-of.ts';
 import type { FromReader, Reads, ToReader } from './reader.ts';
 
 interface ReadServer {
@@ -23,7 +24,7 @@ export function serveReads(port: MessagePort, { reads, close, isUnavailable }: R
     try {
       answer = { id, result: await reads[name]?.(data as never, onProgress as never, onStep) };
     } catch (error) {
-      const problem = error instanceof Error ? error.message : String(error);
+      const problem = messageOf(error);
       answer = { id, problem, isUnavailable: isUnavailable?.(error) ?? false };
     }
     port.postMessage(answer);

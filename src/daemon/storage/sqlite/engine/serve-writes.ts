@@ -1,4 +1,5 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import { messageOf } from '../../../../shared/message-of.ts';
 import type { Renewal } from '../../../features/daemons/members.ts';
 import { CommitCount } from './commit-count.ts';
 import { type Connection, openForWriting } from './connection.ts';
@@ -61,7 +62,7 @@ export function serveWrites(port: MessagePort, { createCommands, onOpen }: Serve
   const shared = new SharedBatches((operations) => run?.(operations) ?? notOpen);
 
   const fail = (error: unknown) => {
-    const died = error instanceof Error ? error.message : String(error);
+    const died = messageOf(error);
     send({ died, cause: isDamage(error) ? 'damage' : 'failure' });
     for (const client of clients) client.close();
     port.close();

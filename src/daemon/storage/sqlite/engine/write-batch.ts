@@ -1,3 +1,4 @@
+import { messageOf } from '../../../../shared/message-of.ts';
 import type { CommitCount } from './commit-count.ts';
 import type { Connection } from './connection.ts';
 import { isDamage, sqliteCode } from './errors.ts';
@@ -174,8 +175,4 @@ export function batchRunner(
       return { failure: describe(error, failed) };
     }
   };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

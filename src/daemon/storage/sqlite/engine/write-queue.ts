@@ -1,3 +1,4 @@
+import { messageOf } from '../../../../shared/message-of.ts';
 import type { BatchResult, Operation } from './write-batch.ts';
 import { batchError, operationError } from './write-errors.ts';
 
@@ -236,7 +237,7 @@ export class WriteQueue {
       this.#send(batch.map(({ operation }) => operation));
     } catch (error) {
       // It contains what cannot be passed to a thread. Without an end of this batch, no other one would follow.
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       this.completeBatch({ failure: { kind: 'failed', code: undefined, message } });
     }
   }

@@ -1,3 +1,4 @@
+import { messageOf } from '../../../../shared/message-of.ts';
 import { readYaml, type YamlFault } from '../../../yaml/read-yaml.ts';
 import { type SchemaFault, schemaFaults } from '../../../yaml/schema-faults.ts';
 import { type ReplyFile, ScriptFile, type SimulatorScript, type WhenFile } from './script-file.ts';
@@ -65,7 +66,7 @@ function brokenPatterns(when: WhenFile, path: (string | number)[]): SchemaFault[
       new RegExp(match.matches, 'iu');
       return [];
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       return [{ path: [...path, key, 'matches'], isKey: false, message }];
     }
   });
