@@ -5,6 +5,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 /** Where a COMMIT gets lost: on its way to the server, or its answer on the way back. */
 export type CommitCut = 'before' | 'after';
 
+/** What happens at a COMMIT of the connection that writes. */
+interface CommitFault {
+  where: CommitCut;
+  isFreeze: boolean;
+  done: () => void;
+}
+
 /** A connection to a PostgreSQL server that fails as it is told to. */
 export interface FaultProxy {
   /** On loopback. */
@@ -15,6 +22,8 @@ export interface FaultProxy {
   delayMs: number;
   /** Cuts the next COMMIT of the connection that writes; resolves once it did. */
   cutCommit(where: CommitCut): Promise<void>;
+  /** Freezes before the next COMMIT of the connection that writes; resolves once it did. */
+  freezeAtCommit(): Promise<void>;
   /** Resets all connections. */
   cut(): void;
   /** Passes nothing on, and keeps all connections open, as a network that is gone. */
@@ -28,15 +37,17 @@ export interface FaultProxy {
 export async function startFaultProxy(serverUrl: string): Promise<FaultProxy> {
   const serverPort = Number(new URL(serverUrl).port);
   const links = new Set<Link>();
-  let armed: { where: CommitCut; done: () => void } | undefined;
+  let armed: CommitFault | undefined;
   let isFrozen = false;
   const proxy = { delayMs: 0 };
 
   const takeCut = (where: CommitCut): boolean => {
     if (armed?.where !== where) return false;
-    armed.done();
+    const { isFreeze, done } = armed;
     armed = undefined;
-    return true;
+    if (isFreeze) isFrozen = true;
+    done();
+    return !isFreeze;
   };
   const server = createServer({ noDelay: true }, (client) => {
     const link = new Link(client, serverPort, {
@@ -56,7 +67,14 @@ export async function startFaultProxy(serverUrl: string): Promise<FaultProxy> {
   return Object.assign(proxy, {
     port,
     through: (url: string) => url.replace(`:${serverPort}/`, `:${port}/`),
-    cutCommit: (where: CommitCut) => new Promise<void>((done) => (armed = { where, done })),
+    cutCommit: (where: CommitCut) =>
+      new Promise<void>((done) => {
+        armed = { where, isFreeze: false, done };
+      }),
+    freezeAtCommit: () =>
+      new Promise<void>((done) => {
+        armed = { where: 'before', isFreeze: true, done };
+      }),
     cut,
     freeze: () => {
       isFrozen = true;

@@ -14,8 +14,8 @@ const roles = {
     settings: {
       statement_timeout: 10_000,
       lock_timeout: 2000,
-      // A frozen daemon must not block the others for long.
-      idle_in_transaction_session_timeout: 5000,
+      // The others wait for a daemon that is frozen or cut off while it has the lock. A batch is repeated over the next connection.
+      idle_in_transaction_session_timeout: 1000,
       default_transaction_isolation: 'read committed',
       synchronous_commit: 'on',
       ...shortPlans,

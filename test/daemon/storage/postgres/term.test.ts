@@ -1,9 +1,16 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { settledEvent } from '../../../../src/daemon/features/metering/index.ts';
+import { writeLock } from '../../../../src/daemon/storage/postgres/engine/locks.ts';
 import { openPostgresStorage } from '../../../../src/daemon/storage/postgres/open.ts';
 import type { Storage } from '../../../../src/daemon/storage/storage.ts';
 import { aHold, morning, owner } from '../../../storage/records.ts';
-import { missingPostgres, newPostgresDatabase, sharedPostgres } from '../../../support/postgres.ts';
+import { startFaultProxy } from '../../../support/fault-proxy.ts';
+import {
+  missingPostgres,
+  newPostgresDatabase,
+  sharedPostgres,
+  startPostgres,
+} from '../../../support/postgres.ts';
 import { recordingLog } from '../sqlite/temporary.ts';
 
 const missing = missingPostgres();
@@ -30,21 +37,44 @@ describe.skipIf(missing !== undefined)(
       const first = await open(url);
       const failed = new Promise<Error>((resolve) => first.onFatal(resolve));
       await first.workspaces.createOwner(owner);
-      // The connections are lost, and cannot be opened again until the other daemon has the database.
-      const { pathname } = new URL(url);
-      const name = pathname.slice(1);
-      const server = await sharedPostgres();
-      await server.query(`ALTER DATABASE ${name} CONNECTION LIMIT 0`);
-      await server.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
-      const unwritten = first.metering.hold(aHold('req_1')).catch((error: Error) => error);
-      await server.query(`ALTER DATABASE ${name} CONNECTION LIMIT -1`);
+      // The connections are lost, and over new ones nothing can be written before the other daemon has the database.
       await query(
         url,
-        'UPDATE gateway.daemons SET successor = number + 1, expires_at = NULL WHERE successor IS NULL',
+        `SELECT pg_advisory_xact_lock(${writeLock});
+         SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+           WHERE datname = current_database() AND pid <> pg_backend_pid();
+         UPDATE gateway.daemons SET successor = number + 1, expires_at = NULL WHERE successor IS NULL`,
       );
+      const unwritten = first.metering.hold(aHold('req_1')).catch((error: Error) => error);
       expect((await failed).message).toMatch('another one has taken over its work');
       expect(await unwritten).toMatchObject({ code: 'unavailable' });
       expect(await query(url, 'SELECT request_id FROM gateway.holds')).toEqual([]);
+    });
+
+    test('of one that is cut off in the middle of a transaction delays the writes of others by a second', async () => {
+      const server = await startPostgres({ hasTcp: true });
+      const proxy = await startFaultProxy(server.url());
+      onTestFinished(async () => {
+        await proxy.close();
+        await server.stop();
+      });
+      const url = await server.newDatabase();
+      const cutOff = await open(proxy.through(url));
+      const other = await open(url);
+      const frozen = proxy.freezeAtCommit();
+      const held = cutOff.metering.hold(aHold('req_1'));
+      await frozen;
+      const start = performance.now();
+      await other.metering.hold(aHold('req_2'));
+      expect(performance.now() - start).toBeLessThan(4000);
+      proxy.thaw();
+      await held;
+      const rows = await server.query(
+        'SELECT request_id FROM gateway.holds ORDER BY 1',
+        new URL(url).pathname.slice(1),
+      );
+      expect(rows).toEqual([{ request_id: 'req_1' }, { request_id: 'req_2' }]);
+      for (const storage of opened.splice(0)) await storage.close();
     });
   },
 );
