@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { distribution } from '../../src/daemon/features/metering/series-view.ts';
-import type { SeriesPoint, UsageFilter } from '../../src/daemon/features/metering/store.ts';
+import type {
+  SeriesPoint,
+  UsageFilter,
+  UsageGroup,
+  UsagePage,
+} from '../../src/daemon/features/metering/store.ts';
 import { noLabels } from '../../src/shared/call-labels.ts';
 import { bucketsOf } from '../../src/shared/time-zones.ts';
 import { memoryMeteringReads } from '../support/memory-stores.ts';
@@ -323,6 +328,30 @@ export function meteringStoreContract(open: OpenStorage): void {
           for (const timeZone of ['Asia/Kathmandu', 'America/St_Johns'])
             for (const only of [{}, { keyId: 'key_1' }, { keyId: 'key_1', model: 'a' }])
               await same({ ...all, ...only, since, until, groupBy: ['day', 'status'], timeZone });
+        }
+      }
+      for (const groupBy of [
+        ['key'],
+        ['day', 'key'],
+        ['model', 'key'],
+        ['key', 'provider'],
+        ['status', 'day'],
+      ]) {
+        for (const timeZone of ['UTC', ...(groupBy.includes('key') ? [] : ['Asia/Kathmandu'])]) {
+          const since = midnight + 5 * hour;
+          const filter = { ...all, since, groupBy: groupBy as UsageFilter['groupBy'], timeZone };
+          const pages: UsageGroup[] = [];
+          let page: UsagePage | undefined;
+          do {
+            page = await metering.usagePage({ ...filter, after: pages.at(-1)?.groups, limit: 14 });
+            pages.push(...(page?.groups ?? []));
+            expect(page?.total).toEqual(
+              (await reads.usagePage({ ...filter, after: undefined, limit: 1 }))?.total,
+            );
+          } while (page?.hasMore);
+          expect(pages).toEqual(await reads.summarize(filter));
+          const after = groupBy.map(() => 'none');
+          expect(await metering.usagePage({ ...filter, after, limit: 5 })).toBeUndefined();
         }
       }
       const total = async (filter: Partial<UsageFilter>) =>

@@ -153,7 +153,7 @@ export function memoryWorkspacesStore(): WorkspacesStore & {
 
 type MeteringReads = Pick<
   MeteringStore,
-  'usage' | 'spendOfKey' | 'served' | 'summarize' | 'series' | 'latency'
+  'usage' | 'spendOfKey' | 'served' | 'summarize' | 'usagePage' | 'series' | 'latency'
 >;
 
 export function memoryMeteringReads(): MeteringReads & { calls: UsageRecord[]; days: ServedDay[] } {
@@ -172,6 +172,15 @@ export function memoryMeteringReads(): MeteringReads & { calls: UsageRecord[]; d
     },
     served: async () => days,
     summarize: async (filter) => summarize(calls, filter),
+    async usagePage({ after, limit, ...filter }) {
+      const all = summarize(calls, filter);
+      const last = after && all.findIndex(({ groups }) => groups.join() === after.join());
+      if (last === -1) return undefined;
+      const start = last === undefined ? 0 : last + 1;
+      const [sums = emptyGroup([])] = summarize(calls, { ...filter, groupBy: [] });
+      const { groups: _groups, ...total } = sums;
+      return { groups: all.slice(start, start + limit), hasMore: start + limit < all.length, total };
+    },
     series: async () => [],
     latency: async () => [],
   };

@@ -6,7 +6,6 @@ import {
   listUsage,
   tokensServed,
 } from '../../../shared/contract/usage.ts';
-import { ApiError } from '../../../shared/errors.ts';
 import { formatUsd } from '../../../shared/money.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { identified, implement, loginOf } from '../../handler.ts';
@@ -14,7 +13,7 @@ import type { Credit, LedgerCheck } from './credit.ts';
 import { bucketsView, latencyViews, seriesView } from './series-view.ts';
 import type { UsageGroup } from './store.ts';
 import { groupingsIn } from './usage-groups.ts';
-import { timeBound, timeZoneIn, type UsageReader } from './usage-reader.ts';
+import { timeBound, timeZoneIn, type UsageReader, unknownPage } from './usage-reader.ts';
 import { servedView, usageSums, usageView } from './usage-view.ts';
 
 export const usageHandlers = (usage: UsageReader) => [
@@ -25,26 +24,30 @@ export const usageHandlers = (usage: UsageReader) => [
   implement(listUsage, async ({ caller, query }) => {
     const groupBy = query.group_by ?? 'day';
     const timeZone = timeZoneIn(query.tz);
-    const { since, until, groups } = await usage.summary(identified(caller), {
+    const groupings = groupingsIn(groupBy);
+    const { since, until, groups, hasMore, total } = await usage.summary(identified(caller), {
       keyId: query.key,
       model: query.model,
       since: timeBound('since', query.since, timeZone),
       until: timeBound('until', query.until, timeZone),
-      groupBy: groupingsIn(groupBy),
+      groupBy: groupings,
       timeZone,
+      after: query.after === undefined ? undefined : groupsOfCursor(query.after, groupings.length),
+      limit: query.limit ?? groupsPerPage,
     });
-    const { page, next } = groupsAfter(query.after, groups, query.limit ?? groupsPerPage);
+    const last = groups.at(-1);
+    const next = hasMore && last ? cursorOf(last) : null;
     return {
       object: 'list',
       group_by: groupBy,
       tz: timeZone,
       since: isoTime(since),
       until: isoTime(until),
-      total: usageSums(groups),
-      data: page.map((group) => ({
+      total: usageSums(total),
+      data: groups.map((group) => ({
         group: group.groups[0] ?? null,
         groups: group.groups,
-        ...usageSums([group]),
+        ...usageSums(group),
       })),
       has_more: next !== null,
       next,
@@ -100,23 +103,22 @@ export const usageHandlers = (usage: UsageReader) => [
 const groupsPerPage = 100;
 const seriesShown = 10;
 
-/** One page of groups, and the cursor of the next one. Fails with `invalid_request` if `after` is not a group. */
-function groupsAfter(after: string | undefined, groups: readonly UsageGroup[], limit: number) {
-  const start = after === undefined ? 0 : groups.findIndex((group) => cursorOf(group) === after) + 1;
-  if (after !== undefined && start === 0) {
-    const message = '`after` is not the `next` of a page of this summary.';
-    throw new ApiError('invalid_request', { param: 'after', message });
-  }
-  const page = groups.slice(start, start + limit);
-  const last = start + limit < groups.length ? page.at(-1) : undefined;
-  return { page, next: last ? cursorOf(last) : null };
-}
-
 /** Null, which comes last, is empty. */
 function cursorOf({ groups }: UsageGroup): string {
   return groups.length === 1
     ? (groups[0] ?? '')
     : groups.map((name) => encodeURIComponent(name ?? '')).join();
+}
+
+/** Fails with `invalid_request` for what is no cursor of so many groups. */
+function groupsOfCursor(cursor: string, count: number): UsageGroup['groups'] {
+  try {
+    const names = count === 1 ? [cursor] : cursor.split(',').map(decodeURIComponent);
+    if (names.length === count) return names.map((name) => (name === '' ? null : name));
+  } catch (error) {
+    if (!(error instanceof URIError)) throw error;
+  }
+  throw unknownPage();
 }
 
 /** The owner's endpoints for prepaid credit and for verifying the ledger. */

@@ -181,6 +181,21 @@ export interface UsageGroup {
   charged: NanoUsd;
 }
 
+/** Selects a page of the groups of a summary. */
+export interface UsagePageFilter extends UsageFilter {
+  /** The group before the page; undefined for the first page. */
+  after: UsageGroup['groups'] | undefined;
+  limit: number;
+}
+
+export interface UsagePage {
+  /** In the order of `summarize`. */
+  groups: UsageGroup[];
+  hasMore: boolean;
+  /** The sums over all pages: a call with several tags counts for each of them. */
+  total: Omit<UsageGroup, 'groups'>;
+}
+
 /** Selects the calls of a chart. */
 export interface SeriesFilter {
   workspaceId: string;
@@ -245,6 +260,8 @@ export interface MeteringStore {
   served(): Promise<ServedDay[]>;
   /** Ordered by group, ascending, null last; without empty groups. */
   summarize(filter: UsageFilter): Promise<UsageGroup[]>;
+  /** Undefined if `after` is no group. */
+  usagePage(filter: UsagePageFilter): Promise<UsagePage | undefined>;
   /** The dearest first, then the others. */
   series(filter: SeriesFilter): Promise<Series[]>;
   /** Answered calls; times are rounded to hours, beyond eight days to UTC days. */

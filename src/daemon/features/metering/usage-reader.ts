@@ -18,7 +18,8 @@ import type {
   ServedDay,
   Spend,
   UsageFilter,
-  UsageGroup,
+  UsagePage,
+  UsagePageFilter,
   UsageRecord,
 } from './store.ts';
 import { checkGroups, checkSeriesGroup } from './usage-groups.ts';
@@ -37,13 +38,15 @@ export interface SummaryQuery {
 }
 
 /** Sums over calls completed at or after `since` and before `until`. */
-export interface Summary {
+interface SummaryPage extends UsagePage {
   since: number;
   until: number;
-  groups: UsageGroup[];
 }
 
-type Store = Pick<MeteringStore, 'usage' | 'summarize' | 'series' | 'latency' | 'spendOfKey' | 'served'>;
+type Store = Pick<
+  MeteringStore,
+  'usage' | 'summarize' | 'usagePage' | 'series' | 'latency' | 'spendOfKey' | 'served'
+>;
 
 /** Reads the usage of finished calls. A key sees only its own, a login those of its workspace. */
 export function createUsageReader({ store, now }: { store: Store; now: () => number }) {
@@ -60,24 +63,18 @@ export function createUsageReader({ store, now }: { store: Store; now: () => num
       return record;
     },
 
-    /** Fails with `not_found` when a key asks for another key, with `invalid_request` for an empty period. */
-    async summary(caller: Identified, query: SummaryQuery): Promise<Summary> {
-      // Includes calls that ended in this millisecond.
-      const until = query.until ?? now() + 1;
-      const { timeZone = 'UTC' } = query;
-      const since = query.since ?? daysBefore(until, summaryDays, timeZone);
-      if (since >= until) {
-        throw new ApiError('invalid_request', { param: 'since', message: '`since` must be before `until`.' });
-      }
-      const keyId = visibleKey(caller, query.keyId);
-      const { workspaceId } = caller;
-      const { model, groupBy } = query;
-      checkGroups({ keyId, model, groupBy, timeZone });
-      return {
-        since,
-        until,
-        groups: await store.summarize({ workspaceId, keyId, model, since, until, groupBy, timeZone }),
-      };
+    /**
+     * Fails with `not_found` when a key asks for another key, with `invalid_request` for an empty period and if `after` is no
+     * group.
+     */
+    async summary(
+      caller: Identified,
+      { after, limit, ...query }: SummaryQuery & Pick<UsagePageFilter, 'after' | 'limit'>,
+    ): Promise<SummaryPage> {
+      const filter = summaryFilter(caller, query, now());
+      const page = await store.usagePage({ ...filter, after, limit });
+      if (!page) throw unknownPage();
+      return { since: filter.since, until: filter.until, ...page };
     },
 
     /** Fails with `invalid_request` for an empty range or one of too many buckets, and as `summary` does. */
@@ -114,7 +111,7 @@ export function createUsageReader({ store, now }: { store: Store; now: () => num
     /** The models that answered a caller in the last 30 days. */
     async modelsUsedBy(caller: Identified): Promise<string[]> {
       const all = { keyId: undefined, model: undefined, since: undefined, until: undefined };
-      const { groups } = await this.summary(caller, { ...all, groupBy: ['model'] });
+      const groups = await store.summarize(summaryFilter(caller, { ...all, groupBy: ['model'] }, now()));
       const answered = groups.filter(({ tokens }) => tokens.input + tokens.output > 0);
       return answered.flatMap(({ groups: [model] }) => model ?? []);
     },
@@ -146,6 +143,24 @@ export function createUsageReader({ store, now }: { store: Store; now: () => num
       }
     },
   };
+}
+
+export function unknownPage(): ApiError {
+  const message = '`after` is not the `next` of a page of this summary.';
+  return new ApiError('invalid_request', { param: 'after', message });
+}
+
+function summaryFilter(caller: Identified, query: SummaryQuery, now: number): UsageFilter {
+  // Includes calls that ended in this millisecond.
+  const until = query.until ?? now + 1;
+  const { model, groupBy, timeZone = 'UTC' } = query;
+  const since = query.since ?? daysBefore(until, summaryDays, timeZone);
+  if (since >= until) {
+    throw new ApiError('invalid_request', { param: 'since', message: '`since` must be before `until`.' });
+  }
+  const keyId = visibleKey(caller, query.keyId);
+  checkGroups({ keyId, model, groupBy, timeZone });
+  return { workspaceId: caller.workspaceId, keyId, model, since, until, groupBy, timeZone };
 }
 
 /** A key sees only its own usage. */

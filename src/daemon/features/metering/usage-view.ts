@@ -1,6 +1,6 @@
 import type { ServedDayView, UsageSums, UsageView } from '../../../shared/contract/usage.ts';
 import type { CostView, TokenCounts } from '../../../shared/contract/vocabulary.ts';
-import { type Cost, formatUsd, noCost, type Tokens } from '../../../shared/money.ts';
+import { type Cost, formatUsd, type Tokens } from '../../../shared/money.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { attemptView } from '../routing/index.ts';
 import type { ServedDay, UsageGroup, UsageRecord } from './store.ts';
@@ -54,22 +54,13 @@ export function costView(cost: Cost): CostView {
   };
 }
 
-/** The sums over one or more groups of calls. */
-export function usageSums(groups: readonly UsageGroup[]): UsageSums {
-  const tokens: Tokens = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 };
-  const cost: Cost = { ...noCost };
-  let requests = 0;
-  let unpriced = 0;
-  let charged = 0;
-  for (const group of groups) {
-    requests += group.requests;
-    unpriced += group.unpriced;
-    charged += group.charged;
-    for (const part of ['input', 'cachedInput', 'cacheWrite', 'output', 'reasoning'] as const) {
-      tokens[part] += group.tokens[part];
-    }
-    for (const part of ['provider', 'margin', 'total'] as const) cost[part] += group.cost[part];
-  }
+export function usageSums({
+  requests,
+  unpriced,
+  tokens,
+  cost,
+  charged,
+}: Omit<UsageGroup, 'groups'>): UsageSums {
   return {
     requests,
     unpriced_requests: unpriced,

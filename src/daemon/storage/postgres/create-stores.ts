@@ -26,7 +26,8 @@ export function createStores(
   const idempotency = idempotencyStore(context);
   const { append } = eventsStore(context, settledEvent);
   const { recordRejection } = tracesStore(context);
-  const { hold, admit, progress, settle, settleWatched, served, summarize, series, latency } = metering;
+  const { hold, admit, progress, settle, settleWatched, served, summarize, usagePage, series, latency } =
+    metering;
   const { claim, finish, release } = idempotency;
 
   const events = remote.store('events');
@@ -58,6 +59,7 @@ export function createStores(
       settleWatched,
       served,
       summarize,
+      usagePage,
       series,
       latency,
     }),

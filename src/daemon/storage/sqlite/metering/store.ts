@@ -77,6 +77,7 @@ export function meteringStore({
     spendOfKey: async (keyId, at) => spendOfKey(keyId, at),
     served: () => reader.run('served'),
     summarize: (filter) => reader.run('summarize', filter),
+    usagePage: (filter) => reader.run('usagePage', filter),
     series: (filter) => reader.run('series', filter),
     latency: (filter) => reader.run('latency', filter),
     leftHolds: async (daemon) =>

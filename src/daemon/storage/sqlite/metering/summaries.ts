@@ -35,23 +35,30 @@ const otherLabels = 'other';
 
 /** Adds up calls by one or two groups. */
 export function summarizeUsage(database: Connection, names: NameTexts, filter: UsageFilter): UsageGroup[] {
-  return database.transaction(() => {
-    const numbers = numbersOf(names, filter);
-    if (!numbers) return [];
-    const { groupBy } = filter;
-    const found = sumsBy(database, numbers, filter);
-    const label = groupBy.find((group) => singleLabels.includes(group));
-    const labelled = label ? found.filter(({ names: of }) => of[groupBy.indexOf(label)] !== null) : found;
-    const rest = label ? withoutLabel(database, numbers, { filter, label, labelled }) : [];
-    return [...labelled, ...rest]
-      .map((row) =>
-        usageGroup(
-          row,
-          row.names.map((name, index) => textOf(names, groupBy[index], name)),
-        ),
-      )
-      .sort(byGroups);
-  })();
+  return database.transaction(() => usageGroups(database, names, filter))();
+}
+
+/** The same within a transaction, also of one provider or status, or of several keys. */
+export function usageGroups(
+  database: Connection,
+  names: NameTexts,
+  filter: UsageFilter & Filter,
+): UsageGroup[] {
+  const numbers = numbersOf(names, filter);
+  if (!numbers) return [];
+  const { groupBy } = filter;
+  const found = sumsBy(database, numbers, filter);
+  const label = groupBy.find((group) => singleLabels.includes(group));
+  const labelled = label ? found.filter(({ names: of }) => of[groupBy.indexOf(label)] !== null) : found;
+  const rest = label ? withoutLabel(database, numbers, { filter, label, labelled }) : [];
+  return [...labelled, ...rest]
+    .map((row) =>
+      usageGroup(
+        row,
+        row.names.map((name, index) => textOf(names, groupBy[index], name)),
+      ),
+    )
+    .sort(byGroups);
 }
 
 /** The sums by group; a day is the time at which it begins. */
@@ -121,23 +128,22 @@ function textOf(names: NameTexts, group: SumGroup | undefined, name: number | nu
 }
 
 type Filter = Pick<UsageFilter, 'workspaceId' | 'keyId' | 'model'> &
-  Partial<Pick<SeriesFilter, 'provider' | 'status'>>;
+  Partial<Pick<SeriesFilter, 'provider' | 'status'>> & { keyIds?: readonly string[] };
 
 /** Undefined if a filter names what no call has. */
 function numbersOf(
   names: NameTexts,
-  { workspaceId, keyId, model, provider, status }: Filter,
+  { workspaceId, keyId, keyIds = keyId === undefined ? undefined : [keyId], model, provider, status }: Filter,
 ): SumFilter | undefined {
   const workspace = names.numberOf(workspaceId);
-  const [key, ...others] = [keyId, model, provider, status].map((text) =>
-    text === undefined ? null : names.numberOf(text),
-  );
+  const keys = keyIds?.flatMap((id) => names.numberOf(id) ?? []) ?? null;
+  const others = [model, provider, status].map((text) => (text === undefined ? null : names.numberOf(text)));
   const [modelNumber, providerNumber, statusNumber] = others;
-  if (workspace === undefined || key === undefined || modelNumber === undefined) return undefined;
+  if (workspace === undefined || modelNumber === undefined) return undefined;
   if (providerNumber === undefined || statusNumber === undefined) return undefined;
   return {
     workspace,
-    keys: key === null ? null : [key],
+    keys,
     model: modelNumber,
     provider: providerNumber,
     status: statusNumber,
