@@ -10,9 +10,9 @@ import type { HttpServer, ListenAddress } from '../http/server.ts';
 import type { Log } from '../log.ts';
 import type { Captured } from '../storage/content/content-messages.ts';
 import type { SharedChanges } from '../storage/shared-changes.ts';
-import { startScript } from '../storage/start-script.ts';
+import { startScript } from '../worker-threads/start-script.ts';
+import { ThreadLink } from '../worker-threads/thread-link.ts';
 import type { LogLine, ToMain, ToWorker, WorkerData } from './messages.ts';
-import { ThreadLink } from './thread-link.ts';
 
 /** Both semi-spaces together, in MB: more saves little CPU, and each worker would keep it. */
 const youngGenerationMb = 32;

@@ -15,8 +15,8 @@ import { MemberChanges } from '../storage/shared-changes.ts';
 import { openSqliteMember } from '../storage/sqlite/open-member.ts';
 import { createProviderNetwork } from '../upstream/provider-network.ts';
 import { configuredProviders } from '../upstream/providers-from-config.ts';
+import { type Answers, ThreadLink } from '../worker-threads/thread-link.ts';
 import type { LogLine, ToMain, ToWorker, WorkerData } from './messages.ts';
-import { type Answers, ThreadLink } from './thread-link.ts';
 
 /** Serves model calls in a worker until the main thread closes it. */
 export async function serveCalls(port: MessagePort, data: WorkerData): Promise<void> {

@@ -19,24 +19,38 @@ export type Captured =
   | { streamed: StreamedContent }
   | { answered: AnsweredContent };
 
-/** Requests to the thread by name, with what they take and return. */
+/** What the thread is asked about the content that it keeps. */
 export interface ContentRequests {
-  find: [{ workspaceId: string; requestId: string }, CallContent | undefined];
-  kept: [{ workspaceId: string; requestIds: readonly string[] }, KeptContent[]];
-  compose: [{ workspaceId: string; requestId: string }, Composition | null | undefined];
-  remove: [{ workspaceId: string; requestId: string }, boolean];
-  select: [ContentSelection, string[]];
-  clear: [ContentSelection, number];
-  search: [ContentSearch, ContentMatches];
-  status: [{ workspaceId: string }, ShelfStatus & { diskBytes: number }];
+  find: [question: { workspaceId: string; requestId: string }, answer: CallContent | undefined];
+  kept: [question: { workspaceId: string; requestIds: readonly string[] }, answer: KeptContent[]];
+  compose: [question: { workspaceId: string; requestId: string }, answer: Composition | null | undefined];
+  remove: [question: { workspaceId: string; requestId: string }, answer: boolean];
+  select: [question: ContentSelection, answer: string[]];
+  clear: [question: ContentSelection, answer: number];
+  search: [question: ContentSearch, answer: ContentMatches];
+  status: [question: { workspaceId: string }, answer: ShelfStatus & { diskBytes: number }];
   /** `isUsed`: whether content is to be kept on disk; otherwise an empty file is deleted. */
-  prune: [{ isUsed: boolean }, undefined];
-  isEmpty: [object, boolean];
+  prune: [question: { isUsed: boolean }, answer: undefined];
+  isEmpty: [question: undefined, answer: boolean];
 }
 
-export type ContentRequestName = keyof ContentRequests;
+/** Messages to the thread. */
+export interface ToContent extends ContentRequests {
+  /** Come before each other message but the last. */
+  settings: [question: ContentSettings, answer: undefined];
+  /** A batch, and how many of it could not be stored. */
+  store: [question: Captured[], answer: number];
+  /** Comes last. */
+  close: [question: undefined, answer: undefined];
+}
 
-/** What the thread reads with each message. */
+/** Messages from the thread. */
+export interface FromContent {
+  /** Something that the operator should know. */
+  warn: [question: string, answer: undefined];
+}
+
+/** What the thread reads before each message. */
 export interface ContentSettings {
   /** Milliseconds since 1970. */
   now: number;
@@ -51,16 +65,3 @@ export interface ContentWorkerData {
   digestKey: Uint8Array;
   disk: { file: string; key: Uint8Array } | undefined;
 }
-
-export type ToContent =
-  | { captured: Captured[]; settings: ContentSettings }
-  | { id: number; name: ContentRequestName; data: unknown; settings: ContentSettings }
-  | { close: true };
-
-export type FromContent =
-  /** A batch was stored, but for what was dropped. */
-  | { stored: true; dropped: number }
-  /** Something that the operator should know. */
-  | { warning: string }
-  | { id: number; result: unknown }
-  | { id: number; problem: string };

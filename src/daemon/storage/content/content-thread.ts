@@ -14,11 +14,11 @@ import type {
   StreamedContent,
 } from '../../features/capture/index.ts';
 import type { Log } from '../../log.ts';
-import { startScript } from '../start-script.ts';
+import { startScript } from '../../worker-threads/start-script.ts';
+import { ThreadLink } from '../../worker-threads/thread-link.ts';
 import { alone, sizeOf } from './content-bytes.ts';
 import type {
   Captured,
-  ContentRequestName,
   ContentRequests,
   ContentSettings,
   ContentWorkerData,
@@ -54,15 +54,9 @@ const restartMs = 5_000;
 const warnEveryMs = 60_000;
 const warningsMax = 100;
 
-interface Pending {
-  resolve: (result: never) => void;
-  reject: (error: Error) => void;
-}
-
 interface Thread {
   worker: Worker;
-  /** Sizes of the batches that it has not stored yet. */
-  batches: number[];
+  link: ThreadLink<ToContent, FromContent>;
 }
 
 /**
@@ -73,7 +67,6 @@ interface Thread {
 export class ContentThread implements ContentStore {
   readonly #options: ContentThreadOptions;
   readonly #queuedBytesMax: number;
-  readonly #pending = new Map<number, Pending>();
   #thread: Thread | undefined;
   #captured: Captured[] = [];
   #capturedBytes = 0;
@@ -81,7 +74,8 @@ export class ContentThread implements ContentStore {
   #sentBytes = 0;
   #timer: NodeJS.Timeout | undefined;
   #idle: NodeJS.Timeout | undefined;
-  #lastId = 0;
+  /** How many requests it was sent. */
+  #asked = 0;
   /** When a thread ended by itself. */
   #endedAt = Number.NEGATIVE_INFINITY;
   #dropped = 0;
@@ -183,12 +177,12 @@ export class ContentThread implements ContentStore {
     // What is kept on disk outlives the daemon.
     if (this.#thread !== undefined || this.#captured.some(isForDisk)) this.#flush();
     const thread = this.#thread;
-    this.#forget(new Error('the daemon stops'));
     if (thread === undefined) return;
     const exited = new Promise((resolve) => thread.worker.once('exit', resolve));
     // Nothing else may keep the process: its end would come before that of the thread.
     thread.worker.ref();
-    thread.worker.postMessage({ close: true } satisfies ToContent);
+    thread.link.tell('close', undefined);
+    this.#forget(thread, new Error('the daemon stops'));
     await exited;
   }
 
@@ -225,18 +219,25 @@ export class ContentThread implements ContentStore {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#captured.length === 0) return;
-    const { worker, batches } = this.#running();
+    const { link } = this.#running();
     const captured = this.#captured;
     const bytes = this.#capturedBytes;
     this.#captured = [];
     this.#capturedBytes = 0;
     this.#sentBytes += bytes;
-    batches.push(bytes);
-    worker.postMessage({ captured, settings: this.#settings() } satisfies ToContent);
+    this.#tellSettings(link);
+    link.ask('store', captured).then(
+      (dropped) => {
+        this.#sentBytes -= bytes;
+        this.#dropped += dropped;
+      },
+      // The thread has ended, and nothing waits for it any more.
+      () => {},
+    );
   }
 
-  #settings(): ContentSettings {
-    return { ...this.#options.settings(), now: this.#options.now() };
+  #tellSettings(link: Thread['link']): void {
+    link.tell('settings', { ...this.#options.settings(), now: this.#options.now() });
   }
 
   #hasFile(): boolean {
@@ -245,21 +246,23 @@ export class ContentThread implements ContentStore {
   }
 
   /** Undefined if nothing was captured yet. */
-  #request<N extends ContentRequestName>(
+  #request<N extends keyof ContentRequests>(
     name: N,
-    data: ContentRequests[N][0],
+    question: ContentRequests[N][0],
   ): Promise<ContentRequests[N][1] | undefined> {
     this.#flush();
     if (this.#thread === undefined && !this.#hasFile()) return Promise.resolve(undefined);
-    return this.#ask(name, data);
+    return this.#ask(name, question);
   }
 
-  #ask<N extends ContentRequestName>(name: N, data: ContentRequests[N][0]): Promise<ContentRequests[N][1]> {
-    const thread = this.#running();
-    this.#lastId += 1;
-    const id = this.#lastId;
-    thread.worker.postMessage({ id, name, data, settings: this.#settings() } satisfies ToContent);
-    return new Promise((resolve, reject) => this.#pending.set(id, { resolve, reject }));
+  #ask<N extends keyof ContentRequests>(
+    name: N,
+    question: ContentRequests[N][0],
+  ): Promise<ContentRequests[N][1]> {
+    const { link } = this.#running();
+    this.#asked += 1;
+    this.#tellSettings(link);
+    return link.ask(name, question);
   }
 
   #running(): Thread {
@@ -270,14 +273,14 @@ export class ContentThread implements ContentStore {
 
   #start(): Thread {
     const worker = startContentWorker(this.#workerData());
-    const thread = { worker, batches: [] };
+    const link = new ThreadLink<ToContent, FromContent>(worker, { warn: (message) => this.#warn(message) });
+    const thread = { worker, link };
     worker.unref();
-    worker.on('message', (message: FromContent) => this.#receive(thread, message));
     const onEnd = (cause: Error) => {
       if (this.#thread !== thread) return;
       this.#options.log.warn({ err: cause }, 'the content of earlier calls in memory is lost');
       this.#endedAt = performance.now();
-      this.#forget(cause);
+      this.#forget(thread, cause);
     };
     worker.on('error', onEnd);
     worker.on('exit', () => onEnd(new Error('the thread that keeps content ended')));
@@ -294,29 +297,10 @@ export class ContentThread implements ContentStore {
     };
   }
 
-  #receive({ batches }: Thread, message: FromContent): void {
-    if ('stored' in message) {
-      this.#sentBytes -= batches.shift() ?? 0;
-      this.#dropped += message.dropped;
-      return;
-    }
-    if ('warning' in message) {
-      this.#warn(message.warning);
-      return;
-    }
-    const pending = this.#pending.get(message.id);
-    this.#pending.delete(message.id);
-    if ('problem' in message) {
-      const cause = new Error(`content could not be read: ${message.problem}`);
-      pending?.reject(new ApiError('unavailable', { cause }));
-    } else pending?.resolve(message.result as never);
-  }
-
-  #forget(cause: Error): void {
+  #forget({ link }: Thread, cause: Error): void {
     this.#thread = undefined;
     this.#sentBytes = 0;
-    for (const { reject } of this.#pending.values()) reject(new ApiError('unavailable', { cause }));
-    this.#pending.clear();
+    link.end(new ApiError('unavailable', { cause }));
   }
 
   #waitForIdle(): void {
@@ -325,10 +309,10 @@ export class ContentThread implements ContentStore {
   }
 
   async #endIfEmpty(): Promise<void> {
-    const before = this.#lastId;
-    const status = await this.#request('isEmpty', {}).catch(() => undefined);
-    const isUnused = this.#lastId === before + 1 && this.#captured.length === 0;
-    if (status && isUnused) await this.close();
+    const before = this.#asked;
+    const isEmpty = await this.#request('isEmpty', undefined).catch(() => false);
+    const isUnused = this.#asked === before + 1 && this.#captured.length === 0;
+    if (isEmpty && isUnused) await this.close();
   }
 }
 

@@ -1,11 +1,12 @@
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
+import { ApiError } from '../../../shared/errors.ts';
 import { messageOf } from '../../../shared/message-of.ts';
+import { ThreadLink } from '../../worker-threads/thread-link.ts';
 import type { ContentDisk } from './content-disk.ts';
 import { ContentKeeper } from './content-keeper.ts';
 import type {
   Captured,
-  ContentRequestName,
   ContentRequests,
   ContentSettings,
   ContentWorkerData,
@@ -29,6 +30,12 @@ const composeMs = 200;
 /** How long one request searches; the next one goes on from there. */
 const searchMs = 50;
 
+/** Part of what was captured, and what is called with how many of it could not be stored. */
+interface Batch {
+  captured: Captured[];
+  stored: (dropped: number) => void;
+}
+
 if (parentPort) {
   const port = parentPort;
   const { digestKey, disk: file } = workerData as ContentWorkerData;
@@ -42,7 +49,7 @@ if (parentPort) {
     new (await import('./content-disk.ts')).ContentDisk({
       ...file,
       numbers,
-      warn: (warning) => port.postMessage({ warning } satisfies FromContent),
+      warn: (warning) => warn(warning),
     });
   const shelves = new ContentShelves({ numbers, memory, disk: () => disk?.existing() });
   let settings: ContentSettings = {
@@ -51,7 +58,7 @@ if (parentPort) {
     redaction: { kinds: [], patterns: [] },
     disk: { days: 0, bytes: 0 },
   };
-  const warn = (warning: string) => port.postMessage({ warning } satisfies FromContent);
+  const warn = (warning: string) => link.tell('warn', warning);
   let redactor: { rules: string; redactor: Redactor } | undefined;
   const redactorOf = (): Redactor => {
     const rules = JSON.stringify(settings.redaction);
@@ -64,24 +71,7 @@ if (parentPort) {
   };
   let current = redactorOf();
   const keeper = new ContentKeeper(shelves, digestKey, () => current);
-  const waiting: Captured[][] = [];
-  const answers: { [N in ContentRequestName]: (data: ContentRequests[N][0]) => ContentRequests[N][1] } = {
-    find: ({ workspaceId, requestId }) => keeper.find(workspaceId, requestId),
-    kept: (wanted) => keptOf(shelves, wanted, waiting.flat()),
-    compose: ({ workspaceId, requestId }) =>
-      keeper.compose(workspaceId, requestId, performance.now() + composeMs),
-    remove: ({ workspaceId, requestId }) => keeper.remove(workspaceId, requestId),
-    select: (selection) => keeper.select(selection),
-    clear: (selection) => keeper.clear(selection),
-    search: (search) => searchContent(shelves, search, performance.now() + searchMs),
-    status: ({ workspaceId }) => statusOf(shelves, workspaceId),
-    isEmpty: () => memory.isEmpty,
-    prune: ({ isUsed }) => {
-      if (!isUsed && disk?.existing()?.isEmpty) disk.destroy();
-      else prune();
-      return undefined;
-    },
-  };
+  const waiting: Batch[] = [];
   const store = (captured: Captured): void => {
     try {
       if ('asked' in captured) keeper.asked(captured.asked);
@@ -113,10 +103,13 @@ if (parentPort) {
   };
   let isResting = false;
   const storeNext = (): void => {
-    const batch = waiting.shift() ?? [];
-    for (const captured of batch) if (!isForDisk(captured)) store(captured);
-    const dropped = storeOnDisk(batch.filter(isForDisk));
-    port.postMessage({ stored: true, dropped } satisfies FromContent);
+    const batch = waiting.shift();
+    if (batch === undefined) return;
+    for (const captured of batch.captured) if (!isForDisk(captured)) store(captured);
+    batch.stored(storeOnDisk(batch.captured.filter(isForDisk)));
+  };
+  const storeAll = (): void => {
+    while (waiting.length > 0) storeNext();
   };
   let isPruning = false;
   const prune = (): void => {
@@ -148,34 +141,62 @@ if (parentPort) {
       (performance.now() - startedAt) * restFactor,
     );
   };
-  const answer = ({ id, name, data }: Extract<ToContent, { id: number }>): FromContent => {
-    try {
-      return { id, result: answers[name](data as never) };
-    } catch (error) {
-      disk?.failed(error);
-      return { id, problem: messageOf(error) };
-    }
+  const reading = <Question, Answer>(answer: (question: Question) => Answer) => {
+    return (question: Question): Answer => {
+      try {
+        return answer(question);
+      } catch (error) {
+        disk?.failed(error);
+        const cause = new Error(`content could not be read: ${messageOf(error)}`);
+        throw new ApiError('unavailable', { cause });
+      }
+    };
   };
-  port.on('message', (message: ToContent) => {
-    if ('close' in message) {
+  /** Who asks sees all calls that ended before. */
+  const afterAll = <Question, Answer>(answer: (question: Question) => Answer) =>
+    reading((question: Question) => {
+      storeAll();
+      return answer(question);
+    });
+  const link = new ThreadLink<FromContent, ToContent>(port, {
+    settings(given) {
+      settings = given;
+      current = redactorOf();
+      numbers.setTime(settings.now);
+      memory.setBytesMax(settings.memoryBytes);
+    },
+    store(captured) {
+      const { promise, resolve: stored } = Promise.withResolvers<number>();
+      waiting.push({ captured, stored });
+      work();
+      return promise;
+    },
+    find: afterAll(({ workspaceId, requestId }) => keeper.find(workspaceId, requestId)),
+    // Lists do not store what waits: they are asked for often.
+    kept: reading((wanted) => {
+      const captured = waiting.flatMap((batch) => batch.captured);
+      return keptOf(shelves, wanted, captured);
+    }),
+    compose: afterAll(({ workspaceId, requestId }) =>
+      keeper.compose(workspaceId, requestId, performance.now() + composeMs),
+    ),
+    remove: afterAll(({ workspaceId, requestId }) => keeper.remove(workspaceId, requestId)),
+    select: afterAll((selection) => keeper.select(selection)),
+    clear: afterAll((selection) => keeper.clear(selection)),
+    search: afterAll((search) => searchContent(shelves, search, performance.now() + searchMs)),
+    status: afterAll(({ workspaceId }) => statusOf(shelves, workspaceId)),
+    isEmpty: afterAll(() => memory.isEmpty),
+    prune: afterAll(({ isUsed }) => {
+      if (!isUsed && disk?.existing()?.isEmpty) disk.destroy();
+      else prune();
+    }),
+    close() {
       // What is kept on disk outlives the daemon.
-      if (disk !== undefined) while (waiting.length > 0) storeNext();
+      if (disk !== undefined) storeAll();
       disk?.close();
       // Ends only this thread, even while it rests.
       process.exit();
-    }
-    settings = message.settings;
-    current = redactorOf();
-    numbers.setTime(settings.now);
-    memory.setBytesMax(settings.memoryBytes);
-    if ('captured' in message) {
-      waiting.push(message.captured);
-      work();
-      return;
-    }
-    // Who asks sees all calls that ended before. Lists do so without storing them: they are asked for often.
-    if (message.name !== 'kept') while (waiting.length > 0) storeNext();
-    port.postMessage(answer(message));
+    },
   });
 }
 

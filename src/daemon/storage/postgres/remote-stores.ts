@@ -1,38 +1,27 @@
 import type { Worker } from 'node:worker_threads';
-import { ApiError, type ErrorCode } from '../../../shared/errors.ts';
-import { exitWaiter } from '../sqlite/engine/exit-waiter.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { exitWaiter } from '../../worker-threads/exit-waiter.ts';
+import { ThreadLink } from '../../worker-threads/thread-link.ts';
 import type { StoresContext, stores } from '../sqlite/stores.ts';
 
 type Stores = ReturnType<typeof stores>;
 
-/** Messages to a thread of stores. `answer`: to its question of that number. */
-export type ToStores =
-  | { id: number; store: string; method: string; args: unknown[] }
-  | { answer: number; result?: unknown; failed?: true }
-  | { close: true };
+/** What a thread of stores is asked. */
+export interface ToStores {
+  /** The result of a method, or the value of another member. */
+  call: [question: { store: string; method: string; args: unknown[] }, answer: unknown];
+  close: [question: undefined, answer: undefined];
+}
 
-/** Messages from a thread of stores: what a method returned, or a question that the main thread answers. */
-export type FromStores =
-  | { id: number; result: unknown }
-  | StoresFailure
-  | { question: number; ask: 'write' | 'read' | 'check'; args: unknown[] };
-
-/** How a method ended. `question`: the number of the question whose failure ended it. */
-export interface StoresFailure {
-  id: number;
-  problem: string;
-  question?: number;
-  /** What the caller is to see. */
-  refusal?: { code: ErrorCode; message?: string; param?: string | null };
+/** What a thread of stores asks the main thread, which has the writer and the readers of many rows. */
+export interface FromStores {
+  write: [question: unknown[], answer: unknown];
+  read: [question: unknown[], answer: unknown];
+  check: [question: unknown[], answer: unknown];
 }
 
 /** What the main thread does for threads of stores. */
 export type Services = Pick<StoresContext, 'daemon' | 'writer' | 'reader' | 'checker'>;
-
-interface Call {
-  resolve: (result: never) => void;
-  reject: (error: Error) => void;
-}
 
 /** Enough for the reads of a daemon; each keeps its own connection busy. */
 const threadsMax = 2;
@@ -92,82 +81,39 @@ export class RemoteStores {
 }
 
 class StoresThread {
-  readonly #worker: Worker;
-  readonly #services: Services;
+  readonly #link: ThreadLink<ToStores, FromStores>;
   readonly #exited: () => Promise<void>;
-  readonly #calls = new Map<number, Call>();
-  /** Failures of questions, with which the methods that asked them end. */
-  readonly #failures = new Map<number, Error>();
-  #lastId = 0;
+  /** Number of methods that have not ended. */
+  running = 0;
   #isClosing = false;
 
-  constructor(worker: Worker, services: Services, onFatal: (error: Error) => void) {
-    this.#worker = worker;
-    this.#services = services;
+  constructor(worker: Worker, { writer, reader, checker }: Services, onFatal: (error: Error) => void) {
     this.#exited = exitWaiter(worker);
-    const fail = (error: Error) => {
-      for (const { reject } of this.#calls.values()) reject(new ApiError('unavailable', { cause: error }));
-      this.#calls.clear();
-      if (!this.#isClosing) onFatal(error);
+    this.#link = new ThreadLink<ToStores, FromStores>(worker, {
+      write: ([name, data, options]) => writer.write(name as never, data as never, options as never),
+      read: ([name, data]) => reader.run(name as never, data as never),
+      check: ([name, data]) => checker.run(name as never, data as never),
+    });
+    const fail = (cause: Error) => {
+      this.#link.end(new ApiError('unavailable', { cause }));
+      if (!this.#isClosing) onFatal(cause);
     };
-    worker.on('message', (message: FromStores) => this.#receive(message));
     worker.on('error', fail);
     worker.on('exit', () => fail(new Error('a thread of stores ended')));
   }
 
-  /** Number of methods that have not ended. */
-  get running(): number {
-    return this.#calls.size;
-  }
-
-  call(store: string, method: string, args: unknown[]): Promise<never> {
-    this.#lastId += 1;
-    const id = this.#lastId;
-    this.#post({ id, store, method, args });
-    return new Promise((resolve, reject) => this.#calls.set(id, { resolve, reject }));
+  async call(store: string, method: string, args: unknown[]): Promise<never> {
+    this.running += 1;
+    try {
+      return (await this.#link.ask('call', { store, method, args })) as never;
+    } finally {
+      this.running -= 1;
+    }
   }
 
   async close(): Promise<void> {
     this.#isClosing = true;
-    this.#post({ close: true });
+    this.#link.tell('close', undefined);
     await this.#exited();
-  }
-
-  #post(message: ToStores): void {
-    this.#worker.postMessage(message);
-  }
-
-  #receive(message: FromStores): void {
-    if ('ask' in message) {
-      void this.#answer(message);
-      return;
-    }
-    const call = this.#calls.get(message.id);
-    this.#calls.delete(message.id);
-    if ('result' in message) call?.resolve(message.result as never);
-    else call?.reject(this.#errorOf(message));
-  }
-
-  async #answer({ question, ask, args }: Extract<FromStores, { ask: string }>): Promise<void> {
-    try {
-      this.#post({ answer: question, result: await this.#serve(ask, args) });
-    } catch (error) {
-      this.#failures.set(question, error as Error);
-      this.#post({ answer: question, failed: true });
-    }
-  }
-
-  #serve(ask: 'write' | 'read' | 'check', [name, data, options]: unknown[]): Promise<unknown> {
-    const { writer, reader, checker } = this.#services;
-    if (ask === 'write') return writer.write(name as never, data as never, options as never);
-    return (ask === 'read' ? reader : checker).run(name as never, data as never);
-  }
-
-  #errorOf({ problem, question, refusal }: StoresFailure): Error {
-    const failure = question === undefined ? undefined : this.#failures.get(question);
-    if (question !== undefined) this.#failures.delete(question);
-    if (failure) return failure;
-    const cause = new Error(problem);
-    return refusal ? new ApiError(refusal.code, { ...refusal, cause }) : cause;
   }
 }

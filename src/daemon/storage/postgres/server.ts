@@ -1,5 +1,5 @@
 import { MessageChannel, type Worker } from 'node:worker_threads';
-import { startScript } from '../start-script.ts';
+import { startScript } from '../../worker-threads/start-script.ts';
 import { ControlConnection } from './control-connection.ts';
 import type { ServerChannel } from './engine/messages.ts';
 

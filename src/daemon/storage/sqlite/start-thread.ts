@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads';
-import { startScript } from '../start-script.ts';
+import { startScript } from '../../worker-threads/start-script.ts';
 
 /** Starts a thread of this folder. */
 export function startThread(script: 'writer-worker' | 'reader-worker', workerData?: unknown): Worker {

@@ -8,8 +8,8 @@ import { MemberChanges, SharedChanges } from '../../../../src/daemon/storage/sha
 import { openSqliteStorage } from '../../../../src/daemon/storage/sqlite/open.ts';
 import { openSqliteMember } from '../../../../src/daemon/storage/sqlite/open-member.ts';
 import { startThread } from '../../../../src/daemon/storage/sqlite/start-thread.ts';
+import { ThreadLink } from '../../../../src/daemon/worker-threads/thread-link.ts';
 import type { ToMain, ToWorker } from '../../../../src/daemon/workers/messages.ts';
-import { ThreadLink } from '../../../../src/daemon/workers/thread-link.ts';
 import { addUsers, aHold, aKey, aSettlement, morning } from '../../../storage/records.ts';
 import { openTemporarily, recordingLog } from './temporary.ts';
 

@@ -1,25 +1,35 @@
 import type { Worker } from 'node:worker_threads';
 import { ApiError } from '../../../../shared/errors.ts';
-import { exitWaiter } from './exit-waiter.ts';
+import { exitWaiter } from '../../../worker-threads/exit-waiter.ts';
+import { ThreadLink } from '../../../worker-threads/thread-link.ts';
 
-/** `close` comes last. */
-export type ToReader = { id: number; name: string; data: unknown } | { close: true };
+/** What the thread is asked. */
+export interface ToReader {
+  /** `id`: the number under which it is reported about. */
+  read: [question: { id: number; name: string; data: unknown }, answer: unknown];
+  /** Comes last. */
+  close: [question: undefined, answer: undefined];
+}
 
-export type FromReader =
-  | { id: number; result: unknown }
-  | { id: number; problem: string; isUnavailable: boolean }
-  | { id: number; progress: unknown }
-  | { id: number; isStep: true };
+/** What the thread reports about a read. */
+export interface FromReader {
+  progress: [question: { id: number; progress: unknown }, answer: undefined];
+  /** A step of it starts. */
+  step: [question: { id: number }, answer: undefined];
+}
 
 /** Reads by name; each takes plain data and may report progress, and each step that reads a snapshot of its own. */
 export type Reads = Record<string, (data: never, onProgress: never, onStep: () => void) => unknown>;
 
-interface PendingRead {
-  resolve: (result: unknown) => void;
-  reject: (error: Error) => void;
-  onProgress?: ((progress: never) => void) | undefined;
+interface RunningRead {
+  onProgress: ((progress: never) => void) | undefined;
   /** Of the read, or of its last step. */
   startedAt: number;
+}
+
+interface Thread {
+  link: ThreadLink<ToReader, FromReader>;
+  exited: () => Promise<void>;
 }
 
 /**
@@ -31,8 +41,8 @@ const idleMs = 10 * 60_000;
 /** Main-thread side of the reader: runs long reads in a thread that starts on demand and ends when idle. */
 export class Reader<R extends Reads> {
   readonly #startThread: () => Worker;
-  readonly #pending = new Map<number, PendingRead>();
-  #thread: { worker: Worker; exited: () => Promise<void> } | undefined;
+  readonly #running = new Map<number, RunningRead>();
+  #thread: Thread | undefined;
   #idle: NodeJS.Timeout | undefined;
   #lastId = 0;
 
@@ -40,7 +50,7 @@ export class Reader<R extends Reads> {
     this.#startThread = startThread;
   }
 
-  run<N extends keyof R & string>(
+  async run<N extends keyof R & string>(
     name: N,
     data?: Parameters<R[N]>[0],
     onProgress?: Parameters<R[N]>[1],
@@ -49,17 +59,19 @@ export class Reader<R extends Reads> {
     this.#thread ??= this.#start();
     this.#lastId += 1;
     const id = this.#lastId;
-    this.#thread.worker.postMessage({ id, name, data } satisfies ToReader);
-    return new Promise((resolve, reject) => {
-      const pending = { resolve: resolve as PendingRead['resolve'], reject, onProgress };
-      this.#pending.set(id, { ...pending, startedAt: performance.now() });
-    });
+    this.#running.set(id, { onProgress, startedAt: performance.now() });
+    try {
+      return (await this.#thread.link.ask('read', { id, name, data })) as Awaited<ReturnType<R[N]>>;
+    } finally {
+      this.#running.delete(id);
+      if (this.#running.size === 0) this.#idle = setTimeout(() => void this.close(), idleMs).unref();
+    }
   }
 
   /** Aborts all reads if one, or a step of it, runs longer than that; returns whether it did. Later reads start a new thread. */
   abortOlderThan(ms: number): boolean {
     const before = performance.now() - ms;
-    const isOld = [...this.#pending.values()].some(({ startedAt }) => startedAt < before);
+    const isOld = [...this.#running.values()].some(({ startedAt }) => startedAt < before);
     if (isOld) void this.close();
     return isOld;
   }
@@ -68,45 +80,31 @@ export class Reader<R extends Reads> {
     clearTimeout(this.#idle);
     const thread = this.#thread;
     this.#thread = undefined;
-    this.#rejectAll(new Error('the reader was closed'));
-    thread?.worker.postMessage({ close: true } satisfies ToReader);
+    thread?.link.tell('close', undefined);
+    thread?.link.end(unavailable(new Error('the reader was closed')));
     await thread?.exited();
   }
 
-  #start() {
+  #start(): Thread {
     const worker = this.#startThread();
-    const thread = { worker, exited: exitWaiter(worker) };
-    const onEnd = (error: Error) => {
-      if (this.#thread !== thread) return;
-      this.#thread = undefined;
-      this.#rejectAll(error);
+    const link = new ThreadLink<ToReader, FromReader>(worker, {
+      progress: ({ id, progress }) => this.#running.get(id)?.onProgress?.(progress as never),
+      step: ({ id }) => {
+        const read = this.#running.get(id);
+        if (read) read.startedAt = performance.now();
+      },
+    });
+    const thread = { link, exited: exitWaiter(worker) };
+    const onEnd = (cause: Error) => {
+      if (this.#thread === thread) this.#thread = undefined;
+      link.end(unavailable(cause));
     };
-    worker.on('message', (message: FromReader) => this.#receive(message));
     worker.on('error', onEnd);
     worker.on('exit', () => onEnd(new Error('the reader thread ended')));
     return thread;
   }
+}
 
-  #receive(message: FromReader): void {
-    const read = this.#pending.get(message.id);
-    if ('isStep' in message) {
-      if (read) read.startedAt = performance.now();
-      return;
-    }
-    if ('progress' in message) {
-      read?.onProgress?.(message.progress as never);
-      return;
-    }
-    this.#pending.delete(message.id);
-    if ('problem' in message) {
-      const cause = new Error(`a long read failed: ${message.problem}`);
-      read?.reject(message.isUnavailable ? new ApiError('unavailable', { cause }) : cause);
-    } else read?.resolve(message.result);
-    if (this.#pending.size === 0) this.#idle = setTimeout(() => void this.close(), idleMs).unref();
-  }
-
-  #rejectAll(cause: Error): void {
-    for (const { reject } of this.#pending.values()) reject(new ApiError('unavailable', { cause }));
-    this.#pending.clear();
-  }
+function unavailable(cause: Error): ApiError {
+  return new ApiError('unavailable', { cause });
 }

@@ -1,5 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
+import { ApiError } from '../../../../shared/errors.ts';
 import { messageOf } from '../../../../shared/message-of.ts';
+import { ThreadLink } from '../../../worker-threads/thread-link.ts';
 import type { FromReader, Reads, ToReader } from './reader.ts';
 
 interface ReadServer {
@@ -11,24 +13,21 @@ interface ReadServer {
 
 /** Runs the reader thread: executes the reads that arrive on `port`. */
 export function serveReads(port: MessagePort, { reads, close, isUnavailable }: ReadServer): void {
-  const handle = async (message: ToReader): Promise<void> => {
-    if ('close' in message) {
+  const link: ThreadLink<FromReader, ToReader> = new ThreadLink(port, {
+    async read({ id, name, data }) {
+      const onProgress = (progress: unknown) => link.tell('progress', { id, progress });
+      const onStep = () => link.tell('step', { id });
+      try {
+        return await reads[name]?.(data as never, onProgress as never, onStep);
+      } catch (error) {
+        const cause = new Error(`a long read failed: ${messageOf(error)}`);
+        throw isUnavailable?.(error) ? new ApiError('unavailable', { cause }) : cause;
+      }
+    },
+    close() {
       close();
       // Ends only this thread, even while a backup waits for its next pages.
       process.exit();
-    }
-    const { id, name, data } = message;
-    const onProgress = (progress: unknown) => port.postMessage({ id, progress } satisfies FromReader);
-    const onStep = () => port.postMessage({ id, isStep: true } satisfies FromReader);
-    let answer: FromReader;
-    try {
-      answer = { id, result: await reads[name]?.(data as never, onProgress as never, onStep) };
-    } catch (error) {
-      const problem = messageOf(error);
-      answer = { id, problem, isUnavailable: isUnavailable?.(error) ?? false };
-    }
-    port.postMessage(answer);
-  };
-  // What it rejects with ends this thread; the daemon starts another one for the next read.
-  port.on('message', (message: ToReader) => void handle(message));
+    },
+  });
 }

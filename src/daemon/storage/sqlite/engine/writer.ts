@@ -1,8 +1,8 @@
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
 import type { Renewal } from '../../../features/daemons/members.ts';
 import type { Log } from '../../../log.ts';
+import { exitWaiter } from '../../../worker-threads/exit-waiter.ts';
 import { DatabaseUnusable, DataNeedsRepair } from './errors.ts';
-import { exitWaiter } from './exit-waiter.ts';
 import type { FromWriter, ToWriter } from './serve-writes.ts';
 import type { BatchFailure, BatchResult, Commands } from './write-batch.ts';
 import { refusedError, writerDiedError } from './write-errors.ts';

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { exitWaiter } from '../../../../../src/daemon/storage/sqlite/engine/exit-waiter.ts';
+import { exitWaiter } from '../../../src/daemon/worker-threads/exit-waiter.ts';
 
 class Thread extends EventEmitter {
   terminations = 0;

@@ -1,5 +1,5 @@
 import type { MessagePort, Worker } from 'node:worker_threads';
-import { ApiError, type ErrorCode, failures } from '../../shared/errors.ts';
+import { ApiError, type ErrorCode } from '../../shared/errors.ts';
 import { messageOf } from '../../shared/message-of.ts';
 
 /** What one thread asks another: by name, the question and the answer. */
@@ -16,9 +16,12 @@ type ChannelEnd = MessagePort | Worker;
 
 interface Problem {
   message: string;
-  /** Of an `ApiError`. */
+  /** Only of an `ApiError`, as the rest. */
   code?: ErrorCode;
-  retryAfterSeconds?: number;
+  param?: string | null;
+  retryAfterSeconds?: number | undefined;
+  /** For the log. */
+  cause?: string;
 }
 
 type Message =
@@ -71,27 +74,33 @@ export class ThreadLink<Asked extends Questions<Asked>, Answered extends Questio
       return;
     }
     const { name, question, id } = message;
-    const answer = this.#answers[name as keyof Answered];
-    if (id === undefined) void answer(question);
-    else void this.#answer(id, async () => answer(question));
+    if (id === undefined) void this.#answers[name as keyof Answered](question);
+    else void this.#answer(id, name as keyof Answered, question);
   }
 
-  async #answer(id: number, answer: () => Promise<unknown>): Promise<void> {
-    const message = await answer().then(
-      (value): Message => ({ answers: id, answer: value }),
-      (error: unknown): Message => ({ answers: id, problem: problemOf(error) }),
-    );
+  async #answer(id: number, name: keyof Answered, question: unknown): Promise<void> {
+    let message: Message;
+    try {
+      message = { answers: id, answer: await this.#answers[name](question) };
+    } catch (error) {
+      message = { answers: id, problem: problemOf(error) };
+    }
     this.#end.postMessage(message);
   }
 }
 
 function problemOf(error: unknown): Problem {
   if (!(error instanceof ApiError)) return { message: messageOf(error) };
-  const { code, message, retryAfterSeconds } = error;
-  return { code, message, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
+  const { code, message, param, retryAfterSeconds, cause } = error;
+  const details = { code, message, param, retryAfterSeconds };
+  return cause === undefined ? details : { ...details, cause: messageOf(cause) };
 }
 
-function errorOf({ code, message, retryAfterSeconds }: Problem): Error {
-  if (code === undefined || !(code in failures)) return new Error(message);
-  return new ApiError(code, { message, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) });
+function errorOf({ code, cause, retryAfterSeconds, ...details }: Problem): Error {
+  if (code === undefined) return new Error(details.message);
+  return new ApiError(code, {
+    ...details,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    ...(cause !== undefined && { cause: new Error(cause) }),
+  });
 }
