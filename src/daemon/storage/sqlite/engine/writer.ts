@@ -3,10 +3,10 @@ import type { Renewal } from '../../../features/daemons/members.ts';
 import type { Log } from '../../../log.ts';
 import { exitWaiter } from '../../../worker-threads/exit-waiter.ts';
 import { DatabaseUnusable, DataNeedsRepair } from './errors.ts';
+import { QueuedWrites } from './queued-writes.ts';
 import type { FromWriter, ToWriter } from './serve-writes.ts';
 import type { BatchFailure, BatchResult, Commands } from './write-batch.ts';
 import { refusedError, writerDiedError } from './write-errors.ts';
-import { type WriteOptions, WriteQueue } from './write-queue.ts';
 
 /** How often a write is retried on a full disk, in milliseconds. */
 const retryMs = 1000;
@@ -23,9 +23,8 @@ export interface WriterOptions {
 }
 
 /** Main-thread side of the writer: queues writes, sends them in batches, and tracks whether writing works. */
-export class Writer<C extends Commands> {
+export class Writer<C extends Commands> extends QueuedWrites<C> {
   readonly #worker: Worker;
-  readonly #queue: WriteQueue;
   readonly #log: Log;
   readonly #now: () => number;
   readonly #onRenewal: (renewal: Renewal) => void;
@@ -37,20 +36,19 @@ export class Writer<C extends Commands> {
   #mayExit = false;
   #file = '';
   /** Why writes are no longer accepted. */
-  #refusal: string | undefined;
-  #isFull = false;
+  #refusedFor: string | undefined;
   /** Since when the server cannot be reached, in milliseconds of `performance.now()`. */
   #unreachableSince: number | undefined;
   #fatal: Error | undefined;
   #retry: NodeJS.Timeout | undefined;
 
   constructor({ now, log, worker, onRenewal = () => {} }: WriterOptions) {
+    super((batch) => worker.postMessage({ batch } satisfies ToWriter));
     this.#now = now;
     this.#log = log;
     this.#worker = worker;
     this.#onRenewal = onRenewal;
     this.#exited = exitWaiter(worker);
-    this.#queue = new WriteQueue((batch) => this.#post({ batch }));
     this.#opened.promise.catch(() => {});
     this.#worker.on('message', (message: FromWriter) => {
       try {
@@ -80,45 +78,15 @@ export class Writer<C extends Commands> {
     return port2;
   }
 
-  /** Resolves after COMMIT. Rejects with ApiError `conflict` or `unavailable`, or with an internal error. */
-  write<N extends keyof C & string>(
-    name: N,
-    data: Parameters<C[N]>[0],
-    options?: WriteOptions,
-  ): Promise<ReturnType<C[N]>> {
-    const refusal = this.#refusal ?? this.#unreachable;
-    if (refusal !== undefined) return Promise.reject(refusedError(refusal));
-    return this.#queue.add([name, data], options) as Promise<ReturnType<C[N]>>;
-  }
-
-  /** Replaces the write waiting under `waiting`; undefined if there is none. */
-  replace<N extends keyof C & string>(
-    waiting: string,
-    name: N,
-    data: Parameters<C[N]>[0],
-  ): Promise<ReturnType<C[N]>> | undefined {
-    return this.#queue.replace(waiting, [name, data]) as Promise<ReturnType<C[N]>> | undefined;
-  }
-
-  /** Number of writes that are not committed yet. */
-  get pending(): number {
-    return this.#queue.size;
-  }
-
-  /** Why writes fail now; undefined if they do not. */
-  get problem(): string | undefined {
-    return this.#refusal ?? this.#unreachable ?? (this.#isFull ? 'the disk is full' : undefined);
-  }
-
-  get #unreachable(): string | undefined {
-    if (this.#unreachableSince === undefined) return undefined;
+  protected get refusal(): string | undefined {
+    if (this.#refusedFor !== undefined || this.#unreachableSince === undefined) return this.#refusedFor;
     const isLong = performance.now() - this.#unreachableSince > patienceMs;
     return isLong ? 'the database server cannot be reached' : undefined;
   }
 
   /** Accepts no more writes; queued ones are still written. */
   refuseWrites(reason: string): void {
-    this.#refusal ??= reason;
+    this.#refusedFor ??= reason;
   }
 
   /** Stops writing for good and rejects queued writes, for a reason the thread does not know. */
@@ -133,10 +101,10 @@ export class Writer<C extends Commands> {
 
   /** Writes what is queued, then closes the database. The shutdown is marked clean unless writes were refused before. */
   async close(): Promise<void> {
-    const isHealthy = this.#refusal === undefined && this.#unreachableSince === undefined;
+    const isHealthy = this.#refusedFor === undefined && this.#unreachableSince === undefined;
     this.refuseWrites('the daemon is stopping');
-    if (this.#unreachableSince !== undefined) this.#queue.rejectAll(refusedError('the daemon is stopping'));
-    await this.#queue.drained();
+    if (this.#unreachableSince !== undefined) this.queue.rejectAll(refusedError('the daemon is stopping'));
+    await this.queue.drained();
     clearInterval(this.#retry);
     if (!this.#fatal && isHealthy) {
       this.#post({ close: { lastSeen: this.#now() } });
@@ -177,12 +145,12 @@ export class Writer<C extends Commands> {
   #completeBatch(result: BatchResult): void {
     if ('failure' in result) this.#batchFailed(result.failure);
     else this.#setFull(false);
-    this.#queue.completeBatch(result);
+    this.queue.completeBatch(result);
   }
 
   #batchFailed({ kind, code, message }: BatchFailure): void {
     // A full disk is reported once, although every retry fails.
-    if (kind !== 'full' || !this.#isFull) {
+    if (kind !== 'full' || !this.isFull) {
       this.#log.error({ kind, code, reason: message }, 'a batch of writes failed');
     }
     if (kind === 'full') this.#setFull(true);
@@ -190,12 +158,12 @@ export class Writer<C extends Commands> {
   }
 
   #setFull(isFull: boolean): void {
-    if (isFull === this.#isFull) return;
-    this.#isFull = isFull;
+    if (isFull === this.isFull) return;
+    this.isFull = isFull;
     if (isFull) {
       this.#retry = setInterval(() => {
         // Fails until there is space again.
-        if (this.#refusal === undefined) this.#queue.add(['engine.touch', this.#now()]).catch(() => {});
+        if (this.#refusedFor === undefined) this.queue.add(['engine.touch', this.#now()]).catch(() => {});
       }, retryMs).unref();
     } else {
       clearInterval(this.#retry);
@@ -210,7 +178,7 @@ export class Writer<C extends Commands> {
     clearInterval(this.#retry);
     this.#opened.reject(reason);
     this.#closed.resolve();
-    this.#queue.rejectAll(writerDiedError(reason));
+    this.queue.rejectAll(writerDiedError(reason));
     for (const listener of this.#fatalListeners) listener(reason);
   }
 }
