@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type {
   PeerAttemptRecord,
+  PeerCounts,
+  PeerHealth,
+  PeerHealthChange,
   PeerRecordedHealth,
   PeerSettings,
 } from '../../src/daemon/features/peers/store.ts';
@@ -23,17 +26,16 @@ export function peersStoreContract(open: OpenStorage): void {
     updatedAt: morning,
     ...changes,
   });
-  const used: PeerRecordedHealth = {
-    answered: 3,
-    failed: 2,
+  const health: PeerHealth = {
     latencyMs: 41.5,
     lastSeenAt: morning,
     benches: 1,
     benchedUntil: morning + 60_000,
     reason: 'timeout',
-    compared: 20,
-    agreed: 19,
   };
+  const added: PeerCounts = { answered: 3, failed: 2, compared: 20, agreed: 19 };
+  const change: PeerHealthChange = { health, added };
+  const used: PeerRecordedHealth = { ...health, ...added };
   const sealed = (version = 1): SealedSecret => ({
     name: 'peer-key|ws_1|attic',
     version,
@@ -70,7 +72,7 @@ export function peersStoreContract(open: OpenStorage): void {
     test('changes settings, and keeps the health of a peer whose address stays', async () => {
       const { peers } = await openWithUsers();
       expect(await peers.put(settings(), keeps)).toEqual({ ...settings(), ...unusedPeer });
-      await peers.saveHealth(settings(), used);
+      await peers.saveHealth(settings(), change);
       const changes = { maxInFlight: 2, allowedModels: null, updatedAt: morning + 1 };
       const changed = { ...settings(changes), ...used };
       expect(await peers.put(settings({ ...changes, addedAt: morning + 1 }), keeps)).toEqual(changed);
@@ -111,8 +113,8 @@ export function peersStoreContract(open: OpenStorage): void {
       const { peers } = await openWithUsers();
       await peers.put(settings(), keeps);
       for (const requestId of ['req_1', 'req_2', 'req_3'])
-        await peers.attempted(attempt({ requestId }), used, 2);
-      await peers.attempted(attempt({ peer: 'gone', requestId: 'req_4' }), used, 3);
+        await peers.attempted(attempt({ requestId }), change, 2);
+      await peers.attempted(attempt({ peer: 'gone', requestId: 'req_4' }), change, 3);
       const page = { peer: undefined, limit: 10 };
       const listed = await peers.attempts('ws_1', page);
       expect(listed.map(({ requestId }) => requestId)).toEqual(['req_4', 'req_3', 'req_2']);
@@ -120,7 +122,8 @@ export function peersStoreContract(open: OpenStorage): void {
         attempt({ requestId: 'req_3' }),
       ]);
       expect(await peers.attempts('ws_2', page)).toEqual([]);
-      expect(await peers.all()).toEqual([{ ...settings(), ...used }]);
+      const counts = { answered: 9, failed: 6, compared: 60, agreed: 57 };
+      expect(await peers.all()).toEqual([{ ...settings(), ...health, ...counts }]);
     });
   });
 }

@@ -92,7 +92,7 @@ export class PeerContact {
   /** Stores how a peer did; nothing waits for that. */
   saveHealth(peer: PeerState): void {
     const { store, onFailure } = this.#deps;
-    void store.saveHealth(peer.record, peer.recordedHealth()).catch(onFailure);
+    void store.saveHealth(peer.record, peer.takeChange()).catch(onFailure);
   }
 
   /** Counts an outcome and stores the attempt; a decision does not wait for that. */
@@ -122,7 +122,7 @@ export class PeerContact {
       ms: Math.round(outcome.ms),
       at,
     };
-    void store.attempted(attempt, peer.recordedHealth(), attemptsKept).catch(onFailure);
+    void store.attempted(attempt, peer.takeChange(), attemptsKept).catch(onFailure);
   }
 
   #announceBench(peer: PeerState, ms: number | undefined, reason: string): void {

@@ -1,6 +1,6 @@
 import type { PeerStatus } from '../../../shared/contract/peers.ts';
 import type { PeerCard } from './client.ts';
-import type { PeerRecord, PeerRecordedHealth } from './store.ts';
+import type { PeerCounts, PeerHealthChange, PeerRecord, PeerRecordedHealth } from './store.ts';
 
 const failuresInRowMax = 3;
 const benchMs = 60_000;
@@ -40,9 +40,12 @@ export class PeerState {
   #message = '';
   readonly #latencies: number[] = [];
   readonly #failures: boolean[] = [];
+  /** The counts that are stored, or being stored. */
+  #stored: PeerCounts;
 
   constructor(record: PeerRecord) {
     this.record = record;
+    this.#stored = record;
   }
 
   get name(): string {
@@ -138,10 +141,22 @@ export class PeerState {
     this.#update({ compared: compared + results.length, agreed: agreed + agreeing });
   }
 
-  recordedHealth(): PeerRecordedHealth {
-    const { answered, failed, latencyMs, lastSeenAt, benches, benchedUntil, reason, compared, agreed } =
-      this.record;
-    return { answered, failed, latencyMs, lastSeenAt, benches, benchedUntil, reason, compared, agreed };
+  /** What is to be stored now: the counts since the last time. */
+  takeChange(): PeerHealthChange {
+    const { latencyMs, lastSeenAt, benches, benchedUntil, reason } = this.record;
+    const added = combined(this.record, this.#stored, (now, before) => now - before);
+    this.#stored = this.record;
+    return { health: { latencyMs, lastSeenAt, benches, benchedUntil, reason }, added };
+  }
+
+  /** Takes over what is stored: the settings, and what other daemons counted. */
+  follow(stored: PeerRecord): void {
+    const { latencyMs, lastSeenAt, benches, benchedUntil, reason } = this.record;
+    const more = combined(stored, this.#stored, (theirs, ours) => Math.max(0, theirs - ours));
+    const sum = (counts: PeerCounts) => combined(counts, more, (count, added) => count + added);
+    this.#stored = sum(this.#stored);
+    const health = { latencyMs, lastSeenAt, benches, benchedUntil, reason };
+    this.record = { ...stored, ...health, ...sum(this.record) };
   }
 
   #faulted({ outcome, message, bench }: PeerFault, now: number): number | undefined {
@@ -170,4 +185,17 @@ export class PeerState {
   #update(changes: Partial<PeerRecordedHealth>): void {
     this.record = { ...this.record, ...changes };
   }
+}
+
+function combined(
+  one: PeerCounts,
+  other: PeerCounts,
+  combine: (one: number, other: number) => number,
+): PeerCounts {
+  return {
+    answered: combine(one.answered, other.answered),
+    failed: combine(one.failed, other.failed),
+    compared: combine(one.compared, other.compared),
+    agreed: combine(one.agreed, other.agreed),
+  };
 }

@@ -76,8 +76,16 @@ export class Peers {
   }
 
   async list(caller: LoginCaller, workspace: string): Promise<PeerState[]> {
-    const peers = this.#of(await this.permit(caller, workspace)).values();
-    return [...peers].sort((a, b) => (a.record.name < b.record.name ? -1 : 1));
+    const peers = this.#of(await this.permit(caller, workspace));
+    // Other daemons may have added to the counts.
+    await Promise.all(
+      [...peers.values()].map(async (peer) => {
+        const { workspaceId, name, url } = peer.record;
+        const stored = await this.#deps.store.find(workspaceId, name);
+        if (stored?.url === url) peer.follow(stored);
+      }),
+    );
+    return [...peers.values()].sort((a, b) => (a.record.name < b.record.name ? -1 : 1));
   }
 
   /**
@@ -260,7 +268,7 @@ export class Peers {
   #replace(record: PeerRecord): void {
     const peers = this.#of(record.workspaceId);
     const state = peers.get(record.name);
-    if (state?.record.url === record.url) state.record = { ...record, ...state.recordedHealth() };
+    if (state?.record.url === record.url) state.follow(record);
     else peers.set(record.name, new PeerState(record));
   }
 }

@@ -19,10 +19,18 @@ export interface PeerSettings {
   updatedAt: number;
 }
 
-/** The health of a peer, which is kept across restarts. */
-export interface PeerRecordedHealth {
+/** Counts of a peer's calls. */
+export interface PeerCounts {
   answered: number;
   failed: number;
+  /** Answers that were compared with those of another source. */
+  compared: number;
+  /** Of those, how many were the same. */
+  agreed: number;
+}
+
+/** How a peer is, as the daemon that stored it last knows it. */
+export interface PeerHealth {
   /** Moving average in milliseconds; null before the first answer. */
   latencyMs: number | null;
   lastSeenAt: number | null;
@@ -31,10 +39,15 @@ export interface PeerRecordedHealth {
   benchedUntil: number | null;
   /** Why its last call failed; null after a good one. */
   reason: string | null;
-  /** Answers that were compared with those of another source. */
-  compared: number;
-  /** Of those, how many were the same. */
-  agreed: number;
+}
+
+/** The health of a peer, which is kept across restarts. */
+export type PeerRecordedHealth = PeerHealth & PeerCounts;
+
+/** The health of a peer, and what is added to its counts. */
+export interface PeerHealthChange {
+  health: PeerHealth;
+  added: PeerCounts;
 }
 
 export type PeerRecord = PeerSettings & PeerRecordedHealth;
@@ -76,9 +89,9 @@ export interface PeersStore {
    * Records a call and what it changed about the peer, which may have been removed meanwhile, and deletes all but the
    * newest `kept` calls.
    */
-  attempted(attempt: PeerAttemptRecord, health: PeerRecordedHealth, kept: number): Promise<void>;
+  attempted(attempt: PeerAttemptRecord, change: PeerHealthChange, kept: number): Promise<void>;
   /** Records what is known about a peer, if it still exists. */
-  saveHealth(of: Pick<PeerSettings, 'workspaceId' | 'name'>, health: PeerRecordedHealth): Promise<void>;
+  saveHealth(of: Pick<PeerSettings, 'workspaceId' | 'name'>, change: PeerHealthChange): Promise<void>;
   /** Newest first. */
   attempts(
     workspaceId: string,

@@ -11,6 +11,31 @@ const fault: PeerFault = {
 };
 const wrong: PeerFault = { ...fault, outcome: 'wrong_shape', bench: 'always' };
 
+describe('the counts', () => {
+  test('of several daemons are added up, and each takes over those of the others', () => {
+    let stored = peerRecord({ answered: 10, failed: 1 });
+    const [one, other] = [new PeerState(stored), new PeerState(stored)] as const;
+    const store = (peer: PeerState) => {
+      const { health, added } = peer.takeChange();
+      const sums = Object.entries(added).map(([name, count]) => [name, stored[name as 'answered'] + count]);
+      stored = { ...stored, ...health, ...Object.fromEntries(sums) };
+    };
+    for (const peer of [one, one, other]) {
+      peer.answered(5, 0);
+      store(peer);
+    }
+    other.failed(fault, 0);
+    one.compared([true, false]);
+    for (const peer of [one, other]) store(peer);
+    const sums = { answered: 13, failed: 2, compared: 2, agreed: 1 };
+    expect(stored).toMatchObject(sums);
+    for (const peer of [one, other, one]) peer.follow(stored);
+    expect([one.record, other.record]).toMatchObject([sums, sums]);
+    store(one);
+    expect(stored).toMatchObject(sums);
+  });
+});
+
 describe('the bench', () => {
   test('follows three failures in a row, which an answer interrupts', () => {
     const peer = new PeerState(peerRecord());

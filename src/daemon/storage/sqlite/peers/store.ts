@@ -17,9 +17,9 @@ export function peersStore({ orm, writer }: StoreContext<PeersWrites>): PeersSto
         .get(),
     put: (settings, options) => writer.write('peers.put', { settings, ...options }),
     remove: (workspaceId, name) => writer.write('peers.remove', { workspaceId, name }),
-    attempted: (attempt, health, kept) => writer.write('peers.attempted', { attempt, health, kept }),
-    saveHealth: ({ workspaceId, name }, health) =>
-      writer.write('peers.saveHealth', { workspaceId, name, health }),
+    attempted: (attempt, change, kept) => writer.write('peers.attempted', { attempt, change, kept }),
+    saveHealth: ({ workspaceId, name }, change) =>
+      writer.write('peers.saveHealth', { workspaceId, name, change }),
     attempts: async (workspaceId, { peer, limit }) =>
       orm
         .select(attemptColumns)

@@ -1,11 +1,12 @@
 import type {
   KeyChange,
   PeerAttemptRecord,
+  PeerHealthChange,
   PeerRecord,
   PeerRecordedHealth,
   PeerSettings,
 } from '../../../features/peers/store.ts';
-import { and, count, eq, lte, type Orm } from '../engine/orm.ts';
+import { and, count, eq, lte, type Orm, sql } from '../engine/orm.ts';
 import { vaultSecrets } from '../vault/tables.ts';
 import { putSecret } from '../vault/writes.ts';
 import { peerAttempts, peers } from './tables.ts';
@@ -31,8 +32,18 @@ export function peersWrites(orm: Orm) {
   const deleteSecret = (name: string | null | undefined): void => {
     if (name) orm.delete(vaultSecrets).where(eq(vaultSecrets.name, name)).run();
   };
-  const saveHealth = (peer: PeerKey, health: PeerRecordedHealth): void => {
-    orm.update(peers).set(health).where(isPeer(peer)).run();
+  const saveHealth = (peer: PeerKey, { health, added }: PeerHealthChange): void => {
+    const counts = {
+      answered: sql`${peers.answered} + ${added.answered}`,
+      failed: sql`${peers.failed} + ${added.failed}`,
+      compared: sql`${peers.compared} + ${added.compared}`,
+      agreed: sql`${peers.agreed} + ${added.agreed}`,
+    };
+    orm
+      .update(peers)
+      .set({ ...health, ...counts })
+      .where(isPeer(peer))
+      .run();
   };
   return {
     'peers.put': ({
@@ -86,11 +97,11 @@ export function peersWrites(orm: Orm) {
     },
     'peers.attempted': ({
       attempt,
-      health,
+      change,
       kept,
     }: {
       attempt: PeerAttemptRecord;
-      health: PeerRecordedHealth;
+      change: PeerHealthChange;
       kept: number;
     }): void => {
       const row = orm.insert(peerAttempts).values(attempt).returning({ id: peerAttempts.id }).get();
@@ -98,10 +109,10 @@ export function peersWrites(orm: Orm) {
         .delete(peerAttempts)
         .where(lte(peerAttempts.id, row.id - kept))
         .run();
-      saveHealth({ workspaceId: attempt.workspaceId, name: attempt.peer }, health);
+      saveHealth({ workspaceId: attempt.workspaceId, name: attempt.peer }, change);
     },
-    'peers.saveHealth': ({ health, ...peer }: PeerKey & { health: PeerRecordedHealth }): void =>
-      saveHealth(peer, health),
+    'peers.saveHealth': ({ change, ...peer }: PeerKey & { change: PeerHealthChange }): void =>
+      saveHealth(peer, change),
   };
 }
 
