@@ -4,6 +4,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { Ajv } from 'ajv';
 import standaloneCode from 'ajv/dist/standalone/index.js';
 import { build } from 'rolldown';
+import { drizzle } from './bundle-drizzle.ts';
 
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 
@@ -53,20 +54,6 @@ const ascii = {
         (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
       );
     }
-  },
-};
-
-/** The sources load Drizzle's CommonJS build, which is faster to find as a package; bundled, only what is used is read. */
-const drizzle = {
-  name: 'drizzle',
-  transform(code, id) {
-    if (!id.endsWith('/storage/sqlite/engine/orm.ts')) return;
-    const imports = code.replace(
-      /^const (\w+) = require\('(drizzle-orm[^']*)'\) as .*;$/gm,
-      "import * as $1 from '$2';",
-    );
-    if (imports === code) throw new Error('orm.ts does not load Drizzle as expected');
-    return imports;
   },
 };
 

@@ -1,9 +1,9 @@
 import { existsSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
-// Daemons start their database threads from source: without the cache, each start compiles them again.
+// Threads of tests are started from source: without the cache, each start compiles them again.
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache');
 // Hundreds of databases are created and flushed to disk; where memory can serve as the disk, nothing waits for that.
 const memoryDisk = '/dev/shm';
@@ -13,6 +13,9 @@ if (!process.env.TMPDIR && existsSync(memoryDisk)) {
 }
 
 export default defineConfig({
+  resolve: {
+    alias: [{ find: /^.*\/start-script\.ts$/, replacement: resolve('test/support/start-script.ts') }],
+  },
   test: {
     include: ['test/**/*.test.ts'],
     setupFiles: ['test/support/seed-properties.ts'],

@@ -5,9 +5,13 @@
  * `STREAM_VIOLATIONS`.
  */
 import { appendFileSync } from 'node:fs';
+import { enableCompileCache } from 'node:module';
+import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import { serve } from '../../src/daemon/main.ts';
-import { checkAllStreams } from './check-streams.ts';
+
+enableCompileCache(join(import.meta.dirname, 'compile-cache'));
+const { serve } = await import('../../src/daemon/main.ts');
+const { checkAllStreams } = await import('./check-streams.ts');
 
 const { env, stdout, stderr } = process;
 // The first thread that is started is the writer.
