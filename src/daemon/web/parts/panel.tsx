@@ -1,5 +1,5 @@
-import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { DialogButton, type DialogButtonProps } from './dialog-button.tsx';
 import { ProblemBox } from './problem.tsx';
 
 interface PanelProps {
@@ -9,16 +9,9 @@ interface PanelProps {
   /** What it is made of; without any, `children` is shown. */
   queries?: readonly PanelQuery[];
   /** A button after `tools` that opens a dialog. */
-  action?: PanelAction | undefined;
+  action?: DialogButtonProps | undefined;
   class?: string;
   children: ComponentChildren;
-}
-
-interface PanelAction {
-  label: string;
-  /** Whether it is what people come for. */
-  isMain?: boolean;
-  dialog: (close: () => void) => ComponentChildren;
 }
 
 interface PanelQuery {
@@ -30,7 +23,6 @@ interface PanelQuery {
 
 /** A part of a screen with a title: what it says, that it is loading, or why it failed. */
 export function Panel({ title, tools, queries = [], action, class: name = '', children }: PanelProps) {
-  const isOpen = useSignal(false);
   const failed = queries.find(({ error }) => error !== undefined);
   const isLoaded = queries.every(({ data }) => data !== undefined);
   return (
@@ -38,17 +30,7 @@ export function Panel({ title, tools, queries = [], action, class: name = '', ch
       <header>
         <h2>{title}</h2>
         {tools}
-        {action && (
-          <button
-            type="button"
-            class={action.isMain ? 'main-button' : undefined}
-            onClick={() => {
-              isOpen.value = true;
-            }}
-          >
-            {action.label}
-          </button>
-        )}
+        {action && <DialogButton {...action} />}
       </header>
       {failed && <ProblemBox error={failed.error} retry={failed.reload} />}
       {isLoaded ? (
@@ -56,10 +38,6 @@ export function Panel({ title, tools, queries = [], action, class: name = '', ch
       ) : (
         !failed && <p class="loading">Loading…</p>
       )}
-      {isOpen.value &&
-        action?.dialog(() => {
-          isOpen.value = false;
-        })}
     </section>
   );
 }

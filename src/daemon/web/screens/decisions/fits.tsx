@@ -1,9 +1,9 @@
-import { useSignal } from '@preact/signals';
 import type { Calibration } from '../../../../shared/contract/calibrations.ts';
 import { deleteCalibration, listCalibrations } from '../../data/endpoints.ts';
 import { count } from '../../data/figures.ts';
 import { change, useQuery } from '../../data/query.ts';
 import { Confirm } from '../../parts/confirm.tsx';
+import { DialogButton } from '../../parts/dialog-button.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -56,10 +56,6 @@ export function Fits() {
 
 function FitRow({ fit }: { fit: Calibration }) {
   const { model, type, temperature, examples, nll_before: before, nll_after: after, fitted_at: at } = fit;
-  const isDeleting = useSignal(false);
-  const close = () => {
-    isDeleting.value = false;
-  };
   return (
     <tr>
       <th scope="row" class="is-title">
@@ -76,30 +72,25 @@ function FitRow({ fit }: { fit: Calibration }) {
       </td>
       <td>
         <span class="row-actions">
-          <button
-            type="button"
-            aria-label={`Remove the fit of ${model} for ${type}`}
-            onClick={() => {
-              isDeleting.value = true;
-            }}
-          >
-            Remove
-          </button>
+          <DialogButton
+            label="Remove"
+            title={`Remove the fit of ${model} for ${type}`}
+            dialog={(close) => (
+              <Confirm
+                title={`Remove the fit of ${model}?`}
+                action="Remove"
+                onClose={close}
+                onConfirm={async () => {
+                  await change(deleteCalibration, { query: { model, type } });
+                  toast(`The fit of ${model} was removed.`);
+                  close();
+                }}
+              >
+                <p>Its probabilities are no longer scaled.</p>
+              </Confirm>
+            )}
+          />
         </span>
-        {isDeleting.value && (
-          <Confirm
-            title={`Remove the fit of ${model}?`}
-            action="Remove"
-            onClose={close}
-            onConfirm={async () => {
-              await change(deleteCalibration, { query: { model, type } });
-              toast(`The fit of ${model} was removed.`);
-              close();
-            }}
-          >
-            <p>Its probabilities are no longer scaled.</p>
-          </Confirm>
-        )}
       </td>
     </tr>
   );

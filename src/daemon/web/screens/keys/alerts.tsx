@@ -15,6 +15,7 @@ import { useKeyNames } from '../../data/key-names.ts';
 import { change, useList, useQuery } from '../../data/query.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { DialogButton } from '../../parts/dialog-button.tsx';
 import { FieldFault, Form } from '../../parts/form.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Secret } from '../../parts/secret.tsx';
@@ -77,10 +78,6 @@ export function Alerts() {
 function AlertRow({ alert }: { alert: Alert }) {
   const { id, kind, state, threshold, unit, window_minutes: minutes, value, message, webhook } = alert;
   const nameOf = useKeyNames();
-  const open = useSignal<'edit' | 'delete' | undefined>(undefined);
-  const close = () => {
-    open.value = undefined;
-  };
   const filters = [alert.key && `key ${nameOf(alert.key)}`, alert.model, alert.provider].filter(Boolean);
   return (
     <tr>
@@ -111,40 +108,30 @@ function AlertRow({ alert }: { alert: Alert }) {
               Test
             </button>
           )}
-          <button
-            type="button"
-            aria-label={`Change the alert ${id}`}
-            onClick={() => {
-              open.value = 'edit';
-            }}
-          >
-            Change
-          </button>
-          <button
-            type="button"
-            aria-label={`Delete the alert ${id}`}
-            onClick={() => {
-              open.value = 'delete';
-            }}
-          >
-            Delete
-          </button>
+          <DialogButton
+            label="Change"
+            title={`Change the alert ${id}`}
+            dialog={(close) => <EditAlert alert={alert} onClose={close} />}
+          />
+          <DialogButton
+            label="Delete"
+            title={`Delete the alert ${id}`}
+            dialog={(close) => (
+              <Confirm
+                title={`Delete the alert ${id}?`}
+                action="Delete"
+                onClose={close}
+                onConfirm={async () => {
+                  await change(deleteAlert, { params: { workspace, id } });
+                  toast(`The alert ${id} was deleted.`);
+                  close();
+                }}
+              >
+                <p>If it fires, it resolves. Messages that were not delivered are deleted.</p>
+              </Confirm>
+            )}
+          />
         </span>
-        {open.value === 'edit' && <EditAlert alert={alert} onClose={close} />}
-        {open.value === 'delete' && (
-          <Confirm
-            title={`Delete the alert ${id}?`}
-            action="Delete"
-            onClose={close}
-            onConfirm={async () => {
-              await change(deleteAlert, { params: { workspace, id } });
-              toast(`The alert ${id} was deleted.`);
-              close();
-            }}
-          >
-            <p>If it fires, it resolves. Messages that were not delivered are deleted.</p>
-          </Confirm>
-        )}
       </td>
     </tr>
   );

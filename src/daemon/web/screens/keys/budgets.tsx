@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals';
 import { budgetIdPattern } from '../../../../shared/budget-ids.ts';
 import type { Budget } from '../../../../shared/contract/budgets.ts';
 import { callsHref } from '../../data/calls-link.ts';
@@ -8,6 +7,7 @@ import { change, useList, useQuery } from '../../data/query.ts';
 import { BudgetBar } from '../../parts/budget-bar.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { DialogButton } from '../../parts/dialog-button.tsx';
 import { FieldFault, Form } from '../../parts/form.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -55,10 +55,6 @@ export function Budgets() {
 
 function BudgetRow({ budget }: { budget: Budget }) {
   const { id, hard, fired } = budget;
-  const open = useSignal<'edit' | 'delete' | undefined>(undefined);
-  const close = () => {
-    open.value = undefined;
-  };
   const reached = fired.map(({ percent }) => `${percent} %`).join(', ');
   return (
     <tr>
@@ -78,40 +74,30 @@ function BudgetRow({ budget }: { budget: Budget }) {
       </td>
       <td>
         <span class="row-actions">
-          <button
-            type="button"
-            aria-label={`Change the budget ${id}`}
-            onClick={() => {
-              open.value = 'edit';
-            }}
-          >
-            Change
-          </button>
-          <button
-            type="button"
-            aria-label={`Delete the budget ${id}`}
-            onClick={() => {
-              open.value = 'delete';
-            }}
-          >
-            Delete
-          </button>
+          <DialogButton
+            label="Change"
+            title={`Change the budget ${id}`}
+            dialog={(close) => <EditBudget budget={budget} onClose={close} />}
+          />
+          <DialogButton
+            label="Delete"
+            title={`Delete the budget ${id}`}
+            dialog={(close) => (
+              <Confirm
+                title={`Delete the budget ${id}?`}
+                action="Delete"
+                onClose={close}
+                onConfirm={async () => {
+                  await change(deleteBudget, { params: { workspace, id } });
+                  toast(`The budget ${id} was deleted.`);
+                  close();
+                }}
+              >
+                <p>{hard ? 'Calls are no longer rejected because of it.' : 'Its events stay.'}</p>
+              </Confirm>
+            )}
+          />
         </span>
-        {open.value === 'edit' && <EditBudget budget={budget} onClose={close} />}
-        {open.value === 'delete' && (
-          <Confirm
-            title={`Delete the budget ${id}?`}
-            action="Delete"
-            onClose={close}
-            onConfirm={async () => {
-              await change(deleteBudget, { params: { workspace, id } });
-              toast(`The budget ${id} was deleted.`);
-              close();
-            }}
-          >
-            <p>{hard ? 'Calls are no longer rejected because of it.' : 'Its events stay.'}</p>
-          </Confirm>
-        )}
       </td>
     </tr>
   );

@@ -9,6 +9,7 @@ import { now } from '../../data/now.ts';
 import { change, useList } from '../../data/query.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { DialogButton } from '../../parts/dialog-button.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -81,10 +82,6 @@ export function KeyList() {
 function KeyRow({ keyView, spent }: { keyView: Key; spent: string | undefined }) {
   const { id, name, hint, status, scopes, last_used_at: lastUsed } = keyView;
   const limits = limitTexts(keyView).join(' · ');
-  const open = useSignal<'limits' | 'revoke' | undefined>(undefined);
-  const close = () => {
-    open.value = undefined;
-  };
   return (
     <tr class={status === 'active' ? undefined : 'is-ended'}>
       <th scope="row" class="is-title" title={`Scopes: ${scopes.join(', ')}`}>
@@ -101,28 +98,18 @@ function KeyRow({ keyView, spent }: { keyView: Key; spent: string | undefined })
       <td>
         {status === 'active' && (
           <span class="row-actions">
-            <button
-              type="button"
-              aria-label={`Change the limits of ${name}`}
-              onClick={() => {
-                open.value = 'limits';
-              }}
-            >
-              Limits
-            </button>
-            <button
-              type="button"
-              aria-label={`Revoke ${name}`}
-              onClick={() => {
-                open.value = 'revoke';
-              }}
-            >
-              Revoke
-            </button>
+            <DialogButton
+              label="Limits"
+              title={`Change the limits of ${name}`}
+              dialog={(close) => <ChangeLimits keyView={keyView} onClose={close} />}
+            />
+            <DialogButton
+              label="Revoke"
+              title={`Revoke ${name}`}
+              dialog={(close) => <RevokeKey keyView={keyView} onClose={close} />}
+            />
           </span>
         )}
-        {open.value === 'limits' && <ChangeLimits keyView={keyView} onClose={close} />}
-        {open.value === 'revoke' && <RevokeKey keyView={keyView} onClose={close} />}
       </td>
     </tr>
   );

@@ -11,6 +11,7 @@ import {
 import { change, useQuery } from '../../data/query.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { DialogButton } from '../../parts/dialog-button.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
@@ -59,12 +60,8 @@ export function ProviderKeys() {
 
 function ProviderKeyRow({ providerKey }: { providerKey: ProviderKey }) {
   const { provider, fingerprint, updated_at: updated } = providerKey;
-  const open = useSignal<'set' | 'delete' | undefined>(undefined);
   const checked = useSignal<{ message: string; isGood: boolean } | undefined>(undefined);
   const failure = useSignal<unknown>(undefined);
-  const close = () => {
-    open.value = undefined;
-  };
   const check = async () => {
     checked.value = undefined;
     failure.value = undefined;
@@ -95,40 +92,30 @@ function ProviderKeyRow({ providerKey }: { providerKey: ProviderKey }) {
           <button type="button" aria-label={`Check the key of ${provider}`} onClick={() => void check()}>
             Check
           </button>
-          <button
-            type="button"
-            aria-label={`Replace the key of ${provider}`}
-            onClick={() => {
-              open.value = 'set';
-            }}
-          >
-            Replace
-          </button>
-          <button
-            type="button"
-            aria-label={`Delete the key of ${provider}`}
-            onClick={() => {
-              open.value = 'delete';
-            }}
-          >
-            Delete
-          </button>
+          <DialogButton
+            label="Replace"
+            title={`Replace the key of ${provider}`}
+            dialog={(close) => <SetKey provider={provider} onClose={close} />}
+          />
+          <DialogButton
+            label="Delete"
+            title={`Delete the key of ${provider}`}
+            dialog={(close) => (
+              <Confirm
+                title={`Delete the key of ${provider}?`}
+                action="Delete"
+                onClose={close}
+                onConfirm={async () => {
+                  await change(deleteProviderKey, { params: { workspace, provider } });
+                  toast(`The key of ${provider} was deleted.`);
+                  close();
+                }}
+              >
+                <p>Calls that need it are rejected from now on.</p>
+              </Confirm>
+            )}
+          />
         </span>
-        {open.value === 'set' && <SetKey provider={provider} onClose={close} />}
-        {open.value === 'delete' && (
-          <Confirm
-            title={`Delete the key of ${provider}?`}
-            action="Delete"
-            onClose={close}
-            onConfirm={async () => {
-              await change(deleteProviderKey, { params: { workspace, provider } });
-              toast(`The key of ${provider} was deleted.`);
-              close();
-            }}
-          >
-            <p>Calls that need it are rejected from now on.</p>
-          </Confirm>
-        )}
       </td>
     </tr>
   );

@@ -1,9 +1,9 @@
-import { useSignal } from '@preact/signals';
 import type { Result } from '../../../../shared/contract/endpoint.ts';
 import type { listSessions as contract } from '../../../../shared/contract/people.ts';
 import { deleteSession, listSessions } from '../../data/endpoints.ts';
 import { change, useList } from '../../data/query.ts';
 import { Confirm } from '../../parts/confirm.tsx';
+import { DialogButton } from '../../parts/dialog-button.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -40,10 +40,6 @@ export function Logins() {
 
 function LoginRow({ session }: { session: Session }) {
   const { id, name, kind, created_at: created, last_used_at: used, expires_at: expires } = session;
-  const isEnding = useSignal(false);
-  const close = () => {
-    isEnding.value = false;
-  };
   return (
     <tr>
       <th scope="row" class="is-title">
@@ -58,36 +54,31 @@ function LoginRow({ session }: { session: Session }) {
       <td>
         {!session.is_current && (
           <span class="row-actions">
-            <button
-              type="button"
-              aria-label={`End the login ${name}`}
-              onClick={() => {
-                isEnding.value = true;
-              }}
-            >
-              End
-            </button>
+            <DialogButton
+              label="End"
+              title={`End the login ${name}`}
+              dialog={(close) => (
+                <Confirm
+                  title={`End the login ${name}?`}
+                  action="End the login"
+                  onClose={close}
+                  onConfirm={async () => {
+                    await change(deleteSession, { params: { session: id } });
+                    toast(`The login ${name} was ended.`);
+                    close();
+                  }}
+                >
+                  <p>Its calls are rejected and its running streams end immediately.</p>
+                  {kind === 'command' && (
+                    <p class="quiet">
+                      Commands on that machine then need a new login. Where they are those of this host,{' '}
+                      <code>gateway open</code> no longer works there.
+                    </p>
+                  )}
+                </Confirm>
+              )}
+            />
           </span>
-        )}
-        {isEnding.value && (
-          <Confirm
-            title={`End the login ${name}?`}
-            action="End the login"
-            onClose={close}
-            onConfirm={async () => {
-              await change(deleteSession, { params: { session: id } });
-              toast(`The login ${name} was ended.`);
-              close();
-            }}
-          >
-            <p>Its calls are rejected and its running streams end immediately.</p>
-            {kind === 'command' && (
-              <p class="quiet">
-                Commands on that machine then need a new login. Where they are those of this host,{' '}
-                <code>gateway open</code> no longer works there.
-              </p>
-            )}
-          </Confirm>
         )}
       </td>
     </tr>

@@ -1,9 +1,9 @@
-import { useSignal } from '@preact/signals';
 import { deleteResponse, getResponse } from '../../data/endpoints.ts';
 import { change, useQuery } from '../../data/query.ts';
 import { hrefOf, navigate } from '../../data/route.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
+import { DialogButton } from '../../parts/dialog-button.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -13,20 +13,28 @@ const listHref = hrefOf('threads', [], { show: 'responses' });
 /** A stored response as the API returns it. */
 export function StoredResponse({ id }: { id: string }) {
   const query = useQuery(getResponse, { params: { id }, query: {} });
-  const isDeleting = useSignal(false);
   return (
     <>
       <header class="heading">
         <a href={listHref}>‹ Responses</a>
         <h1>{id}</h1>
-        <button
-          type="button"
-          onClick={() => {
-            isDeleting.value = true;
-          }}
-        >
-          Delete
-        </button>
+        <DialogButton
+          label="Delete"
+          dialog={(close) => (
+            <Confirm
+              title="Delete the response?"
+              action="Delete"
+              onClose={close}
+              onConfirm={async () => {
+                await change(deleteResponse, { params: { id } });
+                navigate(listHref);
+                toast('The response was deleted.');
+              }}
+            >
+              <p>Calls that name it as their previous response fail from now on.</p>
+            </Confirm>
+          )}
+        />
       </header>
       <Panel
         title="Response"
@@ -35,22 +43,6 @@ export function StoredResponse({ id }: { id: string }) {
       >
         {query.data !== undefined && <JsonTree value={query.data} />}
       </Panel>
-      {isDeleting.value && (
-        <Confirm
-          title="Delete the response?"
-          action="Delete"
-          onClose={() => {
-            isDeleting.value = false;
-          }}
-          onConfirm={async () => {
-            await change(deleteResponse, { params: { id } });
-            navigate(listHref);
-            toast('The response was deleted.');
-          }}
-        >
-          <p>Calls that name it as their previous response fail from now on.</p>
-        </Confirm>
-      )}
     </>
   );
 }

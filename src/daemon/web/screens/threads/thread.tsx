@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals';
 import type { Result } from '../../../../shared/contract/endpoint.ts';
 import type { listThreadMessages as contract } from '../../../../shared/contract/threads.ts';
 import { deleteThread, getThread, listThreadMessages, updateThread } from '../../data/endpoints.ts';
@@ -6,6 +5,7 @@ import { change, useList, useQuery } from '../../data/query.ts';
 import { hrefOf, navigate } from '../../data/route.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { DialogButton } from '../../parts/dialog-button.tsx';
 import { Form } from '../../parts/form.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
 import { LongText } from '../../parts/long-text.tsx';
@@ -19,32 +19,48 @@ type Message = Result<typeof contract>['data'][number];
 export function ThreadPage({ id }: { id: string }) {
   const found = useQuery(getThread, { params: { id } });
   const messages = useList(listThreadMessages, { params: { id }, query: {} });
-  const open = useSignal<'title' | 'delete' | undefined>(undefined);
-  const close = () => {
-    open.value = undefined;
-  };
   const title = found.data?.thread.title ?? '';
   return (
     <>
       <header class="heading">
         <a href={hrefOf('threads')}>‹ Threads</a>
         <h1 dir="auto">{title || id}</h1>
-        <button
-          type="button"
-          onClick={() => {
-            open.value = 'title';
-          }}
-        >
-          Rename
-        </button>
-        <button
-          type="button"
-          onClick={() => {
-            open.value = 'delete';
-          }}
-        >
-          Delete
-        </button>
+        <DialogButton
+          label="Rename"
+          dialog={(close) => (
+            <Dialog title="Rename the thread" onClose={close}>
+              <Form
+                fields={[{ name: 'title', label: 'Title', value: title, maxLength: 255 }]}
+                action="Save"
+                onCancel={close}
+                onSubmit={async (values) => {
+                  await change(updateThread, {
+                    params: { id },
+                    body: { title: values.title.trim() || null },
+                  });
+                  close();
+                }}
+              />
+            </Dialog>
+          )}
+        />
+        <DialogButton
+          label="Delete"
+          dialog={(close) => (
+            <Confirm
+              title="Delete the thread?"
+              action="Delete"
+              onClose={close}
+              onConfirm={async () => {
+                await change(deleteThread, { params: { id } });
+                navigate(hrefOf('threads'));
+                toast('The thread was deleted.');
+              }}
+            >
+              <p>Its messages are deleted for good. Usage and cost of its calls stay.</p>
+            </Confirm>
+          )}
+        />
       </header>
       <Panel title="Messages" queries={[found, messages]}>
         {messages.data?.data.length === 0 && <p class="quiet">No run has been completed in this thread.</p>}
@@ -54,33 +70,6 @@ export function ThreadPage({ id }: { id: string }) {
           ))}
         </ol>
       </Panel>
-      {open.value === 'title' && (
-        <Dialog title="Rename the thread" onClose={close}>
-          <Form
-            fields={[{ name: 'title', label: 'Title', value: title, maxLength: 255 }]}
-            action="Save"
-            onCancel={close}
-            onSubmit={async (values) => {
-              await change(updateThread, { params: { id }, body: { title: values.title.trim() || null } });
-              close();
-            }}
-          />
-        </Dialog>
-      )}
-      {open.value === 'delete' && (
-        <Confirm
-          title="Delete the thread?"
-          action="Delete"
-          onClose={close}
-          onConfirm={async () => {
-            await change(deleteThread, { params: { id } });
-            navigate(hrefOf('threads'));
-            toast('The thread was deleted.');
-          }}
-        >
-          <p>Its messages are deleted for good. Usage and cost of its calls stay.</p>
-        </Confirm>
-      )}
     </>
   );
 }
