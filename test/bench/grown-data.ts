@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { settlementFor, type UsageRecord } from '../../src/daemon/features/metering/index.ts';
 import { openForWriting } from '../../src/daemon/storage/sqlite/engine/connection.ts';
 import { batchRunner, type Operation } from '../../src/daemon/storage/sqlite/engine/write-batch.ts';
+import { indexKinds } from '../../src/daemon/storage/sqlite/metering/index-kinds.ts';
 import { settlementRow } from '../../src/daemon/storage/sqlite/metering/rows.ts';
 import { createCommands } from '../../src/daemon/storage/sqlite/write-commands.ts';
 import { type CallLabels, noLabels } from '../../src/shared/call-labels.ts';
@@ -115,10 +116,14 @@ export function fill(folder: string, { rows, keys, activeKeys, days, labelled }:
       .pluck()
       .all();
     const keyIds = used.length > 0 ? used : addKeys(database, keys).slice(0, activeKeys);
+    // Not the call that each start of a daemon makes, which is the newest of all.
     const newest = database
-      .prepare<[], number | null>('SELECT max(completed_at) FROM call_index')
+      .prepare<[string], number | null>(
+        `SELECT max(completed_at) FROM call_index
+         WHERE kind = ${indexKinds.model} AND value = (SELECT names.number FROM names WHERE text = ?)`,
+      )
       .pluck()
-      .get();
+      .get(models[0].join('/'));
     const workspaceId = database.prepare<[], string>('SELECT id FROM workspaces').pluck().get() ?? '';
     const { commands, totals } = createCommands(database);
     const run = batchRunner(database, commands, totals);
