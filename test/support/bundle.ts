@@ -33,6 +33,8 @@ export async function bundle(
   plugins: RolldownPluginOption[] = [],
 ): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-programs-'));
+  // Vitest ends its processes with this signal, which has no `exit` of its own.
+  process.once('SIGTERM', () => process.exit());
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   // External packages, and files that the daemon reads beside its own, are found from there.
   await symlink(resolve('node_modules'), join(folder, 'node_modules'));
