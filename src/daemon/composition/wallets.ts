@@ -63,7 +63,7 @@ export function createWalletFeature(deps: AppDeps, { vault, events, idempotency 
     isLocalHost: deps.isLocalHost,
   });
   const paidListeners: PaidListener[] = [];
-  const unpaid = new UnpaidInvoices({ world, graceMs: lapseGraceMs });
+  const unpaid = new UnpaidInvoices({ world, store, graceMs: lapseGraceMs });
   const onPaid = async (invoice: InvoiceRecord): Promise<void> => {
     unpaid.paid(invoice);
     const failed = (err: unknown) =>

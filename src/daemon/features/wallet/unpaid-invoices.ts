@@ -1,7 +1,8 @@
 import { ApiError } from '../../../shared/errors.ts';
+import { RecentMap } from '../../../shared/recent-map.ts';
 import type { Caller } from '../../handler.ts';
 import type { World } from '../../world.ts';
-import type { InvoiceRecord } from './store.ts';
+import type { InvoiceRecord, WalletStore } from './store.ts';
 
 /** Someone who gets invoices without an account on the host. */
 export interface Requester {
@@ -18,6 +19,17 @@ export function requesterOf(caller: Caller): Requester | undefined {
   return caller.kind === 'agent' ? { kind: 'agent', id: caller.agentId } : undefined;
 }
 
+/** How often the invoices of a requester who has too many are looked up, in milliseconds. */
+const lookUpEveryMs = 1000;
+const lookUpsKept = 10_000;
+
+interface UnpaidInvoicesDeps {
+  world: Pick<World, 'now'>;
+  store: Pick<WalletStore, 'invoiceByHash'>;
+  /** How long after its expiry the node is asked about an invoice, in milliseconds. */
+  graceMs: number;
+}
+
 type Issued = Pick<InvoiceRecord, 'paymentHash' | 'expiresAt'>;
 
 /**
@@ -26,15 +38,19 @@ type Issued = Pick<InvoiceRecord, 'paymentHash' | 'expiresAt'>;
  */
 export class UnpaidInvoices {
   readonly #world: Pick<World, 'now'>;
+  readonly #store: Pick<WalletStore, 'invoiceByHash'>;
   /** How long after its expiry the node is asked about an invoice, in milliseconds. */
   readonly #graceMs: number;
   /** When each invoice lapses, by requester and payment hash; those that are being issued have a symbol and no end. */
   readonly #unpaid = new Map<string, Map<string | symbol, number>>();
   /** Requesters by payment hash, oldest invoice first. */
   readonly #requesters = new Map<string, string>();
+  /** When the invoices of those who had too many were looked up last. */
+  readonly #lookedUp = new RecentMap<string, number>(lookUpsKept);
 
-  constructor({ world, graceMs }: { world: Pick<World, 'now'>; graceMs: number }) {
+  constructor({ world, store, graceMs }: UnpaidInvoicesDeps) {
     this.#world = world;
+    this.#store = store;
     this.#graceMs = graceMs;
   }
 
@@ -42,6 +58,7 @@ export class UnpaidInvoices {
   async within<I extends Issued>({ kind, id }: Requester, issue: () => Promise<I>): Promise<I> {
     this.#forgetLapsed();
     const requester = `${kind} ${id}`;
+    if (this.#of(requester).size >= unpaidMax[kind]) await this.#forgetPaid(requester);
     const unpaid = this.#of(requester);
     if (unpaid.size >= unpaidMax[kind]) throw this.#tooMany(kind, unpaid);
     const issuing = Symbol('an invoice that is being issued');
@@ -62,6 +79,22 @@ export class UnpaidInvoices {
     if (requester === undefined) return;
     this.#requesters.delete(paymentHash);
     this.#remove(requester, paymentHash);
+  }
+
+  /** Another daemon may have learnt that some were paid. */
+  async #forgetPaid(requester: string): Promise<void> {
+    const now = this.#world.now();
+    if (now < (this.#lookedUp.get(requester) ?? 0) + lookUpEveryMs) return;
+    this.#lookedUp.set(requester, now);
+    const hashes = [...(this.#unpaid.get(requester)?.keys() ?? [])].filter(
+      (each) => typeof each === 'string',
+    );
+    await Promise.all(
+      hashes.map(async (paymentHash) => {
+        const invoice = await this.#store.invoiceByHash(paymentHash);
+        if (invoice?.state === 'paid') this.paid(invoice);
+      }),
+    );
   }
 
   /** The unpaid invoices of a requester, without those that lapsed. */

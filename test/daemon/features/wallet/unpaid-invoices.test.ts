@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { UnpaidInvoices } from '../../../../src/daemon/features/wallet/index.ts';
+import type { InvoiceRecord } from '../../../../src/daemon/features/wallet/store.ts';
 
 const start = Date.parse('2026-11-23T08:00:00Z');
 const hour = 60 * 60 * 1000;
@@ -8,13 +9,19 @@ const agent = { kind: 'agent', id: 'agt_1' } as const;
 function make() {
   let now = start;
   let issued = 0;
-  const invoices = new UnpaidInvoices({ world: { now: () => now }, graceMs: hour });
+  const paidElsewhere = new Set<string>();
+  const invoiceByHash = async (paymentHash: string) => {
+    const state = paidElsewhere.has(paymentHash) ? 'paid' : 'open';
+    return { paymentHash, state } as InvoiceRecord;
+  };
+  const invoices = new UnpaidInvoices({ world: { now: () => now }, store: { invoiceByHash }, graceMs: hour });
   const issue = async () => {
     issued += 1;
     return { paymentHash: `hash ${issued}`, expiresAt: now + hour };
   };
   return {
     invoices,
+    paidElsewhere,
     /** How many of so many are issued. */
     async ask(count: number, requester: Parameters<UnpaidInvoices['within']>[0] = agent): Promise<number> {
       const asked = await Promise.allSettled(
@@ -44,6 +51,19 @@ test('a paid invoice makes room for another one, once', async () => {
   invoices.paid({ paymentHash: 'hash 7' });
   invoices.paid({ paymentHash: 'hash 7' });
   invoices.paid({ paymentHash: 'of nobody' });
+  expect(await ask(5)).toBe(1);
+});
+
+test('an invoice whose payment another daemon has noticed makes room, too', async () => {
+  const { ask, pass, paidElsewhere } = make();
+  await ask(20);
+  for (const paymentHash of ['hash 3', 'hash 20']) paidElsewhere.add(paymentHash);
+  expect(await ask(1)).toBe(1);
+  expect(await ask(5)).toBe(1);
+  // Looked up once a second.
+  paidElsewhere.add('hash 5');
+  expect(await ask(5)).toBe(0);
+  pass(1000);
   expect(await ask(5)).toBe(1);
 });
 
