@@ -6,6 +6,7 @@ import type { Renewal } from '../../../features/daemons/members.ts';
 import type { Connection } from '../../sqlite/engine/connection.ts';
 import { DatabaseUnusable, DataNeedsRepair } from '../../sqlite/engine/errors.ts';
 import { writeMeta } from '../../sqlite/engine/meta.ts';
+import { receivedOperations } from '../../sqlite/engine/sent-operations.ts';
 import { type FromWriter, lazyRunner, type ToWriter } from '../../sqlite/engine/serve-writes.ts';
 import type { BatchEngine, BatchResult, KeptTotals, Operation } from '../../sqlite/engine/write-batch.ts';
 import { markOpen, requireMasterKeys, requireSoundBalances } from '../../sqlite/mark-open.ts';
@@ -60,7 +61,7 @@ export function serveWrites(port: MessagePort, { channel, at, schemaVersion }: W
   const handle = async (message: ToWriter): Promise<void> => {
     if ('batch' in message) {
       const open = await writer;
-      if (open) send(await open.run(message.batch));
+      if (open) send(await open.run(receivedOperations(message.batch)));
     } else if ('open' in message) {
       writer = BatchWriter.open(openConnection(channel), { at, schemaVersion, send, ended: ended.signal });
       await writer;
@@ -142,7 +143,7 @@ class BatchWriter {
   }
 
   /** Batches run one after the other. */
-  run(operations: Operation[]): Promise<BatchResult> {
+  run(operations: readonly Operation[]): Promise<BatchResult> {
     const result = this.#previous.then(() => this.#runNow(operations));
     this.#previous = result.catch(() => {});
     return result;
@@ -155,7 +156,7 @@ class BatchWriter {
       this.#options.send({ died: result.failure.message, cause: 'failure' });
   }
 
-  async #runNow(operations: Operation[]): Promise<BatchResult> {
+  async #runNow(operations: readonly Operation[]): Promise<BatchResult> {
     for (let collisions = 0; ; ) {
       const result = await this.#session.run(operations);
       if (!('failure' in result)) {

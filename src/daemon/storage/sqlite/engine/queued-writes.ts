@@ -1,4 +1,5 @@
-import type { Commands, Operation } from './write-batch.ts';
+import { type SentOperations, sentOperations } from './sent-operations.ts';
+import type { Commands } from './write-batch.ts';
 import { refusedError } from './write-errors.ts';
 import { type WriteOptions, WriteQueue } from './write-queue.ts';
 
@@ -7,8 +8,8 @@ export abstract class QueuedWrites<C extends Commands> {
   protected readonly queue: WriteQueue;
   protected isFull = false;
 
-  constructor(send: (operations: Operation[]) => void) {
-    this.queue = new WriteQueue(send);
+  constructor(send: (operations: SentOperations) => void) {
+    this.queue = new WriteQueue((operations, areJson) => send(sentOperations(operations, areJson)));
   }
 
   /** Why writes are refused; undefined if they are accepted. */
@@ -30,8 +31,9 @@ export abstract class QueuedWrites<C extends Commands> {
     waiting: string,
     name: N,
     data: Parameters<C[N]>[0],
+    options?: Pick<WriteOptions, 'isJson'>,
   ): Promise<ReturnType<C[N]>> | undefined {
-    return this.queue.replace(waiting, [name, data]) as Promise<ReturnType<C[N]>> | undefined;
+    return this.queue.replace(waiting, [name, data], options) as Promise<ReturnType<C[N]>> | undefined;
   }
 
   /** Number of writes that are not committed yet. */

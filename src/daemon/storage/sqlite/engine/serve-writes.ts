@@ -5,6 +5,7 @@ import { CommitCount } from './commit-count.ts';
 import { type Connection, openForWriting } from './connection.ts';
 import { isDamage, sqliteCode } from './errors.ts';
 import { writeMeta } from './meta.ts';
+import { receivedOperations, type SentOperations } from './sent-operations.ts';
 import { SharedBatches } from './shared-batches.ts';
 import {
   type BatchResult,
@@ -18,7 +19,7 @@ import {
 /** Messages to the writer thread: `open` first, then batches one at a time, `close` or `end` last. */
 export type ToWriter =
   | { open: string }
-  | { batch: Operation[] }
+  | { batch: SentOperations }
   /** Another thread sends batches on this port and gets their results there. */
   | { client: MessagePort }
   /** `lastSeen`: wall clock, milliseconds since 1970. */
@@ -57,7 +58,7 @@ export function serveWrites(port: MessagePort, { createCommands, onOpen }: Serve
   const send = (message: FromWriter) => port.postMessage(message);
   let database: Connection | undefined;
   let close: ((lastSeen: number) => void) | undefined;
-  let run: ((operations: Operation[]) => BatchResult | Promise<BatchResult>) | undefined;
+  let run: ((operations: readonly Operation[]) => BatchResult | Promise<BatchResult>) | undefined;
   const clients = new Set<MessagePort>();
   const shared = new SharedBatches((operations) => run?.(operations) ?? notOpen);
 
@@ -69,8 +70,8 @@ export function serveWrites(port: MessagePort, { createCommands, onOpen }: Serve
   };
   const addClient = (client: MessagePort) => {
     clients.add(client);
-    client.on('message', (operations: Operation[]) => {
-      shared.add(operations, (result) => client.postMessage(result));
+    client.on('message', (operations: SentOperations) => {
+      shared.add(receivedOperations(operations), (result) => client.postMessage(result));
       commitShared().catch(fail);
     });
     client.on('close', () => clients.delete(client));
@@ -79,19 +80,20 @@ export function serveWrites(port: MessagePort, { createCommands, onOpen }: Serve
   const commitShared = () => {
     for (const client of clients) {
       const waiting = receiveMessageOnPort(client);
-      if (waiting) shared.add(waiting.message, (result) => client.postMessage(result));
+      if (waiting) shared.add(receivedOperations(waiting.message), (result) => client.postMessage(result));
     }
     return shared.commit();
   };
 
   const handle = async (message: ToWriter): Promise<void> => {
     if ('batch' in message) {
+      const operations = receivedOperations(message.batch);
       if (clients.size > 0) {
-        shared.add(message.batch, send);
+        shared.add(operations, send);
         await commitShared();
         return;
       }
-      const result = run?.(message.batch);
+      const result = run?.(operations);
       send(result instanceof Promise ? await result : (result ?? notOpen));
     } else if ('client' in message) addClient(message.client);
     else if ('open' in message) {
@@ -131,7 +133,7 @@ export function lazyRunner(
 ) {
   const run = batchRunner(database, commands, totals, options);
   let hasAll = false;
-  return (operations: Operation[]): BatchResult | Promise<BatchResult> => {
+  return (operations: readonly Operation[]): BatchResult | Promise<BatchResult> => {
     if (hasAll || operations.every(([name]) => name in commands)) return run(operations);
     return loadMore().then((more) => {
       Object.assign(commands, more);

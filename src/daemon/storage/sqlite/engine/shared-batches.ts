@@ -1,22 +1,22 @@
 import type { BatchResult, Operation } from './write-batch.ts';
 
 interface Waiting {
-  operations: Operation[];
+  operations: readonly Operation[];
   answer: (result: BatchResult) => void;
 }
 
 /** Commits what several threads sent together: each commit waits for the disk, whatever its size. */
 export class SharedBatches {
-  readonly #run: (operations: Operation[]) => BatchResult | Promise<BatchResult>;
+  readonly #run: (operations: readonly Operation[]) => BatchResult | Promise<BatchResult>;
   #waiting: Waiting[] = [];
   #isRunning = false;
 
-  constructor(run: (operations: Operation[]) => BatchResult | Promise<BatchResult>) {
+  constructor(run: (operations: readonly Operation[]) => BatchResult | Promise<BatchResult>) {
     this.#run = run;
   }
 
   /** Adds a batch to the next commit. */
-  add(operations: Operation[], answer: (result: BatchResult) => void): void {
+  add(operations: readonly Operation[], answer: (result: BatchResult) => void): void {
     this.#waiting.push({ operations, answer });
   }
 

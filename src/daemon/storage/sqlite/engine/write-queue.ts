@@ -11,12 +11,15 @@ export interface WriteOptions {
   replaceableAs?: string;
   /** Approximate size; a bulk write of unknown size counts as 64 KiB. */
   bytes?: number;
+  /** The data is `JsonData`. */
+  isJson?: boolean;
   /** No caller waits for it yet, and a later write can replace it: it waits for a batch of others, but not for long. */
   canLinger?: boolean;
 }
 
 interface Pending {
   operation: Operation;
+  isJson: boolean;
   bytes: number;
   resolve: (result: unknown) => void;
   reject: (error: Error) => void;
@@ -40,7 +43,7 @@ const gatheringMs = 5;
  * few large commits instead of many small ones, and an idle loop adds only microseconds.
  */
 export class WriteQueue {
-  readonly #send: (operations: Operation[]) => void;
+  readonly #send: (operations: Operation[], areJson: boolean) => void;
   readonly #lingerMs: number;
   readonly #lingerMsMax: number;
   readonly #queued: Record<Lane, Pending[]> = { money: [], bulk: [] };
@@ -59,7 +62,10 @@ export class WriteQueue {
   #whenEmpty: (() => void) | undefined;
 
   /** A lingering write joins a batch of others after `lingerMs`, and is sent by itself after `lingerMsMax`. */
-  constructor(send: (operations: Operation[]) => void, { lingerMs = 10, lingerMsMax = 50 } = {}) {
+  constructor(
+    send: (operations: Operation[], areJson: boolean) => void,
+    { lingerMs = 10, lingerMsMax = 50 } = {},
+  ) {
     this.#send = send;
     this.#lingerMs = lingerMs;
     this.#lingerMsMax = Math.max(lingerMs, lingerMsMax);
@@ -68,9 +74,24 @@ export class WriteQueue {
   /** Resolves to the command's result after COMMIT. */
   add(operation: Operation, options: WriteOptions = {}): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const { lane = 'money', replaceableAs, bytes = unknownBytes, canLinger = false } = options;
+      const {
+        lane = 'money',
+        replaceableAs,
+        bytes = unknownBytes,
+        isJson = false,
+        canLinger = false,
+      } = options;
       const lingersUntil = canLinger ? performance.now() + this.#lingerMs : undefined;
-      const pending = { operation, bytes, resolve, reject, replaceableAs, lingersUntil, replaced: undefined };
+      const promise = { resolve, reject };
+      const pending = {
+        operation,
+        isJson,
+        bytes,
+        ...promise,
+        replaceableAs,
+        lingersUntil,
+        replaced: undefined,
+      };
       if (replaceableAs !== undefined) this.#replaceable.set(replaceableAs, pending);
       if (canLinger) this.#linger(pending);
       else this.#enqueue(pending, lane);
@@ -81,14 +102,19 @@ export class WriteQueue {
    * Replaces a queued operation, so that both become one write and resolve together; undefined if that one was sent
    * already. If the new operation fails alone, the old one is written after all.
    */
-  replace(name: string, operation: Operation): Promise<unknown> | undefined {
+  replace(
+    name: string,
+    operation: Operation,
+    { isJson = false }: Pick<WriteOptions, 'isJson'> = {},
+  ): Promise<unknown> | undefined {
     const queued = this.#replaceable.get(name);
     if (!queued) return undefined;
     this.#replaceable.delete(name);
     return new Promise((resolve, reject) => {
-      const { operation: old, resolve: resolveOld, reject: rejectOld } = queued;
+      const { operation: old, isJson: wasJson, resolve: resolveOld, reject: rejectOld } = queued;
       queued.replaced = {
         operation: old,
+        isJson: wasJson,
         bytes: 0,
         resolve: resolveOld,
         reject: rejectOld,
@@ -97,6 +123,7 @@ export class WriteQueue {
         replaced: undefined,
       };
       queued.operation = operation;
+      queued.isJson = isJson;
       queued.resolve = resolve;
       queued.reject = reject;
       queued.replaceableAs = undefined;
@@ -234,7 +261,10 @@ export class WriteQueue {
     this.#inFlight = batch;
     this.#oldestAt = performance.now();
     try {
-      this.#send(batch.map(({ operation }) => operation));
+      this.#send(
+        batch.map(({ operation }) => operation),
+        batch.every(({ isJson }) => isJson),
+      );
     } catch (error) {
       // It contains what cannot be passed to a thread. Without an end of this batch, no other one would follow.
       const message = messageOf(error);

@@ -92,8 +92,8 @@ export type SettlementRow = readonly [
   entries: readonly EntryRow[],
   caller: Settlement['caller'],
   tier: Settlement['tier'],
-  /** Undefined if it is not known. */
-  held: Settlement['held'],
+  /** Null if it is not known. */
+  held: NonNullable<Settlement['held']> | null,
 ];
 
 /** A call that asks for its hold. */
@@ -126,6 +126,6 @@ export function settlementRow({ usage: call, entries, caller, tier, held }: Sett
     entries.map((entry) => entryFormat.row({ ...entry, requestId, createdAt })),
     caller,
     tier,
-    held,
+    held ?? null,
   ];
 }

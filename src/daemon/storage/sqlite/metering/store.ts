@@ -4,6 +4,7 @@ import type { AdmissionStore } from '../../../features/metering/admission-store.
 import type { CallStatus, LeftHold, MeteringStore, UsageRecord } from '../../../features/metering/store.ts';
 import type { NameTexts } from '../engine/names.ts';
 import { eq } from '../engine/orm.ts';
+import type { JsonData } from '../engine/sent-operations.ts';
 import type { StoreContext } from '../engine/store-context.ts';
 import type { WriteOptions } from '../engine/write-queue.ts';
 import { mapNames, readDetails } from './call-details.ts';
@@ -37,18 +38,24 @@ export function meteringStore({
   return {
     // A call that is not streamed waits only for its settlement; a stream waits for the hold before its first byte.
     hold: (record) =>
-      writer.write(record.isPrepaid ? 'metering.holdPrepaid' : 'metering.hold', holdFormat.row(record), {
-        replaceableAs: record.requestId,
-        canLinger: !record.streamed,
-      }),
-    admit: (record, request) => writer.write('metering.admit', { ...request, row: holdFormat.row(record) }),
-    progress: (progress) => writer.write('metering.progress', progressFormat.row(progress)),
+      writer.write(
+        record.isPrepaid ? 'metering.holdPrepaid' : 'metering.hold',
+        holdFormat.row(record) satisfies JsonData,
+        { replaceableAs: record.requestId, canLinger: !record.streamed, isJson: true },
+      ),
+    admit: (record, request) =>
+      writer.write('metering.admit', { ...request, row: holdFormat.row(record) }, { isJson: true }),
+    progress: (progress) =>
+      writer.write('metering.progress', progressFormat.row(progress) satisfies JsonData, { isJson: true }),
     settle: (settlement) => {
       const { answer, isPrepaid, usage: call } = settlement;
-      const row = settlementRow(settlement);
+      const row = settlementRow(settlement) satisfies JsonData;
       const withoutHold = withoutHoldOf(isPrepaid);
       if (!answer) {
-        return writer.replace(call.requestId, withoutHold, row) ?? writer.write('metering.settle', row);
+        return (
+          writer.replace(call.requestId, withoutHold, row, { isJson: true }) ??
+          writer.write('metering.settle', row, { isJson: true })
+        );
       }
       const withAnswer = (settle: SettlementWithAnswer['settle']) => ({ settle, row, answer });
       return (

@@ -1,5 +1,6 @@
 import { isDecisionPath } from '../../../../shared/decision-paths.ts';
 import { utcDay } from '../../../../shared/time.ts';
+import type { Settlement } from '../../../features/metering/store.ts';
 import { ownDaemon } from '../daemons/own-daemon.ts';
 import type { Connection } from '../engine/connection.ts';
 import { writeMeta } from '../engine/meta.ts';
@@ -55,7 +56,7 @@ export function meteringWrites(database: Connection, totals: BatchTotals, daemon
   /** `held`: what the hold was that this replaces; `none` if it was not written. */
   const settle = (
     [call, details, entries, caller, tier]: SettlementRow,
-    held: SettlementRow[5] | 'none',
+    held: Settlement['held'] | 'none',
   ): number => {
     const number = totals.sequence + 1;
     const workspace = names.of(callFormat.get(call, 'workspace'));
@@ -119,7 +120,7 @@ export function meteringWrites(database: Connection, totals: BatchTotals, daemon
     'metering.settle': (row: SettlementRow): number => {
       const [call, , , , , held] = row;
       statements.release.run(callFormat.get(call, 'requestId'));
-      return settle(row, held);
+      return settle(row, held ?? undefined);
     },
     /** Settles a call whose hold was never written, because the settlement replaced it in the queue. */
     'metering.settleWithoutHold': (row: SettlementRow): number => settle(row, 'none'),
