@@ -87,13 +87,23 @@ const common = {
   transform: { define: { 'process.env.NODE_ENV': '"production"' } },
 };
 
+const moduleOutput = {
+  dir: 'dist',
+  format: 'esm',
+  // Flat, as workers and the keychain's process are started by a path beside the module that starts them.
+  entryFileNames: '[name].js',
+  chunkFileNames: '[name]-[hash].js',
+  // The sources have them. Licenses are written to a file below.
+  comments: false,
+  plugins: [askNode, ascii],
+};
+
 // By its function and not its command, which lists every file that it writes.
 const modules = await build({
   ...common,
   input: {
     cli: 'src/cli/main.ts',
     daemon: 'src/daemon/compiled-main.ts',
-    'writer-worker': 'src/daemon/storage/sqlite/writer-worker.ts',
     'reader-worker': 'src/daemon/storage/sqlite/reader-worker.ts',
     'server-worker': 'src/daemon/storage/postgres/server-worker.ts',
     'postgres-writer': 'src/daemon/storage/postgres/postgres-writer.ts',
@@ -108,12 +118,8 @@ const modules = await build({
   plugins: [drizzle],
   preserveEntrySignatures: 'allow-extension',
   output: {
-    dir: 'dist',
+    ...moduleOutput,
     cleanDir: true,
-    format: 'esm',
-    // Flat, as workers and the keychain's process are started by a path beside the module that starts them.
-    entryFileNames: '[name].js',
-    chunkFileNames: '[name]-[hash].js',
     codeSplitting: {
       includeDependenciesRecursively: false,
       groups: Object.entries(together).map(([name, tests]) => ({
@@ -121,17 +127,36 @@ const modules = await build({
         test: (id) => tests.some((it) => it.test(id)),
       })),
     },
-    // The sources have them. Licenses are written to a file below.
-    comments: false,
-    plugins: [askNode, ascii],
   },
 });
+
+// By itself, as each start waits for it: what it shares with other threads would be a dozen files more to find.
+const writer = await build({
+  ...common,
+  input: { 'writer-worker': 'src/daemon/storage/sqlite/writer-worker.ts' },
+  plugins: [drizzle],
+  output: moduleOutput,
+});
+
+/** What the daemon imports at its start lies in one file, also what is shared with scripts that are loaded on demand. */
+const atStart = new Set();
+const startModules = {
+  name: 'start-modules',
+  buildEnd() {
+    const add = (id) => {
+      if (atStart.has(id)) return;
+      atStart.add(id);
+      for (const imported of this.getModuleInfo(id)?.importedIds ?? []) add(imported);
+    };
+    for (const id of this.getModuleIds()) if (this.getModuleInfo(id)?.isEntry) add(id);
+  },
+};
 
 // The daemon consists of scripts, which start faster than modules: compiled-main.ts says why.
 const scripts = await build({
   ...common,
   input: { 'daemon-main': 'src/daemon/main.ts' },
-  plugins: [drizzle, compiledBodies],
+  plugins: [drizzle, compiledBodies, startModules],
   output: {
     dir: 'dist',
     format: 'cjs',
@@ -140,6 +165,10 @@ const scripts = await build({
     dynamicImportInCjs: false,
     entryFileNames: '[name].cjs',
     chunkFileNames: '[name]-[hash].cjs',
+    codeSplitting: {
+      includeDependenciesRecursively: false,
+      groups: [{ name: 'start', test: (id) => atStart.has(id) }],
+    },
     comments: false,
     plugins: [ascii],
   },
@@ -227,11 +256,13 @@ copyFileSync('node_modules/jq-wasm/dist/build/jq.wasm', 'dist/build/jq.wasm');
 
 /** The licenses of all bundled packages, which have to accompany their code. */
 function licenses() {
-  const folders = [...modules.output, ...scripts.output, ...web.output].flatMap(({ moduleIds = [] }) =>
-    moduleIds.flatMap(
-      (id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id.replaceAll('\\', '/'))?.[0] ?? [],
-    ),
-  );
+  const folders = [modules, writer, scripts, web]
+    .flatMap(({ output }) => output)
+    .flatMap(({ moduleIds = [] }) =>
+      moduleIds.flatMap(
+        (id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id.replaceAll('\\', '/'))?.[0] ?? [],
+      ),
+    );
   const texts = [...new Set(folders)].sort().map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
     const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
