@@ -3,20 +3,15 @@ import { fileURLToPath } from 'node:url';
 import type { DaemonModule, ServeOptions } from '../shared/daemon-module.ts';
 import { exitCodes } from '../shared/errors.ts';
 import { runCachedScripts } from './process/cached-scripts.ts';
-import { setHeapOptions } from './process/heap-options.ts';
-import { boundYoungGeneration } from './process/young-generation.ts';
+import { heapOptions } from './process/heap-options.ts';
 
-// V8 rejects code that was cached with other options. They are set before the daemon's code is loaded, and its threads; what commands
-// load, too, is stored before.
-flushCompileCache();
-setHeapOptions();
-const youngGeneration = boundYoungGeneration();
+const heap = heapOptions();
 
 // The entry of the built daemon. Node's own cache contains only what is compiled before a module runs, so that each start
 // would compile all functions that it calls. Scripts can be cached later, with these functions.
 const main = fileURLToPath(new URL('./daemon-main.cjs', import.meta.url));
 // Some are loaded under load.
-const scripts = runCachedScripts(main, getCompileCacheDir(), youngGeneration.asAtStart);
+const scripts = runCachedScripts(main, getCompileCacheDir(), heap.suspend);
 const daemon = scripts.exports as DaemonModule;
 
 /** Later, V8 drops the code of functions that only the start calls. */
@@ -24,14 +19,14 @@ const saveAfterMs = 10_000;
 
 /** Node itself writes its cache at the exit only, and not if the daemon is killed. */
 const save = () =>
-  youngGeneration.asAtStart(() => {
+  heap.suspend(() => {
     scripts.save();
     flushCompileCache();
   });
 
 export async function serve(options: ServeOptions): Promise<number> {
   const timer = setTimeout(save, saveAfterMs).unref();
-  const exit = await daemon.serve({ ...options, whileServing: youngGeneration.adapt });
+  const exit = await daemon.serve({ ...options, whileServing: heap.apply });
   clearTimeout(timer);
   if (exit === exitCodes.done) save();
   return exit;
