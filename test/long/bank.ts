@@ -166,6 +166,11 @@ async function nemesis(): Promise<void> {
     await daemon.ended;
     await several.restart(at);
   };
+  // One that ends later is started again after the last fault.
+  const restartIfEnded = async () => {
+    const hasEnded = await Promise.race([daemon.ended.then(() => true), wait(6000, false)]);
+    if (hasEnded) await several.restart(at);
+  };
   const [what, harm] = random.of<[string, () => Promise<unknown>]>([
     ['killed', restart],
     [
@@ -182,7 +187,7 @@ async function nemesis(): Promise<void> {
         daemon.signal('SIGSTOP');
         await wait(1000 + random.below(18_000));
         daemon.signal('SIGCONT');
-        await Promise.race([daemon.ended.then(() => several.restart(at)), wait(6000)]);
+        await restartIfEnded();
       },
     ],
     ['cut off', async () => link.cut()],
@@ -194,7 +199,7 @@ async function nemesis(): Promise<void> {
         link.freeze();
         await wait(1000 + random.below(18_000));
         link.thaw();
-        await Promise.race([daemon.ended.then(() => several.restart(at)), wait(6000)]);
+        await restartIfEnded();
       },
     ],
     [
