@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { Dialog } from './dialog.tsx';
+import { DialogButton, type DialogButtonProps } from './dialog-button.tsx';
 import { Form } from './form.tsx';
 
 interface ConfirmProps {
@@ -20,5 +21,36 @@ export function Confirm({ title, action, children, onConfirm, onClose }: Confirm
         {children}
       </Form>
     </Dialog>
+  );
+}
+
+interface ConfirmButtonProps
+  extends Pick<DialogButtonProps, 'label' | 'title'>,
+    Pick<ConfirmProps, 'children' | 'onConfirm'> {
+  question: string;
+  /** What the button of the dialog does, if it is not the label. */
+  action?: string;
+}
+
+/** A button that asks before it does something that cannot be undone. */
+export function ConfirmButton({ label, title, question, action, children, onConfirm }: ConfirmButtonProps) {
+  return (
+    <DialogButton
+      label={label}
+      title={title}
+      dialog={(close) => (
+        <Confirm
+          title={question}
+          action={action ?? label}
+          onClose={close}
+          onConfirm={async () => {
+            await onConfirm();
+            close();
+          }}
+        >
+          {children}
+        </Confirm>
+      )}
+    />
   );
 }

@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact';
 export interface DialogButtonProps {
   label: string;
   /** What screen readers say, where the label alone does not name its object. */
-  title?: string;
+  title?: string | undefined;
   /** Whether it is what people come for. */
   isMain?: boolean;
   dialog: (close: () => void) => ComponentChildren;

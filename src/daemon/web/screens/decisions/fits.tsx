@@ -2,8 +2,7 @@ import type { Calibration } from '../../../../shared/contract/calibrations.ts';
 import { deleteCalibration, listCalibrations } from '../../data/endpoints.ts';
 import { count } from '../../data/figures.ts';
 import { change, useQuery } from '../../data/query.ts';
-import { Confirm } from '../../parts/confirm.tsx';
-import { DialogButton } from '../../parts/dialog-button.tsx';
+import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -72,24 +71,17 @@ function FitRow({ fit }: { fit: Calibration }) {
       </td>
       <td>
         <span class="row-actions">
-          <DialogButton
+          <ConfirmButton
             label="Remove"
             title={`Remove the fit of ${model} for ${type}`}
-            dialog={(close) => (
-              <Confirm
-                title={`Remove the fit of ${model}?`}
-                action="Remove"
-                onClose={close}
-                onConfirm={async () => {
-                  await change(deleteCalibration, { query: { model, type } });
-                  toast(`The fit of ${model} was removed.`);
-                  close();
-                }}
-              >
-                <p>Its probabilities are no longer scaled.</p>
-              </Confirm>
-            )}
-          />
+            question={`Remove the fit of ${model}?`}
+            onConfirm={async () => {
+              await change(deleteCalibration, { query: { model, type } });
+              toast(`The fit of ${model} was removed.`);
+            }}
+          >
+            <p>Its probabilities are no longer scaled.</p>
+          </ConfirmButton>
         </span>
       </td>
     </tr>

@@ -13,7 +13,7 @@ import {
 } from '../../data/endpoints.ts';
 import { useKeyNames } from '../../data/key-names.ts';
 import { change, useList, useQuery } from '../../data/query.ts';
-import { Confirm } from '../../parts/confirm.tsx';
+import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { DialogButton } from '../../parts/dialog-button.tsx';
 import { FieldFault, Form } from '../../parts/form.tsx';
@@ -113,24 +113,17 @@ function AlertRow({ alert }: { alert: Alert }) {
             title={`Change the alert ${id}`}
             dialog={(close) => <EditAlert alert={alert} onClose={close} />}
           />
-          <DialogButton
+          <ConfirmButton
             label="Delete"
             title={`Delete the alert ${id}`}
-            dialog={(close) => (
-              <Confirm
-                title={`Delete the alert ${id}?`}
-                action="Delete"
-                onClose={close}
-                onConfirm={async () => {
-                  await change(deleteAlert, { params: { workspace, id } });
-                  toast(`The alert ${id} was deleted.`);
-                  close();
-                }}
-              >
-                <p>If it fires, it resolves. Messages that were not delivered are deleted.</p>
-              </Confirm>
-            )}
-          />
+            question={`Delete the alert ${id}?`}
+            onConfirm={async () => {
+              await change(deleteAlert, { params: { workspace, id } });
+              toast(`The alert ${id} was deleted.`);
+            }}
+          >
+            <p>If it fires, it resolves. Messages that were not delivered are deleted.</p>
+          </ConfirmButton>
         </span>
       </td>
     </tr>

@@ -5,7 +5,7 @@ import { deleteBudget, listBudgets, listKeys, putBudget } from '../../data/endpo
 import { useKeyNames } from '../../data/key-names.ts';
 import { change, useList, useQuery } from '../../data/query.ts';
 import { BudgetBar } from '../../parts/budget-bar.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
+import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { DialogButton } from '../../parts/dialog-button.tsx';
 import { FieldFault, Form } from '../../parts/form.tsx';
@@ -79,24 +79,17 @@ function BudgetRow({ budget }: { budget: Budget }) {
             title={`Change the budget ${id}`}
             dialog={(close) => <EditBudget budget={budget} onClose={close} />}
           />
-          <DialogButton
+          <ConfirmButton
             label="Delete"
             title={`Delete the budget ${id}`}
-            dialog={(close) => (
-              <Confirm
-                title={`Delete the budget ${id}?`}
-                action="Delete"
-                onClose={close}
-                onConfirm={async () => {
-                  await change(deleteBudget, { params: { workspace, id } });
-                  toast(`The budget ${id} was deleted.`);
-                  close();
-                }}
-              >
-                <p>{hard ? 'Calls are no longer rejected because of it.' : 'Its events stay.'}</p>
-              </Confirm>
-            )}
-          />
+            question={`Delete the budget ${id}?`}
+            onConfirm={async () => {
+              await change(deleteBudget, { params: { workspace, id } });
+              toast(`The budget ${id} was deleted.`);
+            }}
+          >
+            <p>{hard ? 'Calls are no longer rejected because of it.' : 'Its events stay.'}</p>
+          </ConfirmButton>
         </span>
       </td>
     </tr>

@@ -9,7 +9,7 @@ import {
   putProviderKey,
 } from '../../data/endpoints.ts';
 import { change, useQuery } from '../../data/query.ts';
-import { Confirm } from '../../parts/confirm.tsx';
+import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { DialogButton } from '../../parts/dialog-button.tsx';
 import { Form } from '../../parts/form.tsx';
@@ -97,24 +97,17 @@ function ProviderKeyRow({ providerKey }: { providerKey: ProviderKey }) {
             title={`Replace the key of ${provider}`}
             dialog={(close) => <SetKey provider={provider} onClose={close} />}
           />
-          <DialogButton
+          <ConfirmButton
             label="Delete"
             title={`Delete the key of ${provider}`}
-            dialog={(close) => (
-              <Confirm
-                title={`Delete the key of ${provider}?`}
-                action="Delete"
-                onClose={close}
-                onConfirm={async () => {
-                  await change(deleteProviderKey, { params: { workspace, provider } });
-                  toast(`The key of ${provider} was deleted.`);
-                  close();
-                }}
-              >
-                <p>Calls that need it are rejected from now on.</p>
-              </Confirm>
-            )}
-          />
+            question={`Delete the key of ${provider}?`}
+            onConfirm={async () => {
+              await change(deleteProviderKey, { params: { workspace, provider } });
+              toast(`The key of ${provider} was deleted.`);
+            }}
+          >
+            <p>Calls that need it are rejected from now on.</p>
+          </ConfirmButton>
         </span>
       </td>
     </tr>

@@ -2,8 +2,7 @@ import type { Result } from '../../../../shared/contract/endpoint.ts';
 import type { listSessions as contract } from '../../../../shared/contract/people.ts';
 import { deleteSession, listSessions } from '../../data/endpoints.ts';
 import { change, useList } from '../../data/query.ts';
-import { Confirm } from '../../parts/confirm.tsx';
-import { DialogButton } from '../../parts/dialog-button.tsx';
+import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -54,30 +53,24 @@ function LoginRow({ session }: { session: Session }) {
       <td>
         {!session.is_current && (
           <span class="row-actions">
-            <DialogButton
+            <ConfirmButton
               label="End"
               title={`End the login ${name}`}
-              dialog={(close) => (
-                <Confirm
-                  title={`End the login ${name}?`}
-                  action="End the login"
-                  onClose={close}
-                  onConfirm={async () => {
-                    await change(deleteSession, { params: { session: id } });
-                    toast(`The login ${name} was ended.`);
-                    close();
-                  }}
-                >
-                  <p>Its calls are rejected and its running streams end immediately.</p>
-                  {kind === 'command' && (
-                    <p class="quiet">
-                      Commands on that machine then need a new login. Where they are those of this host,{' '}
-                      <code>gateway open</code> no longer works there.
-                    </p>
-                  )}
-                </Confirm>
+              question={`End the login ${name}?`}
+              action="End the login"
+              onConfirm={async () => {
+                await change(deleteSession, { params: { session: id } });
+                toast(`The login ${name} was ended.`);
+              }}
+            >
+              <p>Its calls are rejected and its running streams end immediately.</p>
+              {kind === 'command' && (
+                <p class="quiet">
+                  Commands on that machine then need a new login. Where they are those of this host,{' '}
+                  <code>gateway open</code> no longer works there.
+                </p>
               )}
-            />
+            </ConfirmButton>
           </span>
         )}
       </td>

@@ -1,9 +1,8 @@
 import { deleteResponse, getResponse } from '../../data/endpoints.ts';
 import { change, useQuery } from '../../data/query.ts';
 import { hrefOf, navigate } from '../../data/route.ts';
-import { Confirm } from '../../parts/confirm.tsx';
+import { ConfirmButton } from '../../parts/confirm.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
-import { DialogButton } from '../../parts/dialog-button.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -18,23 +17,17 @@ export function StoredResponse({ id }: { id: string }) {
       <header class="heading">
         <a href={listHref}>‹ Responses</a>
         <h1>{id}</h1>
-        <DialogButton
+        <ConfirmButton
           label="Delete"
-          dialog={(close) => (
-            <Confirm
-              title="Delete the response?"
-              action="Delete"
-              onClose={close}
-              onConfirm={async () => {
-                await change(deleteResponse, { params: { id } });
-                navigate(listHref);
-                toast('The response was deleted.');
-              }}
-            >
-              <p>Calls that name it as their previous response fail from now on.</p>
-            </Confirm>
-          )}
-        />
+          question="Delete the response?"
+          onConfirm={async () => {
+            await change(deleteResponse, { params: { id } });
+            navigate(listHref);
+            toast('The response was deleted.');
+          }}
+        >
+          <p>Calls that name it as their previous response fail from now on.</p>
+        </ConfirmButton>
       </header>
       <Panel
         title="Response"

@@ -3,7 +3,7 @@ import type { listThreadMessages as contract } from '../../../../shared/contract
 import { deleteThread, getThread, listThreadMessages, updateThread } from '../../data/endpoints.ts';
 import { change, useList, useQuery } from '../../data/query.ts';
 import { hrefOf, navigate } from '../../data/route.ts';
-import { Confirm } from '../../parts/confirm.tsx';
+import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { DialogButton } from '../../parts/dialog-button.tsx';
 import { Form } from '../../parts/form.tsx';
@@ -44,23 +44,17 @@ export function ThreadPage({ id }: { id: string }) {
             </Dialog>
           )}
         />
-        <DialogButton
+        <ConfirmButton
           label="Delete"
-          dialog={(close) => (
-            <Confirm
-              title="Delete the thread?"
-              action="Delete"
-              onClose={close}
-              onConfirm={async () => {
-                await change(deleteThread, { params: { id } });
-                navigate(hrefOf('threads'));
-                toast('The thread was deleted.');
-              }}
-            >
-              <p>Its messages are deleted for good. Usage and cost of its calls stay.</p>
-            </Confirm>
-          )}
-        />
+          question="Delete the thread?"
+          onConfirm={async () => {
+            await change(deleteThread, { params: { id } });
+            navigate(hrefOf('threads'));
+            toast('The thread was deleted.');
+          }}
+        >
+          <p>Its messages are deleted for good. Usage and cost of its calls stay.</p>
+        </ConfirmButton>
       </header>
       <Panel title="Messages" queries={[found, messages]}>
         {messages.data?.data.length === 0 && <p class="quiet">No run has been completed in this thread.</p>}
