@@ -1,29 +1,47 @@
 /** The setting of the database's address; a variable or a file in its place may hold a password. */
 export const databaseUrlVariable = 'GATEWAY_STORAGE_URL';
 
+/**
+ * The address of each server that an address of a PostgreSQL database names. Hosts of a primary and its standbys are separated by
+ * commas, each with its port, as in `postgres://USER@HOST1:PORT1,HOST2:PORT2/DATABASE`. Source: "Connection URIs" of libpq.
+ */
+export function serverAddresses(text: string): string[] {
+  const [, scheme, user = '', hosts, rest] = /^([^:/]+:\/\/)([^/?#]*@)?([^/?#@]*)(.*)$/s.exec(text) ?? [];
+  if (hosts === undefined) return [text];
+  return hosts.split(',').map((host) => `${scheme}${user}${host}${rest}`);
+}
+
 /** What an address of a PostgreSQL database lacks, as the end of a sentence that starts with its name; undefined if nothing. */
 export function databaseUrlProblem(text: string): string | undefined {
-  const url = parsed(text);
-  if (url === undefined) return 'must be an address like postgres://USER@HOST/DATABASE';
-  if (url.pathname.includes('@'))
+  const urls = serverAddresses(text).map(parsed);
+  if (urls.some((url) => url === undefined || (urls.length > 1 && url.hostname === '')))
+    return 'must be an address like postgres://USER@HOST/DATABASE';
+  if (urls.some((url) => url?.pathname.includes('@') || url?.hash !== ''))
     return 'must have special characters of its password as percent codes, such as %2F for /';
   return undefined;
 }
 
 /** Whether an address contains a password. */
 export function hasPassword(text: string): boolean {
-  const url = parsed(text);
-  return url !== undefined && (url.password !== '' || url.searchParams.has('password'));
+  return serverAddresses(text).some((address) => {
+    const url = parsed(address);
+    return url !== undefined && (url.password !== '' || url.searchParams.has('password'));
+  });
 }
 
 /** The address of a database without its password, to be shown. */
 export function withoutPassword(text: string): string {
-  const url = parsed(text);
   // A password that is not recognized must not be shown either.
-  if (url === undefined || databaseUrlProblem(text) !== undefined) return 'postgres://***';
-  url.password = '';
-  url.searchParams.delete('password');
-  return url.href;
+  if (databaseUrlProblem(text) !== undefined) return 'postgres://***';
+  const urls = serverAddresses(text)
+    .map(parsed)
+    .filter((url) => url !== undefined);
+  const [first] = urls;
+  if (!first) return 'postgres://***';
+  first.searchParams.delete('password');
+  const user = first.username === '' ? '' : `${first.username}@`;
+  const hosts = urls.map(({ host }) => host).join(',');
+  return `${first.protocol}//${user}${hosts}${first.pathname}${first.search}`;
 }
 
 function parsed(text: string): URL | undefined {

@@ -1,7 +1,7 @@
 /**
  * A bank whose customers use three daemons on one database at random, while daemons are killed and frozen, connections to the server
- * are cut, and the server is restarted: `node test/long/bank.ts [MINUTES]`. No money appears or is lost, and what a customer was
- * told is never taken back.
+ * are cut, and the server is restarted: `node test/long/bank.ts [MINUTES]`. At half-time its synchronous standby takes over. No money
+ * appears or is lost, and what a customer was told is never taken back.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { answers, words } from '../support/chaos-behaviours.ts';
@@ -32,7 +32,10 @@ interface Customer {
 
 const checks = new Checks();
 const random = new Random(Date.now() % 2 ** 32);
-const server = await startPostgres({ isDurable: true, hasTcp: true });
+let server = await startPostgres({ isDurable: true, hasTcp: true });
+const standby = await startPostgres({ isDurable: true, hasTcp: true, standbyOf: server });
+await server.query("ALTER SYSTEM SET synchronous_standby_names = '*'");
+await server.query('SELECT pg_reload_conf()');
 const chaos = await startChaosUpstream(answers({ text: words, usage: { input: 10, output: outputTokens } }));
 const links: FaultProxy[] = await Promise.all([0, 1, 2].map(() => startFaultProxy(server.url())));
 const several = await SeveralDaemons.start(server, {
@@ -215,11 +218,24 @@ async function nemesis(): Promise<void> {
   await harm();
 }
 
+async function failOver(): Promise<void> {
+  tally('failed over');
+  await server.halt('kill');
+  await wait(random.below(4000));
+  await standby.query('SELECT pg_promote()');
+  for (const link of links) link.moveTo(standby.url());
+  several.url = several.url.replace(new URL(server.url()).host, new URL(standby.url()).host);
+  await server.stop();
+  server = standby;
+}
+
+const halfTime = performance.now() + minutes * 30_000;
 const until = performance.now() + minutes * 60_000;
 const working = Array.from({ length: tellers }, teller);
 while (performance.now() < until) {
   await wait(random.below(2 * nemesisEveryMs));
-  await nemesis();
+  if (server !== standby && performance.now() > halfTime) await failOver();
+  else await nemesis();
 }
 isOver = true;
 await Promise.all(working);
@@ -256,5 +272,5 @@ printFigures(Object.fromEntries([...counts].sort()));
 await several.remove();
 for (const link of links) await link.close();
 await chaos.close();
-await server.stop();
+await Promise.all([server.stop(), standby.stop()]);
 checks.finish();

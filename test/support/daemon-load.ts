@@ -2,6 +2,7 @@ import { callModel, isComplete, parseStream, type Target } from './model-client.
 
 /** An answer that a client received whole. */
 export interface Acknowledged {
+  /** Of the call that was charged: the answer of a repeated request can be that of an earlier one. */
   requestId: string;
   /** Undefined without an Idempotency-Key. */
   idempotencyKey: string | undefined;
@@ -53,7 +54,7 @@ export function startLoad(target: () => Target, options: LoadOptions): Load {
     if (isCut || answer.status !== 200) return false;
     const text = stream ? parseStream(answer.text).text : textOf(answer.text);
     const at = performance.now();
-    const requestId = String(answer.headers['x-request-id']);
+    const requestId = String(answer.headers['x-service-replay-of'] ?? answer.headers['x-request-id']);
     acknowledged.push({ requestId, idempotencyKey, text, tookMs: at - start, at });
     return true;
   };

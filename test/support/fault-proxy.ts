@@ -18,6 +18,8 @@ export interface FaultProxy {
   port: number;
   /** The address of a database, through the proxy. */
   through(url: string): string;
+  /** Takes new connections to another server. */
+  moveTo(url: string): void;
   /** How long each piece takes, in milliseconds, in both directions. */
   delayMs: number;
   /** Cuts the next COMMIT of the connection that writes; resolves once it did. */
@@ -35,7 +37,7 @@ export interface FaultProxy {
 
 /** A proxy on a free port of loopback. The server listens on TCP there. */
 export async function startFaultProxy(serverUrl: string): Promise<FaultProxy> {
-  const serverPort = Number(new URL(serverUrl).port);
+  let serverPort = Number(new URL(serverUrl).port);
   const links = new Set<Link>();
   let armed: CommitFault | undefined;
   let isFrozen = false;
@@ -67,6 +69,9 @@ export async function startFaultProxy(serverUrl: string): Promise<FaultProxy> {
   return Object.assign(proxy, {
     port,
     through: (url: string) => url.replace(`:${serverPort}/`, `:${port}/`),
+    moveTo: (url: string) => {
+      serverPort = Number(new URL(url).port);
+    },
     cutCommit: (where: CommitCut) =>
       new Promise<void>((done) => {
         armed = { where, isFreeze: false, done };

@@ -77,6 +77,8 @@ export interface PostgresOptions {
   hasTcp?: boolean;
   /** Further settings of the server. */
   settings?: Record<string, string | number>;
+  /** Makes it a standby of this server, with the same data. */
+  standbyOf?: PostgresServer;
 }
 
 const owner = 'gateway';
@@ -151,7 +153,12 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   };
 
   try {
-    await run(join(programs, 'initdb'), [...init, `--username=${owner}`, '-D', data], asUser);
+    if (options.standbyOf) {
+      const copy = ['--write-recovery-conf', '--checkpoint=fast', '--no-sync', '-D', data];
+      await run(join(programs, 'pg_basebackup'), [...copy, '-d', options.standbyOf.url()], asUser);
+    } else {
+      await run(join(programs, 'initdb'), [...init, `--username=${owner}`, '-D', data], asUser);
+    }
     await start();
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
@@ -191,7 +198,7 @@ async function ready(child: ChildProcess): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     createInterface(child.stderr as NodeJS.ReadableStream).on('line', (text) => {
       if (messages.length < 100) messages.push(text);
-      if (text.includes('database system is ready to accept connections')) resolve();
+      if (/database system is ready to accept (read-only )?connections/.test(text)) resolve();
       if (/ FATAL: /.test(text) && !/the database system is/.test(text))
         reject(new Error(messages.join('\n')));
     });

@@ -14,6 +14,8 @@ const { serve } = await import('../../src/daemon/main.ts');
 const { checkAllStreams } = await import('./check-streams.ts');
 
 const { env, stdout, stderr } = process;
+// The test that reads them may have been killed.
+for (const stream of [stdout, stderr]) stream.on('error', () => {});
 // The first thread that is started is the writer.
 const crashing = env.CRASHING_THREAD;
 process.on('worker', (thread: Worker & { threadName?: string }) => {

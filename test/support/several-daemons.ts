@@ -8,7 +8,8 @@ import type { PostgresServer } from './postgres.ts';
 
 /** Daemons on one database, each with a data folder of its own. */
 export class SeveralDaemons {
-  readonly url: string;
+  /** Of the database that `rows` reads; another one after a failover. */
+  url: string;
   readonly daemons: ChildDaemon[] = [];
   readonly #config: string;
   readonly #env: Record<string, string>;

@@ -3,7 +3,9 @@ import type { Change, ChangeOf, Changes, Topic } from '../../changes.ts';
 import type { Log } from '../../log.ts';
 import type { LocalChanges } from '../local-changes.ts';
 import type { ControlConnection } from './control-connection.ts';
+import { CommitsLost } from './engine/errors.ts';
 import { serverClock } from './engine/locks.ts';
+import { keptMs } from './engine/recorded-changes.ts';
 
 /** How often the changes of other daemons are read, in milliseconds. */
 const pollMs = 250;
@@ -15,15 +17,33 @@ const retryAfterSeconds = 1;
 /** One row at least. Numbers have no gaps, as a lock orders all transactions that write. */
 const pollSql = `SELECT (SELECT value FROM meta WHERE name = 'commits') AS commits,
     (SELECT count(*) FROM daemons WHERE successor IS NULL AND expires_at > ${serverClock}) AS daemons,
-    number, daemon, changes
+    number, daemon, changes, at
   FROM (SELECT 1) AS always LEFT JOIN changes ON number > $1 ORDER BY number LIMIT ${pageSize}`;
-const lastSql = 'SELECT coalesce(max(number), 0) AS number FROM changes';
+const lastSql = 'SELECT number, daemon, at FROM changes ORDER BY number DESC LIMIT 1';
+/** Whether a change is stored; also if it was stored so long ago that newer ones have replaced it. */
+const isStoredSql = `SELECT EXISTS (SELECT 1 FROM changes WHERE number = $1 AND daemon = $2 AND at = $3)
+    OR ($3 < ${serverClock} - ${keptMs} AND EXISTS (SELECT 1 FROM changes WHERE number > $1)) AS "isStored"`;
 
-interface PolledRow {
+/** Which change was applied last. Another one can have its number on a server that had not received it. */
+interface Mark {
+  number: number;
+  daemon: number;
+  /** By the clock of the server, in milliseconds since 1970. */
+  at: number;
+}
+
+/** Changes that were not applied yet are no longer stored. */
+class ChangesMissed extends Error {
+  constructor() {
+    super('this daemon has not read changes of others for an hour; it has to start again');
+    this.name = 'ChangesMissed';
+  }
+}
+
+interface PolledRow extends Omit<Mark, 'number'> {
   commits: number | null;
   daemons: number;
   number: number | null;
-  daemon: number;
   /** JSON text. */
   changes: string;
 }
@@ -52,7 +72,7 @@ export class DaemonChanges implements Changes {
   #isOver = false;
   /** Ends the pause before the next poll. */
   #resume = () => {};
-  #seen = 0;
+  #last: Mark = { number: 0, daemon: 0, at: 0 };
   #commits: number | null = null;
   #daemons = 1;
   /** When the last poll was sent whose changes are applied, in milliseconds of `performance.now()`. */
@@ -67,7 +87,7 @@ export class DaemonChanges implements Changes {
     const changes = new DaemonChanges(options);
     await changes.#connect();
     const [last] = await options.connection.query(lastSql);
-    changes.#seen = Number(last?.number);
+    if (last) changes.#last = last as unknown as Mark;
     await changes.#poll();
     void changes.#run();
     return changes;
@@ -141,14 +161,22 @@ export class DaemonChanges implements Changes {
   }
 
   async #connect(): Promise<void> {
-    await this.#options.connection.connect();
+    const { connection } = this.#options;
+    await connection.connect();
+    const { number, daemon, at } = this.#last;
+    if (number > 0) {
+      const [row] = await connection.query(isStoredSql, [number, daemon, at]);
+      if (!row?.isStored) throw this.#ended(new CommitsLost());
+    }
     this.#isConnected = true;
   }
 
   async #poll(): Promise<void> {
     const sentAt = performance.now();
     for (;;) {
-      const rows = (await this.#options.connection.query(pollSql, [this.#seen])) as unknown as PolledRow[];
+      const rows = (await this.#options.connection.query(pollSql, [
+        this.#last.number,
+      ])) as unknown as PolledRow[];
       await this.#apply(rows);
       this.#noteCommits(rows[0]);
       if (rows.length < pageSize) break;
@@ -161,17 +189,20 @@ export class DaemonChanges implements Changes {
 
   /** Repeated with the next poll if one cannot be applied. */
   async #apply(rows: readonly PolledRow[]): Promise<void> {
-    const { local, daemon, onFatal } = this.#options;
-    for (const row of rows) {
-      if (row.number === null) return;
-      if (row.number !== this.#seen + 1) {
-        this.#isOver = true;
-        onFatal(new Error('this daemon has not read changes of others for an hour; it has to start again'));
-        throw new Error(`the changes after ${this.#seen} are no longer stored`);
-      }
-      if (row.daemon !== daemon) await local.announce(JSON.parse(row.changes) as Change[]);
-      this.#seen = row.number;
+    const { local, daemon: own } = this.#options;
+    for (const { number, daemon, at, changes } of rows) {
+      if (number === null) return;
+      if (number !== this.#last.number + 1) throw this.#ended(new ChangesMissed());
+      if (daemon !== own) await local.announce(JSON.parse(changes) as Change[]);
+      this.#last = { number, daemon, at };
     }
+  }
+
+  /** Ends the process, as what it keeps in memory cannot be brought up to date. */
+  #ended(reason: Error): Error {
+    this.#isOver = true;
+    this.#options.onFatal(reason);
+    return reason;
   }
 
   #noteCommits(row: PolledRow | undefined): void {

@@ -18,6 +18,8 @@ function remedyFor(code: string, message: string): string {
   if (code === '3D000') return 'Create the database with createdb, or name another one in the address.';
   if (code === '42501') return 'Make its user the owner of the database, or grant it CREATE on the database.';
   if (code === '53300') return 'The server has no free connection; a daemon needs up to eight.';
+  if (message.includes('is a standby'))
+    return 'Use the primary server, or name all of them: postgres://USER@HOST1,HOST2/DATABASE.';
   if (code === '57P03') return 'The server is starting or stopping; try again.';
   if (code === '25006') return 'The server accepts no writes; use the primary server.';
   return 'Check that the server runs and that the address is right.';

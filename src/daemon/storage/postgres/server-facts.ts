@@ -10,15 +10,12 @@ export async function readServerFacts(
 ): Promise<Omit<ServerFacts, 'schemaVersion'>> {
   const [row = {}] = await query(
     `SELECT current_setting('server_version') AS version,
-      pg_is_in_recovery() AS is_standby,
       current_setting('default_transaction_read_only') = 'on' AS is_read_only,
       current_setting('fsync') AS fsync,
       current_setting('full_page_writes') AS full_page_writes,
       current_setting('synchronous_commit') AS synchronous_commit`,
   );
   const address = withoutPassword(url);
-  if (row.is_standby)
-    throw new DatabaseUnusable(`${address} is a standby, which accepts no writes. Use the primary server.`);
   if (row.is_read_only) {
     throw new DatabaseUnusable(
       `${address} accepts no writes: default_transaction_read_only is on. Turn it off for this user and database.`,

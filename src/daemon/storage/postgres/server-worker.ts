@@ -1,10 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { serveConnection } from './engine/server-connection.ts';
+import { DatabaseServers } from './engine/servers.ts';
 import type { ServeChannel } from './server.ts';
 
 if (parentPort) {
-  const { url } = workerData as { url: string };
+  const servers = new DatabaseServers((workerData as { url: string }).url);
   parentPort.on('message', ({ channel, options }: ServeChannel) =>
-    serveConnection(channel, { url, ...options }),
+    serveConnection(channel, { servers, ...options }),
   );
 }

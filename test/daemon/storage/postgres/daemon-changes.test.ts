@@ -107,4 +107,30 @@ describe.skipIf(missing)(`changes of two daemons${missing ? ` (skipped: ${missin
     expect((await last.promise).message).toMatch(/has not read changes of others for an hour/);
     await third.close();
   });
+
+  const disconnect = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE application_name = 'gateway changes' AND datname = current_database()`;
+
+  test('that were replaced by newer ones while the connection was lost do not end the daemon', async () => {
+    await query('UPDATE changes SET at = at - 3700000');
+    const applied: Change[] = [];
+    const third = await open();
+    third.changes.subscribe('stop', (change) => applied.push(change));
+    await query(`INSERT INTO changes SELECT max(number) + 1, 1, '[{"topic":"stop","id":"run_3"}]', max(at) + 3700000 FROM changes;
+      DELETE FROM changes WHERE number < (SELECT max(number) FROM changes);
+      ${disconnect}`);
+    await eventually('the change is applied', () => applied.length > 0);
+    expect(applied).toEqual([{ topic: 'stop', id: 'run_3' }]);
+    await third.close();
+  });
+
+  test('that the server has lost end the daemon', async () => {
+    const last = Promise.withResolvers<Error>();
+    const third = await open();
+    third.onFatal(last.resolve);
+    // Another one has the number.
+    await query(`UPDATE changes SET at = at - 1; ${disconnect}`);
+    expect((await last.promise).message).toMatch(/has lost what it had committed/);
+    await third.close();
+  });
 });

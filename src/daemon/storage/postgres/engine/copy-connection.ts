@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import pg from 'pg';
+import type pg from 'pg';
 import { PostgresError } from './errors.ts';
-import { connectFailure } from './server-connection.ts';
+import { DatabaseServers, serverFailure, wireOf } from './servers.ts';
 import type { WireConnection } from './wire-queries.ts';
 
 /** The part of `pg`'s connection that copies use. */
@@ -19,26 +19,16 @@ export class CopyConnection {
 
   /** Rejects with `PostgresError`. */
   static async open(url: string): Promise<CopyConnection> {
-    const client = new pg.Client({
-      connectionString: url,
+    const client = await new DatabaseServers(url).connect({
       application_name: 'gateway copy',
-      connectionTimeoutMillis: 3000,
-      keepAlive: true,
       options: '-c search_path=gateway -c statement_timeout=0 -c idle_in_transaction_session_timeout=0',
     });
-    // A statement that runs fails with it.
-    client.on('error', () => {});
-    try {
-      await client.connect();
-    } catch (error) {
-      throw new PostgresError(connectFailure(error));
-    }
     return new CopyConnection(client);
   }
 
   constructor(client: pg.Client) {
     this.#client = client;
-    this.#wire = (client as unknown as { connection: CopyWire }).connection;
+    this.#wire = wireOf(client);
   }
 
   /** The rows of one statement; integers of 64 bits are texts. Without values, several statements can be run. */
@@ -46,7 +36,7 @@ export class CopyConnection {
     try {
       return (await this.#client.query(sql, values.length > 0 ? [...values] : undefined)).rows;
     } catch (error) {
-      throw new PostgresError(connectFailure(error));
+      throw new PostgresError(serverFailure(error));
     }
   }
 
@@ -105,7 +95,7 @@ abstract class CopyQuery {
   }
 
   handleError(error: Error): void {
-    this.failure ??= new PostgresError(connectFailure(error));
+    this.failure ??= new PostgresError(serverFailure(error));
     // Without a connection, nothing else comes.
     if (!('severity' in error)) this.handleReadyForQuery();
   }

@@ -15,6 +15,17 @@ export class PostgresError extends Error {
   }
 }
 
+/**
+ * The server lacks what it had committed for this daemon: a standby has become the primary server without having received it, or an
+ * earlier state was restored. What the daemon keeps in memory no longer agrees with the database.
+ */
+export class CommitsLost extends Error {
+  constructor() {
+    super('the database server has lost what it had committed; this daemon has to start again');
+    this.name = 'CommitsLost';
+  }
+}
+
 /** The SQLSTATE of a failure; undefined for other errors. */
 export function postgresCode(error: unknown): string | undefined {
   return error instanceof PostgresError ? error.code : undefined;

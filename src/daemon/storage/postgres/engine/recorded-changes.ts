@@ -6,7 +6,7 @@ import type { PostgresConnection } from './connection.ts';
 import { serverClock } from './locks.ts';
 
 /** How long changes are stored, in milliseconds. */
-const keptMs = 60 * 60 * 1000;
+export const keptMs = 60 * 60 * 1000;
 const prunedMax = 100;
 
 /** Stores changes that no other write makes. */

@@ -12,7 +12,7 @@ import type { BatchEngine, BatchResult, KeptTotals, Operation } from '../../sqli
 import { markOpen, requireMasterKeys, requireSoundBalances } from '../../sqlite/mark-open.ts';
 import { createCommands } from '../../sqlite/write-commands.ts';
 import { asSqliteConnection, openConnection, type PostgresConnection } from './connection.ts';
-import { isCollision, isConnectionLost, postgresCode } from './errors.ts';
+import { CommitsLost, isCollision, isConnectionLost, postgresCode } from './errors.ts';
 import type { ServerChannel } from './messages.ts';
 import { recordingChanges } from './recorded-changes.ts';
 import { joinDaemons, renewMs, Term, TermEnded } from './term.ts';
@@ -27,19 +27,23 @@ const engine: Omit<BatchEngine, 'afterBegin'> = {
   endsBatch: (error) => {
     const code = postgresCode(error);
     return (
-      error instanceof TermEnded ||
+      isFatal(error) ||
       isConnectionLost(code) ||
       isCollision(code) ||
       /^(53|57|58|25006|XX00[12])/.test(code ?? '')
     );
   },
   kindOf: (error) => {
-    if (error instanceof TermEnded) return 'fatal';
+    if (isFatal(error)) return 'fatal';
     const code = postgresCode(error);
     if (isConnectionLost(code)) return 'lost';
     return code === '53100' ? 'full' : 'failed';
   },
 };
+
+function isFatal(error: unknown): boolean {
+  return error instanceof TermEnded || error instanceof CommitsLost;
+}
 
 export interface WriterData {
   channel: ServerChannel;
@@ -112,7 +116,7 @@ class BatchWriter {
   readonly #daemon: number;
   readonly #renewal: NodeJS.Timeout;
   #session: WriterSession;
-  /** The daemon's own commits before the running batch. */
+  /** The daemon's own commits that are known, without that of the running batch. */
   #commits = 0;
   #previous: Promise<unknown> = Promise.resolve();
   #reported: Renewal | undefined;
@@ -218,6 +222,7 @@ class BatchWriter {
     let known: number | undefined;
     const begin = () => {
       const { all, own } = term.check();
+      if (own < this.#commits) throw new CommitsLost();
       this.#commits = own;
       if (all === known) return;
       totals.reload();
@@ -226,6 +231,7 @@ class BatchWriter {
     const count = {
       beforeCommit: () => term.count(),
       afterCommit: () => {
+        this.#commits += 1;
         if (known !== undefined) known += 1;
       },
     };

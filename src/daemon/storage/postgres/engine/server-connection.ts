@@ -1,10 +1,11 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { connectionLost } from './errors.ts';
 import type { FromServer, ServerChannel, ServerFailure, Step, ToServer } from './messages.ts';
+import { type DatabaseServers, serverFailure, wireOf } from './servers.ts';
 import { PreparedStatements, ScriptQuery, StepsQuery, type WireConnection } from './wire-queries.ts';
 
 export interface ConnectionOptions {
-  url: string;
+  servers: DatabaseServers;
   /** Shown in `pg_stat_activity`. */
   name: string;
   /** Settings of the session, such as `statement_timeout`. */
@@ -27,7 +28,7 @@ export function serveConnection({ port, answers }: ServerChannel, options: Conne
         session = await Session.open(options);
         return { results: [], inTransaction: false };
       } catch (error) {
-        return { results: [], failure: connectFailure(error), inTransaction: false };
+        return { results: [], failure: serverFailure(error), inTransaction: false };
       }
     }
     const failure = { code: connectionLost, message: 'the connection is not open' };
@@ -44,13 +45,6 @@ export function serveConnection({ port, answers }: ServerChannel, options: Conne
   port.on('close', () => session?.close());
 }
 
-/** An error of the server has its SQLSTATE, one of the system a name such as `ECONNREFUSED`. */
-export function connectFailure(error: unknown): ServerFailure {
-  const { code = connectionLost, message } = error as { code?: string; message: string };
-  const isSqlState = /^[0-9A-Z]{5}$/.test(code);
-  return { code: isSqlState ? code : connectionLost, message: isSqlState ? message : `${message || code}` };
-}
-
 class Session {
   readonly #client: pg.Client;
   readonly #wire: WireConnection;
@@ -60,31 +54,27 @@ class Session {
   #onReady: (() => void) | undefined;
   #status = 'I';
 
-  static async open({ url, name, settings, answerMs }: ConnectionOptions): Promise<Session> {
-    const client = new pg.Client({
-      connectionString: url,
+  static async open({ servers, name, settings, answerMs }: ConnectionOptions): Promise<Session> {
+    const client = await servers.connect({
       application_name: name,
-      connectionTimeoutMillis: 3000,
-      keepAlive: true,
       options: Object.entries(settings)
         .map(([setting, value]) => `-c ${setting}=${String(value).replace(/[\\ ]/g, '\\$&')}`)
         .join(' '),
     });
-    const session = new Session(client, answerMs);
-    await client.connect();
-    return session;
+    return new Session(client, answerMs);
   }
 
   constructor(client: pg.Client, answerMs: number) {
     this.#client = client;
     this.#answerMs = answerMs;
-    this.#wire = (client as unknown as { connection: WireConnection }).connection;
+    this.#wire = wireOf(client);
     this.#wire.on('readyForQuery', ({ status }) => {
       this.#status = status;
       this.#onReady?.();
     });
     client.on('error', (error) => this.#lose(error.message));
     client.on('end', () => this.#lose('the server closed the connection'));
+    if (this.#wire.stream.destroyed) this.#lose('the server closed the connection');
   }
 
   async run(message: { steps: readonly Step[] } | { script: string }): Promise<FromServer> {

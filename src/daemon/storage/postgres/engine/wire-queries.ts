@@ -3,7 +3,13 @@ import { readValue, sentForm, typeOf } from './values.ts';
 
 /** The part of `pg`'s connection that its query objects use. */
 export interface WireConnection {
-  stream: { cork(): void; uncork(): void; destroy(): void };
+  stream: {
+    cork(): void;
+    uncork(): void;
+    destroy(): void;
+    destroyed: boolean;
+    once(event: 'close', listener: () => void): void;
+  };
   query(text: string): void;
   parse(message: { text: string; name: string; types: readonly number[] }): void;
   bind(message: { portal: string; statement: string; values: readonly unknown[] }): void;

@@ -1,0 +1,99 @@
+import pg from 'pg';
+import { serverAddresses } from '../../../../shared/database-url.ts';
+import { connectionLost, isConnectionLost, PostgresError } from './errors.ts';
+import type { ServerFailure } from './messages.ts';
+import type { WireConnection } from './wire-queries.ts';
+
+/** How long a server has to accept a connection, and then to answer, in milliseconds. */
+const connectMs = 3000;
+
+/**
+ * The servers that the address of a database names: a primary and its standbys, in any order. All connections use the same one, the
+ * first that accepts writes, until it fails and another one does; those that are still open to the previous one are closed then.
+ */
+export class DatabaseServers {
+  readonly #addresses: readonly string[];
+  readonly #open = new Map<WireConnection['stream'], number>();
+  #current = 0;
+
+  /** The address as `storage.url` has it. */
+  constructor(url: string) {
+    this.#addresses = serverAddresses(url);
+  }
+
+  /** Opens a connection. Rejects with `PostgresError`. */
+  async connect(config: Pick<pg.ClientConfig, 'application_name' | 'options'>): Promise<pg.Client> {
+    const failures: ServerFailure[] = [];
+    for (const at of this.#inOrder()) {
+      const client = new pg.Client({
+        ...config,
+        connectionString: this.#addresses[at],
+        connectionTimeoutMillis: connectMs,
+        keepAlive: true,
+      });
+      // A statement that runs fails with the connection.
+      client.on('error', () => {});
+      try {
+        await client.connect();
+        await requirePrimary(client);
+        this.#use(at, client);
+        return client;
+      } catch (error) {
+        wireOf(client).stream.destroy();
+        failures.push(serverFailure(error));
+      }
+    }
+    throw new PostgresError(this.#failure(failures));
+  }
+
+  /** The one in use first. */
+  #inOrder(): number[] {
+    const all = [...this.#addresses.keys()];
+    return [...all.slice(this.#current), ...all.slice(0, this.#current)];
+  }
+
+  /** What is wrong with all of them, of which the first is in use. */
+  #failure(failures: readonly ServerFailure[]): ServerFailure {
+    const [first] = failures;
+    if (!first || failures.length === 1)
+      return first ?? { code: connectionLost, message: 'no server is named' };
+    const order = this.#inOrder();
+    const messages = failures.map(({ message }, index) => `${this.#host(order[index])}: ${message}`);
+    // A wrong password, say, is not mended by another attempt.
+    const lasting = failures.find(({ code }) => !isConnectionLost(code));
+    return { code: (lasting ?? first).code, message: messages.join('; ') };
+  }
+
+  #host(at = 0): string {
+    return decodeURIComponent(new URL(this.#addresses[at] ?? '').host);
+  }
+
+  #use(at: number, client: pg.Client): void {
+    this.#current = at;
+    const { stream } = wireOf(client);
+    this.#open.set(stream, at);
+    stream.once('close', () => this.#open.delete(stream));
+    for (const [other, server] of this.#open) if (server !== at) other.destroy();
+  }
+}
+
+/** The connection inside of a client, which its types leave out. */
+export function wireOf<Wire extends WireConnection>(client: pg.Client): Wire {
+  return (client as unknown as { connection: Wire }).connection;
+}
+
+/** An error of the server has its SQLSTATE, one of the system a name such as `ECONNREFUSED`. */
+export function serverFailure(error: unknown): ServerFailure {
+  const { code = connectionLost, message } = error as { code?: string; message: string };
+  if (/^[0-9A-Z]{5}$/.test(code)) return { code, message };
+  return { code: connectionLost, message: message || code };
+}
+
+/** Rejects for a standby, which may show old data; any server of the address may have become one since the last connection. */
+async function requirePrimary(client: pg.Client): Promise<void> {
+  const query = { text: 'SELECT pg_is_in_recovery() AS is_standby', query_timeout: connectMs };
+  const { rows } = await client.query<{ is_standby: boolean }>(query);
+  if (!rows[0]?.is_standby) return;
+  // The code of a server that is starting, as it can become the primary server at any time.
+  throw new PostgresError({ code: '57P03', message: 'it is a standby, which accepts no writes' });
+}
