@@ -51,6 +51,25 @@ describe.skipIf(missing !== undefined)(
       expect(await query(url, 'SELECT request_id FROM gateway.holds')).toEqual([]);
     });
 
+    test('is prolonged for all if none could renew it, as the server was away', async () => {
+      const url = await newPostgresDatabase();
+      const daemons = [await open(url), await open(url)];
+      let hasFailed = false;
+      for (const daemon of daemons)
+        daemon.onFatal(() => {
+          hasFailed = true;
+        });
+      await query(
+        url,
+        `SELECT pg_advisory_xact_lock(${writeLock}); UPDATE gateway.daemons SET expires_at = expires_at - 60000`,
+      );
+      for (const [at, daemon] of daemons.entries()) await daemon.metering.hold(aHold(`req_${at}`));
+      expect(hasFailed).toBe(false);
+      const own = daemons.map(({ daemons: { own: number } }) => number);
+      const listed = (await daemons[0]?.daemons.list()) ?? [];
+      expect(listed.filter(({ isRunning }) => isRunning).map(({ number }) => number)).toEqual(own);
+    });
+
     test('of one that is cut off in the middle of a transaction delays the writes of others by a second', async () => {
       const server = await startPostgres({ hasTcp: true });
       const proxy = await startFaultProxy(server.url());

@@ -111,8 +111,11 @@ function termStatements(connection: PostgresConnection) {
       `SELECT successor IS NULL AS "isMine", coalesce(expires_at, 0) - ${serverClock} AS left, batches AS own,
          coalesce((SELECT value FROM meta WHERE name = 'commits'), 0) AS "all" FROM daemons WHERE number = ?`,
     ),
+    // If all terms have ended, no daemon could reach the server: the others did not fail, and get another one, too.
     renew: connection.prepare(
-      `UPDATE daemons SET expires_at = ${serverClock} + @termMs WHERE number = @daemon`,
+      `UPDATE daemons SET expires_at = ${serverClock} + @termMs
+       WHERE number = @daemon OR (successor IS NULL AND expires_at IS NOT NULL
+         AND NOT EXISTS (SELECT 1 FROM daemons WHERE ${isLive}))`,
     ),
     adopt: connection.prepare(
       `UPDATE daemons SET successor = @daemon
