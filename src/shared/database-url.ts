@@ -16,7 +16,7 @@ export function databaseUrlProblem(text: string): string | undefined {
   const urls = serverAddresses(text).map(parsed);
   if (urls.some((url) => url === undefined || (urls.length > 1 && url.hostname === '')))
     return 'must be an address like postgres://USER@HOST/DATABASE';
-  if (urls.some((url) => url?.pathname.includes('@') || url?.hash !== ''))
+  if (urls.some((url) => /@/.test(`${url?.pathname}${url?.search}`) || url?.hash !== ''))
     return 'must have special characters of its password as percent codes, such as %2F for /';
   return undefined;
 }
@@ -25,7 +25,7 @@ export function databaseUrlProblem(text: string): string | undefined {
 export function hasPassword(text: string): boolean {
   return serverAddresses(text).some((address) => {
     const url = parsed(address);
-    return url !== undefined && (url.password !== '' || url.searchParams.has('password'));
+    return url !== undefined && (url.password !== '' || [...url.searchParams.keys()].some(isSecret));
   });
 }
 
@@ -38,10 +38,15 @@ export function withoutPassword(text: string): string {
     .filter((url) => url !== undefined);
   const [first] = urls;
   if (!first) return 'postgres://***';
-  first.searchParams.delete('password');
+  for (const name of [...first.searchParams.keys()]) if (isSecret(name)) first.searchParams.delete(name);
   const user = first.username === '' ? '' : `${first.username}@`;
   const hosts = urls.map(({ host }) => host).join(',');
   return `${first.protocol}//${user}${hosts}${first.pathname}${first.search}`;
+}
+
+/** `password`, and `sslpassword` of libpq. */
+function isSecret(parameter: string): boolean {
+  return parameter.toLowerCase().endsWith('password');
 }
 
 function parsed(text: string): URL | undefined {

@@ -32,7 +32,7 @@ describe('an address of a database', () => {
     expect(databaseUrlProblem(address)).toMatch(/^must be an address like postgres:/);
   });
 
-  test.each(['postgres://u:1/secret@a/d', 'postgres://u:1#secret@a/d'])(
+  test.each(['postgres://u:1/secret@a/d', 'postgres://u:1#secret@a/d', 'postgres://u:1?secret@a/d'])(
     '%s is refused because of the characters of its password',
     (address) => {
       expect(databaseUrlProblem(address)).toMatch(/percent codes/);
@@ -45,6 +45,9 @@ describe('an address of a database', () => {
     ['postgres://a:secret@a:1,b:2/d?sslmode=require', 'postgres://a@a:1,b:2/d?sslmode=require'],
     ['postgres://u:1#secret@a/d', 'postgres://***'],
     ['postgres://u:1/secret@a/d', 'postgres://***'],
+    ['postgres://u:1?secret@a/d', 'postgres://***'],
+    ['postgres://u@a/d?sslpassword=secret&sslmode=require', 'postgres://u@a/d?sslmode=require'],
+    ['postgres://u:se,cret@a,b/d', 'postgres://u@a,b/d'],
     ['postgres://u:secret@a,/d', 'postgres://***'],
   ])('%s is shown without its password', (address, shown) => {
     expect(withoutPassword(address)).toBe(shown);
