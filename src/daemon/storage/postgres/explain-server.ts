@@ -13,7 +13,7 @@ export function explainServer(url: string, error: unknown): unknown {
 }
 
 function remedyFor(code: string, message: string): string {
-  if (code.startsWith('28') || message.includes('password'))
+  if (code.startsWith('28') || /password|pg_hba\.conf/.test(message))
     return 'Check the user and the password of the address, and pg_hba.conf on the server.';
   if (code === '3D000') return 'Create the database with createdb, or name another one in the address.';
   if (code === '42501') return 'Make its user the owner of the database, or grant it CREATE on the database.';

@@ -31,9 +31,9 @@ export function postgresCode(error: unknown): string | undefined {
   return error instanceof PostgresError ? error.code : undefined;
 }
 
-/** Whether the connection was lost: by the network, or because the server stops or starts. */
+/** Whether the connection was lost or cannot be opened now: by the network, or because the server stops, starts or has too many. */
 export function isConnectionLost(code: string | undefined): boolean {
-  return /^(08|57P0[1-5])/.test(code ?? '');
+  return /^(08|57P0[1-5]|53300)/.test(code ?? '');
 }
 
 /** Whether a transaction can succeed if it is run again: it collided with another one, or waited too long for it. */

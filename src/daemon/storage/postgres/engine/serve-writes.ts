@@ -170,9 +170,9 @@ class BatchWriter {
       const { kind, code, ifCommitted } = result.failure;
       if (kind === 'lost') {
         this.#options.send({ unreachable: result.failure.message });
-        await this.#reconnect();
+        const commits = await this.#reconnect();
         this.#options.send({ reachable: true });
-        if (ifCommitted && this.#session.term.commits() > this.#commits) return ifCommitted;
+        if (ifCommitted && commits > this.#commits) return ifCommitted;
       } else if (isCollision(code) && collisions < collisionsMax) {
         collisions += 1;
         await sleep(Math.random() * 2 ** collisions);
@@ -239,13 +239,14 @@ class BatchWriter {
     return { run, term, totals, begin };
   }
 
-  async #reconnect(): Promise<void> {
+  /** Resolves to the number of the daemon's own commits that the server has. */
+  async #reconnect(): Promise<number> {
     for (;;) {
       this.#options.ended.throwIfAborted();
       try {
         this.#connection.reconnect();
         this.#session = this.#prepare();
-        return;
+        return this.#session.term.commits();
       } catch (error) {
         if (!isConnectionLost(postgresCode(error))) throw error;
         await sleep(reconnectMs);

@@ -23,25 +23,23 @@ export class DatabaseServers {
 
   /** Opens a connection. Rejects with `PostgresError`. */
   async connect(config: Pick<pg.ClientConfig, 'application_name' | 'options'>): Promise<pg.Client> {
+    const used = this.#current;
     const failures: ServerFailure[] = [];
     for (const at of this.#inOrder()) {
-      const client = new pg.Client({
-        ...config,
-        connectionString: this.#addresses[at],
-        connectionTimeoutMillis: connectMs,
-        keepAlive: true,
-      });
-      // A statement that runs fails with the connection.
-      client.on('error', () => {});
+      let client: pg.Client;
       try {
-        await client.connect();
-        await requirePrimary(client);
+        client = await connectTo({ ...config, connectionString: this.#addresses[at] });
+      } catch (error) {
+        failures.push(serverFailure(error));
+        continue;
+      }
+      if (this.#current === used || this.#current === at) {
         this.#use(at, client);
         return client;
-      } catch (error) {
-        wireOf(client).stream.destroy();
-        failures.push(serverFailure(error));
       }
+      // Meanwhile another connection has found a server that took over from this one.
+      wireOf(client).stream.destroy();
+      return this.connect(config);
     }
     throw new PostgresError(this.#failure(failures));
   }
@@ -59,9 +57,9 @@ export class DatabaseServers {
       return first ?? { code: connectionLost, message: 'no server is named' };
     const order = this.#inOrder();
     const messages = failures.map(({ message }, index) => `${this.#host(order[index])}: ${message}`);
-    // A wrong password, say, is not mended by another attempt.
-    const lasting = failures.find(({ code }) => !isConnectionLost(code));
-    return { code: (lasting ?? first).code, message: messages.join('; ') };
+    // A wrong password, say, is not mended by another attempt, but a server that is away can come back.
+    const { code } = failures.find((failure) => isConnectionLost(failure.code)) ?? first;
+    return { code, message: messages.join('; ') };
   }
 
   #host(at = 0): string {
@@ -82,11 +80,26 @@ export function wireOf<Wire extends WireConnection>(client: pg.Client): Wire {
   return (client as unknown as { connection: Wire }).connection;
 }
 
-/** An error of the server has its SQLSTATE, one of the system a name such as `ECONNREFUSED`. */
+/** Only an error of the server has an SQLSTATE; one of the system has a name such as `EPIPE`. */
 export function serverFailure(error: unknown): ServerFailure {
   const { code = connectionLost, message } = error as { code?: string; message: string };
-  if (/^[0-9A-Z]{5}$/.test(code)) return { code, message };
+  if (error instanceof pg.DatabaseError || error instanceof PostgresError) return { code, message };
   return { code: connectionLost, message: message || code };
+}
+
+/** Opens a connection to a server that accepts writes. */
+async function connectTo(config: pg.ClientConfig): Promise<pg.Client> {
+  const client = new pg.Client({ ...config, connectionTimeoutMillis: connectMs, keepAlive: true });
+  // A statement that runs fails with the connection.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await requirePrimary(client);
+    return client;
+  } catch (error) {
+    wireOf(client).stream.destroy();
+    throw error;
+  }
 }
 
 /** Rejects for a standby, which may show old data; any server of the address may have become one since the last connection. */

@@ -1,0 +1,145 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type pg from 'pg';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { isConnectionLost, PostgresError } from '../../../../src/daemon/storage/postgres/engine/errors.ts';
+import { DatabaseServers } from '../../../../src/daemon/storage/postgres/engine/servers.ts';
+
+/** What a server sends for each message of a client; undefined: nothing, and the connection stays open. */
+type Answer = (message: 'startup' | 'query', connection: number) => Buffer | undefined | Promise<Buffer>;
+
+const options = { application_name: 'a test', options: '' };
+const clients: pg.Client[] = [];
+
+const message = (type: string, content: Buffer): Buffer => {
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(content.length + 4);
+  return Buffer.concat([Buffer.from(type), length, content]);
+};
+const ready = message('Z', Buffer.from('I'));
+const authenticated = Buffer.concat([message('R', Buffer.alloc(4)), ready]);
+const error = (code: string, text: string) =>
+  message('E', Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${text}\0\0`));
+/** The row of a query with one boolean. */
+const row = (value: boolean) => {
+  const field = Buffer.concat([Buffer.from('\0\x01is_standby\0'), Buffer.alloc(18)]);
+  field.writeInt32BE(16, field.length - 12);
+  field.writeInt16BE(1, field.length - 8);
+  field.writeInt32BE(-1, field.length - 6);
+  const data = Buffer.from(`\0\x01\0\0\0\x01${value ? 't' : 'f'}`, 'latin1');
+  return Buffer.concat([
+    message('T', field),
+    message('D', data),
+    message('C', Buffer.from('SELECT 1\0')),
+    ready,
+  ]);
+};
+
+const primary: Answer = (asked) => (asked === 'startup' ? authenticated : row(false));
+const standby: Answer = (asked) => (asked === 'startup' ? authenticated : row(true));
+const refusing =
+  (code: string, text: string): Answer =>
+  () =>
+    error(code, text);
+
+/** The host and port of a server that answers with prepared messages. */
+async function serve(answer: Answer): Promise<string> {
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const server = createServer(async (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    connections += 1;
+    const number = connections;
+    let asked: Parameters<Answer>[0] = 'startup';
+    socket.on('data', async (piece) => {
+      if (piece[0] === 'X'.charCodeAt(0)) return;
+      const sent = answer(asked, number);
+      asked = 'query';
+      if (sent) socket.write(await sent);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const addressOf = (...hosts: string[]) => `postgres://gateway@${hosts.join(',')}/gateway`;
+const hostOf = ({ host, port }: pg.Client) => `${host}:${port}`;
+const connect = async (servers: DatabaseServers): Promise<pg.Client> => {
+  const client = await servers.connect(options);
+  clients.push(client);
+  return client;
+};
+const failureOf = (servers: DatabaseServers): Promise<PostgresError> =>
+  servers.connect(options).then(
+    () => Promise.reject(new Error('it is connected')),
+    (reason: PostgresError) => reason,
+  );
+
+describe('the servers of an address', () => {
+  afterEach(() => {
+    for (const client of clients.splice(0)) client.end().catch(() => {});
+  });
+
+  test.each<[string, Answer]>([
+    ['is a standby', standby],
+    ['refuses the password', refusing('28P01', 'password authentication failed')],
+    ['has too many clients', refusing('53300', 'sorry, too many clients already')],
+  ])('the other one is used while one %s', async (_, answer) => {
+    const [one, other] = [await serve(answer), await serve(primary)];
+    expect(hostOf(await connect(new DatabaseServers(addressOf(one, other))))).toBe(other);
+  });
+
+  test('the other one is used while one accepts connections but stops to answer', async () => {
+    const silent = await serve(() => undefined);
+    const startedOnly = await serve((asked) => (asked === 'startup' ? authenticated : undefined));
+    const other = await serve(primary);
+    const encrypted = new DatabaseServers(`${addressOf(silent)}?sslmode=verify-full`);
+    const [failure, ...used] = await Promise.all([
+      failureOf(encrypted),
+      ...[silent, startedOnly].map((one) => connect(new DatabaseServers(addressOf(one, other)))),
+    ]);
+    expect(isConnectionLost(failure.code)).toBe(true);
+    expect(used.map(hostOf)).toEqual([other, other]);
+  });
+
+  test('one that refuses the user does not keep a daemon from waiting for the one that is away', async () => {
+    const refused = await serve(refusing('28000', 'no pg_hba.conf entry for host'));
+    const away = await serve((_, number) => (number === 1 ? error('57P03', 'it is starting') : undefined));
+    const failure = await failureOf(new DatabaseServers(addressOf(refused, away)));
+    expect(isConnectionLost(failure.code)).toBe(true);
+    expect(failure.message).toBe(`${refused}: no pg_hba.conf entry for host; ${away}: it is starting`);
+    expect((await failureOf(new DatabaseServers(addressOf(refused, refused)))).code).toBe('28000');
+  });
+
+  test('a server with too many clients is asked again', async () => {
+    const full = await serve(refusing('53300', 'sorry, too many clients already'));
+    expect(isConnectionLost((await failureOf(new DatabaseServers(addressOf(full)))).code)).toBe(true);
+  });
+
+  test('a file of a certificate that is missing is a failure of the connection', async () => {
+    const failure = await failureOf(new DatabaseServers(`${addressOf('a', 'b')}?sslrootcert=/missing.pem`));
+    expect(failure).toBeInstanceOf(PostgresError);
+    expect(failure.message).toMatch(/^a: ENOENT.*missing\.pem.*; b: /);
+  });
+
+  test('a connection to a server that comes after another one took over is not used', async () => {
+    const late = Promise.withResolvers<Buffer>();
+    const previous = await serve((asked, number) => {
+      if (asked === 'query') return row(false);
+      return number === 1 ? late.promise : error('57P03', 'the database system is shutting down');
+    });
+    const next = await serve(primary);
+    const servers = new DatabaseServers(addressOf(previous, next));
+    const first = connect(servers);
+    expect(hostOf(await connect(servers))).toBe(next);
+    late.resolve(authenticated);
+    expect(hostOf(await first)).toBe(next);
+    expect(hostOf(await connect(servers))).toBe(next);
+  });
+});
