@@ -1,12 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type Connection, openForWriting } from '../../src/daemon/storage/sqlite/engine/connection.ts';
 import { tableNames } from '../../src/daemon/storage/sqlite/engine/integrity.ts';
 import { createCommands } from '../../src/daemon/storage/sqlite/write-commands.ts';
 import { openTemporarily } from '../daemon/storage/sqlite/temporary.ts';
+import { startScript } from '../support/start-script.ts';
 import { recordStatements } from './record-statements.ts';
 import type { OpenStorage } from './records.ts';
 
@@ -127,8 +127,7 @@ export function withBoundedReads(contracts: readonly ((open: OpenStorage) => voi
   const folder = mkdtempSync(join(tmpdir(), 'gateway-statements-'));
   const file = join(folder, 'writer');
   writeFileSync(file, '');
-  const startWriter = () =>
-    new Worker(new URL('./recording-writer.ts', import.meta.url), { workerData: { file } });
+  const startWriter = () => startScript('recording-writer', import.meta.url, { workerData: { file } });
   let stop: (() => void) | undefined;
 
   beforeAll(async () => {
