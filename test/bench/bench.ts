@@ -4,6 +4,7 @@ import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { startPostgres } from '../support/postgres.ts';
 import { cases } from './cases.ts';
 import { type MeasuredSystem, measureCases, type Warmth } from './measure.ts';
 import { type Cores, chooseCores, residentMb, stopProcess } from './processes.ts';
@@ -13,6 +14,7 @@ import { type Load, type Provider, startLoad, startProvider } from './workers.ts
 
 const usage = `npm run bench -- [options]     (after npm run build)
   --against FOLDER measures another build as well, in the same rounds, and fails if this one takes more CPU
+  --postgres       measures this build on a PostgreSQL server, too, whose own CPU is not counted
   --quick          a few minutes; rougher figures
   --only IDS       only these cases: ${cases.map(({ id }) => id).join(', ')}
   --rounds N       rounds of each case (3)
@@ -22,6 +24,7 @@ const usage = `npm run bench -- [options]     (after npm run build)
 
 interface Options {
   against: string | undefined;
+  hasPostgres: boolean;
   only: string[] | undefined;
   rounds: number;
   measuredMs: number;
@@ -35,7 +38,16 @@ function readOptions(args: string[]): Options | undefined {
   const flag = { type: 'boolean' } as const;
   const { values } = parseArgs({
     args,
-    options: { quick: flag, help: flag, against: text, only: text, rounds: text, seconds: text, json: text },
+    options: {
+      quick: flag,
+      help: flag,
+      postgres: flag,
+      against: text,
+      only: text,
+      rounds: text,
+      seconds: text,
+      json: text,
+    },
   });
   if (values.help) return undefined;
   const only = values.only?.split(',');
@@ -49,6 +61,7 @@ function readOptions(args: string[]): Options | undefined {
   if (against !== undefined && !isBuilt(against)) throw new TypeError(`${against} contains no build.`);
   return {
     against,
+    hasPostgres: values.postgres === true,
     only,
     rounds: Number(values.rounds ?? (values.quick ? 2 : 3)),
     measuredMs: Number(values.seconds ?? (values.quick ? 0.8 : 3)) * 1000,
@@ -117,10 +130,15 @@ async function measure(
 async function bench(options: Options): Promise<Report> {
   const cores: Cores = chooseCores();
   const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
-  const [provider, load] = await Promise.all([startProvider(cores.others), startLoad(cores.others)]);
+  const [provider, load, server] = await Promise.all([
+    startProvider(cores.others),
+    startLoad(cores.others),
+    options.hasPostgres ? startPostgres({ isDurable: true }) : undefined,
+  ]);
   try {
     const place = { folder, providerPort: provider.port, core: cores.gateway };
-    const measured = await measure(options, programsIn(place, options.against), { provider, load });
+    const others = { postgres: await server?.newDatabase(), against: options.against };
+    const measured = await measure(options, programsIn(place, others), { provider, load });
     const taken = measured.segments.flatMap(({ systems }) =>
       Object.values(systems).map(({ othersCores }) => othersCores),
     );
@@ -136,7 +154,7 @@ async function bench(options: Options): Promise<Report> {
       ...measured,
     };
   } finally {
-    await Promise.all([stopProcess(provider.process), stopProcess(load.process)]);
+    await Promise.all([stopProcess(provider.process), stopProcess(load.process), server?.stop()]);
     rmSync(folder, { recursive: true, force: true });
   }
 }

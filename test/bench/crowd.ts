@@ -46,8 +46,8 @@ async function main(): Promise<void> {
     const [port] = (await once(provider, 'message')) as [number];
     prepareHome(folder, port);
     const heapMb = values['heap-mb'];
-    const nodeOptions = heapMb === undefined ? '' : `--max-old-space-size=${heapMb}`;
-    const started = { folder, nodeOptions };
+    const more = heapMb === undefined ? {} : { NODE_OPTIONS: `--max-old-space-size=${heapMb}` };
+    const started = { folder, more };
     await withGateway(started, (gateway) => unreadStreams(gateway, Number(values.streams)));
     await withGateway(started, (gateway) =>
       followers(gateway, { folder, count: Number(values.followers), calls: Number(values.calls) }),
@@ -59,10 +59,10 @@ async function main(): Promise<void> {
 }
 
 async function withGateway(
-  { folder, nodeOptions }: { folder: string; nodeOptions: string },
+  { folder, more }: { folder: string; more: NodeJS.ProcessEnv },
   measure: (gateway: Running) => Promise<void>,
 ): Promise<void> {
-  const gateway = await startGateway(program, folder, undefined, nodeOptions);
+  const gateway = await startGateway(program, folder, undefined, more);
   try {
     await measure(gateway);
   } finally {

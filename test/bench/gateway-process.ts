@@ -20,18 +20,18 @@ export function prepareHome(folder: string, providerPort: number, more = ''): vo
   writeFileSync(join(folder, 'config.yaml'), `local_servers: false\n${more}upstreams:\n${upstreams}`);
 }
 
-/** Starts a built program on that folder and waits until it has answered a model call. `nodeOptions` are as in NODE_OPTIONS. */
+/** Starts a built program on that folder and waits until it has answered a model call. `more` is added to its environment. */
 export async function startGateway(
   program: string,
   folder: string,
   core: string | undefined,
-  nodeOptions = '',
+  more: NodeJS.ProcessEnv = {},
 ): Promise<Running> {
   const log = openSync(join(folder, 'output.log'), 'a');
   const startedAt = performance.now();
   const args = ['serve', '--port', '0', '--config', join(folder, 'config.yaml')];
   const child = startNode(program, core, args, {
-    env: { ...environment(folder), NODE_OPTIONS: nodeOptions },
+    env: { ...environment(folder), ...more },
     stdio: ['ignore', log, log],
   });
   closeSync(log);

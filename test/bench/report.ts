@@ -71,6 +71,7 @@ function figuresOf(kind: Case, { segments }: Report, read: (measured: Measured) 
 const compared: ReadonlyArray<{ to: SystemName; title: string }> = [
   { to: 'floor', title: '÷ floor' },
   { to: 'floor-waits', title: '÷ waits' },
+  { to: 'postgres', title: '÷ postgres' },
   { to: 'against', title: '÷ against' },
 ];
 

@@ -1,4 +1,4 @@
-/** What the bench measures: the provider alone, the floors, this build of the gateway and one to compare it with. */
+/** What the bench measures: the provider alone, the floors, this build of the gateway, also on PostgreSQL, and one to compare it with. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { firstAnswer, prepareHome, startGateway } from './gateway-process.ts';
 import { startNode, stopProcess } from './processes.ts';
 import { modelName } from './wires.ts';
 
-export type SystemName = 'direct' | 'floor' | 'floor-waits' | 'gateway' | 'against';
+export type SystemName = 'direct' | 'floor' | 'floor-waits' | 'gateway' | 'postgres' | 'against';
 
 export interface Running {
   process: ChildProcess;
@@ -36,21 +36,35 @@ interface Place {
   core: string | undefined;
 }
 
-/** The floors and the gateways, in the order of the report. `against` is the folder of another build. */
-export function programsIn(place: Place, against: string | undefined): Program[] {
+interface Others {
+  /** The address of a PostgreSQL database, on which this build is measured as well. */
+  postgres: string | undefined;
+  /** The folder of another build. */
+  against: string | undefined;
+}
+
+/** The floors and the gateways, in the order of the report. */
+export function programsIn(place: Place, { postgres, against }: Others): Program[] {
   const here = fileURLToPath(new URL('../..', import.meta.url));
   return [
     floor(place, 'floor'),
     floor(place, 'floor-waits'),
     gateway(place, 'gateway', here),
+    ...(postgres === undefined ? [] : [gateway(place, 'postgres', here, { GATEWAY_STORAGE_URL: postgres })]),
     ...(against === undefined ? [] : [gateway(place, 'against', against)]),
   ];
 }
 
-function gateway({ folder, providerPort, core }: Place, name: SystemName, checkout: string): Program {
+function gateway(
+  { folder, providerPort, core }: Place,
+  name: SystemName,
+  checkout: string,
+  more: NodeJS.ProcessEnv = {},
+): Program {
   const home = join(folder, name);
   prepareHome(home, providerPort);
-  return { name, isGateway: true, start: () => startGateway(join(checkout, 'bin/gateway.js'), home, core) };
+  const program = join(checkout, 'bin/gateway.js');
+  return { name, isGateway: true, start: () => startGateway(program, home, core, more) };
 }
 
 function floor({ folder, providerPort, core }: Place, name: 'floor' | 'floor-waits'): Program {
