@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { PostgresError } from './engine/errors.ts';
-import type { FromServer, ServerChannel, ToServer, Value } from './engine/messages.ts';
+import type { FromServer, ServerChannel, StepResult, ToServer, Value } from './engine/messages.ts';
 
 /** A connection whose queries are awaited. One query at a time. */
 export class ControlConnection {
@@ -18,7 +18,7 @@ export class ControlConnection {
   /** The rows of one statement. */
   async query(sql: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> {
     const { results } = await this.#ask({ steps: [{ sql, values: values as Value[] }] });
-    const { columns = [], rows = [] } = results[0] ?? {};
+    const { columns, rows } = results[0] as StepResult;
     return rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index]])));
   }
 

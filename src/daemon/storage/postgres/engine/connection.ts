@@ -8,6 +8,8 @@ import { type NumberedSql, numberParameters } from './placeholders.ts';
 const pendingMax = 512;
 /** Rows that an iteration fetches at once. */
 const fetchedRows = 1000;
+/** Texts of queries that depend on their values are sent each time, as are all beyond this number. */
+const statementsMax = 5000;
 
 interface ConnectionOptions {
   /** For connections that only read: whether a lost one is opened again. */
@@ -34,7 +36,7 @@ export class PostgresConnection {
   readonly name = 'the database';
   readonly #port: MessagePort;
   readonly #answers: Int32Array;
-  readonly #numbered = new Map<string, NumberedSql>();
+  readonly #statements = new Map<string, Statement>();
   #pending: Deferred[] = [];
   readonly #isRenewed: boolean;
   #isLost = false;
@@ -64,7 +66,7 @@ export class PostgresConnection {
   }
 
   prepare(sql: string): PostgresStatement {
-    return new PostgresStatement(this, this.#numberedSql(sql));
+    return new PostgresStatement(this, this.#statementOf(sql));
   }
 
   exec(script: string): this {
@@ -80,7 +82,7 @@ export class PostgresConnection {
   transaction<Args extends unknown[], Result>(work: (...args: Args) => Result) {
     const run = (...args: Args): Result => {
       const isNested = this.#inTransaction;
-      this.defer(stepOf(isNested ? 'SAVEPOINT nested' : 'BEGIN'));
+      this.#control(isNested ? 'SAVEPOINT nested' : 'BEGIN');
       let result: Result;
       try {
         result = work(...args);
@@ -89,7 +91,7 @@ export class PostgresConnection {
         if (this.#inTransaction) this.exec(isNested ? 'ROLLBACK TO nested; RELEASE nested' : 'ROLLBACK');
         throw error;
       }
-      this.defer(stepOf(isNested ? 'RELEASE nested' : 'COMMIT'));
+      this.#control(isNested ? 'RELEASE nested' : 'COMMIT');
       return result;
     };
     return Object.assign(run, { deferred: run, immediate: run, exclusive: run });
@@ -104,10 +106,10 @@ export class PostgresConnection {
     if (this.#pending.length > 0) this.#send([]);
   }
 
-  /** Adds a statement whose result is not needed yet; returns a function that waits for it. */
-  defer(step: Step): () => StepResult {
-    const command = controlWord(step.sql);
-    const deferred: Deferred = { step: { ...step, isSilent: true }, result: undefined };
+  /** Adds a statement whose result is not needed yet; returns a function that waits for it, the number of changed rows. */
+  defer(statement: Statement, values: readonly Value[]): () => number {
+    const { command } = statement;
+    const deferred: Deferred = { statement, values, isSilent: true };
     if (command === 'BEGIN') this.#inTransaction = true;
     if (command === 'SAVEPOINT') this.#savepoints += 1;
     // An operation that can fail alone has to know at each statement whether it has; others at the end of the transaction.
@@ -116,21 +118,24 @@ export class PostgresConnection {
     if (isAwaited) this.#send([deferred]);
     else if (this.#pending.push(deferred) >= pendingMax) this.flush();
     return () => {
-      if (!deferred.result) this.flush();
-      if (!deferred.result) throw new Error('the statement was rolled back');
-      return deferred.result;
+      if (deferred.result === undefined) this.flush();
+      if (deferred.result === undefined) throw new Error('the statement was rolled back');
+      return deferred.result as number;
     };
   }
 
-  /** Sends a statement, after those that wait. */
-  read(step: Step): StepResult {
-    const deferred: Deferred = { step, result: undefined };
+  /** Sends a statement, after those that wait; without one, asks for the rest of what a portal returns. */
+  read(statement: Statement | undefined, values: readonly Value[], page: Page = {}): StepResult {
+    const deferred: Deferred = { statement, values, ...page };
     this.#send([deferred]);
-    return deferred.result as unknown as StepResult;
+    return deferred.result as StepResult;
   }
 
   /** The rows of a statement, of which not all are kept in memory. */
-  *iterate(step: Step): Generator<{ columns: string[]; row: StepResult['rows'][number] }> {
+  *iterate(
+    statement: Statement,
+    values: readonly Value[],
+  ): Generator<{ columns: string[]; row: StepResult['rows'][number] }> {
     const ownTransaction = !this.#inTransaction;
     if (ownTransaction) this.exec('BEGIN');
     this.#lastPortal += 1;
@@ -138,8 +143,7 @@ export class PostgresConnection {
     const page = { portal, limit: fetchedRows };
     try {
       let columns: string[] | undefined;
-      for (let next: Step = { ...step, ...page }; ; next = { sql: undefined, values: [], ...page }) {
-        const result = this.read(next);
+      for (let result = this.read(statement, values, page); ; result = this.read(undefined, [], page)) {
         columns ??= result.columns;
         for (const row of result.rows) yield { columns, row };
         if (!result.isSuspended) break;
@@ -152,8 +156,12 @@ export class PostgresConnection {
   #send(last: readonly Deferred[]): void {
     const sent = [...this.#pending, ...last];
     this.#pending = [];
-    const { results } = this.#ask({ steps: sent.map(({ step }) => step) });
+    const { results } = this.#ask({ steps: sent.map(stepOf) });
     for (const [index, deferred] of sent.entries()) deferred.result = results[index];
+  }
+
+  #control(sql: string): void {
+    this.defer(this.#statementOf(sql), []);
   }
 
   #ask(message: ToServer): FromServer {
@@ -188,29 +196,44 @@ export class PostgresConnection {
     return answer;
   }
 
-  #numberedSql(sql: string): NumberedSql {
-    let found = this.#numbered.get(sql);
-    if (!found) {
-      found = numberParameters(sql);
-      // Queries whose text depends on their values would fill it.
-      if (this.#numbered.size < 5000) this.#numbered.set(sql, found);
+  #statementOf(text: string): Statement {
+    const known = this.#statements.get(text);
+    if (known) return known;
+    const command = /^(BEGIN|COMMIT|RELEASE|ROLLBACK|SAVEPOINT)\b/.exec(text)?.[1];
+    const statement: Statement = { ...numberParameters(text), command };
+    if (this.#statements.size < statementsMax) {
+      statement.number = this.#statements.size;
+      this.#statements.set(text, statement);
     }
-    return found;
+    return statement;
   }
 }
 
+interface Statement extends NumberedSql {
+  /** Of a statement that begins or ends a transaction or a part of one. */
+  command: string | undefined;
+  /** Undefined if its text is sent each time. */
+  number?: number;
+  /** Whether the other thread knows its text by its number. */
+  isKnown?: boolean;
+}
+
+type Page = Pick<Step, 'limit' | 'portal'>;
+
 /** A statement that is not sent yet, or its result. */
-interface Deferred {
-  step: Step;
-  result: StepResult | undefined;
+interface Deferred extends Pick<Step, 'values' | 'isSilent' | 'limit' | 'portal'> {
+  statement: Statement | undefined;
+  /** The number of changed rows of a silent one. */
+  result?: StepResult | number | undefined;
 }
 
-function stepOf(sql: string): Step {
-  return { sql, values: [] };
-}
-
-function controlWord(sql: string | undefined): string | undefined {
-  return /^(BEGIN|COMMIT|RELEASE|ROLLBACK|SAVEPOINT)\b/.exec(sql ?? '')?.[1];
+/** The step to be sent, which is the last one with the text of its statement if that has a number. */
+function stepOf({ statement, result: _, ...step }: Deferred): Step {
+  if (statement === undefined) return step;
+  const { sql, number, isKnown } = statement;
+  if (number === undefined) return { ...step, sql };
+  statement.isKnown = true;
+  return isKnown ? { ...step, statement: number } : { ...step, statement: number, sql };
 }
 
 type Row = StepResult['rows'][number];
@@ -220,12 +243,12 @@ type Parameters = readonly (Value | readonly Value[] | Readonly<Record<string, V
 /** A statement with the interface of better-sqlite3. */
 class PostgresStatement {
   readonly #connection: PostgresConnection;
-  readonly #numbered: NumberedSql;
+  readonly #statement: Statement;
   #form: 'object' | 'pluck' | 'raw' = 'object';
 
-  constructor(connection: PostgresConnection, numbered: NumberedSql) {
+  constructor(connection: PostgresConnection, statement: Statement) {
     this.#connection = connection;
-    this.#numbered = numbered;
+    this.#statement = statement;
   }
 
   pluck(): this {
@@ -239,41 +262,40 @@ class PostgresStatement {
   }
 
   run(...parameters: Parameters): { readonly changes: number } {
-    const result = this.#connection.defer(this.#step(parameters));
+    const changes = this.#connection.defer(this.#statement, this.#values(parameters));
     return {
       get changes() {
-        return result().changes;
+        return changes();
       },
     };
   }
 
   get(...parameters: Parameters): unknown {
-    const { columns, rows } = this.#connection.read({ ...this.#step(parameters), limit: 1 });
+    const { columns, rows } = this.#connection.read(this.#statement, this.#values(parameters), { limit: 1 });
     return rows[0] && this.#formed(columns, rows[0]);
   }
 
   all(...parameters: Parameters): unknown[] {
-    const { columns, rows } = this.#connection.read(this.#step(parameters));
+    const { columns, rows } = this.#connection.read(this.#statement, this.#values(parameters));
     return rows.map((row) => this.#formed(columns, row));
   }
 
   *iterate(...parameters: Parameters): Generator<unknown> {
-    for (const { columns, row } of this.#connection.iterate(this.#step(parameters)))
+    for (const { columns, row } of this.#connection.iterate(this.#statement, this.#values(parameters)))
       yield this.#formed(columns, row);
   }
 
-  #step(given: Parameters): Step {
-    const { sql, names } = this.#numbered;
+  #values(given: Parameters): Value[] {
+    const { sql, names } = this.#statement;
     const parameters = given.flat() as (Value | Readonly<Record<string, Value>>)[];
     const named = parameters.find(isNamed) ?? {};
     const positional = parameters.filter((value) => !isNamed(value)) as Value[];
     let position = 0;
-    const values = names.map((name) => {
+    return names.map((name) => {
       const value = name === undefined ? positional[position++] : named[name];
       if (value === undefined) throw new RangeError(`no value for parameter ${name ?? position} of ${sql}`);
       return value;
     });
-    return { sql, values };
   }
 
   #formed(columns: readonly string[], row: Row): unknown {

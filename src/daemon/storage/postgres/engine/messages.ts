@@ -1,10 +1,12 @@
 /** A value that is bound to a parameter of a statement. */
 export type Value = null | number | bigint | string | Uint8Array;
 
-/** A statement with its values, or the rest of what an earlier one returned. */
+/** A statement with its values; without a statement, the rest of what an earlier one returned. */
 export interface Step {
-  /** With `$1`, `$2` …; undefined to go on with a portal. */
-  sql: string | undefined;
+  /** The number of a statement that is sent often, with its text the first time. */
+  statement?: number | undefined;
+  /** With `$1`, `$2` …. */
+  sql?: string | undefined;
   values: readonly Value[];
   /** Whether only the number of changed rows is needed. */
   isSilent?: boolean;
@@ -36,8 +38,8 @@ export interface ServerFailure {
 }
 
 export interface FromServer {
-  /** Of the steps before the one that failed. */
-  results: StepResult[];
+  /** Of the steps before the one that failed; of silent ones the number of changed rows. */
+  results: (StepResult | number)[];
   failure?: ServerFailure;
   /** Whether a transaction is open, or has failed and waits for its ROLLBACK. */
   inTransaction: boolean;

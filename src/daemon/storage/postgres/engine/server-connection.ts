@@ -18,7 +18,16 @@ export interface ConnectionOptions {
 export function serveConnection({ port, answers }: ServerChannel, options: ConnectionOptions): void {
   const counter = new Int32Array(answers);
   let session: Session | undefined;
+  const texts = new Map<number, string>();
   let previous: Promise<void> = Promise.resolve();
+
+  const withText = (step: Step): Step => {
+    const { statement, sql } = step;
+    if (statement === undefined) return step;
+    if (sql === undefined) return { ...step, sql: texts.get(statement) };
+    texts.set(statement, sql);
+    return step;
+  };
 
   const answer = async (message: ToServer): Promise<FromServer> => {
     if ('connect' in message) {
@@ -32,7 +41,8 @@ export function serveConnection({ port, answers }: ServerChannel, options: Conne
       }
     }
     const failure = { code: connectionLost, message: 'the connection is not open' };
-    return (await session?.run(message)) ?? { results: [], failure, inTransaction: false };
+    const query = 'steps' in message ? { steps: message.steps.map(withText) } : message;
+    return (await session?.run(query)) ?? { results: [], failure, inTransaction: false };
   };
 
   port.on('message', (message: ToServer) => {

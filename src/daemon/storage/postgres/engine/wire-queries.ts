@@ -1,4 +1,4 @@
-import type { ServerFailure, Step, StepResult } from './messages.ts';
+import type { FromServer, ServerFailure, Step, StepResult } from './messages.ts';
 import { readValue, sentForm, typeOf } from './values.ts';
 
 /** The part of `pg`'s connection that its query objects use. */
@@ -25,12 +25,14 @@ interface RowDescription {
 
 /** The results of what is sent to the server, by the calls that `pg`'s client makes for each message of the server. */
 abstract class WireQuery {
-  readonly results: StepResult[] = [];
+  readonly results: FromServer['results'] = [];
   failure: ServerFailure | undefined;
   #fields: RowDescription['fields'] = [];
   #rows: StepResult['rows'] = [];
 
   abstract submit(wire: WireConnection): Error | null;
+  /** Whether of a result, by its position, only the number of changed rows is needed. */
+  abstract isSilent(index: number): boolean;
 
   handleRowDescription({ fields }: RowDescription): void {
     this.#fields = fields;
@@ -61,13 +63,14 @@ abstract class WireQuery {
   handleCopyData(): void {}
 
   #end(end: Pick<StepResult, 'changes' | 'isSuspended'>): void {
-    this.results.push({ columns: this.#fields.map(({ name }) => name), rows: this.#rows, ...end });
+    if (this.isSilent(this.results.length)) this.results.push(end.changes);
+    else this.results.push({ columns: this.#fields.map(({ name }) => name), rows: this.#rows, ...end });
     this.#rows = [];
     this.#fields = [];
   }
 }
 
-/** Statements prepared on a connection, by their text and the types of their values. */
+/** Statements prepared on a connection, by their number or text and the types of their values. */
 export class PreparedStatements {
   readonly #names = new Map<string, string>();
   #last = 0;
@@ -112,16 +115,20 @@ export class StepsQuery extends WireQuery {
     return null;
   }
 
+  isSilent(index: number): boolean {
+    return this.#steps[index]?.isSilent === true;
+  }
+
   override handleError(error: { code?: string; message: string }): void {
     super.handleError(error);
     // Those after the one that failed were skipped.
     this.#prepared.forget(this.#added);
   }
 
-  #send(wire: WireConnection, { sql, values, isSilent, limit = 0, portal = '' }: Step): void {
+  #send(wire: WireConnection, { statement, sql, values, isSilent, limit = 0, portal = '' }: Step): void {
     if (sql !== undefined) {
       const types = values.map(typeOf);
-      const key = `${types.join()} ${sql}`;
+      const key = `${statement ?? sql} ${types.join()}`;
       const { name, isPrepared } = this.#prepared.of(key);
       if (!isPrepared) {
         wire.parse({ text: sql, name, types });
@@ -146,6 +153,10 @@ export class ScriptQuery extends WireQuery {
   submit(wire: WireConnection): Error | null {
     wire.query(this.#script);
     return null;
+  }
+
+  isSilent(): boolean {
+    return true;
   }
 }
 
