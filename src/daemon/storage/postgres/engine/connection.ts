@@ -23,7 +23,8 @@ interface ConnectionOptions {
  */
 export function openConnection(channel: ServerChannel, options: ConnectionOptions = {}): PostgresConnection {
   const connection = new PostgresConnection(channel, options);
-  connection.reconnect();
+  // One that only reads is opened for its first statement, which can fail alone: its thread may start while the server is away.
+  if (!options.isRenewed) connection.reconnect();
   return connection;
 }
 
@@ -39,7 +40,7 @@ export class PostgresConnection {
   readonly #statements = new Map<string, Statement>();
   #pending: Deferred[] = [];
   readonly #isRenewed: boolean;
-  #isLost = false;
+  #isLost: boolean;
   /** Whether the server has an open transaction, as of its last answer. */
   #isOpen = false;
   #inTransaction = false;
@@ -49,6 +50,7 @@ export class PostgresConnection {
 
   constructor({ port, answers }: ServerChannel, { isRenewed = false }: ConnectionOptions = {}) {
     this.#isRenewed = isRenewed;
+    this.#isLost = isRenewed;
     this.#port = port;
     this.#answers = new Int32Array(answers);
   }
