@@ -5,6 +5,10 @@ const primeBits = 31;
 /** A LIMIT of a subquery that leaves no row out, and keeps SQLite from merging it into the query around it. */
 export const everyRow = `LIMIT ${Number.MAX_SAFE_INTEGER}`;
 
+type Expressions = Readonly<Record<string, string>>;
+
+const groupPrint = (table: number) => `group_print_${table}`;
+
 /** So do sums of ten products of a remainder and a coefficient. */
 const coefficientMax = 2 ** 28;
 
@@ -21,21 +25,34 @@ export class Fingerprint {
   readonly #coefficients = new Map<string, number>();
 
   /** SELECT terms for one row, from SQL expressions by the names of columns. */
-  terms(groups: Readonly<Record<string, string>>, values: Readonly<Record<string, string>>): string {
-    const group = Object.entries(groups).map(([name, sql]) => `(${sql}) * ${this.#coefficient(name)}`);
+  terms(groups: Expressions, values: Expressions): string {
+    return this.termsOfTables([groups], values);
+  }
+
+  /** The same for tables that sum up the same values by groups of their own. */
+  termsOfTables(tables: readonly Expressions[], values: Expressions): string {
+    const groups = tables.map((table, index) => {
+      const group = Object.entries(table).map(([name, sql]) => `(${sql}) * ${this.#coefficient(name)}`);
+      return `(${group.join(' + ')} + ${this.#coefficient('')}) % ${this.#modulus} AS ${groupPrint(index)}`;
+    });
     const value = Object.entries(values).map(
       ([name, sql]) => `(${sql}) % ${this.#modulus} * ${this.#coefficient(name)}`,
     );
-    const constant = this.#coefficient('');
-    return `(${group.join(' + ')} + ${constant}) % ${this.#modulus} AS group_print,
-      (${value.join(' + ')}) % ${this.#modulus} AS value_print`;
+    return `${groups.join(', ')}, (${value.join(' + ')}) % ${this.#modulus} AS value_print`;
   }
 
   /** A SELECT term that sums up rows of a subquery with `terms`. The subquery needs `everyRow`, or each use would compute them again. */
   get sum(): string {
-    const square = `(group_print * group_print % ${this.#modulus})`;
+    return this.sumOfTable(0, 'TRUE');
+  }
+
+  /** The same for a table of `termsOfTables`, of the rows that a condition selects. */
+  sumOfTable(index: number, where: string): string {
+    const print = groupPrint(index);
+    const square = `(${print} * ${print} % ${this.#modulus})`;
     const weight = `(${square} * ${square} % ${this.#modulus} * ${square} % ${this.#modulus})`;
-    return `coalesce(sum(${weight} * value_print % ${this.#modulus}), 0) % ${this.#modulus}`;
+    const sum = `sum(${weight} * value_print % ${this.#modulus}) FILTER (WHERE ${where})`;
+    return `coalesce(${sum}, 0) % ${this.#modulus}`;
   }
 
   /** The fingerprint of two parts of a table, from those of each. */

@@ -1,6 +1,7 @@
 import type { Connection } from '../engine/connection.ts';
 import { readMeta } from '../engine/meta.ts';
 import { adding } from '../engine/row-format.ts';
+import { everyRow } from './fingerprint.ts';
 import { indexKinds } from './index-kinds.ts';
 import { asTerms, callSumTerms, summedNames, tagNumber, temporaryTable } from './summed-columns.ts';
 
@@ -37,8 +38,8 @@ const bucketOf = (value: string) => `CAST(floor(${bucketsPerDoubling} * log2(max
 
 const isAnswered = 'status IN (1, 2)';
 
-/** How each metric is computed from a row of `calls`, and of which calls. */
-const measured: Record<LatencyMetric, { value: string; where: string }> = {
+/** How each metric is computed from a row of `calls`, and of which calls. `read` is computed once, before `where` is checked. */
+const measured: Record<LatencyMetric, { value: string; where: string; read?: string }> = {
   firstToken: { value: 'ttft_ms', where: 'ttft_ms IS NOT NULL' },
   total: { value: 'total_ms', where: isAnswered },
   tokensPerSecond: {
@@ -47,19 +48,22 @@ const measured: Record<LatencyMetric, { value: string; where: string }> = {
   },
   // Until the first provider was asked.
   overhead: {
-    value: "CAST(details ->> '$[0][2][0]' AS double precision)",
-    where: "details ->> '$[0][2][0]' IS NOT NULL",
+    read: "CAST(details ->> '$[0][2][0]' AS double precision) AS overhead_ms",
+    value: 'overhead_ms',
+    where: 'overhead_ms IS NOT NULL',
   },
 };
 
-/** Selects a row per metric of the calls in a range: `workspace, hour, model, provider, metric, bucket`. */
+/** Selects a row per metric of the calls in a range: `workspace, completed_at, hour, model, provider, metric, bucket`. */
 export function latenciesOf(calls: string): string {
+  const readingOnce = (read: string) =>
+    `(SELECT workspace, completed_at, model, provider, ${read} FROM calls WHERE ${calls} ${everyRow}) AS measured WHERE`;
   return Object.entries(measured)
     .map(
-      ([metric, { value, where }]) =>
-        `SELECT workspace, completed_at / ${hourMs} AS hour, model, coalesce(provider, 0) AS provider,
+      ([metric, { value, where, read }]) =>
+        `SELECT workspace, completed_at, completed_at / ${hourMs} AS hour, model, coalesce(provider, 0) AS provider,
            CAST(${latencyMetrics[metric as LatencyMetric]} AS bigint) AS metric, ${bucketOf(value)} AS bucket
-         FROM calls WHERE ${calls} AND ${where}`,
+         FROM ${read ? readingOnce(read) : `calls WHERE ${calls} AND`} ${where}`,
     )
     .join(' UNION ALL ');
 }

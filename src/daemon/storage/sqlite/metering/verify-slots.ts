@@ -24,7 +24,7 @@ interface SlotTable {
   /** The columns by which it adds up calls, as expressions of a row of `from`. */
   groups: Expressions;
   values: Expressions;
-  /** Selects rows of the calls that a condition selects. */
+  /** Selects rows of the calls that a condition selects, with `completed_at`. Tables with the same rows also have the same values. */
   from: (calls: string) => string;
   /** What the totals are of, in the words of the findings. */
   name: string;
@@ -41,6 +41,7 @@ const timeOf = (time: string, ms: number) =>
 const dateOf = (day: string) => `date(${day} * 86400, 'unixepoch')`;
 const ofModels = { model: 'model', provider: 'provider', metric: 'metric', bucket: 'bucket' };
 const latencies = (where: string) => `(${latenciesOf(where)}) AS latencies`;
+const labelled = (where: string) => `(${labelledCalls(where)}) AS labelled`;
 const { workspace, kind, day } = labelGroups;
 
 const slotTables: readonly SlotTable[] = [
@@ -70,14 +71,14 @@ const slotTables: readonly SlotTable[] = [
     table: 'usage_label_days',
     groups: { workspace, kind, day },
     values: callSums,
-    from: (where) => `(${labelledCalls(where)}) AS labelled`,
+    from: labelled,
     name: `'labels on ' || ${dateOf('day')}`,
   },
   {
     table: 'usage_label_slots',
     groups: { workspace, kind, slot: slotOf },
     values: callSums,
-    from: (where) => `(${labelledCalls(where)}) AS labelled`,
+    from: labelled,
     name: `'labels at ' || ${timeOf('slot', slotMs)}`,
     kept: { column: 'slot', ms: slotMs, from: 'slots' },
     isLater: true,
@@ -108,6 +109,13 @@ const slotTables: readonly SlotTable[] = [
   },
 ];
 
+/** Tables that add up the same rows, and their fingerprints so far. */
+interface VerifiedTables {
+  tables: { definition: SlotTable; print: number }[];
+  /** The fingerprint of the calls in a range of numbers, for each table. */
+  read: (from: number, to: number) => readonly number[];
+}
+
 /** When the newest folded call completed. */
 function newestCall(database: Connection): number {
   const newest = database.prepare<[], number | null>('SELECT max(slot) FROM usage_slots').pluck().get();
@@ -118,7 +126,7 @@ function newestCall(database: Connection): number {
 export class SlotsVerification {
   readonly #database: Connection;
   readonly #print = new Fingerprint();
-  readonly #tables: { definition: SlotTable; print: number; read: (from: number, to: number) => number }[];
+  readonly #sources: VerifiedTables[];
   /** Before these times rows may be deleted already. */
   readonly #kept: { hours: number; slots: number };
 
@@ -130,36 +138,51 @@ export class SlotsVerification {
       hours: ((newest ?? 0) - latencyHoursKept + 24) * hourMs,
       slots: slotsKeptFrom(newestCall(database)) + 24 * hourMs,
     };
-    this.#tables = slotTables.map((definition) => {
-      const { groups, values } = definition;
-      const rows = definition.from(`number BETWEEN ? AND ? AND ${this.#since(definition)}`);
-      const bounds = rows.split('?').length - 1;
-      const statement = database
-        .prepare<number[], number>(
-          `SELECT ${this.#print.sum} FROM (SELECT ${this.#print.terms(groups, values)} FROM ${rows} ${everyRow}) AS prints`,
-        )
-        .pluck();
-      const read = (from: number, to: number) =>
-        statement.get(...Array.from({ length: bounds }, (_, index) => (index % 2 === 0 ? from : to))) ?? 0;
-      return { definition, print: 0, read };
-    });
+    this.#sources = [...Map.groupBy(slotTables, ({ from }) => from).values()].map((tables) =>
+      this.#sourceOf(tables),
+    );
+  }
+
+  /** Reads the rows that tables have in common once for all of them, as computing them is most of the work. */
+  #sourceOf(tables: readonly SlotTable[]): VerifiedTables {
+    const [{ from: rowsOf, values } = slotTables[0] as SlotTable] = tables;
+    const times = tables.map((table) => this.#from(table));
+    const rows = rowsOf(`number BETWEEN ? AND ? AND completed_at >= ${Math.min(...times)}`);
+    const bounds = rows.split('?').length - 1;
+    const groups = tables.map((table) => table.groups);
+    const sums = times.map((time, index) => this.#print.sumOfTable(index, `completed_at >= ${time}`));
+    const statement = this.#database
+      .prepare<number[], number[]>(
+        `SELECT ${sums.join(', ')} FROM (
+           SELECT completed_at, ${this.#print.termsOfTables(groups, values)} FROM ${rows} ${everyRow}) AS prints`,
+      )
+      .raw();
+    const read = (from: number, to: number) =>
+      statement.get(...Array.from({ length: bounds }, (_, index) => (index % 2 === 0 ? from : to))) ?? [];
+    return { tables: tables.map((definition) => ({ definition, print: 0 })), read };
   }
 
   /** Adds the folded calls in a range of numbers. */
   read(from: number, to: number): void {
-    for (const each of this.#tables) each.print = this.#print.add(each.print, each.read(from, to));
+    for (const { tables, read } of this.#sources) {
+      const prints = read(from, to);
+      for (const [index, each] of tables.entries())
+        each.print = this.#print.add(each.print, prints[index] ?? 0);
+    }
   }
 
   /** The names of the groups whose totals differ from those of the calls up to `foldedTo`. */
   wrongTotals(foldedTo: number): string[] {
-    return this.#tables
+    return this.#sources
+      .flatMap(({ tables }) => tables)
       .filter(({ definition, print }) => this.#printOf(definition) !== print)
       .flatMap(({ definition }) => this.#differences(definition, foldedTo));
   }
 
-  #since({ kept, isLater }: SlotTable): string {
+  /** From when on a table has all calls. */
+  #from({ kept, isLater }: SlotTable): number {
     const began = isLater ? slotsFrom(this.#database) : totalsFrom(this.#database);
-    return `completed_at >= ${Math.max(began, kept ? this.#kept[kept.from] : 0)}`;
+    return Math.max(began, kept ? this.#kept[kept.from] : 0);
   }
 
   #rows({ table, kept }: SlotTable): string {
@@ -181,7 +204,7 @@ export class SlotsVerification {
     const found = asTerms(
       Object.fromEntries(Object.entries(values).map(([column, value]) => [column, `-(${value})`])),
     );
-    const rows = definition.from(`number <= ${foldedTo} AND ${this.#since(definition)}`);
+    const rows = definition.from(`number <= ${foldedTo} AND completed_at >= ${this.#from(definition)}`);
     return this.#database
       .prepare<[], string>(
         `SELECT DISTINCT ${name} FROM (
