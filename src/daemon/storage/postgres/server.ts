@@ -32,7 +32,7 @@ const roles = {
   /** Totals and searches over many rows. */
   longReads: { settings: { ...snapshot(60_000), ...shortPlans }, answerMs: 70_000 },
   /** Whole tables. */
-  checks: { settings: snapshot(0), answerMs: 60 * 60_000 },
+  checks: { settings: { ...snapshot(0), ...shortPlans }, answerMs: 60 * 60_000 },
 } as const;
 
 export type Role = keyof typeof roles;
