@@ -150,6 +150,43 @@ describe.skipIf(missing !== undefined)('several daemons on one database', { time
     });
   });
 
+  test('finish the work of one that is gone when its owner removes it, but not before its term has ended', async () => {
+    const gone = await start();
+    const named = await number('SELECT max(number) FROM gateway.daemons');
+    const cli = (...args: string[]) => runCli(args, { env: { GATEWAY_HOME: left().home } });
+    const calls = await number('SELECT count(*) FROM gateway.usage');
+    const stream = callModel(gone, { wire: 'chat', model: 'chat/any', stream: true });
+    await eventually('the call runs', () => stream.text !== '');
+    gone.signal('SIGKILL');
+    await gone.remove();
+    const setEnd = (sql: string) =>
+      rows(`UPDATE gateway.daemons SET expires_at = ${sql} WHERE number = ${named}`);
+    await setEnd('expires_at + 3600000');
+    const refused = await cli('daemons', 'remove', String(named));
+    expect(refused.stderr).toMatch(
+      new RegExp(`Daemon ${named} runs on .* at http.*; if it is gone, try again in 10 seconds\\.`),
+    );
+    expect(refused.code).toBe(1);
+    expect(await number(`SELECT count(*) FROM gateway.holds WHERE daemon = ${named}`)).toBe(1);
+
+    // Just after a renewal, as with the next one it would be removed without being asked.
+    const renewal = () => number(`SELECT max(expires_at) FROM gateway.daemons WHERE number <> ${named}`);
+    const previous = await renewal();
+    await eventually('the other one renews its term', async () => (await renewal()) > previous);
+    await setEnd('0');
+    const removed = await cli('daemons', 'remove', String(named));
+    expect(removed).toMatchObject({
+      code: 0,
+      stderr: `Removed daemon ${named}; its work is finished.\n`,
+    });
+    expect(await number('SELECT count(*) FROM gateway.holds')).toBe(0);
+    expect(await number('SELECT count(*) FROM gateway.usage')).toBe(calls + 1);
+    const again = await cli('daemons', 'remove', String(named));
+    expect(again.stderr).toContain(`There is no daemon "${named}".`);
+    expect(again.code).toBe(1);
+    await expectSound(left());
+  });
+
   test('leave no work behind when one stops', async () => {
     const stopped = left();
     const next = await start();
