@@ -164,7 +164,7 @@ test('a model that thinks for longer than any silence passes, if its provider sh
     setTimeout(() => {
       clearInterval(timer);
       write();
-    }, 250);
+    }, 1_300);
   };
   const upstream = await upstreamWith(
     (socket) => {
@@ -176,7 +176,8 @@ test('a model that thinks for longer than any silence passes, if its provider sh
         );
       });
     },
-    { firstEventMs: 150, idleMs: 150, outputMs: 2_000 },
+    // A busy machine sends nothing for some hundred milliseconds.
+    { firstEventMs: 1_000, idleMs: 1_000, outputMs: 10_000 },
   );
   const { events } = await readAll(await upstream.open(callOf(), signal()));
   expect(summary(events)).toMatchObject({ text: 'Once upon', finish: 'stop' });
