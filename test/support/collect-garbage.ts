@@ -6,6 +6,9 @@ setFlagsFromString('--expose-gc');
 /** Collects all garbage of this process synchronously. */
 export const collectGarbage = runInNewContext('gc') as () => void;
 
+// V8 rejects code that was cached with other options: each thread that is started later would compile its modules again.
+setFlagsFromString('--no-expose-gc');
+
 /** Bytes in use on the JavaScript heap, without garbage. */
 export function heapBytes(): number {
   collectGarbage();

@@ -109,7 +109,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     listen_addresses: options.hasTcp ? '127.0.0.1' : '',
     port,
     unix_socket_directories: folder,
-    ...(options.isDurable ? {} : { fsync: 'off', full_page_writes: 'off' }),
+    // Hundreds of databases that live for a second need no upkeep.
+    ...(options.isDurable ? {} : { fsync: 'off', full_page_writes: 'off', autovacuum: 'off' }),
     // A server of a test is small, and several run side by side.
     shared_buffers: '32MB',
     ...options.settings,
@@ -171,7 +172,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     newDatabase: async (template = 'template1') => {
       databases += 1;
       const name = `test_${databases}`;
-      await query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+      // Writing the copy to the log, too, would take twice the time.
+      await query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
       return url(name);
     },
     pid: () => pid,
