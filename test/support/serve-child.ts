@@ -5,13 +5,15 @@
  * `STREAM_VIOLATIONS`.
  */
 import { appendFileSync } from 'node:fs';
-import { enableCompileCache } from 'node:module';
+import { enableCompileCache, flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 
 enableCompileCache(join(import.meta.dirname, 'compile-cache'));
 const { serve } = await import('../../src/daemon/main.ts');
 const { checkAllStreams } = await import('./check-streams.ts');
+// Node writes its cache at the exit, which most of these daemons do not reach.
+flushCompileCache();
 
 const { env, stdout, stderr } = process;
 // The test that reads them may have been killed.
