@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { type ExitCode, exitCodes } from '../../shared/errors.ts';
+import { ApiError, type ExitCode, exitCodes } from '../../shared/errors.ts';
 import { type DaemonFile, dataFiles } from '../../shared/folders.ts';
+import { messageOf } from '../../shared/message-of.ts';
 import { ConfigInvalid } from '../config/config.ts';
 import { SocketUnusable } from '../http/socket-file.ts';
 import {
@@ -51,6 +52,10 @@ export async function explainFailure(error: unknown): Promise<{ text: string; ex
     return { text: `${error.message}${await runningThere(error.folder)}`, exit: exitCodes.failed };
   }
   if (error instanceof SocketUnusable) return { text: await explainSocket(error), exit: exitCodes.failed };
+  if (error instanceof ApiError && error.code === 'unavailable') {
+    const text = `The database failed during the start: ${messageOf(error.cause ?? error)}.\nStart the daemon again.`;
+    return { text, exit: exitCodes.failed };
+  }
   const refused = explainSqlite(sqliteCode(error)) ?? (await explainRefusal((error ?? {}) as SystemError));
   if (refused !== undefined) return { text: refused, exit: exitCodes.failed };
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -9,6 +9,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { serve } from '../../../src/daemon/main.ts';
 import { explainFailure } from '../../../src/daemon/process/start-failures.ts';
 import type { ServeOptions } from '../../../src/shared/daemon-module.ts';
+import { ApiError } from '../../../src/shared/errors.ts';
 import { dataFiles } from '../../../src/shared/folders.ts';
 import { addEmptyDatabase } from '../../support/new-database.ts';
 import { startDaemon } from '../../support/start-daemon.ts';
@@ -144,6 +145,14 @@ describe('a failed start reports', () => {
     expect(await explainFailure(error)).toEqual({
       exit: 1,
       text: '/media/disk/data cannot be created.\nChoose another folder with GATEWAY_HOME or --data.',
+    });
+  });
+
+  test('a database server that failed meanwhile', async () => {
+    const error = new ApiError('unavailable', { cause: new Error('connect ECONNREFUSED 10.0.0.5:5432') });
+    expect(await explainFailure(error)).toEqual({
+      exit: 1,
+      text: 'The database failed during the start: connect ECONNREFUSED 10.0.0.5:5432.\nStart the daemon again.',
     });
   });
 
