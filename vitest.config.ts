@@ -2,6 +2,7 @@ import { existsSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // Threads of tests are started from source: without the cache, each start compiles them again.
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache');
@@ -12,6 +13,15 @@ if (!process.env.TMPDIR && existsSync(memoryDisk)) {
   if (bavail * bsize > 2 * 1024 ** 3) process.env.TMPDIR = memoryDisk;
 }
 
+/** Without durations of an earlier run, the largest files start first: small ones that take a minute or two would end alone. */
+class LongFilesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const long = /\/test\/storage\/\w+-stores-\d\.test\.ts$/;
+    const rank = ({ moduleId }: TestSpecification) => (long.test(moduleId) ? 0 : 1);
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+  }
+}
+
 export default defineConfig({
   resolve: {
     alias: [{ find: /^.*\/start-script\.ts$/, replacement: resolve('test/support/start-script.ts') }],
@@ -20,6 +30,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     setupFiles: ['test/support/seed-properties.ts'],
     pool: 'forks',
+    sequence: { sequencer: LongFilesFirst },
     maxWorkers: '100%',
     // Tests that run side by side mostly wait for timeouts of providers.
     maxConcurrency: 40,
