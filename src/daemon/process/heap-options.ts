@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import v8 from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collectGarbage } from '../worker-threads/collect-garbage.ts';
 
 /** V8 runs a full collection when the heap has grown by this much since the last one, instead of by up to 300 %. */
 const growthPercent = 50;
@@ -91,11 +91,4 @@ export function heapOptions(
       }
     },
   };
-}
-
-function collectGarbage(): void {
-  v8.setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as (options: object) => void;
-  v8.setFlagsFromString('--no-expose-gc');
-  collect({ type: 'major', flavor: 'last-resort' });
 }

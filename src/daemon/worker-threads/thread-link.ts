@@ -1,4 +1,4 @@
-import type { MessagePort, Worker } from 'node:worker_threads';
+import type { MessagePort, Transferable, Worker } from 'node:worker_threads';
 import { ApiError, type ErrorCode } from '../../shared/errors.ts';
 import { messageOf } from '../../shared/message-of.ts';
 
@@ -42,14 +42,21 @@ export class ThreadLink<Asked extends Questions<Asked>, Answered extends Questio
     (end as Worker).on('message', (message: Message) => this.#receive(message));
   }
 
-  /** Rejects with an `ApiError` if the other side does, and if the thread ends before it answers. */
-  ask<N extends keyof Asked & string>(name: N, question: Asked[N][0]): Promise<Asked[N][1]> {
+  /**
+   * Rejects with an `ApiError` if the other side does, and if the thread ends before it answers. `moved` is what the other side gets
+   * instead of a copy.
+   */
+  ask<N extends keyof Asked & string>(
+    name: N,
+    question: Asked[N][0],
+    moved: readonly Transferable[] = [],
+  ): Promise<Asked[N][1]> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended);
     this.#last += 1;
     const id = this.#last;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
-      this.#end.postMessage({ name, question, id } satisfies Message);
+      this.#end.postMessage({ name, question, id } satisfies Message, moved);
     });
   }
 

@@ -31,7 +31,11 @@ function start({
   });
 }
 
-const asked = (requestId: string, body: string, more: Partial<AskedContent> = {}): AskedContent => ({
+const asked = (
+  requestId: string,
+  body: AskedContent['body'],
+  more: Partial<AskedContent> = {},
+): AskedContent => ({
   requestId,
   workspaceId,
   keyId: 'key_1',
@@ -68,6 +72,27 @@ test('nothing is started for reads before the first call', async () => {
     oldestAt: null,
     dropped: 0,
   });
+});
+
+test.each([
+  ['text', (text: string) => text],
+  ['bytes', (text: string) => Buffer.from(text)],
+  ['bytes within others', (text: string) => Buffer.from(` ${text} `).subarray(1, -1)],
+])('a long request as %s is kept as it is, and stays with who handed it over', async (_name, given) => {
+  start();
+  const text = `{"é":"${noise(1, 200_000)}"}`;
+  const body = given(text);
+  const attempt = {
+    provider: 'openai',
+    url: 'https://example.com/v1',
+    headers: {},
+    status: 200,
+    received: [],
+  };
+  thread.asked(asked('req_1', body, { attempts: [{ ...attempt, body, refusal: undefined }] }));
+  expect((await bodyOf('req_1'))?.text).toBe(text);
+  expect((await thread.find(workspaceId, 'req_1'))?.attempts[0]?.body?.text).toBe(text);
+  expect(body.toString()).toBe(text);
 });
 
 test('what comes faster than it can be stored is dropped, counted and reported once', async () => {

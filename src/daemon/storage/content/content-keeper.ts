@@ -1,4 +1,5 @@
-import { hash } from 'node:crypto';
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
 import { AnswerAssembler } from '../../../shared/assemble-answer.ts';
 import { keptHeadersIn } from '../../../shared/kept-headers.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
@@ -16,6 +17,7 @@ import type {
   StreamedContent,
 } from '../../features/capture/index.ts';
 import { type ComposedRequest, changesSince, composeRequest, openingOf } from './composition.ts';
+import { freeMemory } from './content-bytes.ts';
 import { type ContentRecord, isSelected, type StoredAttempt, type StoredText } from './content-record.ts';
 import type { ContentShelf } from './content-shelf.ts';
 import type { ContentShelves, Located } from './content-shelves.ts';
@@ -214,19 +216,34 @@ export class ContentKeeper {
     secrets: readonly string[] = [],
   ): StoredText | null {
     if (content === undefined) return null;
-    const text = typeof content === 'string' ? content : Buffer.from(content).toString();
-    const bytes = Buffer.from(this.#redactor().clean(text, secrets, removed));
+    const text = typeof content === 'string' ? content : textOf(content);
+    const clean = this.#redactor().clean(text, secrets, removed);
+    const isUnchanged = typeof content !== 'string' && clean === text && isUtf8(content);
+    const bytes = isUnchanged ? content : Buffer.from(clean);
     const parts = splitJson(bytes).map((part) => {
       const digest = this.#digest(workspaceId, part);
-      return shelf.usePart(digest, number) ?? shelf.addPart(digest, pack(part), number);
+      return shelf.usePart(digest, number) ?? addPart(shelf, digest, part, number);
     });
-    return { bytes: bytes.length, parts };
+    const stored = { bytes: bytes.length, parts };
+    if (!isUnchanged) freeMemory(bytes);
+    return stored;
   }
 
   #digest(workspaceId: string, part: Uint8Array): string {
-    const keyed = Buffer.concat([this.#key, Buffer.from(workspaceId), part]);
-    return hash('sha256', keyed, 'base64url').slice(0, 22);
+    const keyed = createHash('sha256').update(this.#key).update(workspaceId).update(part);
+    return keyed.digest('base64url').slice(0, 22);
   }
+}
+
+function textOf({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString();
+}
+
+function addPart(shelf: ContentShelf, digest: string, part: Uint8Array, number: number): number {
+  const packed = pack(part);
+  const id = shelf.addPart(digest, packed, number);
+  freeMemory(packed);
+  return id;
 }
 
 /** A text, and which call introduced which of its characters. */

@@ -19,6 +19,12 @@ export type Captured =
   | { streamed: StreamedContent }
   | { answered: AnsweredContent };
 
+/** The bodies of requests and answers in it. */
+export function contentsOf(captured: Captured): (Uint8Array | string | undefined)[] {
+  if ('asked' in captured) return [captured.asked.body, ...captured.asked.attempts.map(({ body }) => body)];
+  return 'answered' in captured ? [captured.answered.answer] : [];
+}
+
 /** What the thread is asked about the content that it keeps. */
 export interface ContentRequests {
   find: [question: { workspaceId: string; requestId: string }, answer: CallContent | undefined];

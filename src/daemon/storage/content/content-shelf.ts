@@ -17,10 +17,10 @@ export interface ContentShelf {
   count(workspaceId: string): number;
   /** The id of a part, which the call with this number uses; undefined if there is no such part. */
   usePart(digest: string, number: number): number | undefined;
-  /** `number` is of the call that introduces it. Returns its id. */
-  addPart(digest: string, packed: Buffer, number: number): number;
+  /** Copies the part; `number` is of the call that introduces it. Returns its id. */
+  addPart(digest: string, packed: Uint8Array, number: number): number;
   /** Undefined if it was deleted. */
-  part(id: number): { packed: Buffer; number: number } | undefined;
+  part(id: number): { packed: Uint8Array; number: number } | undefined;
   save(record: ContentRecord): void;
   find(requestId: string): ContentRecord | undefined;
   /** Whether someone deleted the record of this request, as long as that is known. */

@@ -16,14 +16,15 @@ import type {
 import type { Log } from '../../log.ts';
 import { startScript } from '../../worker-threads/start-script.ts';
 import { ThreadLink } from '../../worker-threads/thread-link.ts';
-import { alone, sizeOf } from './content-bytes.ts';
-import type {
-  Captured,
-  ContentRequests,
-  ContentSettings,
-  ContentWorkerData,
-  FromContent,
-  ToContent,
+import { movable, movedOf, sizeOf } from './content-bytes.ts';
+import {
+  type Captured,
+  type ContentRequests,
+  type ContentSettings,
+  type ContentWorkerData,
+  contentsOf,
+  type FromContent,
+  type ToContent,
 } from './content-messages.ts';
 import { withWaiting } from './kept-content.ts';
 
@@ -102,8 +103,8 @@ export class ContentThread implements ContentStore {
   asked({ body, attempts, ...call }: AskedContent): void {
     const content = {
       ...call,
-      body: alone(body),
-      attempts: attempts.map((attempt) => ({ ...attempt, body: alone(attempt.body) })),
+      body: movable(body),
+      attempts: attempts.map((attempt) => ({ ...attempt, body: movable(attempt.body) })),
     };
     let bytes = callBytes + sizeOf(content.body);
     for (const { body, refusal } of content.attempts) bytes += sizeOf(body) + sizeOf(refusal);
@@ -120,7 +121,7 @@ export class ContentThread implements ContentStore {
   }
 
   answered({ answer, ...call }: AnsweredContent): void {
-    const content = { ...call, answer: alone(answer) };
+    const content = { ...call, answer: movable(answer) };
     const bytes = sizeOf(content.answer) + 8 * content.reads.length;
     const { wire } = content;
     const wireBytes = wire ? wire.received.length + wire.sent.length : 0;
@@ -226,7 +227,7 @@ export class ContentThread implements ContentStore {
     this.#capturedBytes = 0;
     this.#sentBytes += bytes;
     this.#tellSettings(link);
-    link.ask('store', captured).then(
+    link.ask('store', captured, movedOf(captured.flatMap(contentsOf))).then(
       (dropped) => {
         this.#sentBytes -= bytes;
         this.#dropped += dropped;

@@ -2,16 +2,19 @@ import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ApiError } from '../../../shared/errors.ts';
 import { messageOf } from '../../../shared/message-of.ts';
+import { collectGarbage } from '../../worker-threads/collect-garbage.ts';
 import { ThreadLink } from '../../worker-threads/thread-link.ts';
+import { freeMemory } from './content-bytes.ts';
 import type { ContentDisk } from './content-disk.ts';
 import { ContentKeeper } from './content-keeper.ts';
-import type {
-  Captured,
-  ContentRequests,
-  ContentSettings,
-  ContentWorkerData,
-  FromContent,
-  ToContent,
+import {
+  type Captured,
+  type ContentRequests,
+  type ContentSettings,
+  type ContentWorkerData,
+  contentsOf,
+  type FromContent,
+  type ToContent,
 } from './content-messages.ts';
 import { ContentNumbers } from './content-numbers.ts';
 import { ContentShelves } from './content-shelves.ts';
@@ -25,6 +28,8 @@ import { searchContent } from './search-content.ts';
  * comes faster is dropped.
  */
 const restFactor = 24;
+/** Without batches for so long, garbage is collected: what V8 allocates until it would do so is a few megabytes. */
+const collectAfterMs = 10_000;
 /** How long the request before is looked for. */
 const composeMs = 200;
 /** How long one request searches; the next one goes on from there. */
@@ -107,6 +112,7 @@ if (parentPort) {
     if (batch === undefined) return;
     for (const captured of batch.captured) if (!isForDisk(captured)) store(captured);
     batch.stored(storeOnDisk(batch.captured.filter(isForDisk)));
+    batch.captured.flatMap(contentsOf).forEach(freeMemory);
   };
   const storeAll = (): void => {
     while (waiting.length > 0) storeNext();
@@ -128,8 +134,11 @@ if (parentPort) {
     };
     step();
   };
+  let collecting: NodeJS.Timeout | undefined;
   const work = (): void => {
     if (isResting || waiting.length === 0) return;
+    if (collecting) collecting.refresh();
+    else collecting = setTimeout(collectGarbage, collectAfterMs).unref();
     const startedAt = performance.now();
     storeNext();
     isResting = true;

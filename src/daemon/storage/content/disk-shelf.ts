@@ -136,7 +136,7 @@ export class DiskShelf implements ContentShelf {
     return part.id;
   }
 
-  addPart(digest: string, packed: Buffer, number: number): number {
+  addPart(digest: string, packed: Uint8Array, number: number): number {
     const sealed = this.#sealer.seal(packed);
     const { lastInsertRowid } = this.#statements.addPart.run(digest, number, sealed);
     const id = Number(lastInsertRowid);

@@ -74,14 +74,14 @@ export class MemoryShelf implements ContentShelf {
     return id;
   }
 
-  addPart(digest: string, packed: Buffer, number: number): number {
+  addPart(digest: string, packed: Uint8Array, number: number): number {
     this.#lastPart += 1;
     this.#parts.set(this.#lastPart, { digest, piece: this.#blocks.add(packed), number, uses: 1 });
     this.#ids.set(digest, this.#lastPart);
     return this.#lastPart;
   }
 
-  part(id: number): { packed: Buffer; number: number } | undefined {
+  part(id: number): { packed: Uint8Array; number: number } | undefined {
     const part = this.#parts.get(id);
     return part && { packed: this.#blocks.read(part.piece), number: part.number };
   }

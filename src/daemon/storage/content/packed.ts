@@ -1,4 +1,5 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { freeMemory } from './content-bytes.ts';
 
 /** Compressing less than this takes longer than all else that is done with it. */
 const compressedBytesMin = 1_024;
@@ -8,8 +9,11 @@ const params = { [constants.ZSTD_c_compressionLevel]: 1 };
 /** Compresses a part where that makes it smaller; the first byte is its form. */
 export function pack(part: Uint8Array): Buffer {
   if (part.length >= compressedBytesMin) {
-    const compressed = zstdCompressSync(part, { params, chunkSize: part.length });
-    if (compressed.length < part.length) return inForm(forms.zstd, compressed);
+    const compressed = zstdCompressSync(part, { params, chunkSize: compressedBytesMaxOf(part.length) });
+    const isSmaller = compressed.length < part.length;
+    const packed = isSmaller ? inForm(forms.zstd, compressed) : inForm(forms.plain, part);
+    freeMemory(compressed);
+    return packed;
   }
   return inForm(forms.plain, part);
 }
@@ -19,10 +23,14 @@ export function unpack(packed: Uint8Array): Buffer {
   return packed[0] === forms.zstd ? zstdDecompressSync(rest) : Buffer.from(rest);
 }
 
-/** In memory of its own: what is kept in Node's pool would keep all that was there for a moment. */
 function inForm(form: number, bytes: Uint8Array): Buffer {
-  const packed = Buffer.allocUnsafeSlow(1 + bytes.length);
+  const packed = Buffer.allocUnsafe(1 + bytes.length);
   packed[0] = form;
   packed.set(bytes, 1);
   return packed;
+}
+
+/** The most that zstd makes of so many bytes, so that it needs no second buffer. */
+function compressedBytesMaxOf(length: number): number {
+  return length + Math.ceil(length / 256) + 64;
 }

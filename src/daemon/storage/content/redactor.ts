@@ -1,4 +1,4 @@
-import { createContext, Script } from 'node:vm';
+import { type Context, createContext, Script } from 'node:vm';
 import { withoutPersonalData } from '../../../shared/personal-data.ts';
 import { withoutSecrets } from '../../../shared/redaction.ts';
 import type { RedactionKind, RemovedKind } from '../../../shared/redaction-kinds.ts';
@@ -21,7 +21,7 @@ const script = new Script('patterns.reduce((text, pattern) => text.replace(patte
 export class Redactor {
   readonly #rules: RedactionRules;
   readonly #patterns: RegExp[];
-  readonly #context = createContext({});
+  #context: Context | undefined;
   readonly #onTooSlow: () => void;
 
   /** `onTooSlow` is called when the patterns take too long for a text, which is then not kept. */
@@ -72,13 +72,15 @@ export class Redactor {
   }
 
   #replaced(text: string, attemptsLeft: number): string | undefined {
+    this.#context ??= createContext({});
+    const context = this.#context;
     try {
-      Object.assign(this.#context, { patterns: this.#patterns, text, mark: removed('pattern') });
-      return script.runInContext(this.#context, { timeout: patternsMs }) as string;
+      Object.assign(context, { patterns: this.#patterns, text, mark: removed('pattern') });
+      return script.runInContext(context, { timeout: patternsMs }) as string;
     } catch {
       return attemptsLeft > 1 ? this.#replaced(text, attemptsLeft - 1) : undefined;
     } finally {
-      Object.assign(this.#context, { text: undefined });
+      Object.assign(context, { text: undefined });
     }
   }
 }
