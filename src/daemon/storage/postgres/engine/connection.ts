@@ -158,6 +158,8 @@ export class PostgresConnection {
   #send(last: readonly Deferred[]): void {
     const sent = [...this.#pending, ...last];
     this.#pending = [];
+    // First, as the other thread learns texts only from messages that are sent.
+    if (this.#isRenewed && this.#isLost) this.reconnect();
     const { results } = this.#ask({ steps: sent.map(stepOf) });
     for (const [index, deferred] of sent.entries()) deferred.result = results[index];
   }
