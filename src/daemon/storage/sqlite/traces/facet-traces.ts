@@ -15,7 +15,7 @@ import { keyIdsOf, lookFor } from './call-conditions.ts';
 import { scanCalls } from './scan-calls.ts';
 
 /** What no totals have is counted for so long. */
-const deadlineMs = 25;
+const deadlineMs = 30;
 /** Values of a field that are counted one by one. */
 const valuesMax = 50;
 

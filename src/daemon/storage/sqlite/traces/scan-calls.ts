@@ -3,9 +3,8 @@ import { indexKinds } from '../metering/index-kinds.ts';
 import { foldedTo } from '../metering/usage-totals.ts';
 import type { Conditions, Driver, Looked } from './call-conditions.ts';
 
-/** Calls that are looked at between two looks at the clock: as many as took about this long before, in milliseconds. */
-const sliceMs = 5;
-const sliceCalls = { first: 20, min: 5, max: 1_000 };
+/** Calls that are looked at between two looks at the clock. */
+const sliceCalls = 1_000;
 
 /** The position of a call in the list. */
 export interface Position {
@@ -51,13 +50,13 @@ export function scanCalls<Row = unknown>(
   let scanned = 0;
   let position = range.after;
   for (const driver of drivers) {
-    const nextSlice = slicesOf(database, { ...driver, now }, range);
+    const slices = slicesOf(database, driver, range);
     for (;;) {
-      const { calls, isLast } = nextSlice(position);
-      scanned += calls.length;
-      found.push(...matchesIn<Row>(database, reads, calls));
-      position = calls.at(-1) ?? position;
-      if (isLast || found.length >= limit) break;
+      const slice = slices(position);
+      scanned += slice.length;
+      found.push(...matchesIn<Row>(database, reads, slice));
+      position = slice.at(-1) ?? position;
+      if (slice.length < sliceCalls || found.length >= limit) break;
       if (now() - started > deadlineMs && position) {
         const end = position;
         const newer = unfolded.filter((call) => compare(call, end) <= 0);
@@ -84,39 +83,32 @@ function earliest(one: Position | undefined, other: Position): Position {
   return one && compare(one, other) > 0 ? one : other;
 }
 
-/** Returns a function that reads the next calls of a list after a position, fewer if those before took long: they may not be in memory. */
+/** Returns a function that reads the next calls of a list after a position. */
 export function slicesOf(
   database: Connection,
-  { kind, values, from, now }: Driver & { now: () => number },
+  { kind, values, from }: Driver,
   { workspace, since: rangeSince, until }: Omit<ScanRange, 'after'>,
-): (position: Position | undefined) => { calls: Position[]; isLast: boolean } {
+): (position: Position | undefined) => Position[] {
   const read = database.prepare<[object], Position>(
     `SELECT completed_at AS completedAt, number FROM call_index
      WHERE workspace = @workspace AND kind = ${indexKinds[kind]} AND value = @value
        AND completed_at >= @since AND completed_at < @until AND (completed_at, number) < (@at, @number)
-     ORDER BY completed_at DESC, number DESC LIMIT @count`,
+     ORDER BY completed_at DESC, number DESC LIMIT ${sliceCalls}`,
   );
   const since = Math.max(rangeSince, from);
-  let count = sliceCalls.first;
-  let readAt: number | undefined;
   return (position) => {
-    const startedAt = now();
-    if (readAt !== undefined) {
-      const inTime = Math.round((count * sliceMs) / (startedAt - readAt));
-      count = Math.min(Math.max(inTime, sliceCalls.min), sliceCalls.max);
-    }
-    readAt = startedAt;
     const at = position?.completedAt ?? Number.MAX_SAFE_INTEGER;
-    const after = { workspace, since, until, at, number: position?.number ?? 0, count };
+    const after = { workspace, since, until, at, number: position?.number ?? 0 };
+    const [only] = values;
+    if (values.length === 1) return read.all({ ...after, value: only });
     // A call with several tags is in several lists.
     const isOther = (call: Position, index: number, all: readonly Position[]) =>
       call.number !== all[index - 1]?.number;
-    const calls = values
+    return values
       .flatMap((value) => read.all({ ...after, value }))
       .sort(compare)
       .filter(isOther)
-      .slice(0, count);
-    return { calls, isLast: calls.length < count };
+      .slice(0, sliceCalls);
   };
 }
 

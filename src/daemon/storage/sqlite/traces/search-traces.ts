@@ -6,7 +6,7 @@ import { pageEnd } from './page-end.ts';
 import { scanCalls } from './scan-calls.ts';
 
 /** A page that is not full after this time ends where it is. */
-const deadlineMs = 40;
+const deadlineMs = 50;
 
 /** A page of finished calls. */
 export interface FoundCalls {

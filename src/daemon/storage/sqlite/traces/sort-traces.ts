@@ -13,9 +13,9 @@ import {
   unfoldedCalls,
 } from './scan-calls.ts';
 
-/** What the lists of long or dear calls may take, and what these and a scan of all calls may take together. */
+/** What the lists of long or dear calls may take, and then a scan of all calls. */
 const listsMs = 20;
-const allMs = 30;
+const scanMs = 25;
 
 /** What calls are sorted by, as an expression, and from which ⌊log₂⌋ on the index lists them. */
 const measures = {
@@ -61,7 +61,6 @@ export function sortTraces(
     if (!looked) return none;
     const isNext = (call: Valued) => !after || byValue(after, call) < 0;
     const range = { workspace, since, until, after: undefined };
-    const started = now();
     const outliers = outliersOf(database, { ...filter, looked, range, after, now });
     const highest = outliers.found.filter(isNext).sort(byValue);
     const page = (found: readonly Valued[], scanned: number, isPartial: boolean) => ({
@@ -76,7 +75,7 @@ export function sortTraces(
       range,
       columns,
       limit: Number.MAX_SAFE_INTEGER,
-      deadlineMs: allMs - (now() - started),
+      deadlineMs: scanMs,
       now,
     });
     const found = new Map([...highest, ...all.found.filter(isNext)].map((call) => [call.number, call]));
@@ -126,14 +125,14 @@ function outliersOf(
   const highest = after && after.value >= 1 ? Math.floor(Math.log2(after.value)) : log2Max;
   let bucket = Math.min(highest, log2Max);
   for (; bucket >= from; bucket -= 1) {
-    const nextSlice = slicesOf(database, { kind, values: [bucket], from: range.since, now }, range);
+    const slices = slicesOf(database, { kind, values: [bucket], from: range.since }, range);
     let position: Position | undefined;
     for (;;) {
-      const { calls, isLast } = nextSlice(position);
-      scanned += calls.length;
-      found.push(...matchesIn<{ value: number }>(database, { conditions, columns }, calls));
-      position = calls.at(-1);
-      if (isLast) break;
+      const slice = slices(position);
+      scanned += slice.length;
+      found.push(...matchesIn<{ value: number }>(database, { conditions, columns }, slice));
+      position = slice.at(-1);
+      if (!position) break;
       if (now() - started > listsMs) return { found, scanned, isComplete: false };
     }
     const lowest = 2 ** bucket;
