@@ -158,10 +158,11 @@ export class PostgresConnection {
   #send(last: readonly Deferred[]): void {
     const sent = [...this.#pending, ...last];
     this.#pending = [];
-    // First, as the other thread learns texts only from messages that are sent.
-    if (this.#isRenewed && this.#isLost) this.reconnect();
     const { results } = this.#ask({ steps: sent.map(stepOf) });
-    for (const [index, deferred] of sent.entries()) deferred.result = results[index];
+    for (const [index, deferred] of sent.entries()) {
+      deferred.result = results[index];
+      if (deferred.statement) deferred.statement.isKnown = true;
+    }
   }
 
   #control(sql: string): void {
@@ -218,7 +219,7 @@ interface Statement extends NumberedSql {
   command: string | undefined;
   /** Undefined if its text is sent each time. */
   number?: number;
-  /** Whether the other thread knows its text by its number. */
+  /** Whether the other thread has answered it, and so knows its text by its number. */
   isKnown?: boolean;
 }
 
@@ -231,12 +232,11 @@ interface Deferred extends Pick<Step, 'values' | 'isSilent' | 'limit' | 'portal'
   result?: StepResult | number | undefined;
 }
 
-/** The step to be sent, which is the last one with the text of its statement if that has a number. */
+/** The step to be sent, with the text of its statement unless the other thread knows it. */
 function stepOf({ statement, result: _, ...step }: Deferred): Step {
   if (statement === undefined) return step;
   const { sql, number, isKnown } = statement;
   if (number === undefined) return { ...step, sql };
-  statement.isKnown = true;
   return isKnown ? { ...step, statement: number } : { ...step, statement: number, sql };
 }
 

@@ -3,7 +3,7 @@ export type Value = null | number | bigint | string | Uint8Array;
 
 /** A statement with its values; without a statement, the rest of what an earlier one returned. */
 export interface Step {
-  /** The number of a statement that is sent often, with its text the first time. */
+  /** The number of a statement that is sent often, with its text until that is known. */
   statement?: number | undefined;
   /** With `$1`, `$2` …. */
   sql?: string | undefined;
