@@ -69,9 +69,9 @@ interface Times {
 export async function serve(options: ServeOptions & Partial<Times>): Promise<number> {
   try {
     const { drain = defaultDrain, followUpMs = defaultFollowUpMs, ...given } = options;
-    const { env, stdout, stderr, askSecret, showCall, whileServing, ...flags } = given;
+    const { env, stdout, stderr, askSecret, showCall, whileServing, writerThread, ...flags } = given;
     const config = await loadConfig({ flags, env, platform: process.platform, home: homedir() });
-    const environment = { env, stdout, stderr, askSecret, showCall, whileServing };
+    const environment = { env, stdout, stderr, askSecret, showCall, whileServing, writerThread };
     return await run(config, { ...environment, drain, followUpMs, flags });
   } catch (error) {
     const { text, exit } = await explainFailure(error);
@@ -102,7 +102,7 @@ export async function loadCallWorker() {
 
 type Environment = Pick<
   ServeOptions,
-  'env' | 'stdout' | 'stderr' | 'askSecret' | 'showCall' | 'whileServing'
+  'env' | 'stdout' | 'stderr' | 'askSecret' | 'showCall' | 'whileServing' | 'writerThread'
 > &
   Times & { flags: ConfigFlags };
 
@@ -137,6 +137,7 @@ async function run(config: Config, environment: Environment): Promise<ExitCode> 
     log,
     settledEvent,
     ...(changes && { changes }),
+    ...(environment.writerThread && { writerThread: environment.writerThread }),
   });
   const stop = new AbortController();
   const failure = new AbortController();
@@ -187,7 +188,9 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
   const { environment, stop, world } = resources;
   const daemon = await buildDaemon(config, resources);
   const { app, file, reloader, telemetry } = daemon;
-  const { isFresh, hasDefaultKey } = await prepareApp(daemon, resources);
+  const preparing = prepareApp(daemon, resources);
+  // It is awaited once the server is open.
+  preparing.catch(() => {});
   const server = await openServer(daemon, config, resources);
   telemetry.watch(server.running);
   const requests = stopRequests(stop.signal);
@@ -198,6 +201,7 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
     isOnTerminal: environment.stdout.isTty === true,
   });
   try {
+    const { isFresh, hasDefaultKey } = await preparing;
     const { found } = await listen(server, daemon, config, resources);
     const { address, providers } = daemon;
     environment.stdout.write(await welcome({ ...address, config, isFresh, hasDefaultKey, providers, found }));

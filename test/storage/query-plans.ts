@@ -142,7 +142,7 @@ export function withBoundedReads(contracts: readonly ((open: OpenStorage) => voi
     rmSync(folder, { recursive: true });
   });
 
-  for (const contract of contracts) contract(() => open({ startWriter }));
+  for (const contract of contracts) contract(() => open({ writerThread: startWriter() }));
 
   test('no statement of these stores reads a table that grows as a whole', async () => {
     stop?.();

@@ -4,6 +4,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { migrate } from '../../src/daemon/storage/postgres/migrate.ts';
@@ -162,6 +163,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     }
     await start();
   } catch (error) {
+    await end('remove');
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
@@ -183,12 +185,25 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       else process.kill(pid, 'SIGKILL');
       await end('keep');
     },
-    restart: start,
+    restart: () => startAgain(start, () => end('keep')),
     stop: async () => {
       await end('remove');
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Processes of a server that was killed end only when they notice it, and another one does not start before. */
+async function startAgain(start: () => Promise<void>, end: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      return await start();
+    } catch (error) {
+      await end();
+      if (!/shared memory block .* is still in use/.test(String(error))) throw error;
+      await sleep(20);
+    }
+  }
 }
 
 /** Resolves to the process id once the server accepts connections; rejects with its messages if it ends before. */

@@ -4,15 +4,17 @@ import type { DatabaseConfig } from '../config/database.ts';
 import { requireFile } from '../storage/sqlite/guard/file-kind.ts';
 import { lockFolder } from '../storage/sqlite/guard/folder-lock.ts';
 import { openSqliteStorage, type SqliteOptions } from '../storage/sqlite/open.ts';
+import { endUnusedWriter } from '../storage/sqlite/start-thread.ts';
 import type { Storage } from '../storage/storage.ts';
 import { readSecretFile } from './data-folder.ts';
 
 /** Opens the configured database. Rejects as the engines do, or with `DataFolderInUse`, or with `ConfigInvalid` or `FolderUnsafe` for the file with the address. */
 export async function openStorage(
   { database, dataFolder }: Pick<Config, 'database' | 'dataFolder'>,
-  options: Pick<SqliteOptions, 'now' | 'log' | 'settledEvent' | 'changes'>,
+  options: Pick<SqliteOptions, 'now' | 'log' | 'settledEvent' | 'changes' | 'writerThread'>,
 ): Promise<Storage> {
   if (database === undefined) return openSqliteStorage({ folder: dataFolder, ...options });
+  if (options.writerThread) endUnusedWriter(options.writerThread);
   const url = await databaseUrl(database);
   // Loaded only where it is used.
   const { openPostgresStorage } = await import('../storage/postgres/open.ts');

@@ -26,7 +26,7 @@ import { watchWal } from './guard/wal-watch.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { readerOf } from './reader-of.ts';
 import { runCheck } from './run-check.ts';
-import { startThread } from './start-thread.ts';
+import { startedWriter } from './start-thread.ts';
 import { type StoresContext, stores } from './stores.ts';
 import type { WriteCommands } from './write-commands.ts';
 
@@ -47,8 +47,8 @@ export interface SqliteOptions {
   pollMs?: number;
   /** For a daemon of several threads; without it, changes stay in this one. */
   changes?: SharedChanges<unknown>;
-  /** Starts another writer thread, for tests that make it fail. */
-  startWriter?: () => Worker;
+  /** The writer thread, if it was started before; another one is started if it has ended already. */
+  writerThread?: Worker;
 }
 
 export interface SqliteStorage extends Storage {
@@ -70,7 +70,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<SqliteS
   const file = databaseFile(folder);
   const lock = lockFolder(folder);
   // The thread loads while this one prepares the database.
-  const worker = options.startWriter?.() ?? startThread('writer-worker');
+  const worker = startedWriter(options.writerThread);
   const writer = new Writer<WriteCommands>({ now, log, worker });
   let prepared: Connection | undefined;
   try {

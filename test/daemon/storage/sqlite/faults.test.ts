@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, test } from 'vitest';
 import { DataMoved } from '../../../../src/daemon/storage/sqlite/engine/errors.ts';
+import { startThread } from '../../../../src/daemon/storage/sqlite/start-thread.ts';
 import type { Storage } from '../../../../src/daemon/storage/storage.ts';
 import { aHold, aResponse, aSettlement, morning } from '../../../storage/records.ts';
 import { openTemporarily, recordingLog } from './temporary.ts';
@@ -17,17 +18,12 @@ afterEach(cleanUp);
 const nextFatal = (storage: Storage) => new Promise<Error>((resolve) => storage.onFatal(resolve));
 
 test('the death of the writer rejects pending writes and is reported', async () => {
-  let worker: Worker | undefined;
-  const storage = await open({
-    startWriter: () => {
-      worker = new Worker(new URL('../../../../src/daemon/storage/sqlite/writer-worker.ts', import.meta.url));
-      return worker;
-    },
-  });
+  const writerThread = startThread('writer-worker');
+  const storage = await open({ writerThread });
   await storage.metering.hold(aHold('req_1'));
   const reported = nextFatal(storage);
   const waiting = storage.metering.hold(aHold('req_2'));
-  await worker?.terminate();
+  await writerThread.terminate();
 
   await expect(waiting).rejects.toMatchObject({ code: 'unavailable' });
   expect((await reported).message).toContain('ended');
@@ -41,7 +37,7 @@ test('a full disk refuses writes but allows reads, and writing resumes once ther
   const log = recordingLog();
   const storage = await open({
     log,
-    startWriter: () => new Worker(new URL('./small-disk-worker.ts', import.meta.url)),
+    writerThread: new Worker(new URL('./small-disk-worker.ts', import.meta.url)),
   });
   await storage.metering.settle(aSettlement('req_1'));
   const large = (id: string) => aResponse(id, { body: 'x'.repeat(30_000) });
@@ -126,4 +122,13 @@ test.skipIf(process.platform === 'win32')('an I/O error stops all writes and is 
   expect(acknowledged.length).toBeGreaterThan(0);
   for (const id of acknowledged) expect(await storage.metering.usage(id), id).toBeDefined();
   expect((await storage.check()).ok).toBe(true);
+});
+
+test('a writer thread that ended before the database was opened is replaced', async () => {
+  const writerThread = new Worker('throw new Error("broken")', { eval: true });
+  writerThread.on('error', () => {});
+  await new Promise((resolve) => writerThread.once('exit', resolve));
+  const storage = await open({ writerThread });
+  await storage.metering.hold(aHold('req_1'));
+  expect(await storage.metering.leftHolds(storage.daemons.own)).toHaveLength(1);
 });

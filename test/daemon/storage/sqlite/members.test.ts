@@ -28,7 +28,7 @@ async function openAll(members: number) {
   const changes = new SharedChanges<number>();
   const writer = startThread('writer-worker');
   const log = recordingLog();
-  const options = { folder, now: () => morning, log, settledEvent, changes, startWriter: () => writer };
+  const options = { folder, now: () => morning, log, settledEvent, changes, writerThread: writer };
   const main = await openSqliteStorage(options as Parameters<typeof openSqliteStorage>[0]);
   closers.push(() => main.close());
   const file = join(folder, 'gateway.db');
