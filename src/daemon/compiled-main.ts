@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import type { DaemonModule, ServeOptions } from '../shared/daemon-module.ts';
 import { exitCodes } from '../shared/errors.ts';
+import type * as Main from './main.ts';
 import { runCachedScripts } from './process/cached-scripts.ts';
 import { heapOptions } from './process/heap-options.ts';
 import { startScript } from './worker-threads/start-script.ts';
@@ -18,7 +19,7 @@ function runScripts() {
   const main = fileURLToPath(new URL('./daemon-main.cjs', import.meta.url));
   // Some are loaded under load.
   const scripts = runCachedScripts(main, getCompileCacheDir(), heap.suspend);
-  return { daemon: scripts.exports as DaemonModule, save: scripts.save };
+  return { daemon: scripts.exports as typeof Main, save: scripts.save };
 }
 
 export async function serve(options: ServeOptions): Promise<number> {

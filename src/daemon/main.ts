@@ -65,8 +65,13 @@ interface Times {
   followUpMs: number;
 }
 
+interface StartedBefore {
+  /** The thread that writes to SQLite, if it was started already. */
+  writerThread?: Worker | undefined;
+}
+
 /** Serves until asked to stop; resolves to the exit code. A failed start is explained on stderr. */
-export async function serve(options: ServeOptions & Partial<Times>): Promise<number> {
+export async function serve(options: ServeOptions & StartedBefore & Partial<Times>): Promise<number> {
   try {
     const { drain = defaultDrain, followUpMs = defaultFollowUpMs, ...given } = options;
     const { env, stdout, stderr, askSecret, showCall, whileServing, writerThread, ...flags } = given;
@@ -102,8 +107,9 @@ export async function loadCallWorker() {
 
 type Environment = Pick<
   ServeOptions,
-  'env' | 'stdout' | 'stderr' | 'askSecret' | 'showCall' | 'whileServing' | 'writerThread'
+  'env' | 'stdout' | 'stderr' | 'askSecret' | 'showCall' | 'whileServing'
 > &
+  StartedBefore &
   Times & { flags: ConfigFlags };
 
 type App = ReturnType<typeof createApp>;
