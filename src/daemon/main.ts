@@ -57,6 +57,8 @@ import { type World, within } from './world.ts';
 const defaultDrain: DrainTimes = { patientMs: 25_000, hurriedMs: 5_000 };
 /** How often open payments and invoices are followed at the Lightning back end. */
 const defaultFollowUpMs = 5_000;
+/** Loading prices holds the process for some 40 ms, in which the first calls would wait. */
+const pricesAfterMs = 500;
 /** A collector that does not respond must not delay the exit. */
 const telemetryFlushMs = 1_500;
 
@@ -443,14 +445,14 @@ async function restoreModels(app: App, file: ReturnType<typeof dataFileIn>): Pro
 }
 
 /** Starts what runs alongside requests: periodic work, the passphrase prompt, and slow checks of the start. */
-function startBackgroundWork(config: Config, app: App, { environment, log, storage }: Resources) {
+function startBackgroundWork(config: Config, app: App, { environment, log, storage, world }: Resources) {
   const [background, asking] = [new AbortController(), new AbortController()];
   const working = app.runBackground(background.signal);
   if (config.vault.passphraseFile === undefined) {
     const { askSecret: ask, stderr } = environment;
     void unlockAtStart({ vault: app.vault, ask, stderr, log }, asking.signal);
   }
-  void checkAfterStart(app, { storage, log, stderr: environment.stderr }, background.signal);
+  void checkAfterStart(app, { storage, log, stderr: environment.stderr, world }, background.signal);
   return {
     stopAsking: () => asking.abort(),
     async stop(): Promise<void> {
@@ -463,9 +465,11 @@ function startBackgroundWork(config: Config, app: App, { environment, log, stora
 /** Loads the prices and checks the data: slow, and not needed before the first call. Never rejects. */
 async function checkAfterStart(
   app: App,
-  { storage, log, stderr }: Pick<Resources, 'storage' | 'log'> & Pick<Environment, 'stderr'>,
+  { storage, log, stderr, world }: Pick<Resources, 'storage' | 'log' | 'world'> & Pick<Environment, 'stderr'>,
   stopped: AbortSignal,
 ): Promise<void> {
+  await world.sleep(pricesAfterMs, stopped).catch(() => {});
+  if (stopped.aborted) return;
   try {
     await app.catalog.load();
     for (const { setting, message } of await app.configWarnings()) {
