@@ -62,6 +62,10 @@ describe.skipIf(missing !== undefined)('when a standby becomes the primary serve
     const { login } = several.daemon(0);
     await askDaemon(several.daemon(0), 'DELETE', `/v1/workspaces/me/keys/${id}`, { as: login });
   };
+  const serverOf = async ({ home }: { home: string }) => {
+    const { stdout } = await runCli(['status', '--json'], { env: { GATEWAY_HOME: home } });
+    return JSON.parse(stdout).storage.server.host;
+  };
 
   test('a synchronous one, no answer is lost, none is charged twice, and the daemons go on', async () => {
     await synchronous('*');
@@ -71,6 +75,7 @@ describe.skipIf(missing !== undefined)('when a standby becomes the primary serve
     });
     const revoked = await issueKey();
     const [one, other] = [several.daemon(0), several.daemon(1)];
+    expect(await serverOf(one)).toBe(new URL(primary.url()).host);
     let sent = 0;
     const loads = startLoad(() => several.at(several.daemon(sent++ % 2).url), {
       clients: 6,
@@ -111,6 +116,7 @@ describe.skipIf(missing !== undefined)('when a standby becomes the primary serve
     expect(rows.length).toBeLessThanOrEqual(chaos.calls.length);
     expect(loads.acknowledged.filter(({ requestId }) => charged.get(requestId) !== price)).toEqual([]);
     for (const daemon of [one, other]) {
+      expect(await serverOf(daemon)).toBe(new URL(standby.url()).host);
       const verified = await runCli(['ledger', 'verify'], { env: { GATEWAY_HOME: daemon.home } });
       expect(verified.stderr).toMatch(/^The ledger balances: /);
       expect(await Promise.race([daemon.ended, 'it runs'])).toBe('it runs');

@@ -125,8 +125,9 @@ const columns: Column<DaemonStatus>[] = [
 function storageText({ writable, reason, server }: DaemonStatus['storage']): string {
   const state = writable ? 'writable' : (reason ?? 'not writable');
   if (server === null) return state;
+  const used = server.address.includes(',') ? `, using ${server.host}` : '';
   const others = server.daemons > 1 ? `, ${server.daemons} daemons` : '';
-  return `${state} (PostgreSQL ${server.version} at ${server.address}${others})`;
+  return `${state} (PostgreSQL ${server.version} at ${server.address}${used}${others})`;
 }
 
 function walletText({ backend, state, problems }: DaemonStatus['wallet']): string {

@@ -31,10 +31,12 @@ import type { WhispersStore } from '../features/whispers/store.ts';
 import type { PeopleStore } from '../features/workspaces/people-store.ts';
 import type { WorkspacesStore } from '../features/workspaces/store.ts';
 
-/** A database server, as it was at the start. */
+/** A database server: the one in use, and what was found out about it at the start. */
 export interface ServerFacts {
   /** `postgres://USER@HOST/DATABASE`, without a password. */
   address: string;
+  /** The host and port of the server in use, as the address has them. */
+  readonly host: string;
   version: string;
   schemaVersion: number;
   /** Settings that risk data, for people: each a sentence without its full stop. */

@@ -56,6 +56,7 @@ export const DaemonStatus = Type.Object(
         Type.Object(
           {
             address: Type.String({ description: 'Without a password.' }),
+            host: Type.String({ description: 'The server in use, of those that the address names.' }),
             version: Type.String(),
             schema_version: Type.Integer(),
             daemons: Type.Integer({ minimum: 1, description: 'How many daemons use the database now.' }),

@@ -27,9 +27,9 @@ export interface StatusDeps {
   providers: ReadonlyMap<string, { description: ProviderDescription }>;
   storage: {
     state(): { writable: boolean; reason: string | undefined };
-    /** The server of the database, as it was at the start; undefined without one. */
+    /** The server of the database; undefined without one. */
     server:
-      | { address: string; version: string; schemaVersion: number; warnings: readonly string[] }
+      | { address: string; host: string; version: string; schemaVersion: number; warnings: readonly string[] }
       | undefined;
     members: Pick<Members, 'count'>;
   };

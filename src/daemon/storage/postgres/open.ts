@@ -53,7 +53,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
     for (const listener of fatalListeners) listener(reason);
   };
   const server = new Server(url, onFatal);
-  let facts: ServerFacts;
+  let facts: Omit<ServerFacts, 'host'>;
   try {
     facts = await prepareSchema(server, url);
   } catch (error) {
@@ -113,7 +113,12 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   }
   return {
     ...createStores(remote, services, settledEvent),
-    server: facts,
+    server: {
+      ...facts,
+      get host() {
+        return server.host;
+      },
+    },
     members,
     isShared: true,
     changes,
@@ -144,7 +149,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   };
 }
 
-async function prepareSchema(server: Server, url: string): Promise<ServerFacts> {
+async function prepareSchema(server: Server, url: string): Promise<Omit<ServerFacts, 'host'>> {
   const control = server.control('control');
   const query: Query = (sql, params) => control.query(sql, params);
   try {

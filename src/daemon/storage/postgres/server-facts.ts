@@ -7,7 +7,7 @@ import type { Query } from './migrate.ts';
 export async function readServerFacts(
   query: Query,
   url: string,
-): Promise<Omit<ServerFacts, 'schemaVersion'>> {
+): Promise<Omit<ServerFacts, 'host' | 'schemaVersion'>> {
   const [row = {}] = await query(
     `SELECT current_setting('server_version') AS version,
       current_setting('default_transaction_read_only') = 'on' AS is_read_only,

@@ -4,8 +4,9 @@ import { DatabaseServers } from './engine/servers.ts';
 import type { ServeChannel } from './server.ts';
 
 if (parentPort) {
-  const servers = new DatabaseServers((workerData as { url: string }).url);
-  parentPort.on('message', ({ channel, options }: ServeChannel) =>
+  const port = parentPort;
+  const servers = new DatabaseServers((workerData as { url: string }).url, (host) => port.postMessage(host));
+  port.on('message', ({ channel, options }: ServeChannel) =>
     serveConnection(channel, { servers, ...options }),
   );
 }

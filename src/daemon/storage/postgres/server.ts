@@ -55,13 +55,22 @@ export interface ServeChannel {
 export class Server {
   readonly #worker: Worker;
   readonly #onFatal: (error: Error) => void;
+  #host = '';
   #isClosing = false;
 
   constructor(url: string, onFatal: (error: Error) => void) {
     this.#onFatal = onFatal;
     this.#worker = startThread('server-worker', { url });
+    this.#worker.on('message', (host: string) => {
+      this.#host = host;
+    });
     this.#worker.on('error', (error) => this.#fail(error));
     this.#worker.on('exit', () => this.#fail(new Error('the thread of the connections ended')));
+  }
+
+  /** The host and port of the server in use; empty before the first connection. */
+  get host(): string {
+    return this.#host;
   }
 
   /** The end of another connection, to hand over to the thread that uses it. */

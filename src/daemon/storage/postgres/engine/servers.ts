@@ -14,11 +14,13 @@ const connectMs = 3000;
 export class DatabaseServers {
   readonly #addresses: readonly string[];
   readonly #open = new Map<WireConnection['stream'], number>();
+  readonly #onUse: (host: string) => void;
   #current = 0;
 
-  /** The address as `storage.url` has it. */
-  constructor(url: string) {
+  /** The address as `storage.url` has it. `onUse` is told the host and port of the server of each new connection. */
+  constructor(url: string, onUse: (host: string) => void = () => {}) {
     this.#addresses = serverAddresses(url);
+    this.#onUse = onUse;
   }
 
   /** Opens a connection. Rejects with `PostgresError`. */
@@ -68,6 +70,7 @@ export class DatabaseServers {
 
   #use(at: number, client: pg.Client): void {
     this.#current = at;
+    this.#onUse(this.#host(at));
     const { stream } = wireOf(client);
     this.#open.set(stream, at);
     stream.once('close', () => this.#open.delete(stream));
