@@ -22,5 +22,7 @@ export type RestoreOutcome =
       masters: { keyId: string; store: string }[];
       /** Whether there are wallets of a Lightning node, which are to be compared with it. */
       hasNodeWallets: boolean;
+      /** Whether the configuration puts the data on a database server, which this folder is not. */
+      usesServer: boolean;
     }
   | { problem: string; exit: ExitCode };

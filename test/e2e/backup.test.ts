@@ -156,6 +156,25 @@ test('a restore into an empty folder brings the data and the configuration', asy
   expect(await readFile(join(home, 'config.yaml'), 'utf8')).toContain('margin_percent: 3');
 });
 
+test.each([
+  ['into the usual folder', {}, false, /gateway serve$/m],
+  ['into another one', {}, true, /gateway serve --data '.+'$/m],
+  [
+    'to be copied to a server',
+    { GATEWAY_STORAGE_URL: 'postgres://me@127.0.0.1/gateway' },
+    true,
+    /gateway storage copy --from '.+' --to FILE$/m,
+  ],
+])('a restore %s names the next step', async (name, more, hasFolder, next) => {
+  const home = join(places, name.replaceAll(' ', '-'));
+  const { code, stderr } = await runCli(
+    ['restore', backup, '--yes', ...(hasFolder ? ['--data', join(home, 'data')] : [])],
+    { env: { GATEWAY_HOME: home, ...more }, restore },
+  );
+  expect(code, stderr).toBe(0);
+  expect(stderr).toMatch(next);
+});
+
 test('a restore is refused while the daemon runs', async () => {
   const { code, stderr } = await cli(daemon.home, 'restore', backup, '--yes');
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('gateway stop') });

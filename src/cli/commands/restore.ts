@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../shared/errors.ts';
 import type { RestoreOutcome } from '../../shared/restore.ts';
+import { shellQuoted } from '../../shared/samples/literals.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { localName } from '../hosts/host-file.ts';
@@ -63,7 +64,13 @@ async function restoreData(context: Context, file: string, { data, yes }: Restor
       'Wallets of a Lightning node pay nothing until it has explained what happened since the backup: gateway wallet reconcile',
     );
   }
-  context.out.note('Restored. Start the daemon with: gateway serve');
+  context.out.note(`Restored. ${nextStep(outcome, data)}`);
+}
+
+function nextStep({ usesServer, dataFolder }: Restored, given: string | undefined): string {
+  const folder = shellQuoted(dataFolder);
+  if (usesServer) return `Copy it to an empty database with: gateway storage copy --from ${folder} --to FILE`;
+  return `Start the daemon with: gateway serve${given === undefined ? '' : ` --data ${folder}`}`;
 }
 
 function viewOf({ dataFolder, madeAt, schemaVersion, aside, configWritten, masters }: Restored) {

@@ -1,6 +1,7 @@
 import { databaseUrlVariable } from '../../../shared/database-url.ts';
 import { knownProviders, providerFacts } from '../../../shared/known-providers.ts';
 import { proxyVariables } from '../../../shared/proxies.ts';
+import { shellQuoted } from '../../../shared/samples/literals.ts';
 import { daemonEnvironment } from '../../daemon-environment.ts';
 
 /** The values in a service definition. */
@@ -100,10 +101,6 @@ ${environment}  <key>RunAtLoad</key><true/>
 </dict>
 </plist>
 `;
-}
-
-function shellQuoted(word: string): string {
-  return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 function xml(text: string): string {
