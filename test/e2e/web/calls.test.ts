@@ -77,12 +77,12 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
       await page.getByRole('table').waitFor();
       const isWide = 'document.documentElement.scrollWidth > innerWidth';
       expect(await accessibilityFaults(page)).toEqual([]);
-      expect(await page.evaluate(isWide)).toBe(false);
+      await expect.poll(() => page.evaluate(isWide)).toBe(false);
       for (const tab of tabs) {
         await openTab(page, conversation, tab);
         await page.locator('.tab-panel > *').first().waitFor();
         expect(await accessibilityFaults(page), tab).toEqual([]);
-        expect(await page.evaluate(isWide), tab).toBe(false);
+        await expect.poll(() => page.evaluate(isWide), { message: tab }).toBe(false);
       }
       expect(incidents).toEqual(noIncidents);
       await page.context().close();
@@ -94,12 +94,12 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     const box = page.getByRole('region', { name: 'Calls' });
     await box.waitFor();
     // As long as there are more, no one knows how many.
-    expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe('-1');
+    await expect.poll(() => page.getByRole('table').getAttribute('aria-rowcount')).toBe('-1');
     await box.press('End');
     await expect.poll(() => page.getByRole('table').getAttribute('aria-rowcount')).toBe('63');
     await box.press('End');
     await page.locator('tr[aria-rowindex="63"]').waitFor();
-    expect(await page.getByRole('row').count()).toBeLessThan(60);
+    await expect.poll(() => page.getByRole('row').count()).toBeLessThan(60);
     await page.context().close();
   });
 
@@ -110,11 +110,11 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     await page.keyboard.type('status:rejected');
     await page.keyboard.press('Enter');
     await expect.poll(() => page.getByRole('table').getAttribute('aria-rowcount')).toBe('2');
-    expect(page.url()).toContain('q=status%3Arejected');
+    await expect.poll(() => page.url()).toContain('q=status%3Arejected');
     await page.reload();
     await page.getByRole('link', { name: 'sim/none' }).click();
     await page.getByRole('heading', { name: 'sim/none' }).waitFor();
-    expect(page.url()).toContain('q=status%3Arejected');
+    await expect.poll(() => page.url()).toContain('q=status%3Arejected');
     await page.keyboard.press('Escape');
     await page.getByLabel('Filter').fill('nonsense:1');
     await page.keyboard.press('Enter');
@@ -128,7 +128,7 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'sim/assistant' }).waitFor();
-    expect(page.url()).toContain(conversation);
+    await expect.poll(() => page.url()).toContain(conversation);
     await page.keyboard.press(']');
     await page.getByRole('tab', { selected: true, name: 'Request' }).waitFor();
     await page.keyboard.press('j');
@@ -183,7 +183,7 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     await page.reload();
     await page.getByRole('columnheader', { name: 'Endpoint' }).waitFor();
     await page.getByRole('columnheader', { name: 'Calls' }).waitFor();
-    expect(await page.getByRole('columnheader', { name: 'Client' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('columnheader', { name: 'Client' }).count()).toBe(0);
     await page.getByText('Saved').click();
     await page.getByRole('button', { name: /^since:\S+ until:\S+$/ }).click();
     await page.getByRole('button', { name: 'All times' }).waitFor();
@@ -221,7 +221,9 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     const { page } = await signedIn({}, `calls/${conversation}`);
     await openTab(page, conversation, 'request');
     await page.getByRole('article', { name: 'tool' }).getByText('Bridges.').waitFor();
-    expect(await page.getByRole('article', { name: 'assistant' }).innerText()).toContain('read_file');
+    await expect
+      .poll(() => page.getByRole('article', { name: 'assistant' }).innerText())
+      .toContain('read_file');
     await page.getByRole('button', { name: 'tree' }).click();
     await page.getByText('messages:').waitFor();
     await page.getByRole('button', { name: 'raw' }).click();
@@ -244,9 +246,11 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     await page.getByRole('button', { name: 'markdown' }).click();
     const formatted = page.locator('.markdown');
     await formatted.locator('strong', { hasText: 'outcome' }).waitFor();
-    expect(await formatted.getByRole('listitem').count()).toBe(2);
-    expect(await formatted.getByRole('cell').allInnerTexts()).toEqual(['1', '<img src=x onerror=alert(1)>']);
-    expect(await formatted.locator('a, img, script').count()).toBe(0);
+    await expect.poll(() => formatted.getByRole('listitem').count()).toBe(2);
+    await expect
+      .poll(() => formatted.getByRole('cell').allInnerTexts())
+      .toEqual(['1', '<img src=x onerror=alert(1)>']);
+    await expect.poll(() => formatted.locator('a, img, script').count()).toBe(0);
     await formatted.getByText('https://evil.example/x.png').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.keyboard.press('[');
@@ -301,7 +305,7 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
       if (text.length > 100_000) await page.getByRole('button', { name: 'Read all' }).click();
       const shown = page.getByRole('article', { name: 'system' }).locator('.long-text');
       await shown.waitFor();
-      expect(await shown.textContent()).toBe(text.slice(0, 8000));
+      await expect.poll(() => shown.textContent()).toBe(text.slice(0, 8000));
       await openTab(page, id, 'answer');
       await page.getByRole('article').first().waitFor();
     }

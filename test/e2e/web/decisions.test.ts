@@ -64,13 +64,13 @@ describe.skipIf(chromium === undefined)('Decisions (skipped without Chromium)', 
     };
     await page.getByRole('button', { name: 'Ask' }).press('Enter');
     await answers.getByRole('rowheader', { name: 'outage' }).waitFor();
-    expect(await total()).toBeCloseTo(100, 0);
+    await expect.poll(total).toBeCloseTo(100, 0);
     await page.getByRole('region', { name: 'sim/limited' }).getByRole('alert').waitFor();
     await page.getByLabel('Kind of question').selectOption('Is a statement true?');
     await page.getByLabel('Question', { exact: true }).fill('The message is about a charge.');
     await page.getByRole('button', { name: 'Ask' }).click();
     await answers.getByRole('rowheader', { name: 'false' }).waitFor();
-    expect(await total()).toBeCloseTo(100, 0);
+    await expect.poll(total).toBeCloseTo(100, 0);
     expect(incidents).toEqual(noIncidents);
     await page.context().close();
   });

@@ -52,9 +52,9 @@ describe.skipIf(chromium === undefined)('an open page (skipped without Chromium)
     const { id } = (body.data as { id: string; kind: string }[]).find(({ kind }) => kind === 'browser') ?? {};
     await askDaemon(daemon, 'DELETE', `/v1/sessions/${id}`, { as: daemon.login });
     await page.getByText('Your login has ended. Sign in again.').waitFor();
-    expect(await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')).not.toContain(
-      'gwl_',
-    );
+    await expect
+      .poll(() => page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])'))
+      .not.toContain('gwl_');
     expect(incidents).toEqual(noIncidents);
     await page.context().close();
   });
@@ -86,7 +86,7 @@ describe.skipIf(chromium === undefined)('an open page (skipped without Chromium)
     const { home, url } = restarted;
     restarted = await startDaemon({ home, port: Number(new URL(url).port) });
     await ask(restarted, 'After the restart.', { model: 'sim/assistant' });
-    await page.getByRole('link', { name: 'sim/assistant' }).waitFor({ timeout: 60_000 });
+    await page.getByRole('link', { name: 'sim/assistant' }).waitFor();
     await expect.poll(() => page.getByText('The connection to the gateway was lost.').count()).toBe(0);
     expect(incidents.violations).toEqual([]);
     await page.context().close();

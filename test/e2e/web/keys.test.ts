@@ -90,8 +90,8 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
     await page.getByLabel('Spend cap').fill('five');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').waitFor();
-    expect(await page.getByLabel('Spend cap').getAttribute('aria-invalid')).toBe('true');
-    expect(await page.getByLabel('Spend cap').evaluate('document.activeElement.name')).toBe('cap');
+    await expect.poll(() => page.getByLabel('Spend cap').getAttribute('aria-invalid')).toBe('true');
+    await expect.poll(() => page.getByLabel('Spend cap').evaluate('document.activeElement.name')).toBe('cap');
     await page.getByLabel('Spend cap').fill('5');
     await page.keyboard.press('Enter');
     const secret = await page.getByRole('dialog', { name: 'The new key' }).locator('code').innerText();
@@ -107,7 +107,7 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
 
     await page.getByRole('button', { name: 'Change the limits of ci' }).click();
     const limits = page.getByRole('dialog', { name: 'Limits of ci' });
-    expect(await limits.getByLabel('Spend cap').inputValue()).toBe('5');
+    await expect.poll(() => limits.getByLabel('Spend cap').inputValue()).toBe('5');
     await limits.getByLabel('Spend cap').fill('');
     await limits.getByLabel('Calls per minute').fill('30');
     await limits.getByLabel('Models').fill('sim/*\nopenai/gpt-5');
@@ -140,14 +140,14 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
     await page.getByLabel('Tag').fill('team=a');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('alert').waitFor();
-    expect(await page.getByLabel('Name').getAttribute('aria-invalid')).toBe('true');
+    await expect.poll(() => page.getByLabel('Name').getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel('Name').fill('team-a');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     const row = page.getByRole('row').filter({ hasText: 'team=a' });
     await row.getByText('of $2.50 a month').waitFor();
     await page.getByRole('button', { name: 'Change the budget team-a' }).click();
     const dialog = page.getByRole('dialog', { name: 'Budget team-a' });
-    expect(await dialog.getByLabel('Tag').inputValue()).toBe('team=a');
+    await expect.poll(() => dialog.getByLabel('Tag').inputValue()).toBe('team=a');
     await dialog.getByLabel('Reject calls that could exceed it').check();
     await dialog.getByLabel('per', { exact: true }).selectOption('day, in UTC');
     await dialog.getByRole('button', { name: 'Save' }).click();
@@ -181,9 +181,9 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
     await page.getByText('It would not have fired in the last 7 days.').waitFor();
     await page.getByLabel('Web hook').fill('http://127.0.0.1:9/hook');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
-    const secret = page.getByRole('dialog', { name: 'The secret that signs messages' });
-    expect(await secret.locator('code').innerText()).toMatch(/^whsec_/);
-    await secret.getByRole('button', { name: 'Done' }).click();
+    const shown = page.getByRole('dialog', { name: 'The secret that signs messages' });
+    await expect.poll(() => shown.locator('code').innerText()).toMatch(/^whsec_/);
+    await shown.getByRole('button', { name: 'Done' }).click();
     const row = alerts.getByRole('row').filter({ hasText: 'slow' });
     await row.getByText('8.0 s in 1 h').waitFor();
     await row.getByText('http://127.0.0.1:9', { exact: true }).waitFor();
@@ -191,7 +191,7 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
     await page.getByRole('status').getByText('Not delivered').waitFor();
     await page.getByRole('button', { name: 'Change the alert slow' }).click();
     const dialog = page.getByRole('dialog', { name: 'Alert slow' });
-    expect(await dialog.getByLabel('With at least so many calls').inputValue()).toBe('5');
+    await expect.poll(() => dialog.getByLabel('With at least so many calls').inputValue()).toBe('5');
     await dialog.getByLabel('Watches').selectOption('No calls');
     await dialog.getByLabel('Within the last').selectOption('6 h');
     await dialog.getByRole('button', { name: 'Save' }).click();

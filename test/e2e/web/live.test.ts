@@ -73,19 +73,21 @@ describe.skipIf(chromium === undefined)('Live (skipped without Chromium)', () =>
     const { page, incidents } = await openScreen(browser, daemon);
     await page.goto(`${daemon.url}/#/live`);
     await page.getByText('connected', { exact: true }).waitFor({ state: 'attached' });
+    await row(page, 'sim/echo').waitFor();
     const stop = await run();
     const running = row(page, 'running');
     await running.waitFor();
     await page.getByText('1 running').waitFor();
     const tokens = async () => Number(/→ (\d+)…/.exec(await running.innerText())?.[1]);
-    await expect.poll(tokens, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(tokens).toBeGreaterThan(0);
     const before = await tokens();
-    await expect.poll(tokens, { timeout: 10_000 }).toBeGreaterThan(before);
+    await expect.poll(tokens).toBeGreaterThan(before);
     await page.keyboard.press('p');
+    await page.getByRole('button', { name: 'Continue' }).waitFor();
     const count = await page.getByRole('row').count();
     await ask('sim/assistant');
     await page.getByRole('button', { name: '1 new' }).waitFor();
-    expect(await page.getByRole('row').count()).toBe(count);
+    await expect.poll(() => page.getByRole('row').count()).toBe(count);
     await page.getByRole('button', { name: '1 new' }).click();
     await row(page, 'sim/assistant').waitFor();
     await page.keyboard.press('p');
@@ -152,7 +154,7 @@ describe.skipIf(chromium === undefined)('Live (skipped without Chromium)', () =>
     const before = await shown();
     for (let round = 0; round < 6; round += 1)
       await Promise.all(Array.from({ length: 40 }, () => ask('sim/echo')));
-    await expect.poll(shown, { timeout: 15_000 }).toBe(before + 240);
+    await expect.poll(shown).toBe(before + 240);
     expect(streams.some((url) => url.includes('digest='))).toBe(true);
     await page.context().close();
   });

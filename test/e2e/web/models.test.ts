@@ -67,13 +67,18 @@ describe.skipIf(chromium === undefined)('Models & providers (skipped without Chr
     await page.getByRole('combobox', { name: 'by' }).selectOption('output price');
     await page.reload();
     await models(page).getByText('openai/gpt-5-mini', { exact: true }).waitFor();
-    const prices = await models(page).locator('tbody tr td:nth-child(5)').allInnerTexts();
-    const numbers = prices.filter((text) => text.startsWith('$')).map((text) => Number(text.slice(1)));
-    expect(numbers.length).toBeGreaterThan(2);
-    expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+    const prices = async () => {
+      const texts = await models(page).locator('tbody tr td:nth-child(5)').allInnerTexts();
+      return texts.filter((text) => text.startsWith('$')).map((text) => Number(text.slice(1)));
+    };
+    await expect
+      .poll(prices)
+      .toSatisfy(
+        (shown: number[]) => shown.length > 2 && String(shown) === String(shown.toSorted((a, b) => a - b)),
+      );
     await page.getByRole('link', { name: 'rate_limited' }).press('Enter');
     await page.getByText('sim/limited').first().waitFor();
-    expect(new URL(page.url()).hash).toMatch(/^#\/calls\/req_/);
+    await expect.poll(() => new URL(page.url()).hash).toMatch(/^#\/calls\/req_/);
     expect(incidents).toEqual(noIncidents);
     await page.context().close();
   });

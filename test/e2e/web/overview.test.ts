@@ -32,9 +32,9 @@ describe.skipIf(chromium === undefined)('the Overview (skipped without Chromium)
         await page.getByRole('region', { name: 'Calls by model' }).locator('canvas').waitFor();
         await page.getByRole('link', { name: 'sim/echo' }).waitFor();
         await page.getByRole('link', { name: 'default' }).waitFor();
-        const figures = await page.getByRole('region', { name: 'The last 24 hours' }).innerText();
-        expect(figures).toMatch(/Calls\s+4\s/);
-        expect(figures).toMatch(/Errors\s+25\.0 %/);
+        const figures = page.getByRole('region', { name: 'The last 24 hours' });
+        await expect.poll(() => figures.innerText()).toMatch(/Calls\s+4\s/);
+        await expect.poll(() => figures.innerText()).toMatch(/Errors\s+25\.0 %/);
       },
     });
   });
@@ -114,18 +114,18 @@ describe.skipIf(chromium === undefined)('the Overview (skipped without Chromium)
     await page.getByRole('region', { name: 'Cost by model' }).getByRole('button', { name: 'Calls' }).click();
     await calls.getByText('Numbers').click();
     await calls.getByRole('columnheader', { name: 'sim/assistant' }).waitFor();
-    const cells = await calls.getByRole('cell').allInnerTexts();
-    expect(cells.map(Number).reduce((sum, value) => sum + value, 0)).toBe(4);
+    const cells = async () => (await calls.getByRole('cell').allInnerTexts()).map(Number);
+    await expect.poll(async () => (await cells()).reduce((sum, value) => sum + value, 0)).toBe(4);
     await page.getByRole('button', { name: '7d' }).click();
     await page.getByRole('region', { name: 'The last 7 days' }).waitFor();
-    expect(new URL(page.url()).hash).toBe('#/overview?by=calls&range=7d');
+    await expect.poll(() => new URL(page.url()).hash).toBe('#/overview?by=calls&range=7d');
     await page.reload();
     await page.getByRole('region', { name: 'The last 7 days' }).waitFor();
     await page.getByRole('link', { name: 'sim/echo' }).press('Enter');
     await page.getByRole('heading', { name: 'Calls', level: 1 }).waitFor();
-    expect(new URLSearchParams(new URL(page.url()).hash.split('?')[1]).get('q')).toMatch(
-      /^model:sim\/echo since:\S+ until:\S+$/,
-    );
+    await expect
+      .poll(() => new URLSearchParams(new URL(page.url()).hash.split('?')[1]).get('q'))
+      .toMatch(/^model:sim\/echo since:\S+ until:\S+$/);
     expect(incidents).toEqual(noIncidents);
     await page.context().close();
   });

@@ -89,7 +89,7 @@ describe.skipIf(chromium === undefined)('on every screen (skipped without Chromi
     await page.getByText('No calls yet').waitFor();
     await page.reload();
     await page.getByText('No calls yet').waitFor();
-    expect(await page.getByLabel('Workspace').inputValue()).toBe(colleague.workspace);
+    await expect.poll(() => page.getByLabel('Workspace').inputValue()).toBe(colleague.workspace);
     const members = await askDaemon(daemon, 'GET', '/v1/workspaces/me/members', { as: colleague.login });
     const [own] = (members.body.data as { user: { id: string; handle: string } }[]).filter(
       ({ user }) => user.id !== colleague.id,
@@ -97,7 +97,7 @@ describe.skipIf(chromium === undefined)('on every screen (skipped without Chromi
     await askDaemon(daemon, 'DELETE', `/v1/workspaces/me/members/${own?.user.id}`, { as: colleague.login });
     await page.reload();
     await page.getByRole('link', { name: 'sim/echo' }).waitFor();
-    expect(await page.getByLabel('Workspace').count()).toBe(0);
+    await expect.poll(() => page.getByLabel('Workspace').count()).toBe(0);
     expect(incidents).toEqual(noIncidents);
     await page.context().close();
   });

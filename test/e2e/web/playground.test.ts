@@ -64,8 +64,8 @@ describe.skipIf(chromium === undefined)('the Playground (skipped without Chromiu
     expect((await tracesOf('tag=source%3Dplayground&model=sim/refuses')).length).toBe(2);
     // The draft stays in the tab.
     await page.reload();
-    expect(await page.getByLabel('Message').inputValue()).toBe('A bridge.');
-    expect(await page.getByLabel('Model 2', { exact: true }).inputValue()).toBe('sim/refuses');
+    await expect.poll(() => page.getByLabel('Message').inputValue()).toBe('A bridge.');
+    await expect.poll(() => page.getByLabel('Model 2', { exact: true }).inputValue()).toBe('sim/refuses');
     expect(incidents).toEqual(noIncidents);
     await page.context().close();
   });

@@ -176,7 +176,7 @@ async function listedScreens(browser: Browser, daemon: RunningDaemon) {
   await page.goto(`${daemon.url}/`);
   await page.getByRole('heading', { level: 1 }).waitFor();
   const links = await page.getByRole('navigation', { name: 'Screens' }).getByRole('link').all();
-  const screens = await Promise.all(
+  const listed = await Promise.all(
     links.map(async (link) => ({
       name: (await link.getAttribute('href'))?.replace('#/', '') ?? '',
       title: await link.innerText(),
@@ -184,7 +184,7 @@ async function listedScreens(browser: Browser, daemon: RunningDaemon) {
     })),
   );
   await page.context().close();
-  return screens;
+  return listed;
 }
 
 /** Waits until nothing of the screen is loading. */

@@ -107,7 +107,7 @@ describe.skipIf(chromium === undefined)('Settings (skipped without Chromium)', (
     await page.getByRole('combobox', { name: 'in the zone' }).selectOption('Asia/Tokyo');
     await page.getByText(/where it is .* GMT\+9/).waitFor();
     await page.getByRole('group', { name: 'Theme' }).getByRole('button', { name: 'Dark' }).click();
-    expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
+    await expect.poll(() => page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
     expect(incidents).toEqual(noIncidents);
     await page.context().close();
   });
@@ -118,8 +118,8 @@ describe.skipIf(chromium === undefined)('Settings (skipped without Chromium)', (
     await page.getByLabel('Filter settings').fill('capture.redact');
     const rows = page.getByRole('region', { name: 'Effective settings' }).getByRole('row');
     await expect.poll(() => rows.count()).toBe(3);
-    const [row] = await rows.filter({ hasText: '["email"]' }).allInnerTexts();
-    expect(row).toMatch(/file\s+config\.yaml:\d+|file\s+.*\d+/);
+    const row = rows.filter({ hasText: '["email"]' });
+    await expect.poll(() => row.innerText()).toMatch(/file\s+config\.yaml:\d+|file\s+.*\d+/);
     await page.getByRole('button', { name: 'Without defaults' }).click();
     await expect.poll(() => rows.count()).toBe(2);
     await page.context().close();

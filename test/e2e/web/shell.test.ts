@@ -147,11 +147,11 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await page.reload();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    const kept = await page.evaluate('[sessionStorage.length, localStorage.length, document.cookie]');
-    expect(kept).toEqual([1, 0, '']);
+    const kept = () => page.evaluate('[sessionStorage.length, localStorage.length, document.cookie]');
+    await expect.poll(kept).toEqual([1, 0, '']);
     await page.getByRole('button', { name: /Sign out/ }).click();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
-    expect(await page.evaluate('sessionStorage.length + localStorage.length')).toBe(0);
+    await expect.poll(() => page.evaluate('sessionStorage.length + localStorage.length')).toBe(0);
     expect(incidents).toEqual(noIncidents);
     await page.context().close();
   });

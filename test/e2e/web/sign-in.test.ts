@@ -147,8 +147,8 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     const { code, path } = await makeLink();
     await page.goto(`${daemon.url}${path}/calls`);
     await page.getByRole('heading', { name: 'Calls' }).waitFor();
-    expect(page.url()).toBe(`${daemon.url}/#/calls`);
-    expect(await page.evaluate('history.length')).toBeLessThanOrEqual(2);
+    await expect.poll(() => page.url()).toBe(`${daemon.url}/#/calls`);
+    await expect.poll(() => page.evaluate('history.length')).toBeLessThanOrEqual(2);
     const other = await page.context().newPage();
     await other.goto(`${daemon.url}/`);
     await other.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -169,7 +169,8 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     const { path } = await makeLink();
     await page.goto(`${daemon.url}${path}`);
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    const secret = JSON.parse(String(await page.evaluate('sessionStorage.getItem("gateway.login")'))).secret;
+    const login = await page.evaluate('sessionStorage.getItem("gateway.login")');
+    const { secret } = JSON.parse(String(login));
     const other = await page.context().newPage();
     await other.goto(`${daemon.url}/`);
     await other.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -184,7 +185,7 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     const { path } = await makeLink(true);
     await page.goto(`${daemon.url}${path}`);
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    expect(await page.evaluate('[localStorage.length, sessionStorage.length]')).toEqual([1, 0]);
+    await expect.poll(() => page.evaluate('[localStorage.length, sessionStorage.length]')).toEqual([1, 0]);
     await page.context().close();
   });
 
@@ -195,10 +196,10 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     const { page } = await openPage(other, origin);
     await page.goto(`${origin}/#/sign-in/AAAA`);
     await page.getByText('without encryption').waitFor();
-    expect(await page.getByRole('button', { name: 'Sign in' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('button', { name: 'Sign in' }).count()).toBe(0);
     // A name that is not allowed, as of a page whose address was rebound, gets nothing.
     await page.goto(origin.replace('gateway.example', 'localhost.example')).catch(() => undefined);
-    expect(await page.getByText('without encryption').count()).toBe(0);
+    await expect.poll(() => page.getByText('without encryption').count()).toBe(0);
     await other.close();
     await hosted.stop();
   });

@@ -90,7 +90,7 @@ describe.skipIf(chromium === undefined)('Threads & responses (skipped without Ch
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('link', { name: hostile }).waitFor();
-    expect(await page.getByRole('link', { name: 'second title' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('link', { name: 'second title' }).count()).toBe(0);
     expect(incidents).toEqual(noIncidents);
     await page.context().close();
   });

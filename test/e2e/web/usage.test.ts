@@ -48,9 +48,9 @@ describe.skipIf(chromium === undefined)('Usage (skipped without Chromium)', () =
           .waitFor();
         await page.getByText('1 call has no known price').waitFor();
         await page.getByRole('region', { name: 'Percentiles' }).getByText('sim/assistant').waitFor();
-        const figures = await page.getByRole('region', { name: 'The last 30 days' }).innerText();
-        expect(figures).toMatch(/Calls\s+5\s/);
-        expect(figures).toMatch(/Errors\s+1\s/);
+        const figures = page.getByRole('region', { name: 'The last 30 days' });
+        await expect.poll(() => figures.innerText()).toMatch(/Calls\s+5\s/);
+        await expect.poll(() => figures.innerText()).toMatch(/Errors\s+1\s/);
       },
     });
   });
@@ -86,16 +86,19 @@ describe.skipIf(chromium === undefined)('Usage (skipped without Chromium)', () =
     await page.goto(`${daemon.url}/#${address}`);
     const rows = table(page).locator('tbody tr');
     await rows.first().waitFor();
-    const shown = (await rows.allInnerTexts()).map((text) => text.split('\t'));
-    const sums = await table(page).locator('tfoot td.number').allInnerTexts();
-    const number = (text: string | null | undefined) => Number((text ?? '').replaceAll(/[$,]/g, ''));
-    // Amounts are rounded for people.
-    for (const column of sums.keys())
-      expect(shown.reduce((sum, row) => sum + number(row.at(column - sums.length)), 0)).toBeCloseTo(
-        number(sums[column]),
-        3,
-      );
-    expect(sums[0]).toBe('5');
+    const sums = table(page).locator('tfoot td.number');
+    await expect.poll(() => sums.first().innerText()).toBe('5');
+    const number = (text = '') => Number(text.replaceAll(/[$,]/g, ''));
+    const columns = await sums.count();
+    for (let fromEnd = 1; fromEnd <= columns; fromEnd += 1) {
+      const total = number(await sums.nth(columns - fromEnd).innerText());
+      const sum = async () => {
+        const shown = (await rows.allInnerTexts()).map((text) => number(text.split('\t').at(-fromEnd)));
+        return shown.reduce((all, each) => all + each, 0);
+      };
+      // Amounts are rounded for people.
+      await expect.poll(sum).toBeCloseTo(total, 3);
+    }
     await page.context().close();
   });
 
@@ -107,10 +110,12 @@ describe.skipIf(chromium === undefined)('Usage (skipped without Chromium)', () =
     await table(page)
       .getByRole('row', { name: /default 2 0/ })
       .waitFor();
-    expect(hash(page).get('model')).toBe('dear/sim/echo');
+    await expect.poll(() => hash(page).get('model')).toBe('dear/sim/echo');
     await page.getByRole('link', { name: '2', exact: true }).click();
     await page.getByRole('heading', { name: 'Calls', level: 1 }).waitFor();
-    expect(hash(page).get('q')).toMatch(/^model:dear\/sim\/echo key:key_\w+ since:\S+ until:\S+$/);
+    await expect
+      .poll(() => hash(page).get('q'))
+      .toMatch(/^model:dear\/sim\/echo key:key_\w+ since:\S+ until:\S+$/);
     await page.goBack();
     await page.getByRole('button', { name: 'Remove the filter model dear/sim/echo' }).click();
     await table(page)

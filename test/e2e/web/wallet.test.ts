@@ -106,8 +106,9 @@ describe.skipIf(chromium === undefined)('Wallet & paywalls (skipped without Chro
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Invoice of 21 sats' });
     await dialog.getByRole('img', { name: 'The invoice as a QR code' }).waitFor();
-    const invoice = await dialog.locator('.secret code').innerText();
-    expect(invoice).toMatch(/^ln/);
+    const text = dialog.locator('.secret code');
+    await expect.poll(() => text.innerText()).toMatch(/^ln/);
+    const invoice = await text.innerText();
     const payer = await addPerson(daemon, 'payer');
     await givePlayMoney(daemon, payer.login, 100);
     const paid = await daemon.fetch('/api/payments/pay', {
