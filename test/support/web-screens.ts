@@ -55,6 +55,11 @@ export async function openScreen(
   return opened;
 }
 
+/** Presses `g` and a letter, without waiting in between: the page takes them for two keys if they are too far apart. */
+export async function pressAfterG(page: Page, letter: string): Promise<void> {
+  await Promise.all([page.keyboard.press('g'), page.keyboard.press(letter)]);
+}
+
 /** Lets the calls of an endpoint fail as if the daemon did. */
 export async function failCalls(page: Page, path: string): Promise<void> {
   await page.route(`**${path}*`, (route) =>

@@ -6,7 +6,7 @@ import { launchBrowser, noIncidents, openPage } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 import { askDaemon } from '../../support/users.ts';
-import { openScreen } from '../../support/web-screens.ts';
+import { openScreen, pressAfterG } from '../../support/web-screens.ts';
 
 /** What happens to an open page when something happens to its login, its daemon, or what it shows. */
 
@@ -109,8 +109,7 @@ describe.skipIf(chromium === undefined)('an open page (skipped without Chromium)
         headers: { ...answer.headers(), 'x-service-version': '99.0.0' },
       });
     });
-    await page.keyboard.press('g');
-    await page.keyboard.press('k');
+    await pressAfterG(page, 'k');
     await expect.poll(() => loads).toBe(2);
     await page.getByRole('region', { name: 'Keys' }).getByText('default').waitFor();
     expect(loads).toBe(2);

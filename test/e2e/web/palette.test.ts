@@ -4,7 +4,7 @@ import { accessibilityFaults, launchBrowser, noIncidents, openPage } from '../..
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 import { addPerson, askDaemon, type Person } from '../../support/users.ts';
-import { looks, openScreen } from '../../support/web-screens.ts';
+import { looks, openScreen, pressAfterG } from '../../support/web-screens.ts';
 
 /** What is reached from every screen, as `npm run build` has written it. */
 
@@ -48,8 +48,7 @@ describe.skipIf(chromium === undefined)('on every screen (skipped without Chromi
       await page.getByRole('dialog', { name: 'Keys' }).getByText('Models & providers').waitFor();
       expect(await accessibilityFaults(page)).toEqual([]);
       // Keys of the page do nothing behind it.
-      await page.keyboard.press('g');
-      await page.keyboard.press('c');
+      await pressAfterG(page, 'c');
       await page.keyboard.press('Escape');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();

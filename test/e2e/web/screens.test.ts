@@ -4,7 +4,14 @@ import { accessibilityFaults, launchBrowser, noIncidents } from '../../support/b
 import { hostileTexts } from '../../support/hostile-texts.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
-import { failCalls, holdCalls, type Look, looks, openScreen } from '../../support/web-screens.ts';
+import {
+  failCalls,
+  holdCalls,
+  type Look,
+  looks,
+  openScreen,
+  pressAfterG,
+} from '../../support/web-screens.ts';
 
 /** What all screens have in common, in each state. A new one is tested as soon as it is in the list. */
 
@@ -127,7 +134,7 @@ describe.skipIf(chromium === undefined)('all screens (skipped without Chromium)'
     const screen = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
     await page.goto(`${full.url}/#/overview`);
     await screen('Overview');
-    await keys('g', 'c');
+    await pressAfterG(page, 'c');
     await screen('Calls');
     await page.getByRole('table').waitFor();
     // Why was it slow, what was asked and answered, what did the provider get, why was it dear?
@@ -154,7 +161,7 @@ describe.skipIf(chromium === undefined)('all screens (skipped without Chromium)'
     await screen('Playground');
     await page.getByRole('link', { name: id }).waitFor();
     // Why was one refused?
-    await keys('g', 'c');
+    await pressAfterG(page, 'c');
     await page.getByRole('table').waitFor();
     await keys('/');
     await page.keyboard.type('status:rejected');
@@ -164,7 +171,7 @@ describe.skipIf(chromium === undefined)('all screens (skipped without Chromium)'
     await page.keyboard.press('Escape');
     // Which key spends, will a budget run out, what runs now?
     for (const { key, title } of screens) {
-      await keys('g', key);
+      await pressAfterG(page, key);
       await screen(title);
     }
     await page.context().close();
