@@ -15,6 +15,7 @@ import { addPerson, askDaemon } from '../support/users.ts';
 type Json = any;
 
 const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 const schedule = { cron: '* * * * *', timeZone: 'UTC', input: 'What is new?' };
 
 /** Calls the site API, whose answers are in `data`. */
@@ -32,17 +33,10 @@ const create = (daemon: Pick<RunningDaemon, 'url' | 'login'>, json: object, as?:
 const runsOf = (daemon: Pick<RunningDaemon, 'url' | 'login'>, { id }: Json): Promise<Json[]> =>
   asked(daemon, ['GET', `/api/autopilots/${id}/runs`]);
 
-/**
- * Clocks of daemons that start one after the other: the environment of each shows the given second of the minute in which
- * the first one starts, `minutes` later.
- */
-function clocks(): (second: number, minutes?: number) => Record<string, string> {
-  const first = Date.now();
-  const minute = first - (first % minuteMs);
-  return (second, minutes = 0) => ({
-    CLOCK_AHEAD_MS: String(minute + minutes * minuteMs + second * 1000 - Date.now()),
-  });
-}
+/** The environment of a daemon whose clock shows a time when it starts. */
+const clockAt = (time: number): Record<string, string> => ({ CLOCK_AHEAD_MS: String(time - Date.now()) });
+/** The start of the next minute or hour. */
+const next = (unitMs: number) => Math.ceil(Date.now() / unitMs) * unitMs;
 
 /** Events of a daemon that are stored. */
 async function eventsOf({ url, login }: ChildDaemon, type: string): Promise<Json[]> {
@@ -163,16 +157,19 @@ describe('a schedule', () => {
   });
 });
 
+// Where a start takes longer than until the next minute, a run starts in the one after it.
 describe('scheduled runs', () => {
   const config = 'default_model: sim/echo\n';
+  const soonMs = 6_000;
+  const withinMs = 150_000;
 
   test('start by themselves, in a new chat, and are listed', async () => {
-    const daemon = await startChildDaemon({ config, env: clocks()(54) });
+    const daemon = await startChildDaemon({ config, env: clockAt(next(minuteMs) - soonMs) });
     onTestFinished(() => daemon.remove());
     const autopilot = await create(daemon, { schedule });
-    const run = await eventually('the run', async () =>
-      (await runsOf(daemon, autopilot)).find(({ status }) => status === 'completed'),
-    );
+    const completed = async () =>
+      (await runsOf(daemon, autopilot)).find(({ status }) => status === 'completed');
+    const run = await eventually('the run', completed, { withinMs });
     expect(run).toMatchObject({ meta: { scheduledAt: autopilot.nextRunAt }, error: null, notRun: null });
     const messages = await asked(daemon, ['GET', `/api/chats/${run.chatId}/messages`]);
     expect(messages).toMatchObject([{ role: 'user', content: 'What is new?' }, { role: 'assistant' }]);
@@ -181,14 +178,14 @@ describe('scheduled runs', () => {
   });
 
   test('that were missed while the daemon was down are reported once, and not made up for', async () => {
-    const clockAt = clocks();
-    let daemon = await startChildDaemon({ config, env: clockAt(10) });
+    const first = next(hourMs) + 10 * minuteMs;
+    let daemon = await startChildDaemon({ config, env: clockAt(first) });
     onTestFinished(() => daemon.remove());
-    const autopilot = await create(daemon, { schedule });
+    const autopilot = await create(daemon, { schedule: { ...schedule, cron: '0 * * * *' } });
     daemon.signal('SIGKILL');
     await daemon.ended;
     for (let start = 0; start < 2; start += 1) {
-      daemon = await startChildDaemon({ home: daemon.home, env: clockAt(10, 5) });
+      daemon = await startChildDaemon({ home: daemon.home, env: clockAt(first + 5 * hourMs) });
       const [missed, ...others] = await eventually('the report', async () => {
         const runs = await runsOf(daemon, autopilot);
         return runs.length > 0 && runs;
@@ -202,7 +199,7 @@ describe('scheduled runs', () => {
       daemon.signal('SIGTERM');
       await daemon.ended;
     }
-    daemon = await startChildDaemon({ home: daemon.home, env: clockAt(10) });
+    daemon = await startChildDaemon({ home: daemon.home, env: clockAt(first) });
     expect(await runsOf(daemon, autopilot)).toHaveLength(1);
   });
 
@@ -211,32 +208,38 @@ describe('scheduled runs', () => {
     onTestFinished(() => rm(folder, { recursive: true }));
     const script = join(folder, 'script.yaml');
     await writeFile(script, 'default: {latency_ms: 600000, reply: Too late.}\n');
-    const clockAt = clocks();
-    let daemon = await startChildDaemon({ config: `${config}simulate: ${script}\n`, env: clockAt(54) });
+    let daemon = await startChildDaemon({
+      config: `${config}simulate: ${script}\n`,
+      env: clockAt(next(minuteMs) - soonMs),
+    });
     onTestFinished(() => daemon.remove());
     const autopilot = await create(daemon, { schedule });
-    await eventually('the run', async () => (await runsOf(daemon, autopilot)).length > 0);
+    const count = async () => (await runsOf(daemon, autopilot)).length;
+    await eventually('the run', async () => (await count()) > 0, { withinMs });
     daemon.signal('SIGKILL');
     await daemon.ended;
-    daemon = await startChildDaemon({ home: daemon.home, env: clockAt(54, 2) });
-    await eventually('the next run', async () => (await runsOf(daemon, autopilot)).length > 2);
+    const later = Date.parse(autopilot.nextRunAt) + 2 * minuteMs;
+    daemon = await startChildDaemon({ home: daemon.home, env: clockAt(later - soonMs) });
+    await eventually('the next run', async () => (await count()) > 2, { withinMs });
     const statuses = (await runsOf(daemon, autopilot)).map(({ status }) => status);
     expect(statuses).toEqual(['running', 'missed', 'failed']);
   });
 
   test('end with the key that set the schedule', async () => {
-    const daemon = await startChildDaemon({ config, env: clocks()(54) });
+    let daemon = await startChildDaemon({ config, env: clockAt(next(minuteMs)) });
     onTestFinished(() => daemon.remove());
     const json = { name: 'pilot', scopes: ['workspace', 'responses', 'threads'] };
     const { body } = await askDaemon(daemon, 'POST', '/v1/workspaces/me/keys', { as: daemon.login, json });
     const autopilot = await create(daemon, { schedule }, body.secret);
     const path = `/v1/workspaces/me/keys/${body.key.id}`;
     await askDaemon(daemon, 'DELETE', path, { as: daemon.login });
-    const [skipped] = await eventually('the report', async () => {
-      const runs = await runsOf(daemon, autopilot);
-      return runs.length > 0 && runs;
-    });
-    expect(skipped).toMatchObject({ status: 'skipped', error: { code: 'unauthenticated' } });
+    daemon.signal('SIGKILL');
+    await daemon.ended;
+    const env = clockAt(Date.parse(autopilot.nextRunAt) - soonMs);
+    daemon = await startChildDaemon({ home: daemon.home, env });
+    const find = async () => (await runsOf(daemon, autopilot)).find(({ status }) => status === 'skipped');
+    const skipped = await eventually('the report', find, { withinMs });
+    expect(skipped).toMatchObject({ error: { code: 'unauthenticated' } });
     expect(await eventsOf(daemon, 'autopilot.run_skipped')).toMatchObject([
       { data: { autopilot: autopilot.id, code: 'unauthenticated' } },
     ]);
