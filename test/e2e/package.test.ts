@@ -248,22 +248,25 @@ describe('the built program', () => {
     expect(whole / bare).toBeLessThan(factor);
   });
 
-  test.skipIf(missingTmux())('alone on a terminal starts the daemon if asked', async ({ onTestFinished }) => {
-    const own = await mkdtemp(join(tmpdir(), 'gateway-alone-'));
-    const env = { GATEWAY_HOME: own, GATEWAY_PORT: '0' };
-    const command = `${process.execPath} ${installed.bin}`;
-    const tmux = await startTmux({ columns: 90, rows: 24, env });
-    onTestFinished(async () => {
-      await run(process.execPath, [installed.bin, 'stop'], { env: { ...process.env, ...env } });
-      await tmux.end();
-      await rm(own, { recursive: true, force: true });
-    });
-    await tmux.text(command);
-    await tmux.keys('Enter');
-    await tmux.shows(/Start it in the background now\? \[y\/N\]/);
-    await tmux.keys('y', 'Enter');
-    await tmux.shows(/● live/);
-  });
+  test.skipIf(missingTmux())(
+    'alone on a terminal (skipped without tmux) starts the daemon if asked',
+    async ({ onTestFinished }) => {
+      const own = await mkdtemp(join(tmpdir(), 'gateway-alone-'));
+      const env = { GATEWAY_HOME: own, GATEWAY_PORT: '0' };
+      const command = `${process.execPath} ${installed.bin}`;
+      const tmux = await startTmux({ columns: 90, rows: 24, env });
+      onTestFinished(async () => {
+        await run(process.execPath, [installed.bin, 'stop'], { env: { ...process.env, ...env } });
+        await tmux.end();
+        await rm(own, { recursive: true, force: true });
+      });
+      await tmux.text(command);
+      await tmux.keys('Enter');
+      await tmux.shows(/Start it in the background now\? \[y\/N\]/);
+      await tmux.keys('y', 'Enter');
+      await tmux.shows(/● live/);
+    },
+  );
 
   test('stops when asked, with exit code 0', async () => {
     await gateway('stop');

@@ -180,20 +180,26 @@ async function startProxy(): Promise<string> {
   return nginx.url;
 }
 
-describe.skipIf(!hasNginx)('nginx in front of a Unix socket, set up as in the guide', () => {
-  test('forwards calls, streams and WebSockets, but nothing reserved for this machine', async () => {
-    const url = await startProxy();
-    const { hostname, port } = new URL(url);
-    const host = { host: 'gateway.lan' };
-    const through = (target: string, headers: Record<string, string>) =>
-      answerTo({ hostname, port, path: target, headers });
-    expect((await through('/v1/key', { ...host, ...bearer() })).status).toBe(200);
-    expect((await through('/metrics', host)).status).toBe(401);
-    expect((await through('/metrics', { host: 'localhost' })).status).toBe(401);
-    const body = JSON.stringify({ model: 'sim/echo', input: 'through a proxy', stream: true });
-    const headers = { ...host, ...bearer(), 'content-type': 'application/json' };
-    const streamed = await answerTo({ hostname, port, path: '/v1/responses', method: 'POST', headers }, body);
-    expect(streamed.text).toMatch(/"text":"through a proxy".*data: \[DONE\]\n\n$/s);
-    expect(await turnOver(`ws://127.0.0.1:${port}/v1/responses`, 'gateway.lan')).toBe('response.completed');
-  });
-});
+describe.skipIf(!hasNginx)(
+  'nginx (skipped where it is not installed) in front of a Unix socket, set up as in the guide',
+  () => {
+    test('forwards calls, streams and WebSockets, but nothing reserved for this machine', async () => {
+      const url = await startProxy();
+      const { hostname, port } = new URL(url);
+      const host = { host: 'gateway.lan' };
+      const through = (target: string, headers: Record<string, string>) =>
+        answerTo({ hostname, port, path: target, headers });
+      expect((await through('/v1/key', { ...host, ...bearer() })).status).toBe(200);
+      expect((await through('/metrics', host)).status).toBe(401);
+      expect((await through('/metrics', { host: 'localhost' })).status).toBe(401);
+      const body = JSON.stringify({ model: 'sim/echo', input: 'through a proxy', stream: true });
+      const headers = { ...host, ...bearer(), 'content-type': 'application/json' };
+      const streamed = await answerTo(
+        { hostname, port, path: '/v1/responses', method: 'POST', headers },
+        body,
+      );
+      expect(streamed.text).toMatch(/"text":"through a proxy".*data: \[DONE\]\n\n$/s);
+      expect(await turnOver(`ws://127.0.0.1:${port}/v1/responses`, 'gateway.lan')).toBe('response.completed');
+    });
+  },
+);

@@ -162,7 +162,8 @@ export function sharedLimitsContract(open: OpenStorage, isAlone = false): void {
       expect((await many(10, () => hold(key))).admitted).toHaveLength(7);
     });
 
-    test.skipIf(isAlone)('are kept when calls of a member that died are settled', async () => {
+    const skipReason = isAlone ? ' (skipped: there is no other member)' : '';
+    test.skipIf(isAlone)(`are kept when calls of a member that died are settled${skipReason}`, async () => {
       const key = policyWith('key_1', { spendCap: daily(20_000) });
       const { many, hold, storage, time } = await scene();
       const { admitted } = await many(30, () => hold(key, { promptCost: 100 }));

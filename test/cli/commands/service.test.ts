@@ -26,7 +26,7 @@ describe('the unit', () => {
   });
 
   const hasChecker = spawnSync('systemd-analyze', ['--version']).status === 0;
-  test.skipIf(!hasChecker)('is one that systemd takes', async () => {
+  test.skipIf(!hasChecker)('is one that systemd takes (skipped without systemd-analyze)', async () => {
     const folder = await temporaryHome();
     const file = join(folder, 'gateway.service');
     const there = { node: process.execPath, program: join(folder, 'a gateway.js') };

@@ -190,7 +190,7 @@ test.each(shells.filter(isInstalled))('the script for %s is one', async (shell) 
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });
 
-describe.skipIf(!isInstalled('bash'))('in bash', () => {
+describe.skipIf(!isInstalled('bash'))('in bash (skipped where it is not installed)', () => {
   /** What a tab makes of a line, with a program that answers the same whatever it is asked. */
   function completed(line: string, answer: string): { replies: string[]; asked: string[] } {
     const script = [
@@ -234,8 +234,11 @@ describe.skipIf(!isInstalled('bash'))('in bash', () => {
   });
 });
 
-test.skipIf(!isInstalled('fish'))('in fish, a tab shows values and what they mean', () => {
-  const script = `function gateway; printf 'list\\tList the keys.\\nlimits\\t\\n'; end\n${scripts.fish}\ncomplete -C 'gateway keys l'`;
-  const { stdout } = spawnSync('fish', ['--no-config', '-c', script], { encoding: 'utf8' });
-  expect(stdout.trim().split('\n').sort()).toEqual(['limits', 'list\tList the keys.']);
-});
+test.skipIf(!isInstalled('fish'))(
+  'in fish (skipped where it is not installed), a tab shows values and what they mean',
+  () => {
+    const script = `function gateway; printf 'list\\tList the keys.\\nlimits\\t\\n'; end\n${scripts.fish}\ncomplete -C 'gateway keys l'`;
+    const { stdout } = spawnSync('fish', ['--no-config', '-c', script], { encoding: 'utf8' });
+    expect(stdout.trim().split('\n').sort()).toEqual(['limits', 'list\tList the keys.']);
+  },
+);

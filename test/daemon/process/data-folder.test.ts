@@ -43,7 +43,7 @@ describe.skipIf(process.platform === 'win32')('the data folder', () => {
     expect(modeOf(path)).toBe(mode & 0o777);
   });
 
-  test.runIf(isRoot)('is rejected if it belongs to another user', async () => {
+  test.runIf(isRoot)('is rejected if it belongs to another user (skipped unless run by root)', async () => {
     const path = await aFolder();
     chownSync(path, nobody, nobody);
     await expect(prepareDataFolder(path)).rejects.toThrow('belongs to another user');

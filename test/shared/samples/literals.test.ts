@@ -48,7 +48,7 @@ function hasPython(): boolean {
   }
 }
 
-test.skipIf(!hasPython())('a value is the same in Python', () => {
+test.skipIf(!hasPython())('a value is the same in Python (skipped without python3)', () => {
   const samples = fc.sample(values, 200).filter((value) => JSON.stringify(value).isWellFormed());
   const list = samples.map((value) => pythonLiteral(value));
   const program = `import json, sys\nsys.stdout.write(json.dumps([\n${list.join(',\n')}\n]))`;
