@@ -37,8 +37,8 @@ export default defineConfig({
     // Loading the daemon takes longer than most test files run, so files that share a process share its modules.
     isolate: false,
     // Waits end with what they wait for; limits are only for what never comes, also on a machine with much else to do.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 60_000, interval: 5 } },
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000, interval: 5 } },
   },
 });

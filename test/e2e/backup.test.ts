@@ -275,4 +275,4 @@ test('a restore that is killed at any step leaves either the old data or the new
     outcomes.push(...(await Promise.all(next)));
   }
   expect(outcomes.map(({ data }) => data).join(' ')).toMatch(/^(old )+(new ?)+$/);
-}, 300_000);
+});

@@ -530,7 +530,7 @@ test.each([
   ['a Lightning node', 'lnd', 1 / 3],
 ] as const)(
   'a bank with %s loses and creates nothing, however often it is killed',
-  { timeout: 180_000 + operations * 400 },
+  { timeout: 300_000 + operations * 400 },
   async (_money, backend, share) => {
     const bank = await openBank(backend);
     await bank.start();

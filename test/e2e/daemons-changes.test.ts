@@ -108,7 +108,7 @@ describe.skipIf(missing)(`two daemons on one database${missing ? ` (skipped: ${m
     for (const file of ['data-key', 'login-key', 'default-key'])
       await copyFile(join(first, file), join(second, file));
     other = await startDaemon({ ...options, home: second });
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await other?.stop();

@@ -14,22 +14,20 @@ if (missing) process.stderr.write(`Several daemons are not tested: ${missing}\n`
 
 const usage = { input: 100, output: 50 };
 const price = usage.input * nanoUsdPerToken.input + usage.output * nanoUsdPerToken.output;
-/** The term of a daemon, and the time until the others notice its end. */
-const takenOverWithinMs = 15_000;
 
 let server: PostgresServer;
 let chaos: ChaosUpstream;
 let url: string;
 let daemons: ChildDaemon[] = [];
 
-describe.skipIf(missing !== undefined)('several daemons on one database', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== undefined)('several daemons on one database', () => {
   beforeAll(async () => {
     server = await startPostgres();
     const [slow, quick] = [drips(500, { text: words, usage }), answers({ text: words, usage })];
     chaos = await startChaosUpstream((call) => (call.stream ? slow : quick)(call));
     url = await server.newDatabase();
     daemons = await Promise.all([1, 2, 3].map(() => start()));
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await Promise.all(daemons.map((daemon) => daemon.remove()));
@@ -92,9 +90,14 @@ describe.skipIf(missing !== undefined)('several daemons on one database', { time
       Promise.all(Array.from({ length: count }, () => daemons.map(make)).flat());
 
     const rated = await issue('--rpm', '30');
+    const startedAt = performance.now();
     const answers = await rounds(30, (daemon) => by(daemon, rated));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(30);
-    expect(answers.filter(({ status }) => status === 403)).toHaveLength(60);
+    // More where they take longer than the minute.
+    const admittedMax = 30 * Math.ceil((performance.now() - startedAt) / 60_000);
+    const inTime = answers.filter(({ status }) => status === 200).length;
+    expect(inTime).toBeGreaterThanOrEqual(30);
+    expect(inTime).toBeLessThanOrEqual(admittedMax);
+    expect(answers.filter(({ status }) => status === 403)).toHaveLength(90 - inTime);
 
     const capped = await issue('--spend-cap', `${((price * 20) / 1e9).toFixed(9)}/total`);
     const before = await number('SELECT sum(charged) FROM gateway.usage');
@@ -119,7 +122,7 @@ describe.skipIf(missing !== undefined)('several daemons on one database', { time
     frozen.signal('SIGSTOP');
     const endedAt = performance.now();
     const settled = async () => (await number('SELECT count(*) FROM gateway.usage')) === before + 2;
-    await eventually('their calls are settled', settled, { withinMs: takenOverWithinMs });
+    await eventually('their calls are settled', settled);
     expect((await by(left(), killed)).status).toBe(200);
     expect(performance.now() - endedAt).toBeGreaterThan(5000);
     await expectSound(left());
@@ -169,12 +172,17 @@ describe.skipIf(missing !== undefined)('several daemons on one database', { time
     expect(refused.code).toBe(1);
     expect(await number(`SELECT count(*) FROM gateway.holds WHERE daemon = ${named}`)).toBe(1);
 
-    // Just after a renewal, as with the next one it would be removed without being asked.
+    // With its next renewal, the other one would remove it without being asked: the database says that it has just renewed its term.
     const renewal = () => number(`SELECT max(expires_at) FROM gateway.daemons WHERE number <> ${named}`);
     const previous = await renewal();
     await eventually('the other one renews its term', async () => (await renewal()) > previous);
-    await setEnd('0');
+    const shift = (ms: number) =>
+      rows(
+        `UPDATE gateway.daemons SET expires_at = CASE number WHEN ${named} THEN 0 ELSE expires_at + ${ms} END`,
+      );
+    await shift(3_600_000);
     const removed = await cli('daemons', 'remove', String(named));
+    await shift(-3_600_000);
     expect(removed).toMatchObject({
       code: 0,
       stderr: `Removed daemon ${named}; its work is finished.\n`,

@@ -70,7 +70,7 @@ describe.concurrent.each(allFormatPairs)('$name', ({ wire, upstream }) => {
 });
 
 test('the time for a whole call changes without a restart', async () => {
-  const config = `local_servers: false\n${chaosConfig(on.chaos.baseUrl, 'timeouts: {total_ms: 300}')}`;
+  const config = `local_servers: false\n${chaosConfig(on.chaos.baseUrl, 'timeouts: {total_ms: 2000}')}`;
   await writeFile(join(on.daemon.home, 'config.yaml'), config);
   await on.daemon.fetch('/v1/admin/reload', {
     method: 'POST',

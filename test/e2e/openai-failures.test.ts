@@ -276,7 +276,7 @@ describe.each(backendNames.filter((backend) => backend !== 'responses-only'))(
           expect(answer.status).toBe(200);
           return (await answer.json()) as UsageView;
         },
-        { interval: 5, timeout: 60_000 },
+        { interval: 5, timeout: 120_000 },
       );
       expect(usage).toMatchObject({ status: 'canceled', streamed: true });
       const { tokens, charged_usd: charged } = usage;
@@ -325,7 +325,7 @@ describe.each(backendNames.filter((backend) => backend !== 'responses-only'))(
         const outcome = expect(call).rejects.toBeInstanceOf(OpenAI.APIUserAbortError);
         await vi.waitFor(() => expect(backends.bodiesOf(name)).not.toEqual([]), {
           interval: 2,
-          timeout: 60_000,
+          timeout: 120_000,
         });
         leaving.abort();
         await outcome;

@@ -12,7 +12,7 @@ import { hasCaddy, hasNginx } from '../support/web-proxies.ts';
 if (!hasCaddy) process.stdout.write('Caddy is not installed: its tests are skipped.\n');
 if (!hasNginx) process.stdout.write('nginx is not installed: its tests are skipped.\n');
 
-const patience = { timeout: 60_000, interval: 20 };
+const patience = { timeout: 120_000, interval: 20 };
 
 let folder: string;
 let server: PaywalledServer;

@@ -25,13 +25,13 @@ let chaos: ChaosUpstream;
 let daemon: ChildDaemon;
 let url: string;
 
-describe.skipIf(missing !== undefined)('a daemon on PostgreSQL', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== undefined)('a daemon on PostgreSQL', () => {
   beforeAll(async () => {
     server = await startPostgres({ hasTcp: true });
     chaos = await startChaosUpstream(drips(2, { text: words, usage }));
     url = await server.newDatabase();
     daemon = await startChildDaemon({ config: chaosConfig(chaos.baseUrl), env: environmentOf(url) });
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await daemon?.remove();
@@ -238,7 +238,7 @@ describe.skipIf(missing !== undefined)('a daemon on PostgreSQL', { timeout: 120_
 });
 
 describe('the code of PostgreSQL', () => {
-  test('is loaded only with an address', { timeout: 60_000 }, async () => {
+  test('is loaded only with an address', async () => {
     const coverage = await mkdtemp(join(tmpdir(), 'gateway-coverage-'));
     onTestFinished(() => rm(coverage, { recursive: true, force: true }));
     const plain = await startChildDaemon({ config: '', env: { NODE_V8_COVERAGE: coverage } });

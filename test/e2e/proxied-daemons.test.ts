@@ -185,24 +185,28 @@ describe.skipIf(missing !== undefined)('three daemons', () => {
       expect(answered.filter((id) => charged.get(id) !== price)).toEqual([]);
     });
 
-    // Caddy knows the health of all Unix sockets as that of one host.
-    const withHealth = test.skipIf(!isInstalled || name === 'Caddy');
-    withHealth('answers every call while its daemons are restarted one after the other', async () => {
-      const target = several.at(proxy.url);
-      const load = startLoad(() => target, { clients: 8, model: 'fake/any', more, everyMs: 20 });
-      try {
-        for (const at of several.daemons.keys()) {
-          const { ended, signal } = several.daemon(at);
-          signal('SIGTERM');
-          expect(await ended).toBe(0);
-          await several.restart(at);
-          await eventually('it is sent calls again', () => hasCalls(at), { withinMs: 20_000 });
+    const isCaddy = name === 'Caddy';
+    const withHealth = test.skipIf(!isInstalled || isCaddy);
+    const skipReason = isCaddy ? ' (skipped: Caddy takes all Unix sockets for one host)' : '';
+    withHealth(
+      `answers every call while its daemons are restarted one after the other${skipReason}`,
+      async () => {
+        const target = several.at(proxy.url);
+        const load = startLoad(() => target, { clients: 8, model: 'fake/any', more, everyMs: 20 });
+        try {
+          for (const at of several.daemons.keys()) {
+            const { ended, signal } = several.daemon(at);
+            signal('SIGTERM');
+            expect(await ended).toBe(0);
+            await several.restart(at);
+            await eventually('it is sent calls again', () => hasCalls(at));
+          }
+        } finally {
+          await load.stop();
         }
-      } finally {
-        await load.stop();
-      }
-      expect([...load.statuses.keys()]).toEqual([200]);
-    });
+        expect([...load.statuses.keys()]).toEqual([200]);
+      },
+    );
   });
 
   test('settle what those that were killed left, and keep one ledger', async () => {

@@ -27,9 +27,7 @@ afterAll(async () => {
   await daemon.remove();
 });
 
-test('payments killed at any moment happen wholly or not at all, and once', {
-  timeout: 120_000,
-}, async () => {
+test('payments killed at any moment happen wholly or not at all, and once', async () => {
   let paid = 0;
   for (const ms of [2, 12]) {
     const invoices: { id: string; paymentRequest: string }[] = [];

@@ -16,9 +16,7 @@ const count = 10;
 /** Milliseconds after the start of a daemon at which it is killed. */
 const moments = [0, 8, 25, 60, 150];
 
-test('what a node received since a backup is credited once, whenever daemons that compare it are killed', {
-  timeout: 120_000,
-}, async () => {
+test('what a node received since a backup is credited once, whenever daemons that compare it are killed', async () => {
   const { node, url, close } = await startFakePhoenixd();
   const folder = await mkdtemp(join(tmpdir(), 'gateway-killed-restore-'));
   let daemon: ChildDaemon = await startChildDaemon({

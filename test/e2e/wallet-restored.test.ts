@@ -142,7 +142,7 @@ describe.each(Object.keys(sides).filter((name) => name !== 'electrum' || noElect
       bob = await addPerson(daemon, 'bob');
       for (const login of [daemon.login, bob.login]) await api(login, 'POST', '/api/agents/me/wallet', {});
       await api(daemon.login, 'POST', '/v1/admin/wallet-backend/fund', { amount_sats: 100_000 });
-    }, 60_000);
+    });
 
     afterAll(async () => {
       await daemon?.stop();
@@ -233,7 +233,7 @@ describe.each(Object.keys(sides).filter((name) => name !== 'electrum' || noElect
         accept: true,
       });
       expect(status).toBe(409);
-    }, 60_000);
+    });
 
     test('leave to the node what it paid by hand, once its owner accepts that', async () => {
       const backup = join(folder, 'second.db');
@@ -250,7 +250,7 @@ describe.each(Object.keys(sides).filter((name) => name !== 'electrum' || noElect
       expect([await balanceOf(daemon.login), await balanceOf(bob.login)]).toEqual(balances);
       await paid(daemon.login, 20_000);
       await expectSound();
-    }, 60_000);
+    });
 
     test('that are imported again after it get what the node says about them', async () => {
       if (!tells[name]?.receipts) return;
@@ -281,7 +281,7 @@ describe.each(Object.keys(sides).filter((name) => name !== 'electrum' || noElect
       if (report.state === 'open') await reconcile({ accept: true });
       await paid(carol.login, 20_000);
       await expectSound();
-    }, 60_000);
+    });
 
     test('stay as they are when a daemon that reconciles them is stopped, and once more from an earlier time', async () => {
       const balances = async () => [await balanceOf(daemon.login), await balanceOf(bob.login)];
@@ -299,6 +299,6 @@ describe.each(Object.keys(sides).filter((name) => name !== 'electrum' || noElect
       expect(report.unexplained.every(({ wallet }: { wallet: string | null }) => wallet === null)).toBe(true);
       expect(await balances()).toEqual(before);
       await expectSound();
-    }, 60_000);
+    });
   },
 );

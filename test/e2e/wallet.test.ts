@@ -218,9 +218,7 @@ describe('a payment', () => {
     await expectSoundLedger();
   });
 
-  test('wins alone against 49 others that need the same money', {
-    timeout: 60_000,
-  }, async () => {
+  test('wins alone against 49 others that need the same money', async () => {
     const carol = await addPerson(daemon, 'carol');
     await api(carol.login, 'POST', '/agents/me/wallet', {});
     await fill(carol.login, 1000);
@@ -449,9 +447,7 @@ describe('the commands', () => {
   });
 });
 
-test('no phrase, preimage or key is stored, logged or backed up in clear', {
-  timeout: 60_000,
-}, async () => {
+test('no phrase, preimage or key is stored, logged or backed up in clear', async () => {
   const { paymentRequest: invoice } = await invoiceOf(bob.login, 9);
   const { body } = await pay(daemon.login, { invoice }, { 'idempotency-key': 'canary' });
   const { preimage } = body.data.payment;

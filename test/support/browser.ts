@@ -48,7 +48,7 @@ export async function openPage(
     timezoneId: 'UTC',
     ...options,
   });
-  context.setDefaultTimeout(60_000);
+  context.setDefaultTimeout(120_000);
   const page = await context.newPage();
   const incidents: Incidents = { violations: [], foreign: [], errors: [], dialogs: [] };
   await page.exposeFunction('reportViolation', (text: string) => incidents.violations.push(text));

@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 export async function eventually<T>(
   what: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,
-  { withinMs = 60_000 } = {},
+  { withinMs = 120_000 } = {},
 ): Promise<T> {
   const until = performance.now() + withinMs;
   for (;;) {

@@ -33,9 +33,6 @@ interface TmuxOptions {
   env: Record<string, string>;
 }
 
-/** Generous, because the machine may be slow. */
-const withinMs = 60_000;
-
 let servers = 0;
 
 /** Starts a shell in a separate tmux server. */
@@ -65,7 +62,7 @@ export async function startTmux({ columns, rows, env }: TmuxOptions): Promise<Tm
         last = await screen();
         return wanted.test(last) && last;
       };
-      return eventually(`${wanted}`, look, { withinMs }).catch((error: Error) => {
+      return eventually(`${wanted}`, look).catch((error: Error) => {
         throw new Error(`${error.message}; the screen is:\n${last}`);
       });
     },

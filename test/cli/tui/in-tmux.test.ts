@@ -18,14 +18,14 @@ const keysPerRound = 20;
 const whyNot = missingTmux();
 if (whyNot) process.stderr.write(`skipping the tests in a terminal: ${whyNot}\n`);
 
-describe.skipIf(whyNot !== undefined)('in a real terminal', { timeout: 300_000 }, () => {
+describe.skipIf(whyNot !== undefined)('in a real terminal', () => {
   let cli: string;
   let daemon: RunningDaemon;
 
   beforeAll(async () => {
     ({ cli } = await programs());
     daemon = await startDaemon();
-  }, 180_000);
+  });
 
   afterAll(() => daemon.stop());
 

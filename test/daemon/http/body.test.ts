@@ -214,7 +214,7 @@ describe('the size limit of a body', () => {
 
   test('waits for missing bytes, and does not read additional ones as a request', async () => {
     const { port } = await aListeningServer([handler], {
-      limits: { requestTimeoutMs: 150, headersTimeoutMs: 150, connectionCheckMs: 20 },
+      limits: { requestTimeoutMs: 1_000, headersTimeoutMs: 1_000, connectionCheckMs: 20 },
     });
     const short = new Wire(port).send(head(port, 'Content-Length: 50') + jsonOf(20));
     expect(statusesIn(await short.all())).toEqual([408]);

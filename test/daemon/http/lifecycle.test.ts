@@ -70,7 +70,7 @@ describe('draining', () => {
     const ready = implement(anEndpoint({ method: 'GET', path: '/readyz' }), async () => ({}));
     const { port, server } = await aListeningServer([openStream, ping, ready], {
       trustedProxies: ['127.0.0.1'],
-      limits: { proxyNoticeMs: 300 },
+      limits: { proxyNoticeMs: 2_000 },
     });
     const open = Array.from({ length: 5 }, () => new Wire(port).send(get(port)));
     for (const wire of open) await wire.until(/pong/);

@@ -25,7 +25,7 @@ describe('local servers', () => {
       { name: 'llamacpp' as const, port: await answering(list({ id: 'm', owned_by: 'vllm' })) },
       { name: 'vllm' as const, port: 1 },
     ];
-    const found = await findLocalServers(network().send, { timeoutMs: 200, ports });
+    const found = await findLocalServers(network().send, { timeoutMs: 2_000, ports });
     expect(found).toEqual([
       { name: 'ollama', baseUrl: `http://127.0.0.1:${ports[0]?.port}/v1`, models: ['llama3', 'qwen3'] },
       { name: 'vllm', baseUrl: `http://127.0.0.1:${ports[2]?.port}/v1`, models: ['m'] },

@@ -30,7 +30,7 @@ import { openTemporarily, recordingLog } from '../sqlite/temporary.ts';
 const missing = missingPostgres();
 const child = fileURLToPath(new URL('../../../support/copying-child.ts', import.meta.url));
 
-describe.skipIf(missing)(`a copy${missing ? ` (skipped: ${missing})` : ''}`, { timeout: 120_000 }, () => {
+describe.skipIf(missing)(`a copy${missing ? ` (skipped: ${missing})` : ''}`, () => {
   const temporary = openTemporarily();
   afterEach(() => temporary.cleanUp());
 

@@ -49,7 +49,7 @@ describe.skipIf(missing)(`changes of two daemons${missing ? ` (skipped: ${missin
     }
     one.changes.subscribe('stop', (change) => seenByWriter.push(change));
     other.changes.subscribe('stop', (change) => seen.push(change));
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await other?.close();

@@ -83,7 +83,6 @@ async function rowsOf(url: string): Promise<Record<string, unknown[]>> {
 
 describe.skipIf(missing !== undefined)(
   `several daemons on one database${missing ? ` (skipped: ${missing})` : ''}`,
-  { timeout: 120_000 },
   () => {
     afterEach(closeAll);
 

@@ -14,7 +14,6 @@ const storages: Storage[] = [];
 
 describe.skipIf(missing !== undefined)(
   `daemons that admit calls of one database${missing ? ` (skipped: ${missing})` : ''}`,
-  { timeout: 120_000 },
   () => {
     let shared: ReturnType<typeof sharedMembers>;
     let keys = 0;
@@ -36,7 +35,7 @@ describe.skipIf(missing !== undefined)(
       }
       await addUsers(storages[0] as Storage);
       shared = sharedMembers(storages);
-    }, 120_000);
+    });
     afterAll(async () => {
       for (const storage of storages.splice(0)) await storage.close();
     });

@@ -31,7 +31,7 @@ async function runAndKill(folder: string, prefix: string, lines: number): Promis
 }
 
 test(`no acknowledged write is lost in ${kills} kills at different moments, and the balances stay right`, {
-  timeout: 120_000 + kills * 10_000,
+  timeout: 300_000 + kills * 10_000,
 }, async () => {
   const folder = newFolder();
   const acknowledged: string[] = [];

@@ -25,7 +25,7 @@ beforeAll(async () => {
     threads.push(new Worker(script, { workerData: data, transferList: [port] }));
   }
   await Promise.all(threads.map((thread) => once(thread, 'message')));
-}, 120_000);
+});
 
 afterAll(async () => {
   const ends = threads.map((thread) => once(thread, 'exit'));

@@ -37,7 +37,7 @@ beforeAll(async () => {
     closers.push(() => member.close());
     return member;
   });
-}, 60_000);
+});
 
 afterAll(async () => {
   for (const close of closers) await close();
@@ -259,4 +259,4 @@ test('members never exceed a cap or a rate together, and refuse no call for whic
     }),
     { numRuns: 25 },
   );
-}, 60_000);
+});

@@ -47,7 +47,7 @@ async function migrateFor(file: string, ms: number | undefined): Promise<number>
 }
 
 test(`a killed migration loses nothing and is completed by the next start, ${kills} times`, {
-  timeout: 120_000 + kills * 10_000,
+  timeout: 300_000 + kills * 10_000,
 }, async () => {
   const folder = newFolder();
   const original = join(folder, 'first.db');
