@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ChartData } from './chart-data.ts';
+import { number, TableHead } from './table-head.tsx';
 
 /** The numbers of a chart as a table, made when it is opened. */
 export function ChartNumbers({ title, data }: { title: string; data: ChartData }) {
@@ -16,16 +17,7 @@ export function ChartNumbers({ title, data }: { title: string; data: ChartData }
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keys.
         <section class="scroll" tabIndex={0} aria-label={`${title}: numbers`}>
           <table class="data">
-            <thead>
-              <tr>
-                <th scope="col">Time</th>
-                {data.series.map(({ label }) => (
-                  <th key={label} scope="col" class="number">
-                    {label}
-                  </th>
-                ))}
-              </tr>
-            </thead>
+            <TableHead columns={['Time', ...data.series.map(({ label }) => number(label))]} />
             <tbody>
               {data.buckets.map(({ start, label }, bucket) => (
                 <tr key={start}>

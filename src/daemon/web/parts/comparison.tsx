@@ -1,6 +1,7 @@
 import type { CallComparison, PartChange } from '../../../shared/comparison/compare-calls.ts';
 import { countText } from './format.ts';
 import { Hunks } from './hunks.tsx';
+import { TableHead } from './table-head.tsx';
 
 /** How two calls differ: parameters as a table, then requests and answers part by part. */
 export function Comparison({ comparison }: { comparison: CallComparison }) {
@@ -26,13 +27,7 @@ export function Comparison({ comparison }: { comparison: CallComparison }) {
       )}
       {parameters.length > 0 && (
         <table class="plain-table changes">
-          <thead>
-            <tr>
-              <th scope="col">Parameter</th>
-              <th scope="col">Before</th>
-              <th scope="col">After</th>
-            </tr>
-          </thead>
+          <TableHead columns={['Parameter', 'Before', 'After']} />
           <tbody>
             {parameters.map(({ name, before, after }) => (
               <tr key={name}>

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { isNarrow } from '../data/narrow.ts';
+import { TableHead } from './table-head.tsx';
 
 export interface TableColumn<Row> {
   name: string;
@@ -68,15 +69,7 @@ export function Table<Row>(props: TableProps<Row>) {
       }}
     >
       <table aria-rowcount={hasMore ? -1 : rows.length + 1}>
-        <thead>
-          <tr>
-            {columns.map(({ name, kind }) => (
-              <th key={name} scope="col" class={kind}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <TableHead columns={columns} />
         <tbody>
           <Space height={first * rowHeight} />
           {rows.slice(first, end).map((row, at) => (

@@ -4,6 +4,7 @@ import { count } from '../../data/figures.ts';
 import { change, useQuery } from '../../data/query.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { actions, number, TableHead } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
 
@@ -19,29 +20,17 @@ export function Fits() {
         </p>
       ) : (
         <table class="data is-cards">
-          <thead>
-            <tr>
-              <th scope="col">Model</th>
-              <th scope="col">Question</th>
-              <th scope="col" class="number">
-                Temperature
-              </th>
-              <th scope="col" class="number">
-                Examples
-              </th>
-              <th
-                scope="col"
-                class="number"
-                title="Mean negative log-likelihood of the right option, in nats"
-              >
-                Loss before → after
-              </th>
-              <th scope="col">Fitted</th>
-              <th scope="col">
-                <span class="for-readers">Actions</span>
-              </th>
-            </tr>
-          </thead>
+          <TableHead
+            columns={[
+              'Model',
+              'Question',
+              number('Temperature'),
+              number('Examples'),
+              number('Loss before → after', 'Mean negative log-likelihood of the right option, in nats'),
+              'Fitted',
+              actions,
+            ]}
+          />
           <tbody>
             {rows.map((fit) => (
               <FitRow key={`${fit.model} ${fit.type}`} fit={fit} />

@@ -19,6 +19,7 @@ import { DialogButton } from '../../parts/dialog-button.tsx';
 import { FieldFault, Form } from '../../parts/form.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Secret } from '../../parts/secret.tsx';
+import { actions, TableHead } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
 import {
@@ -51,18 +52,7 @@ export function Alerts() {
         </p>
       ) : (
         <table class="data is-cards">
-          <thead>
-            <tr>
-              <th scope="col">Alert</th>
-              <th scope="col">State</th>
-              <th scope="col">Fires from</th>
-              <th scope="col">Of</th>
-              <th scope="col">Web hook</th>
-              <th scope="col">
-                <span class="for-readers">Actions</span>
-              </th>
-            </tr>
-          </thead>
+          <TableHead columns={['Alert', 'State', 'Fires from', 'Of', 'Web hook', actions]} />
           <tbody>
             {rows.map((alert) => (
               <AlertRow key={alert.id} alert={alert} />

@@ -10,6 +10,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { DialogButton } from '../../parts/dialog-button.tsx';
 import { FieldFault, Form } from '../../parts/form.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { actions, TableHead } from '../../parts/table-head.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { type BudgetField, budgetFields, budgetIn } from './budget-fields.ts';
 
@@ -31,17 +32,7 @@ export function Budgets() {
         </p>
       ) : (
         <table class="data is-cards">
-          <thead>
-            <tr>
-              <th scope="col">Budget</th>
-              <th scope="col">Spent</th>
-              <th scope="col">Counts</th>
-              <th scope="col">When it is reached</th>
-              <th scope="col">
-                <span class="for-readers">Actions</span>
-              </th>
-            </tr>
-          </thead>
+          <TableHead columns={['Budget', 'Spent', 'Counts', 'When it is reached', actions]} />
           <tbody>
             {rows.map((budget) => (
               <BudgetRow key={budget.id} budget={budget} />

@@ -12,6 +12,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { DialogButton } from '../../parts/dialog-button.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { actions, number, TableHead } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { IssueKey } from './issue-key.tsx';
@@ -54,20 +55,7 @@ export function KeyList() {
         <p class="empty">No active keys. Clients need one to make calls.</p>
       ) : (
         <table class="data is-cards">
-          <thead>
-            <tr>
-              <th scope="col">Key</th>
-              <th scope="col">Spend cap</th>
-              <th scope="col" class="number">
-                This month
-              </th>
-              <th scope="col">Limits</th>
-              <th scope="col">Last used</th>
-              <th scope="col">
-                <span class="for-readers">Actions</span>
-              </th>
-            </tr>
-          </thead>
+          <TableHead columns={['Key', 'Spend cap', number('This month'), 'Limits', 'Last used', actions]} />
           <tbody>
             {shown.map((key) => (
               <KeyRow key={key.id} keyView={key} spent={usage.data && (spent.get(key.id) ?? '0')} />

@@ -9,6 +9,7 @@ import { useQuery } from '../../data/query.ts';
 import { route, setQuery } from '../../data/route.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Select } from '../../parts/select.tsx';
+import { number, TableHead } from '../../parts/table-head.tsx';
 
 type Model = Result<typeof contract>['data'][number];
 type Prices = NonNullable<Model['service']['prices']>;
@@ -68,30 +69,18 @@ export function ModelList() {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keys.
         <section class="scroll models" tabIndex={0} aria-label="Models">
           <table class="data is-cards">
-            <thead>
-              <tr>
-                <th scope="col">Model</th>
-                <th scope="col" class="number">
-                  Context
-                </th>
-                <th scope="col" class="number" title="Dollars per million tokens">
-                  Input
-                </th>
-                <th scope="col" class="number" title="Dollars per million tokens">
-                  Cached
-                </th>
-                <th scope="col" class="number" title="Dollars per million tokens">
-                  Output
-                </th>
-                <th scope="col" class="number" title="Median of the last hour">
-                  First token
-                </th>
-                <th scope="col" class="number" title="Median of the last hour">
-                  Tokens/s
-                </th>
-                <th scope="col">Providers</th>
-              </tr>
-            </thead>
+            <TableHead
+              columns={[
+                'Model',
+                number('Context'),
+                number('Input', 'Dollars per million tokens'),
+                number('Cached', 'Dollars per million tokens'),
+                number('Output', 'Dollars per million tokens'),
+                number('First token', 'Median of the last hour'),
+                number('Tokens/s', 'Median of the last hour'),
+                'Providers',
+              ]}
+            />
             <tbody>
               {shown.slice(0, rowsMax.value).map((model) => (
                 <ModelRow key={model.id} model={model} />

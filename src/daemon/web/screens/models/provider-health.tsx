@@ -8,6 +8,7 @@ import { zoneName } from '../../data/preferences.ts';
 import { useQuery } from '../../data/query.ts';
 import { hrefOf } from '../../data/route.ts';
 import { Panel } from '../../parts/panel.tsx';
+import { number, TableHead } from '../../parts/table-head.tsx';
 
 const halfHourMs = 30 * 60_000;
 
@@ -21,25 +22,17 @@ export function ProvidersHealth() {
         <p class="quiet">No provider was called in the last 24 hours.</p>
       ) : (
         <table class="data is-cards health">
-          <thead>
-            <tr>
-              <th scope="col">Provider</th>
-              <th scope="col" class="number">
-                Answered
-              </th>
-              <th scope="col" class="number">
-                Attempts
-              </th>
-              <th scope="col" class="number">
-                First byte p50
-              </th>
-              <th scope="col" class="number">
-                p95
-              </th>
-              <th scope="col">48 half hours</th>
-              <th scope="col">Last failure</th>
-            </tr>
-          </thead>
+          <TableHead
+            columns={[
+              'Provider',
+              number('Answered'),
+              number('Attempts'),
+              number('First byte p50'),
+              number('p95'),
+              '48 half hours',
+              'Last failure',
+            ]}
+          />
           <tbody>
             {rows.map((row) => (
               <HealthRow key={`${row.provider} ${row.model}`} health={row} />

@@ -15,6 +15,7 @@ import { DialogButton } from '../../parts/dialog-button.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
+import { actions, TableHead } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
 
@@ -37,16 +38,7 @@ export function ProviderKeys() {
         </p>
       ) : (
         <table class="data is-cards">
-          <thead>
-            <tr>
-              <th scope="col">Provider</th>
-              <th scope="col">Fingerprint</th>
-              <th scope="col">Set</th>
-              <th scope="col">
-                <span class="for-readers">Actions</span>
-              </th>
-            </tr>
-          </thead>
+          <TableHead columns={['Provider', 'Fingerprint', 'Set', actions]} />
           <tbody>
             {rows.map((key) => (
               <ProviderKeyRow key={key.provider} providerKey={key} />

@@ -3,6 +3,7 @@ import type { SettingView } from '../../../../shared/contract/configuration.ts';
 import { getConfiguration } from '../../data/endpoints.ts';
 import { useQuery } from '../../data/query.ts';
 import { Panel } from '../../parts/panel.tsx';
+import { TableHead } from '../../parts/table-head.tsx';
 
 /** The effective settings of the daemon and where each comes from. They are changed in the file, or by commands. */
 export function Configuration() {
@@ -52,13 +53,7 @@ export function Configuration() {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keys.
         <section class="scroll configuration" tabIndex={0} aria-label="Effective settings">
           <table class="data">
-            <thead>
-              <tr>
-                <th scope="col">Setting</th>
-                <th scope="col">Value</th>
-                <th scope="col">Source</th>
-              </tr>
-            </thead>
+            <TableHead columns={['Setting', 'Value', 'Source']} />
             <tbody>
               {shown.map((setting) => (
                 <SettingRow key={setting.name} setting={setting} />

@@ -4,6 +4,7 @@ import { deleteSession, listSessions } from '../../data/endpoints.ts';
 import { change, useList } from '../../data/query.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { actions, TableHead } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
 
@@ -16,17 +17,7 @@ export function Logins() {
   return (
     <Panel title="Logins" queries={[query]}>
       <table class="data is-cards">
-        <thead>
-          <tr>
-            <th scope="col">Login</th>
-            <th scope="col">Since</th>
-            <th scope="col">Last used</th>
-            <th scope="col">Ends without use</th>
-            <th scope="col">
-              <span class="for-readers">Actions</span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead columns={['Login', 'Since', 'Last used', 'Ends without use', actions]} />
         <tbody>
           {rows.map((session) => (
             <LoginRow key={session.id} session={session} />

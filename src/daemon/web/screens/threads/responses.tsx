@@ -2,6 +2,7 @@ import { listResponses } from '../../data/endpoints.ts';
 import { useList } from '../../data/query.ts';
 import { hrefOf } from '../../data/route.ts';
 import { Panel } from '../../parts/panel.tsx';
+import { TableHead } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
 
 /** The stored responses, also those that run in the background. */
@@ -16,14 +17,7 @@ export function ResponseList() {
         </p>
       ) : (
         <table class="data is-cards">
-          <thead>
-            <tr>
-              <th scope="col">Response</th>
-              <th scope="col">Model</th>
-              <th scope="col">Status</th>
-              <th scope="col">Created</th>
-            </tr>
-          </thead>
+          <TableHead columns={['Response', 'Model', 'Status', 'Created']} />
           <tbody>
             {rows.map(({ id, model, status, background, created_at: created }) => (
               <tr key={id}>

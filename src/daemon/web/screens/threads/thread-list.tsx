@@ -2,6 +2,7 @@ import { listThreads } from '../../data/endpoints.ts';
 import { useList } from '../../data/query.ts';
 import { hrefOf } from '../../data/route.ts';
 import { Panel } from '../../parts/panel.tsx';
+import { TableHead } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
 
 /** The stored conversations of the workspace. */
@@ -19,13 +20,7 @@ export function ThreadList() {
         </div>
       ) : (
         <table class="data is-cards">
-          <thead>
-            <tr>
-              <th scope="col">Thread</th>
-              <th scope="col">Created</th>
-              <th scope="col">Changed</th>
-            </tr>
-          </thead>
+          <TableHead columns={['Thread', 'Created', 'Changed']} />
           <tbody>
             {rows.map(({ id, title, working, created_at: created, updated_at: updated }) => (
               <tr key={id}>

@@ -5,6 +5,7 @@ import { useQuery } from '../../data/query.ts';
 import { route, setQuery } from '../../data/route.ts';
 import { Choice } from '../../parts/choice.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { number, TableHead } from '../../parts/table-head.tsx';
 import type { UsageProps } from './usage-props.ts';
 
 const measures = {
@@ -80,19 +81,13 @@ function LatencyRows({ by, rows, format }: LatencyRowsProps) {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keys.
     <section class="scroll usage-rows" tabIndex={0} aria-label="Percentiles">
       <table class="data">
-        <thead>
-          <tr>
-            <th scope="col">{by === 'model' ? 'Model' : 'Provider'}</th>
-            <th scope="col" class="number">
-              Calls
-            </th>
-            {percentiles.map((name) => (
-              <th key={name} scope="col" class="number">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <TableHead
+          columns={[
+            by === 'model' ? 'Model' : 'Provider',
+            number('Calls'),
+            ...percentiles.map((name) => number(name)),
+          ]}
+        />
         <tbody>
           {rows.map(({ group, distribution }) => (
             <tr key={group}>

@@ -8,6 +8,7 @@ import type { Query } from '../../data/query.ts';
 import { setQuery } from '../../data/route.ts';
 import { Choice } from '../../parts/choice.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { number, TableHead } from '../../parts/table-head.tsx';
 import { drillInto, groupTitles, isLabel, type SeriesGroup, type UsageGroupName } from './usage-choices.ts';
 import type { Series, SeriesQuery, UsageProps } from './usage-props.ts';
 import { csvOfRows, rowsOfGroups, rowsOfSeries, rowsOverTime, totalOf, type UsageRow } from './usage-rows.ts';
@@ -90,36 +91,18 @@ function Rows({ choices, period, timeZone, rows, names, textOf }: RowsProps) {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keys.
     <section class="scroll usage-rows" tabIndex={0} aria-label="Rows">
       <table class="data">
-        <thead>
-          <tr>
-            {hasBuckets && <th scope="col">Time</th>}
-            {names.map((name) => (
-              <th key={name} scope="col">
-                {groupTitles[name]}
-              </th>
-            ))}
-            <th scope="col" class="number">
-              Calls
-            </th>
-            {hasErrors && (
-              <th scope="col" class="number">
-                Errors
-              </th>
-            )}
-            <th scope="col" class="number">
-              Input
-            </th>
-            <th scope="col" class="number">
-              Cached
-            </th>
-            <th scope="col" class="number">
-              Output
-            </th>
-            <th scope="col" class="number">
-              Cost
-            </th>
-          </tr>
-        </thead>
+        <TableHead
+          columns={[
+            ...(hasBuckets ? ['Time'] : []),
+            ...names.map((name) => groupTitles[name]),
+            number('Calls'),
+            ...(hasErrors ? [number('Errors')] : []),
+            number('Input'),
+            number('Cached'),
+            number('Output'),
+            number('Cost'),
+          ]}
+        />
         <tbody>
           {rows.map((row) => (
             <tr key={`${row.bucket?.start} ${row.isOther} ${row.groups.join('\n')}`}>

@@ -6,6 +6,7 @@ import { change, useQuery } from '../../data/query.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { actions, number, TableHead } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
 import { Invoice } from './invoice.tsx';
 import { wholeSats } from './whole-sats.ts';
@@ -43,19 +44,7 @@ export function Movements() {
         </p>
       ) : (
         <table class="data is-cards">
-          <thead>
-            <tr>
-              <th scope="col">For</th>
-              <th scope="col" class="number">
-                Amount
-              </th>
-              <th scope="col">Status</th>
-              <th scope="col">Created</th>
-              <th scope="col">
-                <span class="for-readers">Actions</span>
-              </th>
-            </tr>
-          </thead>
+          <TableHead columns={['For', number('Amount'), 'Status', 'Created', actions]} />
           <tbody>
             {rows.map((row) =>
               'paymentId' in row ? (

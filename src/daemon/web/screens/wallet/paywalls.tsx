@@ -6,6 +6,7 @@ import { count, sum } from '../../data/figures.ts';
 import { change, useList } from '../../data/query.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { actions, number, TableHead } from '../../parts/table-head.tsx';
 import { toast } from '../../parts/toast.tsx';
 
 /** The paywalls of the caller, what they earned, and the way to pause one. */
@@ -20,24 +21,9 @@ export function Paywalls() {
         </p>
       ) : (
         <table class="data is-cards">
-          <thead>
-            <tr>
-              <th scope="col">Paywall</th>
-              <th scope="col" class="number">
-                Price
-              </th>
-              <th scope="col" class="number">
-                Paid
-              </th>
-              <th scope="col" class="number">
-                Revenue
-              </th>
-              <th scope="col">Status</th>
-              <th scope="col">
-                <span class="for-readers">Actions</span>
-              </th>
-            </tr>
-          </thead>
+          <TableHead
+            columns={['Paywall', number('Price'), number('Paid'), number('Revenue'), 'Status', actions]}
+          />
           <tbody>
             {rows.map((paywall) => (
               <PaywallRow key={paywall.id} paywall={paywall} />

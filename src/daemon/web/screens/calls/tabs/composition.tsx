@@ -3,6 +3,7 @@ import { getTraceContent } from '../../../data/endpoints.ts';
 import { useQuery } from '../../../data/query.ts';
 import { hrefOf } from '../../../data/route.ts';
 import { countText } from '../../../parts/format.ts';
+import { number, TableHead } from '../../../parts/table-head.tsx';
 
 /** What fills the context of a request, and where its cached prefix broke. */
 export function Composition({ id }: { id: string }) {
@@ -20,23 +21,15 @@ export function Composition({ id }: { id: string }) {
         Context <span class="quiet">≈ {countText(tokens)} tokens</span>
       </h2>
       <table class="plain-table">
-        <thead>
-          <tr>
-            <th scope="col">Part</th>
-            <th scope="col" class="number">
-              Count
-            </th>
-            <th scope="col" class="number">
-              Size
-            </th>
-            <th scope="col" class="number">
-              ≈ Tokens
-            </th>
-            <th scope="col" class="meter-cell">
-              <span class="hidden-text">Share</span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead
+          columns={[
+            'Part',
+            number('Count'),
+            number('Size'),
+            number('≈ Tokens'),
+            { name: 'Share', kind: 'meter-cell', isHidden: true },
+          ]}
+        />
         <tbody>
           {kinds.map((kind) => (
             <tr key={kind.kind}>

@@ -3,6 +3,7 @@ import type { TraceView } from '../../../../../shared/contract/traces.ts';
 import { groupDigits } from '../../../../../shared/group-digits.ts';
 import { Amount } from '../../../parts/amount.tsx';
 import { usdText } from '../../../parts/format.ts';
+import { number, TableHead } from '../../../parts/table-head.tsx';
 
 /** Tokens by kind, at the prices of the day of the call. */
 export function Cost({ trace }: { trace: TraceView }) {
@@ -11,20 +12,7 @@ export function Cost({ trace }: { trace: TraceView }) {
   return (
     <>
       <table class="plain-table cost-table">
-        <thead>
-          <tr>
-            <th scope="col">Kind</th>
-            <th scope="col" class="number">
-              Tokens
-            </th>
-            <th scope="col" class="number">
-              Per million
-            </th>
-            <th scope="col" class="number">
-              Amount
-            </th>
-          </tr>
-        </thead>
+        <TableHead columns={['Kind', number('Tokens'), number('Per million'), number('Amount')]} />
         <tbody>
           {parts.map(({ kind, tokens: count, price, usd }) => (
             <tr key={kind}>

@@ -3,6 +3,7 @@ import type { TraceView } from '../../../../../shared/contract/traces.ts';
 import { usageLatency } from '../../../data/endpoints.ts';
 import { useQuery } from '../../../data/query.ts';
 import { durationText } from '../../../parts/format.ts';
+import { number, TableHead } from '../../../parts/table-head.tsx';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -27,20 +28,7 @@ export function UsualLatency({ trace }: { trace: TraceView }) {
   return (
     <table class="plain-table usual">
       <caption>Other calls of {model} in the 24 hours before</caption>
-      <thead>
-        <tr>
-          <th scope="col">Time to</th>
-          <th scope="col" class="number">
-            this call
-          </th>
-          <th scope="col" class="number">
-            p50
-          </th>
-          <th scope="col" class="number">
-            p95
-          </th>
-        </tr>
-      </thead>
+      <TableHead columns={['Time to', number('this call'), number('p50'), number('p95')]} />
       <tbody>
         <Row title="the first token" own={timings.first_token_ms} usual={first} />
         <Row title="the end" own={timings.total_ms} usual={total} />
