@@ -1,7 +1,15 @@
 import OpenAI from 'openai';
 import type { Response, ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cutAfter, drips, hangs, says, stallsAfter, words } from '../support/chaos-behaviours.ts';
+import {
+  cutAfter,
+  drips,
+  hangs,
+  pausesAfter,
+  says,
+  stallsAfter,
+  words,
+} from '../support/chaos-behaviours.ts';
 import { type ChaosDaemon, nanoUsdPerToken, startChaosDaemon } from '../support/chaos-daemon.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -62,12 +70,14 @@ describe.each(['chat', 'responses'])(
   'a background response from a provider with the %s format',
   (upstream) => {
     test('is queued immediately and becomes a stored response', async () => {
-      place.chaos.on('slow', drips(5, { text: words, usage }));
+      const shown = Promise.withResolvers<void>();
+      place.chaos.on('slow', pausesAfter(4, shown.promise, { text: words, usage }));
       const model = `${upstream}/slow`;
       const queued = await client.responses.create({ ...background, model, metadata: { run: '7' } });
       expect(queued).toMatchObject({ status: 'queued', background: true, output: [], model, store: true });
 
       expect((await statusComes(queued.id, 'in_progress')).output).toEqual([]);
+      shown.resolve();
       const response = await ended(queued.id);
       expect(response).toMatchObject({ id: queued.id, status: 'completed', metadata: { run: '7' } });
       expect(response.output_text).toBe(words);
@@ -242,13 +252,17 @@ test('at most 256 run at once, and further ones are rejected before they start',
   place.chaos.on('crowd', hangs());
   const { fetch } = place.daemon;
   const json = { ...background, model: 'chat/crowd' };
-  const answers = await Promise.all(Array.from({ length: 260 }, () => fetch('/v1/responses', { json })));
+  const send = async () => {
+    const answer = await fetch('/v1/responses', { json });
+    // Read at once: the daemon closes a connection five seconds after it has sent an answer.
+    return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Response };
+  };
+  const answers = await Promise.all(Array.from({ length: 260 }, send));
   const refused = answers.filter(({ status }) => status !== 200);
   expect(refused.map(({ status }) => status)).toEqual([429, 429, 429, 429]);
   for (const { headers } of refused) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
   const made = answers.filter(({ status }) => status === 200);
-  const ids = await Promise.all(made.map(async (answer) => ((await answer.json()) as Response).id));
-  await Promise.all(ids.map((id) => client.responses.cancel(id)));
+  await Promise.all(made.map(({ body }) => client.responses.cancel(body.id)));
   expect((await fetch('/v1/responses', { json: { ...json, model: 'chat/any' } })).status).toBe(200);
   expect((await place.waitUntilIdle()).faults).toEqual([]);
 });

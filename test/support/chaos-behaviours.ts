@@ -71,6 +71,15 @@ export function stallsAfter(events: number, answer = ordinary): Behaviour {
   };
 }
 
+/** Sends that many events of a stream, and the others once the promise resolves. */
+export function pausesAfter(events: number, until: Promise<void>, answer = ordinary): Behaviour {
+  return (call) => {
+    stallsAfter(events, answer)(call);
+    const rest = eventsOf(call, answer).slice(events).map(chunk).join('') + lastChunk;
+    void until.then(() => call.socket.write(rest));
+  };
+}
+
 /** Breaks the connection after that many bytes of the HTTP answer: by a reset, or by an orderly end. */
 export function cutAt(byte: number, by: 'reset' | 'close', answer = ordinary): Behaviour {
   return (call) => {
