@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { answers, drips, words } from '../support/chaos-behaviours.ts';
+import { answers, stallsAfter, words } from '../support/chaos-behaviours.ts';
 import { chaosConfig, nanoUsdPerToken } from '../support/chaos-daemon.ts';
 import { type ChaosUpstream, startChaosUpstream } from '../support/chaos-upstream.ts';
 import type { ChildDaemon } from '../support/child-daemon.ts';
@@ -23,8 +23,8 @@ let daemons: ChildDaemon[] = [];
 describe.skipIf(missing !== undefined)('several daemons on one database', () => {
   beforeAll(async () => {
     server = await startPostgres();
-    const [slow, quick] = [drips(500, { text: words, usage }), answers({ text: words, usage })];
-    chaos = await startChaosUpstream((call) => (call.stream ? slow : quick)(call));
+    const [endless, quick] = [stallsAfter(4, { text: words, usage }), answers({ text: words, usage })];
+    chaos = await startChaosUpstream((call) => (call.stream ? endless : quick)(call));
     url = await server.newDatabase();
     daemons = await Promise.all([1, 2, 3].map(() => start()));
   });
@@ -117,7 +117,7 @@ describe.skipIf(missing !== undefined)('several daemons on one database', () => 
     const streams = [killed, frozen].map((daemon) =>
       callModel(daemon, { wire: 'chat', model: 'chat/any', stream: true }),
     );
-    for (const stream of streams) await eventually('the call runs', () => stream.text !== '');
+    for (const stream of streams) await stream.receives('data:');
     killed.signal('SIGKILL');
     frozen.signal('SIGSTOP');
     const endedAt = performance.now();
@@ -159,7 +159,7 @@ describe.skipIf(missing !== undefined)('several daemons on one database', () => 
     const cli = (...args: string[]) => runCli(args, { env: { GATEWAY_HOME: left().home } });
     const calls = await number('SELECT count(*) FROM gateway.usage');
     const stream = callModel(gone, { wire: 'chat', model: 'chat/any', stream: true });
-    await eventually('the call runs', () => stream.text !== '');
+    await stream.receives('data:');
     gone.signal('SIGKILL');
     await gone.remove();
     const setEnd = (sql: string) =>
