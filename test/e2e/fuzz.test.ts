@@ -78,9 +78,11 @@ function placeName(error: ErrorObject, input: unknown): string | null {
 
 const formats = { 'date-time': true, date: true, uri: true } as const;
 
+const ajv = new Ajv({ allErrors: true, strict: false, verbose: true, formats });
+
 /** Where an input breaks its contract; empty when it does not. */
 function faultyPlaces(schema: object): (input: unknown) => (string | null)[] {
-  const check = new Ajv({ allErrors: true, strict: false, verbose: true, formats }).compile(schema);
+  const check = ajv.compile(schema);
   return (input) => (check(input) ? [] : (check.errors ?? []).map((error) => placeName(error, input)));
 }
 

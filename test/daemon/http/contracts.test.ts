@@ -10,10 +10,10 @@ import { endpoints } from '../../support/endpoints.ts';
 
 test('every contract compiles', () => {
   expect(endpoints.length).toBeGreaterThan(0);
+  const ajv = new Ajv({ strictTypes: false, strictTuples: false, formats });
   for (const { id, params, query, headers, body } of endpoints) {
     for (const part of [params, query, headers, body]) {
-      const compile = () =>
-        part && new Ajv({ strictTypes: false, strictTuples: false, formats }).compile(standalone(part));
+      const compile = () => part && ajv.compile(standalone(part));
       expect(compile, id).not.toThrow();
     }
   }

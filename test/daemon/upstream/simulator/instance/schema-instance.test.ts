@@ -5,9 +5,8 @@ import { z } from 'zod';
 import { Unsatisfiable } from '../../../../../src/daemon/upstream/simulator/instance/merge-schemas.ts';
 import { make } from './make.ts';
 
-function isValid(schema: AnySchema, value: unknown): boolean {
-  return new Ajv2020({ strict: false, validateFormats: false }).validate(schema, value) as boolean;
-}
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+const isValid = (schema: AnySchema, value: unknown) => ajv.validate(schema, value) as boolean;
 
 test.each<[string, AnySchema]>([
   [
