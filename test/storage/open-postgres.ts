@@ -9,9 +9,6 @@ import { recordingLog } from '../daemon/storage/sqlite/temporary.ts';
 import { newPostgresDatabase } from '../support/postgres.ts';
 import { morning, type OpenStorage } from './records.ts';
 
-/** Tests use no more at a time; each has threads of its own. */
-const openMax = 4;
-
 /** Runs tests of stores on PostgreSQL, each with a database of its own. */
 export function onPostgres(contracts: readonly ((open: OpenStorage) => void)[]): void {
   const opened: Storage[] = [];
@@ -31,8 +28,6 @@ export function onPostgres(contracts: readonly ((open: OpenStorage) => void)[]):
       settledEvent,
     });
     opened.push(storage);
-    // Properties open one for each run.
-    if (opened.length > openMax) await opened.shift()?.close();
     return storage;
   };
   open.isSlow = true;

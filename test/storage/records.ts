@@ -14,7 +14,7 @@ import { noLabels } from '../../src/shared/call-labels.ts';
 /** Opens an empty storage of the tested engine; the runner closes it after the test. */
 export interface OpenStorage {
   (): Promise<Storage>;
-  /** It takes about a second, so that properties that open one for each run have fewer. */
+  /** It has a server, so that properties have fewer runs. */
   isSlow?: boolean;
 }
 

@@ -76,11 +76,15 @@ export function walletStoreContract(open: OpenStorage): void {
       createdAt: morning,
     } as const;
     await storage.vault.addMaster(master);
-    for (let number = 1; number <= count; number += 1) {
-      const id = `wal_${number}`;
-      expect(await storage.wallets.create(aWallet(id), aSecret(id), undefined)).toEqual(aWallet(id));
-    }
+    await addWallets(
+      storage,
+      Array.from({ length: count }, (_, index) => `wal_${index + 1}`),
+    );
     return storage;
+  };
+  const addWallets = async ({ wallets }: Storage, ids: readonly string[]) => {
+    for (const id of ids)
+      expect(await wallets.create(aWallet(id), aSecret(id), undefined)).toEqual(aWallet(id));
   };
   const fund = async ({ wallets }: Storage, amount: number, walletId = 'wal_1') =>
     expect(
@@ -501,13 +505,15 @@ export function walletStoreContract(open: OpenStorage): void {
     const opening = { ...nodeBook, since: morning, at: openedAt };
     const openWithNode = async (...funds: number[]) => {
       const storage = await openWithWallets(0);
-      for (const [index, amount] of funds.entries()) {
-        const id = `wal_${index + 1}`;
-        await storage.wallets.create(aWallet(id, nodeBook), aSecret(id), undefined);
-        const deposit = { id: `dep_${id}`, walletId: id, amount, held: Number.MAX_SAFE_INTEGER, at: morning };
-        if (amount > 0) expect(await storage.wallets.fund(deposit)).toBe('funded');
-      }
+      for (const [index, amount] of funds.entries())
+        await addWalletOfNode(storage, aWallet(`wal_${index + 1}`, nodeBook), amount);
       return storage;
+    };
+    const addWalletOfNode = async ({ wallets }: Storage, wallet: WalletRecord, amount: number) => {
+      const { id } = wallet;
+      await wallets.create(wallet, aSecret(id), undefined);
+      const deposit = { id: `dep_${id}`, walletId: id, amount, held: Number.MAX_SAFE_INTEGER, at: morning };
+      if (amount > 0) expect(await wallets.fund(deposit)).toBe('funded');
     };
     const aReceipt = (number: number, changes: Partial<BookedReceipt> = {}): BookedReceipt => ({
       ...anInvoice(number, { walletId: 'wal_1', backend: 'node', preimage: null }),
@@ -670,36 +676,52 @@ export function walletStoreContract(open: OpenStorage): void {
         // Portions overlap, and repeat what is known.
         portions: fc.array(fc.tuple(fc.nat(25), fc.nat(25)), { minLength: 1, maxLength: 4 }),
       });
+      const storage = await openWithWallets(0);
+      const { wallets } = storage;
+      let runs = 0;
       await fc.assert(
         fc.asyncProperty(scenario, async ({ funds, history, helds, portions }) => {
-          const storage = await openWithNode(...funds);
-          const { wallets } = storage;
-          await wallets.openReconciliation(opening);
+          // Each run has a node, wallets and numbers of its own.
+          runs += 1;
+          const first = runs * 100;
+          const backend = `node ${runs}`;
+          const book = { ...nodeBook, backend };
+          const ownId = (id: string) => `${id} of run ${runs}`;
+          const ids = ['wal_1', 'wal_2', 'wal_3'].map(ownId);
+          for (const [index, id] of ids.entries())
+            await addWalletOfNode(storage, aWallet(id, book), funds[index] ?? 0);
+          await wallets.openReconciliation({ ...opening, backend });
           const credited = new Map<string, number>();
           for (const [index, [from, to]] of [...portions, [0, history.length] as const].entries()) {
             const held = helds[index % helds.length] ?? null;
-            const numbered = history.map((each, number) => ({ ...each, number }));
+            const numbered = history.map((each, place) => ({ ...each, number: first + place }));
             const portion = numbered.slice(Math.min(from, to), Math.max(from, to));
             const receipts = portion
               .filter(({ isReceipt }) => isReceipt)
-              .map(({ number, wallet: walletId, amount: received }) =>
-                aReceipt(number, { id: `inv_${index}_${number}`, walletId, received }),
+              .map(({ number, wallet, amount: received }) =>
+                aReceipt(number, {
+                  id: `inv_${index}_${number}`,
+                  walletId: ownId(wallet),
+                  received,
+                  backend,
+                }),
               );
             const payments = portion
               .filter(({ isReceipt }) => !isReceipt)
-              .map(({ number, wallet: walletId, amount: cost, fee, mayFallShort }) =>
+              .map(({ number, wallet, amount: cost, fee, mayFallShort }) =>
                 paid(number, {
                   id: `pay_${index}_${number}`,
                   depositId: `dep_${index}_${number}`,
-                  walletId,
+                  walletId: ownId(wallet),
+                  backend,
                   amount: cost,
                   fee,
                   mayFallShort,
                 }),
               );
-            const before = await wallets.owed(nodeBook);
-            const states = await wallets.bookMoves(moves({ held, receipts, payments }));
-            const owed = await wallets.owed(nodeBook);
+            const before = await wallets.owed(book);
+            const states = await wallets.bookMoves(moves({ ...book, held, receipts, payments }));
+            const owed = await wallets.owed(book);
             // Receipts that were credited make the wallets hold no more than the node has.
             if (owed > before) expect(owed).toBeLessThanOrEqual(held ?? 0);
             for (const { id, paymentHash, received } of receipts) {
@@ -710,21 +732,23 @@ export function walletStoreContract(open: OpenStorage): void {
             await expectSound(storage);
           }
           // With enough at the node, every receipt is credited, and every payment of a known wallet is booked.
-          const all = history.map((each, number) => ({ ...each, number }));
+          const all = history.map((each, place) => ({ ...each, number: first + place }));
           const rest = moves({
+            ...book,
             held: Number.MAX_SAFE_INTEGER,
             receipts: all
               .filter(({ isReceipt }) => isReceipt)
-              .map(({ number, wallet: walletId, amount: received }) =>
-                aReceipt(number, { id: `inv_last_${number}`, walletId, received }),
+              .map(({ number, wallet, amount: received }) =>
+                aReceipt(number, { id: `inv_last_${number}`, walletId: ownId(wallet), received, backend }),
               ),
             payments: all
               .filter(({ isReceipt, mayFallShort }) => !isReceipt && mayFallShort)
-              .map(({ number, wallet: walletId, amount: cost, fee }) =>
+              .map(({ number, wallet, amount: cost, fee }) =>
                 paid(number, {
                   id: `pay_last_${number}`,
                   depositId: `dep_last_${number}`,
-                  walletId,
+                  walletId: ownId(wallet),
+                  backend,
                   amount: cost,
                   fee,
                 }),
@@ -732,8 +756,7 @@ export function walletStoreContract(open: OpenStorage): void {
           });
           expect(Object.values(await wallets.bookMoves(rest))).not.toContain('held-back');
           await expectSound(storage);
-          for (const balance of await balances(storage, 'wal_1', 'wal_2', 'wal_3'))
-            expect(balance).toBeGreaterThanOrEqual(0);
+          for (const balance of await balances(storage, ...ids)) expect(balance).toBeGreaterThanOrEqual(0);
         }),
         { numRuns: open.isSlow ? 8 : 25 },
       );
@@ -752,17 +775,28 @@ export function walletStoreContract(open: OpenStorage): void {
       fc.record({ does: fc.constant('settle' as const), number, fee: fc.option(fc.nat(60)) }),
       fc.record({ does: fc.constant('receive' as const), number, amount }),
     );
+    const storage = await openWithWallets(0);
+    const { wallets } = storage;
+    let runs = 0;
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 50, maxLength: 150 }), async (steps) => {
-        const storage = await openWithWallets(3);
-        const { wallets } = storage;
+      fc.asyncProperty(fc.array(step, { minLength: 50, maxLength: 150 }), async (drawn) => {
+        // Each run has wallets, numbers and ids of its own.
+        runs += 1;
+        const ownId = (id: string) => `${id} of run ${runs}`;
+        const ids = ['wal_1', 'wal_2', 'wal_3'].map(ownId);
+        await addWallets(storage, ids);
+        const steps = drawn.map((each) => ({
+          ...each,
+          ...('wallet' in each && { wallet: ownId(each.wallet) }),
+          ...('number' in each && { number: runs * 100 + each.number }),
+        }));
         const amounts = new Map<number, number>();
         const attempts = new Map<number, number>();
         const results = steps.map((each, at): Promise<unknown> => {
           switch (each.does) {
             case 'deposit':
               return wallets.deposit({
-                id: `dep_${at}`,
+                id: ownId(`dep_${at}`),
                 walletId: each.wallet,
                 amount: each.amount,
                 max: depositMax,
@@ -776,7 +810,7 @@ export function walletStoreContract(open: OpenStorage): void {
             case 'payInternally':
               return wallets.payInternally(
                 aPayment(each.number, {
-                  id: `pay_w${at}`,
+                  id: ownId(`pay_w${at}`),
                   walletId: each.wallet,
                   amount: amounts.get(each.number) ?? each.amount,
                 }),
@@ -785,7 +819,7 @@ export function walletStoreContract(open: OpenStorage): void {
               attempts.set(each.number, at);
               return wallets.startPayment(
                 aPayment(each.number, {
-                  id: `pay_s${at}`,
+                  id: ownId(`pay_s${at}`),
                   walletId: each.wallet,
                   amount: each.amount,
                   feeLimit: each.limit,
@@ -794,7 +828,7 @@ export function walletStoreContract(open: OpenStorage): void {
                 }),
               );
             case 'settle': {
-              const id = `pay_s${attempts.get(each.number)}`;
+              const id = ownId(`pay_s${attempts.get(each.number)}`);
               return wallets.settlePayment(
                 each.fee === null
                   ? { id, state: 'failed', failure: 'no_route', at: settledAt }
@@ -807,8 +841,7 @@ export function walletStoreContract(open: OpenStorage): void {
         });
         await Promise.allSettled(results);
         await expectSound(storage);
-        for (const balance of await balances(storage, 'wal_1', 'wal_2', 'wal_3'))
-          expect(balance).toBeGreaterThanOrEqual(0);
+        for (const balance of await balances(storage, ...ids)) expect(balance).toBeGreaterThanOrEqual(0);
       }),
       { numRuns: open.isSlow ? 4 : 12 },
     );
