@@ -40,9 +40,10 @@ let quick: ChaosDaemon;
 let stalling: ChaosDaemon;
 
 beforeAll(async () => {
-  patient = await startChaosDaemon();
+  // A stream that starts without its answer does not say which provider answers.
+  patient = await startChaosDaemon('timeouts: {silent_start_ms: 0}');
   quick = await startChaosDaemon(
-    'timeouts: {headers_ms: 5000, first_event_ms: 5000, idle_ms: 5000, output_ms: 5000}',
+    'timeouts: {silent_start_ms: 0, headers_ms: 10000, first_event_ms: 10000, idle_ms: 10000, output_ms: 10000}',
   );
   stalling = await startChaosDaemon('timeouts: {idle_ms: 250}');
 });
