@@ -128,6 +128,8 @@ export function withBoundedReads(contracts: readonly ((open: OpenStorage) => voi
   const file = join(folder, 'writer');
   writeFileSync(file, '');
   const startWriter = () => startScript('recording-writer', import.meta.url, { workerData: { file } });
+  const startReader = (database: string) =>
+    startScript('unhurried-reader', import.meta.url, { workerData: { file: database } });
   let stop: (() => void) | undefined;
 
   beforeAll(async () => {
@@ -142,7 +144,7 @@ export function withBoundedReads(contracts: readonly ((open: OpenStorage) => voi
     rmSync(folder, { recursive: true });
   });
 
-  for (const contract of contracts) contract(() => open({ writerThread: startWriter() }));
+  for (const contract of contracts) contract(() => open({ writerThread: startWriter(), startReader }));
 
   test('no statement of these stores reads a table that grows as a whole', async () => {
     stop?.();

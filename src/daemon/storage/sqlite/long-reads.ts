@@ -6,14 +6,15 @@ import { ledgerReads } from './metering/ledger-reads.ts';
 import { meteringReads } from './metering/reads.ts';
 import { responsesReads } from './responses/reads.ts';
 import { tracesReads } from './traces/reads.ts';
+import { filePace } from './traces/scan-calls.ts';
 
 /** Reads of many rows: they run in the reader thread, each in its own snapshot. */
-export function longReads(database: Connection) {
+export function longReads(database: Connection, pace = filePace) {
   const names = new NameTexts(database);
   return {
     ...meteringReads(database, names),
     ...ledgerReads(database),
-    ...tracesReads(database, names),
+    ...tracesReads(database, names, pace),
     ...responsesReads(database),
     checkParts: () => checkParts(database),
     checkPart: (part: string) => checkPart(database, part),

@@ -18,6 +18,7 @@ import { readMeta } from './engine/meta.ts';
 import { migrations } from './engine/migrations/index.ts';
 import { NameTexts } from './engine/names.ts';
 import { createOrm } from './engine/orm.ts';
+import { Reader } from './engine/reader.ts';
 import { Writer } from './engine/writer.ts';
 import { type DiskBounds, watchDisk } from './guard/disk-watch.ts';
 import { lockFolder } from './guard/folder-lock.ts';
@@ -49,6 +50,8 @@ export interface SqliteOptions {
   changes?: SharedChanges<unknown>;
   /** The writer thread, if it was started before; another one is started if it has ended already. */
   writerThread?: Worker;
+  /** Starts another reader thread, for tests that give it a clock of their own. */
+  startReader?: (file: string) => Worker;
 }
 
 export interface SqliteStorage extends Storage {
@@ -62,7 +65,7 @@ export interface SqliteStorage extends Storage {
  * unchanged.
  */
 export async function openSqliteStorage(options: SqliteOptions): Promise<SqliteStorage> {
-  const { folder, now, log, settledEvent, pollMs: everyMs } = options;
+  const { folder, now, log, settledEvent, pollMs: everyMs, startReader } = options;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (process.platform !== 'win32' && (statSync(folder).mode & 0o077) !== 0) {
     log.warn({ folder }, 'other users of this machine can read the data folder; run chmod 700 on it');
@@ -86,7 +89,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<SqliteS
       orm: createOrm(database),
       names: new NameTexts(database),
       writer: announcing(writer, changes),
-      reader: readerOf(file),
+      reader: startReader ? new Reader(() => startReader(file)) : readerOf(file),
       checker: readerOf(file, { hasLowPriority: true }),
     };
     const disk = watchDisk({ folder, bounds: options.disk, log });

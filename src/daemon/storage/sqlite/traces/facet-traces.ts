@@ -12,10 +12,10 @@ import { indexKinds } from '../metering/index-kinds.ts';
 import { type SumFilter, type SumGroup, UsageSummer } from '../metering/sum-usage.ts';
 import { dayMs, foldedTo } from '../metering/usage-totals.ts';
 import { keyIdsOf, lookFor } from './call-conditions.ts';
-import { scanCalls } from './scan-calls.ts';
+import { type ScanPace, scanCalls } from './scan-calls.ts';
 
 /** What no totals have is counted for so long. */
-const deadlineMs = 30;
+const deadlineMs = 25;
 /** Values of a field that are counted one by one. */
 const valuesMax = 50;
 
@@ -46,14 +46,14 @@ export function facetTraces(
   database: Connection,
   names: NameTexts,
   filter: FacetsFilter,
-  now: () => number = () => performance.now(),
+  pace: ScanPace,
 ): TraceFacets {
   return database.transaction(() => {
     const workspace = names.numberOf(filter.workspaceId);
     if (workspace === undefined) return none;
     const counts = countsFromTotals(database, names, { ...filter, workspace });
     const missing = fields.filter((field) => !counts.has(field));
-    const scan = missing.length === 0 ? undefined : scanned(database, names, { ...filter, workspace, now });
+    const scan = missing.length === 0 ? undefined : scanned(database, names, { ...filter, workspace, pace });
     for (const field of missing) counts.set(field, scan?.counts.get(field) ?? new Map());
     const partial = scan?.end === undefined ? [] : missing;
     const byStatus = counts.get('status') ?? new Map<number | null, number>();
@@ -193,7 +193,7 @@ type Row = Record<FacetField, number | null>;
 function scanned(
   database: Connection,
   names: NameTexts,
-  { now, ...filter }: Query & { now: () => number },
+  { pace, ...filter }: Query & { pace: ScanPace },
 ): { counts: Map<FacetField, Counts>; end: number | undefined } {
   const { workspace, since = 0, until = Number.MAX_SAFE_INTEGER } = filter;
   const counts = new Map<FacetField, Counts>(fields.map((field) => [field, new Map()]));
@@ -206,7 +206,7 @@ function scanned(
       ', calls.status, calls.error_code AS errorCode, calls.model, calls.provider, calls.key AS keyId, calls.client',
     limit: Number.MAX_SAFE_INTEGER,
     deadlineMs,
-    now,
+    pace,
   });
   for (const row of found) for (const field of fields) add(counts.get(field), row[field], 1);
   return { counts, end: end?.completedAt };

@@ -5,16 +5,17 @@ import { countRejections, listRejections, rejectedCalls } from './list-rejection
 import { listTraces } from './list-traces.ts';
 import { matchingCalls } from './matching-calls.ts';
 import { readAttempts } from './read-attempts.ts';
+import type { ScanPace } from './scan-calls.ts';
 import { searchTraces } from './search-traces.ts';
 import { sortTraces } from './sort-traces.ts';
 
-export function tracesReads(database: Connection, names: NameTexts) {
+export function tracesReads(database: Connection, names: NameTexts, pace: ScanPace) {
   return {
     traces: (filter: Parameters<typeof listTraces>[2]) => listTraces(database, names, filter),
-    searchTraces: (filter: Parameters<typeof searchTraces>[2]) => searchTraces(database, names, filter),
-    sortedTraces: (filter: Parameters<typeof sortTraces>[2]) => sortTraces(database, names, filter),
+    searchTraces: (filter: Parameters<typeof searchTraces>[2]) => searchTraces(database, names, filter, pace),
+    sortedTraces: (filter: Parameters<typeof sortTraces>[2]) => sortTraces(database, names, filter, pace),
     matchingCalls: (filter: Parameters<typeof matchingCalls>[2]) => matchingCalls(database, names, filter),
-    traceFacets: (filter: Parameters<typeof facetTraces>[2]) => facetTraces(database, names, filter),
+    traceFacets: (filter: Parameters<typeof facetTraces>[2]) => facetTraces(database, names, filter, pace),
     countRejections: (filter: Parameters<typeof countRejections>[1]) => countRejections(database, filter),
     rejectedCalls: (filter: Parameters<typeof rejectedCalls>[1]) => rejectedCalls(database, filter),
     attempts: (filter: Parameters<typeof readAttempts>[2]) => readAttempts(database, names, filter),

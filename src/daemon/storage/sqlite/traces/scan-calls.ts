@@ -3,8 +3,28 @@ import { indexKinds } from '../metering/index-kinds.ts';
 import { foldedTo } from '../metering/usage-totals.ts';
 import type { Conditions, Driver, Looked } from './call-conditions.ts';
 
-/** Calls that are looked at between two looks at the clock. */
-const sliceCalls = 1_000;
+/** As many calls as took about this long before are looked at between two looks at the clock, in milliseconds. */
+const sliceMs = 5;
+
+/** How scans of calls keep to their time. */
+export interface ScanPace {
+  /** A clock in milliseconds. */
+  now: () => number;
+  /** How many calls are looked at between two looks at it. */
+  slice: { first: number; min: number; max: number };
+}
+
+/** Each call that is not in memory is read from the disk. */
+export const filePace: ScanPace = {
+  now: () => performance.now(),
+  slice: { first: 20, min: 5, max: 1_000 },
+};
+
+/** Each slice is a round trip to a server, which takes longer than the calls in it. */
+export const serverPace: ScanPace = {
+  now: () => performance.now(),
+  slice: { first: 1_000, min: 1_000, max: 1_000 },
+};
 
 /** The position of a call in the list. */
 export interface Position {
@@ -26,7 +46,7 @@ interface ScanOptions extends Looked {
   /** Stops at so many matches. */
   limit: number;
   deadlineMs: number;
-  now: () => number;
+  pace: ScanPace;
 }
 
 interface Scanned<Row> {
@@ -41,8 +61,9 @@ interface Scanned<Row> {
 /** Looks at the calls of lists, slice by slice and newest first, until there are enough matches or time is up. */
 export function scanCalls<Row = unknown>(
   database: Connection,
-  { conditions, drivers, range, columns = '', limit, deadlineMs, now }: ScanOptions,
+  { conditions, drivers, range, columns = '', limit, deadlineMs, pace }: ScanOptions,
 ): Scanned<Row> {
+  const { now } = pace;
   const started = now();
   const reads = { conditions, columns: `calls.completed_at AS completedAt, calls.number${columns}` };
   const unfolded = unfoldedCalls<Row>(database, reads, range);
@@ -50,13 +71,13 @@ export function scanCalls<Row = unknown>(
   let scanned = 0;
   let position = range.after;
   for (const driver of drivers) {
-    const slices = slicesOf(database, driver, range);
+    const nextSlice = slicesOf(database, { driver, range, pace });
     for (;;) {
-      const slice = slices(position);
-      scanned += slice.length;
-      found.push(...matchesIn<Row>(database, reads, slice));
-      position = slice.at(-1) ?? position;
-      if (slice.length < sliceCalls || found.length >= limit) break;
+      const { calls, isLast } = nextSlice(position);
+      scanned += calls.length;
+      found.push(...matchesIn<Row>(database, reads, calls));
+      position = calls.at(-1) ?? position;
+      if (isLast || found.length >= limit) break;
       if (now() - started > deadlineMs && position) {
         const end = position;
         const newer = unfolded.filter((call) => compare(call, end) <= 0);
@@ -83,32 +104,46 @@ function earliest(one: Position | undefined, other: Position): Position {
   return one && compare(one, other) > 0 ? one : other;
 }
 
-/** Returns a function that reads the next calls of a list after a position. */
+interface SlicesQuery {
+  driver: Driver;
+  range: Omit<ScanRange, 'after'>;
+  pace: ScanPace;
+}
+
+/** Returns a function that reads the next calls of a list after a position: the fewer, the longer those before took. */
 export function slicesOf(
   database: Connection,
-  { kind, values, from }: Driver,
-  { workspace, since: rangeSince, until }: Omit<ScanRange, 'after'>,
-): (position: Position | undefined) => Position[] {
+  { driver, range, pace: { now, slice } }: SlicesQuery,
+): (position: Position | undefined) => { calls: Position[]; isLast: boolean } {
+  const { kind, values, from } = driver;
+  const { workspace, until } = range;
   const read = database.prepare<[object], Position>(
     `SELECT completed_at AS completedAt, number FROM call_index
      WHERE workspace = @workspace AND kind = ${indexKinds[kind]} AND value = @value
        AND completed_at >= @since AND completed_at < @until AND (completed_at, number) < (@at, @number)
-     ORDER BY completed_at DESC, number DESC LIMIT ${sliceCalls}`,
+     ORDER BY completed_at DESC, number DESC LIMIT @count`,
   );
-  const since = Math.max(rangeSince, from);
+  const since = Math.max(range.since, from);
+  let count = slice.first;
+  let readAt: number | undefined;
   return (position) => {
+    const startedAt = now();
+    if (readAt !== undefined) {
+      const inTime = Math.round((count * sliceMs) / (startedAt - readAt));
+      count = Math.min(Math.max(inTime, slice.min), slice.max);
+    }
+    readAt = startedAt;
     const at = position?.completedAt ?? Number.MAX_SAFE_INTEGER;
-    const after = { workspace, since, until, at, number: position?.number ?? 0 };
-    const [only] = values;
-    if (values.length === 1) return read.all({ ...after, value: only });
+    const after = { workspace, since, until, at, number: position?.number ?? 0, count };
     // A call with several tags is in several lists.
     const isOther = (call: Position, index: number, all: readonly Position[]) =>
       call.number !== all[index - 1]?.number;
-    return values
+    const calls = values
       .flatMap((value) => read.all({ ...after, value }))
       .sort(compare)
       .filter(isOther)
-      .slice(0, sliceCalls);
+      .slice(0, count);
+    return { calls, isLast: calls.length < count };
   };
 }
 

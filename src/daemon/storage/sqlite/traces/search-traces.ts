@@ -3,10 +3,10 @@ import type { Connection } from '../engine/connection.ts';
 import type { NameTexts } from '../engine/names.ts';
 import { lookFor } from './call-conditions.ts';
 import { pageEnd } from './page-end.ts';
-import { scanCalls } from './scan-calls.ts';
+import { type ScanPace, scanCalls } from './scan-calls.ts';
 
 /** A page that is not full after this time ends where it is. */
-const deadlineMs = 50;
+const deadlineMs = 40;
 
 /** A page of finished calls. */
 export interface FoundCalls {
@@ -21,13 +21,13 @@ const none: FoundCalls = { numbers: [], scanned: 0, end: undefined };
 
 /**
  * Finds a page of calls by any filters, newest first: through the list that has the fewest other calls, slice by slice until the
- * page is full or time is up. `now` is in milliseconds.
+ * page is full or time is up.
  */
 export function searchTraces(
   database: Connection,
   names: NameTexts,
   filter: TracesSearch,
-  now: () => number = () => performance.now(),
+  pace: ScanPace,
 ): FoundCalls {
   return database.transaction(() => {
     const workspace = names.numberOf(filter.workspaceId);
@@ -41,7 +41,7 @@ export function searchTraces(
     const looked = lookFor(database, names, filter, { workspace, since });
     if (!looked) return none;
     const range = { workspace, since, until, after };
-    const { found, scanned, end } = scanCalls(database, { ...looked, range, limit, deadlineMs, now });
+    const { found, scanned, end } = scanCalls(database, { ...looked, range, limit, deadlineMs, pace });
     return {
       numbers: (end ? found : found.slice(0, limit)).map(({ number }) => number),
       scanned,

@@ -7,15 +7,16 @@ import { type Looked, log2Max, lookFor } from './call-conditions.ts';
 import {
   matchesIn,
   type Position,
+  type ScanPace,
   type ScanRange,
   scanCalls,
   slicesOf,
   unfoldedCalls,
 } from './scan-calls.ts';
 
-/** What the lists of long or dear calls may take, and then a scan of all calls. */
+/** What the lists of long or dear calls may take, and what these and a scan of all calls may take together. */
 const listsMs = 20;
-const scanMs = 25;
+const allMs = 30;
 
 /** What calls are sorted by, as an expression, and from which ⌊log₂⌋ on the index lists them. */
 const measures = {
@@ -47,7 +48,7 @@ export function sortTraces(
   database: Connection,
   names: NameTexts,
   filter: TracesSearch & { sort: keyof typeof measures },
-  now: () => number = () => performance.now(),
+  pace: ScanPace,
 ): SortedCalls {
   return database.transaction(() => {
     const workspace = names.numberOf(filter.workspaceId);
@@ -61,7 +62,8 @@ export function sortTraces(
     if (!looked) return none;
     const isNext = (call: Valued) => !after || byValue(after, call) < 0;
     const range = { workspace, since, until, after: undefined };
-    const outliers = outliersOf(database, { ...filter, looked, range, after, now });
+    const started = pace.now();
+    const outliers = outliersOf(database, { ...filter, looked, range, after, pace });
     const highest = outliers.found.filter(isNext).sort(byValue);
     const page = (found: readonly Valued[], scanned: number, isPartial: boolean) => ({
       numbers: found.slice(0, limit).map(({ number }) => number),
@@ -75,8 +77,8 @@ export function sortTraces(
       range,
       columns,
       limit: Number.MAX_SAFE_INTEGER,
-      deadlineMs: scanMs,
-      now,
+      deadlineMs: allMs - (pace.now() - started),
+      pace,
     });
     const found = new Map([...highest, ...all.found.filter(isNext)].map((call) => [call.number, call]));
     return page([...found.values()].sort(byValue), outliers.scanned + all.scanned, all.end !== undefined);
@@ -106,16 +108,16 @@ interface OutliersQuery {
   looked: Looked;
   range: ScanRange;
   after: Valued | undefined;
-  now: () => number;
+  pace: ScanPace;
 }
 
 /** The matches of the lists of long or dear calls, from the highest on until there are enough. */
 function outliersOf(
   database: Connection,
-  { sort, limit, looked: { conditions }, range, after, now }: OutliersQuery,
+  { sort, limit, looked: { conditions }, range, after, pace }: OutliersQuery,
 ): { found: Valued[]; scanned: number; isComplete: boolean } {
   const { value, kind, from } = measures[sort];
-  const started = now();
+  const started = pace.now();
   const columns = `calls.completed_at AS completedAt, calls.number, ${value} AS value`;
   const found = unfoldedCalls<{ value: number }>(database, { conditions, columns }, range);
   let scanned = found.length;
@@ -125,15 +127,19 @@ function outliersOf(
   const highest = after && after.value >= 1 ? Math.floor(Math.log2(after.value)) : log2Max;
   let bucket = Math.min(highest, log2Max);
   for (; bucket >= from; bucket -= 1) {
-    const slices = slicesOf(database, { kind, values: [bucket], from: range.since }, range);
+    const nextSlice = slicesOf(database, {
+      driver: { kind, values: [bucket], from: range.since },
+      range,
+      pace,
+    });
     let position: Position | undefined;
     for (;;) {
-      const slice = slices(position);
-      scanned += slice.length;
-      found.push(...matchesIn<{ value: number }>(database, { conditions, columns }, slice));
-      position = slice.at(-1);
-      if (!position) break;
-      if (now() - started > listsMs) return { found, scanned, isComplete: false };
+      const { calls, isLast } = nextSlice(position);
+      scanned += calls.length;
+      found.push(...matchesIn<{ value: number }>(database, { conditions, columns }, calls));
+      position = calls.at(-1);
+      if (isLast) break;
+      if (pace.now() - started > listsMs) return { found, scanned, isComplete: false };
     }
     const lowest = 2 ** bucket;
     if (found.filter((call) => call.value >= lowest && isNext(call)).length >= limit) break;
