@@ -8,8 +8,11 @@ import { parseArgs } from 'node:util';
 import type { CDPSession, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.ts';
 import { openScreen } from '../support/web-screens.ts';
+import { prepareHome } from './gateway-process.ts';
 import { type Gateway, start } from './grown-data.ts';
-import { stopProcess } from './processes.ts';
+import { cpuSeconds, stopProcess } from './processes.ts';
+import { modelName, paths } from './wires.ts';
+import { startProvider } from './workers.ts';
 
 const usage = `node test/bench/browser.ts [options]     (after npm run build; needs Chromium)
   --rate N         calls a second (500)
@@ -69,6 +72,78 @@ async function loadedFiles(browser: Chromium, gateway: Gateway) {
   const all = known();
   await page.context().close();
   return { first, all };
+}
+
+interface FirstText {
+  ms: number;
+  tabMs: number;
+  daemonMs: number;
+}
+
+const contentBytes = 2_000_000;
+const opening = 'The first words of a long request.';
+
+/** Makes a call whose prompt has so many messages, and returns its id. */
+async function longCall({ url, login }: Gateway, messages: number): Promise<string> {
+  const words = opening.toLowerCase().slice(0, -1).split(' ');
+  const textOf = (message: number) => {
+    let text = message === 0 ? opening : '';
+    for (let at = message; text.length < contentBytes / messages; at += 1)
+      text += ` ${words[(at * at) % words.length]} ${at}`;
+    return text;
+  };
+  const answer = await fetch(url + paths.chat, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${login}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      model: `mock-chat/${modelName({ tokens: 50, delayMs: 0 })}`,
+      messages: Array.from({ length: messages }, (_, index) => ({
+        role: index % 2 === 0 ? 'user' : 'assistant',
+        content: textOf(index),
+      })),
+    }),
+  });
+  const text = await answer.text();
+  if (answer.status !== 200) throw new Error(`the answer was ${answer.status}: ${text}`);
+  return answer.headers.get('x-request-id') ?? '';
+}
+
+const reportFirstText = `new MutationObserver((_, observer) => {
+  if (!document.getElementById('tab-panel')?.textContent.includes(${JSON.stringify(opening)})) return;
+  observer.disconnect();
+  requestAnimationFrame(() => setTimeout(() => reportText(performance.now())));
+}).observe(document, { childList: true, subtree: true, characterData: true })`;
+
+/**
+ * From the navigation to the page of a call in a tab that has cached nothing until the first text of its request, in milliseconds,
+ * and the CPU time of the tab's main thread and of the daemon.
+ */
+async function firstText(browser: Chromium, gateway: Gateway, id: string): Promise<FirstText> {
+  const { page } = await openScreen(browser, gateway);
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const { promise: reported, resolve: report } = Promise.withResolvers<number>();
+  await page.exposeFunction('reportText', report);
+  await page.addInitScript({ content: reportFirstText });
+  const cpuBefore = cpuSeconds(gateway.child.pid);
+  await page.goto(`${gateway.url}/#/calls/${id}?tab=request`);
+  const ms = await reported;
+  const tabMs = (await busySeconds(session)) * 1000;
+  const daemonMs = (cpuSeconds(gateway.child.pid) - cpuBefore) * 1000;
+  await page.context().close();
+  return { ms, tabMs, daemonMs };
+}
+
+async function sayFirstText(browser: Chromium, gateway: Gateway, messages: number): Promise<void> {
+  const id = await longCall(gateway, messages);
+  const found: FirstText[] = [];
+  for (let at = 0; at < loads; at += 1) found.push(await firstText(browser, gateway, id));
+  const times = (of: keyof FirstText) => found.map((each) => each[of]);
+  const middle = (of: keyof FirstText) => quantile(times(of), 0.5).toFixed(0);
+  say(
+    `first text of a request of 2 MB, in messages: ${messages}; ${middle('ms')} ms median of ${loads} (${Math.min(...times('ms')).toFixed(0)} to ${Math.max(...times('ms')).toFixed(0)}); ` +
+      `CPU of the main thread ${middle('tabMs')} ms, of the daemon ${middle('daemonMs')} ms`,
+  );
 }
 
 /** Sends calls at a steady rate until the signal is aborted; resolves to how many were answered. */
@@ -152,6 +227,8 @@ const { values } = parseArgs({
 if (values.help) say(usage);
 else {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-browser-'));
+  const provider = await startProvider(undefined);
+  prepareHome(folder, provider.port);
   const gateway = await start(folder);
   const browser = await launchBrowser();
   try {
@@ -166,6 +243,7 @@ else {
     say(
       `overview: ${first.requests} files, ${first.kib.toFixed(1)} KiB; all screens: ${all.kib.toFixed(1)} KiB`,
     );
+    for (const messages of [1, 500]) await sayFirstText(browser, gateway, messages);
     const { page } = await openScreen(browser, gateway);
     const session = await page.context().newCDPSession(page);
     await session.send('Performance.enable', { timeDomain: 'threadTicks' });
@@ -176,7 +254,7 @@ else {
       await measureLive(page, session, gateway, Number(values.rate), Number(values.seconds));
   } finally {
     await browser.close();
-    await stopProcess(gateway.child);
+    await Promise.all([stopProcess(gateway.child), stopProcess(provider.process)]);
     rmSync(folder, { recursive: true, force: true });
   }
 }

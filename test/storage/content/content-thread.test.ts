@@ -4,6 +4,7 @@ import { ContentThread } from '../../../src/daemon/storage/content/content-threa
 import type { RedactionRules } from '../../../src/daemon/storage/content/redactor.ts';
 
 const workspaceId = 'ws_1';
+const wholeContent = { part: undefined, at: 0, limit: Number.MAX_SAFE_INTEGER };
 const megabyte = 1024 * 1024;
 let thread: ContentThread;
 const warnings: string[] = [];
@@ -60,11 +61,11 @@ const noise = (seed: number, length: number) => {
   return Array.from({ length: Math.ceil(length / 6) }, next).join('');
 };
 
-const bodyOf = async (requestId: string) => (await thread.find(workspaceId, requestId))?.body;
+const bodyOf = async (requestId: string) => (await thread.find(workspaceId, requestId, wholeContent))?.body;
 
 test('nothing is started for reads before the first call', async () => {
   start();
-  expect(await thread.find(workspaceId, 'req_1')).toBeUndefined();
+  expect(await thread.find(workspaceId, 'req_1', wholeContent)).toBeUndefined();
   expect(await thread.status(workspaceId)).toEqual({
     calls: 0,
     bytes: 0,
@@ -91,7 +92,7 @@ test.each([
   };
   thread.asked(asked('req_1', body, { attempts: [{ ...attempt, body, refusal: undefined }] }));
   expect((await bodyOf('req_1'))?.text).toBe(text);
-  expect((await thread.find(workspaceId, 'req_1'))?.attempts[0]?.body?.text).toBe(text);
+  expect((await thread.find(workspaceId, 'req_1', wholeContent))?.attempts[0]?.body?.text).toBe(text);
   expect(body.toString()).toBe(text);
 });
 
@@ -139,8 +140,51 @@ test('the end of a call that was not kept, or was deleted meanwhile, changes not
   expect(await thread.remove(workspaceId, 'req_1')).toBe(true);
   for (const requestId of ['req_1', 'req_2'])
     thread.answered({ requestId, answer: 'late', isStream: false, reads: [], isCut: false });
-  expect(await thread.find(workspaceId, 'req_1')).toBeUndefined();
+  expect(await thread.find(workspaceId, 'req_1', wholeContent)).toBeUndefined();
   expect(await thread.status(workspaceId)).toMatchObject({ calls: 0, bytes: 0 });
+});
+
+describe('pages of a request of many parts', () => {
+  const messages = Array.from({ length: 12 }, (_, at) => ({ role: 'user', content: `😀${noise(at, 900)}é` }));
+  const bodyWith = (count: number) => JSON.stringify({ messages: messages.slice(0, count) });
+
+  test.each([1, 2, 511, 1_000, 100_000])('of %i characters give its text again', async (limit) => {
+    start();
+    thread.asked(asked('req_1', bodyWith(messages.length)));
+    let text = '';
+    for (let at: number | null = 0; at !== null; ) {
+      const found = await thread.find(workspaceId, 'req_1', { part: 'request', at, limit });
+      text += found?.body?.text;
+      // A half of a pair of surrogates is replaced where a page has no room for both.
+      expect(found?.body?.text.length).toBeLessThanOrEqual(limit);
+      at = found?.body?.next ?? null;
+    }
+    expect(text.replaceAll('\uFFFD\uFFFD', '😀')).toBe(bodyWith(messages.length));
+  });
+
+  test('say that a part is missing, wherever it was', async () => {
+    start();
+    thread.asked(asked('req_1', bodyWith(6)));
+    thread.asked(asked('req_2', bodyWith(12)));
+    await thread.remove(workspaceId, 'req_1');
+    const pages: (string | undefined)[] = [];
+    for (let at: number | null = 0; at !== null; ) {
+      const found = await thread.find(workspaceId, 'req_2', { part: 'request', at, limit: 700 });
+      expect(found?.body?.isPartial).toBe(true);
+      pages.push(found?.body?.text);
+      at = found?.body?.next ?? null;
+    }
+    expect(pages.join('')).toContain(messages[11]?.content);
+    expect(pages.join('')).not.toContain(messages[0]?.content);
+  });
+
+  test('leave out what is not asked for', async () => {
+    start();
+    thread.asked(asked('req_1', bodyWith(2)));
+    thread.answered({ requestId: 'req_1', answer: '{"a":1}', isStream: false, reads: [], isCut: false });
+    const answer = await thread.find(workspaceId, 'req_1', { part: 'answer', at: 0, limit: 100 });
+    expect(answer).toMatchObject({ body: null, answer: { text: '{"a":1}', next: null } });
+  });
 });
 
 test('a search continues after the last call of the one before', async () => {
@@ -171,7 +215,7 @@ describe('before it is kept', () => {
     start();
     thread.asked(asked('req_1', text));
     thread.answered({ requestId: 'req_1', answer: text, isStream: false, reads: [], isCut: false });
-    const { body, answer, redacted } = (await thread.find(workspaceId, 'req_1')) ?? {};
+    const { body, answer, redacted } = (await thread.find(workspaceId, 'req_1', wholeContent)) ?? {};
     expect(answer).toEqual(body);
     return [body?.text, redacted];
   };

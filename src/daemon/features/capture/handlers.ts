@@ -4,7 +4,6 @@ import {
   captureWire,
   clearTraceContent,
   contentCharactersMax,
-  type contentParts,
   deleteTraceContent,
   endCaptureWire,
   getCapture,
@@ -26,7 +25,7 @@ import {
 } from '../../handler.ts';
 import { timeBound } from '../metering/index.ts';
 import type { CaptureSettings, LevelSource } from './capture-level.ts';
-import type { CallContent, Composition, ContentStore, ContentText } from './store.ts';
+import type { CallContent, Composition, ContentPage, ContentStore, ContentText } from './store.ts';
 import type { WireWindows } from './wire-windows.ts';
 
 /** The most requests that are looked up at a time. */
@@ -56,10 +55,11 @@ export function captureHandlers(deps: CaptureHandlersDeps): Handler[] {
   return [
     implement(getTraceContent, async ({ caller, params: { request_id: requestId }, query }) => {
       const { workspaceId } = keyOrLogin(caller);
-      const found = await store.find(workspaceId, requestId);
-      const composition = query.part === 'composition' ? await store.compose(workspaceId, requestId) : null;
+      const { part, at = 0, limit = contentCharactersMax } = query;
+      const found = await store.find(workspaceId, requestId, { part, at, limit });
+      const composition = part === 'composition' ? await store.compose(workspaceId, requestId) : null;
       if (!found || composition === undefined) throw notKept(settings);
-      return { ...contentView(found, query), composition: composition && compositionView(composition) };
+      return { ...contentView(found, part), composition: composition && compositionView(composition) };
     }),
 
     implement(deleteTraceContent, async ({ caller, params: { request_id: requestId } }) => {
@@ -160,19 +160,9 @@ function notKept({ content }: CaptureSettings): ApiError {
   });
 }
 
-interface Page {
-  part?: (typeof contentParts)[number];
-  at?: number;
-  limit?: number;
-}
-
-function contentView(
-  content: CallContent,
-  { part, at = 0, limit = contentCharactersMax }: Page,
-): Omit<TraceContent, 'composition'> {
+function contentView(content: CallContent, part: ContentPage['part']): Omit<TraceContent, 'composition'> {
   const { body, attempts, answer, isStream, isCut } = content;
-  const isAsked = (name: Page['part']) => part === undefined || part === name;
-  const page = (text: ContentText | null) => text && pageOf(text, at, limit);
+  const isAsked = (name: ContentPage['part']) => part === undefined || part === name;
   return {
     object: 'trace.content',
     request_id: content.requestId,
@@ -182,25 +172,29 @@ function contentView(
     level: content.level,
     is_complete: content.isComplete,
     redacted: [...content.redacted],
-    request: isAsked('request') ? { headers: headersIn(content.headers), body: page(body) } : null,
+    request: isAsked('request') ? { headers: headersIn(content.headers), body: textView(body) } : null,
     attempts: isAsked('attempts')
       ? attempts.map((attempt) => ({
           provider: attempt.provider,
           url: attempt.url,
           headers: headersIn(attempt.headers),
-          body: page(attempt.body),
+          body: textView(attempt.body),
           status: attempt.status,
           response_headers: headersIn(attempt.received),
-          response_body: page(attempt.refusal),
+          response_body: textView(attempt.refusal),
         }))
       : null,
     answer:
       isAsked('answer') && content.isComplete
-        ? { streamed: isStream, is_cut: isCut, body: page(answer) }
+        ? { streamed: isStream, is_cut: isCut, body: textView(answer) }
         : null,
     wire:
       isAsked('wire') && content.wire
-        ? { received: page(content.wire.received), sent: page(content.wire.sent), is_cut: content.wire.isCut }
+        ? {
+            received: textView(content.wire.received),
+            sent: textView(content.wire.sent),
+            is_cut: content.wire.isCut,
+          }
         : null,
     reads: isAsked('timing') && isStream ? [...content.reads] : null,
   };
@@ -249,12 +243,10 @@ function sumsOf(parts: readonly { bytes: number; tokens: number }[]) {
   );
 }
 
-/** A page ends between characters, and not within a pair of surrogates. */
-function pageOf({ bytes, text, isPartial }: ContentText, at: number, limit: number): ContentTextView {
-  let end = Math.min(at + limit, text.length);
-  if (end < text.length && end > at + 1 && /[\ud800-\udbff]/.test(text.charAt(end - 1))) end -= 1;
-  const next = end < text.length ? end : null;
-  return { bytes, text: text.slice(at, end).toWellFormed(), next, is_partial: isPartial };
+function textView(content: ContentText | null): ContentTextView | null {
+  if (content === null) return null;
+  const { isPartial, ...text } = content;
+  return { ...text, is_partial: isPartial };
 }
 
 function headersIn(flat: readonly string[]): { name: string; value: string }[] {

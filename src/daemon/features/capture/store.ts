@@ -1,4 +1,5 @@
 import type { CaptureLevel } from '../../../shared/capture-levels.ts';
+import type { contentParts } from '../../../shared/contract/content.ts';
 import type { PartKind } from '../../../shared/part-kinds.ts';
 import type { RemovedKind } from '../../../shared/redaction-kinds.ts';
 
@@ -67,10 +68,13 @@ export interface WireContent {
   isCut: boolean;
 }
 
-/** A text as it was sent or received. */
+/** A text as it was sent or received, or a page of it. */
 export interface ContentText {
+  /** Of the whole text. */
   bytes: number;
   text: string;
+  /** Where the next page starts; null if there is none. */
+  next: number | null;
   /** Whether a part of it was deleted with the call that introduced it. */
   isPartial: boolean;
 }
@@ -81,7 +85,14 @@ export interface AttemptView extends Omit<AttemptContent, 'headers' | 'body' | '
   refusal: ContentText | null;
 }
 
-/** The content of one call. */
+/** What is read of the content of a call: of one part, or of all, so many characters of each text from a place on. */
+export interface ContentPage {
+  part: (typeof contentParts)[number] | undefined;
+  at: number;
+  limit: number;
+}
+
+/** The content of one call; texts that are not asked for are null. */
 export interface CallContent {
   requestId: string;
   keyId: string | null;
@@ -222,7 +233,7 @@ export interface ContentStore {
   /** False if it was dropped. */
   streamed(content: StreamedContent): boolean;
   answered(content: AnsweredContent): void;
-  find(workspaceId: string, requestId: string): Promise<CallContent | undefined>;
+  find(workspaceId: string, requestId: string, page: ContentPage): Promise<CallContent | undefined>;
   /** What is kept of these calls, in any order, without those of which nothing is known. Includes what is not stored yet. */
   kept(workspaceId: string, requestIds: readonly string[]): Promise<KeptContent[]>;
   /** What its request consists of; null if it has no body that is an object. */

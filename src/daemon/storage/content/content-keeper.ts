@@ -11,6 +11,7 @@ import type {
   AttemptContent,
   CallContent,
   Composition,
+  ContentPage,
   ContentRead,
   ContentSelection,
   ContentText,
@@ -122,7 +123,7 @@ export class ContentKeeper {
     });
   }
 
-  find(workspaceId: string, requestId: string): CallContent | undefined {
+  find(workspaceId: string, requestId: string, page: ContentPage): CallContent | undefined {
     const located = this.#located(workspaceId, requestId);
     if (located === undefined) return undefined;
     const { shelf, record } = located;
@@ -133,19 +134,25 @@ export class ContentKeeper {
       conversation: _conversation,
       ...content
     } = record;
+    const shown = (part: ContentPage['part'], text: StoredText | null) =>
+      page.part === undefined || page.part === part ? show(shelf, text, page) : null;
     return {
       ...content,
       redacted: record.redacted ?? [],
-      body: show(shelf, record.body),
-      answer: show(shelf, record.answer),
+      body: shown('request', record.body),
+      answer: shown('answer', record.answer),
       wire: record.wire
-        ? { ...record.wire, received: show(shelf, record.wire.received), sent: show(shelf, record.wire.sent) }
+        ? {
+            ...record.wire,
+            received: shown('wire', record.wire.received),
+            sent: shown('wire', record.wire.sent),
+          }
         : null,
-      reads: readsIn(show(shelf, record.reads)),
+      reads: page.part === undefined || page.part === 'timing' ? readsIn(shelf, record.reads) : [],
       attempts: record.attempts.map((attempt) => ({
         ...attempt,
-        body: show(shelf, attempt.body),
-        refusal: show(shelf, attempt.refusal),
+        body: shown('attempts', attempt.body),
+        refusal: shown('attempts', attempt.refusal),
       })),
     };
   }
@@ -296,15 +303,47 @@ function previousOf(
   return null;
 }
 
-function show(shelf: ContentShelf, text: StoredText | null): ContentText | null {
-  if (text === null) return null;
-  const parts = text.parts.map((id) => shelf.part(id));
-  const known = parts.filter((part) => part !== undefined);
-  return {
-    bytes: text.bytes,
-    text: Buffer.concat(known.map(({ packed }) => unpack(packed))).toString(),
-    isPartial: known.length < parts.length,
-  };
+/** A page ends between characters, and not within a pair of surrogates. */
+function show(
+  shelf: ContentShelf,
+  stored: StoredText | null,
+  { at, limit }: Pick<ContentPage, 'at' | 'limit'>,
+): ContentText | null {
+  if (stored === null) return null;
+  let text = '';
+  /** Characters before these. */
+  let passed = 0;
+  let isPartial = false;
+  for (const id of stored.parts) {
+    // Parts after the page are not unpacked.
+    const isNeeded = passed + text.length <= at + limit;
+    const part = isNeeded ? shelf.part(id) : undefined;
+    if (part === undefined) isPartial ||= isNeeded || !shelf.hasPart(id);
+    else {
+      text += unpack(part.packed).toString();
+      if (passed + text.length <= at) {
+        passed += text.length;
+        text = '';
+      }
+    }
+  }
+  let end = Math.min(at + limit - passed, text.length);
+  const start = at - passed;
+  if (end < text.length && end > start + 1 && /[\ud800-\udbff]/.test(text.charAt(end - 1))) end -= 1;
+  const next = end < text.length ? passed + end : null;
+  return { bytes: stored.bytes, text: text.slice(start, end).toWellFormed(), next, isPartial };
+}
+
+function readsIn(shelf: ContentShelf, stored: StoredText | null): ContentRead[] {
+  const shown = show(shelf, stored, { at: 0, limit: Number.MAX_SAFE_INTEGER });
+  if (shown === null || shown.isPartial) return [];
+  const numbers = JSON.parse(shown.text) as number[];
+  const reads: ContentRead[] = [];
+  for (let at = 0; at < numbers.length; at += 3) {
+    const [ms = 0, bytes = 0, characters = 0] = numbers.slice(at, at + 3);
+    reads.push({ ms, bytes, characters });
+  }
+  return reads;
 }
 
 /** Assembles the whole answer of a stream, and notes how much of its text each read had. */
@@ -326,15 +365,4 @@ class AssembledStream {
     const answer = this.#assembler.answer();
     return { text: answer && JSON.stringify(answer), reads: this.#reads };
   }
-}
-
-function readsIn(stored: ContentText | null): ContentRead[] {
-  if (stored === null || stored.isPartial) return [];
-  const numbers = JSON.parse(stored.text) as number[];
-  const reads: ContentRead[] = [];
-  for (let at = 0; at < numbers.length; at += 3) {
-    const [ms = 0, bytes = 0, characters = 0] = numbers.slice(at, at + 3);
-    reads.push({ ms, bytes, characters });
-  }
-  return reads;
 }

@@ -4,6 +4,7 @@ import type {
   CallContent,
   Composition,
   ContentMatches,
+  ContentPage,
   ContentSearch,
   ContentSelection,
   KeptContent,
@@ -27,7 +28,10 @@ export function contentsOf(captured: Captured): (Uint8Array | string | undefined
 
 /** What the thread is asked about the content that it keeps. */
 export interface ContentRequests {
-  find: [question: { workspaceId: string; requestId: string }, answer: CallContent | undefined];
+  find: [
+    question: { workspaceId: string; requestId: string; page: ContentPage },
+    answer: CallContent | undefined,
+  ];
   kept: [question: { workspaceId: string; requestIds: readonly string[] }, answer: KeptContent[]];
   compose: [question: { workspaceId: string; requestId: string }, answer: Composition | null | undefined];
   remove: [question: { workspaceId: string; requestId: string }, answer: boolean];

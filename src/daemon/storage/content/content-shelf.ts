@@ -21,6 +21,7 @@ export interface ContentShelf {
   addPart(digest: string, packed: Uint8Array, number: number): number;
   /** Undefined if it was deleted. */
   part(id: number): { packed: Uint8Array; number: number } | undefined;
+  hasPart(id: number): boolean;
   save(record: ContentRecord): void;
   find(requestId: string): ContentRecord | undefined;
   /** Whether someone deleted the record of this request, as long as that is known. */

@@ -6,6 +6,7 @@ import { RecentMap } from '../../../shared/recent-map.ts';
 import type {
   AnsweredContent,
   AskedContent,
+  ContentPage,
   ContentSearch,
   ContentSelection,
   ContentStatus,
@@ -131,8 +132,8 @@ export class ContentThread implements ContentStore {
     if (wire) this.#add({ answered: { ...content, wire: undefined } }, bytes);
   }
 
-  async find(workspaceId: string, requestId: string) {
-    return await this.#request('find', { workspaceId, requestId });
+  async find(workspaceId: string, requestId: string, page: ContentPage) {
+    return await this.#request('find', { workspaceId, requestId, page });
   }
 
   /** Does not start the thread for what is not stored yet, nor hand it over. */

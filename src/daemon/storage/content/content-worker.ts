@@ -180,7 +180,7 @@ if (parentPort) {
       work();
       return promise;
     },
-    find: afterAll(({ workspaceId, requestId }) => keeper.find(workspaceId, requestId)),
+    find: afterAll(({ workspaceId, requestId, page }) => keeper.find(workspaceId, requestId, page)),
     // Lists do not store what waits: they are asked for often.
     kept: reading((wanted) => {
       const captured = waiting.flatMap((batch) => batch.captured);

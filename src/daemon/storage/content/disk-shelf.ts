@@ -151,6 +151,10 @@ export class DiskShelf implements ContentShelf {
     return packed && { packed, number: row.number };
   }
 
+  hasPart(id: number): boolean {
+    return this.#statements.hasPart.get(id) !== undefined;
+  }
+
   save(record: ContentRecord): void {
     const { number, requestId, workspaceId } = record;
     const sealed = this.#sealer.seal(pack(Buffer.from(JSON.stringify(record))));
@@ -342,6 +346,7 @@ function prepare(database: Database.Database) {
     ),
     addUse: one<never, [number, number]>('INSERT INTO uses (id, last_use) VALUES (?, ?)'),
     part: one<PartRow, [number]>('SELECT number, sealed FROM parts WHERE id = ?'),
+    hasPart: one<unknown, [number]>('SELECT 1 FROM parts WHERE id = ?'),
     deleteParts: one<never, [number]>('DELETE FROM parts WHERE number = ?'),
     deleteUses: one<never, [number]>('DELETE FROM uses WHERE id IN (SELECT id FROM parts WHERE number = ?)'),
     unused: one<{ id: number }, [number, number]>(

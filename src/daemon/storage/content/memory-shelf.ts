@@ -86,6 +86,10 @@ export class MemoryShelf implements ContentShelf {
     return part && { packed: this.#blocks.read(part.piece), number: part.number };
   }
 
+  hasPart(id: number): boolean {
+    return this.#parts.has(id);
+  }
+
   save(record: ContentRecord): void {
     const { number, requestId, workspaceId, at, isComplete } = record;
     const before = this.#records.get(number);
