@@ -6,6 +6,10 @@ import type { Conditions, Driver, Looked } from './call-conditions.ts';
 /** As many calls as took about this long before are looked at between two looks at the clock, in milliseconds. */
 const sliceMs = 5;
 
+/** A scan that has looked at few calls goes on for so many times as long: a slow disk or a busy processor makes no page empty. */
+const scannedMin = 1_000;
+const patience = 4;
+
 /** How scans of calls keep to their time. */
 export interface ScanPace {
   /** A clock in milliseconds. */
@@ -78,7 +82,7 @@ export function scanCalls<Row = unknown>(
       found.push(...matchesIn<Row>(database, reads, calls));
       position = calls.at(-1) ?? position;
       if (isLast || found.length >= limit) break;
-      if (now() - started > deadlineMs && position) {
+      if (isTimeUp({ scanned, ms: now() - started, deadlineMs }) && position) {
         const end = position;
         const newer = unfolded.filter((call) => compare(call, end) <= 0);
         return { found: [...newer, ...found].sort(compare), scanned, end };
@@ -93,6 +97,19 @@ export function scanCalls<Row = unknown>(
     scanned: scanned + unfolded.length,
     end: undefined,
   };
+}
+
+/** Whether a scan ends that took so long to look at so many calls. */
+export function isTimeUp({
+  scanned,
+  ms,
+  deadlineMs,
+}: {
+  scanned: number;
+  ms: number;
+  deadlineMs: number;
+}): boolean {
+  return ms > (scanned < scannedMin ? patience * deadlineMs : deadlineMs);
 }
 
 /** Newest first. */

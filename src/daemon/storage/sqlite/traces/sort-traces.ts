@@ -5,6 +5,7 @@ import { dearFrom, longFrom } from '../metering/index-kinds.ts';
 import { totalsFrom } from '../metering/slot-totals.ts';
 import { type Looked, log2Max, lookFor } from './call-conditions.ts';
 import {
+  isTimeUp,
   matchesIn,
   type Position,
   type ScanPace,
@@ -14,9 +15,10 @@ import {
   unfoldedCalls,
 } from './scan-calls.ts';
 
-/** What the lists of long or dear calls may take, and what these and a scan of all calls may take together. */
+/** What the lists of long or dear calls may take, and what these and a scan of all calls may take together, which has some time anyway. */
 const listsMs = 20;
 const allMs = 30;
+const scanMsMin = 10;
 
 /** What calls are sorted by, as an expression, and from which ⌊log₂⌋ on the index lists them. */
 const measures = {
@@ -77,7 +79,7 @@ export function sortTraces(
       range,
       columns,
       limit: Number.MAX_SAFE_INTEGER,
-      deadlineMs: allMs - (pace.now() - started),
+      deadlineMs: Math.max(allMs - (pace.now() - started), scanMsMin),
       pace,
     });
     const found = new Map([...highest, ...all.found.filter(isNext)].map((call) => [call.number, call]));
@@ -139,7 +141,8 @@ function outliersOf(
       found.push(...matchesIn<{ value: number }>(database, { conditions, columns }, calls));
       position = calls.at(-1);
       if (isLast) break;
-      if (pace.now() - started > listsMs) return { found, scanned, isComplete: false };
+      if (isTimeUp({ scanned, ms: pace.now() - started, deadlineMs: listsMs }))
+        return { found, scanned, isComplete: false };
     }
     const lowest = 2 ** bucket;
     if (found.filter((call) => call.value >= lowest && isNext(call)).length >= limit) break;

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { indexKinds } from '../../../../../src/daemon/storage/sqlite/metering/index-kinds.ts';
 import {
   filePace,
+  isTimeUp,
   type Position,
   slicesOf,
 } from '../../../../../src/daemon/storage/sqlite/traces/scan-calls.ts';
@@ -49,4 +50,11 @@ describe.each([0, 0.001, 1, 40])('a list in which a call takes %s ms', (msPerCal
     expect(lengths[0]).toBe(20);
     if (msPerCall < 0.005) expect(slices.length).toBeLessThan(8);
   });
+});
+
+test('a scan ends in time, but later where it has looked at few calls', () => {
+  expect(isTimeUp({ scanned: 5_000, ms: 39, deadlineMs: 40 })).toBe(false);
+  expect(isTimeUp({ scanned: 5_000, ms: 41, deadlineMs: 40 })).toBe(true);
+  expect(isTimeUp({ scanned: 20, ms: 41, deadlineMs: 40 })).toBe(false);
+  expect(isTimeUp({ scanned: 20, ms: 161, deadlineMs: 40 })).toBe(true);
 });
