@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { AskedContent } from '../../../src/daemon/features/capture/index.ts';
+import type { AskedContent, CallContent } from '../../../src/daemon/features/capture/index.ts';
 import { ContentThread } from '../../../src/daemon/storage/content/content-thread.ts';
 import type { RedactionRules } from '../../../src/daemon/storage/content/redactor.ts';
 
@@ -153,7 +153,8 @@ describe('pages of a request of many parts', () => {
     thread.asked(asked('req_1', bodyWith(messages.length)));
     let text = '';
     for (let at: number | null = 0; at !== null; ) {
-      const found = await thread.find(workspaceId, 'req_1', { part: 'request', at, limit });
+      const page = { part: 'request', at, limit } as const;
+      const found: CallContent | undefined = await thread.find(workspaceId, 'req_1', page);
       text += found?.body?.text;
       // A half of a pair of surrogates is replaced where a page has no room for both.
       expect(found?.body?.text.length).toBeLessThanOrEqual(limit);
@@ -169,7 +170,8 @@ describe('pages of a request of many parts', () => {
     await thread.remove(workspaceId, 'req_1');
     const pages: (string | undefined)[] = [];
     for (let at: number | null = 0; at !== null; ) {
-      const found = await thread.find(workspaceId, 'req_2', { part: 'request', at, limit: 700 });
+      const page = { part: 'request', at, limit: 700 } as const;
+      const found: CallContent | undefined = await thread.find(workspaceId, 'req_2', page);
       expect(found?.body?.isPartial).toBe(true);
       pages.push(found?.body?.text);
       at = found?.body?.next ?? null;
