@@ -233,7 +233,8 @@ export interface ContentStore {
   /** False if it was dropped. */
   streamed(content: StreamedContent): boolean;
   answered(content: AnsweredContent): void;
-  find(workspaceId: string, requestId: string, page: ContentPage): Promise<CallContent | undefined>;
+  /** All of it without a page. */
+  find(workspaceId: string, requestId: string, page?: ContentPage): Promise<CallContent | undefined>;
   /** What is kept of these calls, in any order, without those of which nothing is known. Includes what is not stored yet. */
   kept(workspaceId: string, requestIds: readonly string[]): Promise<KeptContent[]>;
   /** What its request consists of; null if it has no body that is an object. */
