@@ -199,8 +199,7 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
   const preparing = prepareApp(daemon, resources);
   // It is awaited once the server is open.
   preparing.catch(() => {});
-  const server = await openServer(daemon, config, resources);
-  telemetry.watch(server.running);
+  let server = await openServer(daemon, config, resources);
   const requests = stopRequests(stop.signal);
   const unwatch = watchConfig({
     file: config.configFile,
@@ -210,6 +209,8 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
   });
   try {
     const { isFresh, hasDefaultKey } = await preparing;
+    server = await withWorkers(server, daemon, config, resources);
+    telemetry.watch(server.running);
     const { found } = await listen(server, daemon, config, resources);
     const { address, providers } = daemon;
     environment.stdout.write(await welcome({ ...address, config, isFresh, hasDefaultKey, providers, found }));
@@ -349,9 +350,9 @@ async function buildDaemon(config: Config, resources: Resources) {
 }
 
 async function openServer(daemon: Daemon, config: Config, resources: Resources): Promise<HttpServer> {
-  const { app, content, sealingKey, makeId, settings, telemetry } = daemon;
-  const { environment, log, storage, workers } = resources;
-  const server = await createServer({
+  const { app, makeId, settings, telemetry } = daemon;
+  const { log, storage } = resources;
+  return await createServer({
     handlers: app.handlers,
     authenticate: app.authenticate,
     makeRequestId: () => makeId('req'),
@@ -373,6 +374,15 @@ async function openServer(daemon: Daemon, config: Config, resources: Resources):
     onFailure: app.onFailedRequest,
     onParent: telemetry.parent,
   });
+}
+
+/** Starts the workers, if there are any, for which the app must be prepared. */
+async function withWorkers(
+  server: HttpServer,
+  { app, content, sealingKey, telemetry }: Daemon,
+  config: Config,
+  { environment, storage, workers }: Resources,
+): Promise<HttpServer> {
   if (workers === undefined) return server;
   const { connect } = storage;
   if (connect === undefined) throw new TypeError('workers need a database that threads can share');
