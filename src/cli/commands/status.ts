@@ -6,6 +6,7 @@ import type {
   ProviderStatus,
   ServiceStatus,
 } from '../../shared/contract/daemon.ts';
+import { serverAddresses } from '../../shared/database-url.ts';
 import { ReceivedError } from '../../shared/received-error.ts';
 import type { Context } from '../context.ts';
 import { getServiceStatus, getStatus, listFirings } from '../endpoints.ts';
@@ -125,7 +126,7 @@ const columns: Column<DaemonStatus>[] = [
 function storageText({ writable, reason, server }: DaemonStatus['storage']): string {
   const state = writable ? 'writable' : (reason ?? 'not writable');
   if (server === null) return state;
-  const used = server.address.includes(',') ? `, using ${server.host}` : '';
+  const used = serverAddresses(server.address).length > 1 ? `, using ${server.host}` : '';
   const others = server.daemons > 1 ? `, ${server.daemons} daemons` : '';
   return `${state} (PostgreSQL ${server.version} at ${server.address}${used}${others})`;
 }

@@ -22,8 +22,7 @@ export async function restore({
     const folder = resolve(dataFolder ?? folders.data);
     const file = resolve(backup);
     // Checked first, so that a mistyped name leaves nothing behind.
-    const isOnServer = await usesServer(env);
-    if (dataFolder === undefined && isOnServer) {
+    if (dataFolder === undefined && (await usesServer(env))) {
       const problem =
         'The configuration puts the data on a PostgreSQL server: restore into another folder with --data, and copy that to an empty database with gateway storage copy.';
       return { problem, exit: 1 };
@@ -43,7 +42,8 @@ export async function restore({
       dataFolder: folder,
       madeAt: madeAt === undefined ? null : isoTime(madeAt),
       aside: aside ?? null,
-      usesServer: isOnServer,
+      // A configuration that cannot be read does not matter to another folder.
+      usesServer: dataFolder !== undefined && (await usesServer(env).catch(() => false)),
       configWritten: writeConfig(`${folders.config}/config.yaml`, others.get(configName)),
     };
   } catch (error) {

@@ -4,7 +4,6 @@ import { ContentThread } from '../../../src/daemon/storage/content/content-threa
 import type { RedactionRules } from '../../../src/daemon/storage/content/redactor.ts';
 
 const workspaceId = 'ws_1';
-const wholeContent = { part: undefined, at: 0, limit: Number.MAX_SAFE_INTEGER };
 const megabyte = 1024 * 1024;
 let thread: ContentThread;
 const warnings: string[] = [];
@@ -61,11 +60,11 @@ const noise = (seed: number, length: number) => {
   return Array.from({ length: Math.ceil(length / 6) }, next).join('');
 };
 
-const bodyOf = async (requestId: string) => (await thread.find(workspaceId, requestId, wholeContent))?.body;
+const bodyOf = async (requestId: string) => (await thread.find(workspaceId, requestId))?.body;
 
 test('nothing is started for reads before the first call', async () => {
   start();
-  expect(await thread.find(workspaceId, 'req_1', wholeContent)).toBeUndefined();
+  expect(await thread.find(workspaceId, 'req_1')).toBeUndefined();
   expect(await thread.status(workspaceId)).toEqual({
     calls: 0,
     bytes: 0,
@@ -92,7 +91,7 @@ test.each([
   };
   thread.asked(asked('req_1', body, { attempts: [{ ...attempt, body, refusal: undefined }] }));
   expect((await bodyOf('req_1'))?.text).toBe(text);
-  expect((await thread.find(workspaceId, 'req_1', wholeContent))?.attempts[0]?.body?.text).toBe(text);
+  expect((await thread.find(workspaceId, 'req_1'))?.attempts[0]?.body?.text).toBe(text);
   expect(body.toString()).toBe(text);
 });
 
@@ -140,7 +139,7 @@ test('the end of a call that was not kept, or was deleted meanwhile, changes not
   expect(await thread.remove(workspaceId, 'req_1')).toBe(true);
   for (const requestId of ['req_1', 'req_2'])
     thread.answered({ requestId, answer: 'late', isStream: false, reads: [], isCut: false });
-  expect(await thread.find(workspaceId, 'req_1', wholeContent)).toBeUndefined();
+  expect(await thread.find(workspaceId, 'req_1')).toBeUndefined();
   expect(await thread.status(workspaceId)).toMatchObject({ calls: 0, bytes: 0 });
 });
 
@@ -217,7 +216,7 @@ describe('before it is kept', () => {
     start();
     thread.asked(asked('req_1', text));
     thread.answered({ requestId: 'req_1', answer: text, isStream: false, reads: [], isCut: false });
-    const { body, answer, redacted } = (await thread.find(workspaceId, 'req_1', wholeContent)) ?? {};
+    const { body, answer, redacted } = (await thread.find(workspaceId, 'req_1')) ?? {};
     expect(answer).toEqual(body);
     return [body?.text, redacted];
   };

@@ -18,7 +18,6 @@ import { ContentThread } from '../../../src/daemon/storage/content/content-threa
 import { DiskShelf, NoSpaceForContent } from '../../../src/daemon/storage/content/disk-shelf.ts';
 
 const workspaceId = 'ws_1';
-const wholeContent = { part: undefined, at: 0, limit: Number.MAX_SAFE_INTEGER };
 const megabyte = 1024 * 1024;
 const day = 86_400_000;
 const dataKey = Buffer.alloc(32, 7);
@@ -75,8 +74,7 @@ const asked = (requestId: string, body: string, level: AskedContent['level'] = '
 const answered = (requestId: string, answer: string) =>
   ({ requestId, answer, isStream: false, reads: [], isCut: false }) as const;
 const everything = { workspaceId, keyId: undefined, user: undefined, before: undefined };
-const bodyOf = async (requestId: string) =>
-  (await thread.find(workspaceId, requestId, wholeContent))?.body?.text;
+const bodyOf = async (requestId: string) => (await thread.find(workspaceId, requestId))?.body?.text;
 
 /** A text that does not compress. */
 function noise(seed: number, length: number): string {
@@ -120,14 +118,14 @@ test('content outlives the daemon, and is in the file only encrypted', async () 
   thread.answered(answered('req_1', 'An answer about raincoats.'));
   thread.asked(asked('req_2', 'Of memory only.', 'memory'));
   await restart();
-  expect(await thread.find(workspaceId, 'req_1', wholeContent)).toMatchObject({
+  expect(await thread.find(workspaceId, 'req_1')).toMatchObject({
     level: 'disk',
     isComplete: true,
     headers: ['user-agent', 'tool/1'],
     body: { text: 'A question about umbrellas.', isPartial: false },
     answer: { text: 'An answer about raincoats.' },
   });
-  expect(await thread.find('ws_other', 'req_1', wholeContent)).toBeUndefined();
+  expect(await thread.find('ws_other', 'req_1')).toBeUndefined();
   expect(await bodyOf('req_2')).toBeUndefined();
   expect((await search('RAINcoat')).matches).toMatchObject([{ requestId: 'req_1', part: 'answer' }]);
   const stored = bytesInFolder().toString('latin1');
@@ -193,8 +191,8 @@ test('what a call introduced is gone from later calls, also after a restart', as
   thread.asked(asked('req_2', `{"messages":[${shared},"more"]}`));
   await thread.remove(workspaceId, 'req_1');
   await restart();
-  expect(await thread.find(workspaceId, 'req_1', wholeContent)).toBeUndefined();
-  const { body } = (await thread.find(workspaceId, 'req_2', wholeContent)) ?? {};
+  expect(await thread.find(workspaceId, 'req_1')).toBeUndefined();
+  const { body } = (await thread.find(workspaceId, 'req_2')) ?? {};
   expect(body).toMatchObject({ isPartial: true, text: expect.not.stringContaining(noise(1, 1_000)) });
 });
 
@@ -256,9 +254,9 @@ describe('a file that cannot be read is replaced, with one warning', () => {
     await thread.close();
     harm();
     start();
-    await thread.find(workspaceId, 'req_1', wholeContent).catch(() => {});
+    await thread.find(workspaceId, 'req_1').catch(() => {});
     thread.asked(asked('req_new', 'new'));
-    await thread.find(workspaceId, 'req_new', wholeContent).catch(() => {});
+    await thread.find(workspaceId, 'req_new').catch(() => {});
     thread.asked(asked('req_newer', 'newer'));
     expect(await bodyOf('req_newer')).toBe('newer');
     expect(warnings).toEqual([

@@ -123,7 +123,7 @@ export class ContentKeeper {
     });
   }
 
-  find(workspaceId: string, requestId: string, page: ContentPage): CallContent | undefined {
+  find(workspaceId: string, requestId: string, page = whole): CallContent | undefined {
     const located = this.#located(workspaceId, requestId);
     if (located === undefined) return undefined;
     const { shelf, record } = located;
@@ -303,6 +303,8 @@ function previousOf(
   return null;
 }
 
+const whole: ContentPage = { part: undefined, at: 0, limit: Number.MAX_SAFE_INTEGER };
+
 /** A page ends between characters, and not within a pair of surrogates. */
 function show(
   shelf: ContentShelf,
@@ -335,7 +337,7 @@ function show(
 }
 
 function readsIn(shelf: ContentShelf, stored: StoredText | null): ContentRead[] {
-  const shown = show(shelf, stored, { at: 0, limit: Number.MAX_SAFE_INTEGER });
+  const shown = show(shelf, stored, whole);
   if (shown === null || shown.isPartial) return [];
   const numbers = JSON.parse(shown.text) as number[];
   const reads: ContentRead[] = [];

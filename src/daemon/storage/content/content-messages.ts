@@ -29,7 +29,7 @@ export function contentsOf(captured: Captured): (Uint8Array | string | undefined
 /** What the thread is asked about the content that it keeps. */
 export interface ContentRequests {
   find: [
-    question: { workspaceId: string; requestId: string; page: ContentPage },
+    question: { workspaceId: string; requestId: string; page: ContentPage | undefined },
     answer: CallContent | undefined,
   ];
   kept: [question: { workspaceId: string; requestIds: readonly string[] }, answer: KeptContent[]];

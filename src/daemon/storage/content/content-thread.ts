@@ -55,7 +55,6 @@ const idleMs = 10 * 60_000;
 const restartMs = 5_000;
 const warnEveryMs = 60_000;
 const warningsMax = 100;
-const whole: ContentPage = { part: undefined, at: 0, limit: Number.MAX_SAFE_INTEGER };
 
 interface Thread {
   worker: Worker;
@@ -133,7 +132,7 @@ export class ContentThread implements ContentStore {
     if (wire) this.#add({ answered: { ...content, wire: undefined } }, bytes);
   }
 
-  async find(workspaceId: string, requestId: string, page: ContentPage = whole) {
+  async find(workspaceId: string, requestId: string, page?: ContentPage) {
     return await this.#request('find', { workspaceId, requestId, page });
   }
 
