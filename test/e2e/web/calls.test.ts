@@ -270,15 +270,24 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     await page.context().close();
   });
 
-  test('a call whose content was not kept says so', async () => {
-    const id = await ask(
-      '/v1/responses',
-      { model: 'sim/echo', input: 'Hi.' },
-      { 'x-service-capture': 'off' },
-    );
-    const { page } = await signedIn({}, `calls/${id}`);
-    await openTab(page, id, 'request');
-    await page.getByText('is not kept').waitFor();
+  test('a call whose content was not kept says so; the next one shows its own', async () => {
+    const kept = await ask('/v1/responses', { model: 'sim/echo', input: 'Kept.' });
+    const body = { model: 'sim/echo', input: 'Hi.' };
+    const id = await ask('/v1/responses', body, { 'x-service-capture': 'off' });
+    const { page } = await signedIn();
+    await page.getByRole('table').waitFor();
+    for (const [tab, shown] of [
+      ['request', page.getByText('Kept.')],
+      ['answer', page.getByText('Kept.')],
+      ['headers', page.getByRole('table', { name: 'Headers of the request' })],
+    ] as const) {
+      await openTab(page, id, tab);
+      await page.getByText('is not kept').waitFor();
+      await page.keyboard.press('j');
+      await shown.waitFor();
+      await expect.poll(() => page.url()).toContain(kept);
+      await expect.poll(() => page.getByText('is not kept').count()).toBe(0);
+    }
     await page.context().close();
   });
 

@@ -117,7 +117,7 @@ describe.skipIf(chromium === undefined)('an open page (skipped without Chromium)
     await page.context().close();
   });
 
-  test('shows a call that still runs as soon as it has ended', async () => {
+  test('shows a call that still runs, and its content, as soon as it has ended', async () => {
     const { page, incidents } = await openScreen(browser, daemon);
     const left = new AbortController();
     const answer = await daemon.fetch('/v1/responses', {
@@ -125,12 +125,13 @@ describe.skipIf(chromium === undefined)('an open page (skipped without Chromium)
       signal: left.signal,
     });
     const id = answer.headers.get('x-request-id') ?? '';
-    await page.goto(`${daemon.url}/#/calls/${id}`);
+    await page.goto(`${daemon.url}/#/calls/${id}?tab=request`);
     await page.getByText('has not ended yet').waitFor();
     left.abort();
     await answer.text().catch(() => {});
     await page.getByRole('heading', { level: 1, name: 'sim/long' }).waitFor();
     await page.getByText('canceled').waitFor();
+    await page.getByText('Write.', { exact: true }).waitFor();
     expect(incidents).toEqual(noIncidents);
     await page.context().close();
   });

@@ -10,47 +10,64 @@ export interface ReadText {
   text: string;
   /** Of the whole text. */
   bytes: number;
-  /** Whether all of it was read. */
-  isWhole: boolean;
+  /** The character after what was read; `null` if all of it was. */
+  next: number | null;
   isPartial: boolean;
 }
 
-/**
- * Reads the text of a request or an answer, page by page. `onPage` gets what was read so far. Rejects with the error of the
- * daemon, such as `not_found` if nothing is kept.
- */
-export async function readText(
-  id: string,
-  part: 'request' | 'answer',
-  { signal, max = Number.POSITIVE_INFINITY, onPage }: ReadOptions = {},
-): Promise<{ first: CallContent; text: ReadText | undefined }> {
-  let first: CallContent | undefined;
-  let text: ReadText | undefined;
-  for (let at: number | null = 0; at !== null && (text?.text.length ?? 0) < max; ) {
-    const query: { part: typeof part; at: number } = { part, at };
-    const page: CallContent = await call(
-      getTraceContent,
-      { params: { request_id: id }, query },
-      signal ? { signal } : {},
-    );
-    first ??= page;
-    const body = page[part]?.body ?? null;
-    at = body?.next ?? null;
-    if (body)
-      text = {
-        text: (text?.text ?? '') + body.text,
-        bytes: body.bytes,
-        isWhole: at === null,
-        isPartial: body.is_partial,
-      };
-    onPage?.(first, text);
-  }
-  return { first: first as CallContent, text };
+type Part = 'request' | 'answer';
+
+/** The query of the first page of a text. */
+export const firstPageOf = (part: Part) => ({ part, at: 0 });
+
+/** The text of a request or an answer after one more page; `undefined` if there is none. */
+export function textWith(page: CallContent, part: Part, before?: ReadText): ReadText | undefined {
+  const body = page[part]?.body;
+  if (!body) return before;
+  const { text, bytes, next, is_partial: isPartial } = body;
+  return { text: (before?.text ?? '') + text, bytes, next, isPartial };
 }
 
 interface ReadOptions {
   signal?: AbortSignal;
   /** Stops after so many characters. */
   max?: number;
-  onPage?: (first: CallContent, text: ReadText | undefined) => void;
+  /** Gets what is known after each page. */
+  onPage?: (text: ReadText) => void;
+}
+
+const readPage = (
+  id: string,
+  query: { part: Part; at: number },
+  signal?: AbortSignal,
+): Promise<CallContent> =>
+  call(getTraceContent, { params: { request_id: id }, query }, signal ? { signal } : {});
+
+/** Reads a request or an answer whole. Rejects with the error of the daemon, such as `not_found` if nothing is kept. */
+export async function readText(
+  id: string,
+  part: Part,
+  { signal }: Pick<ReadOptions, 'signal'> = {},
+): Promise<{ first: CallContent; text: ReadText | undefined }> {
+  const first = await readPage(id, firstPageOf(part), signal);
+  const text = textWith(first, part);
+  return { first, text: text && (await readOn(id, part, text, signal ? { signal } : {})) };
+}
+
+/** Reads a text to its end, page by page. Rejects as `readText` does. */
+export async function readOn(
+  id: string,
+  part: Part,
+  begun: ReadText,
+  { signal, max = Number.POSITIVE_INFINITY, onPage }: ReadOptions = {},
+): Promise<ReadText> {
+  let text = begun;
+  while (text.next !== null && text.text.length < max) {
+    const more = textWith(await readPage(id, { part, at: text.next }, signal), part, text);
+    // It was deleted meanwhile.
+    if (more === undefined || more === text) break;
+    text = more;
+    onPage?.(text);
+  }
+  return text;
 }

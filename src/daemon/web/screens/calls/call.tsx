@@ -17,6 +17,7 @@ import { Skeleton } from '../../parts/skeleton.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { Time } from '../../parts/time.tsx';
+import { contentQueries, useContent } from './call-content.ts';
 import { neighbours } from './call-list.ts';
 import { CopyMenu } from './copy-menu.tsx';
 import { Answer } from './tabs/answer.tsx';
@@ -55,10 +56,16 @@ export function CallPage({ id, query }: { id: string; query: string }) {
   const isMissing = error instanceof ReceivedError && error.code === 'not_found';
   const wanted = route.value.query.get('tab') ?? 'timeline';
   const tab = Object.hasOwn(contents, wanted) ? (wanted as keyof typeof contents) : 'timeline';
+  // Asked for together with the trace, not after it.
+  const content = useContent(id, contentQueries[tab]);
   const { previous, next } = neighbours(id);
   const list = hrefOf('calls', [], { q: query });
   const hrefOfCall = (other: string | undefined) =>
     other && hrefOf('calls', [other], { q: query, tab: tab === 'timeline' ? undefined : tab });
+  const reloadAll = () => {
+    reload();
+    content.reload();
+  };
   const go = (href: string | undefined) => href && navigate(href, { replace: true });
   const step = (by: number) => {
     const at = tabs.findIndex(([name]) => name === tab);
@@ -88,8 +95,8 @@ export function CallPage({ id, query }: { id: string; query: string }) {
           <Step href={hrefOfCall(next)} title="Next (j)" label="Next ›" />
         </span>
       </nav>
-      {isMissing && <Missing id={id} reload={reload} />}
-      {error !== undefined && !isMissing && <ProblemBox error={error} retry={reload} />}
+      {isMissing && <Missing id={id} reload={reloadAll} />}
+      {error !== undefined && !isMissing && <ProblemBox error={error} retry={reloadAll} />}
       {trace === undefined && error === undefined && <Skeleton />}
       {trace && (
         <>

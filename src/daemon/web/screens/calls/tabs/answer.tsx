@@ -2,11 +2,10 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { TraceView } from '../../../../../shared/contract/traces.ts';
 import { sizeText } from '../../../../../shared/text/size-text.ts';
-import { getTraceContent } from '../../../data/endpoints.ts';
-import { useQuery } from '../../../data/query.ts';
 import { answerText } from '../../../parts/conversation.ts';
 import { durationText } from '../../../parts/format.ts';
 import { LongText } from '../../../parts/long-text.tsx';
+import { useContent } from '../call-content.ts';
 import { Body } from './body.tsx';
 
 /** The answer, and how it came. */
@@ -25,10 +24,7 @@ const speeds = [1, 4, 16] as const;
 
 /** A stream as its reader saw it: each piece at the time at which it came from the provider. */
 function Playback({ id, text }: { id: string; text: string }) {
-  const { data } = useQuery(getTraceContent, {
-    params: { request_id: id },
-    query: { part: 'timing' as const },
-  });
+  const { data } = useContent(id, { part: 'timing' });
   const at = useSignal<number | undefined>(undefined);
   const speed = useSignal<number>(0);
   const reads = data?.reads ?? [];

@@ -1,19 +1,15 @@
 import type { TraceView } from '../../../../../shared/contract/traces.ts';
 import { sizeText } from '../../../../../shared/text/size-text.ts';
-import { getTraceContent } from '../../../data/endpoints.ts';
-import { useQuery } from '../../../data/query.ts';
 import { durationText } from '../../../parts/format.ts';
 import { LongText } from '../../../parts/long-text.tsx';
 import { Status } from '../../../parts/status.tsx';
+import { contentQueries, useContent } from '../call-content.ts';
 import { NotKept } from './body.tsx';
 import { HeaderTable } from './raw.tsx';
 
 /** What each provider got, and what it answered. */
 export function Attempts({ trace }: { trace: TraceView }) {
-  const { data, error } = useQuery(getTraceContent, {
-    params: { request_id: trace.request_id },
-    query: { part: 'attempts' as const },
-  });
+  const { data, error } = useContent(trace.request_id, contentQueries.attempts);
   const sent = data?.attempts ?? [];
   if (trace.attempts.length === 0) return <p class="empty">No provider was asked.</p>;
   return (

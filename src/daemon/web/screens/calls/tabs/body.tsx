@@ -24,7 +24,7 @@ interface BodyProps {
 export function Body({ id, part, extra }: BodyProps) {
   const { text, error, isLoading, readAll } = useCallText(id, part);
   const chosen = useSignal<(typeof views)[number] | undefined>(undefined);
-  const value = useMemo(() => parsed(text?.isWhole ? text.text : undefined), [text]);
+  const value = useMemo(() => parsed(text?.next === null ? text.text : undefined), [text]);
   const conversation = useMemo(() => value && conversationOf(value.json), [value]);
   if (error !== undefined) return <NotKept error={error} />;
   if (text === undefined) return isLoading ? <Skeleton /> : <NothingKept part={part} />;
@@ -49,7 +49,7 @@ export function Body({ id, part, extra }: BodyProps) {
           ))}
         </fieldset>
         <span class="quiet">{sizeText(text.bytes)}</span>
-        {!text.isWhole && !isLoading && (
+        {text.next !== null && !isLoading && (
           <button type="button" onClick={readAll}>
             Read all {sizeText(text.bytes)}
           </button>

@@ -1,16 +1,12 @@
 import { sizeText } from '../../../../../shared/text/size-text.ts';
-import { getTraceContent } from '../../../data/endpoints.ts';
-import { useQuery } from '../../../data/query.ts';
 import { hrefOf } from '../../../data/route.ts';
 import { countText } from '../../../parts/format.ts';
 import { number, TableHead } from '../../../parts/table-head.tsx';
+import { contentQueries, useContent } from '../call-content.ts';
 
 /** What fills the context of a request, and where its cached prefix broke. */
 export function Composition({ id }: { id: string }) {
-  const { data } = useQuery(getTraceContent, {
-    params: { request_id: id },
-    query: { part: 'composition' as const },
-  });
+  const { data } = useContent(id, contentQueries.timeline);
   const composition = data?.composition;
   if (!composition) return null;
   const { by_kind: kinds, tokens, previous } = composition;

@@ -1,7 +1,6 @@
 import type { TraceView } from '../../../../../shared/contract/traces.ts';
-import { getTraceContent } from '../../../data/endpoints.ts';
-import { useQuery } from '../../../data/query.ts';
 import { JsonTree } from '../../../parts/json-tree.tsx';
+import { contentQueries, useContent } from '../call-content.ts';
 import { NotKept } from './body.tsx';
 
 interface HeaderTableProps {
@@ -32,10 +31,7 @@ export function HeaderTable({ headers, label }: HeaderTableProps) {
 
 /** The headers of the request; those of providers are with their attempts. */
 export function Headers({ trace }: { trace: TraceView }) {
-  const { data, error } = useQuery(getTraceContent, {
-    params: { request_id: trace.request_id },
-    query: { part: 'request' as const, limit: 1 },
-  });
+  const { data, error } = useContent(trace.request_id, contentQueries.headers);
   if (error !== undefined) return <NotKept error={error} />;
   return (
     <>
