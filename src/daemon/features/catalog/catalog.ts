@@ -8,7 +8,7 @@ import { indexModels, type ModelIndex, type ModelSlot } from './model-index.ts';
 import { nearestNames } from './model-names.ts';
 import type { Offer, ProviderDescription, Resolution } from './offer.ts';
 import { loadPriceLibrary, type PriceLibrary } from './price-library.ts';
-import { resolveName } from './resolve-name.ts';
+import { resolveName, resolveServersOwn } from './resolve-name.ts';
 
 export interface CatalogSettings {
   world: Pick<World, 'now'>;
@@ -109,7 +109,7 @@ export class Catalog {
 
   /** As `resolve`, but aliases are not looked up. */
   async find(model: string, options: OwnKeys = {}): Promise<Resolution> {
-    if (this.#library === undefined && !this.#needsNoPrices(model)) await this.load();
+    if (this.#library === undefined && !this.#needsNoPrices(model, options)) await this.load();
     const now = this.#world.now();
     const view = this.#viewOf(options);
     const known = view.names.get(model);
@@ -236,8 +236,9 @@ export class Catalog {
   }
 
   /** The simulator, local servers and models with configured prices do not need the library. */
-  #needsNoPrices(model: string): boolean {
-    const slot = this.#hostView.index.slots.get(model);
+  #needsNoPrices(model: string, options: OwnKeys): boolean {
+    const { index, canCall } = this.#viewOf(options);
+    const slot = index.slots.get(model) ?? resolveServersOwn(model, index, canCall);
     return slot?.at.every(({ provider, providerModel }) => settledPrices(provider, providerModel)) ?? false;
   }
 

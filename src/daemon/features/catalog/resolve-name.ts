@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { quoted } from '../../../shared/not-found.ts';
-import { idOf, isReseller, type ModelIndex, type ModelSlot } from './model-index.ts';
+import { idOf, isMaker, isReseller, type ModelIndex, type ModelSlot } from './model-index.ts';
 import { canonicalName, nearestNames } from './model-names.ts';
 import type { ProviderDescription } from './offer.ts';
 
@@ -49,6 +49,21 @@ function resolvePinned(
   if (!acceptsAnyName || provider.kind === 'simulator' || !canCall(provider)) return undefined;
   const id = isReseller(provider.kind) ? rest : idOf(provider, rest);
   return { id, at: [{ provider, providerModel: rest }] };
+}
+
+/**
+ * Finds a model that only the server has whose name comes first, whatever the price library lists: makers' ids start with their
+ * own names, and there is no reseller whose ids could start with this one.
+ */
+export function resolveServersOwn(
+  name: string,
+  index: ModelIndex,
+  canCall: (provider: ProviderDescription) => boolean,
+): ModelSlot | undefined {
+  const providers = [...index.providers.values()];
+  if (providers.some((provider) => isReseller(provider.kind) && canCall(provider))) return undefined;
+  const slot = resolvePinned(name, index, canCall);
+  return slot?.at.some(({ provider: { kind } }) => isMaker(kind)) ? undefined : slot;
 }
 
 /** A reseller with `models: ["*"]` gets every `family/name` that no other provider has. */

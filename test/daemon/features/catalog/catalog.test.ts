@@ -200,6 +200,24 @@ describe('prices', () => {
     isBroken = false;
     expect((await catalog.resolve('gpt-5')).id).toBe('openai/gpt-5');
   });
+
+  test('a server with a price for all its models needs no price library, unless a reseller may list the same', async () => {
+    const loadPrices = () => Promise.reject(new Error('not installed'));
+    const server = provider('x-ai', 'compatible', { models: '*', prices: { '*': prices } });
+    const unpriced = provider('acme', 'compatible', { models: '*' });
+    const catalog = catalogOf([...makers, server, unpriced, simulator], { loadPrices });
+    const { id, offers } = await catalog.resolve('x-ai/grok-4');
+    expect({ id, prices: offers[0]?.prices }).toEqual({ id: 'x-ai/grok-4', prices });
+    await expect(catalog.resolve('acme/any')).rejects.toThrow('not installed');
+    await expect(catalog.resolve('grok-4')).rejects.toThrow('not installed');
+    const reseller = provider('openrouter', 'openrouter');
+    const resold = catalogOf([...makers, server, reseller], { loadPrices });
+    await expect(resold.resolve('x-ai/grok-4')).rejects.toThrow('not installed');
+    const unavailable = provider('openrouter', 'openrouter', { available: false });
+    const own = catalogOf([...makers, server, unavailable], { loadPrices });
+    expect((await own.resolve('x-ai/grok-4')).offers.map((offer) => offer.provider)).toEqual(['x-ai']);
+    await expect(own.resolve('x-ai/grok-4', { ownKeys: new Set(['openrouter']) })).rejects.toThrow();
+  });
 });
 
 describe('the default model', () => {
