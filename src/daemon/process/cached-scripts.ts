@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { Script } from 'node:vm';
@@ -31,10 +31,10 @@ export function runCachedScripts(
     const module = { exports: {} };
     modules.set(name, module);
     const filename = join(folder, name);
-    const text = readFileSync(filename);
+    const text = readLarge(filename);
     const cacheFile = cacheFolder && join(cacheFolder, `gateway-${name}-${crc32(text).toString(16)}`);
     const cachedData = cacheFile && readCache(cacheFile);
-    const wrapped = Buffer.concat([wrapper.start, text, wrapper.end]);
+    const wrapped = concat([wrapper.start, text, wrapper.end]);
     // Joined as bytes, a long text is kept once, outside of V8's heap.
     const code = wrapped.toString('latin1');
     free(wrapped);
@@ -57,25 +57,51 @@ export function runCachedScripts(
   };
 }
 
-const sharedBytesMax = 64 * 1024;
-
 const wrapper = {
   start: Buffer.from('(function (exports, require, module, __filename, __dirname) { '),
   end: Buffer.from('\n})'),
 };
 
-/** Frees the memory of a large buffer now: as garbage, it would stay until the first full collection. */
-function free({ buffer, byteLength }: Buffer): void {
-  // Small ones share memory with others.
-  if (byteLength >= sharedBytesMax && buffer instanceof ArrayBuffer) buffer.transfer(0);
+/**
+ * A buffer that is not taken from malloc: as soon as glibc has freed a block of several megabytes, it keeps twice as many of free
+ * memory. Only those that can be resized come directly from the system.
+ */
+function largeBuffer(byteLength: number): Buffer {
+  return Buffer.from(new ArrayBuffer(byteLength, { maxByteLength: byteLength }));
 }
 
-const checksumBytes = 4;
+/** Frees the memory of a large buffer now: as garbage, it would stay until the first full collection. */
+function free({ buffer }: Buffer): void {
+  if (buffer instanceof ArrayBuffer) buffer.transferToFixedLength(0);
+}
+
+function readLarge(file: string): Buffer {
+  const descriptor = openSync(file, 'r');
+  try {
+    const bytes = largeBuffer(fstatSync(descriptor).size);
+    let at = 0;
+    for (let read = 1; read > 0 && at < bytes.length; at += read)
+      read = readSync(descriptor, bytes, { offset: at });
+    return bytes.subarray(0, at);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function concat(parts: readonly Buffer[]): Buffer {
+  const whole = largeBuffer(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  let at = 0;
+  for (const part of parts) at += part.copy(whole, at);
+  return whole;
+}
+
+/** Before the code, which V8 copies unless it is aligned to eight bytes. */
+const checksumBytes = 8;
 
 /** V8 does not notice damaged code. */
 function readCache(file: string): Buffer | undefined {
   try {
-    const bytes = readFileSync(file);
+    const bytes = readLarge(file);
     const code = bytes.subarray(checksumBytes);
     return bytes.readUInt32LE(0) === crc32(code) ? code : undefined;
   } catch {
