@@ -2,6 +2,7 @@ import { type Context, createContext, Script } from 'node:vm';
 import { withoutPersonalData } from '../../../shared/personal-data.ts';
 import { withoutSecrets } from '../../../shared/redaction.ts';
 import type { RedactionKind, RemovedKind } from '../../../shared/redaction-kinds.ts';
+import { runWithin } from '../../run-within.ts';
 
 /** What is removed, besides credentials. */
 export interface RedactionRules {
@@ -10,7 +11,7 @@ export interface RedactionRules {
   patterns: readonly string[];
 }
 
-/** Of all patterns on one text, of which each may take exponential time. */
+/** The processor time of all patterns on one text, of which each may take exponential time. */
 const patternsMs = 200;
 const removed = (kind: RemovedKind) => `[${kind} removed]`;
 const script = new Script('patterns.reduce((text, pattern) => text.replace(pattern, mark), text)');
@@ -73,27 +74,14 @@ export class Redactor {
     this.#context ??= createContext({});
     const context = this.#context;
     Object.assign(context, { patterns: this.#patterns, text, mark: removed('pattern') });
-    const endsAt = cpuMs() + patternsMs;
     try {
-      // The timeout is wall-clock time, which on a busy machine can pass before a short search even runs.
-      do {
-        try {
-          return script.runInContext(context, { timeout: patternsMs }) as string;
-        } catch (error) {
-          if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') return undefined;
-        }
-      } while (cpuMs() < endsAt);
+      return runWithin<string>(script, context, patternsMs);
+    } catch {
       return undefined;
     } finally {
       Object.assign(context, { text: undefined });
     }
   }
-}
-
-/** Processor time that this thread has taken; before Node 23.9, that all of the process have. */
-function cpuMs(): number {
-  const { user, system } = process.threadCpuUsage?.() ?? process.cpuUsage();
-  return (user + system) / 1000;
 }
 
 function isJson(text: string): boolean {

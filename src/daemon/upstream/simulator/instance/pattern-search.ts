@@ -1,11 +1,8 @@
 import { type Context, createContext, Script } from 'node:vm';
+import { runWithin, threadCpuMs } from '../../../run-within.ts';
 
-const timeoutMs = 20;
-/**
- * The timeout is wall-clock time, which on a busy machine can pass before a short search even runs. It is repeated until the
- * process has used that time, but not more often than this.
- */
-const attemptsMax = 10;
+/** The processor time of one search. */
+const searchMsMax = 20;
 /** The processor time of all searches for one instance together, as nothing else runs meanwhile. */
 const totalMsMax = 100;
 const searchesMax = 50;
@@ -30,34 +27,19 @@ export function patternSearch(): PatternSearch {
     first(pattern, texts) {
       if (searchesLeft <= 0 || msLeft <= 0 || texts.length === 0) return undefined;
       searchesLeft -= 1;
-      const start = process.cpuUsage();
+      const startMs = threadCpuMs();
       context ??= createContext({});
       try {
         Object.assign(context, { pattern: new RegExp(pattern, 'u'), texts });
-        return runWithTimeout(context, start);
+        return runWithin<string | undefined>(script, context, searchMsMax);
       } catch (error) {
         if (!(error instanceof SyntaxError)) searchesLeft = 0;
         return undefined;
       } finally {
         // The context is reused; the request's text must not stay in memory.
         Object.assign(context, { pattern: undefined, texts: undefined });
-        msLeft -= usedMs(start);
+        msLeft -= threadCpuMs() - startMs;
       }
     },
   };
-}
-
-function runWithTimeout(context: Context, start: NodeJS.CpuUsage): string | undefined {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return script.runInContext(context, { timeout: timeoutMs }) as string | undefined;
-    } catch (error) {
-      if (attempt === attemptsMax || usedMs(start) >= timeoutMs) throw error;
-    }
-  }
-}
-
-function usedMs(start: NodeJS.CpuUsage): number {
-  const { user, system } = process.cpuUsage(start);
-  return (user + system) / 1000;
 }
