@@ -50,12 +50,14 @@ function isSlow(regex: RegExp, attack: Attack, length: number): boolean {
   match(regex, text);
   if (performance.now() - start < suspiciousMs) return false;
   // From here on in processor time, as others use the machine.
-  if (leastCpuMs(regex, text) < suspiciousMs) return false;
+  if (takesLess(regex, text, suspiciousMs)) return false;
   // Short texts can be a matter of milliseconds only if the time explodes.
   if (length < 1000) return true;
-  while (leastCpuMs(regex, textOf(attack, chars)) < 4 * suspiciousMs) chars *= 2;
-  const isBeyond = () =>
-    leastCpuMs(regex, textOf(attack, 2 * chars)) > growthMax * leastCpuMs(regex, textOf(attack, chars));
+  while (takesLess(regex, textOf(attack, chars), 4 * suspiciousMs)) chars *= 2;
+  const isBeyond = () => {
+    const linearMs = growthMax * leastCpuMs(regex, textOf(attack, chars));
+    return !takesLess(regex, textOf(attack, 2 * chars), linearMs);
+  };
   return isBeyond() && isBeyond() && isBeyond();
 }
 
@@ -70,14 +72,23 @@ function match(regex: RegExp, text: string): void {
   else regex.test(text);
 }
 
+/** The least of three times is what an expression takes. */
+const timesMax = 3;
+
 function leastCpuMs(regex: RegExp, text: string): number {
-  const times = Array.from({ length: 3 }, () => {
-    const before = process.cpuUsage();
-    match(regex, text);
-    const { user, system } = process.cpuUsage(before);
-    return (user + system) / 1000;
-  });
-  return Math.min(...times);
+  return Math.min(...Array.from({ length: timesMax }, () => cpuMs(regex, text)));
+}
+
+/** Whether the least of the times is less than `ms`; after one that is, the others need no measurement. */
+function takesLess(regex: RegExp, text: string, ms: number): boolean {
+  return Array.from({ length: timesMax }).some(() => cpuMs(regex, text) < ms);
+}
+
+function cpuMs(regex: RegExp, text: string): number {
+  const before = process.cpuUsage();
+  match(regex, text);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
 }
 
 /** Repetitions up to this number are constant factors. */
