@@ -7,6 +7,9 @@ import { recordStatements } from './record-statements.ts';
 /** A writer thread that writes each statement that it prepares to a file, as a line of JSON. */
 if (parentPort) {
   const { file } = workerData as { file: string };
-  recordStatements((sql) => appendFileSync(file, `${JSON.stringify(sql)}\n`));
+  parentPort.once(
+    'close',
+    recordStatements((sql) => appendFileSync(file, `${JSON.stringify(sql)}\n`)),
+  );
   serveWrites(parentPort, { createCommands });
 }
