@@ -128,12 +128,13 @@ function usageScreen(days: number, bucket: string): Screen {
     reads[`by ${by}`] = `/v1/usage?since=${ago(days)}&group_by=${by}`;
   for (const by of ['day,model', 'model,provider', 'model,status', 'provider,status'])
     reads[`by ${by}`] = `/v1/usage?${range}&group_by=${by}`;
+  for (const by of ['day', 'model', 'provider', 'status'])
+    reads[`by ${by} and key`] = `/v1/usage?since=${ago(days)}&group_by=${by},key`;
+  reads['by key and status'] = `/v1/usage?since=${ago(days)}&group_by=key,status`;
   return [
     `usage, ${days} d`,
     {
       ...reads,
-      'by model and key': `/v1/usage?since=${ago(days)}&group_by=model,key`,
-      'by day and key': `/v1/usage?since=${ago(days)}&group_by=day,key`,
       'the period before': `/v1/usage/series?since=${ago(2 * days)}&until=${ago(days)}&${zone}&bucket=${bucket}`,
       latency: `/v1/usage/latency?${range}&bucket=${days > 7 ? 'day' : 'hour'}&group_by=model`,
       'without price': `/v1/usage?since=${ago(days)}&group_by=model`,

@@ -419,6 +419,51 @@ export function meteringStoreContract(open: OpenStorage): void {
         }
       }
     });
+
+    test('by provider or status and key, pages have what many and few calls of many keys add up to', async () => {
+      const { metering } = await open();
+      const hour = dayMs / 24;
+      const reads = memoryMeteringReads();
+      for (let number = 0; number < 800; number += 1) {
+        reads.calls.push(
+          aUsage(`req_${number}`, {
+            completedAt: morning + number * hour,
+            keyId: number % 46 === 0 ? null : `key_${number % 46}`,
+            provider: number % 8 === 0 ? null : number % 8 === 1 ? 'azure' : 'openai',
+            status: number % 9 === 0 ? 'failed' : 'completed',
+          }),
+        );
+      }
+      await Promise.all(reads.calls.map((call) => metering.settle(aSettlement(call.requestId, call))));
+      for (const groupBy of [
+        ['status', 'key'],
+        ['provider', 'key'],
+      ] as const) {
+        for (const [since, until] of [
+          [0, morning + 900 * hour],
+          [morning + 3 * hour, morning + 790 * hour],
+          [morning + 700 * hour, morning + 710 * hour],
+        ] as const) {
+          for (const only of [{}, { keyId: 'key_1' }, { model: 'a' }]) {
+            const filter = { ...all, ...only, since, until, groupBy };
+            const pages: UsageGroup[] = [];
+            let page: UsagePage | undefined;
+            do {
+              page = await metering.usagePage({ ...filter, after: pages.at(-1)?.groups, limit: 14 });
+              pages.push(...(page?.groups ?? []));
+            } while (page?.hasMore);
+            expect(pages, JSON.stringify(filter)).toEqual(await reads.summarize(filter));
+            for (const after of [
+              ['none', 'key_1'],
+              ['completed', 'none'],
+              ['openai', 'none'],
+              ['azure', 'none'],
+            ])
+              expect(await metering.usagePage({ ...filter, after, limit: 5 })).toBeUndefined();
+          }
+        }
+      }
+    });
   });
 
   test('latency is the number of calls by steps of a quarter of a doubling', async () => {

@@ -1,4 +1,5 @@
 import type { Connection } from '../engine/connection.ts';
+import { fixedNames } from '../engine/names.ts';
 import { type IndexKind, indexKinds } from './index-kinds.ts';
 import { slotsKeptFrom } from './prune-slots.ts';
 import { labelKinds, slotMs, slotsFrom, totalsFrom } from './slot-totals.ts';
@@ -86,6 +87,7 @@ export class UsageSummer {
   readonly #database: Connection;
   readonly #filter: SumFilter;
   readonly #groups: readonly SumGroup[];
+  readonly #isOneByOne: boolean;
   readonly #foldedTo: number;
   readonly #totalsFrom: number;
   /** Since when there are totals by quarter of keys, and of labels. */
@@ -95,10 +97,17 @@ export class UsageSummer {
   readonly #folded: Span;
   readonly #unfolded: Span;
 
-  constructor(database: Connection, filter: SumFilter, groups: readonly SumGroup[]) {
+  /** `isOneByOne`: few calls have the provider or status of the filter, so that they are read without totals. */
+  constructor(
+    database: Connection,
+    filter: SumFilter,
+    groups: readonly SumGroup[],
+    { isOneByOne = false }: { isOneByOne?: boolean } = {},
+  ) {
     this.#database = database;
     this.#filter = filter;
     this.#groups = groups;
+    this.#isOneByOne = isOneByOne;
     this.#foldedTo = foldedTo(database);
     this.#totalsFrom = totalsFrom(database);
     const bound = (order: 'ASC' | 'DESC') =>
@@ -163,6 +172,8 @@ export class UsageSummer {
   #pieces(since: number, until: number): Piece[] {
     const { from, to } = this.#folded;
     if (since >= to || until <= from) return [];
+    if (this.#isOneByOne)
+      return [{ source: 'calls', from: Math.max(since, from), to: Math.min(until, to), factor: 1 }];
     // A bound beyond all calls cuts no day and no span of days.
     const start = since <= from ? Math.floor(from / spanMs) * spanMs : since;
     const end = until >= to ? Math.ceil(to / spanMs) * spanMs : until;
@@ -299,10 +310,19 @@ export class UsageSummer {
 
   /** Calls of ranges of time, one by one. */
   #calls(of: readonly Use[]): Row[] {
-    const { keys, model } = this.#filter;
+    const { keys, model, provider, status } = this.#filter;
     if (this.#groups.includes('error') && this.#hasNoFilter() && startOf(of) >= this.#totalsFrom)
       return this.#failedCalls(of);
-    const kind: IndexKind = keys !== null ? 'key' : model !== null ? 'model' : 'all';
+    const [kind, value]: [IndexKind, number] =
+      keys !== null
+        ? ['key', 0]
+        : status !== null && isIndexed(status)
+          ? ['status', status]
+          : model !== null
+            ? ['model', model]
+            : provider !== null
+              ? ['provider', provider]
+              : ['all', 0];
     return this.#run(
       `SELECT use, ${this.#names((group) => ofCalls[group])} ${addedUpCalls}
        FROM ${pieces} CROSS JOIN call_index CROSS JOIN calls ${this.#tags()}
@@ -310,7 +330,7 @@ export class UsageSummer {
          AND call_index.completed_at >= piece_from AND call_index.completed_at < piece_to AND ${this.#filters('calls.')} TRUE
        ${this.#grouping()}`,
       of,
-      { value: model ?? 0 },
+      { value },
     );
   }
 
@@ -373,6 +393,26 @@ export class UsageSummer {
       pieces: JSON.stringify(of.map(({ use, from, to, days = 1 }) => [use, from, to, days])),
     });
   }
+}
+
+/** Whether `call_index` has the calls with this status. */
+const isIndexed = (status: number) => status !== fixedNames.completed;
+
+/** The numbers of all keys that were used in a range, and perhaps some others; 0 if there are calls without one. */
+export function usedKeys(database: Connection, workspace: number, { from, to }: Span): number[] {
+  return database
+    .prepare<[object], number>(
+      `SELECT key FROM usage_keys
+       WHERE workspace = @workspace AND model = 0 AND days = ${spanDays} AND start > @fromDay - ${spanDays} AND start < @toDay
+       UNION SELECT coalesce(key, 0) FROM calls WHERE number > @foldedTo AND +workspace = @workspace`,
+    )
+    .pluck()
+    .all({
+      workspace,
+      foldedTo: foldedTo(database),
+      fromDay: Math.floor(from / dayMs),
+      toDay: Math.ceil(to / dayMs),
+    });
 }
 
 /** Calls of the keys of the filter. */

@@ -38,11 +38,11 @@ export function summarizeUsage(database: Connection, names: NameTexts, filter: U
   return database.transaction(() => usageGroups(database, names, filter))();
 }
 
-/** The same within a transaction, also of one provider or status, or of several keys. */
+/** The same within a transaction, also of one provider or status, of which there may be few calls, or of several keys. */
 export function usageGroups(
   database: Connection,
   names: NameTexts,
-  filter: UsageFilter & Filter,
+  filter: UsageFilter & Filter & { isOneByOne?: boolean },
 ): UsageGroup[] {
   const numbers = numbersOf(names, filter);
   if (!numbers) return [];
@@ -65,11 +65,17 @@ export function usageGroups(
 function sumsBy(
   database: Connection,
   numbers: SumFilter,
-  { groupBy, since, until, timeZone }: Pick<UsageFilter, 'groupBy' | 'since' | 'until' | 'timeZone'>,
+  {
+    groupBy,
+    since,
+    until,
+    timeZone,
+    isOneByOne = false,
+  }: Pick<UsageFilter, 'groupBy' | 'since' | 'until' | 'timeZone'> & { isOneByOne?: boolean },
 ): SumRow[] {
   const dayAt = groupBy.indexOf('day');
   if (dayAt < 0 || timeZone === 'UTC') {
-    const rows = new UsageSummer(database, numbers, groupBy).sum(since, until);
+    const rows = new UsageSummer(database, numbers, groupBy, { isOneByOne }).sum(since, until);
     const asTime = (name: number | null, index: number) => (index === dayAt ? (name ?? 0) * dayMs : name);
     return rows.map((row) => ({ ...row, names: row.names.map(asTime) }));
   }

@@ -8,9 +8,16 @@ import type {
 } from '../../../features/metering/store.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { NameTexts } from '../engine/names.ts';
+import { usedKeys } from './sum-usage.ts';
 import { usageGroups } from './summaries.ts';
 
 type Groups = (of: Parameters<typeof usageGroups>[2]) => UsageGroup[];
+
+interface Source {
+  groupsOf: Groups;
+  /** The keys that were used, in the order of the groups, and whether there are calls without one. */
+  keys: () => { named: readonly string[]; hasUnnamed: boolean };
+}
 
 /**
  * A page of a summary. By two groups there can be many times more than a page has, such as a day's keys: of the first group,
@@ -35,15 +42,21 @@ export function readUsagePage(
       return { groups: parts.slice(start, start + limit), hasMore: start + limit < parts.length, total };
     }
     const found: UsageGroup[] = [];
+    const source = { groupsOf, keys: keysOf(database, names, filter) };
     const atOnce = first === 'key' ? keysAtOnce : 1;
+    let skipped = after;
     for (let at = part ?? 0; at < parts.length && found.length <= limit; at += atOnce) {
-      const values = parts.slice(at, at + atOnce).map(({ groups: [name = null] }) => name);
-      found.push(...groupsWithin(groupsOf, filter, values));
-      if (after && at === part) {
-        const last = found.findIndex(({ groups }) => isOf(groups, after));
-        if (last === -1) return undefined;
-        found.splice(0, last + 1);
+      for (const groups of groupsWithin(source, filter, {
+        parts: parts.slice(at, at + atOnce),
+        after: skipped,
+      })) {
+        const last = skipped ? groups.findIndex(({ groups: of }) => isOf(of, skipped ?? [])) : -1;
+        if (skipped && last === -1) return undefined;
+        skipped = undefined;
+        found.push(...groups.slice(last + 1));
+        if (found.length > limit) break;
       }
+      if (skipped) return undefined;
     }
     return { groups: found.slice(0, limit), hasMore: found.length > limit, total };
   })();
@@ -54,32 +67,67 @@ const divided = new Set<string>(['day', 'model', 'provider', 'status', 'key']);
 
 const keysAtOnce = 20;
 
-/** The groups of which the first one has one of these names: several keys, or one of another group. */
-function groupsWithin(groupsOf: Groups, filter: UsageFilter, values: (string | null)[]): UsageGroup[] {
+/** So many calls are read one by one sooner than the totals of all keys. */
+const fewCalls = 500;
+
+function keysOf(
+  database: Connection,
+  names: NameTexts,
+  { workspaceId, since, until }: UsageFilter,
+): Source['keys'] {
+  let keys: ReturnType<Source['keys']> | undefined;
+  return () => {
+    if (keys) return keys;
+    const workspace = names.numberOf(workspaceId);
+    const numbers = workspace === undefined ? [] : usedKeys(database, workspace, { from: since, to: until });
+    const named = numbers.filter((number) => number !== 0).map((number) => names.of(number));
+    keys = { named: named.sort(), hasUnnamed: named.length < numbers.length };
+    return keys;
+  };
+}
+
+/**
+ * The groups within several keys, or one value of another group, in pieces, as a page rarely needs all keys. They may start
+ * later, but not after the group that is skipped.
+ */
+function* groupsWithin(
+  { groupsOf, keys }: Source,
+  filter: UsageFilter,
+  { parts, after }: { parts: readonly UsageGroup[]; after: UsageGroup['groups'] | undefined },
+): Generator<UsageGroup[]> {
   const { groupBy, since, until, timeZone } = filter;
-  const [first, ...others] = groupBy;
-  const named = values.filter((name) => name !== null);
+  const [first, second] = groupBy;
+  const named = parts.flatMap(({ groups: [name = null] }) => name ?? []);
   // No filter selects calls without a name.
   const unnamed =
-    named.length < values.length ? groupsOf(filter).filter(({ groups }) => groups[0] === null) : [];
+    named.length < parts.length ? groupsOf(filter).filter(({ groups }) => groups[0] === null) : [];
   const [name] = named;
-  if (name === undefined) return unnamed;
-  if (first === 'key') return [...groupsOf({ ...filter, keyIds: named }), ...unnamed];
-  const within = { ...filter, groupBy: others };
-  const found =
-    first === 'day'
-      ? groupsOf({
-          ...within,
-          since: Math.max(since, startOfLocalDay(name, timeZone)),
-          until: Math.min(until, startOfLocalDay(name, timeZone, 1)),
-        })
-      : groupsOf({
-          ...within,
-          ...(first === 'model' && { model: name }),
-          ...(first === 'provider' && { provider: name }),
-          ...(first === 'status' && { status: name as CallStatus }),
-        });
-  return found.map((group) => ({ ...group, groups: [name, ...group.groups] }));
+  if (name === undefined) return yield unnamed;
+  if (first === 'key') return yield [...groupsOf({ ...filter, keyIds: named }), ...unnamed];
+  const within: Parameters<Groups>[0] = {
+    ...filter,
+    groupBy: groupBy.slice(1),
+    ...(first === 'day' && {
+      since: Math.max(since, startOfLocalDay(name, timeZone)),
+      until: Math.min(until, startOfLocalDay(name, timeZone, 1)),
+    }),
+    ...(first === 'model' && { model: name }),
+    ...(first === 'provider' && { provider: name }),
+    ...(first === 'status' && { status: name as CallStatus }),
+  };
+  const groupsIn = (of: Partial<Parameters<Groups>[0]>) =>
+    groupsOf({ ...within, ...of }).map((group) => ({ ...group, groups: [name, ...group.groups] }));
+  const hasTotals = first === 'day' || first === 'model' || filter.keyId !== undefined;
+  if (second !== 'key' || hasTotals) return yield groupsIn({});
+  if (name !== 'completed' && (parts[0]?.requests ?? 0) <= fewCalls)
+    return yield groupsIn({ isOneByOne: true });
+  const { named: used, hasUnnamed } = keys();
+  const key = after?.[1];
+  const start = after === undefined ? 0 : key == null ? used.length : used.indexOf(key);
+  if (start === -1) return;
+  for (let at = start; at < used.length; at += keysAtOnce)
+    yield groupsIn({ keyIds: used.slice(at, at + keysAtOnce) });
+  if (hasUnnamed) yield groupsIn({}).filter(({ groups }) => groups[1] === null);
 }
 
 function isOf(groups: UsageGroup['groups'], others: UsageGroup['groups']): boolean {
