@@ -1,9 +1,10 @@
 import type { Connection } from '../engine/connection.ts';
 import { fixedNames } from '../engine/names.ts';
+import { sqlName } from '../engine/row-format.ts';
 import { type IndexKind, indexKinds } from './index-kinds.ts';
 import { slotsKeptFrom } from './prune-slots.ts';
 import { labelKinds, slotMs, slotsFrom, totalsFrom } from './slot-totals.ts';
-import { addedUpCalls, summedColumns, summedNames, tagNumber, type UsageSums } from './summed-columns.ts';
+import { summedColumns, sumsOfCalls, tagNumber, type UsageSums } from './summed-columns.ts';
 import { dayMs, foldedTo, spanDays } from './usage-totals.ts';
 
 /** What calls are added up by: UTC days, numbers of names, or none of a name. */
@@ -23,6 +24,14 @@ export interface SumRow extends UsageSums {
   names: (number | null)[];
 }
 
+interface SumOptions {
+  /** Few calls have the provider or status of the filter, so that they are read without totals. */
+  isOneByOne?: boolean;
+  /** What is added up; by default all. The others are 0. */
+  columns?: SumColumns;
+}
+
+type SumColumns = readonly (keyof UsageSums)[];
 type Row = Record<string, number | null>;
 
 interface Span {
@@ -88,6 +97,7 @@ export class UsageSummer {
   readonly #filter: SumFilter;
   readonly #groups: readonly SumGroup[];
   readonly #isOneByOne: boolean;
+  readonly #columns: SumColumns;
   readonly #foldedTo: number;
   readonly #totalsFrom: number;
   /** Since when there are totals by quarter of keys, and of labels. */
@@ -97,17 +107,17 @@ export class UsageSummer {
   readonly #folded: Span;
   readonly #unfolded: Span;
 
-  /** `isOneByOne`: few calls have the provider or status of the filter, so that they are read without totals. */
   constructor(
     database: Connection,
     filter: SumFilter,
     groups: readonly SumGroup[],
-    { isOneByOne = false }: { isOneByOne?: boolean } = {},
+    { isOneByOne = false, columns = summedColumns }: SumOptions = {},
   ) {
     this.#database = database;
     this.#filter = filter;
     this.#groups = groups;
     this.#isOneByOne = isOneByOne;
+    this.#columns = columns;
     this.#foldedTo = foldedTo(database);
     this.#totalsFrom = totalsFrom(database);
     const bound = (order: 'ASC' | 'DESC') =>
@@ -299,7 +309,7 @@ export class UsageSummer {
     column: (group: SumGroup) => string,
     { where, of, more }: { where: string; of: readonly Use[]; more?: object },
   ): Row[] {
-    const sums = summedNames.map((name, index) => `sum(${name}) AS ${summedColumns[index]}`).join(', ');
+    const sums = this.#columns.map((name) => `sum(${sqlName(name)}) AS ${name}`).join(', ');
     return this.#run(
       `SELECT use, ${this.#names(column)} ${sums} FROM ${pieces} CROSS JOIN ${table}
        WHERE workspace = @workspace AND ${where} ${this.#grouping()}`,
@@ -324,7 +334,7 @@ export class UsageSummer {
               ? ['provider', provider]
               : ['all', 0];
     return this.#run(
-      `SELECT use, ${this.#names((group) => ofCalls[group])} ${addedUpCalls}
+      `SELECT use, ${this.#names((group) => ofCalls[group])} ${sumsOfCalls(this.#columns)}
        FROM ${pieces} CROSS JOIN call_index CROSS JOIN calls ${this.#tags()}
        WHERE calls.number = call_index.number AND call_index.workspace = @workspace AND call_index.kind = ${indexKinds[kind]} AND ${keys === null ? 'call_index.value = @value' : ofKeys('call_index.value')}
          AND call_index.completed_at >= piece_from AND call_index.completed_at < piece_to AND ${this.#filters('calls.')} TRUE
@@ -337,7 +347,7 @@ export class UsageSummer {
   /** Those with an error code, which are few: the totals of days name the codes, and an index has the calls of each. */
   #failedCalls(of: readonly Use[]): Row[] {
     return this.#run(
-      `SELECT use, ${this.#names((group) => ofCalls[group])} ${addedUpCalls}
+      `SELECT use, ${this.#names((group) => ofCalls[group])} ${sumsOfCalls(this.#columns)}
        FROM (SELECT DISTINCT value AS code FROM usage_label_days
            WHERE workspace = @workspace AND kind = ${labelKinds.error} AND day >= @fromDay AND day <= @toDay) AS codes
          CROSS JOIN ${pieces} CROSS JOIN call_index CROSS JOIN calls
@@ -351,7 +361,7 @@ export class UsageSummer {
 
   #unfoldedCalls(of: readonly Use[]): Row[] {
     return this.#run(
-      `SELECT use, ${this.#names((group) => ofCalls[group])} ${addedUpCalls} FROM ${pieces} CROSS JOIN calls ${this.#tags()}
+      `SELECT use, ${this.#names((group) => ofCalls[group])} ${sumsOfCalls(this.#columns)} FROM ${pieces} CROSS JOIN calls ${this.#tags()}
        WHERE number > @foldedTo AND +calls.workspace = @workspace AND ${this.#filters('calls.')}
          calls.completed_at >= piece_from AND calls.completed_at < piece_to ${this.#grouping()}`,
       of,

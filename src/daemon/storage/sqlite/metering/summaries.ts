@@ -227,7 +227,9 @@ function keySeries(
   const [since, until] = [buckets[0]?.start ?? 0, buckets.at(-1)?.end ?? 0];
   const cost = ({ costProvider, costMargin }: SumRow) => costProvider + costMargin;
   const whole = { since: Math.floor(since / dayMs) * dayMs, until: Math.ceil(until / dayMs) * dayMs };
-  const dearest = new UsageSummer(database, numbers, ['key'])
+  const dearest = new UsageSummer(database, numbers, ['key'], {
+    columns: ['costProvider', 'costMargin', 'requests'],
+  })
     .sum(whole.since, whole.until)
     .filter(({ names: [key] }) => key !== null)
     .sort((a, b) => cost(b) - cost(a) || b.requests - a.requests)

@@ -25,8 +25,9 @@ export const callSums = Object.fromEntries(summedColumns.map((column) => [sqlNam
 /** SELECT terms that add up calls. */
 export const callSumTerms = summedColumns.map((column) => `sum(${summed[column]})`).join(', ');
 
-/** The same, by the names of the sums. */
-export const addedUpCalls = summedColumns.map((column) => `sum(${summed[column]}) AS ${column}`).join(', ');
+/** The same of some columns, by their names. */
+export const sumsOfCalls = (columns: readonly (keyof UsageSums)[]) =>
+  columns.map((column) => `sum(${summed[column]}) AS ${column}`).join(', ');
 
 /** SELECT terms that read a call like a row of totals, with the sign of the factor. */
 export function callAsSums(factor: 1 | -1): string {
