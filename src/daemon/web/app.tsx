@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { onAlerts } from './data/alert-notices.ts';
 import { addScreenKeys } from './data/go-keys.ts';
 import { useKeys } from './data/keys.ts';
@@ -76,7 +76,8 @@ function SignedIn() {
 function LoadedScreen({ screen }: { screen: Screen }) {
   const content = useSignal<ComponentType | undefined>(undefined);
   const failure = useSignal<unknown>(undefined);
-  useEffect(() => {
+  // Before the first paint, not after it.
+  useLayoutEffect(() => {
     screen.load().then(
       (loaded) => {
         content.value = loaded;

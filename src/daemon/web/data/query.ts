@@ -1,5 +1,5 @@
 import { type Signal, signal } from '@preact/signals';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Address } from '../../../shared/client.ts';
 import type { Endpoint, Input, Result } from '../../../shared/contract/endpoint.ts';
 import { call } from './api.ts';
@@ -104,7 +104,8 @@ function useAnswer<T>(key: string | undefined, run: (signal: AbortSignal) => Pro
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key says what is asked.
   const entry = useMemo(() => (key === undefined ? undefined : entryOf(key, run)), [key, login.value]);
   const before = useRef<unknown>(undefined);
-  useEffect(() => {
+  // Before the first paint, not after it.
+  useLayoutEffect(() => {
     if (!entry) return;
     entry.readers += 1;
     if (Date.now() - entry.loadedAt > freshMs) entry.load();
