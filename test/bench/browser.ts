@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { CDPSession, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.ts';
+import { wholeChromium } from '../support/page-in-chromium.ts';
 import { openScreen } from '../support/web-screens.ts';
 import { prepareHome } from './gateway-process.ts';
 import { type Gateway, start } from './grown-data.ts';
@@ -232,7 +233,8 @@ else {
   const provider = await startProvider(undefined);
   prepareHome(folder, provider.port);
   const gateway = await start(folder);
-  const browser = await launchBrowser();
+  // What users have.
+  const browser = await launchBrowser({}, wholeChromium);
   try {
     for (const slowdown of [1, 4]) {
       const paints: number[] = [];

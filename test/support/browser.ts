@@ -2,10 +2,13 @@ import { type Browser, type BrowserContextOptions, chromium as driver, type Page
 import { chromium } from './page-in-chromium.ts';
 
 /** Starts Chromium without a window; the test file closes it. `hosts` are addresses by name. */
-export async function launchBrowser(hosts: Record<string, string> = {}): Promise<Browser> {
+export async function launchBrowser(
+  hosts: Record<string, string> = {},
+  program = chromium,
+): Promise<Browser> {
   const rules = Object.entries(hosts).map(([name, address]) => `MAP ${name} ${address}`);
   return await driver.launch({
-    executablePath: chromium ?? '',
+    executablePath: program ?? '',
     args: [
       '--no-sandbox',
       '--disable-gpu',

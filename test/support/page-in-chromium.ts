@@ -7,10 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
+const programs = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const firstOf = (paths: string[]) => paths.find((path) => existsSync(path));
+
 /** Chromium as distributions install it; undefined where there is none. */
-export const chromium = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
-  (path) => existsSync(path),
-);
+export const wholeChromium = firstOf(programs);
+
+/** The one without windows, if it is installed: it needs a third of the processor time for a page. */
+export const chromium = firstOf(['/usr/bin/chromium-headless-shell', ...programs]);
 
 interface PageOptions {
   /** Called by the script as `await call(...)`; its result is sent back as JSON. */
