@@ -62,7 +62,7 @@ interface Thread {
 }
 
 /**
- * Main-thread side of the content of calls: a thread with the lowest priority keeps it. As it takes 16 MB, it starts when a first
+ * Main-thread side of the content of calls: a thread with the lowest priority keeps it. As it takes 12 MB, it starts when a first
  * batch is full, is for the disk or is asked for, and ends when it has been idle and keeps nothing. What comes faster than it can
  * be stored is dropped and counted, as no call waits.
  */

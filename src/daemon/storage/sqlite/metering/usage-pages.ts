@@ -119,8 +119,9 @@ function* groupsWithin(
     groupsOf({ ...within, ...of }).map((group) => ({ ...group, groups: [name, ...group.groups] }));
   const hasTotals = first === 'day' || first === 'model' || filter.keyId !== undefined;
   if (second !== 'key' || hasTotals) return yield groupsIn({});
-  if (name !== 'completed' && (parts[0]?.requests ?? 0) <= fewCalls)
-    return yield groupsIn({ isOneByOne: true });
+  // The index of a status or provider has the calls of all models, and none that completed.
+  const isIndexed = filter.model === undefined && name !== 'completed';
+  if (isIndexed && (parts[0]?.requests ?? 0) <= fewCalls) return yield groupsIn({ isOneByOne: true });
   const { named: used, hasUnnamed } = keys();
   const key = after?.[1];
   const start = after === undefined ? 0 : key == null ? used.length : used.indexOf(key);
