@@ -1,5 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { type AST, RegExpParser, visitRegExpAST } from '@eslint-community/regexpp';
+import { threadCpuMs } from '../../src/daemon/run-within.ts';
 
 /** A text that may take a regular expression long: `pump` is repeated as often as the text is to be long. */
 interface Attack {
@@ -8,8 +9,8 @@ interface Attack {
   suffix: string;
 }
 
-/** An expression that takes more than this times as long for twice the text is not linear. */
-const growthMax = 2.5;
+/** An expression that takes more than this times as long for four times the text is not linear: quadratic time takes 16 times. */
+const growthMax = 7;
 /** An expression that takes exponential time is stopped after this; others take milliseconds for one attack. */
 const timeoutMs = 20_000;
 /** Linear expressions take a few microseconds for the longest of these texts, others several milliseconds. */
@@ -56,7 +57,7 @@ function isSlow(regex: RegExp, attack: Attack, length: number): boolean {
   while (takesLess(regex, textOf(attack, chars), 4 * suspiciousMs)) chars *= 2;
   const isBeyond = () => {
     const linearMs = growthMax * leastCpuMs(regex, textOf(attack, chars));
-    return !takesLess(regex, textOf(attack, 2 * chars), linearMs);
+    return !takesLess(regex, textOf(attack, 4 * chars), linearMs);
   };
   return isBeyond() && isBeyond() && isBeyond();
 }
@@ -85,10 +86,9 @@ function takesLess(regex: RegExp, text: string, ms: number): boolean {
 }
 
 function cpuMs(regex: RegExp, text: string): number {
-  const before = process.cpuUsage();
+  const before = threadCpuMs();
   match(regex, text);
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
+  return threadCpuMs() - before;
 }
 
 /** Repetitions up to this number are constant factors. */
