@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { distribution } from '../../src/daemon/features/metering/series-view.ts';
 import type {
+  MeteringStore,
   SeriesPoint,
   UsageFilter,
   UsageGroup,
@@ -340,16 +341,7 @@ export function meteringStoreContract(open: OpenStorage): void {
         for (const timeZone of ['UTC', ...(groupBy.includes('key') ? [] : ['Asia/Kathmandu'])]) {
           const since = midnight + 5 * hour;
           const filter = { ...all, since, groupBy: groupBy as UsageFilter['groupBy'], timeZone };
-          const pages: UsageGroup[] = [];
-          let page: UsagePage | undefined;
-          do {
-            page = await metering.usagePage({ ...filter, after: pages.at(-1)?.groups, limit: 14 });
-            pages.push(...(page?.groups ?? []));
-            expect(page?.total).toEqual(
-              (await reads.usagePage({ ...filter, after: undefined, limit: 1 }))?.total,
-            );
-          } while (page?.hasMore);
-          expect(pages).toEqual(await reads.summarize(filter));
+          await expectPages(metering, reads, filter);
           const after = groupBy.map(() => 'none');
           expect(await metering.usagePage({ ...filter, after, limit: 5 })).toBeUndefined();
         }
@@ -446,13 +438,7 @@ export function meteringStoreContract(open: OpenStorage): void {
         ] as const) {
           for (const only of [{}, { keyId: 'key_1' }, { model: 'a' }]) {
             const filter = { ...all, ...only, since, until, groupBy };
-            const pages: UsageGroup[] = [];
-            let page: UsagePage | undefined;
-            do {
-              page = await metering.usagePage({ ...filter, after: pages.at(-1)?.groups, limit: 14 });
-              pages.push(...(page?.groups ?? []));
-            } while (page?.hasMore);
-            expect(pages, JSON.stringify(filter)).toEqual(await reads.summarize(filter));
+            await expectPages(metering, reads, filter);
             for (const after of [
               ['none', 'key_1'],
               ['completed', 'none'],
@@ -532,4 +518,21 @@ export function meteringStoreContract(open: OpenStorage): void {
       expect([...(all?.total[0]?.values() ?? [])]).toEqual([1]);
     },
   );
+}
+
+/** All pages together are the summary, and each has the sums of all. */
+async function expectPages(
+  metering: Pick<MeteringStore, 'usagePage'>,
+  reads: ReturnType<typeof memoryMeteringReads>,
+  filter: UsageFilter,
+): Promise<void> {
+  const total = (await reads.usagePage({ ...filter, after: undefined, limit: 1 }))?.total;
+  const pages: UsageGroup[] = [];
+  let page: UsagePage | undefined;
+  do {
+    page = await metering.usagePage({ ...filter, after: pages.at(-1)?.groups, limit: 14 });
+    pages.push(...(page?.groups ?? []));
+    expect(page?.total).toEqual(total);
+  } while (page?.hasMore);
+  expect(pages, JSON.stringify(filter)).toEqual(await reads.summarize(filter));
 }

@@ -10,7 +10,7 @@ interface Attack {
 }
 
 /** An expression that takes more than this times as long for four times the text is not linear: quadratic time takes 16 times. */
-const growthMax = 7;
+const growthMax = 2.5 ** 2;
 /** An expression that takes exponential time is stopped after this; others take milliseconds for one attack. */
 const timeoutMs = 20_000;
 /** Linear expressions take a few microseconds for the longest of these texts, others several milliseconds. */

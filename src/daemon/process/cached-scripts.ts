@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
+import { freeMemory, ownMemory } from '../own-memory.ts';
 
 interface CachedScripts {
   /** What the first script exports. */
@@ -31,16 +32,14 @@ export function runCachedScripts(
     const module = { exports: {} };
     modules.set(name, module);
     const filename = join(folder, name);
-    const text = readLarge(filename);
-    const cacheFile = cacheFolder && join(cacheFolder, `gateway-${name}-${crc32(text).toString(16)}`);
-    const cachedData = cacheFile && readCache(cacheFile);
-    const wrapped = concat([wrapper.start, text, wrapper.end]);
     // Joined as bytes, a long text is kept once, outside of V8's heap.
+    const wrapped = readBetween(wrapper.start, filename, wrapper.end);
     const code = wrapped.toString('latin1');
-    free(wrapped);
+    const cacheFile = cacheFolder && join(cacheFolder, `gateway-${name}-${crc32(wrapped).toString(16)}`);
+    freeMemory(wrapped);
+    const cachedData = cacheFile && readCache(cacheFile);
     const script = compile(() => new Script(code, { filename, ...(cachedData && { cachedData }) }));
-    free(text);
-    if (cachedData) free(cachedData);
+    freeMemory(cachedData);
     if (cacheFile && (cachedData === undefined || script.cachedDataRejected)) uncached.set(cacheFile, script);
     const load = (id: string): unknown =>
       id.startsWith('./') ? run(basename(id)) : compile(() => requirePackage(id));
@@ -62,37 +61,22 @@ const wrapper = {
   end: Buffer.from('\n})'),
 };
 
-/**
- * A buffer that is not taken from malloc: as soon as glibc has freed a block of several megabytes, it keeps twice as many of free
- * memory. Only those that can be resized come directly from the system.
- */
-function largeBuffer(byteLength: number): Buffer {
-  return Buffer.from(new ArrayBuffer(byteLength, { maxByteLength: byteLength }));
-}
+const nothing = Buffer.alloc(0);
 
-/** Frees the memory of a large buffer now: as garbage, it would stay until the first full collection. */
-function free({ buffer }: Buffer): void {
-  if (buffer instanceof ArrayBuffer) buffer.transferToFixedLength(0);
-}
-
-function readLarge(file: string): Buffer {
+/** A file with what goes before and after it. */
+function readBetween(start: Buffer, file: string, end: Buffer): Buffer {
   const descriptor = openSync(file, 'r');
   try {
-    const bytes = largeBuffer(fstatSync(descriptor).size);
-    let at = 0;
-    for (let read = 1; read > 0 && at < bytes.length; at += read)
-      read = readSync(descriptor, bytes, { offset: at });
+    const { buffer } = ownMemory(start.length + fstatSync(descriptor).size + end.length);
+    const bytes = Buffer.from(buffer);
+    let at = start.copy(bytes);
+    for (let read = 1; read > 0 && at < bytes.length - end.length; at += read)
+      read = readSync(descriptor, bytes, { offset: at, length: bytes.length - end.length - at });
+    at += end.copy(bytes, at);
     return bytes.subarray(0, at);
   } finally {
     closeSync(descriptor);
   }
-}
-
-function concat(parts: readonly Buffer[]): Buffer {
-  const whole = largeBuffer(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
-  let at = 0;
-  for (const part of parts) at += part.copy(whole, at);
-  return whole;
 }
 
 /** Before the code, which V8 copies unless it is aligned to eight bytes. */
@@ -101,7 +85,7 @@ const checksumBytes = 8;
 /** V8 does not notice damaged code. */
 function readCache(file: string): Buffer | undefined {
   try {
-    const bytes = readLarge(file);
+    const bytes = readBetween(nothing, file, nothing);
     const code = bytes.subarray(checksumBytes);
     return bytes.readUInt32LE(0) === crc32(code) ? code : undefined;
   } catch {

@@ -1,4 +1,4 @@
-import { freeMemory, ownMemory } from './content-bytes.ts';
+import { freeMemory, ownMemory } from '../../own-memory.ts';
 
 /** Of a block. The last piece in it keeps all of it. */
 const blockBytesMin = 32 * 1024;

@@ -8,11 +8,6 @@ export function sizeOf(content: Uint8Array | string | undefined): number {
   return content?.length ?? 0;
 }
 
-/** Memory that belongs to no other buffer, and goes back to the system as soon as it is freed, without holes between buffers. */
-export function ownMemory(length: number): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(new ArrayBuffer(length, { maxByteLength: length }), 0, length);
-}
-
 /** Shorter ones are cheaper to copy with all else of a message. */
 const movedBytesMin = 64 * 1024;
 
@@ -28,15 +23,4 @@ export function movedOf(contents: readonly (Uint8Array | string | undefined)[]):
 
 function isMoved(content: Uint8Array | string | undefined): content is Uint8Array<ArrayBuffer> {
   return content instanceof Uint8Array && content.length >= movedBytesMin;
-}
-
-/**
- * Frees the memory of bytes that nothing uses any more. V8 would free it with a later collection, which is long in coming, as to V8
- * they are a small object. What is in Node's pool stays.
- */
-export function freeMemory(bytes: Uint8Array | string | undefined): void {
-  if (!(bytes instanceof Uint8Array)) return;
-  const { buffer } = bytes;
-  if (buffer instanceof ArrayBuffer && (buffer.resizable || buffer.byteLength > Buffer.poolSize))
-    buffer.transferToFixedLength(0);
 }

@@ -17,8 +17,8 @@ import type {
   ContentText,
   StreamedContent,
 } from '../../features/capture/index.ts';
+import { freeMemory } from '../../own-memory.ts';
 import { type ComposedRequest, changesSince, composeRequest, openingOf } from './composition.ts';
-import { freeMemory } from './content-bytes.ts';
 import { type ContentRecord, isSelected, type StoredAttempt, type StoredText } from './content-record.ts';
 import type { ContentShelf } from './content-shelf.ts';
 import type { ContentShelves, Located } from './content-shelves.ts';

@@ -2,9 +2,9 @@ import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ApiError } from '../../../shared/errors.ts';
 import { messageOf } from '../../../shared/message-of.ts';
+import { freeMemory } from '../../own-memory.ts';
 import { collectGarbage } from '../../worker-threads/collect-garbage.ts';
 import { ThreadLink } from '../../worker-threads/thread-link.ts';
-import { freeMemory } from './content-bytes.ts';
 import type { ContentDisk } from './content-disk.ts';
 import { ContentKeeper } from './content-keeper.ts';
 import {

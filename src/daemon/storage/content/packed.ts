@@ -1,5 +1,5 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { freeMemory } from './content-bytes.ts';
+import { freeMemory } from '../../own-memory.ts';
 
 /** Compressing less than this takes longer than all else that is done with it. */
 const compressedBytesMin = 1_024;

@@ -29,7 +29,7 @@ export function textWith(page: CallContent, part: Part, before?: ReadText): Read
 }
 
 interface ReadOptions {
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Stops after so many characters. */
   max?: number;
   /** Gets what is known after each page. */
@@ -51,7 +51,7 @@ export async function readText(
 ): Promise<{ first: CallContent; text: ReadText | undefined }> {
   const first = await readPage(id, firstPageOf(part), signal);
   const text = textWith(first, part);
-  return { first, text: text && (await readOn(id, part, text, signal ? { signal } : {})) };
+  return { first, text: text && (await readOn(id, part, text, { signal })) };
 }
 
 /** Reads a text to its end, page by page. Rejects as `readText` does. */

@@ -1,3 +1,5 @@
+import { fixedNames } from '../engine/names.ts';
+
 /**
  * What `call_index` lists calls by: all of a workspace (value 0), those of a key, model or provider, and those with a status
  * other than `completed`; of a user, a tag, a conversation or a repeated request; with an error code; and those that took at
@@ -19,6 +21,12 @@ export const indexKinds = {
   duration: 11,
   cost: 12,
 } as const;
+
+/** Most calls have this status. */
+export const unlistedStatus = 'completed';
+
+/** Whether `call_index` lists the calls with a status, by its number. */
+export const isListed = (status: number) => status !== fixedNames[unlistedStatus];
 
 export type IndexKind = Exclude<keyof typeof indexKinds, 'client'>;
 

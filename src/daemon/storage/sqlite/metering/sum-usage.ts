@@ -1,7 +1,6 @@
 import type { Connection } from '../engine/connection.ts';
-import { fixedNames } from '../engine/names.ts';
 import { sqlName } from '../engine/row-format.ts';
-import { type IndexKind, indexKinds } from './index-kinds.ts';
+import { type IndexKind, indexKinds, isListed } from './index-kinds.ts';
 import { slotsKeptFrom } from './prune-slots.ts';
 import { labelKinds, slotMs, slotsFrom, totalsFrom } from './slot-totals.ts';
 import { summedColumns, sumsOfCalls, tagNumber, type UsageSums } from './summed-columns.ts';
@@ -326,7 +325,7 @@ export class UsageSummer {
     const [kind, value]: [IndexKind, number] =
       keys !== null
         ? ['key', 0]
-        : status !== null && isIndexed(status)
+        : status !== null && isListed(status)
           ? ['status', status]
           : model !== null
             ? ['model', model]
@@ -404,9 +403,6 @@ export class UsageSummer {
     });
   }
 }
-
-/** Whether `call_index` has the calls with this status. */
-const isIndexed = (status: number) => status !== fixedNames.completed;
 
 /** The numbers of all keys that were used in a range, and perhaps some others; 0 if there are calls without one. */
 export function usedKeys(database: Connection, workspace: number, { from, to }: Span): number[] {

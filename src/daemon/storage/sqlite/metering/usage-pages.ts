@@ -8,6 +8,7 @@ import type {
 } from '../../../features/metering/store.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { NameTexts } from '../engine/names.ts';
+import { unlistedStatus } from './index-kinds.ts';
 import { usedKeys } from './sum-usage.ts';
 import { usageGroups } from './summaries.ts';
 
@@ -119,9 +120,9 @@ function* groupsWithin(
     groupsOf({ ...within, ...of }).map((group) => ({ ...group, groups: [name, ...group.groups] }));
   const hasTotals = first === 'day' || first === 'model' || filter.keyId !== undefined;
   if (second !== 'key' || hasTotals) return yield groupsIn({});
-  // The index of a status or provider has the calls of all models, and none that completed.
-  const isIndexed = filter.model === undefined && name !== 'completed';
-  if (isIndexed && (parts[0]?.requests ?? 0) <= fewCalls) return yield groupsIn({ isOneByOne: true });
+  // The index lists the calls of a provider or status of all models together.
+  const hasIndex = filter.model === undefined && name !== unlistedStatus;
+  if (hasIndex && (parts[0]?.requests ?? 0) <= fewCalls) return yield groupsIn({ isOneByOne: true });
   const { named: used, hasUnnamed } = keys();
   const key = after?.[1];
   const start = after === undefined ? 0 : key == null ? used.length : used.indexOf(key);

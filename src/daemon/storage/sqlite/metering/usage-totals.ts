@@ -1,7 +1,8 @@
 import type { Connection } from '../engine/connection.ts';
 import { readMeta, writeMeta } from '../engine/meta.ts';
+import { fixedNames } from '../engine/names.ts';
 import { adding } from '../engine/row-format.ts';
-import { dearFrom, type IndexKind, indexKinds, longFrom } from './index-kinds.ts';
+import { dearFrom, type IndexKind, indexKinds, longFrom, unlistedStatus } from './index-kinds.ts';
 import { SlotPruner } from './prune-slots.ts';
 import { slotMs, slotStatements, slotsFrom, slotTables, totalsFrom } from './slot-totals.ts';
 import { asTerms, callSumTerms, summedNames, tagNumber, temporaryTable } from './summed-columns.ts';
@@ -142,7 +143,7 @@ const foldStatements = [
      indexRows('key', 'key', isGiven('key')),
      indexRows('model', 'model'),
      indexRows('provider', 'provider', isGiven('provider')),
-     indexRows('status', 'status', 'status <> 1'),
+     indexRows('status', 'status', `status <> ${fixedNames[unlistedStatus]}`),
      indexRows('user', 'end_user', isGiven('end_user')),
      indexRows('tag', tagNumber, 'TRUE', 'calls CROSS JOIN json_each(calls.tags)'),
      indexRows('conversation', 'conversation', isGiven('conversation')),

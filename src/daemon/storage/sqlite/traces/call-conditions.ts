@@ -1,7 +1,7 @@
 import type { SearchTerm, TermField, TracesSearch } from '../../../features/traces/store.ts';
 import type { Connection } from '../engine/connection.ts';
-import { fixedNames, type NameTexts } from '../engine/names.ts';
-import { dearFrom, type IndexKind, longFrom } from '../metering/index-kinds.ts';
+import type { NameTexts } from '../engine/names.ts';
+import { dearFrom, type IndexKind, isListed, longFrom } from '../metering/index-kinds.ts';
 import { totalsFrom } from '../metering/slot-totals.ts';
 import { tagNumber } from '../metering/summed-columns.ts';
 
@@ -198,7 +198,7 @@ function driversOf(
   ];
   if (byLabel) return [byLabel];
   const [base] = [
-    ...one('status', 'status').filter(({ values }) => !values.includes(fixedNames.completed)),
+    ...one('status', 'status').filter(({ values }) => values.every(isListed)),
     ...one('key', 'keyId'),
     ...one('model', 'model'),
     ...one('provider', 'provider'),

@@ -1,7 +1,7 @@
 import type { TracesFilter } from '../../../features/traces/store.ts';
 import type { Connection } from '../engine/connection.ts';
-import { fixedNames, type NameTexts } from '../engine/names.ts';
-import { type IndexKind, indexKinds } from '../metering/index-kinds.ts';
+import type { NameTexts } from '../engine/names.ts';
+import { type IndexKind, indexKinds, isListed } from '../metering/index-kinds.ts';
 import { dayMs, foldedTo } from '../metering/usage-totals.ts';
 import { pageEnd } from './page-end.ts';
 
@@ -55,7 +55,7 @@ function conditionsOf(
     if (text === undefined) continue;
     const value = names.numberOf(text);
     if (value === undefined) return undefined;
-    const isIndexed = value !== fixedNames.completed;
+    const isIndexed = isListed(value);
     conditions.push({ column: column as Condition['column'], value, isIndexed });
   }
   return conditions;
