@@ -44,7 +44,7 @@ export class ServerCall {
   /** The error that was returned, or none when the client left before its answer began. */
   failure: { error: ApiError | undefined } | undefined;
   /** Used by the list of running calls. */
-  placeInRunning = -1;
+  place = -1;
   /** The connection, once it is a WebSocket; the response is unused then. */
   upgraded: Duplex | undefined;
   /** The client that a trusted proxy named. */

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import { type AllowedOrigins, allowedOrigins } from '../../shared/origins.ts';
 import { Semaphore } from '../../shared/semaphore.ts';
+import { TransientList } from '../../shared/transient.ts';
 import type { Handler } from '../handler.ts';
 import { type IsTrustedProxy, trustedProxies } from './client-address.ts';
 import { describeFailure } from './error-reply.ts';
@@ -131,27 +132,24 @@ function pagesOf(handlers: readonly Handler[]): Set<string> {
   return new Set(pages.map(({ endpoint }) => endpoint.path));
 }
 
-/**
- * The calls that a drain waits for. An array in which each call knows its index: a constantly changing Set is rebuilt all
- * the time, and its old tables keep finished calls in memory until a full garbage collection.
- */
+/** The calls that a drain waits for. */
 class RunningCalls {
-  readonly #calls: ServerCall[] = [];
+  readonly #calls = new TransientList<ServerCall>();
   #waiting: (() => void)[] = [];
 
   get count(): number {
-    return this.#calls.length;
+    return this.#calls.size;
   }
 
   add(call: ServerCall): void {
-    call.placeInRunning = this.#calls.push(call) - 1;
+    this.#calls.add(call);
   }
 
   /** Removes a call once its response is written and its handler has finished. */
   release(call: ServerCall): void {
     if (!call.isAnswered || call.isWorking) return;
-    this.#remove(call);
-    if (this.#calls.length > 0) return;
+    this.#calls.delete(call);
+    if (this.#calls.size > 0) return;
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
@@ -166,22 +164,12 @@ class RunningCalls {
 
   /** Resolves to whether all calls ended within that time. */
   async emptyWithin(ms: number): Promise<boolean> {
-    if (this.#calls.length === 0) return true;
+    if (this.#calls.size === 0) return true;
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const timer = setTimeout(resolve, ms, false);
     this.#waiting.push(() => resolve(true));
     const isEmpty = await promise;
     clearTimeout(timer);
     return isEmpty;
-  }
-
-  /** Moves the last call to the free index. */
-  #remove(call: ServerCall): void {
-    const place = call.placeInRunning;
-    if (this.#calls[place] !== call) return;
-    const last = this.#calls.pop();
-    if (last === undefined || last === call) return;
-    this.#calls[place] = last;
-    last.placeInRunning = place;
   }
 }

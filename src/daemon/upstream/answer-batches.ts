@@ -15,6 +15,11 @@ const closingAfterUsageMs = 1_000;
 const emptyBytesMax = 64 * 1024 * 1024;
 /** The most items and annotations of an answer. */
 const itemsMax = 10_000;
+/**
+ * How much is decoded at once before the first batch. Events take several times the memory of their bytes, and a stream that came in
+ * one piece waits until its hold is on disk.
+ */
+const firstBytesMax = 1024;
 
 export interface AnswerSource {
   /** The provider's name. */
@@ -47,6 +52,8 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
   #emptyBytes = 0;
   #items = 0;
   #closesAt = Number.POSITIVE_INFINITY;
+  /** Bytes that were read, but not decoded yet. */
+  #undecoded: Uint8Array | undefined;
   /** Batches that were read ahead. */
   #pushedBack: Batch[] = [];
   #hasEmitted = false;
@@ -115,15 +122,16 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
     const decoder = this.#decoder;
     try {
       const startedAt = performance.now();
-      const read = await (decoder.hasFinished ? this.#readWhileClosing() : this.#bytes.next());
-      if (read.done) {
+      const bytes = this.#undecoded ?? (await this.#readBytes());
+      if (bytes === undefined) {
         this.#isDone = true;
         return decoder.end();
       }
-      this.#onRead?.(read.value);
-      const batch = decoder.push(read.value);
+      const decoded = this.#hasEmitted ? bytes : bytes.subarray(0, firstBytesMax);
+      this.#undecoded = decoded.length < bytes.length ? bytes.subarray(decoded.length) : undefined;
+      const batch = decoder.push(decoded);
       if (this.#hasOutput(batch)) this.#waitedMs = 0;
-      else this.#waitOn(performance.now() - startedAt, read.value.length);
+      else this.#waitOn(performance.now() - startedAt, decoded.length);
       if (decoder.hasFinished) this.#limitClosing(batch);
       if (decoder.failure !== undefined) {
         this.#failure = decoder.failure;
@@ -137,6 +145,13 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
       this.#stop();
       return this.#recover(error);
     }
+  }
+
+  async #readBytes(): Promise<Uint8Array | undefined> {
+    const read = await (this.#decoder.hasFinished ? this.#readWhileClosing() : this.#bytes.next());
+    if (read.done) return undefined;
+    this.#onRead?.(read.value);
+    return read.value;
   }
 
   #hasOutput({ events, frames }: Batch): boolean {
@@ -214,6 +229,7 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
 
   #stop(): void {
     this.#isDone = true;
+    this.#undecoded = undefined;
     this.#body.cancel();
   }
 }

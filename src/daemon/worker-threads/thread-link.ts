@@ -1,6 +1,7 @@
 import type { MessagePort, Transferable, Worker } from 'node:worker_threads';
 import { ApiError, type ErrorCode } from '../../shared/errors.ts';
 import { messageOf } from '../../shared/message-of.ts';
+import { TransientMap } from '../../shared/transient.ts';
 
 /** What one thread asks another: by name, the question and the answer. */
 // biome-ignore lint/suspicious/noExplicitAny: each name has its own types.
@@ -32,7 +33,10 @@ type Message =
 export class ThreadLink<Asked extends Questions<Asked>, Answered extends Questions<Answered>> {
   readonly #end: ChannelEnd;
   readonly #answers: Answers<Answered>;
-  readonly #waiting = new Map<number, { resolve: (answer: never) => void; reject: (error: Error) => void }>();
+  readonly #waiting = new TransientMap<
+    number,
+    { resolve: (answer: never) => void; reject: (error: Error) => void }
+  >();
   #last = 0;
   #ended: Error | undefined;
 

@@ -1,3 +1,5 @@
+import { TransientMap } from '../../../shared/transient.ts';
+
 interface RunningCall {
   workspaceId: string;
   cancel: (reason: 'canceled' | 'cut-off') => void;
@@ -5,7 +7,7 @@ interface RunningCall {
 
 /** The admitted calls of this process that are not over, by request. */
 export class RunningCalls {
-  readonly #calls = new Map<string, RunningCall>();
+  readonly #calls = new TransientMap<string, RunningCall>();
 
   /** Returns a function that forgets the call; to be called when it is over. */
   add(requestId: string, call: RunningCall): () => void {
@@ -26,6 +28,6 @@ export class RunningCalls {
 
   /** Ends all calls, as another daemon may settle them now. */
   cutOff(): void {
-    for (const call of [...this.#calls.values()]) call.cancel('cut-off');
+    for (const call of this.#calls.values()) call.cancel('cut-off');
   }
 }

@@ -159,5 +159,9 @@ function sharedReads({ after: read }: Pick<EventsStore, 'after'>) {
     events.catch(() => reads.delete(key));
     return events;
   };
-  return { after, clear: () => reads.clear() };
+  const clear = (): void => {
+    // Called for each call, and clearing allocates a new table.
+    if (reads.size > 0) reads.clear();
+  };
+  return { after, clear };
 }

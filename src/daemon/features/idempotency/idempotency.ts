@@ -1,5 +1,6 @@
 import { idempotencyKeyCharactersMax } from '../../../shared/contract/model-call.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { TransientMap } from '../../../shared/transient.ts';
 import { whenAborted } from '../../../shared/when-aborted.ts';
 import { type Caller, RelayReply, type StreamReply } from '../../handler.ts';
 import type { Log } from '../../log.ts';
@@ -67,7 +68,7 @@ export interface IdempotencyDeps {
  */
 export class Idempotency {
   readonly #deps: IdempotencyDeps;
-  readonly #flights = new Map<string, Flight>();
+  readonly #flights = new TransientMap<string, Flight>();
   /** Aborted when the daemon stops and its grace period is over. */
   readonly #ending = new AbortController();
 
@@ -122,11 +123,7 @@ export class Idempotency {
   /** Waits for running calls with a key, and ends them at the deadline. */
   async drain(deadlineMs: number): Promise<void> {
     const { world } = this.#deps;
-    await within(
-      world,
-      Promise.allSettled([...this.#flights.values()].map(({ outcome }) => outcome)),
-      deadlineMs,
-    );
+    await within(world, Promise.allSettled(this.#flights.values().map(({ outcome }) => outcome)), deadlineMs);
     this.#ending.abort();
   }
 

@@ -1,5 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
+import { type Listed, TransientList } from '../../../shared/transient.ts';
 import type { AgentAllowances, AgentTerms, AgentUse, FreeUse } from './agent-allowances.ts';
 import { Budgets, type BudgetsDeps, type HoldTerms, type KeyUse, type OpenCall } from './budgets.ts';
 import type { BudgetRule } from './rules/budget-rule.ts';
@@ -57,13 +58,13 @@ export interface AdmissionDeps {
 }
 
 /** `agent` is set for an agent's call, and `free` if it is part of the free tier. */
-type Call = Hold & OpenCall & { agent?: string; free?: FreeUse | undefined };
+type Call = Hold & OpenCall & Listed & { agent?: string; free?: FreeUse | undefined };
 
 const none: OpenCall['subjects'] = [];
 
 /** Admission of a process that has the database to itself: it counts in memory. */
 export function createAdmission({ store, state, limits, agents }: AdmissionDeps): Admission {
-  const open = new Set<Call>();
+  const open = new TransientList<Call>();
   const budgets = limits && new Budgets({ ...limits, open });
   let running = 0;
 
@@ -90,6 +91,7 @@ export function createAdmission({ store, state, limits, agents }: AdmissionDeps)
       policy,
       charged: undefined,
       subjects,
+      place: -1,
       ...more,
     };
     running += 1;

@@ -56,7 +56,7 @@ export interface BudgetsDeps {
   ledger: Pick<LedgerStore, 'keyFacts' | 'balance'>;
   clock: { now(): number; elapsed(): number };
   /** Every call whose settlement is not on disk. */
-  open: ReadonlySet<OpenCall>;
+  open: Iterable<OpenCall>;
   /** Called once in each period, with the charge that reaches 80 % of a cap. */
   onCapWarning?: (warning: CapWarning) => void;
   /** Enables budgets. */

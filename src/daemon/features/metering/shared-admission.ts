@@ -1,5 +1,6 @@
 import type { ApiError } from '../../../shared/errors.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
+import { type Listed, TransientList } from '../../../shared/transient.ts';
 import type { KeyPolicy } from '../../handler.ts';
 import { type Admission, type AdmissionDeps, type Hold, requireWritable } from './admission.ts';
 import type { AdmissionStore, WatchedTotal } from './admission-store.ts';
@@ -27,7 +28,7 @@ export interface SharedAdmissionDeps extends Pick<AdmissionDeps, 'state'> {
   agents?: SharedAllowances;
 }
 
-interface Call extends Hold {
+interface Call extends Hold, Listed {
   policy: KeyPolicy | undefined;
   isAgent: boolean;
   isSettled: boolean;
@@ -43,7 +44,7 @@ type News = { total: WatchedTotal; notice: (spent: NanoUsd) => void };
  */
 export function createSharedAdmission(deps: SharedAdmissionDeps): Admission {
   const { store, state, ledger, clock, rules, agents } = deps;
-  const open = new Set<Call>();
+  const open = new TransientList<Call>();
   let running = 0;
 
   const end = (call: Call) => {
@@ -78,6 +79,7 @@ export function createSharedAdmission(deps: SharedAdmissionDeps): Admission {
       isAgent,
       isSettled: false,
       isWritten: true,
+      place: -1,
     };
     running += 1;
     open.add(call);

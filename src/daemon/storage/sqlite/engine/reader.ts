@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import { ApiError } from '../../../../shared/errors.ts';
+import { TransientMap } from '../../../../shared/transient.ts';
 import { exitWaiter } from '../../../worker-threads/exit-waiter.ts';
 import { ThreadLink } from '../../../worker-threads/thread-link.ts';
 
@@ -41,7 +42,7 @@ const idleMs = 10 * 60_000;
 /** Main-thread side of the reader: runs long reads in a thread that starts on demand and ends when idle. */
 export class Reader<R extends Reads> {
   readonly #startThread: () => Worker;
-  readonly #running = new Map<number, RunningRead>();
+  readonly #running = new TransientMap<number, RunningRead>();
   #thread: Thread | undefined;
   #idle: NodeJS.Timeout | undefined;
   #lastId = 0;
@@ -71,7 +72,7 @@ export class Reader<R extends Reads> {
   /** Aborts all reads if one, or a step of it, runs longer than that; returns whether it did. Later reads start a new thread. */
   abortOlderThan(ms: number): boolean {
     const before = performance.now() - ms;
-    const isOld = [...this.#running.values()].some(({ startedAt }) => startedAt < before);
+    const isOld = this.#running.values().some(({ startedAt }) => startedAt < before);
     if (isOld) void this.close();
     return isOld;
   }

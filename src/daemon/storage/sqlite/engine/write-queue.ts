@@ -1,4 +1,5 @@
 import { messageOf } from '../../../../shared/message-of.ts';
+import { TransientMap } from '../../../../shared/transient.ts';
 import type { BatchResult, Operation } from './write-batch.ts';
 import { batchError, operationError } from './write-errors.ts';
 
@@ -50,7 +51,7 @@ export class WriteQueue {
   /** Writes that are not yet to be sent, oldest first. Those that were replaced meanwhile are in the money lane, too. */
   #lingering: Pending[] = [];
   /** Queued and lingering writes of the money lane that may be replaced. */
-  #replaceable = new Map<string, Pending>();
+  readonly #replaceable = new TransientMap<string, Pending>();
   #inFlight: Pending[] | undefined;
   #nextLane: Lane = 'money';
   #tick: NodeJS.Immediate | undefined;
@@ -273,13 +274,8 @@ export class WriteQueue {
   }
 
   #removeReplaceable(batch: readonly Pending[]): void {
-    // A map that is constantly filled and emptied is rehashed, and its old table keeps finished calls in memory until a
-    // full garbage collection, so it is replaced by one with the lingering writes.
-    if (this.#queued.money.length === 0) {
-      this.#replaceable = new Map();
-      for (const pending of this.#lingering)
-        if (pending.replaceableAs !== undefined) this.#replaceable.set(pending.replaceableAs, pending);
-    } else for (const { replaceableAs } of batch) this.#replaceable.delete(replaceableAs ?? '');
+    for (const { replaceableAs } of batch)
+      if (replaceableAs !== undefined) this.#replaceable.delete(replaceableAs);
   }
 }
 
