@@ -16,10 +16,10 @@ const emptyBytesMax = 64 * 1024 * 1024;
 /** The most items and annotations of an answer. */
 const itemsMax = 10_000;
 /**
- * How much is decoded at once before the first batch. Events take several times the memory of their bytes, and a stream that came in
- * one piece waits until its hold is on disk.
+ * How much is decoded first, and twice as much each time until there is a batch. Events take several times the memory of their bytes,
+ * and a stream that came in one piece waits until its hold is on disk.
  */
-const firstBytesMax = 1024;
+const firstBytes = 1024;
 
 export interface AnswerSource {
   /** The provider's name. */
@@ -54,6 +54,7 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
   #closesAt = Number.POSITIVE_INFINITY;
   /** Bytes that were read, but not decoded yet. */
   #undecoded: Uint8Array | undefined;
+  #decodedMax = firstBytes;
   /** Batches that were read ahead. */
   #pushedBack: Batch[] = [];
   #hasEmitted = false;
@@ -127,7 +128,8 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
         this.#isDone = true;
         return decoder.end();
       }
-      const decoded = this.#hasEmitted ? bytes : bytes.subarray(0, firstBytesMax);
+      const decoded = this.#hasEmitted ? bytes : bytes.subarray(0, this.#decodedMax);
+      this.#decodedMax *= 2;
       this.#undecoded = decoded.length < bytes.length ? bytes.subarray(decoded.length) : undefined;
       const batch = decoder.push(decoded);
       if (this.#hasOutput(batch)) this.#waitedMs = 0;
