@@ -77,21 +77,32 @@ export async function openPage(
 
 export const noIncidents: Incidents = { violations: [], foreign: [], errors: [], dialogs: [] };
 
-/** What axe finds wrong with the page, a line each. */
-export async function accessibilityFaults(page: Page): Promise<string[]> {
+/**
+ * The rules of axe that another colour scheme can break, as it changes nothing but colours: those that axe tags with `cat.color`
+ * and has enabled.
+ */
+export const colourRules = ['color-contrast', 'link-in-text-block'] as const;
+
+/** What axe finds wrong with the page, a line each; all its enabled rules by default. */
+export async function accessibilityFaults(page: Page, rules?: readonly string[]): Promise<string[]> {
   const { source } = await import('axe-core');
   // In a world of its own: the policy of the page forbids other scripts.
   const session = await page.context().newCDPSession(page);
   const { frameTree } = (await session.send('Page.getFrameTree')) as { frameTree: { frame: { id: string } } };
-  const { executionContextId } = await session.send('Page.createIsolatedWorld', {
+  const { executionContextId: contextId } = await session.send('Page.createIsolatedWorld', {
     frameId: frameTree.frame.id,
+    worldName: 'axe',
   });
-  await session.send('Runtime.evaluate', { expression: source, contextId: executionContextId });
-  const expression = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+  // It has the script already if the document was checked before.
+  const known = await session.send('Runtime.evaluate', { expression: 'typeof axe', contextId });
+  if (known.result.value === 'undefined')
+    await session.send('Runtime.evaluate', { expression: source, contextId });
+  const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) };
+  const expression = `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
     violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => id + ': ' + html.slice(0, 200) + ' ' + failureSummary)))`;
   const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
     expression,
-    contextId: executionContextId,
+    contextId,
     awaitPromise: true,
     returnByValue: true,
   });

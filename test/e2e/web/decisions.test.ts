@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchBrowser, noIncidents } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
-import { checkScreen, failCalls, looks, openScreen } from '../../support/web-screens.ts';
+import { checkScreen, failCalls, openScreen } from '../../support/web-screens.ts';
 
 /** Decisions, as `npm run build` has written them. */
 
@@ -34,10 +34,10 @@ describe.skipIf(chromium === undefined)('Decisions (skipped without Chromium)', 
     await daemon?.stop();
   });
 
-  test.each(looks)('two models compared: %s, %i px', async (...look) => {
+  test('two models compared, in all looks', async () => {
     await checkScreen(browser, daemon, {
       address: '/decisions',
-      look,
+      inAllLooks: true,
       async until(page) {
         await page.getByLabel('Models').fill('sim/assistant\nsim/refuses');
         await page.getByRole('button', { name: 'Ask' }).click();

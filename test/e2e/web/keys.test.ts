@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchBrowser, noIncidents } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
-import { checkScreen, failCalls, holdCalls, looks, openScreen } from '../../support/web-screens.ts';
+import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web-screens.ts';
 
 /** Keys, their limits and budgets, as `npm run build` has written them. */
 
@@ -44,10 +44,10 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
   const keyRow = (page: Page, name: string) =>
     page.getByRole('region', { name: 'Keys' }).getByRole('row').filter({ hasText: name });
 
-  test.each(looks)('with keys and budgets: %s, %i px', async (...look) => {
+  test('with keys and budgets, in all looks', async () => {
     await checkScreen(browser, daemon, {
       address: '/keys',
-      look,
+      inAllLooks: true,
       async until(page) {
         await keyRow(page, 'default').getByText('used up').waitFor();
         await page.getByRole('region', { name: 'Budgets' }).getByText('of $1,000.00 a month').waitFor();
@@ -55,10 +55,10 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
     });
   });
 
-  test.each(looks)('the forms: %s, %i px', async (...look) => {
+  test('the forms, in all looks', async () => {
     await checkScreen(browser, daemon, {
       address: '/keys',
-      look,
+      inAllLooks: true,
       async until(page) {
         await page.getByRole('button', { name: 'Issue a key' }).click();
         await page.getByRole('dialog', { name: 'Issue a key' }).getByLabel('Spend cap').waitFor();

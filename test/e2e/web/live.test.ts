@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchBrowser, noIncidents } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
-import { checkScreen, failCalls, holdCalls, looks, openScreen } from '../../support/web-screens.ts';
+import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web-screens.ts';
 
 /** The screen Live, and the stream of events that all tabs share. */
 
@@ -45,10 +45,10 @@ describe.skipIf(chromium === undefined)('Live (skipped without Chromium)', () =>
 
   const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
 
-  test.each(looks)('with calls: %s, %i px', async (...look) => {
+  test('with calls, in all looks', async () => {
     await checkScreen(browser, daemon, {
       address: '/live',
-      look,
+      inAllLooks: true,
       until: async (page) => {
         await page.getByRole('link', { name: 'sim/echo' }).first().waitFor();
         await page.getByText('connected', { exact: true }).waitFor({ state: 'attached' });

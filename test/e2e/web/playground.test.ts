@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchBrowser, noIncidents } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
-import { checkScreen, failCalls, looks, openScreen } from '../../support/web-screens.ts';
+import { checkScreen, failCalls, openScreen } from '../../support/web-screens.ts';
 
 /** The Playground: requests to several models, and captured ones again. */
 
@@ -29,10 +29,10 @@ describe.skipIf(chromium === undefined)('the Playground (skipped without Chromiu
     return ((await answer.json()) as { data: { model: string; replay_of: string | null }[] }).data;
   };
 
-  test.each(looks)('with a request: %s, %i px', async (...look) => {
+  test('with a request, in all looks', async () => {
     await checkScreen(browser, daemon, {
       address: '/playground',
-      look,
+      inAllLooks: true,
       until: async (page) => {
         await page.getByLabel('Message').fill('Hello!');
         await page.getByLabel('Model 1', { exact: true }).fill('sim/echo');

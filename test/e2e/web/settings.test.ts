@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchBrowser, noIncidents } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
-import { checkScreen, failCalls, holdCalls, looks, openScreen } from '../../support/web-screens.ts';
+import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web-screens.ts';
 
 /** Settings, as `npm run build` has written them. */
 
@@ -24,10 +24,10 @@ describe.skipIf(chromium === undefined)('Settings (skipped without Chromium)', (
     await daemon?.stop();
   });
 
-  test.each(looks)('of a host: %s, %i px', async (...look) => {
+  test('of a host, in all looks', async () => {
     await checkScreen(browser, daemon, {
       address: '/settings',
-      look,
+      inAllLooks: true,
       async until(page) {
         await page.getByText('1 call of this workspace').waitFor();
         await page

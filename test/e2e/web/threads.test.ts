@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchBrowser, noIncidents } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
-import { checkScreen, failCalls, holdCalls, looks, openScreen } from '../../support/web-screens.ts';
+import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web-screens.ts';
 
 /** Threads and stored responses, as `npm run build` has written them. */
 
@@ -30,23 +30,23 @@ describe.skipIf(chromium === undefined)('Threads & responses (skipped without Ch
     await daemon?.stop();
   });
 
-  test.each(looks)('the lists: %s, %i px', async (...look) => {
+  test('the lists, in all looks', async () => {
     await checkScreen(browser, daemon, {
       address: '/threads',
-      look,
+      inAllLooks: true,
       until: (page) => page.getByRole('link', { name: hostile }).waitFor(),
     });
     await checkScreen(browser, daemon, {
       address: '/threads?show=responses',
-      look,
+      inAllLooks: true,
       until: (page) => page.getByRole('link', { name: response }).waitFor(),
     });
   });
 
-  test.each(looks)('a thread and a response: %s, %i px', async (...look) => {
+  test('a thread and a response, in all looks', async () => {
     await checkScreen(browser, daemon, {
       address: `/threads/${thread}`,
-      look,
+      inAllLooks: true,
       async until(page) {
         const texts = page.getByRole('listitem').getByText(hostile);
         await texts.nth(1).waitFor();
@@ -54,7 +54,7 @@ describe.skipIf(chromium === undefined)('Threads & responses (skipped without Ch
     });
     await checkScreen(browser, daemon, {
       address: `/threads/${response}`,
-      look,
+      inAllLooks: true,
       until: (page) => page.getByText('"sim/echo"').first().waitFor(),
     });
   });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchBrowser, noIncidents } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
-import { checkScreen, failCalls, holdCalls, looks, openScreen } from '../../support/web-screens.ts';
+import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web-screens.ts';
 
 /** Usage by groups, as `npm run build` has written it. The prices are those of two upstreams that a daemon stands for. */
 
@@ -37,10 +37,10 @@ describe.skipIf(chromium === undefined)('Usage (skipped without Chromium)', () =
   const table = (page: Page) => page.getByRole('region', { name: 'Rows' });
   const hash = (page: Page) => new URLSearchParams(new URL(page.url()).hash.split('?')[1]);
 
-  test.each(looks)('with calls: %s, %i px', async (...look) => {
+  test('with calls, in all looks', async () => {
     await checkScreen(browser, daemon, {
       address: '/usage',
-      look,
+      inAllLooks: true,
       async until(page) {
         await page.getByRole('region', { name: 'Cost by model per day' }).locator('canvas').waitFor();
         await table(page)

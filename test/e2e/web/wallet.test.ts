@@ -5,7 +5,7 @@ import { chromium } from '../../support/page-in-chromium.ts';
 import { givePlayMoney } from '../../support/play-money.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 import { addPerson } from '../../support/users.ts';
-import { checkScreen, failCalls, holdCalls, looks, openScreen } from '../../support/web-screens.ts';
+import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web-screens.ts';
 
 /** Wallet & paywalls, as `npm run build` has written them. */
 
@@ -51,10 +51,10 @@ describe.skipIf(chromium === undefined)('Wallet & paywalls (skipped without Chro
     return JSON.parse(text);
   }
 
-  test.each(looks)('with money, invoices and paywalls: %s, %i px', async (...look) => {
+  test('with money, invoices and paywalls, in all looks', async () => {
     await checkScreen(browser, daemon, {
       address: '/wallet',
-      look,
+      inAllLooks: true,
       async until(page) {
         await page.getByRole('region', { name: 'Balance' }).getByText('12,345 sats').waitFor();
         await page.getByText(hostile).waitFor();
