@@ -91,26 +91,51 @@ function promotedBytes(trace: string, start: number): number {
   return collections.reduce((sum, line) => sum + Number(/ promoted=(\d+)/.exec(line)?.[1]), 0);
 }
 
+interface Kind {
+  path: string;
+  more: object;
+  /** Whether each call has an `Idempotency-Key`. */
+  isRepeatable?: boolean;
+}
+
+const prompt = 'Tell me of the sea. '.repeat(10);
+const messages = [{ role: 'user', content: prompt }];
+const kinds: readonly Kind[] = [
+  { path: '/v1/chat/completions', more: { messages } },
+  { path: '/v1/chat/completions', more: { messages, stream: true } },
+  { path: '/v1/responses', more: { input: prompt, stream: true, store: false } },
+  { path: '/v1/messages', more: { messages, max_tokens: 1_000 } },
+  { path: '/v1/chat/completions', more: { messages }, isRepeatable: true },
+];
+
 test('calls leave nothing to the old generation', async () => {
   const daemon = await startTraced(await startProvider());
   const agent = new Agent({ keepAlive: true, maxSockets: clients });
   onTestFinished(() => agent.destroy());
-  const call = async (isStream: boolean) => {
-    const asked = request(`${daemon.url}/v1/chat/completions`, {
+  const call = async (number: number) => {
+    const { path, more, isRepeatable } = kinds[number % kinds.length] as Kind;
+    const asked = request(daemon.url + path, {
       method: 'POST',
       agent,
-      headers: { authorization: `Bearer ${daemon.key}`, 'content-type': 'application/json' },
+      headers: {
+        authorization: `Bearer ${daemon.key}`,
+        'content-type': 'application/json',
+        ...(isRepeatable && { 'idempotency-key': `call-${number}` }),
+      },
     });
-    const messages = [{ role: 'user', content: 'Tell me of the sea. '.repeat(10) }];
-    asked.end(JSON.stringify({ model: 'fake/tell', stream: isStream, messages }));
+    asked.end(JSON.stringify({ model: 'fake/tell', ...more }));
     const [response] = await once(asked, 'response');
     expect(response.statusCode).toBe(200);
     await once(response.resume(), 'end');
   };
+  let sent = 0;
   const run = async (calls: number) => {
-    let left = calls;
+    const end = sent + calls;
     const client = async () => {
-      for (; left > 0; await call(left % 2 === 0)) left -= 1;
+      while (sent < end) {
+        sent += 1;
+        await call(sent);
+      }
     };
     await Promise.all(Array.from({ length: clients }, client));
     return daemon.trace().length;
