@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { render } from 'ink-testing-library';
 import { createElement } from 'react';
 import { onTestFinished } from 'vitest';
 import { commandIndex } from '../../src/cli/manifest/command-index.ts';
@@ -16,6 +15,7 @@ import { followRowStreams } from '../../src/cli/tui/sync.ts';
 import type { Client } from '../../src/shared/client.ts';
 import type { SseEvent } from '../../src/shared/sse.ts';
 import { eventually } from './eventually.ts';
+import { openTerminal } from './virtual-terminal.ts';
 
 export interface TestCall {
   params?: Record<string, unknown>;
@@ -100,13 +100,13 @@ export function openTui(options: OpenOptions = {}) {
   const host = () => ({ name: 'local', url: 'http://127.0.0.1:4100' });
   const paint = painter(options.isColoured ?? false);
   const app = (size: { columns: number; rows: number }) => createElement(App, { state, paint, host, size });
-  const terminal = render(app({ columns, rows }));
+  const terminal = openTerminal(app, { columns, rows });
   onTestFinished(() => {
     quitting.abort();
     state.end();
-    terminal.unmount();
+    terminal.close();
   });
-  const frame = () => terminal.lastFrame() ?? '';
+  const { frame } = terminal;
   return {
     state,
     calls,
@@ -118,8 +118,8 @@ export function openTui(options: OpenOptions = {}) {
     follow: () => followRowStreams(state, quitting.signal),
     frame,
     lines: () => frame().split('\n'),
-    resize: (size: { columns: number; rows: number }) => terminal.rerender(app(size)),
-    type: (text: string) => terminal.stdin.write(text),
+    resize: terminal.resize,
+    type: terminal.type,
     /** Waits until the screen shows a text. */
     shows: (text: string | RegExp) =>
       eventually(`${text}`, () =>
