@@ -62,7 +62,7 @@ export async function startTmux({ columns, rows, env }: TmuxOptions): Promise<Tm
         last = await screen();
         return wanted.test(last) && last;
       };
-      return eventually(`${wanted}`, look).catch((error: Error) => {
+      return eventually(`${wanted}`, look, { everyMs: 50 }).catch((error: Error) => {
         throw new Error(`${error.message}; the screen is:\n${last}`);
       });
     },
