@@ -186,6 +186,22 @@ export function memoryMeteringReads(): MeteringReads & { calls: UsageRecord[]; d
   };
 }
 
+/** What a call is called in each grouping. */
+const namesBy: Record<
+  UsageFilter['groupBy'][number],
+  (call: UsageRecord, filter: UsageFilter) => (string | null)[]
+> = {
+  day: ({ completedAt }, { timeZone }) => [localDay(completedAt, timeZone)],
+  model: ({ model }) => [model],
+  key: ({ keyId }) => [keyId],
+  provider: ({ provider }) => [provider],
+  status: ({ status }) => [status],
+  client: ({ labels }) => [labels.client],
+  user: ({ labels }) => [labels.user],
+  tag: ({ labels }) => Object.entries(labels.tags).map(([name, value]) => `${name}=${value}`),
+  error: ({ errorCode }) => [errorCode],
+};
+
 function summarize(calls: readonly UsageRecord[], filter: UsageFilter): UsageGroup[] {
   const groups = new Map<string, UsageGroup>();
   for (const call of calls) {
@@ -193,21 +209,11 @@ function summarize(calls: readonly UsageRecord[], filter: UsageFilter): UsageGro
     if (filter.keyId !== undefined && call.keyId !== filter.keyId) continue;
     if (filter.model !== undefined && call.model !== filter.model) continue;
     if (call.completedAt < filter.since || call.completedAt >= filter.until) continue;
-    const { client, user, tags } = call.labels;
-    const names = {
-      day: [localDay(call.completedAt, filter.timeZone)],
-      model: [call.model],
-      key: [call.keyId],
-      provider: [call.provider],
-      status: [call.status],
-      client: [client],
-      user: [user],
-      tag: Object.entries(tags).map(([name, value]) => `${name}=${value}`),
-      error: [call.errorCode],
-    };
     let combinations: (string | null)[][] = [[]];
-    for (const by of filter.groupBy)
-      combinations = combinations.flatMap((one) => names[by].map((name) => [...one, name]));
+    for (const by of filter.groupBy) {
+      const names = namesBy[by](call, filter);
+      combinations = combinations.flatMap((one) => names.map((name) => [...one, name]));
+    }
     for (const each of combinations) {
       const id = JSON.stringify(each);
       const group = groups.get(id) ?? emptyGroup(each);
