@@ -33,6 +33,13 @@ export class TransientList<Member extends Listed> {
     last.place = place;
   }
 
+  /** Deletes the last member and returns it; undefined if there is none. */
+  takeLast(): Member | undefined {
+    const last = this.#members.pop();
+    if (last !== undefined) last.place = -1;
+    return last;
+  }
+
   /** Members that are added or deleted meanwhile may be missed; copy the list where that matters. */
   [Symbol.iterator](): IterableIterator<Member> {
     return this.#members.values();

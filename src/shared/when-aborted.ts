@@ -1,12 +1,12 @@
-interface AbortListener {
+import { type Listed, TransientList } from './transient.ts';
+
+interface AbortListener extends Listed {
   listener: () => void;
-  /** Position in its list; -1 once removed. */
-  index: number;
 }
 
 const listeners = Symbol('abort listeners');
 
-type WatchedSignal = AbortSignal & { [listeners]?: AbortListener[] };
+type WatchedSignal = AbortSignal & { [listeners]?: TransientList<AbortListener> };
 
 /**
  * Calls `listener` once when a signal is aborted, or immediately if it already is. Returns a function that removes the
@@ -19,9 +19,9 @@ export function whenAborted(signal: AbortSignal, listener: () => void): () => vo
     return () => {};
   }
   const all = listenersOf(signal);
-  const entry: AbortListener = { listener, index: all.length };
-  all.push(entry);
-  return () => removeListener(all, entry);
+  const entry: AbortListener = { listener, place: -1 };
+  all.add(entry);
+  return () => all.delete(entry);
 }
 
 /** Calls `listener` once for each signal that is aborted, as `whenAborted`. Returns a function that removes it from all. */
@@ -59,7 +59,7 @@ export async function orAborted<T>(
 export class CallAbortController extends AbortController {
   constructor() {
     super();
-    (this.signal as WatchedSignal)[listeners] = [];
+    (this.signal as WatchedSignal)[listeners] = new TransientList();
   }
 
   override abort(reason?: unknown): void {
@@ -69,10 +69,10 @@ export class CallAbortController extends AbortController {
 }
 
 /** In a member of the signal, as a WeakMap with an entry for each call makes garbage collections slower. */
-function listenersOf(signal: WatchedSignal): AbortListener[] {
+function listenersOf(signal: WatchedSignal): TransientList<AbortListener> {
   const known = signal[listeners];
   if (known) return known;
-  const all: AbortListener[] = [];
+  const all = new TransientList<AbortListener>();
   signal[listeners] = all;
   signal.addEventListener('abort', onAbort);
   return all;
@@ -83,20 +83,6 @@ function onAbort({ target }: Event): void {
   callAll(target as WatchedSignal);
 }
 
-function callAll({ [listeners]: all = [] }: WatchedSignal): void {
-  for (let entry = all.pop(); entry; entry = all.pop()) {
-    entry.index = -1;
-    entry.listener();
-  }
-}
-
-/** Fills the gap with the last entry, so that removal takes constant time. */
-function removeListener(all: AbortListener[], entry: AbortListener): void {
-  const { index } = entry;
-  if (index < 0) return;
-  entry.index = -1;
-  const last = all.pop();
-  if (last === undefined || last === entry) return;
-  all[index] = last;
-  last.index = index;
+function callAll({ [listeners]: all }: WatchedSignal): void {
+  for (let entry = all?.takeLast(); entry; entry = all?.takeLast()) entry.listener();
 }
