@@ -1,61 +1,23 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { Agent, createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { answers, words } from '../support/chaos-behaviours.ts';
+import { startChaosUpstream } from '../support/chaos-upstream.ts';
 import { eventually } from '../support/eventually.ts';
+import { bodyOf, pathOf } from '../support/model-client.ts';
 import { addEmptyDatabase } from '../support/new-database.ts';
 
 const clients = 64;
-const answer = {
-  id: 'chatcmpl-1',
-  object: 'chat.completion',
-  created: 1_700_000_000,
-  model: 'tell',
-  choices: [
-    {
-      index: 0,
-      message: { role: 'assistant', content: 'The sea is wide. '.repeat(12) },
-      finish_reason: 'stop',
-    },
-  ],
-  usage: { prompt_tokens: 50, completion_tokens: 50, total_tokens: 100 },
-};
-
-function piece(delta: object, finish: string | null = null): string {
-  const choices = [{ index: 0, delta, finish_reason: finish }];
-  return `data: ${JSON.stringify({ ...answer, object: 'chat.completion.chunk', choices })}\n\n`;
-}
-
-const stream = [
-  piece({ role: 'assistant', content: '' }),
-  ...Array.from({ length: 50 }, (_, at) => piece({ content: ` word ${at}` })),
-  piece({}, 'stop'),
-  'data: [DONE]\n\n',
-].join('');
-
-async function startProvider(): Promise<string> {
-  const server = createServer(async (incoming, response) => {
-    let body = '';
-    for await (const text of incoming.setEncoding('utf8')) body += text;
-    const isStream = body.includes('"stream":true');
-    response.writeHead(200, { 'content-type': isStream ? 'text/event-stream' : 'application/json' });
-    response.end(isStream ? stream : JSON.stringify(answer));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
-}
-
+const prompt = 'Tell me of the sea. '.repeat(10);
 /** Starts the built `gateway serve`, which prints each collection of garbage. */
 async function startTraced(provider: string) {
   const home = await mkdtemp(join(tmpdir(), 'gateway-garbage-'));
   addEmptyDatabase(home);
-  const upstream = `{name: fake, base_url: "${provider}", models: ["*"], wire: chat, prices: {input: "1", output: "2"}}`;
+  const upstream = `{name: chat, base_url: "${provider}", models: ["*"], wire: chat, prices: {input: "1", output: "2"}}`;
   await writeFile(
     join(home, 'config.yaml'),
     `shed_load: false\nlocal_servers: false\nupstreams: [${upstream}]\n`,
@@ -91,30 +53,23 @@ function promotedBytes(trace: string, start: number): number {
   return collections.reduce((sum, line) => sum + Number(/ promoted=(\d+)/.exec(line)?.[1]), 0);
 }
 
-interface Kind {
-  path: string;
-  more: object;
-  /** Whether each call has an `Idempotency-Key`. */
-  isRepeatable?: boolean;
-}
-
-const prompt = 'Tell me of the sea. '.repeat(10);
-const messages = [{ role: 'user', content: prompt }];
-const kinds: readonly Kind[] = [
-  { path: '/v1/chat/completions', more: { messages } },
-  { path: '/v1/chat/completions', more: { messages, stream: true } },
-  { path: '/v1/responses', more: { input: prompt, stream: true, store: false } },
-  { path: '/v1/messages', more: { messages, max_tokens: 1_000 } },
-  { path: '/v1/chat/completions', more: { messages }, isRepeatable: true },
+const kinds: readonly { wire: keyof typeof pathOf; stream: boolean; isRepeatable?: boolean }[] = [
+  { wire: 'chat', stream: false },
+  { wire: 'chat', stream: true },
+  { wire: 'responses', stream: true },
+  { wire: 'messages', stream: false },
+  { wire: 'chat', stream: false, isRepeatable: true },
 ];
 
 test('calls leave nothing to the old generation', async () => {
-  const daemon = await startTraced(await startProvider());
+  const chaos = await startChaosUpstream(answers({ text: words.repeat(3) }));
+  onTestFinished(() => chaos.close());
+  const daemon = await startTraced(chaos.baseUrl);
   const agent = new Agent({ keepAlive: true, maxSockets: clients });
   onTestFinished(() => agent.destroy());
   const call = async (number: number) => {
-    const { path, more, isRepeatable } = kinds[number % kinds.length] as Kind;
-    const asked = request(daemon.url + path, {
+    const { wire, stream, isRepeatable } = kinds[number % kinds.length] as (typeof kinds)[number];
+    const asked = request(daemon.url + pathOf[wire], {
       method: 'POST',
       agent,
       headers: {
@@ -123,7 +78,7 @@ test('calls leave nothing to the old generation', async () => {
         ...(isRepeatable && { 'idempotency-key': `call-${number}` }),
       },
     });
-    asked.end(JSON.stringify({ model: 'fake/tell', ...more }));
+    asked.end(JSON.stringify(bodyOf({ wire, model: 'chat/tell', stream, prompt })));
     const [response] = await once(asked, 'response');
     expect(response.statusCode).toBe(200);
     await once(response.resume(), 'end');
