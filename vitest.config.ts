@@ -1,5 +1,5 @@
 import { existsSync, statfsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -31,7 +31,8 @@ export default defineConfig({
     setupFiles: ['test/support/seed-properties.ts'],
     pool: 'forks',
     sequence: { sequencer: LongFilesFirst },
-    maxWorkers: '100%',
+    // More than processors: tests also wait, for programs and timers.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     // Tests that run side by side mostly wait for timeouts of providers.
     maxConcurrency: 40,
     // Loading the daemon takes longer than most test files run, so files that share a process share its modules.
