@@ -11,6 +11,8 @@ export interface Case {
   providerWire: Wire;
   behaviour: Behaviour;
   isStream: boolean;
+  /** Whether a response can be retrieved later. The floors store none. */
+  isStored?: boolean;
   connections: number;
   perSecond?: number;
   /** Which figures the report shows. */
@@ -49,6 +51,13 @@ const most = (wire: Wire): Case => ({
   shows: 'answers',
 });
 
+const unstored = (kind: Case): Case => ({
+  ...kind,
+  id: `${kind.id}-unstored`,
+  title: `${kind.title}, not stored`,
+  isStored: false,
+});
+
 const streams = (connections: number, wire: Wire, providerWire = wire): Case => ({
   id: `streams-${connections}-${wire}${providerWire === wire ? '' : `-from-${providerWire}`}`,
   title: `${connections} streams at full speed, ${titles[wire]}${providerWire === wire ? '' : ` from ${titles[providerWire]}`}`,
@@ -64,6 +73,7 @@ const wires: readonly Wire[] = ['chat', 'responses', 'messages'];
 
 export const cases: readonly Case[] = [
   ...wires.map(most),
+  unstored(most('responses')),
   ...[10, 100, 500].map(rate),
   {
     id: 'paced',
@@ -75,8 +85,10 @@ export const cases: readonly Case[] = [
     connections: 50,
     shows: 'first-token',
   },
-  ...wires.map((wire) => streams(16, wire)),
-  ...wires.map((wire) => streams(64, wire)),
+  ...[16, 64].flatMap((connections) => [
+    ...wires.map((wire) => streams(connections, wire)),
+    unstored(streams(connections, 'responses')),
+  ]),
   streams(16, 'responses', 'chat'),
   streams(16, 'chat', 'responses'),
 ];
@@ -88,7 +100,7 @@ export interface Target {
 }
 
 export function taskOf(
-  { wire, providerWire, behaviour, isStream, connections, perSecond }: Case,
+  { wire, providerWire, behaviour, isStream, isStored = true, connections, perSecond }: Case,
   { port, headers, isGateway }: Target,
   time: Pick<LoadTask, 'warmupMs' | 'measuredMs' | 'answersMax'>,
 ): LoadTask {
@@ -98,7 +110,7 @@ export function taskOf(
     port,
     wire,
     headers,
-    body: requestBody(wire, model, { isStream }),
+    body: requestBody(wire, model, { isStream, isStored }),
     connections,
     perSecond,
     streamTokens: isStream ? behaviour.tokens : undefined,

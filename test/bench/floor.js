@@ -44,7 +44,10 @@ function unawaitedLedger() {
 
 /** Each row resolves when it is on disk. One batch is under way at a time; the next gathers meanwhile. */
 function awaitedLedger() {
-  const thread = new Worker(new URL('./floor-ledger.js', import.meta.url), { workerData: { database } });
+  const thread = new Worker(new URL('./floor-ledger.js', import.meta.url), {
+    name: 'floor-writer',
+    workerData: { database },
+  });
   thread.unref();
   let rows = [];
   let waiting = [];

@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Case, cases, type Target, taskOf } from './cases.ts';
 import type { LoadResult } from './load-task.ts';
-import { cpuSeconds, machineCpuSeconds } from './processes.ts';
+import { cpuSeconds, cpuSecondsByThread, machineCpuSeconds, type ThreadKind } from './processes.ts';
 import type { Running, SystemName } from './systems.ts';
 import type { Load, Provider } from './workers.ts';
 
 export interface Measured extends LoadResult {
   /** Processor time a request, milliseconds; NaN for the provider alone. */
   cpuMsPerRequest: number;
+  /** The same of each kind of thread, where they are counted. */
+  threadMsPerRequest: Partial<Record<ThreadKind, number>>;
   /** Cores taken by programs that are no part of the bench. */
   othersCores: number;
 }
@@ -100,6 +102,7 @@ async function segment(
     at: performance.now(),
     machine: machineCpuSeconds(),
     system: measured === undefined ? Number.NaN : cpuSeconds(measured),
+    threads: cpuSecondsByThread(measured),
     ours: ours.reduce<number>((sum, pid) => sum + cpuSeconds(pid), 0),
   });
   const isSlow = kind.perSecond !== undefined && kind.perSecond < slowBelow;
@@ -111,9 +114,16 @@ async function segment(
   const seconds = (after.at - before.at) / 1000;
   const others = after.machine - before.machine - (after.ours - before.ours);
   await sleep(100);
+  const msPerRequest = (from = 0, to = 0) => ((to - from) / result.served) * 1000;
   return {
     ...result,
-    cpuMsPerRequest: ((after.system - before.system) / result.served) * 1000,
+    cpuMsPerRequest: msPerRequest(before.system, after.system),
+    threadMsPerRequest: Object.fromEntries(
+      Object.entries(after.threads).map(([kind, seconds]) => [
+        kind,
+        msPerRequest(before.threads[kind as ThreadKind], seconds),
+      ]),
+    ),
     othersCores: Math.max(0, others / seconds),
   };
 }

@@ -65,15 +65,40 @@ export function cpuSeconds(pid: number | undefined): number {
 
 /** CPU seconds of the threads that are running. */
 function threadSeconds(pid: number | undefined): number | undefined {
-  try {
-    const threads = readdirSync(`/proc/${pid}/task`);
-    return threads.reduce((sum, thread) => {
-      const text = readText(`/proc/${pid}/task/${thread}/schedstat`);
-      return text === undefined ? sum : sum + Number(text.split(' ')[0]) / 1e9;
-    }, 0);
-  } catch {
-    return undefined;
+  const seconds = Object.values(cpuSecondsByThread(pid));
+  return seconds.length === 0 ? undefined : seconds.reduce((sum, one) => sum + one);
+}
+
+/** Kinds of threads: the main one, V8's own, which compile and collect garbage, and those that the programs start. */
+export type ThreadKind = 'main' | 'V8' | 'writer' | 'content' | 'others';
+
+/** CPU seconds of the threads that are running, by kind; none where threads are not counted to the nanosecond. */
+export function cpuSecondsByThread(pid: number | undefined): Partial<Record<ThreadKind, number>> {
+  const seconds: Partial<Record<ThreadKind, number>> = {};
+  for (const thread of threadsOf(pid)) {
+    const folder = `/proc/${pid}/task/${thread}`;
+    const used = readText(`${folder}/schedstat`)?.split(' ')[0];
+    if (used === undefined) continue;
+    const kind = thread === String(pid) ? 'main' : kindOf(readText(`${folder}/comm`) ?? '');
+    seconds[kind] = (seconds[kind] ?? 0) + Number(used) / 1e9;
   }
+  return seconds;
+}
+
+function threadsOf(pid: number | undefined): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
+}
+
+/** By the first 15 characters of a thread's name, which are all that Linux keeps. */
+function kindOf(name: string): ThreadKind {
+  if (name.startsWith('V8') || name.startsWith('DelayedTask')) return 'V8';
+  if (name.includes('-writer')) return 'writer';
+  if (name.includes('-content')) return 'content';
+  return 'others';
 }
 
 /** Resident memory in MB (1,000,000 bytes); NaN if unknown. */

@@ -1,5 +1,6 @@
 import { type Case, cases } from './cases.ts';
 import type { Measured, Round } from './measure.ts';
+import type { ThreadKind } from './processes.ts';
 import type { SystemName } from './systems.ts';
 
 export interface Start {
@@ -154,34 +155,54 @@ interface Line {
   read: (measured: Measured) => number;
 }
 
-function linesOf({ shows, behaviour }: Case): Line[] {
-  const cpu: Line = { title: 'CPU a request, ms', digits: 3, read: ({ cpuMsPerRequest }) => cpuMsPerRequest };
-  switch (shows) {
+const threadTitles: ReadonlyArray<[ThreadKind, string]> = [
+  ['main', 'main thread'],
+  ['writer', 'writer'],
+  ['content', 'content'],
+  ['V8', "V8's threads"],
+  ['others', 'others'],
+];
+
+/** CPU a request in milliseconds, or a token in microseconds: of all threads, and of each kind. */
+function cpuLines({ shows, behaviour }: Case): Line[] {
+  const isStream = shows === 'tokens';
+  const factor = isStream ? 1000 / behaviour.tokens : 1;
+  const digits = isStream ? 2 : 3;
+  return [
+    {
+      title: isStream ? 'CPU a token, µs' : 'CPU a request, ms',
+      digits,
+      read: ({ cpuMsPerRequest }) => cpuMsPerRequest * factor,
+    },
+    ...threadTitles.map(([kind, title]) => ({
+      title: `  ${title}`,
+      digits,
+      read: ({ threadMsPerRequest: { [kind]: ms } }: Measured) => (ms ?? Number.NaN) * factor,
+    })),
+  ];
+}
+
+function linesOf(kind: Case): Line[] {
+  const cpu = cpuLines(kind);
+  switch (kind.shows) {
     case 'latency':
       return [
-        cpu,
+        ...cpu,
         { title: 'p50, ms', digits: 2, read: ({ latency }) => latency.p50 },
         { title: 'p99, ms', digits: 2, read: ({ latency }) => latency.p99 },
       ];
     case 'answers':
-      return [cpu, { title: 'requests/s', digits: 0, read: ({ answersPerSecond }) => answersPerSecond }];
+      return [...cpu, { title: 'requests/s', digits: 0, read: ({ answersPerSecond }) => answersPerSecond }];
     case 'first-token':
       return [
-        cpu,
+        ...cpu,
         { title: 'time to first token p50, ms', digits: 2, read: ({ firstToken }) => firstToken.p50 },
         { title: 'time to first token p99, ms', digits: 2, read: ({ firstToken }) => firstToken.p99 },
         { title: 'transit of a token p50, ms', digits: 2, read: ({ transit }) => transit.p50 },
         { title: 'transit of a token p99, ms', digits: 2, read: ({ transit }) => transit.p99 },
       ];
     case 'tokens':
-      return [
-        {
-          title: 'CPU a token, µs',
-          digits: 2,
-          read: ({ cpuMsPerRequest }) => (cpuMsPerRequest * 1000) / behaviour.tokens,
-        },
-        { title: 'tokens/s', digits: 0, read: ({ tokensPerSecond }) => tokensPerSecond },
-      ];
+      return [...cpu, { title: 'tokens/s', digits: 0, read: ({ tokensPerSecond }) => tokensPerSecond }];
   }
 }
 

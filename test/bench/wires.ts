@@ -40,13 +40,20 @@ export function behaviourOf(model: string): Behaviour {
   return { tokens: Number(tokens), delayMs: Number(delayMs) };
 }
 
-/** A request as a client of a chat or coding program would send it: a short prompt of 200 bytes. */
-export function requestBody(wire: Wire, model: string, { isStream }: { isStream: boolean }): string {
+/**
+ * A request as a client of a chat or coding program would send it: a short prompt of 200 bytes. A response can be retrieved later
+ * unless the client wants none to be stored.
+ */
+export function requestBody(
+  wire: Wire,
+  model: string,
+  { isStream, isStored = true }: { isStream: boolean; isStored?: boolean },
+): string {
   const prompt = 'Tell me of the sea. '.repeat(10);
   const common = { model, stream: isStream };
   return JSON.stringify(
     wire === 'responses'
-      ? { ...common, input: prompt }
+      ? { ...common, input: prompt, ...(!isStored && { store: false }) }
       : {
           ...common,
           messages: [{ role: 'user', content: prompt }],
