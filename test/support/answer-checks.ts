@@ -1,9 +1,10 @@
-import { Agent, request as send } from 'node:http';
+import { Agent } from 'node:http';
 import { expect } from 'vitest';
 import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
 import { statusOf } from '../../src/shared/contract/error-reply.ts';
 import { answerableCodes } from '../../src/shared/contract/openapi.ts';
 import { type ErrorCode, failures } from '../../src/shared/errors.ts';
+import { httpCall } from './http-call.ts';
 
 export interface Answer {
   status: number;
@@ -19,35 +20,23 @@ export interface Sent {
   headers?: Record<string, string | undefined>;
   body?: Buffer | string;
   /** Sends the body in chunks, without its length. */
-  chunked?: boolean;
+  chunked?: boolean | undefined;
 }
 
 /** Sends raw bytes over persistent connections, which `fetch` cannot. */
 export function sender({ url, login }: { url: string; login: string }) {
   const agent = new Agent({ keepAlive: true });
-  const ask = ({ method = 'POST', path, headers = {}, body, chunked = false }: Sent): Promise<Answer> => {
-    const own: Record<string, string | undefined> = { authorization: `Bearer ${login}` };
+  const ask = async ({ method = 'POST', path, headers = {}, body, chunked }: Sent): Promise<Answer> => {
+    const own: Record<string, string> = { authorization: `Bearer ${login}` };
     if (body !== undefined) own['content-type'] = 'application/json';
-    if (body !== undefined && !chunked) own['content-length'] = String(Buffer.byteLength(body));
-    const all = Object.entries({ ...own, ...headers }).filter(([, value]) => value !== undefined);
-    return new Promise((resolve, reject) => {
-      const request = send(url + path, { method, agent, headers: Object.fromEntries(all) as never });
-      request.on('response', (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('error', reject);
-        response.on('end', () =>
-          resolve({
-            status: response.statusCode ?? 0,
-            requestId: String(response.headers['x-request-id']),
-            type: String(response.headers['content-type']),
-            text: Buffer.concat(chunks).toString(),
-          }),
-        );
-      });
-      request.on('error', reject);
-      request.end(body);
-    });
+    const all = { ...own, ...headers };
+    const answer = await httpCall(url + path, { method, agent, headers: all, body, chunked });
+    return {
+      status: answer.status,
+      requestId: String(answer.headers['x-request-id']),
+      type: String(answer.headers['content-type']),
+      text: answer.text,
+    };
   };
   return { ask, close: () => agent.destroy() };
 }

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
 import { solvedChallenge } from './agents.ts';
 import type { SignUpProof, SiteIds, ThreadIds, UserIds } from './example-calls.ts';
+import { httpCall } from './http-call.ts';
 import { createSiteExamples } from './site.ts';
 import type { RunningDaemon } from './start-daemon.ts';
 import { createThreadExample } from './threads.ts';
@@ -26,16 +27,16 @@ export async function askDaemon(
   path: string,
   { as, json, headers }: AskOptions = {},
 ): Promise<Answer> {
-  const answer = await fetch(url + path, {
+  const answer = await httpCall(url + path, {
     method,
     headers: {
       ...(as !== undefined && { authorization: `Bearer ${as}` }),
       ...(json !== undefined && { 'content-type': 'application/json' }),
       ...headers,
     },
-    ...(json !== undefined && { body: JSON.stringify(json) }),
+    body: json === undefined ? undefined : JSON.stringify(json),
   });
-  return { status: answer.status, body: await answer.json() };
+  return { status: answer.status, body: JSON.parse(answer.text) };
 }
 
 /** A user with a login. */
