@@ -18,6 +18,7 @@ import { openSqliteStorage } from '../../../../src/daemon/storage/sqlite/open.ts
 import type { Storage } from '../../../../src/daemon/storage/storage.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
 import { failureOf } from '../../../support/failure-of.ts';
+import { addEmptyDatabase } from '../../../support/new-database.ts';
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
@@ -57,6 +58,7 @@ const name = (provider: string) => `provider-key|${workspaceId}|${provider}`;
 
 beforeEach(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-vault-'));
+  addEmptyDatabase(folder);
   storage = await openSqliteStorage({ folder, now: Date.now, log: silent, settledEvent });
   onTestFinished(async () => {
     await storage.close();

@@ -26,6 +26,7 @@ import {
 } from '../../../../src/daemon/storage/sqlite/engine/errors.ts';
 import { exitCodes } from '../../../../src/shared/errors.ts';
 import { aHold, aKey, aSettlement, aUsage, dayMs, morning, owner } from '../../../storage/records.ts';
+import { addEmptyDatabase } from '../../../support/new-database.ts';
 import { openTemporarily, recordingLog } from './temporary.ts';
 
 const { open, newFolder, cleanUp } = openTemporarily();
@@ -34,6 +35,7 @@ let file: string;
 beforeEach(() => {
   folder = newFolder();
   file = join(folder, 'gateway.db');
+  addEmptyDatabase(folder);
 });
 afterEach(cleanUp);
 
@@ -140,6 +142,7 @@ describe('an unusable file is refused and stays unchanged:', () => {
   });
 
   test('a missing one with a write-ahead log', async () => {
+    rmSync(file);
     writeFileSync(`${file}-wal`, 'what was written last');
     await expect(open({ folder })).rejects.toThrow(DataNeedsRepair);
     expect(existsSync(file)).toBe(false);
@@ -171,6 +174,8 @@ describe('the write-ahead log of a killed daemon', () => {
   /** A folder like one that a daemon leaves when it is killed after three commits; returns the log. */
   async function killed(names = leftFiles): Promise<string> {
     const live = newFolder();
+    addEmptyDatabase(live);
+    rmSync(file);
     const storage = await open({ folder: live });
     for (const id of ['req_1', 'req_2', 'req_3']) await storage.metering.settle(aSettlement(id));
     for (const name of names) copyFileSync(join(live, name), join(folder, name));
@@ -280,6 +285,8 @@ describe('a balance changed in the file', () => {
   });
 
   test('is searched by a check every month even if all shutdowns were clean', async () => {
+    // Created by the clock of the test.
+    rmSync(file);
     const storage = await open({ folder });
     expect(await storage.checkIfDue()).toBeUndefined();
     await storage.close();
