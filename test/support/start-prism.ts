@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
+import { connect } from 'node:net';
+import { eventually } from './eventually.ts';
+import { freePort } from './free-port.ts';
 
 export interface Prism {
   /** `http://127.0.0.1:PORT` */
@@ -18,7 +21,19 @@ const endWithParent = 'data:text/javascript,process.stdin.on("close",()=>process
  */
 export async function startPrism(documentFile: string, upstream: string): Promise<Prism> {
   const { resolve } = createRequire(import.meta.url);
-  const flags = ['--port', '0', '--host', '127.0.0.1', '--cors', 'false', '--validate-request', 'false'];
+  const port = await freePort();
+  const flags = [
+    '--port',
+    `${port}`,
+    '--host',
+    '127.0.0.1',
+    '--cors',
+    'false',
+    '--validate-request',
+    'false',
+  ];
+  // Every call takes Prism longer to log than to check; it then does not say either that it is listening.
+  flags.push('--verboseLevel', 'silent');
   const child = spawn(
     process.execPath,
     ['--import', endWithParent, resolve('@stoplight/prism-cli'), 'proxy', documentFile, upstream, ...flags],
@@ -26,22 +41,30 @@ export async function startPrism(documentFile: string, upstream: string): Promis
   );
   const exited = once(child, 'exit');
   let printed = '';
-  const { promise, resolve: listening, reject } = Promise.withResolvers<string>();
   const read = (chunk: Buffer) => {
     printed += chunk.toString();
-    const url = /listening on (http:\/\/127\.0\.0\.1:\d+)/.exec(printed)?.[1];
-    if (url !== undefined) listening(url);
   };
   child.stdout.on('data', read);
   child.stderr.on('data', read);
-  exited.then(() => reject(new Error(`prism ended: ${printed}`)));
+  await Promise.race([
+    eventually('Prism listens', () => isListening(port)),
+    exited.then(() => Promise.reject(new Error(`prism ended: ${printed}`))),
+  ]);
   return {
-    url: await promise,
+    url: `http://127.0.0.1:${port}`,
     async stop() {
       child.kill('SIGKILL');
       await exited;
     },
   };
+}
+
+function isListening(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  return new Promise((resolve) => {
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
 }
 
 export interface Violation {
