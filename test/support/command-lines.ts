@@ -7,8 +7,8 @@ export interface CommandLine {
   options?: RunOptions;
 }
 
-/** What makes the ids that commands name, by commands: what a jq expression makes of one's JSON. */
-type Get = (args: string[], jq: string, options?: RunOptions) => Promise<string>;
+/** What makes the ids that commands name, by commands: what a path like `.key.id` selects in one's JSON. */
+type Get = (args: string[], path: string, options?: RunOptions) => Promise<string>;
 
 interface Sample {
   make(get: Get): CommandLine | Promise<CommandLine>;
@@ -23,7 +23,7 @@ const text = (sample: Sample): Sample => ({ ...sample, isText: true });
 const local = (sample: Sample): Sample => ({ ...sample, isLocal: true });
 
 /** A command about an object that is created first. */
-const about = (words: string[], made: [args: string[], jq: string], ...rest: string[]): Sample => ({
+const about = (words: string[], made: [args: string[], path: string], ...rest: string[]): Sample => ({
   make: async (get) => ({ args: [...words, await get(...made), ...rest] }),
 });
 
@@ -32,9 +32,9 @@ const fill = async (get: Get): Promise<void> => {
   await get(['wallet', 'create'], '.wallet.id');
   await get(['wallet', 'faucet', '--sats', '100'], '.id');
 };
-const invoiceOf = async (get: Get, jq: string): Promise<string> => {
+const invoiceOf = async (get: Get, path: string): Promise<string> => {
   await fill(get);
-  return get(['invoice', 'create', '10'], jq);
+  return get(['invoice', 'create', '10'], path);
 };
 
 let count = 0;
