@@ -42,13 +42,18 @@ async function startTraced(provider: string) {
   return { url, key: (await read('default-key'))?.trim(), trace: () => trace };
 }
 
-/** Bytes that collections of young objects moved to the old generation of the main thread, whose heap is collected first. */
-function promotedBytes(trace: string, start: number): number {
+/** The collections of young objects in the heap of the main thread, which is collected first. */
+function mainCollections(trace: string, start = 0): string[] {
   const mainHeap = trace.slice(0, trace.indexOf(']') + 1);
-  const collections = trace
+  return trace
     .slice(start)
     .split('\n')
     .filter((line) => line.startsWith(mainHeap) && line.includes(' gc=s '));
+}
+
+/** Bytes that collections moved to the old generation. */
+function promotedBytes(trace: string, start: number): number {
+  const collections = mainCollections(trace, start);
   expect(collections.length).toBeGreaterThan(5);
   return collections.reduce((sum, line) => sum + Number(/ promoted=(\d+)/.exec(line)?.[1]), 0);
 }
@@ -60,6 +65,11 @@ const kinds: readonly { wire: keyof typeof pathOf; stream: boolean; isRepeatable
   { wire: 'messages', stream: false },
   { wire: 'chat', stream: false, isRepeatable: true },
 ];
+
+test('the start copies what it keeps a few times only', async () => {
+  const daemon = await startTraced('http://127.0.0.1:9');
+  expect(mainCollections(daemon.trace()).length).toBeLessThan(5);
+});
 
 test('calls leave nothing to the old generation', async () => {
   const chaos = await startChaosUpstream(answers({ text: words.repeat(3) }));
