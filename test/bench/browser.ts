@@ -34,7 +34,7 @@ type Chromium = Awaited<ReturnType<typeof launchBrowser>>;
 
 /** The first contentful paint of the Overview in a tab that has cached nothing, in milliseconds. */
 async function firstPaint(browser: Chromium, gateway: Gateway, slowdown: number): Promise<number> {
-  const { page } = await openScreen(browser, gateway);
+  const { page } = await openScreen(gateway, { browser });
   const session = await page.context().newCDPSession(page);
   await session.send('Emulation.setCPUThrottlingRate', { rate: slowdown });
   await page.goto(`${gateway.url}/#/overview`);
@@ -50,7 +50,7 @@ async function firstPaint(browser: Chromium, gateway: Gateway, slowdown: number)
 
 /** The requests for files and their compressed sizes until the Overview is drawn, and until all screens were. */
 async function loadedFiles(browser: Chromium, gateway: Gateway) {
-  const { page } = await openScreen(browser, gateway);
+  const { page } = await openScreen(gateway, { browser });
   const session = await page.context().newCDPSession(page);
   await session.send('Network.enable');
   const files = new Map<string, number>();
@@ -122,7 +122,7 @@ const reportFirstText = `new MutationObserver((_, observer) => {
  * and the CPU time of the tab's main thread and of the daemon.
  */
 async function firstText(browser: Chromium, gateway: Gateway, id: string): Promise<FirstText> {
-  const { page } = await openScreen(browser, gateway);
+  const { page } = await openScreen(gateway, { browser });
   const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });
   const { promise: reported, resolve: report } = Promise.withResolvers<number>();
@@ -248,7 +248,7 @@ else {
       `overview: ${first.requests} files, ${first.kib.toFixed(1)} KiB; all screens: ${all.kib.toFixed(1)} KiB`,
     );
     for (const messages of [1, 500]) await sayFirstText(browser, gateway, messages);
-    const { page } = await openScreen(browser, gateway);
+    const { page } = await openScreen(gateway, { browser });
     const session = await page.context().newCDPSession(page);
     await session.send('Performance.enable', { timeDomain: 'threadTicks' });
     await page.goto(`${gateway.url}/#/live`);

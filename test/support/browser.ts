@@ -1,7 +1,8 @@
-import { type Browser, type BrowserContextOptions, chromium as driver, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium as driver, type Page } from 'playwright-core';
+import { onTestFinished } from 'vitest';
 import { chromium } from './page-in-chromium.ts';
 
-/** Starts Chromium without a window; the test file closes it. `hosts` are addresses by name. */
+/** Starts Chromium without a window; the caller closes it. `hosts` are addresses by name. */
 export async function launchBrowser(
   hosts: Record<string, string> = {},
   program = chromium,
@@ -13,6 +14,8 @@ export async function launchBrowser(
       '--no-sandbox',
       '--disable-gpu',
       '--disable-dev-shm-usage',
+      // Pages of a context share a process, which has compiled their scripts before.
+      '--renderer-process-limit=1',
       `--host-resolver-rules=${rules.join(',')}`,
     ],
     // Daemons in the same process are stopped by signals.
@@ -38,21 +41,28 @@ export interface WatchedPage {
   incidents: Incidents;
 }
 
-/** Opens a page of its own, without what others have stored, and records what must not happen on it. */
-export async function openPage(
-  browser: Browser,
-  origin: string,
-  options: BrowserContextOptions = {},
-): Promise<WatchedPage> {
-  const context = await browser.newContext({
-    viewport: { width: 1280, height: 800 },
-    reducedMotion: 'reduce',
-    locale: 'en-US',
-    timezoneId: 'UTC',
-    ...options,
-  });
-  context.setDefaultTimeout(120_000);
+export interface PageOptions {
+  colorScheme?: 'light' | 'dark';
+  viewport?: { width: number; height: number };
+  /** Whether it shares nothing with pages that were opened before, such as cached files. Its process takes half a second to start. */
+  isPrivate?: boolean;
+  /** Opens a private page in this browser, instead of that of the tests; the caller closes it. */
+  browser?: Browser;
+}
+
+/**
+ * Opens a page without what others have stored, and records what must not happen on it. It is closed after the test, as are all
+ * other pages.
+ */
+export async function openPage(origin: string, options: PageOptions = {}): Promise<WatchedPage> {
+  const { browser, isPrivate = false, colorScheme = 'light', viewport = usualSize } = options;
+  const context =
+    browser || isPrivate ? await newContext(browser ?? (await sharedBrowser())) : await sharedContext();
   const page = await context.newPage();
+  if (!browser) onTestFinished(() => closePages(context, isPrivate));
+  await page.setViewportSize(viewport);
+  await page.emulateMedia({ colorScheme });
+  if (!browser && !isPrivate) await forget(page, origin);
   const incidents: Incidents = { violations: [], foreign: [], errors: [], dialogs: [] };
   await page.exposeFunction('reportViolation', (text: string) => incidents.violations.push(text));
   const reportViolations = `addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) =>
@@ -73,6 +83,59 @@ export async function openPage(
     void dialog.dismiss();
   });
   return { page, incidents };
+}
+
+const usualSize = { width: 1280, height: 800 };
+
+/** Leads to this machine in the browser of the tests. */
+export const hostName = 'gateway.example';
+
+let started: Promise<Browser> | undefined;
+
+/** The browser for the files that one process of the test run executes; it ends with that process. */
+function sharedBrowser(): Promise<Browser> {
+  if (!started) {
+    // Vitest ends its processes with this signal, which has no `exit` of its own.
+    process.once('SIGTERM', () => process.exit());
+    started = launchBrowser({ [hostName]: '127.0.0.1' });
+  }
+  return started;
+}
+
+async function newContext(browser: Browser): Promise<BrowserContext> {
+  const context = await browser.newContext({
+    viewport: usualSize,
+    reducedMotion: 'reduce',
+    locale: 'en-US',
+    timezoneId: 'UTC',
+  });
+  context.setDefaultTimeout(120_000);
+  return context;
+}
+
+let shared: Promise<BrowserContext> | undefined;
+
+/** Its first page stays open, so that the process that draws the pages of an origin does not end with the last of them. */
+function sharedContext(): Promise<BrowserContext> {
+  shared ??= sharedBrowser().then(async (browser) => {
+    const context = await newContext(browser);
+    await context.newPage();
+    return context;
+  });
+  return shared;
+}
+
+async function closePages(context: BrowserContext, isPrivate: boolean): Promise<void> {
+  if (isPrivate) return await context.close();
+  const [, ...opened] = context.pages();
+  for (const page of opened) await page.close();
+}
+
+/** Deletes what pages of an origin have stored. */
+async function forget(page: Page, origin: string): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'local_storage,cookies' });
+  await session.detach();
 }
 
 export const noIncidents: Incidents = { violations: [], foreign: [], errors: [], dialogs: [] };

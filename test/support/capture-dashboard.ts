@@ -122,7 +122,7 @@ async function capture(
   address: string,
   until: (page: Page) => Promise<unknown>,
 ): Promise<void> {
-  const { page } = await openScreen(browser, daemon);
+  const { page } = await openScreen(daemon, { browser });
   await page.goto(`${daemon.url}/#${address}`);
   await until(page);
   // What a chart or a list loads comes after its frame.

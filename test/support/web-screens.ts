@@ -1,6 +1,6 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { accessibilityFaults, colourRules, noIncidents, openPage } from './browser.ts';
+import { accessibilityFaults, colourRules, noIncidents, openPage, type PageOptions } from './browser.ts';
 import type { RunningDaemon } from './start-daemon.ts';
 
 /** In which each screen is looked at. */
@@ -26,11 +26,10 @@ interface ScreenOptions {
 
 /** Opens a screen as the owner, and checks that it has no faults and fits the window. */
 export async function checkScreen(
-  browser: Browser,
   daemon: Pick<RunningDaemon, 'url' | 'login'>,
   { address, inAllLooks = false, prepare, until }: ScreenOptions,
 ): Promise<void> {
-  const { page, incidents } = await openScreen(browser, daemon);
+  const { page, incidents } = await openScreen(daemon);
   await prepare?.(page);
   await page.goto(`${daemon.url}/#${address}`);
   await until(page);
@@ -46,7 +45,7 @@ export async function checkScreen(
   expect(faults).toEqual([]);
   expect(incidents).toEqual(noIncidents);
   await page.unrouteAll({ behavior: 'ignoreErrors' });
-  await page.context().close();
+  await page.close();
 }
 
 /** What axe finds, and whether the page is wider than the window. */
@@ -67,11 +66,10 @@ async function nextFrame(page: Page): Promise<void> {
 
 /** A page whose tab is signed in as the owner. */
 export async function openScreen(
-  browser: Browser,
   { url, login }: Pick<RunningDaemon, 'url' | 'login'>,
-  { colorScheme = 'light', width = 1280 }: { colorScheme?: 'light' | 'dark'; width?: number } = {},
+  { width = 1280, ...options }: Omit<PageOptions, 'viewport'> & { width?: number } = {},
 ) {
-  const opened = await openPage(browser, url, { colorScheme, viewport: { width, height: 900 } });
+  const opened = await openPage(url, { ...options, viewport: { width, height: 900 } });
   const known = JSON.stringify(JSON.stringify({ secret: login, isOwn: false }));
   await opened.page.addInitScript({ content: `sessionStorage.setItem('gateway.login', ${known})` });
   return opened;

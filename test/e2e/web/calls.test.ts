@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { accessibilityFaults, launchBrowser, noIncidents, openPage } from '../../support/browser.ts';
+import { accessibilityFaults, noIncidents, openPage } from '../../support/browser.ts';
 import { hostileTexts } from '../../support/hostile-texts.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
@@ -12,7 +12,6 @@ const tabs = ['timeline', 'request', 'answer', 'attempts', 'cost', 'diff', 'head
 
 describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not installed)', () => {
   let daemon: RunningDaemon;
-  let browser: Browser;
   /** The request with a conversation. */
   let conversation: string;
 
@@ -22,8 +21,8 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     return answer.headers.get('x-request-id') ?? '';
   };
   const asLogin = () => ({ authorization: `Bearer ${daemon.login}` });
-  const signedIn = async (options: Parameters<typeof openPage>[2] = {}, at = 'calls') => {
-    const watched = await openPage(browser, daemon.url, options);
+  const signedIn = async (options: Parameters<typeof openPage>[1] = {}, at = 'calls') => {
+    const watched = await openPage(daemon.url, options);
     const link = await daemon.fetch('/v1/sessions/links', { json: {}, headers: asLogin() });
     const { path } = (await link.json()) as { path: string };
     await watched.page.goto(`${daemon.url}${path}/${at}`);
@@ -36,7 +35,6 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
 
   beforeAll(async () => {
     daemon = await startDaemon();
-    browser = await launchBrowser();
     for (let at = 0; at < 60; at++) await ask('/v1/responses', { model: 'sim/echo', input: `Hello ${at}.` });
     await ask('/v1/responses', { model: 'sim/none', input: 'Hello.' });
     conversation = await ask('/v1/chat/completions', {
@@ -64,7 +62,6 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
   });
 
   afterAll(async () => {
-    await browser?.close();
     await daemon?.stop();
   });
 
@@ -85,7 +82,6 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
         await expect.poll(() => page.evaluate(isWide), { message: tab }).toBe(false);
       }
       expect(incidents).toEqual(noIncidents);
-      await page.context().close();
     });
   });
 
@@ -100,7 +96,6 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     await box.press('End');
     await page.locator('tr[aria-rowindex="63"]').waitFor();
     await expect.poll(() => page.getByRole('row').count()).toBeLessThan(60);
-    await page.context().close();
   });
 
   test('a filter is in the address, shows what it cannot read, and is kept by the steps between calls', async () => {
@@ -119,7 +114,6 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     await page.getByLabel('Filter').fill('nonsense:1');
     await page.keyboard.press('Enter');
     await page.locator('#query-fault').filter({ hasText: 'nonsense' }).waitFor();
-    await page.context().close();
   });
 
   test('keys walk the list, open a call, its tabs and its neighbours', async () => {
@@ -137,7 +131,6 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     await page.getByRole('heading', { name: 'sim/assistant' }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('table').waitFor();
-    await page.context().close();
   });
 
   test('two rows are compared, and a call with the one it followed', async () => {
@@ -154,7 +147,6 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     await page.getByRole('region', { name: 'Request' }).getByText('removed: Hello 58.').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 
   test('a range of the histogram, columns, saved filters and groups are chosen, and stay', async () => {
@@ -188,11 +180,10 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     await page.getByRole('button', { name: /^since:\S+ until:\S+$/ }).click();
     await page.getByRole('button', { name: 'All times' }).waitFor();
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 
   test('the calls of a filter, and a call as HAR, are saved as files', async () => {
-    const { page, incidents } = await signedIn({ acceptDownloads: true }, 'calls?q=status:rejected');
+    const { page, incidents } = await signedIn({}, 'calls?q=status:rejected');
     const saved = async (start: () => Promise<void>) => {
       const [download] = await Promise.all([page.waitForEvent('download'), start()]);
       return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') };
@@ -214,7 +205,6 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     const { entries } = (JSON.parse(har.text) as { log: { entries: { _request_id: string }[] } }).log;
     expect(new Set(entries.map((entry) => entry._request_id))).toEqual(new Set([conversation]));
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 
   test('a request is shown as a conversation, as a tree and as it was sent; an answer is assembled', async () => {
@@ -230,7 +220,6 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     await page.getByText('"role":"tool"').waitFor();
     await openTab(page, conversation, 'answer');
     await page.getByRole('article', { name: 'assistant' }).waitFor();
-    await page.context().close();
   });
 
   test('Markdown is applied by choice, which stays; its links lead nowhere', async () => {
@@ -259,7 +248,6 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     await page.getByRole('button', { name: 'conversation' }).click();
     await page.getByText('**outcome**').waitFor();
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 
   test('a call is compared with what others of its model usually take', async () => {
@@ -267,7 +255,6 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     await openTab(page, conversation, 'timeline');
     const usual = page.getByRole('table', { name: /^Other calls of sim\/assistant/ });
     await usual.getByRole('row', { name: /^the first token .* ms .* ms/ }).waitFor();
-    await page.context().close();
   });
 
   test('a call whose content was not kept says so; the next one shows its own', async () => {
@@ -288,33 +275,34 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
       await expect.poll(() => page.url()).toContain(kept);
       await expect.poll(() => page.getByText('is not kept').count()).toBe(0);
     }
-    await page.context().close();
   });
 
   test('hostile texts are shown as they are, and nothing of them runs or is loaded', async () => {
     const { page, incidents } = await signedIn();
-    for (const text of hostileTexts) {
-      const id = await ask('/v1/chat/completions', {
-        model: 'sim/echo',
-        messages: [
-          { role: 'system', content: text },
-          { role: 'user', content: text },
-          {
-            role: 'assistant',
-            content: text,
-            tool_calls: [
-              { id: 'c1', type: 'function', function: { name: 'f', arguments: JSON.stringify({ text }) } },
-            ],
-          },
-          { role: 'tool', tool_call_id: 'c1', content: text },
+    const messagesOf = (text: string, at: number) => [
+      { role: 'system', content: text },
+      { role: 'user', content: text },
+      {
+        role: 'assistant',
+        content: text,
+        tool_calls: [
+          { id: `c${at}`, type: 'function', function: { name: 'f', arguments: JSON.stringify({ text }) } },
         ],
-      });
-      await openTab(page, id, 'request');
-      // Long bodies are read as a whole when asked for.
-      if (text.length > 100_000) await page.getByRole('button', { name: 'Read all' }).click();
-      const shown = page.getByRole('article', { name: 'system' }).locator('.long-text');
-      await shown.waitFor();
-      await expect.poll(() => shown.textContent()).toBe(text.slice(0, 8000));
+      },
+      { role: 'tool', tool_call_id: `c${at}`, content: text },
+    ];
+    const all = await ask('/v1/chat/completions', {
+      model: 'sim/echo',
+      messages: hostileTexts.flatMap(messagesOf),
+    });
+    await openTab(page, all, 'request');
+    // Long bodies are read as a whole when asked for.
+    await page.getByRole('button', { name: 'Read all' }).click();
+    const shown = page.getByRole('article', { name: 'system' }).locator('.long-text');
+    await expect.poll(() => shown.allTextContents()).toEqual(hostileTexts.map((text) => text.slice(0, 8000)));
+    for (const text of hostileTexts) {
+      const messages = messagesOf(text, 1);
+      const id = await ask('/v1/chat/completions', { model: 'sim/echo', messages });
       await openTab(page, id, 'answer');
       await page.getByRole('article').first().waitFor();
     }
@@ -323,6 +311,5 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     await page.goto(`${daemon.url}/#/calls?q=status:rejected`);
     await page.getByRole('table').waitFor();
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 });

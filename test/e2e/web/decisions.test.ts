@@ -1,6 +1,5 @@
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { launchBrowser, noIncidents } from '../../support/browser.ts';
+import { noIncidents } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 import { checkScreen, failCalls, openScreen } from '../../support/web-screens.ts';
@@ -8,11 +7,10 @@ import { checkScreen, failCalls, openScreen } from '../../support/web-screens.ts
 /** Decisions, as `npm run build` has written them. */
 
 describe.skipIf(chromium === undefined)('Decisions (skipped without Chromium)', () => {
-  let browser: Browser;
   let daemon: RunningDaemon;
 
   beforeAll(async () => {
-    [browser, daemon] = await Promise.all([launchBrowser(), startDaemon()]);
+    daemon = await startDaemon();
     await (
       await daemon.fetch('/v1/admin/decisions/calibrations', {
         json: {
@@ -30,12 +28,11 @@ describe.skipIf(chromium === undefined)('Decisions (skipped without Chromium)', 
   });
 
   afterAll(async () => {
-    await browser?.close();
     await daemon?.stop();
   });
 
   test('two models compared, in all looks', async () => {
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/decisions',
       inAllLooks: true,
       async until(page) {
@@ -54,7 +51,7 @@ describe.skipIf(chromium === undefined)('Decisions (skipped without Chromium)', 
   });
 
   test('probabilities of choices and of a statement add up to one; a model that fails says why', async () => {
-    const { page, incidents } = await openScreen(browser, daemon);
+    const { page, incidents } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/decisions`);
     await page.getByLabel('Models').fill('sim/assistant\nsim/limited');
     const answers = page.getByRole('region', { name: 'sim/assistant' });
@@ -72,21 +69,19 @@ describe.skipIf(chromium === undefined)('Decisions (skipped without Chromium)', 
     await answers.getByRole('rowheader', { name: 'false' }).waitFor();
     await expect.poll(total).toBeCloseTo(100, 0);
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 
   test('a fit is removed; a list that fails says so', async () => {
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/decisions',
       prepare: (page) => failCalls(page, '/v1/admin/decisions/calibrations'),
       until: (page) => page.getByText('Out of order.').waitFor(),
     });
-    const { page, incidents } = await openScreen(browser, daemon);
+    const { page, incidents } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/decisions`);
     await page.getByRole('button', { name: 'Remove the fit of sim/assistant for choice' }).press('Enter');
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await page.getByText('No model is calibrated.').waitFor();
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 });

@@ -1,8 +1,8 @@
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { launchBrowser, noIncidents, openPage } from '../../support/browser.ts';
+import { noIncidents, openPage } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 import { askDaemon } from '../../support/users.ts';
@@ -19,15 +19,13 @@ rules:
 `;
 
 describe.skipIf(chromium === undefined)('an open page (skipped without Chromium)', () => {
-  let browser: Browser;
   let daemon: RunningDaemon;
 
   beforeAll(async () => {
-    [browser, daemon] = await Promise.all([launchBrowser(), startDaemon({ simulate: script })]);
+    daemon = await startDaemon({ simulate: script });
   });
 
   afterAll(async () => {
-    await browser?.close();
     await daemon?.stop();
   });
 
@@ -37,7 +35,7 @@ describe.skipIf(chromium === undefined)('an open page (skipped without Chromium)
     return answer.headers.get('x-request-id') ?? '';
   };
   const openLink = async (at: string) => {
-    const watched = await openPage(browser, daemon.url);
+    const watched = await openPage(daemon.url);
     const link = await askDaemon(daemon, 'POST', '/v1/sessions/links', { as: daemon.login, json: {} });
     await watched.page.goto(`${daemon.url}${link.body.path}/${at}`);
     return watched;
@@ -56,15 +54,14 @@ describe.skipIf(chromium === undefined)('an open page (skipped without Chromium)
       .poll(() => page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])'))
       .not.toContain('gwl_');
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 
   test('says that a used link cannot be used again', async () => {
-    const watched = await openPage(browser, daemon.url);
+    const watched = await openPage(daemon.url);
     const link = await askDaemon(daemon, 'POST', '/v1/sessions/links', { as: daemon.login, json: {} });
     await watched.page.goto(`${daemon.url}${link.body.path}`);
     await watched.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-    const other = await openPage(browser, daemon.url);
+    const other = await openPage(daemon.url, { isPrivate: true });
     await other.page.goto(`${daemon.url}${link.body.path}`);
     await other.page
       .getByRole('alert')
@@ -72,13 +69,11 @@ describe.skipIf(chromium === undefined)('an open page (skipped without Chromium)
       .waitFor();
     // The first one may have been someone else.
     await watched.page.getByText('Your login has ended. Sign in again.').waitFor();
-    await watched.page.context().close();
-    await other.page.context().close();
   });
 
   test('continues after the daemon was restarted, with what came since', async () => {
     let restarted = await startDaemon();
-    const { page, incidents } = await openScreen(browser, restarted);
+    const { page, incidents } = await openScreen(restarted);
     await page.goto(`${restarted.url}/#/live`);
     await connected(page);
     await restarted.stop({ keep: true });
@@ -89,12 +84,12 @@ describe.skipIf(chromium === undefined)('an open page (skipped without Chromium)
     await page.getByRole('link', { name: 'sim/assistant' }).waitFor();
     await expect.poll(() => page.getByText('The connection to the gateway was lost.').count()).toBe(0);
     expect(incidents.violations).toEqual([]);
-    await page.context().close();
+    await page.close();
     await restarted.stop();
   });
 
   test('loads the page of another version once', async () => {
-    const { page } = await openScreen(browser, daemon);
+    const { page } = await openScreen(daemon);
     let loads = 0;
     page.on('load', () => {
       loads += 1;
@@ -114,11 +109,10 @@ describe.skipIf(chromium === undefined)('an open page (skipped without Chromium)
     await page.getByRole('region', { name: 'Keys' }).getByText('default').waitFor();
     expect(loads).toBe(2);
     await page.unrouteAll({ behavior: 'ignoreErrors' });
-    await page.context().close();
   });
 
   test('shows a call that still runs, and its content, as soon as it has ended', async () => {
-    const { page, incidents } = await openScreen(browser, daemon);
+    const { page, incidents } = await openScreen(daemon);
     const left = new AbortController();
     const answer = await daemon.fetch('/v1/responses', {
       json: { model: 'sim/long', input: 'Write.', stream: true },
@@ -133,11 +127,10 @@ describe.skipIf(chromium === undefined)('an open page (skipped without Chromium)
     await page.getByText('canceled').waitFor();
     await page.getByText('Write.', { exact: true }).waitFor();
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 
   test('says on every screen that an alert fires', async () => {
-    const { page, incidents } = await openScreen(browser, daemon);
+    const { page, incidents } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/live`);
     await connected(page);
     await ask(daemon, 'Hello!', { model: 'sim/none' });
@@ -151,12 +144,11 @@ describe.skipIf(chromium === undefined)('an open page (skipped without Chromium)
       .filter({ hasText: /^refused: / })
       .waitFor();
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 
   test('says that content was deleted, and keeps the rest of the call', async () => {
     const id = await ask(daemon, 'Delete me.');
-    const { page, incidents } = await openScreen(browser, daemon);
+    const { page, incidents } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/calls/${id}?tab=request`);
     await page.getByText('Delete me.').waitFor();
     await askDaemon(daemon, 'DELETE', `/v1/traces/${id}/content`, { as: daemon.login });
@@ -168,7 +160,6 @@ describe.skipIf(chromium === undefined)('an open page (skipped without Chromium)
     await page.getByRole('tab', { selected: true, name: 'Cost' }).waitFor();
     await page.getByRole('rowheader', { name: 'Total' }).waitFor();
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 
   test('shows calls whose file of content is damaged, without it', async () => {
@@ -179,7 +170,7 @@ describe.skipIf(chromium === undefined)('an open page (skipped without Chromium)
     await writeFile(join(damaged.home, 'content.db'), 'This is no database.');
     await appendFile(join(damaged.home, 'content.db-wal'), 'Nor is this.');
     damaged = await startDaemon({ config, home: damaged.home });
-    const { page, incidents } = await openScreen(browser, damaged);
+    const { page, incidents } = await openScreen(damaged);
     await page.goto(`${damaged.url}/#/calls/${id}?tab=request`);
     await page.getByRole('heading', { level: 1, name: 'sim/echo' }).waitFor();
     await page.getByText(/not kept|damaged/).waitFor();
@@ -189,7 +180,7 @@ describe.skipIf(chromium === undefined)('an open page (skipped without Chromium)
     await page.getByRole('button', { name: 'Refresh' }).click();
     await page.getByRole('link', { name: 'sim/assistant' }).waitFor();
     expect(incidents.violations).toEqual([]);
-    await page.context().close();
+    await page.close();
     await damaged.stop();
   });
 });

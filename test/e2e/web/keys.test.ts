@@ -1,6 +1,6 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { launchBrowser, noIncidents } from '../../support/browser.ts';
+import { noIncidents } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web-screens.ts';
@@ -8,12 +8,11 @@ import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web
 /** Keys, their limits and budgets, as `npm run build` has written them. */
 
 describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium)', () => {
-  let browser: Browser;
   let provider: RunningDaemon;
   let daemon: RunningDaemon;
 
   beforeAll(async () => {
-    [browser, provider] = await Promise.all([launchBrowser(), startDaemon()]);
+    provider = await startDaemon();
     daemon = await startDaemon({
       config: `upstreams:
   - {name: dear, base_url: "${provider.url}/v1", key_env: PROVIDER_KEY, wire: chat, models: ["*"], prices: {input: "1000", output: "1000"}}
@@ -27,7 +26,6 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
   });
 
   afterAll(async () => {
-    await browser?.close();
     await daemon?.stop();
     await provider?.stop();
   });
@@ -45,7 +43,7 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
     page.getByRole('region', { name: 'Keys' }).getByRole('row').filter({ hasText: name });
 
   test('with keys and budgets, in all looks', async () => {
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/keys',
       inAllLooks: true,
       async until(page) {
@@ -56,7 +54,7 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
   });
 
   test('the forms, in all looks', async () => {
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/keys',
       inAllLooks: true,
       async until(page) {
@@ -67,12 +65,12 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
   });
 
   test('while it loads, and when a part of it fails', async () => {
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/keys',
       prepare: (page) => holdCalls(page, '/v1/workspaces/me/keys'),
       until: (page) => page.getByText('Loading…').first().waitFor(),
     });
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/keys',
       prepare: (page) => failCalls(page, '/v1/workspaces/me/budgets'),
       async until(page) {
@@ -83,7 +81,7 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
   });
 
   test('a key is issued by keyboard, its secret shown once and works; its limits are changed, it is revoked', async () => {
-    const { page, incidents } = await openScreen(browser, daemon);
+    const { page, incidents } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/keys`);
     await page.getByRole('button', { name: 'Issue a key' }).press('Enter');
     await page.getByLabel('Name').fill('ci');
@@ -127,11 +125,10 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
     await page.getByRole('button', { name: 'Revoked and expired (1)' }).click();
     await keyRow(page, 'ci').getByText('revoked').waitFor();
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 
   test('a budget is added, changed and deleted; a fault is shown at its field', async () => {
-    const { page, incidents } = await openScreen(browser, daemon);
+    const { page, incidents } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/keys`);
     await page.getByRole('button', { name: 'Add a budget' }).click();
     await page.getByLabel('Name').fill('Team A');
@@ -164,11 +161,10 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await row.waitFor({ state: 'detached' });
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 
   test('an alert is tried, added with a web hook whose secret is shown once, changed and deleted', async () => {
-    const { page, incidents } = await openScreen(browser, daemon);
+    const { page, incidents } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/keys`);
     const alerts = page.getByRole('region', { name: 'Alerts' });
     await alerts.getByText('No alerts.').waitFor();
@@ -206,6 +202,5 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await row.waitFor({ state: 'detached' });
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 });

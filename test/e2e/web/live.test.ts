@@ -1,6 +1,6 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { launchBrowser, noIncidents } from '../../support/browser.ts';
+import { noIncidents } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web-screens.ts';
@@ -16,16 +16,14 @@ rules:
 `;
 
 describe.skipIf(chromium === undefined)('Live (skipped without Chromium)', () => {
-  let browser: Browser;
   let daemon: RunningDaemon;
 
   beforeAll(async () => {
-    [browser, daemon] = await Promise.all([launchBrowser(), startDaemon({ simulate: script })]);
+    daemon = await startDaemon({ simulate: script });
     await ask('sim/echo');
   });
 
   afterAll(async () => {
-    await browser?.close();
     await daemon?.stop();
   });
 
@@ -46,7 +44,7 @@ describe.skipIf(chromium === undefined)('Live (skipped without Chromium)', () =>
   const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
 
   test('with calls, in all looks', async () => {
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/live',
       inAllLooks: true,
       until: async (page) => {
@@ -57,12 +55,12 @@ describe.skipIf(chromium === undefined)('Live (skipped without Chromium)', () =>
   });
 
   test('while it loads, and when that fails', async () => {
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/live',
       prepare: (page) => holdCalls(page, '/v1/traces'),
       until: (page) => page.getByText('No calls yet').waitFor(),
     });
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/live',
       prepare: (page) => failCalls(page, '/v1/traces'),
       until: (page) => page.getByText('Out of order.').waitFor(),
@@ -70,7 +68,7 @@ describe.skipIf(chromium === undefined)('Live (skipped without Chromium)', () =>
   });
 
   test('a running call counts up, and new ones wait while the list is paused', async () => {
-    const { page, incidents } = await openScreen(browser, daemon);
+    const { page, incidents } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/live`);
     await page.getByText('connected', { exact: true }).waitFor({ state: 'attached' });
     await row(page, 'sim/echo').waitFor();
@@ -95,11 +93,10 @@ describe.skipIf(chromium === undefined)('Live (skipped without Chromium)', () =>
     await row(page, 'canceled').waitFor();
     await page.getByText('0 running').waitFor();
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 
   test('a running call is canceled for its client, too', async () => {
-    const { page, incidents } = await openScreen(browser, daemon);
+    const { page, incidents } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/live`);
     await page.getByText('connected', { exact: true }).waitFor({ state: 'attached' });
     const answer = await daemon.fetch('/v1/responses', {
@@ -110,18 +107,19 @@ describe.skipIf(chromium === undefined)('Live (skipped without Chromium)', () =>
     expect(await answer.text()).toContain('conflict');
     await expect.poll(() => page.getByRole('button', { name: 'Cancel the call' }).count()).toBe(0);
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 
   test('tabs share one stream; when its tab is closed, another one goes on', async () => {
-    const { page: first } = await openScreen(browser, daemon);
+    const { page: first } = await openScreen(daemon);
     const streams: string[] = [];
-    first.context().on('request', (request) => {
+    const noteStream = (request: Request) => {
       if (new URL(request.url()).pathname === '/v1/events') streams.push(request.url());
-    });
+    };
+    first.on('request', noteStream);
     await first.goto(`${daemon.url}/#/live`);
     await first.getByText('connected', { exact: true }).waitFor({ state: 'attached' });
     const second = await first.context().newPage();
+    second.on('request', noteStream);
     await second.addInitScript({
       content: `sessionStorage.setItem('gateway.login', ${JSON.stringify(JSON.stringify({ secret: daemon.login, isOwn: false }))})`,
     });
@@ -136,11 +134,10 @@ describe.skipIf(chromium === undefined)('Live (skipped without Chromium)', () =>
     expect(streams[1]).toMatch(/[?&]after=\d+/);
     await ask('sim/filtered');
     await row(second, 'sim/filtered').waitFor();
-    await second.context().close();
   });
 
   test('many calls are read as digests, and other screens follow', async () => {
-    const { page } = await openScreen(browser, daemon);
+    const { page } = await openScreen(daemon);
     const streams: string[] = [];
     page.on('request', (request) => {
       if (request.url().includes('/v1/events')) streams.push(request.url());
@@ -156,11 +153,10 @@ describe.skipIf(chromium === undefined)('Live (skipped without Chromium)', () =>
       await Promise.all(Array.from({ length: 40 }, () => ask('sim/echo')));
     await expect.poll(shown).toBe(before + 240);
     expect(streams.some((url) => url.includes('digest='))).toBe(true);
-    await page.context().close();
   });
 
   test('a lost stream is announced with a countdown, and what was missed is loaded', async () => {
-    const { page } = await openScreen(browser, daemon);
+    const { page } = await openScreen(daemon);
     let isLost = true;
     await page.route('**/v1/events*', (route) => (isLost ? route.abort() : route.continue()));
     await page.goto(`${daemon.url}/#/live`);
@@ -174,6 +170,5 @@ describe.skipIf(chromium === undefined)('Live (skipped without Chromium)', () =>
     await tryNow.click();
     await row(page, 'sim/broken').waitFor();
     await expect.poll(() => page.getByText('The connection to the gateway was lost.').count()).toBe(0);
-    await page.context().close();
   });
 });

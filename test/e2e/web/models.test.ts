@@ -1,6 +1,6 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { launchBrowser, noIncidents } from '../../support/browser.ts';
+import { noIncidents } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web-screens.ts';
@@ -8,27 +8,22 @@ import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web
 /** Providers, models and provider keys, as `npm run build` has written them. */
 
 describe.skipIf(chromium === undefined)('Models & providers (skipped without Chromium)', () => {
-  let browser: Browser;
   let daemon: RunningDaemon;
 
   beforeAll(async () => {
-    [browser, daemon] = await Promise.all([
-      launchBrowser(),
-      startDaemon({ config: 'vault: {keychain: false, insecure_plain_file: true}\n' }),
-    ]);
+    daemon = await startDaemon({ config: 'vault: {keychain: false, insecure_plain_file: true}\n' });
     for (const model of ['sim/assistant', 'sim/assistant', 'sim/limited', 'sim/limited', 'sim/limited'])
       await (await daemon.fetch('/v1/responses', { json: { model, input: 'Hello!' } })).text();
   });
 
   afterAll(async () => {
-    await browser?.close();
     await daemon?.stop();
   });
 
   const models = (page: Page) => page.getByRole('region', { name: 'Models', exact: true });
 
   test('with calls, in all looks', async () => {
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/models',
       inAllLooks: true,
       async until(page) {
@@ -43,12 +38,12 @@ describe.skipIf(chromium === undefined)('Models & providers (skipped without Chr
   });
 
   test('while it loads, and when a part of it fails', async () => {
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/models',
       prepare: (page) => holdCalls(page, '/v1/models'),
       until: (page) => page.getByText('Loading…').first().waitFor(),
     });
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/models',
       prepare: (page) => failCalls(page, '/v1/providers/health'),
       async until(page) {
@@ -59,7 +54,7 @@ describe.skipIf(chromium === undefined)('Models & providers (skipped without Chr
   });
 
   test('models are found by words and ordered, and what is shown is in the address', async () => {
-    const { page, incidents } = await openScreen(browser, daemon);
+    const { page, incidents } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/models`);
     await page.getByLabel('Filter models').fill('GPT-5 openai');
     await models(page).getByText('openai/gpt-5-mini', { exact: true }).waitFor();
@@ -80,12 +75,11 @@ describe.skipIf(chromium === undefined)('Models & providers (skipped without Chr
     await page.getByText('sim/limited').first().waitFor();
     await expect.poll(() => new URL(page.url()).hash).toMatch(/^#\/calls\/req_/);
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 
   test('a provider key is set, replaced and deleted, and never shown', async () => {
     const secret = `sk-ant-${'a1'.repeat(20)}`;
-    const { page, incidents } = await openScreen(browser, daemon);
+    const { page, incidents } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/models`);
     await page.getByRole('button', { name: 'Set a key' }).press('Enter');
     await page.getByLabel('Provider', { exact: true }).selectOption('anthropic');
@@ -106,6 +100,5 @@ describe.skipIf(chromium === undefined)('Models & providers (skipped without Chr
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('None. A key of your own pays').waitFor();
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 });

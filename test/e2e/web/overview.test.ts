@@ -1,6 +1,5 @@
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { launchBrowser, noIncidents } from '../../support/browser.ts';
+import { noIncidents } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web-screens.ts';
@@ -8,24 +7,22 @@ import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web
 /** The first screen of the dashboard, as `npm run build` has written it. */
 
 describe.skipIf(chromium === undefined)('the Overview (skipped without Chromium)', () => {
-  let browser: Browser;
   let daemon: RunningDaemon;
   let empty: RunningDaemon;
 
   beforeAll(async () => {
-    [browser, daemon, empty] = await Promise.all([launchBrowser(), startDaemon(), startDaemon()]);
+    [daemon, empty] = await Promise.all([startDaemon(), startDaemon()]);
     for (const model of ['sim/assistant', 'sim/assistant', 'sim/echo'])
       await (await daemon.fetch('/v1/responses', { json: { model, input: 'Hello!' } })).text();
     await (await daemon.fetch('/v1/responses', { json: { model: 'sim/broken', input: 'Hello!' } })).text();
   });
 
   afterAll(async () => {
-    await browser?.close();
     await Promise.all([daemon?.stop(), empty?.stop()]);
   });
 
   test('with calls, in all looks', async () => {
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/overview',
       inAllLooks: true,
       async until(page) {
@@ -40,7 +37,7 @@ describe.skipIf(chromium === undefined)('the Overview (skipped without Chromium)
   });
 
   test('before the first call, in all looks', async () => {
-    await checkScreen(browser, empty, {
+    await checkScreen(empty, {
       address: '/overview',
       inAllLooks: true,
       async until(page) {
@@ -54,12 +51,12 @@ describe.skipIf(chromium === undefined)('the Overview (skipped without Chromium)
   });
 
   test('while it loads, and when a part of it fails', async () => {
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/overview',
       prepare: (page) => holdCalls(page, '/v1/usage'),
       until: (page) => page.getByText('Loading…').first().waitFor(),
     });
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/overview',
       prepare: (page) => failCalls(page, '/v1/usage/latency'),
       async until(page) {
@@ -78,7 +75,7 @@ describe.skipIf(chromium === undefined)('the Overview (skipped without Chromium)
       headers: { authorization: `Bearer ${daemon.login}` },
     });
     expect(put.status, await put.text()).toBe(200);
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/overview',
       until: (page) => page.getByRole('region', { name: 'Budgets' }).getByText('of $30.00 a month').waitFor(),
     });
@@ -95,7 +92,7 @@ describe.skipIf(chromium === undefined)('the Overview (skipped without Chromium)
     const path = '/v1/workspaces/me/alerts/hostile';
     const headers = { authorization: `Bearer ${daemon.login}` };
     await daemon.fetch(path, { method: 'PUT', json: message, headers });
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/overview',
       async until(page) {
         const alerts = page.getByRole('region', { name: 'Alerts' });
@@ -106,7 +103,7 @@ describe.skipIf(chromium === undefined)('the Overview (skipped without Chromium)
   });
 
   test('numbers of a chart are a table, what is chosen is in the address, and rows lead to their calls', async () => {
-    const { page, incidents } = await openScreen(browser, daemon);
+    const { page, incidents } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/overview`);
     // Simulated models cost nothing.
     const calls = page.getByRole('region', { name: 'Calls by model' });
@@ -127,11 +124,10 @@ describe.skipIf(chromium === undefined)('the Overview (skipped without Chromium)
       .poll(() => new URLSearchParams(new URL(page.url()).hash.split('?')[1]).get('q'))
       .toMatch(/^model:sim\/echo since:\S+ until:\S+$/);
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 
   test('the first screen makes few requests for files, and loads the library of charts once one is drawn', async () => {
-    const { page } = await openScreen(browser, empty);
+    const { page } = await openScreen(empty, { isPrivate: true });
     const files = new Set<string>();
     page.on('request', (request) => {
       const { pathname } = new URL(request.url());
@@ -141,11 +137,10 @@ describe.skipIf(chromium === undefined)('the Overview (skipped without Chromium)
     await page.getByRole('region', { name: 'Make the first call' }).waitFor();
     expect(files.size).toBeLessThanOrEqual(6);
     expect([...files].join()).not.toContain('plot');
-    await page.context().close();
   });
 
   test('with charts, it needs one file more', async () => {
-    const { page } = await openScreen(browser, daemon);
+    const { page } = await openScreen(daemon, { isPrivate: true });
     const files = new Set<string>();
     page.on('request', (request) => {
       const { pathname } = new URL(request.url());
@@ -155,6 +150,5 @@ describe.skipIf(chromium === undefined)('the Overview (skipped without Chromium)
     await page.locator('canvas').first().waitFor();
     expect([...files].join()).toContain('plot');
     expect(files.size).toBeLessThanOrEqual(6);
-    await page.context().close();
   });
 });

@@ -1,6 +1,5 @@
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { accessibilityFaults, launchBrowser, noIncidents, openPage } from '../../support/browser.ts';
+import { accessibilityFaults, noIncidents, openPage } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 import { addPerson, askDaemon, type Person } from '../../support/users.ts';
@@ -9,13 +8,12 @@ import { looks, openScreen, pressAfterG } from '../../support/web-screens.ts';
 /** What is reached from every screen, as `npm run build` has written it. */
 
 describe.skipIf(chromium === undefined)('on every screen (skipped without Chromium)', () => {
-  let browser: Browser;
   let daemon: RunningDaemon;
   /** Owns a workspace that the owner of the host belongs to. */
   let colleague: Person;
 
   beforeAll(async () => {
-    [browser, daemon] = await Promise.all([launchBrowser(), startDaemon()]);
+    daemon = await startDaemon();
     colleague = await addPerson(daemon, 'grace');
     const invited = await askDaemon(daemon, 'POST', '/v1/workspaces/me/invitations', {
       as: colleague.login,
@@ -30,14 +28,13 @@ describe.skipIf(chromium === undefined)('on every screen (skipped without Chromi
   });
 
   afterAll(async () => {
-    await browser?.close();
     await daemon?.stop();
   });
 
   test.each([looks[0], looks[3]])(
     'Ctrl-K and ? open without faults: %s, %i px',
     async (colorScheme, width) => {
-      const { page, incidents } = await openScreen(browser, daemon, { colorScheme, width });
+      const { page, incidents } = await openScreen(daemon, { colorScheme, width });
       await page.goto(`${daemon.url}/#/settings`);
       await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
       await page.keyboard.press('Control+k');
@@ -53,12 +50,11 @@ describe.skipIf(chromium === undefined)('on every screen (skipped without Chromi
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
       expect(incidents).toEqual(noIncidents);
-      await page.context().close();
     },
   );
 
   test('Ctrl-K goes to a screen, a request, and the calls with a text', async () => {
-    const { page } = await openScreen(browser, daemon);
+    const { page } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/calls`);
     const go = async (text: string, ...keys: string[]) => {
       await page.keyboard.press('Control+k');
@@ -75,12 +71,11 @@ describe.skipIf(chromium === undefined)('on every screen (skipped without Chromi
     await expect.poll(() => page.url()).toContain('#/calls/req_01abc');
     await go('say "hi"');
     await expect.poll(() => page.getByLabel('Filter').inputValue()).toBe('"say \\"hi\\""');
-    await page.context().close();
   });
 
   test('a member of two workspaces chooses which one is shown, until that ends', async () => {
     await (await daemon.fetch('/v1/responses', { json: { model: 'sim/echo', input: 'Mine.' } })).text();
-    const { page, incidents } = await openPage(browser, daemon.url);
+    const { page, incidents } = await openPage(daemon.url);
     const link = await askDaemon(daemon, 'POST', '/v1/sessions/links', { as: daemon.login, json: {} });
     await page.goto(`${daemon.url}${link.body.path}/calls`);
     await page.getByRole('link', { name: 'sim/echo' }).waitFor();
@@ -98,6 +93,5 @@ describe.skipIf(chromium === undefined)('on every screen (skipped without Chromi
     await page.getByRole('link', { name: 'sim/echo' }).waitFor();
     await expect.poll(() => page.getByLabel('Workspace').count()).toBe(0);
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 });

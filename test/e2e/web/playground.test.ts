@@ -1,6 +1,5 @@
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { launchBrowser, noIncidents } from '../../support/browser.ts';
+import { noIncidents } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 import { checkScreen, failCalls, openScreen } from '../../support/web-screens.ts';
@@ -10,15 +9,13 @@ import { checkScreen, failCalls, openScreen } from '../../support/web-screens.ts
 const tool = { type: 'function', name: 'get_weather', parameters: { type: 'object', properties: {} } };
 
 describe.skipIf(chromium === undefined)('the Playground (skipped without Chromium)', () => {
-  let browser: Browser;
   let daemon: RunningDaemon;
 
   beforeAll(async () => {
-    [browser, daemon] = await Promise.all([launchBrowser(), startDaemon()]);
+    daemon = await startDaemon();
   });
 
   afterAll(async () => {
-    await browser?.close();
     await daemon?.stop();
   });
 
@@ -30,7 +27,7 @@ describe.skipIf(chromium === undefined)('the Playground (skipped without Chromiu
   };
 
   test('with a request, in all looks', async () => {
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/playground',
       inAllLooks: true,
       until: async (page) => {
@@ -46,7 +43,7 @@ describe.skipIf(chromium === undefined)('the Playground (skipped without Chromiu
   });
 
   test('two models answer side by side, more than once, and their answers are compared', async () => {
-    const { page, incidents } = await openScreen(browser, daemon);
+    const { page, incidents } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/playground`);
     await page.getByLabel('Message').fill('A bridge.');
     await page.getByLabel('Instructions').fill('Be brief.');
@@ -67,7 +64,6 @@ describe.skipIf(chromium === undefined)('the Playground (skipped without Chromiu
     await expect.poll(() => page.getByLabel('Message').inputValue()).toBe('A bridge.');
     await expect.poll(() => page.getByLabel('Model 2', { exact: true }).inputValue()).toBe('sim/refuses');
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 
   test.each([
@@ -91,7 +87,7 @@ describe.skipIf(chromium === undefined)('the Playground (skipped without Chromiu
     const first = await daemon.fetch(path, { json: { model: 'sim/assistant', ...body } });
     await first.text();
     const id = first.headers.get('x-request-id') ?? '';
-    const { page, incidents } = await openScreen(browser, daemon);
+    const { page, incidents } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/calls/${id}`);
     await page.getByRole('link', { name: 'Replay' }).click();
     await page.getByRole('link', { name: id }).waitFor();
@@ -103,11 +99,10 @@ describe.skipIf(chromium === undefined)('the Playground (skipped without Chromiu
     await lane.getByText('completed').waitFor();
     expect((await tracesOf(`replay_of=${id}`)).length).toBe(1);
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 
   test('what cannot be read is said, and an error of a model stays with it', async () => {
-    const { page, incidents } = await openScreen(browser, daemon);
+    const { page, incidents } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/playground`);
     await page.getByText('JSON schema of the answer').click();
     await page.getByLabel('JSON schema of the answer').fill('{"type": "obj');
@@ -124,15 +119,14 @@ describe.skipIf(chromium === undefined)('the Playground (skipped without Chromiu
     await page.getByRole('region', { name: 'sim/assistant' }).getByText('{"a":7}').waitFor();
     await page.getByRole('region', { name: 'sim/none' }).getByRole('alert').waitFor();
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 
   test('a request that is not kept cannot be repeated', async () => {
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/playground?replay=req_00000000000000000000000000',
       until: (page) => page.getByRole('alert').waitFor(),
     });
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/playground',
       prepare: (page) => failCalls(page, '/v1/models'),
       until: (page) => page.getByRole('button', { name: 'Run' }).waitFor(),

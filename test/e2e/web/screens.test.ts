@@ -1,6 +1,6 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { colourRules, launchBrowser, noIncidents } from '../../support/browser.ts';
+import { colourRules, noIncidents } from '../../support/browser.ts';
 import { hostileTexts } from '../../support/hostile-texts.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
@@ -22,20 +22,21 @@ const names = hostileTexts
   .map((text) => text.replaceAll(/[\p{Cc},]/gu, '').slice(0, 60));
 
 describe.skipIf(chromium === undefined)('all screens (skipped without Chromium)', () => {
-  let browser: Browser;
   let full: RunningDaemon;
   let empty: RunningDaemon;
+  let listed: ReturnType<typeof listedScreens> | undefined;
   /** As the navigation lists them. */
-  let screens: { name: string; title: string; key: string }[];
+  const screens = () => {
+    listed ??= listedScreens(empty);
+    return listed;
+  };
 
   beforeAll(async () => {
-    [browser, full, empty] = await Promise.all([launchBrowser(), startDaemon(), startDaemon()]);
+    [full, empty] = await Promise.all([startDaemon(), startDaemon()]);
     for (const name of names) await useAsName(full, name);
-    screens = await listedScreens(browser, empty);
   });
 
   afterAll(async () => {
-    await browser?.close();
     await Promise.all([full?.stop(), empty?.stop()]);
   });
 
@@ -49,20 +50,21 @@ describe.skipIf(chromium === undefined)('all screens (skipped without Chromium)'
     }: { look?: Look; rules?: readonly string[]; prepare?: (page: Page) => Promise<void> } = {},
   ) => {
     const [colorScheme, width] = look;
-    const { page, incidents } = await openScreen(browser, daemon, { colorScheme, width });
+    const { page, incidents } = await openScreen(daemon, { colorScheme, width });
     await prepare?.(page);
     const faults: string[] = [];
-    for (const { name, title } of screens) {
+    const all = await screens();
+    for (const { name, title } of all) {
       await page.goto(`${daemon.url}/#/${name}`);
       await page.getByRole('heading', { level: 1, name: title }).waitFor();
       if (!prepare) await settled(page);
       faults.push(...(await faultsOf(page, rules)).map((fault) => `${name}: ${fault}`));
     }
-    expect(screens.length).toBeGreaterThan(4);
+    expect(all.length).toBeGreaterThan(4);
     expect(faults).toEqual([]);
     expect(incidents).toEqual(noIncidents);
     await page.unrouteAll({ behavior: 'ignoreErrors' });
-    await page.context().close();
+    await page.close();
   };
 
   test.each(looks)('with hostile names of everything: %s, %i px', async (...look) => {
@@ -83,7 +85,7 @@ describe.skipIf(chromium === undefined)('all screens (skipped without Chromium)'
   });
 
   test('names are shown as they are', async () => {
-    const { page, incidents } = await openScreen(browser, full);
+    const { page, incidents } = await openScreen(full);
     await page.goto(`${full.url}/#/calls`);
     for (const name of names) {
       const query = `user:"${name.replaceAll(/["\\]/g, '\\$&')}"`;
@@ -91,13 +93,12 @@ describe.skipIf(chromium === undefined)('all screens (skipped without Chromium)'
       await expect.poll(() => page.getByRole('table').getAttribute('aria-rowcount')).toBe('2');
     }
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 
   test('their landmarks and headings', async () => {
-    const { page } = await openScreen(browser, empty);
+    const { page } = await openScreen(empty);
     const outlines: Record<string, string[]> = {};
-    for (const { name, title } of screens) {
+    for (const { name, title } of await screens()) {
       await page.goto(`${empty.url}/#/${name}`);
       await page.getByRole('heading', { level: 1, name: title }).waitFor();
       await settled(page);
@@ -122,7 +123,6 @@ describe.skipIf(chromium === undefined)('all screens (skipped without Chromium)'
         name,
       ).toBeLessThan(lines.findIndex((line) => line.startsWith('- main')));
     }
-    await page.context().close();
   });
 
   test('questions are answered by the keyboard alone', async () => {
@@ -130,7 +130,7 @@ describe.skipIf(chromium === undefined)('all screens (skipped without Chromium)'
     const last = await full.fetch('/v1/responses', { json: { model: 'sim/echo', input: 'Second.' } });
     await last.text();
     const id = last.headers.get('x-request-id') ?? '';
-    const { page } = await openScreen(browser, full);
+    const { page } = await openScreen(full);
     const keys = async (...names: string[]) => {
       for (const name of names) await page.keyboard.press(name);
     };
@@ -174,16 +174,15 @@ describe.skipIf(chromium === undefined)('all screens (skipped without Chromium)'
     await page.getByText('model_not_found').first().waitFor();
     await page.keyboard.press('Escape');
     // Which key spends, will a budget run out, what runs now?
-    for (const { key, title } of screens) {
+    for (const { key, title } of await screens()) {
       await pressAfterG(page, key);
       await screen(title);
     }
-    await page.context().close();
   });
 });
 
-async function listedScreens(browser: Browser, daemon: RunningDaemon) {
-  const { page } = await openScreen(browser, daemon);
+async function listedScreens(daemon: RunningDaemon) {
+  const { page } = await openScreen(daemon);
   await page.goto(`${daemon.url}/`);
   await page.getByRole('heading', { level: 1 }).waitFor();
   const links = await page.getByRole('navigation', { name: 'Screens' }).getByRole('link').all();
@@ -194,7 +193,7 @@ async function listedScreens(browser: Browser, daemon: RunningDaemon) {
       key: (await link.getAttribute('title'))?.replace('g ', '') ?? '',
     })),
   );
-  await page.context().close();
+  await page.close();
   return listed;
 }
 

@@ -1,6 +1,5 @@
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { launchBrowser, noIncidents } from '../../support/browser.ts';
+import { noIncidents } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web-screens.ts';
@@ -8,24 +7,19 @@ import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web
 /** Settings, as `npm run build` has written them. */
 
 describe.skipIf(chromium === undefined)('Settings (skipped without Chromium)', () => {
-  let browser: Browser;
   let daemon: RunningDaemon;
 
   beforeAll(async () => {
-    [browser, daemon] = await Promise.all([
-      launchBrowser(),
-      startDaemon({ config: 'capture: {redact: [email]}\n' }),
-    ]);
+    daemon = await startDaemon({ config: 'capture: {redact: [email]}\n' });
     await (await daemon.fetch('/v1/responses', { json: { model: 'sim/assistant', input: 'Hello!' } })).text();
   });
 
   afterAll(async () => {
-    await browser?.close();
     await daemon?.stop();
   });
 
   test('of a host, in all looks', async () => {
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/settings',
       inAllLooks: true,
       async until(page) {
@@ -40,12 +34,12 @@ describe.skipIf(chromium === undefined)('Settings (skipped without Chromium)', (
   });
 
   test('while it loads, and when a part of it fails', async () => {
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/settings',
       prepare: (page) => holdCalls(page, '/v1/capture'),
       until: (page) => page.getByText('Loading…').first().waitFor(),
     });
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/settings',
       prepare: (page) => failCalls(page, '/v1/sessions'),
       async until(page) {
@@ -56,7 +50,7 @@ describe.skipIf(chromium === undefined)('Settings (skipped without Chromium)', (
   });
 
   test('redaction shows what is kept of a text, as configured and otherwise', async () => {
-    const { page, incidents } = await openScreen(browser, daemon);
+    const { page, incidents } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/settings`);
     await page.getByText('(configured)').waitFor();
     await page
@@ -68,11 +62,10 @@ describe.skipIf(chromium === undefined)('Settings (skipped without Chromium)', (
     await kept.getByText('[email removed] [phone removed] <b>x</b> [removed]').waitFor();
     await page.getByText('Removed: credential, email, phone.').waitFor();
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 
   test('what the workspace keeps is changed, and the content of calls deleted', async () => {
-    const { page, incidents } = await openScreen(browser, daemon);
+    const { page, incidents } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/settings`);
     const level = page.getByRole('group', { name: 'What the workspace keeps' });
     await level.getByRole('button', { name: 'off' }).press('Enter');
@@ -84,7 +77,6 @@ describe.skipIf(chromium === undefined)('Settings (skipped without Chromium)', (
     await page.getByText('The content of 1 call was deleted.').waitFor();
     await page.getByText('0 calls of this workspace').waitFor();
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 
   test('another login is ended, and times are shown in another zone', async () => {
@@ -97,7 +89,7 @@ describe.skipIf(chromium === undefined)('Settings (skipped without Chromium)', (
       body: JSON.stringify({ code, name: 'other browser', kind: 'browser' }),
     });
     const { secret } = (await made.json()) as { secret: string };
-    const { page, incidents } = await openScreen(browser, daemon);
+    const { page, incidents } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/settings`);
     await page.getByRole('button', { name: 'End the login other browser' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'End the login' }).click();
@@ -109,11 +101,10 @@ describe.skipIf(chromium === undefined)('Settings (skipped without Chromium)', (
     await page.getByRole('group', { name: 'Theme' }).getByRole('button', { name: 'Dark' }).click();
     await expect.poll(() => page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 
   test('the configuration is found by words, with the source of each setting', async () => {
-    const { page } = await openScreen(browser, daemon);
+    const { page } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/settings`);
     await page.getByLabel('Filter settings').fill('capture.redact');
     const rows = page.getByRole('region', { name: 'Effective settings' }).getByRole('row');
@@ -122,6 +113,5 @@ describe.skipIf(chromium === undefined)('Settings (skipped without Chromium)', (
     await expect.poll(() => row.innerText()).toMatch(/file\s+config\.yaml:\d+|file\s+.*\d+/);
     await page.getByRole('button', { name: 'Without defaults' }).click();
     await expect.poll(() => rows.count()).toBe(2);
-    await page.context().close();
   });
 });

@@ -1,9 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { accessibilityFaults, launchBrowser, noIncidents, openPage } from '../../support/browser.ts';
+import { accessibilityFaults, noIncidents, openPage } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 
@@ -128,16 +127,8 @@ function statusOf(headers: Record<string, string>): Promise<number | undefined> 
 }
 
 describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not installed)', () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-  });
-
   test('a pasted key signs in for this tab, and a reload keeps it; signing out forgets it', async () => {
-    const { page, incidents } = await openPage(browser, daemon.url);
+    const { page, incidents } = await openPage(daemon.url);
     await page.goto(`${daemon.url}/`);
     await page.getByLabel(/API key or a login code/).fill('sk-wrong');
     await page.getByRole('button', { name: 'Sign in' }).click();
@@ -153,15 +144,13 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     await expect.poll(() => page.evaluate('sessionStorage.length + localStorage.length')).toBe(0);
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 
   test.each(['light', 'dark'] as const)('signing in has no fault that axe finds: %s', async (colorScheme) => {
-    const { page, incidents } = await openPage(browser, daemon.url, { colorScheme });
+    const { page, incidents } = await openPage(daemon.url, { colorScheme });
     await page.goto(`${daemon.url}/`);
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 });

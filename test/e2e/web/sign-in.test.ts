@@ -1,8 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { launchBrowser, noIncidents, openPage } from '../../support/browser.ts';
+import { hostName, noIncidents, openPage } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { runCli } from '../../support/run-cli.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
@@ -134,16 +133,8 @@ describe('gateway open', () => {
 });
 
 describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not installed)', () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-  });
-
   test('a link signs in, leaves no code in the address, and another tab shares the login', async () => {
-    const { page, incidents } = await openPage(browser, daemon.url);
+    const { page, incidents } = await openPage(daemon.url);
     const { code, path } = await makeLink();
     await page.goto(`${daemon.url}${path}/calls`);
     await page.getByRole('heading', { name: 'Calls' }).waitFor();
@@ -153,19 +144,17 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     await other.goto(`${daemon.url}/`);
     await other.getByRole('heading', { name: 'Overview' }).waitFor();
     // A link that was used says so.
-    const { page: third } = await openPage(browser, daemon.url);
+    const { page: third } = await openPage(daemon.url, { isPrivate: true });
     await third.goto(`${daemon.url}/#/sign-in/${code}`);
     await third.getByText('was used before').waitFor();
     // The login of the first tab has ended: its next call shows that.
     await page.reload();
     await page.getByText('Your login has ended').waitFor();
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
-    await third.context().close();
   });
 
   test('signing out ends the login and signs out the other tabs', async () => {
-    const { page } = await openPage(browser, daemon.url);
+    const { page } = await openPage(daemon.url);
     const { path } = await makeLink();
     await page.goto(`${daemon.url}${path}`);
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -177,30 +166,27 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     await page.getByRole('button', { name: /Sign out/ }).click();
     await other.getByText('You signed out in another tab').waitFor();
     await expect.poll(() => isAccepted(secret)).toBe(false);
-    await page.context().close();
   });
 
   test('a link that stays signed in is kept for new windows', async () => {
-    const { page } = await openPage(browser, daemon.url);
+    const { page } = await openPage(daemon.url);
     const { path } = await makeLink(true);
     await page.goto(`${daemon.url}${path}`);
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await expect.poll(() => page.evaluate('[localStorage.length, sessionStorage.length]')).toEqual([1, 0]);
-    await page.context().close();
   });
 
   test('over plain HTTP from another name, the page refuses to sign in', async () => {
-    const hosted = await startDaemon({ config: 'listen: {allowed_hosts: [gateway.example]}\n' });
-    const other = await launchBrowser({ 'gateway.example': '127.0.0.1' });
-    const origin = hosted.url.replace('127.0.0.1', 'gateway.example');
-    const { page } = await openPage(other, origin);
+    const hosted = await startDaemon({ config: `listen: {allowed_hosts: [${hostName}]}\n` });
+    const origin = hosted.url.replace('127.0.0.1', hostName);
+    const { page } = await openPage(origin);
     await page.goto(`${origin}/#/sign-in/AAAA`);
     await page.getByText('without encryption').waitFor();
     await expect.poll(() => page.getByRole('button', { name: 'Sign in' }).count()).toBe(0);
     // A name that is not allowed, as of a page whose address was rebound, gets nothing.
-    await page.goto(origin.replace('gateway.example', 'localhost.example')).catch(() => undefined);
+    await page.goto(origin.replace(hostName, 'localhost.example')).catch(() => undefined);
     await expect.poll(() => page.getByText('without encryption').count()).toBe(0);
-    await other.close();
+    await page.close();
     await hosted.stop();
   });
 });

@@ -1,6 +1,5 @@
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { launchBrowser, noIncidents } from '../../support/browser.ts';
+import { noIncidents } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web-screens.ts';
@@ -10,13 +9,12 @@ import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web
 const hostile = '<img src=x onerror=alert(1)> Is it raining?';
 
 describe.skipIf(chromium === undefined)('Threads & responses (skipped without Chromium)', () => {
-  let browser: Browser;
   let daemon: RunningDaemon;
   let thread: string;
   let response: string;
 
   beforeAll(async () => {
-    [browser, daemon] = await Promise.all([launchBrowser(), startDaemon()]);
+    daemon = await startDaemon();
     const headers = { authorization: `Bearer ${daemon.login}` };
     const made = await daemon.fetch('/v1/threads', { json: {}, headers });
     thread = ((await made.json()) as { thread: { id: string } }).thread.id;
@@ -26,17 +24,16 @@ describe.skipIf(chromium === undefined)('Threads & responses (skipped without Ch
   });
 
   afterAll(async () => {
-    await browser?.close();
     await daemon?.stop();
   });
 
   test('the lists, in all looks', async () => {
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/threads',
       inAllLooks: true,
       until: (page) => page.getByRole('link', { name: hostile }).waitFor(),
     });
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/threads?show=responses',
       inAllLooks: true,
       until: (page) => page.getByRole('link', { name: response }).waitFor(),
@@ -44,7 +41,7 @@ describe.skipIf(chromium === undefined)('Threads & responses (skipped without Ch
   });
 
   test('a thread and a response, in all looks', async () => {
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: `/threads/${thread}`,
       inAllLooks: true,
       async until(page) {
@@ -52,7 +49,7 @@ describe.skipIf(chromium === undefined)('Threads & responses (skipped without Ch
         await texts.nth(1).waitFor();
       },
     });
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: `/threads/${response}`,
       inAllLooks: true,
       until: (page) => page.getByText('"sim/echo"').first().waitFor(),
@@ -60,17 +57,17 @@ describe.skipIf(chromium === undefined)('Threads & responses (skipped without Ch
   });
 
   test('while it loads, when it fails, and what is not there', async () => {
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/threads',
       prepare: (page) => holdCalls(page, '/v1/threads'),
       until: (page) => page.getByText('Loading…').first().waitFor(),
     });
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/threads',
       prepare: (page) => failCalls(page, '/v1/threads'),
       until: (page) => page.getByText('Out of order.').waitFor(),
     });
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/threads/th_none',
       until: (page) => page.getByRole('alert').first().waitFor(),
     });
@@ -79,7 +76,7 @@ describe.skipIf(chromium === undefined)('Threads & responses (skipped without Ch
   test('a thread is renamed and deleted', async () => {
     const headers = { authorization: `Bearer ${daemon.login}` };
     await (await daemon.fetch('/v1/threads', { json: { title: 'first title' }, headers })).text();
-    const { page, incidents } = await openScreen(browser, daemon);
+    const { page, incidents } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/threads`);
     await page.getByRole('link', { name: 'first title' }).press('Enter');
     await page.getByText('No run has been completed in this thread.').waitFor();
@@ -92,6 +89,5 @@ describe.skipIf(chromium === undefined)('Threads & responses (skipped without Ch
     await page.getByRole('link', { name: hostile }).waitFor();
     await expect.poll(() => page.getByRole('link', { name: 'second title' }).count()).toBe(0);
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { launchBrowser, noIncidents } from '../../support/browser.ts';
+import { noIncidents } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web-screens.ts';
@@ -9,13 +9,12 @@ import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web
 /** Usage by groups, as `npm run build` has written it. The prices are those of two upstreams that a daemon stands for. */
 
 describe.skipIf(chromium === undefined)('Usage (skipped without Chromium)', () => {
-  let browser: Browser;
   let provider: RunningDaemon;
   let daemon: RunningDaemon;
   let empty: RunningDaemon;
 
   beforeAll(async () => {
-    [browser, provider, empty] = await Promise.all([launchBrowser(), startDaemon(), startDaemon()]);
+    [provider, empty] = await Promise.all([startDaemon(), startDaemon()]);
     const upstream = (name: string, prices: string) =>
       `  - {name: ${name}, base_url: "${provider.url}/v1", key_env: PROVIDER_KEY, wire: chat, models: ["*"]${prices}}`;
     daemon = await startDaemon({
@@ -29,7 +28,6 @@ describe.skipIf(chromium === undefined)('Usage (skipped without Chromium)', () =
   });
 
   afterAll(async () => {
-    await browser?.close();
     await Promise.all([daemon?.stop(), empty?.stop()]);
     await provider?.stop();
   });
@@ -38,7 +36,7 @@ describe.skipIf(chromium === undefined)('Usage (skipped without Chromium)', () =
   const hash = (page: Page) => new URLSearchParams(new URL(page.url()).hash.split('?')[1]);
 
   test('with calls, in all looks', async () => {
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/usage',
       inAllLooks: true,
       async until(page) {
@@ -56,16 +54,16 @@ describe.skipIf(chromium === undefined)('Usage (skipped without Chromium)', () =
   });
 
   test('without calls, while it loads, and when a part of it fails', async () => {
-    await checkScreen(browser, empty, {
+    await checkScreen(empty, {
       address: '/usage',
       until: (page) => page.getByText('No calls in the last 30 days.').first().waitFor(),
     });
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/usage',
       prepare: (page) => holdCalls(page, '/v1/usage/series'),
       until: (page) => page.getByText('Loading…').first().waitFor(),
     });
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/usage',
       prepare: (page) => failCalls(page, '/v1/usage/latency'),
       async until(page) {
@@ -82,7 +80,7 @@ describe.skipIf(chromium === undefined)('Usage (skipped without Chromium)', () =
     '/usage?by=client',
     '/usage?by=status&range=24h',
   ])('columns add up to the totals: %s', async (address) => {
-    const { page } = await openScreen(browser, daemon);
+    const { page } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#${address}`);
     const rows = table(page).locator('tbody tr');
     await rows.first().waitFor();
@@ -99,11 +97,10 @@ describe.skipIf(chromium === undefined)('Usage (skipped without Chromium)', () =
       // Amounts are rounded for people.
       await expect.poll(sum).toBeCloseTo(total, 3);
     }
-    await page.context().close();
   });
 
   test('a click on a group shows its calls only, and the filter can be taken away', async () => {
-    const { page, incidents } = await openScreen(browser, daemon);
+    const { page, incidents } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/usage`);
     await table(page).getByRole('button', { name: 'dear/sim/echo' }).press('Enter');
     await page.getByRole('region', { name: 'Cost by key per day' }).waitFor();
@@ -122,11 +119,10 @@ describe.skipIf(chromium === undefined)('Usage (skipped without Chromium)', () =
       .getByRole('row', { name: /default 5 1/ })
       .waitFor();
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 
   test('two groups at once, and the file of the table has its rows exactly', async () => {
-    const { page, incidents } = await openScreen(browser, daemon);
+    const { page, incidents } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/usage`);
     await page.getByRole('combobox', { name: 'and', exact: true }).selectOption('Key');
     await table(page)
@@ -151,6 +147,5 @@ describe.skipIf(chromium === undefined)('Usage (skipped without Chromium)', () =
     const dear = listed.data.find(({ group }) => group === 'dear/sim/echo');
     expect(lines[0]?.split(',').at(-1)).toBe(dear?.cost.total_usd);
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 });

@@ -1,6 +1,5 @@
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { launchBrowser, noIncidents } from '../../support/browser.ts';
+import { noIncidents } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { givePlayMoney } from '../../support/play-money.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
@@ -14,16 +13,11 @@ const config = 'vault: {keychain: false, insecure_plain_file: true}\n';
 const hostile = '<img src=x onerror=alert(1)> two coffees';
 
 describe.skipIf(chromium === undefined)('Wallet & paywalls (skipped without Chromium)', () => {
-  let browser: Browser;
   let daemon: RunningDaemon;
   let fresh: RunningDaemon;
 
   beforeAll(async () => {
-    [browser, daemon, fresh] = await Promise.all([
-      launchBrowser(),
-      startDaemon({ config }),
-      startDaemon({ config }),
-    ]);
+    [daemon, fresh] = await Promise.all([startDaemon({ config }), startDaemon({ config })]);
     await api('/api/agents/me/wallet', {});
     await api('/api/agents/me/wallet/faucet', { amountSats: 12_345 });
     await api('/api/payments/invoice', { amountSats: 1500, description: hostile });
@@ -37,7 +31,6 @@ describe.skipIf(chromium === undefined)('Wallet & paywalls (skipped without Chro
   });
 
   afterAll(async () => {
-    await browser?.close();
     await Promise.all([daemon?.stop(), fresh?.stop()]);
   });
 
@@ -52,7 +45,7 @@ describe.skipIf(chromium === undefined)('Wallet & paywalls (skipped without Chro
   }
 
   test('with money, invoices and paywalls, in all looks', async () => {
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/wallet',
       inAllLooks: true,
       async until(page) {
@@ -64,12 +57,12 @@ describe.skipIf(chromium === undefined)('Wallet & paywalls (skipped without Chro
   });
 
   test('while it loads, and when a part of it fails', async () => {
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/wallet',
       prepare: (page) => holdCalls(page, '/api/payments'),
       until: (page) => page.getByText('12,345 sats').waitFor(),
     });
-    await checkScreen(browser, daemon, {
+    await checkScreen(daemon, {
       address: '/wallet',
       prepare: (page) => failCalls(page, '/api/l402/paywalls'),
       async until(page) {
@@ -80,7 +73,7 @@ describe.skipIf(chromium === undefined)('Wallet & paywalls (skipped without Chro
   });
 
   test('a wallet is created and gets play money; its words are shown once', async () => {
-    const { page, incidents } = await openScreen(browser, fresh);
+    const { page, incidents } = await openScreen(fresh);
     await page.goto(`${fresh.url}/#/wallet`);
     await page.getByRole('button', { name: 'Create a wallet' }).click();
     const words = page.getByRole('dialog').locator('.secret code');
@@ -94,11 +87,10 @@ describe.skipIf(chromium === undefined)('Wallet & paywalls (skipped without Chro
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('region', { name: 'Balance' }).getByText('2,000 sats').waitFor();
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 
   test('an invoice is a QR code and a text, and says when it is paid', async () => {
-    const { page, incidents } = await openScreen(browser, daemon);
+    const { page, incidents } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/wallet`);
     await page.getByRole('button', { name: 'Create an invoice' }).click();
     await page.getByLabel('Amount in sats').fill('21');
@@ -118,11 +110,10 @@ describe.skipIf(chromium === undefined)('Wallet & paywalls (skipped without Chro
     expect(await paid.json()).toMatchObject({ data: { payment: { status: 'succeeded' } } });
     await dialog.getByRole('status').filter({ hasText: 'Paid: 21 sats' }).waitFor();
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 
   test('a paywall is paused after a question, and resumed', async () => {
-    const { page, incidents } = await openScreen(browser, daemon);
+    const { page, incidents } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/wallet`);
     const row = page.getByRole('row').filter({ hasText: 'weather' });
     await row.getByRole('button', { name: 'Pause weather' }).click();
@@ -133,6 +124,5 @@ describe.skipIf(chromium === undefined)('Wallet & paywalls (skipped without Chro
     await row.getByText('active').waitFor();
     expect(await api('/api/l402/paywalls/weather')).toMatchObject({ data: { status: 'active' } });
     expect(incidents).toEqual(noIncidents);
-    await page.context().close();
   });
 });
