@@ -79,6 +79,7 @@ describe.skipIf(missing !== undefined)('when a standby becomes the primary serve
     let sent = 0;
     const loads = startLoad(() => several.at(several.daemon(sent++ % 2).url), {
       clients: 6,
+      everyMs: 50,
       model: 'fake/any',
       more: { max_completion_tokens: outputTokens },
     });

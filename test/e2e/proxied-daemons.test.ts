@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { answers, stallsAfter, words } from '../support/chaos-behaviours.ts';
 import { type ChaosUpstream, startChaosUpstream } from '../support/chaos-upstream.ts';
@@ -160,6 +161,7 @@ describe.skipIf(missing !== undefined)('three daemons', () => {
           statuses.add(answer.status);
           if ((await answer.ended) === 'end' && isComplete(answer, stream))
             answered.push(String(answer.headers['x-request-id']));
+          await pause(50);
         }
       };
       const clients = Array.from({ length: 8 }, (_, at) => client(at));
@@ -192,7 +194,7 @@ describe.skipIf(missing !== undefined)('three daemons', () => {
       `answers every call while its daemons are restarted one after the other${skipReason}`,
       async () => {
         const target = several.at(proxy.url);
-        const load = startLoad(() => target, { clients: 8, model: 'fake/any', more, everyMs: 20 });
+        const load = startLoad(() => target, { clients: 8, model: 'fake/any', more, everyMs: 200 });
         try {
           for (const at of several.daemons.keys()) {
             const { ended, signal } = several.daemon(at);
