@@ -1,4 +1,4 @@
-import { existsSync, statfsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
@@ -12,6 +12,11 @@ if (!process.env.TMPDIR && existsSync(memoryDisk)) {
   const { bavail, bsize } = statfsSync(memoryDisk);
   if (bavail * bsize > 2 * 1024 ** 3) process.env.TMPDIR = memoryDisk;
 }
+
+// The bundles of programs and threads, which the processes of the tests share.
+const bundles = mkdtempSync(join(tmpdir(), 'gateway-bundles-'));
+process.env.GATEWAY_TEST_BUNDLES = bundles;
+process.once('exit', () => rmSync(bundles, { recursive: true, force: true }));
 
 /** Without durations of an earlier run, the largest files start first: small ones that take a minute or two would end alone. */
 class LongFilesFirst extends BaseSequencer {

@@ -14,10 +14,10 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { restore } from '../../src/daemon/process/restore.ts';
+import { programs } from '../support/programs.ts';
 import { runCli } from '../support/run-cli.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 
@@ -249,15 +249,16 @@ test('a mistyped file name creates nothing', async () => {
   await expect(stat(join(places, 'nowhere'))).rejects.toThrow('ENOENT');
 });
 
-/** Restores a backup in a process that kills itself before the given change to the file system. */
-const dyingRestore = fileURLToPath(new URL('../support/dying-restore.ts', import.meta.url));
-
 test('a restore that is killed at any step leaves either the old data or the new', async () => {
+  const { dyingRestore } = await programs();
   const { home: original, otherId } = await otherHome();
   const dieAt = async (step: number) => {
     const home = join(places, `killed-${step}`);
     await cp(original, home, { recursive: true });
-    const child = spawn(process.execPath, [dyingRestore, backup, home, String(step)], { stdio: 'inherit' });
+    const child = spawn(process.execPath, [dyingRestore, backup, home, String(step)], {
+      env: { PATH: process.env.PATH },
+      stdio: 'inherit',
+    });
     const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
     expect([code, signal]).toEqual(signal === null ? [0, null] : [null, 'SIGKILL']);
     const again = await startDaemon({ home });

@@ -1,9 +1,11 @@
-import { rmSync } from 'node:fs';
-import { cp, mkdtemp, symlink, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { build, type RolldownPluginOption } from 'rolldown';
 import { drizzle } from '../../bundle-drizzle.ts';
+import { eventually } from './eventually.ts';
 
 /** The threads of a daemon, by the names under which it starts them. */
 export const threads = {
@@ -25,17 +27,52 @@ const external = [
 ];
 
 /**
- * Bundles scripts with the packages that they import, each into a file with its name, and returns the folder, which is removed
- * when this process exits. From source, a script is hundreds of files, which take several times as long to load.
+ * Bundles scripts with the packages that they import, each into a file with its name, and returns the folder. From source, a
+ * script is hundreds of files, which take several times as long to load. The processes of a test run make a bundle once for all
+ * of them; elsewhere it is removed when this process exits.
  */
 export async function bundle(
   input: Record<string, string>,
   plugins: RolldownPluginOption[] = [],
 ): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'gateway-programs-'));
-  // Vitest ends its processes with this signal, which has no `exit` of its own.
-  process.once('SIGTERM', () => process.exit());
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const ofRun = process.env.GATEWAY_TEST_BUNDLES;
+  if (!ofRun) {
+    const folder = await mkdtemp(join(tmpdir(), 'gateway-programs-'));
+    process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+    await write(folder, input, plugins);
+    return folder;
+  }
+  const folder = join(ofRun, nameOf(input));
+  const mark = join(folder, 'complete');
+  const isFirst = await mkdir(folder).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+      return false;
+    },
+  );
+  if (isFirst) {
+    await write(folder, input, plugins);
+    await writeFile(mark, '');
+  } else await eventually('another process has made the bundle', () => existsSync(mark), { everyMs: 20 });
+  return folder;
+}
+
+/** Another one after each change of a file, as in a run that watches them. */
+function nameOf(input: Record<string, string>): string {
+  const changes = ['src', 'test/support', 'test/storage'].flatMap((root) =>
+    readdirSync(root, { recursive: true }).map((name) => statSync(join(root, String(name))).mtimeMs),
+  );
+  return createHash('sha256')
+    .update(JSON.stringify([input, changes.length, Math.max(...changes)]))
+    .digest('hex');
+}
+
+async function write(
+  folder: string,
+  input: Record<string, string>,
+  plugins: RolldownPluginOption[],
+): Promise<void> {
   // External packages, and files that the daemon reads beside its own, are found from there.
   await symlink(resolve('node_modules'), join(folder, 'node_modules'));
   // Node would otherwise parse each script once more, to find out that it is a module.
@@ -49,5 +86,4 @@ export async function bundle(
     output: { dir: folder, format: 'esm', entryFileNames: '[name].js' },
     logLevel: 'silent',
   });
-  return folder;
 }

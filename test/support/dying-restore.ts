@@ -1,7 +1,9 @@
 /** Restores `argv[2]` into `argv[3]` and kills itself before the `argv[4]`th rename or removal of a file or folder. */
 import fs from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
+import { enableCompileCache, flushCompileCache, syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
 
+enableCompileCache(join(import.meta.dirname, 'compile-cache'));
 const [, , backup = '', home = '', step = '0'] = process.argv;
 let left = Number(step);
 for (const name of ['renameSync', 'rmSync', 'mkdirSync', 'writeFileSync'] as const) {
@@ -16,6 +18,8 @@ for (const name of ['renameSync', 'rmSync', 'mkdirSync', 'writeFileSync'] as con
 }
 syncBuiltinESMExports();
 const { restore } = await import('../../src/daemon/process/restore.ts');
+// Node writes its cache at the exit, which most of these processes do not reach.
+flushCompileCache();
 const outcome = await restore({
   backup,
   dataFolder: home,

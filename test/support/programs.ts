@@ -8,12 +8,16 @@ interface Programs {
   daemon: string;
   /** `cli-program.ts`: the CLI, with its TUI and the daemon. */
   cli: string;
+  /** `dying-restore.ts`: kills itself while it restores a backup. */
+  dyingRestore: string;
+  /** `copying-child.ts`: copies a database. */
+  copying: string;
 }
 
 let bundled: Promise<Programs> | undefined;
 
 /**
- * Bundles the programs that tests run in child processes, once per test process. Node does not run the source files that hold
+ * Bundles the programs that tests run in child processes. Node does not run the source files that hold
  * components.
  */
 export function programs(): Promise<Programs> {
@@ -25,12 +29,19 @@ async function bundlePrograms(): Promise<Programs> {
   const scripts = {
     'serve-child': 'test/support/serve-child.ts',
     'cli-program': 'test/support/cli-program.ts',
+    'dying-restore': 'test/support/dying-restore.ts',
+    'copying-child': 'test/support/copying-child.ts',
     ...threads,
     'keychain-child': 'src/keychain/keychain-child.ts',
     'model-child': 'src/daemon/upstream/engine/model-child.ts',
   };
   const folder = await bundle(scripts, [contracts]);
-  return { daemon: join(folder, 'serve-child.js'), cli: join(folder, 'cli-program.js') };
+  return {
+    daemon: join(folder, 'serve-child.js'),
+    cli: join(folder, 'cli-program.js'),
+    dyingRestore: join(folder, 'dying-restore.js'),
+    copying: join(folder, 'copying-child.js'),
+  };
 }
 
 /** Lists the contracts as imports in `endpoints.ts`, which finds them in their folder. */

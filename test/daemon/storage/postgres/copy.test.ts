@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { afterEach, describe, expect, test } from 'vitest';
 import { settledEvent } from '../../../../src/daemon/features/metering/index.ts';
@@ -25,10 +24,10 @@ import { addUsers, aHold, aSettlement, morning } from '../../../storage/records.
 import { fillAllTables } from '../../../support/fill-all-tables.ts';
 import { addEmptyDatabase } from '../../../support/new-database.ts';
 import { missingPostgres, newPostgresDatabase, sharedPostgres } from '../../../support/postgres.ts';
+import { programs } from '../../../support/programs.ts';
 import { openTemporarily, recordingLog } from '../sqlite/temporary.ts';
 
 const missing = missingPostgres();
-const child = fileURLToPath(new URL('../../../support/copying-child.ts', import.meta.url));
 
 describe.skipIf(missing)(`a copy${missing ? ` (skipped: ${missing})` : ''}`, () => {
   const temporary = openTemporarily();
@@ -145,7 +144,8 @@ describe.skipIf(missing)(`a copy${missing ? ` (skipped: ${missing})` : ''}`, () 
         await copy(folder, url);
         [source, target] = [url, temporary.newFolder()];
       } else url = target;
-      const copying = spawn(process.execPath, [child, source, target], {
+      const { copying: script } = await programs();
+      const copying = spawn(process.execPath, [script, source, target], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       const ended = once(copying, 'exit');
