@@ -149,10 +149,13 @@ describe.skipIf(chromium === undefined)('Live (skipped without Chromium)', () =>
       Number(/Calls\s+([\d,]+)/.exec(await figures.innerText())?.[1]?.replace(',', ''));
     await expect.poll(shown).toBeGreaterThan(0);
     const before = await shown();
-    for (let round = 0; round < 6; round += 1)
-      await Promise.all(Array.from({ length: 40 }, () => ask('sim/echo')));
-    await expect.poll(shown).toBe(before + 240);
-    expect(streams.some((url) => url.includes('digest='))).toBe(true);
+    let made = 0;
+    // A busy machine makes more than 50 a second only now and then.
+    while (made < 240 || !streams.some((url) => url.includes('digest='))) {
+      await Promise.all(Array.from({ length: 80 }, () => ask('sim/echo')));
+      made += 80;
+    }
+    await expect.poll(shown).toBe(before + made);
   });
 
   test('a lost stream is announced with a countdown, and what was missed is loaded', async () => {
