@@ -39,7 +39,7 @@ export default defineConfig({
     // More than processors: tests also wait, for programs and timers.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     // Tests that run side by side mostly wait for timeouts of providers.
-    maxConcurrency: 40,
+    maxConcurrency: 80,
     // Loading the daemon takes longer than most test files run, so files that share a process share its modules.
     isolate: false,
     // Waits end with what they wait for; limits are only for what never comes, also on a machine with much else to do.

@@ -45,7 +45,7 @@ describe.each(allFormatPairs)('a client that disconnects: $name', ({ wire, upstr
     answer.disconnect();
     await eventually('the provider connection is closed', () => call.closedAt !== undefined);
     await chaotic.waitForUsage(model);
-    const rows = chaotic.ledger().usageOf(model);
+    const rows = chaotic.usageOf(model);
     expect(rows).toHaveLength(1);
     const [row] = rows;
     expect(row?.status).toBe('canceled');

@@ -207,7 +207,7 @@ describe.concurrent.each(mainFormatPairs)(
           { provider: upstream, errorCode: each.code },
           { provider: 'spare', status: 200, errorCode: null },
         ]);
-        expect(on.ledger().usageOf(model)).toEqual([]);
+        expect(on.usageOf(model)).toEqual([]);
       },
     );
   },

@@ -55,7 +55,7 @@ export function hangsAfterHeaders(): Behaviour {
 }
 
 /** Sends comments for ever, and nothing else. */
-export function onlyComments(everyMs = 10): Behaviour {
+export function onlyComments(everyMs = 50): Behaviour {
   return ({ socket }) => {
     socket.write(chunkedHead());
     const timer = setInterval(() => socket.write(chunk(': still here\n\n')), everyMs);
@@ -157,7 +157,8 @@ export function neverEnds(): Behaviour {
   };
 }
 
-function pump({ socket }: ChaosCall, piece: string, times: number): void {
+function pump({ socket }: ChaosCall, text: string, times: number): void {
+  const piece = Buffer.from(text);
   let left = times;
   const write = () => {
     while (!socket.destroyed && left > 0) {

@@ -3,7 +3,7 @@ import type { Wire } from '../../src/daemon/features/upstreams/neutral.ts';
 import { answers } from './chaos-behaviours.ts';
 import { type ChaosUpstream, startChaosUpstream } from './chaos-upstream.ts';
 import { eventually } from './eventually.ts';
-import { countHolds, type Ledger, readLedger, readUsage, type UsageRow } from './ledger.ts';
+import { type Ledger, OpenLedger, type UsageRow } from './ledger.ts';
 import type { OpenAiWire } from './model-client.ts';
 import { type RunningDaemon, startDaemon } from './start-daemon.ts';
 
@@ -55,6 +55,8 @@ export interface ChaosDaemon {
   daemon: RunningDaemon;
   chaos: ChaosUpstream;
   ledger(): Ledger;
+  /** The settled calls of a model. */
+  usageOf(model: string): UsageRow[];
   /** Waits for the only usage row of a model. */
   waitForUsage(model: string): Promise<UsageRow>;
   /** Waits until no call is under way, neither here nor at the provider, and reads the ledger. */
@@ -66,23 +68,25 @@ export interface ChaosDaemon {
 export async function startChaosDaemon(more = ''): Promise<ChaosDaemon> {
   const chaos = await startChaosUpstream(answers());
   const daemon = await startDaemon({ config: chaosConfig(chaos.baseUrl, more) });
-  const ledger = () => readLedger(daemon.home);
+  const books = new OpenLedger(daemon.home);
   return {
     daemon,
     chaos,
-    ledger,
+    ledger: () => books.read(),
+    usageOf: (model) => books.usageOf(model),
     waitForUsage: async (model) => {
       const [row] = await eventually(`usage of ${model}`, () => {
-        const rows = readUsage(daemon.home, model);
+        const rows = books.usageOf(model);
         return rows.length > 0 && rows;
       });
       return row as UsageRow;
     },
     waitUntilIdle: async () => {
-      await eventually('no call is under way', () => chaos.busy === 0 && countHolds(daemon.home) === 0);
-      return ledger();
+      await eventually('no call is under way', () => chaos.busy === 0 && books.countHolds() === 0);
+      return books.read();
     },
     close: async () => {
+      books.close();
       await daemon.stop();
       await chaos.close();
     },

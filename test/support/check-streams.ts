@@ -61,7 +61,10 @@ function watch(
   let isStream: boolean | undefined;
   const read = (chunk: unknown) => {
     if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return;
-    const bytes = Buffer.from(chunk);
+    const bytes =
+      typeof chunk === 'string'
+        ? Buffer.from(chunk)
+        : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     isStream ??= /^(data|event|id|retry|):/.test(bytes.subarray(0, 8).toString());
     if (!isStream) return;
     for (const { data } of reader.push(bytes)) {

@@ -39,60 +39,71 @@ export interface Ledger {
 
 /** Reads a daemon's ledger from its database, which may be in use, and recomputes all sums. */
 export function readLedger(home: string): Ledger {
-  return reading(home, read);
-}
-
-/** The settled calls of one model. */
-export function readUsage(home: string, model: string): UsageRow[] {
-  return reading(home, (database) => usageRows(database, model));
-}
-
-/** How many holds there are. */
-export function countHolds(home: string): number {
-  return reading(
-    home,
-    (database) => database.prepare<[], number>('SELECT count(*) FROM holds').pluck().get() ?? 0,
-  );
-}
-
-function reading<T>(home: string, look: (database: Database.Database) => T): T {
-  const database = new Database(join(home, 'gateway.db'), { readonly: true });
+  const ledger = new OpenLedger(home);
   try {
-    return database.transaction(() => look(database))();
+    return ledger.read();
   } finally {
-    database.close();
+    ledger.close();
   }
 }
 
-function read(database: Database.Database): Ledger {
-  const holds = database
-    .prepare<[], Ledger['holds'][number]>(
-      `SELECT request_id AS requestId, model, amount, prompt_cost AS promptCost, progress_cost AS progressCost
-       FROM holds`,
-    )
-    .all();
-  const usage = usageRows(database);
-  return {
-    holds,
-    usage,
-    usageOf: (model) => usage.filter((row) => row.model === model),
-    faults: faultsIn(database),
-  };
-}
+type UsageColumns = Omit<UsageRow, 'attempts'> & { details: string };
 
-function usageRows(database: Database.Database, model?: string): UsageRow[] {
-  const rows = database
-    .prepare<[{ model: string | null }], Omit<UsageRow, 'attempts'> & { details: string }>(
-      `SELECT request_id AS requestId, model, provider, streamed, status, error_code AS errorCode, input, output,
-         tokens_reported AS isReported, cost_provider + cost_margin AS cost, charged, details
-       FROM usage WHERE @model IS NULL OR model = @model`,
-    )
-    .all({ model: model ?? null });
-  const names = new NameTexts(database);
-  return rows.map(({ details, ...row }) => {
-    const named = mapNames(JSON.parse(details) as CallDetails<number>, (name) => names.of(name));
-    return { ...row, attempts: readDetails(named).attempts };
-  });
+const usageColumns = `request_id AS requestId, model, provider, streamed, status, error_code AS errorCode, input, output,
+  tokens_reported AS isReported, cost_provider + cost_margin AS cost, charged, details`;
+
+/** A daemon's ledger, for tests that look into it again and again: opening a database takes longer than most looks. */
+export class OpenLedger {
+  readonly #database: Database.Database;
+  readonly #all: Database.Statement<[], UsageColumns>;
+  readonly #ofModel: Database.Statement<[string], UsageColumns>;
+  readonly #holdCount: Database.Statement<[], number>;
+  readonly #names: NameTexts;
+
+  constructor(home: string) {
+    const database = new Database(join(home, 'gateway.db'), { readonly: true });
+    this.#database = database;
+    this.#all = database.prepare(`SELECT ${usageColumns} FROM usage`);
+    this.#ofModel = database.prepare(`SELECT ${usageColumns} FROM usage WHERE number IN
+      (SELECT calls.number FROM calls JOIN names ON names.number = calls.model WHERE names.text = ?)`);
+    this.#holdCount = database.prepare<[], number>('SELECT count(*) FROM holds').pluck();
+    this.#names = new NameTexts(database);
+  }
+
+  /** Everything, as of one moment. */
+  read(): Ledger {
+    return this.#database.transaction(() => {
+      const holds = this.#database
+        .prepare<[], Ledger['holds'][number]>(
+          `SELECT request_id AS requestId, model, amount, prompt_cost AS promptCost, progress_cost AS progressCost
+           FROM holds`,
+        )
+        .all();
+      const usage = this.#rows(this.#all.all());
+      const faults = faultsIn(this.#database);
+      return { holds, usage, usageOf: (model: string) => usage.filter((row) => row.model === model), faults };
+    })();
+  }
+
+  /** The settled calls of one model. */
+  usageOf(model: string): UsageRow[] {
+    return this.#rows(this.#ofModel.all(model));
+  }
+
+  countHolds(): number {
+    return this.#holdCount.get() ?? 0;
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #rows(rows: UsageColumns[]): UsageRow[] {
+    return rows.map(({ details, ...row }) => {
+      const named = mapNames(JSON.parse(details) as CallDetails<number>, (name) => this.#names.of(name));
+      return { ...row, attempts: readDetails(named).attempts };
+    });
+  }
 }
 
 function faultsIn(database: Database.Database): string[] {
