@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { JsonSchema } from '../../src/shared/contract/schema.ts';
+import { anyCharacter } from './any-character.ts';
 
 /** Malformed values, texts and bodies, generated from a contract's schema. */
 
@@ -63,7 +64,7 @@ export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(null, true, false, [], {}, [[]], [null], ...hostileNumbers),
   fc.constantFrom<unknown>(...hostileTexts),
   fc.constantFrom<unknown>(...hostileObjects),
-  fc.string({ unit: 'binary', maxLength: 20 }),
+  fc.string({ unit: anyCharacter, maxLength: 20 }),
   fc.jsonValue({ maxDepth: 3 }),
 );
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { Counters, families } from '../../../../src/daemon/features/metrics/index.ts';
 import { expositionWriter } from '../../../../src/daemon/telemetry/exposition.ts';
 import { aUsage } from '../../../storage/records.ts';
+import { anyCharacter } from '../../../support/any-character.ts';
 import { readExposition } from '../../../support/prometheus-text.ts';
 
 const still = {
@@ -20,7 +21,7 @@ const still = {
 test('any model names give valid text and distinct series', async () => {
   const write = expositionWriter();
   await fc.assert(
-    fc.asyncProperty(fc.uniqueArray(fc.string({ unit: 'binary' }), { minLength: 1 }), async (models) => {
+    fc.asyncProperty(fc.uniqueArray(fc.string({ unit: anyCharacter }), { minLength: 1 }), async (models) => {
       const counters = new Counters();
       for (const model of models) counters.settled(aUsage('req_1', { model }), 20);
       const read = readExposition(await write(families(counters, still)));

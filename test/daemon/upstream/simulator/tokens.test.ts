@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { countTokens, takeWords } from '../../../../src/daemon/upstream/simulator/tokens.ts';
+import { anyCharacter } from '../../../support/any-character.ts';
 
 const texts = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCharacter }),
   fc.string({ unit: fc.constantFrom('a', ' ', '\n', '🎉') }),
 );
 
