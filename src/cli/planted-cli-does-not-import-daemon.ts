@@ -1,0 +1,1 @@
+import '../daemon/world.ts';

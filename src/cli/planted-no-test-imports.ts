@@ -1,0 +1,1 @@
+import '../../test/support/eventually.ts';

@@ -1,0 +1,1 @@
+import '../events/event-feed.ts';
