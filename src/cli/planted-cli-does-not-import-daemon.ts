@@ -1,1 +1,0 @@
-import '../daemon/world.ts';

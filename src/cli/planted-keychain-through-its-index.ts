@@ -1,1 +1,0 @@
-import '../keychain/protocol.ts';

@@ -1,1 +1,0 @@
-import '../events/event-feed.ts';

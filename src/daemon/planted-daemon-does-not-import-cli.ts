@@ -1,1 +1,0 @@
-import '../cli/io.ts';

@@ -1,1 +1,0 @@
-import '../features/events/event-feed.ts';
