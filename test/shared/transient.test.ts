@@ -5,9 +5,7 @@ import { type Listed, TransientList, TransientMap } from '../../src/shared/trans
 
 test('a list and a map give up what is deleted to the next collection, a map all but its keys', () => {
   const script = fileURLToPath(new URL('../support/old-growth.ts', import.meta.url));
-  const { list, map, left } = JSON.parse(
-    execFileSync(process.execPath, ['--expose-gc', script], { encoding: 'utf8' }),
-  );
+  const { list, map, left } = JSON.parse(execFileSync(process.execPath, [script], { encoding: 'utf8' }));
   const megabyte = 1_000_000;
   expect(list).toBeLessThan(megabyte);
   expect(map).toBeLessThan(5 * megabyte);

@@ -1,11 +1,10 @@
 /**
  * Prints by how many bytes the old generation grows while members of a `TransientList` and of a `TransientMap` come and go, as JSON. A
- * process of its own: what else a heap holds decides when V8 promotes objects. Run it with `--expose-gc`.
+ * process of its own: what else a heap holds decides when V8 promotes objects.
  */
 import { getHeapSpaceStatistics } from 'node:v8';
 import { type Listed, TransientList, TransientMap } from '../../src/shared/transient.ts';
-
-const { gc: collect = () => {} } = globalThis as { gc?: (options?: { type: 'minor' }) => void };
+import { collectGarbage } from './collect-garbage.ts';
 
 function oldBytes(): number {
   return getHeapSpaceStatistics().find(({ space_name: name }) => name === 'old_space')?.space_used_size ?? 0;
@@ -29,12 +28,12 @@ function growth(
       present.push([member, id]);
       const first = present.length > 64 ? present.shift() : undefined;
       if (first) remove(...first);
-      if (step % 500 === 0) collect({ type: 'minor' });
+      if (step % 500 === 0) collectGarbage({ type: 'minor' });
     }
   };
   steps(0, 1_000);
   // The collection is old by now.
-  collect();
+  collectGarbage();
   const before = oldBytes();
   steps(1_000, 21_000);
   return oldBytes() - before;
