@@ -1,5 +1,6 @@
 import { type Browser, type BrowserContext, chromium as driver, type Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
+import { exitWhenTerminated } from './exit-when-terminated.ts';
 import { chromium } from './page-in-chromium.ts';
 
 /** Starts Chromium without a window; the caller closes it. `hosts` are addresses by name. */
@@ -95,8 +96,7 @@ let started: Promise<Browser> | undefined;
 /** The browser for the files that one process of the test run executes; it ends with that process. */
 function sharedBrowser(): Promise<Browser> {
   if (!started) {
-    // Vitest ends its processes with this signal, which has no `exit` of its own.
-    process.once('SIGTERM', () => process.exit());
+    exitWhenTerminated();
     started = launchBrowser({ [hostName]: '127.0.0.1' });
   }
   return started;

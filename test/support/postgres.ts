@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { migrate } from '../../src/daemon/storage/postgres/migrate.ts';
 import { migrations } from '../../src/daemon/storage/postgres/migrations/index.ts';
+import { exitWhenTerminated } from './exit-when-terminated.ts';
 import { freePort } from './free-port.ts';
 
 const run = promisify(execFile);
@@ -206,8 +207,7 @@ function newData(programs: string, user: User | undefined): Promise<string> {
 
 async function initialize(programs: string, user: User | undefined): Promise<string> {
   const folder = newFolder(user);
-  // Vitest ends its processes with this signal, which has no `exit` of its own.
-  process.once('SIGTERM', () => process.exit());
+  exitWhenTerminated();
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const data = join(folder, 'data');
   const options = ['--no-sync', '--no-instructions', '--auth=trust', '--locale=C', '--encoding=UTF8'];
