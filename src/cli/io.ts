@@ -35,8 +35,8 @@ export interface Reader {
   read(): Promise<Uint8Array>;
   /** Reads a line without its line end; undefined at the end of the input. */
   readLine(): Promise<string | undefined>;
-  /** Like `readLine`, without echo; also undefined when the signal is aborted. */
-  readHidden(signal?: AbortSignal): Promise<string | undefined>;
+  /** Like `readLine`, without echo, after a prompt on stderr; also undefined when the signal is aborted. */
+  readHidden(prompt: string, signal?: AbortSignal): Promise<string | undefined>;
   /** Yields lines as they arrive, without their line ends. */
   lines(): AsyncIterable<string>;
 }

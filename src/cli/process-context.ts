@@ -44,8 +44,10 @@ function processIo(): Io {
       },
       readLine,
       lines,
-      readHidden: async (signal) =>
-        (await import('./terminal/read-hidden.ts')).readHidden(process.stdin, signal),
+      async readHidden(prompt, signal) {
+        const { readHidden } = await import('./terminal/read-hidden.ts');
+        return readHidden(process.stdin, writerFor(process.stderr), { prompt, signal });
+      },
     },
     // Some terminals report 0.
     columns: () => process.stdout.columns || process.stderr.columns || 80,

@@ -58,7 +58,10 @@ export async function runCli(args: string[], options: RunOptions = {}): Promise<
         isTty: stdin === undefined,
         read: async () => encoded(stdin ?? ''),
         readLine: async () => typed.shift(),
-        readHidden: async () => typed.shift(),
+        readHidden: async (prompt) => {
+          streams.stderr.write(`${prompt}\n`);
+          return typed.shift();
+        },
         async *lines() {
           yield* stdin === undefined ? typed : new TextDecoder().decode(encoded(stdin)).split('\n');
         },

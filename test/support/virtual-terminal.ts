@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { render } from 'ink';
+import { render } from '../../src/cli/tui/render.ts';
 
 interface Size {
   columns: number;

@@ -61,10 +61,7 @@ async function found(
   if (fromEnv !== undefined) return env[fromEnv];
   if (!io.stdin.isTty) return Buffer.from(await io.stdin.read()).toString('utf8');
   if (!out.isInteractive()) return undefined;
-  io.stderr.write(`${prompt}: `);
-  const typed = await io.stdin.readHidden();
-  io.stderr.write('\n');
-  return typed;
+  return io.stdin.readHidden(`${prompt}: `);
 }
 
 /** Reads a one-time code from an environment variable, piped input or a prompt; never from an argument. */

@@ -1,18 +1,31 @@
 import type { ReadStream } from 'node:tty';
 import { whenAborted } from '../../shared/when-aborted.ts';
+import type { Writer } from '../io.ts';
+
+interface HiddenLine {
+  prompt: string;
+  signal?: AbortSignal | undefined;
+}
 
 /**
  * Reads one line from a terminal without echo; undefined if the input ends or the signal is aborted first. Backspace and
  * Ctrl-U work; Ctrl-C ends the program as usual.
  */
-export async function readHidden(terminal: ReadStream, signal?: AbortSignal): Promise<string | undefined> {
+export async function readHidden(
+  terminal: ReadStream,
+  output: Pick<Writer, 'write'>,
+  { prompt, signal }: HiddenLine,
+): Promise<string | undefined> {
   if (signal?.aborted) return undefined;
   const wasRaw = terminal.isRaw;
   terminal.setRawMode(true);
   terminal.setEncoding('utf8');
   try {
+    // Only now, as the terminal shows what is typed before.
+    output.write(prompt);
     return await typedLine(terminal, signal);
   } finally {
+    output.write('\n');
     terminal.setRawMode(wasRaw);
     terminal.pause();
   }

@@ -1,10 +1,11 @@
-import { render, useApp } from 'ink';
+import { useApp } from 'ink';
 import { useEffect, useLayoutEffect } from 'react';
 import type { Paint } from '../output/style.ts';
 import { pressMouse } from './actions/press-mouse.ts';
 import { App } from './app.tsx';
 import type { HostLabel } from './components/header.ts';
 import { MouseInput, mouseOff, mouseOn } from './mouse-input.ts';
+import { render } from './render.ts';
 import type { TuiState } from './state/tui-state.ts';
 import type { ChartStyle } from './text/chart-style.ts';
 

@@ -3,13 +3,20 @@ import type { ReadStream } from 'node:tty';
 import { expect, test } from 'vitest';
 import { readHidden } from '../../../src/cli/terminal/read-hidden.ts';
 
-/** A terminal that remembers whether it shows what is typed. */
+/** A terminal that remembers what is written to it, and whether it shows what is typed. */
 function terminal() {
   const stream = new PassThrough();
-  const raw: boolean[] = [];
-  const setRawMode = (mode: boolean) => raw.push(mode);
-  return { raw, stream, tty: Object.assign(stream, { isRaw: false, setRawMode }) as unknown as ReadStream };
+  const log: unknown[] = [];
+  const setRawMode = (isRaw: boolean) => log.push({ isRaw });
+  return {
+    log,
+    stream,
+    tty: Object.assign(stream, { isRaw: false, setRawMode }) as unknown as ReadStream,
+    output: { write: (text: string | Uint8Array) => log.push(text) },
+  };
 }
+
+const prompt = 'Key: ';
 
 test.each<[string, string[], string | undefined]>([
   ['a line', ['secret\r'], 'secret'],
@@ -20,20 +27,21 @@ test.each<[string, string[], string | undefined]>([
   ['Ctrl-D alone', ['\u0004'], undefined],
   ['characters beyond ASCII', ['pä漢\u007f😀\r'], 'pä😀'],
 ])('reads %s', async (_what, typed, line) => {
-  const { stream, tty, raw } = terminal();
-  const reading = readHidden(tty);
+  const { stream, tty, output, log } = terminal();
+  const reading = readHidden(tty, output, { prompt });
   for (const text of typed) stream.write(text);
   expect(await reading).toBe(line);
-  expect(raw).toEqual([true, false]);
+  expect(log).toEqual([{ isRaw: true }, prompt, '\n', { isRaw: false }]);
 });
 
 test('ends on its signal and at the end of the input', async () => {
   const over = new AbortController();
-  const reading = readHidden(terminal().tty, over.signal);
+  const first = terminal();
+  const reading = readHidden(first.tty, first.output, { prompt, signal: over.signal });
   over.abort();
   expect(await reading).toBeUndefined();
-  const { stream, tty } = terminal();
-  const other = readHidden(tty);
+  const { stream, tty, output } = terminal();
+  const other = readHidden(tty, output, { prompt });
   stream.end('half');
   expect(await other).toBeUndefined();
 });

@@ -76,12 +76,7 @@ function refuseEmpty(options: Record<string, string | undefined>): void {
 /** Asks for a secret at the daemon's terminal, if a user can type there. */
 function askerOf({ io, out }: Context): ServeOptions['askSecret'] {
   if (!io.stdin.isTty || !io.stderr.isTty || !out.isInteractive() || !isInForeground()) return undefined;
-  return async (question, signal) => {
-    io.stderr.write(`${question}: `);
-    const typed = await io.stdin.readHidden(signal);
-    io.stderr.write('\n');
-    return typed?.trim();
-  };
+  return async (question, signal) => (await io.stdin.readHidden(`${question}: `, signal))?.trim();
 }
 
 /**

@@ -1,4 +1,3 @@
-import { render } from 'ink';
 import { exitCodes } from '../../../shared/errors.ts';
 import { chooseModel } from '../../commands/respond/choose-model.ts';
 import { textOf } from '../../commands/threads.ts';
@@ -11,6 +10,7 @@ import { collectPages } from '../../hosts/pages.ts';
 import { MarkdownText } from '../../output/answer-text/markdown-text.ts';
 import { PlainText } from '../../output/answer-text/plain-text.ts';
 import { formatFailure } from '../format-failure.ts';
+import { render } from '../render.ts';
 import { ChatApp } from './chat-app.tsx';
 import { addToHistory, keepLastConversation, lastConversation, readHistory } from './chat-files.ts';
 import { ChatModel } from './chat-model.ts';
