@@ -377,6 +377,7 @@ describe('the body sent to a provider', () => {
   const choices: [string, unknown][] = [
     ['models', ['dear/model']],
     ['route', 'fallback'],
+    ['fallbacks', [{ model: 'dear/model' }]],
     ['provider', { order: ['dear'] }],
     ['providerOptions', { gateway: { models: ['dear/model'] } }],
     ['plugins', [{ id: 'web' }]],

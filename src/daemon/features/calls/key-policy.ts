@@ -41,7 +41,7 @@ export function checkAction(policy: KeyPolicy | undefined, endpoint: string): vo
 }
 
 /** Members by which resellers choose other models and providers, at other prices, or add services. */
-const routingMembers = ['models', 'route', 'provider', 'providerOptions', 'plugins', 'preset'];
+const routingMembers = ['models', 'route', 'fallbacks', 'provider', 'providerOptions', 'plugins', 'preset'];
 /** Service tiers at the list price or below. */
 const standardTiers = new Set(['auto', 'default', 'standard', 'standard_only', 'flex']);
 
