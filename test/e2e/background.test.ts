@@ -228,6 +228,12 @@ describe('a background response is refused', () => {
     ['that is not to be stored', { store: false }, 400, 'background'],
     ['of an unknown model', { model: 'nobody/none' }, 404, 'model'],
     ['without input', { input: undefined }, 400, 'input'],
+    [
+      'at a discount',
+      { background_options: { completion_window: '8h' } },
+      400,
+      'background_options.completion_window',
+    ],
   ])('%s', async (_what, change, status, param) => {
     const asked = { ...background, model: 'chat/any', ...change };
     await expect(client.responses.create(asked as never)).rejects.toMatchObject({ status, param });

@@ -34,8 +34,7 @@ export const members: Readonly<
   responses: {
     ...fate('sent', ['model', 'input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls']),
     ...fate('sent', ['max_output_tokens', 'text', 'include', 'reasoning', 'truncation', 'service_tier']),
-    ...fate('gateway', ['type', 'stream', 'stream_options', 'store', 'background', 'generate', 'metadata']),
-    ...fate('gateway', ['previous_response_id', 'conversation', 'context_management', 'service']),
+    ...fate('gateway', ['stream', 'stream_options', 'metadata']),
     ...fate('hint', ['safety_identifier', 'user', 'prompt_cache_key', 'prompt_cache_retention']),
     // The last one limits the tools that a provider executes.
     ...fate('hint', ['prompt_cache_options', 'client_metadata', 'max_tool_calls']),

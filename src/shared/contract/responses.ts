@@ -232,6 +232,19 @@ export const CreateResponseBody = Type.Object(
         description: 'Whether to return immediately and generate the response in the background.',
       }),
     ),
+    background_options: maybe(
+      Type.Object(
+        {
+          completion_window: maybe(
+            Type.Literal('soonest', {
+              description:
+                'The gateway generates background responses itself, immediately and at the usual price, so no later window can be chosen.',
+            }),
+          ),
+        },
+        { additionalProperties: true },
+      ),
+    ),
     conversation: maybe(
       Type.Union([ThreadId, Type.Object({ id: ThreadId }, { additionalProperties: true })], {
         description: 'Same as `service.thread`.',

@@ -130,7 +130,7 @@ async function openMiss(
 /** Members of a body that do not affect its answer, or that the neutral form holds already. */
 const ignored = new Set([
   ...['model', 'stream', 'stream_options', 'service', 'user', 'metadata', 'safety_identifier'],
-  ...['prompt_cache_key', 'prompt_cache_retention', 'store', 'background'],
+  ...['prompt_cache_key', 'prompt_cache_retention', 'store'],
 ]);
 /** Ids of items, and sealed texts, are new in each answer; the items hold their contents. */
 const itemId = /^(msg|fc|ctc|rs|cmp|ws)_/;

@@ -19,9 +19,6 @@ const sealedReasoning = 'reasoning.encrypted_content';
 /** The entry of `include` for log probabilities. */
 export const logprobs = 'message.output_text.logprobs';
 
-/** Members for the gateway, which keeps the history itself; never sent to a provider. */
-const gatewayMembers = ['previous_response_id', 'conversation', 'service', 'background', 'generate', 'type'];
-
 /** The body for callers of the Responses format: their own, with model, input and output limit set. */
 export function relayedResponsesBody(call: UpstreamCall, provider: string): Json {
   const { inference, model, outputTokensMax } = call;
@@ -34,7 +31,6 @@ export function relayedResponsesBody(call: UpstreamCall, provider: string): Json
     store: false,
     include: included(call, Array.isArray(body.include) ? body.include : []),
   };
-  for (const member of gatewayMembers) if (member in sent) sent[member] = undefined;
   if (outputTokensMax !== undefined) sent.max_output_tokens = outputTokensMax;
   return sent;
 }

@@ -40,10 +40,6 @@ describe('a request of the same format', () => {
     const body = {
       model: 'openai/gpt-fake',
       input: 'ignored',
-      previous_response_id: 'resp_ours',
-      service: {},
-      background: false,
-      conversation: null,
       metadata: { a: 'b' },
       vendor: 1,
     };

@@ -18,9 +18,10 @@ import {
   toolKey,
 } from '../../../upstreams/neutral.ts';
 
-/** Members for the gateway, never sent to a provider. */
+/** Members for the gateway, which keeps the history and generates in the background itself; never sent to a provider. */
 const gatewayMembers = new Set([
-  ...['service', 'store', 'previous_response_id', 'background', 'conversation', 'context_management'],
+  ...['service', 'store', 'previous_response_id', 'conversation', 'context_management'],
+  ...['background', 'background_options', 'generate', 'type'],
 ]);
 
 /** Responses body → neutral call. `items` is the resolved input: history first, then the items of this call. */
