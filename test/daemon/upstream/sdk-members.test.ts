@@ -1,0 +1,198 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import type OpenAI from 'openai';
+import { describe, expect, test } from 'vitest';
+import { enforceKeyPolicy } from '../../../src/daemon/features/calls/key-policy.ts';
+import { parseChat } from '../../../src/daemon/features/inference/formats/chat-completions/parse.ts';
+import { parseMessagesCall } from '../../../src/daemon/features/inference/formats/messages/parse.ts';
+import { parseResponses } from '../../../src/daemon/features/inference/formats/responses/parse.ts';
+import type { Inference, Wire } from '../../../src/daemon/features/upstreams/neutral.ts';
+import { anthropicAdapter } from '../../../src/daemon/upstream/providers/anthropic/index.ts';
+import { chatAdapter } from '../../../src/daemon/upstream/providers/openai-chat/adapter.ts';
+import { responsesAdapter } from '../../../src/daemon/upstream/providers/openai-responses/adapter.ts';
+import { user } from '../../support/inference.ts';
+import { callOf } from './upstream-fixture.ts';
+
+type Json = Record<string, unknown>;
+
+/** What becomes of a member of a request to a provider with the same format. */
+interface Fate {
+  /** The gateway acts on it; otherwise the provider gets it. */
+  isKept?: true;
+  /** It costs more than is counted, or selects another model: it is refused where spending is limited. */
+  isRefused?: true;
+  sample: unknown;
+}
+
+const relayed = (sample: unknown = 'x'): Fate => ({ sample });
+const kept = (sample: unknown): Fate => ({ sample, isKept: true });
+const refused = (sample: unknown): Fate => ({ sample, isRefused: true });
+
+const messages = [{ role: 'user', content: 'Hi' }];
+
+// A member that a new version of an SDK adds is missing here, and the type checker says so: decide what becomes of it.
+const responses = {
+  access_programs: relayed({}),
+  background: kept(true),
+  background_options: kept({ completion_window: 'soonest' }),
+  context_management: kept([]),
+  conversation: kept('thread_1'),
+  image: relayed({}),
+  include: relayed(['reasoning.encrypted_content']),
+  input: relayed('Hi'),
+  instructions: relayed(),
+  max_output_tokens: relayed(64),
+  max_tool_calls: relayed(1),
+  metadata: relayed({}),
+  model: relayed('gpt-fake'),
+  moderation: relayed({}),
+  parallel_tool_calls: relayed(true),
+  previous_response_id: kept('resp_1'),
+  prompt: relayed({ id: 'pmpt_1' }),
+  prompt_cache_key: relayed(),
+  prompt_cache_options: relayed({}),
+  prompt_cache_retention: relayed('24h'),
+  reasoning: relayed({ effort: 'low' }),
+  safety_identifier: relayed(),
+  service_tier: refused('priority'),
+  // Always false: the gateway stores responses.
+  store: relayed(true),
+  stream: relayed(true),
+  stream_options: relayed({ include_obfuscation: false }),
+  temperature: relayed(1),
+  text: relayed({}),
+  tool_choice: relayed('auto'),
+  tools: refused([{ type: 'image_generation' }]),
+  top_logprobs: relayed(1),
+  top_p: relayed(1),
+  truncation: relayed('disabled'),
+  user: relayed(),
+} satisfies Record<keyof OpenAI.Responses.ResponseCreateParams, Fate>;
+
+const chat = {
+  audio: relayed({}),
+  frequency_penalty: relayed(0),
+  function_call: relayed('auto'),
+  functions: relayed([]),
+  logit_bias: relayed({}),
+  logprobs: relayed(true),
+  max_completion_tokens: relayed(64),
+  max_tokens: relayed(64),
+  messages: relayed(messages),
+  // Providers accept it only for answers that they store.
+  metadata: kept({}),
+  modalities: relayed(['text']),
+  model: relayed('gpt-fake'),
+  moderation: relayed({}),
+  n: relayed(1),
+  parallel_tool_calls: relayed(true),
+  prediction: relayed({ type: 'content', content: 'x' }),
+  presence_penalty: relayed(0),
+  prompt_cache_key: relayed(),
+  prompt_cache_options: relayed({}),
+  prompt_cache_retention: relayed('24h'),
+  reasoning_effort: relayed('low'),
+  response_format: relayed({ type: 'text' }),
+  safety_identifier: relayed(),
+  seed: relayed(1),
+  service_tier: refused('priority'),
+  stop: relayed(),
+  store: kept(true),
+  stream: relayed(true),
+  stream_options: relayed({ include_usage: true }),
+  temperature: relayed(1),
+  tool_choice: relayed('auto'),
+  tools: relayed([{ type: 'function', function: { name: 'f' } }]),
+  top_logprobs: relayed(1),
+  top_p: relayed(1),
+  user: relayed(),
+  verbosity: relayed('low'),
+  web_search_options: refused({}),
+} satisfies Record<keyof OpenAI.Chat.ChatCompletionCreateParams, Fate>;
+
+const anthropic = {
+  billing_policy: relayed({}),
+  cache_control: relayed({ type: 'ephemeral' }),
+  compaction: relayed({}),
+  container: relayed(),
+  context_management: relayed({}),
+  diagnostics: relayed({}),
+  fallback_credit_token: relayed(),
+  fallbacks: refused([{ model: 'claude-dear' }]),
+  inference_geo: refused('us'),
+  max_tokens: relayed(64),
+  mcp_servers: relayed([]),
+  messages: relayed(messages),
+  metadata: relayed({}),
+  model: relayed('claude-fake'),
+  output_config: relayed({}),
+  output_format: relayed(null),
+  service_tier: relayed('standard_only'),
+  speed: refused('fast'),
+  stop_sequences: relayed(['x']),
+  stream: relayed(true),
+  system: relayed(),
+  thinking: relayed({ type: 'disabled' }),
+  thread: kept({ type: 'create' }),
+  tool_choice: relayed({ type: 'none' }),
+  tools: relayed([{ name: 'f', input_schema: { type: 'object' } }]),
+  user_profile_id: relayed(),
+  workspace_id: relayed(),
+} satisfies Record<
+  Exclude<
+    keyof Anthropic.MessageCreateParams | keyof Anthropic.Beta.Messages.MessageCreateParams,
+    // The SDK sends these as headers.
+    'betas'
+  >,
+  Fate
+>;
+
+const settings = { name: 'fake', baseUrl: 'http://127.0.0.1:1' };
+const nothingSealed = () => undefined;
+const formats: Record<
+  Wire,
+  { members: Record<string, Fate>; parse: (body: never) => Inference; send: (inference: Inference) => Json }
+> = {
+  responses: {
+    members: responses,
+    parse: (body) => parseResponses(body, [user('Hi')]),
+    send: sendTo(responsesAdapter(settings)),
+  },
+  chat: {
+    members: chat,
+    parse: (body) => parseChat(body, nothingSealed),
+    send: sendTo(chatAdapter(settings)),
+  },
+  messages: {
+    members: anthropic,
+    parse: (body) => parseMessagesCall(body, { 'anthropic-beta': 'any' }, nothingSealed),
+    send: sendTo(anthropicAdapter(settings)),
+  },
+};
+
+function sendTo(adapter: { request(call: ReturnType<typeof callOf>): { body: string } }) {
+  return (inference: Inference): Json => JSON.parse(adapter.request(callOf(inference)).body);
+}
+
+describe.each(Object.entries(formats))('%s', (_wire, { members, parse, send }) => {
+  const required = Object.fromEntries(
+    ['model', 'messages', 'input', 'max_tokens'].flatMap((name) =>
+      members[name] === undefined ? [] : [[name, members[name].sample]],
+    ),
+  );
+  const callWith = (name: string) => parse({ ...required, [name]: members[name]?.sample } as never);
+
+  test.each(Object.entries(members))('%s goes where it belongs', (name, { isKept = false }) => {
+    expect(name in send(callWith(name))).toBe(!isKept);
+  });
+
+  test.each(Object.entries(members))('%s bypasses no limit', (name, { isRefused = false }) => {
+    const inference = callWith(name);
+    const enforce = () =>
+      enforceKeyPolicy(
+        { isPrepaid: () => true },
+        { caller: { workspaceId: 'ws' } as never, inference, options: {} as never },
+      );
+    if (isRefused) expect(enforce).toThrow(/not allowed|Only standard/);
+    else expect(enforce).not.toThrow();
+  });
+});
