@@ -11,7 +11,11 @@ export async function main({ serve }: MainOptions): Promise<void> {
   const argv = process.argv.slice(2);
   // The one answer that needs nothing else is given before anything else is loaded.
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
-    process.stdout.write(`${version}\n`);
+    const { stdout } = process;
+    stdout.once('error', async (error) =>
+      (await import('./terminal/end-with-output.ts')).endWithOutput(stdout, error),
+    );
+    stdout.write(`${version}\n`);
     return;
   }
   const [{ runProgram }, { processContext }] = await Promise.all([

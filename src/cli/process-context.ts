@@ -1,9 +1,9 @@
 import type { DaemonModule } from '../shared/daemon-module.ts';
-import { exitCodes } from '../shared/errors.ts';
 import { whenAborted } from '../shared/when-aborted.ts';
 import { type Context, createContext } from './context.ts';
 import type { Io } from './io.ts';
 import { commandIndex } from './manifest/command-index.ts';
+import { endWithOutput } from './terminal/end-with-output.ts';
 import { lastingStreams } from './terminal/lasting-streams.ts';
 
 /** The context of the program itself: its own streams, environment, clock and signals. */
@@ -62,13 +62,8 @@ let endsWithStreams = true;
 function writerFor(stream: NodeJS.WriteStream): Io['stdout'] {
   if (!handled.has(stream)) {
     handled.add(stream);
-    stream.on('error', ({ code }: NodeJS.ErrnoException) => {
-      if (!endsWithStreams) return;
-      // A reader that has seen enough, like `head`, ends the program silently.
-      if (code === 'EPIPE') process.exit(exitCodes.done);
-      // The disk is full, for example. A failure of stderr itself cannot be reported.
-      if (stream === process.stdout) process.stderr.write(`error: Cannot write the output (${code}).\n`);
-      process.exit(exitCodes.failed);
+    stream.on('error', (error) => {
+      if (endsWithStreams) endWithOutput(stream, error);
     });
   }
   return { write: (data) => stream.write(data), isTty: stream.isTTY === true };

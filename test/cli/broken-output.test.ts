@@ -6,12 +6,18 @@ import { programs } from '../support/programs.ts';
 
 const { cli } = await programs();
 
-/** Prints something to a standard output that the caller made, or to a pipe. */
-async function print({ stdout, leaves = false }: { stdout: number | 'pipe'; leaves?: boolean }) {
-  const child = spawn(process.execPath, [cli, 'help', 'exit-codes'], {
+/** `--version` is answered before anything else is loaded. */
+const printing = ['help exit-codes', '--version', '--help', 'models --help'];
+
+/** Prints something to a standard output that the caller made, or to a pipe, which may have no reader. */
+async function print(
+  line: string,
+  { stdout = 'pipe', leaves }: { stdout?: number | 'pipe'; leaves?: 'stdout' | 'stderr' },
+) {
+  const child = spawn(process.execPath, [cli, ...line.split(' ')], {
     stdio: ['ignore', stdout, 'pipe'],
   });
-  if (leaves) child.stdout?.destroy();
+  if (leaves) child[leaves]?.destroy();
   let stderr = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
@@ -20,13 +26,17 @@ async function print({ stdout, leaves = false }: { stdout: number | 'pipe'; leav
   return { code, stderr };
 }
 
-test('a closed pipe ends the program silently', async () => {
-  expect(await print({ stdout: 'pipe', leaves: true })).toEqual({ code: 0, stderr: '' });
+test.each(printing)('a closed pipe ends %s silently', async (line) => {
+  expect(await print(line, { leaves: 'stdout' })).toEqual({ code: 0, stderr: '' });
 });
 
-test.skipIf(process.platform !== 'linux')('a full disk is reported in one sentence', async () => {
+test.skipIf(process.platform !== 'linux').each(printing)('%s reports a full disk', async (line) => {
   const full = openSync('/dev/full', 'w');
-  const printed = await print({ stdout: full });
+  const printed = await print(line, { stdout: full });
   closeSync(full);
   expect(printed).toEqual({ code: 1, stderr: 'error: Cannot write the output (ENOSPC).\n' });
+});
+
+test('a command that fails says so by its exit code, although no one reads its errors', async () => {
+  expect(await print('nosuch', { leaves: 'stderr' })).toEqual({ code: 2, stderr: '' });
 });
