@@ -80,6 +80,7 @@ function resource(answer: FakeAnswer, body: Json, state: { status: string; outpu
           }
         : null,
     metadata: body.metadata ?? {},
+    ...(isOver && answer.members),
   };
 }
 

@@ -12,6 +12,8 @@ export interface FakeAnswer {
   callsInterleave?: boolean;
   finish?: 'stop' | 'length' | 'content_filter';
   usage?: FakeUsage | 'none';
+  /** Further members of the finished response, in the Responses format. */
+  members?: Record<string, unknown>;
   /** Where chat streams have usage: in a separate chunk (OpenAI), in the last one with a choice, or in x_groq. */
   usageIn?: 'own-chunk' | 'last-chunk' | 'x_groq';
   /** Refuses the call. */

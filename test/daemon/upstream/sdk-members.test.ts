@@ -9,6 +9,7 @@ import type { Inference, Wire } from '../../../src/daemon/features/upstreams/neu
 import { anthropicAdapter } from '../../../src/daemon/upstream/providers/anthropic/index.ts';
 import { chatAdapter } from '../../../src/daemon/upstream/providers/openai-chat/adapter.ts';
 import { responsesAdapter } from '../../../src/daemon/upstream/providers/openai-responses/adapter.ts';
+import { providerMembers } from '../../../src/shared/response-members.ts';
 import { user } from '../../support/inference.ts';
 import { callOf } from './upstream-fixture.ts';
 
@@ -145,6 +146,55 @@ const anthropic = {
   >,
   Fate
 >;
+
+/** Members of a response that the gateway says itself; callers of the format get the others from the provider. */
+const said = {
+  id: true,
+  access_programs: false,
+  output_text: true,
+  created_at: true,
+  error: true,
+  incomplete_details: true,
+  instructions: true,
+  metadata: true,
+  model: true,
+  object: true,
+  output: true,
+  parallel_tool_calls: true,
+  temperature: true,
+  tool_choice: true,
+  tools: true,
+  top_p: true,
+  background: true,
+  completed_at: true,
+  conversation: true,
+  image: false,
+  input_transformations: false,
+  max_output_tokens: true,
+  max_tool_calls: true,
+  moderation: false,
+  previous_response_id: true,
+  prompt: false,
+  prompt_cache_diagnostics: false,
+  prompt_cache_key: true,
+  prompt_cache_options: false,
+  prompt_cache_retention: false,
+  reasoning: true,
+  safety_identifier: true,
+  service_tier: false,
+  status: true,
+  store: true,
+  text: true,
+  tool_usage: false,
+  top_logprobs: true,
+  truncation: true,
+  usage: true,
+  user: false,
+} satisfies Record<keyof OpenAI.Responses.Response | 'store', boolean>;
+
+test.each(Object.entries(said))('%s of a response is said by the gateway: %s', (name, isOurs) => {
+  expect(providerMembers({ [name]: 'x' })).toEqual(isOurs ? undefined : { [name]: 'x' });
+});
 
 const settings = { name: 'fake', baseUrl: 'http://127.0.0.1:1' };
 const nothingSealed = () => undefined;

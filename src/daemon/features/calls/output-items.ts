@@ -30,6 +30,8 @@ export interface Output {
   apply(event: InferenceEvent): void;
   /** The caller's stop sequence that ended the answer, where the provider reports it. */
   readonly stopSequence: string | undefined;
+  /** What else the provider says, for callers of the Responses format. */
+  members: Json | undefined;
   /** Counts characters of further choices, which `items` does not hold. */
   count(characters: number): void;
   /** Our id of an item, by the provider's id or index. */
@@ -49,6 +51,7 @@ const loosePartsMax = 512;
 class AssembledOutput implements Output {
   readonly items: OutputItem[] = [];
   stopSequence: string | undefined;
+  members: Json | undefined;
   readonly #makeId: MakeId;
   readonly #seal: (origin: ReasoningOrigin) => string;
   /** Our ids by the provider's; not needed for an answer that is a document. */
@@ -116,6 +119,7 @@ class AssembledOutput implements Output {
         return;
       case 'finished':
         this.stopSequence = event.stopSequence;
+        this.members = event.members;
     }
   }
 

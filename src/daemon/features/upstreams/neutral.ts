@@ -239,8 +239,11 @@ export type InferenceEvent =
   | { type: 'prompt-counted'; tokens: Pick<Tokens, 'input' | 'cachedInput' | 'cacheWrite'> }
   /** A snapshot that replaces earlier `usage` events. */
   | { type: 'usage'; tokens: Tokens }
-  /** `stopSequence`: the caller's stop sequence that ended the answer, where the provider reports it. */
-  | { type: 'finished'; reason: FinishReason; stopSequence?: string };
+  /**
+   * `stopSequence`: the caller's stop sequence that ended the answer, where the provider reports it. `members`: what else the
+   * provider says, for callers of the Responses format.
+   */
+  | { type: 'finished'; reason: FinishReason; stopSequence?: string; members?: Record<string, unknown> };
 
 export type StartedItem =
   | { kind: 'message'; id?: string }

@@ -1,3 +1,4 @@
+import { providerMembers } from '../../../../shared/response-members.ts';
 import type { Batch, InferenceEvent } from '../../../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json } from '../../json.ts';
@@ -126,7 +127,8 @@ export class ResponsesDialect implements Dialect {
     const output = Array.isArray(response.output) ? response.output.filter(isObject) : [];
     const unfinished = this.#items.progressOfAll(output).filter(({ isDone }) => !isDone);
     this.#items.endAll(output, events);
-    events.push({ type: 'finished', reason });
+    const members = providerMembers(response);
+    events.push({ type: 'finished', reason, ...(members && { members }) });
     this.isComplete = true;
     return unfinished.flatMap((each) => [...missingEvents(each), doneEvent(each)]);
   }

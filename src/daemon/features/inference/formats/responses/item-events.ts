@@ -45,10 +45,10 @@ export class ItemEvents {
   render(events: readonly InferenceEvent[]): string {
     let text = '';
     for (const event of events) {
-      if (!isItemEvent(event)) continue;
-      text += this.endLast('completed');
+      const isOfItem = isItemEvent(event);
+      if (isOfItem) text += this.endLast('completed');
       this.#output.apply(event);
-      text += this.#renderOne(event);
+      if (isOfItem) text += this.#renderOne(event);
     }
     return text;
   }

@@ -1,10 +1,12 @@
 import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
+import { providerMembers } from '../../../../../shared/response-members.ts';
 import type { AnsweredCall } from '../../../calls/index.ts';
 import type { InferenceEvent } from '../../../upstreams/neutral.ts';
 
 /** Assembles the output of a call from a document in the Responses format. */
 export function assembleAnswer(answered: AnsweredCall, document: Json): void {
   const { output, provider, providerModel: model } = answered;
+  output.members = providerMembers(document);
   const items = Array.isArray(document.output) ? document.output.filter(isObject) : [];
   items.forEach((item, index) => {
     for (const event of itemAsEvents(item, index, { provider, model })) output.apply(event);

@@ -3,7 +3,7 @@ import type { ServiceAnswer } from '../../../../../shared/contract/service-membe
 import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
 import type { Tokens } from '../../../../../shared/money.ts';
 import { unixSeconds } from '../../../../../shared/time.ts';
-import type { OutputItem, OutputPart, Settled } from '../../../calls/index.ts';
+import type { Output, OutputItem, OutputPart, Settled } from '../../../calls/index.ts';
 import type { ContentPart, InputItem, ReasoningOrigin, ToolName } from '../../../upstreams/neutral.ts';
 
 /** The response object before the answer. It has every member; most echo the request. */
@@ -106,12 +106,12 @@ interface AnswerEnd extends Pick<ResourceEnd, 'error'> {
 /** The response object of a started answer, however it ended. */
 export function showResponse(
   resource: Json,
-  items: readonly OutputItem[],
+  { items, members }: Pick<Output, 'items'> & Partial<Pick<Output, 'members'>>,
   { status, settled, error, sealed }: AnswerEnd,
 ): Json {
   const isCut = status === 'cancelled' || (status === 'answered' && settled?.finish !== 'stop');
   const answered = isCut ? 'incomplete' : 'completed';
-  return endResource(resource, {
+  return endResource(members ? { ...resource, ...members } : resource, {
     status: status === 'answered' ? answered : status,
     ...(status === 'answered' && isCut && { incompleteReason: settled?.finish ?? 'max_output_tokens' }),
     ...(error && { error: { code: error.code, message: error.message } }),

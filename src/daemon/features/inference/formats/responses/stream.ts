@@ -82,7 +82,7 @@ export class ResponsesStream implements StreamRenderer {
 
   #end(status: 'answered' | 'failed', settled: Settled | undefined, error?: StartedFailure): Json {
     const { resource, output, sealed } = this.#options;
-    return showResponse(resource, output.items, { status, settled, sealed, ...(error && { error }) });
+    return showResponse(resource, output, { status, settled, sealed, ...(error && { error }) });
   }
 
   #cost(settled: Settled | undefined): string {

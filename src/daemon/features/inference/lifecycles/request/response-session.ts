@@ -82,7 +82,8 @@ export async function failedSession(
   { failure, settled, serviceEvents }: Required<ResponseEnd> & { serviceEvents: boolean },
 ): Promise<string> {
   const { requestId, resource } = start;
-  const show = () => showResponse(resource, [], { status: 'failed', settled, sealed: false, error: failure });
+  const end = { status: 'failed', settled, sealed: false, error: failure } as const;
+  const show = () => showResponse(resource, { items: [] }, end);
   if (resource.store === true) {
     const input = JSON.stringify(withIds(start.ownItems, deps.makeId));
     const turn = { id: String(resource.id), input, output: '[]' };
@@ -177,7 +178,7 @@ export class ResponseSession {
 
   #show(status: 'answered' | 'failed' | 'cancelled', { failure: error, settled }: ResponseEnd): Json {
     const { showsSealed: sealed } = this.#start;
-    return showResponse(this.#resource, this.#answered.output.items, {
+    return showResponse(this.#resource, this.#answered.output, {
       status,
       settled,
       sealed,
