@@ -405,6 +405,23 @@ describe('the body sent to a provider', () => {
     expect(fake.requests[0]?.body).toMatchObject({ [name]: value });
   });
 
+  test('has no tool with another model, which would bypass limits', async () => {
+    const tool = { type: 'image_generation', model: 'gpt-image-dear' };
+    const item = { type: 'additional_tools', role: 'developer', tools: [tool] };
+    const { secret } = await issue({ limits: { models: ['paid/*'] } });
+    const input = [{ role: 'user', content: 'Hello.' }, item];
+    expect(outcome(await ask(secret, { input }))).toEqual([400, 'invalid_request', 'input']);
+    const answer = await ask(secret, { tools: [tool] });
+    expect(outcome(answer)).toEqual([400, 'invalid_request', 'tools[0].model']);
+    const advisor = { type: 'advisor_20260301', name: 'advisor', model: 'claude-dear' };
+    const asked = { input: undefined, messages: chat.messages, max_tokens: 64, tools: [advisor] };
+    const advised = await ask(secret, asked, '/v1/messages');
+    expect(advised).toMatchObject({ status: 400, body: { error: { details: { param: 'tools[0].model' } } } });
+    expect(fake.requests).toEqual([]);
+    const { secret: free } = await issue();
+    expect((await ask(free, { tools: [tool] })).status).toBe(200);
+  });
+
   const fees: [string, unknown, string][] = [
     ['a container', { type: 'code_interpreter', container: { type: 'auto' } }, 'tools[1]'],
     ['a shell in a container', { type: 'shell', environment: { type: 'container_auto' } }, 'tools[1]'],

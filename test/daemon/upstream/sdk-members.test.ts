@@ -135,7 +135,7 @@ const anthropic = {
   thinking: relayed({ type: 'disabled' }),
   thread: kept({ type: 'create' }),
   tool_choice: relayed({ type: 'none' }),
-  tools: relayed([{ name: 'f', input_schema: { type: 'object' } }]),
+  tools: refused([{ type: 'advisor_20260301', name: 'advisor', model: 'claude-dear' }]),
   user_profile_id: relayed(),
   workspace_id: relayed(),
 } satisfies Record<

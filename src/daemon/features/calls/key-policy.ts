@@ -6,7 +6,7 @@ import { invalid } from '../../../shared/invalid-request.ts';
 import type { Identified, KeyDefaults, KeyPolicy } from '../../handler.ts';
 import type { RouteCaps } from '../routing/index.ts';
 import type { ModelCall } from './call-observer.ts';
-import { uncountedFee } from './pricing/provider-extras.ts';
+import { toolWithModel, uncountedFee } from './pricing/provider-extras.ts';
 
 /** The policy of a calling key or autopilot; a login has none. */
 export function policyOf(caller: Identified): KeyPolicy | undefined {
@@ -82,7 +82,8 @@ export function enforceKeyPolicy(
   };
   const isCostLimited = limitsCost(policy) && options.pay !== 'mine';
   if (isCostLimited || (policy.caps.models?.length ?? 0) > 0) {
-    const chosen = routingMembers.find((name) => body[name] !== undefined && body[name] !== null);
+    const isSet = (name: string) => body[name] !== undefined && body[name] !== null;
+    const chosen = routingMembers.find(isSet) ?? toolWithModel(inference);
     const where = placeOf('for keys with a model, price or spending limit');
     if (chosen) throw invalid(chosen, `\`${chosen}\` is not allowed ${where}.`);
   }

@@ -67,6 +67,22 @@ function isProviderTool(tool: Tool): boolean {
   return tool.type === 'opaque' && !isCallerTool(String(tool.json.type));
 }
 
+/** The path of a tool that the provider runs with a model which the caller names, such as an advisor; undefined if there is none. */
+export function toolWithModel({ tools, items }: Inference): string | undefined {
+  const hasModel = (tool: unknown) => isObject(tool) && typeof tool.model === 'string';
+  for (const tool of tools) {
+    if (tool.type === 'opaque' && hasModel(tool.json)) return `${tool.param ?? 'tools'}.model`;
+  }
+  const isAdded = items.some(
+    (item) =>
+      item.type === 'opaque' &&
+      item.json.type === 'additional_tools' &&
+      Array.isArray(item.json.tools) &&
+      item.json.tools.some(hasModel),
+  );
+  return isAdded ? 'input' : undefined;
+}
+
 /** Tools without a fee beyond their tokens: executed by the caller, or by a server of the caller. */
 const toolsWithoutFee = new Set([...callerTools, 'function', 'mcp']);
 /** Tools of the Responses format with a listed fee, whose uses the answer reports. */
