@@ -1,6 +1,7 @@
 import { useApp } from 'ink';
-import { useEffect, useLayoutEffect } from 'react';
+import { useEffect, useLayoutEffect, useRef } from 'react';
 import type { Paint } from '../output/style.ts';
+import { stopJob } from '../terminal/stop-job.ts';
 import { pressMouse } from './actions/press-mouse.ts';
 import { App } from './app.tsx';
 import type { HostLabel } from './components/header.ts';
@@ -8,6 +9,7 @@ import { MouseInput, mouseOff, mouseOn } from './mouse-input.ts';
 import { render } from './render.ts';
 import type { TuiState } from './state/tui-state.ts';
 import type { ChartStyle } from './text/chart-style.ts';
+import { useSuspension } from './use-suspension.ts';
 
 /** What the program can do with its terminal; the members are set while it is mounted. */
 export interface TerminalHandle {
@@ -70,6 +72,9 @@ export async function runInTerminal({
   }
 }
 
+/** Ink draws everything again when it gets the terminal back. */
+function redraw(): void {}
+
 interface TerminalProps {
   handle: TerminalHandle;
   hasMouse: boolean;
@@ -77,28 +82,34 @@ interface TerminalProps {
 }
 
 function Terminal({ handle, hasMouse, children }: TerminalProps) {
-  const { exit, suspendTerminal } = useApp();
+  const { exit } = useApp();
+  const suspend = useSuspension();
+  const reportsMouse = useRef(false);
   // Runs also when a signal ends the program.
   useLayoutEffect(() => {
     if (!hasMouse) return undefined;
+    reportsMouse.current = true;
     process.stdout.write(mouseOn);
-    return () => void process.stdout.write(mouseOff);
+    return () => {
+      reportsMouse.current = false;
+      process.stdout.write(mouseOff);
+    };
   }, [hasMouse]);
   useEffect(() => {
+    const stop = async () => {
+      if (reportsMouse.current) process.stdout.write(mouseOff);
+      await stopJob();
+      if (reportsMouse.current) process.stdout.write(mouseOn);
+    };
     handle.quit = () => exit();
-    handle.redraw = () => void suspendTerminal(() => {});
-    handle.suspend = () =>
-      void suspendTerminal(async () => {
-        if (hasMouse) process.stdout.write(mouseOff);
-        await stopProcessGroup();
-        if (hasMouse) process.stdout.write(mouseOn);
-      });
+    handle.redraw = () => suspend(redraw);
+    handle.suspend = () => suspend(stop);
     handle.copy = (text) => {
       const sequence = clipboardSequence(text);
       if (sequence) process.stdout.write(sequence);
       return sequence !== undefined;
     };
-  }, [handle, hasMouse, exit, suspendTerminal]);
+  }, [handle, exit, suspend]);
   return children;
 }
 
@@ -110,15 +121,4 @@ function clipboardSequence(text: string): string | undefined {
   const bytes = Buffer.from(text, 'utf8');
   if (bytes.length > clipboardBytesMax) return undefined;
   return `\u001b]52;c;${bytes.toString('base64')}\u0007`;
-}
-
-/** The timer does not run while the process is stopped, so this only bridges the moment until the signal arrives. */
-const resumedMs = 50;
-
-/** Stops the whole job, as Ctrl-Z does in a cooked terminal; resolves when the shell continues it. */
-function stopProcessGroup(): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, resumedMs);
-    process.kill(0, 'SIGTSTP');
-  });
 }

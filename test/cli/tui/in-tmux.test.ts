@@ -63,15 +63,20 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', () => {
     await tmux.shows(/^typed$/m);
   });
 
-  test('Ctrl-Z suspends and fg resumes', async () => {
-    const tmux = await open('tui');
-    await tmux.shows(/● live/);
-    await tmux.keys('C-z');
-    await tmux.shows(/Stopped/);
-    await tmux.text('fg');
+  test.each([
+    ['tui', /^Gateway · ● live/, 'q'],
+    ['chat', /^›\n.*Enter send/m, 'C-d'],
+  ])('keys that are held redraw and suspend %s once, and fg resumes it', async (command, shown, quit) => {
+    const tmux = await open(command);
+    await tmux.shows(shown);
+    await tmux.keys('C-l', 'C-l', 'C-l');
+    await tmux.shows(shown);
+    await tmux.keys('C-z', 'C-z');
+    await tmux.shows(/Stopped.*\n\$\s*$/s);
+    await tmux.text('clear; fg');
     await tmux.keys('Enter');
-    await tmux.shows(/^Gateway · ● live/);
-    await tmux.text('q');
+    await tmux.shows(shown);
+    await tmux.keys(quit);
     await tmux.shows(/\n\$\s*$/);
     await tmux.text('echo typed');
     await tmux.keys('Enter');

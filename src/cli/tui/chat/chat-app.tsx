@@ -3,9 +3,11 @@ import { useEffect, useSyncExternalStore } from 'react';
 import { briefDollars } from '../../output/amount.ts';
 import type { Paint, Style } from '../../output/style.ts';
 import { paintedWidth, widthOf } from '../../output/width.ts';
+import { stopJob } from '../../terminal/stop-job.ts';
 import { Lines } from '../components/lines.tsx';
 import { keysIn } from '../keys/key-name.ts';
 import { fitCell, fitPainted } from '../text/cells.ts';
+import { useSuspension } from '../use-suspension.ts';
 import type { ChatModel } from './chat-model.ts';
 import { promptLines } from './prompt.ts';
 import type { TranscriptLine } from './transcript.ts';
@@ -39,8 +41,12 @@ export function ChatApp({ chat, paint }: ChatProps) {
   useSyncExternalStore(chat.subscribe, chat.version);
   const { columns, rows } = useWindowSize();
   const { setCursorPosition } = useCursor();
+  const suspend = useSuspension();
   useInput((input, key) => {
-    for (const [name, text] of keysIn(input, key)) chat.press(name, text);
+    for (const [name, text] of keysIn(input, key)) {
+      if (name === 'ctrl-z') suspend(stopJob);
+      else chat.press(name, text);
+    }
   });
   usePaste((text) => chat.paste(text));
 

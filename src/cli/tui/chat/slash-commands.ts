@@ -69,6 +69,7 @@ const keyHelp = [
   'Tab completes a command or the path of a file; ↑ ↓ move between lines, then through the history.',
   'Emacs keys edit: Ctrl-A E B F K U W Y T and Alt-B F D.',
   'Ctrl-C stops an answer and shows its cost; pressed again it quits. Otherwise it clears the line, then quits.',
+  'Ctrl-Z suspends the chat; fg resumes it.',
 ];
 
 /** Runs a line that starts with a slash; throws for the user if it fails. */
