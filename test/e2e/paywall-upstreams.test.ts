@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { pauseProcess } from '../support/pause-process.ts';
 import { startRawServer, wholeAnswer } from '../support/raw-server.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 import { askDaemon } from '../support/users.ts';
@@ -120,6 +121,16 @@ describe('a client that never reads', () => {
     await eventually('the upstream is connected', () => upstream.connections === 1);
     await upstream.allClosed();
   });
+});
+
+test('an upstream that answers while this process is paused is in time', async () => {
+  const { path } = await aPaywall((socket) => {
+    socket.end(wholeAnswer('{"ok":true}'));
+    pauseProcess(150);
+  }, 100);
+  const client = aClient();
+  client.write(head(path, closing));
+  expect(await received(client)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
 test.each([

@@ -1,6 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { outlive } from '../http/accepted-sockets.ts';
+import { whenLate } from '../when-late.ts';
 
 /** The upstream did not begin to respond within the time of its paywall. */
 export class UpstreamTimeout extends Error {}
@@ -24,21 +25,28 @@ export async function answerOf(asked: ClientRequest, timeoutMs: number): Promise
     outlive(socket);
     resolve({ answer, upgraded: { socket: socket as Socket, head } });
   });
-  let timer: NodeJS.Timeout | undefined;
+  const waits: (() => void)[] = [];
   const tooLate = () => {
     asked.destroy(new UpstreamTimeout());
   };
   const waitForHead = () => {
-    timer = setTimeout(tooLate, timeoutMs);
+    waits.push(whenLate(timeoutMs, tooLate));
+  };
+  const waitForBytes = () => {
+    const sent = asked.socket?.bytesWritten;
+    const endIfSilent = () => {
+      if (asked.socket?.bytesWritten === sent) tooLate();
+    };
+    waits.push(whenLate(0, endIfSilent));
   };
   // The client may send for long, as long as bytes pass; the head of the answer comes in one piece.
-  asked.on('timeout', tooLate);
+  asked.on('timeout', waitForBytes);
   asked.on('finish', waitForHead);
   try {
     return await promise;
   } finally {
-    clearTimeout(timer);
-    asked.off('timeout', tooLate).off('finish', waitForHead);
+    for (const end of waits) end();
+    asked.off('timeout', waitForBytes).off('finish', waitForHead);
     asked.setTimeout(0);
   }
 }

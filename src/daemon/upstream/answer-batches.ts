@@ -1,6 +1,7 @@
 import { SseTooLong } from '../../shared/sse.ts';
 import type { Batch, InferenceEvent, RawFrame } from '../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../features/upstreams/upstream.ts';
+import { whenLate } from '../when-late.ts';
 import { type IncomingBody, NetworkFailure } from '../world.ts';
 import type { Decoder } from './adapter.ts';
 import { isObject } from './json.ts';
@@ -197,11 +198,11 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
   async #readWhileClosing(): Promise<IteratorResult<Uint8Array>> {
     const ms = Math.max(0, this.#closesAt - performance.now());
     // Bytes that have already arrived win over the timer; a pending read ends with the call.
-    const timer = setTimeout(() => this.#body.cancel(), ms);
+    const hasCome = whenLate(ms, () => this.#body.cancel());
     try {
       return await this.#bytes.next();
     } finally {
-      clearTimeout(timer);
+      hasCome();
     }
   }
 

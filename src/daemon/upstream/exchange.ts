@@ -316,6 +316,14 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
   checkTime(): void {
     const now = performance.now();
     this.#timerAt = Number.POSITIVE_INFINITY;
+    if (now < Math.min(this.#waitsUntil, this.#endsAt)) this.#setTimer(now);
+    // Timers run before sockets are read: after a pause of this process, what arrived meanwhile has yet to be read.
+    else setImmediate(onceRead, this);
+  }
+
+  endIfLate(): void {
+    if (this.#isOver) return;
+    const now = performance.now();
     if (now >= this.#endsAt) this.#fail(networkFailure('total-timeout', this.#host));
     else if (now < this.#waitsUntil) this.#setTimer(now);
     else this.#stalled();
@@ -347,4 +355,8 @@ function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
 
 function onTimer(exchange: Exchange): void {
   exchange.checkTime();
+}
+
+function onceRead(exchange: Exchange): void {
+  exchange.endIfLate();
 }

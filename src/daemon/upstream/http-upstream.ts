@@ -9,6 +9,7 @@ import {
   type UpstreamCall,
   UpstreamFailure,
 } from '../features/upstreams/upstream.ts';
+import { whenLate } from '../when-late.ts';
 import type { IncomingAnswer, World } from '../world.ts';
 import type { Adapter, ProviderRequest } from './adapter.ts';
 import { AnswerBatches } from './answer-batches.ts';
@@ -180,8 +181,8 @@ async function refusal(
   sent: AttemptCapture | undefined,
 ): Promise<UpstreamFailure> {
   // What has arrived by then is enough.
-  const timer = setTimeout(() => answer.body.cancel(), errorBodyMs);
-  const body = await readText(answer.body, errorBytesMax).finally(() => clearTimeout(timer));
+  const hasCome = whenLate(errorBodyMs, () => answer.body.cancel());
+  const body = await readText(answer.body, errorBytesMax).finally(hasCome);
   sent?.refused(body);
   const failure = adapter.failure(answer.status, answer.headers, body);
   Object.assign(failure.details, rateLimitsIn(answer.headers));

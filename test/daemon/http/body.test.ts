@@ -6,6 +6,7 @@ import { implement } from '../../../src/daemon/handler.ts';
 import { parseJson } from '../../../src/daemon/http/json-body.ts';
 import { shapeFault, unbounded } from '../../../src/shared/json-shape.ts';
 import { cpuMsOf } from '../../support/cpu-time.ts';
+import { pauseProcess } from '../../support/pause-process.ts';
 import { aListeningServer, anEndpoint, aServer, echo, statusesIn, Wire } from './http-fixture.ts';
 
 async function send(payload: string | Buffer, contentType = 'application/json', headers = {}) {
@@ -200,7 +201,7 @@ describe('the size limit of a body', () => {
     const wire = new Wire(port).send(head(port, 'Content-Length: 200') + jsonOf(100));
     await wire.until(/\}\}/);
     wire.send(jsonOf(100) + head(port, 'Content-Length: 10') + jsonOf(10));
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600);
+    pauseProcess(600);
     expect(statusesIn(await wire.until(/\r\n\r\n8$/))).toEqual([413, 200]);
   });
 

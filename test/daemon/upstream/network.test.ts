@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createNetwork, type NetworkSettings } from '../../../src/daemon/upstream/network.ts';
 import type { IncomingBody, OutgoingRequest } from '../../../src/daemon/world.ts';
+import { pauseProcess } from '../../support/pause-process.ts';
 import { chunk, chunkedHead, lastChunk, startRawServer, wholeAnswer } from '../../support/raw-server.ts';
 
 function network(settings?: NetworkSettings) {
@@ -185,6 +186,21 @@ describe('failures', () => {
     );
     const answer = await network().send(post(server.url, { idleTimeoutMs: 30 }));
     expect(await failureOf(answer.body.bytes(100))).toMatchObject({ kind: 'idle-timeout' });
+  });
+
+  test('not a pause of this process, during which bytes arrived', async () => {
+    const server = await startRawServer((socket) => {
+      socket.write(chunkedHead());
+      pauseProcess(150);
+      for (const text of ['data: 1\n\n', 'data: 2\n\n'])
+        setImmediate(() => {
+          socket.write(chunk(text));
+          pauseProcess(150);
+        });
+      setImmediate(() => socket.write(lastChunk));
+    });
+    const answer = await network().send(post(server.url, { headersTimeoutMs: 100, idleTimeoutMs: 100 }));
+    expect((await piecesOf(answer.body)).join('')).toBe('data: 1\n\ndata: 2\n\n');
   });
 
   test('a broken connection: reset, after the bytes before it', async () => {

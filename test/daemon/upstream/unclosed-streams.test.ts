@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { UpstreamCall } from '../../../src/daemon/features/upstreams/upstream.ts';
 import type { Adapter, ProviderSettings } from '../../../src/daemon/upstream/adapter.ts';
@@ -7,6 +7,7 @@ import { createNetwork } from '../../../src/daemon/upstream/network.ts';
 import { anthropicAdapter } from '../../../src/daemon/upstream/providers/anthropic/index.ts';
 import { googleAdapter } from '../../../src/daemon/upstream/providers/google/index.ts';
 import { chatAdapter } from '../../../src/daemon/upstream/providers/openai-chat/adapter.ts';
+import { pauseProcess } from '../../support/pause-process.ts';
 import { chunk, chunkedHead, startRawServer } from '../../support/raw-server.ts';
 import { callOf, chunkOf, readAll, sse, summary } from './upstream-fixture.ts';
 
@@ -15,8 +16,8 @@ const closingMs = 120;
 const idleMs = 60_000;
 
 type Json = Record<string, unknown>;
-/** Events, and pauses between them in milliseconds. */
-type Script = (Json | number)[];
+/** Events, pauses between them in milliseconds, and what else happens. */
+type Script = (Json | number | (() => void))[];
 
 /** Opens the stream of a provider that never closes it; the connection is dropped at the end. */
 async function answered(
@@ -28,7 +29,9 @@ async function answered(
   const server = await startRawServer(async (socket) => {
     socket.write(chunkedHead());
     for (const step of script) {
-      if (typeof step === 'number') await wait(step);
+      // After all timers that are due, so that those of a pause come before what was sent is read.
+      if (typeof step === 'number') await wait(step).then(() => nextTurn());
+      else if (typeof step === 'function') step();
       else socket.write(chunk(sse(step).toString()));
     }
     const beat = setInterval(() => socket.write(chunk(': still here\n\n')), closingMs / 4);
@@ -111,6 +114,12 @@ describe.each(formats)(
     test('includes usage that arrives within that wait', async () => {
       const late = format.after ? [closingMs / 2, format.after] : [];
       const answer = await answered(make, [...format.events, ...late], callOf(), { closingMs: idleMs });
+      expect(answer).toMatchObject({ text: 'all', finish: 'stop', tokens: usage });
+    });
+
+    test('includes usage that arrives while this process is paused', async () => {
+      const late = format.after ? [closingMs / 4, format.after, () => pauseProcess(closingMs)] : [];
+      const answer = await answered(make, [...format.events, ...late], callOf());
       expect(answer).toMatchObject({ text: 'all', finish: 'stop', tokens: usage });
     });
   },
