@@ -101,7 +101,7 @@ describe('the metrics', () => {
     const leave = new AbortController();
     const { daemon } = place;
     const stream = await daemon.fetch('/v1/responses', {
-      json: { ...hello, model: 'sim/slow', stream: true },
+      json: { model: 'sim/slow', input: 'Write 2000 words.', stream: true },
       signal: leave.signal,
     });
     const following = await fetch(`${daemon.url}/v1/events`, {

@@ -183,7 +183,7 @@ describe('a login', () => {
   test('that signs out cancels its model calls, which pay for their text so far', async () => {
     const { secret } = await loginOfAnn('desk');
     const answer = await daemon.fetch('/v1/responses', {
-      json: { model: 'sim/slow', input: 'Tell me a long story.', stream: true },
+      json: { model: 'sim/slow', input: 'Write 2000 words.', stream: true },
       headers: { authorization: `Bearer ${secret}` },
     });
     const request = answer.headers.get('x-request-id');

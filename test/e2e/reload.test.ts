@@ -53,8 +53,8 @@ test('gateway reload reports what changed and what needs a restart', async () =>
 });
 
 test('the limit of background responses applies from the next one on', async () => {
-  const begin = () =>
-    daemon.fetch('/v1/responses', { json: { model: 'sim/slow', input: 'Hi.', background: true } });
+  const json = { model: 'sim/slow', input: 'Write 2000 words.', background: true };
+  const begin = () => daemon.fetch('/v1/responses', { json });
   await write(`${first}background: { max_running: 1 }\n`);
   await cli('reload');
   const begun = await begin();
@@ -65,7 +65,12 @@ test('the limit of background responses applies from the next one on', async () 
   });
   await write(`${first}background: { max_running: 2 }\n`);
   await cli('reload');
-  expect((await begin()).status).toBe(200);
+  const next = await begin();
+  expect(next.status).toBe(200);
+  for (const each of [begun, next]) {
+    const { id } = (await each.json()) as { id: string };
+    await daemon.fetch(`/v1/responses/${id}/cancel`, { method: 'POST' });
+  }
 });
 
 test('SIGHUP reloads', async () => {

@@ -150,7 +150,7 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', () => {
     await tmux.shows(/^ +sim\/slow/m);
     await tmux.keys('Tab', 'Enter');
     await tmux.shows(/Switched to sim\/slow/);
-    await tmux.text('a b c d e f g h i j k l m n o p q r s t u v w x y z');
+    await tmux.text('Write 2000 words');
     await tmux.keys('Enter');
     await tmux.shows(/⋯ sim\/slow via simulator/);
     await tmux.keys('C-c');
@@ -233,7 +233,7 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', () => {
   test('a second Ctrl-C leaves the chat while an answer is being stopped', async () => {
     const tmux = await open('chat --model sim/slow');
     await tmux.shows(/\/help shows/);
-    await tmux.text('a b c d e f g h i j k l m n o p q r s t u v w x y z');
+    await tmux.text('Write 2000 words');
     await tmux.keys('Enter');
     await tmux.shows(/⋯ sim\/slow via simulator/);
     await tmux.keys('C-c', 'C-c');
