@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createIfMissing } from '../../src/daemon/storage/sqlite/engine/database-file.ts';
-import { migrations } from '../../src/daemon/storage/sqlite/engine/migrations/index.ts';
+import { newestSchema } from '../../src/daemon/storage/sqlite/engine/migrations/newest-schema.ts';
 
 let empty: Buffer | undefined;
 
@@ -15,7 +15,7 @@ export function addEmptyDatabase(folder: string): void {
 function createEmpty(): Buffer {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-empty-'));
   const file = join(folder, 'gateway.db');
-  createIfMissing(file, migrations, Date.now());
+  createIfMissing(file, newestSchema, Date.now());
   const bytes = readFileSync(file);
   rmSync(folder, { recursive: true });
   return bytes;

@@ -7,6 +7,7 @@ import { type Connection, openForWriting } from './engine/connection.ts';
 import { checkHeader, createIfMissing, fsyncPath } from './engine/database-file.ts';
 import { DataNeedsRepair, isDamage } from './engine/errors.ts';
 import { type Migration, migrate, needsMigration, schemaVersion } from './engine/migrate.ts';
+import { newestSchema } from './engine/migrations/newest-schema.ts';
 import { walDamage } from './engine/wal-damage.ts';
 import { requireFile } from './guard/file-kind.ts';
 import { markOpen, requireFinishedCopy, requireMasterKeys, requireSoundBalances } from './mark-open.ts';
@@ -27,7 +28,7 @@ interface PrepareOptions {
 export function prepareDatabase(options: PrepareOptions): Connection {
   const { file, migrations, now } = options;
   for (const path of [file, `${file}-wal`, `${file}-shm`, commitCountFile(file)]) requireFile(path);
-  createIfMissing(file, migrations, now());
+  createIfMissing(file, newestSchema, now());
   checkHeader(file);
   const damage = walDamage(file);
   if (damage !== undefined) throw new DataNeedsRepair(file, damage);

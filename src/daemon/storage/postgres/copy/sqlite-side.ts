@@ -9,6 +9,7 @@ import { referenceProblems } from '../../sqlite/engine/integrity.ts';
 import { readMeta, removeMeta, writeMeta } from '../../sqlite/engine/meta.ts';
 import { needsMigration } from '../../sqlite/engine/migrate.ts';
 import { migrations } from '../../sqlite/engine/migrations/index.ts';
+import { newestSchema } from '../../sqlite/engine/migrations/newest-schema.ts';
 import { walDamage } from '../../sqlite/engine/wal-damage.ts';
 import { requireFile } from '../../sqlite/guard/file-kind.ts';
 import { requireFinishedCopy } from '../../sqlite/mark-open.ts';
@@ -184,7 +185,7 @@ class SqliteTarget extends SqliteSide implements CopyTarget {
  */
 export function openSqliteTarget(file: string, now: number): CopyTarget {
   requireFile(file);
-  createIfMissing(file, migrations, now);
+  createIfMissing(file, newestSchema, now);
   checkHeader(file);
   chmodSync(file, 0o600);
   const database = new Database(file, { fileMustExist: true });

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { commitCountFile, countedCommits } from './commit-count.ts';
 import { DataNeedsRepair } from './errors.ts';
 import { writeMeta } from './meta.ts';
-import { type Migration, migrate } from './migrate.ts';
+import { createSchema, type NewSchema } from './migrate.ts';
 
 /** SQLite application id of Gateway databases: the letters `GWAY`. */
 const applicationId = 0x47574159;
@@ -13,7 +13,7 @@ const applicationId = 0x47574159;
  * Creates the database if it is missing. It is built under another name and renamed when complete, so that an empty or
  * truncated file always means damage, never an interrupted first start. `now`, milliseconds since 1970, counts as its last check.
  */
-export function createIfMissing(file: string, migrations: readonly Migration[], now: number): void {
+export function createIfMissing(file: string, schema: NewSchema, now: number): void {
   if (existsSync(file)) return;
   if (existsSync(`${file}-wal`) && statSync(`${file}-wal`).size > 0) {
     throw new DataNeedsRepair(file, 'it is missing, but its write-ahead log exists');
@@ -30,7 +30,7 @@ export function createIfMissing(file: string, migrations: readonly Migration[], 
     database.pragma('journal_mode = MEMORY');
     database.pragma('synchronous = OFF');
     database.pragma(`application_id = ${applicationId}`);
-    migrate(database, migrations);
+    createSchema(database, schema);
     writeMeta(database, 'clean_shutdown', 1);
     writeMeta(database, 'checked_at', now);
     // Later, the change would be flushed several times.

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { afterEach, expect, test } from 'vitest';
 import { createIfMissing } from '../../../../../src/daemon/storage/sqlite/engine/database-file.ts';
-import { migrations } from '../../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
+import { newestSchema } from '../../../../../src/daemon/storage/sqlite/engine/migrations/newest-schema.ts';
 import { prepareDatabase } from '../../../../../src/daemon/storage/sqlite/prepare-database.ts';
 import { morning } from '../../../../storage/records.ts';
 import { openTemporarily, recordingLog } from '../temporary.ts';
@@ -21,7 +21,7 @@ afterEach(cleanUp);
 
 /** A database with many keys, so that migrating it takes a while. */
 function createFilled(file: string): void {
-  createIfMissing(file, migrations, Date.now());
+  createIfMissing(file, newestSchema, Date.now());
   const database = new Database(file);
   database.exec("INSERT INTO workspaces (id, slug, name, created_at) VALUES ('ws_1', 'home', 'Home', 0)");
   const insert = database.prepare(
