@@ -29,12 +29,18 @@ export interface Writer {
   isTty: boolean;
 }
 
+export interface LineOptions {
+  prompt: string;
+  /** Drops what was typed before the prompt, which does not answer it: `y` and Enter were meant for something else. */
+  isFresh?: boolean;
+}
+
 export interface Reader {
   isTty: boolean;
   /** Reads all input. */
   read(): Promise<Uint8Array>;
-  /** Reads a line without its line end; undefined at the end of the input. */
-  readLine(): Promise<string | undefined>;
+  /** Reads a line without its line end, after a prompt on stderr; undefined at the end of the input and after Ctrl-C. */
+  readLine(options: LineOptions): Promise<string | undefined>;
   /** Like `readLine`, without echo, after a prompt on stderr; also undefined when the signal is aborted. */
   readHidden(prompt: string, signal?: AbortSignal): Promise<string | undefined>;
   /** Yields lines as they arrive, without their line ends. */

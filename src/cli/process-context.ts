@@ -42,9 +42,12 @@ function processIo(): Io {
         for await (const chunk of process.stdin) chunks.push(chunk as Uint8Array);
         return Buffer.concat(chunks);
       },
-      readLine,
+      async readLine(options) {
+        const { readLine } = await import('./terminal/read-line.ts');
+        return readLine(process.stdin, writerFor(process.stderr), { ...options, signal: ctrlC });
+      },
       lines,
-      async readHidden(prompt, signal) {
+      async readHidden(prompt, signal = ctrlC) {
         const { readHidden } = await import('./terminal/read-hidden.ts');
         return readHidden(process.stdin, writerFor(process.stderr), { prompt, signal });
       },
@@ -67,17 +70,6 @@ function writerFor(stream: NodeJS.WriteStream): Io['stdout'] {
     });
   }
   return { write: (data) => stream.write(data), isTty: stream.isTTY === true };
-}
-
-async function readLine(): Promise<string | undefined> {
-  const { createInterface } = await import('node:readline');
-  const lines = createInterface({ input: process.stdin });
-  try {
-    for await (const line of lines) return line;
-    return undefined;
-  } finally {
-    lines.close();
-  }
 }
 
 // node:readline also splits at U+2028, which may occur inside a JSON text.
@@ -108,8 +100,12 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+/** Where a command has asked for it. Otherwise Ctrl-C ends the process. */
+let ctrlC: AbortSignal | undefined;
+
 function onCtrlC(): AbortSignal {
   const controller = new AbortController();
+  ctrlC = controller.signal;
   process.once('SIGINT', () => {
     controller.abort(new Error('interrupted'));
     // Pressed again: do not wait for the cost of the canceled call.

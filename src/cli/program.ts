@@ -83,8 +83,9 @@ async function offerStart(context: Context): Promise<boolean> {
   Use another host:  ${command('gateway login URL')}
   All commands:      ${command('gateway --help')}
 
-Start it in the background now? [y/N] `);
-  if (!/^y(es)?$/i.test((await io.stdin.readLine())?.trim() ?? '')) return false;
+`);
+  const { isConfirmed } = await import('./terminal/prompts.ts');
+  if (!(await isConfirmed(context, 'Start it in the background now?'))) return false;
   await (await import('./start-daemon.ts')).startDaemon(context);
   return true;
 }

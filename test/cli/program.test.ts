@@ -20,10 +20,10 @@ describe('gateway alone', () => {
   test('on a terminal offers to start the daemon, and takes anything but yes as no', async () => {
     for (const answer of ['', 'n', 'nope']) {
       const env = { GATEWAY_HOME: await temporaryHome() };
-      const { code, stdout } = await runCli([], { env, tty: true, typed: [answer] });
+      const { code, stdout, stderr } = await runCli([], { env, tty: true, typed: [answer] });
       expect(code).toBe(0);
       expect(stdout).toContain('gateway login URL');
-      expect(stdout).toMatch(/Start it in the background now\? \[y\/N\] $/);
+      expect(stderr).toBe('Start it in the background now? [y/N] ');
     }
   });
 });
@@ -106,8 +106,8 @@ test('version suggests --version and status', async () => {
 
 test('alone on a terminal without a daemon, it says how to start one', async () => {
   const env = { GATEWAY_HOME: await temporaryHome() };
-  const { code, stdout, stderr } = await runCli([], { env, tty: true });
-  expect({ code, stderr }).toEqual({ code: exitCodes.done, stderr: '' });
+  const { code, stdout } = await runCli([], { env, tty: true });
+  expect(code).toBe(exitCodes.done);
   expect(stdout).toContain('gateway serve');
   expect(stdout.split('\n').length).toBeLessThan(10);
 });

@@ -57,7 +57,10 @@ export async function runCli(args: string[], options: RunOptions = {}): Promise<
       stdin: {
         isTty: stdin === undefined,
         read: async () => encoded(stdin ?? ''),
-        readLine: async () => typed.shift(),
+        readLine: async ({ prompt }) => {
+          streams.stderr.write(prompt);
+          return typed.shift();
+        },
         readHidden: async (prompt) => {
           streams.stderr.write(`${prompt}\n`);
           return typed.shift();

@@ -18,18 +18,22 @@ export async function confirm(
 ): Promise<void> {
   if (yes) return;
   await find?.();
-  const { stdin, stderr } = context.io;
+  const { stdin } = context.io;
   if (!stdin.isTty || !context.out.isInteractive()) {
     throw new CliError(`${question} Confirmation is required.`, {
       exit: exitCodes.usage,
       next: 'Confirm with --yes.',
     });
   }
-  stderr.write(`${escapeControls(question)} [y/N] `);
-  const answer = await stdin.readLine();
-  if (!/^y(es)?$/i.test(answer?.trim() ?? '')) {
+  if (!(await isConfirmed(context, escapeControls(question)))) {
     throw new CliError('Cancelled; nothing was changed.', { exit: exitCodes.failed });
   }
+}
+
+/** Asks at the terminal; anything but yes is no. */
+export async function isConfirmed({ io }: Context, question: string): Promise<boolean> {
+  const answer = await io.stdin.readLine({ prompt: `${question} [y/N] `, isFresh: true });
+  return /^y(es)?$/i.test(answer?.trim() ?? '');
 }
 
 interface SecretOptions {
@@ -79,11 +83,10 @@ export async function readCode(
 
 async function codeFrom(context: Context, question: string, fromEnv: string | undefined): Promise<string> {
   if (fromEnv !== undefined) return (context.env[fromEnv] ?? '').trim();
-  const { stdin, stderr } = context.io;
+  const { stdin } = context.io;
   if (!stdin.isTty) return new TextDecoder().decode(await stdin.read()).trim();
   if (!context.out.isInteractive()) return '';
-  stderr.write(escapeControls(`${question}: `));
-  return ((await stdin.readLine()) ?? '').trim();
+  return ((await stdin.readLine({ prompt: escapeControls(`${question}: `) })) ?? '').trim();
 }
 
 /** A message from an argument or piped input, without its last line end. */

@@ -2,6 +2,7 @@ import { useApp } from 'ink';
 import { useEffect, useLayoutEffect, useRef } from 'react';
 import type { Paint } from '../output/style.ts';
 import { stopJob } from '../terminal/stop-job.ts';
+import { keepTypedAhead } from '../terminal/typed-ahead.ts';
 import { pressMouse } from './actions/press-mouse.ts';
 import { App } from './app.tsx';
 import type { HostLabel } from './components/header.ts';
@@ -44,6 +45,7 @@ export async function runInTerminal({
   hasMouse,
 }: RunOptions): Promise<void> {
   const input = hasMouse ? new MouseInput(process.stdin, (event) => pressMouse(state, event)) : undefined;
+  keepTypedAhead(process.stdin);
   if (input) process.stdin.pipe(input);
   const instance = render(
     <Terminal handle={terminal} hasMouse={hasMouse}>

@@ -25,6 +25,13 @@ test.each<[string, string[], string | undefined]>([
   ['Ctrl-U, and what writes nothing', ['wrong\u0015se\u001bcret\u0004\r'], 'secret'],
   ['more lines than one', ['secret\rmore\r'], 'secret'],
   ['Ctrl-D alone', ['\u0004'], undefined],
+  [
+    'arrows, other keys with a sequence, and the marks around a paste',
+    ['s\u001b[Ae\u001b[1;5C\u001bOPc\u001b[200~ret\u001b[201~\r'],
+    'secret',
+  ],
+  ['sequences in pieces', ['sec\u001b', '[3', '~ret\u001bO', 'Q\r'], 'secret'],
+  ['Escape before Enter', ['secret\u001b', '\r'], 'secret'],
   ['characters beyond ASCII', ['pä漢\u007f😀\r'], 'pä😀'],
 ])('reads %s', async (_what, typed, line) => {
   const { stream, tty, output, log } = terminal();
@@ -44,4 +51,11 @@ test('ends on its signal and at the end of the input', async () => {
   const other = readHidden(tty, output, { prompt });
   stream.end('half');
   expect(await other).toBeUndefined();
+});
+
+test('what follows a line is there for the next', async () => {
+  const { stream, tty, output } = terminal();
+  stream.write('secret\r\nsecret\rmore');
+  expect(await readHidden(tty, output, { prompt })).toBe('secret');
+  expect(await readHidden(tty, output, { prompt })).toBe('secret');
 });

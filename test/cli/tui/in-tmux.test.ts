@@ -73,7 +73,10 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', () => {
     await tmux.shows(shown);
     await tmux.keys('C-z', 'C-z');
     await tmux.shows(/Stopped.*\n\$\s*$/s);
-    await tmux.text('clear; fg');
+    await tmux.text('clear');
+    await tmux.keys('Enter');
+    await tmux.shows(/^\$\s*$/);
+    await tmux.text('fg');
     await tmux.keys('Enter');
     await tmux.shows(shown);
     await tmux.keys(quit);

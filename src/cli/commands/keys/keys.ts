@@ -59,8 +59,8 @@ async function askForLimit(context: Context): Promise<LimitsChange | undefined> 
   const { io, out } = context;
   const isWatched = io.stdin.isTty && io.stdout.isTty && out.isInteractive();
   if (!isWatched || out.wantsJson() || out.isQuiet()) return undefined;
-  io.stderr.write('Spending limit, like 5/day, 20/month or 100/total (Enter: no limit): ');
-  const typed = (await io.stdin.readLine())?.trim();
+  const prompt = 'Spending limit, like 5/day, 20/month or 100/total (Enter: no limit): ';
+  const typed = (await io.stdin.readLine({ prompt, isFresh: true }))?.trim();
   if (typed === undefined) throw new CliError('Cancelled; no key was issued.', { exit: exitCodes.failed });
   if (typed === '') return undefined;
   try {

@@ -9,6 +9,7 @@ import type { Host } from '../../hosts/hosts.ts';
 import { collectPages } from '../../hosts/pages.ts';
 import { MarkdownText } from '../../output/answer-text/markdown-text.ts';
 import { PlainText } from '../../output/answer-text/plain-text.ts';
+import { keepTypedAhead } from '../../terminal/typed-ahead.ts';
 import { formatFailure } from '../format-failure.ts';
 import { render } from '../render.ts';
 import { ChatApp } from './chat-app.tsx';
@@ -68,6 +69,7 @@ export async function startChat(context: Context, flags: ChatFlags): Promise<voi
   if (earlier) printEarlier(chat, earlier);
   if (chosen.hint !== undefined) chat.print('note', chosen.hint);
   chat.print('note', `${conversation.model}; /help shows the commands.`);
+  keepTypedAhead(process.stdin);
   const instance = render(<ChatApp chat={chat} paint={paint} />, {
     interactive: true,
     maxFps: framesPerSecond,
