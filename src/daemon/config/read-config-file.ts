@@ -1,5 +1,12 @@
-import { readFile } from 'node:fs/promises';
+import { FileUnreadable, readNamedFile } from '../read-named-file.ts';
 import type { CheckedConfig } from './check-config-text.ts';
+
+const bytesMax = 1024 ** 2;
+
+/** The text of a config file. Fails with `FileUnreadable`. */
+export async function readConfigText(path: string): Promise<string> {
+  return (await readNamedFile(path, { bytesMax })).toString();
+}
 
 /** Reads the config file, if it exists, or the `given` text in its place. The parser is loaded only then: most daemons start without a file. */
 export async function readConfigFile(
@@ -8,16 +15,11 @@ export async function readConfigFile(
 ): Promise<CheckedConfig & { text: string }> {
   let text: string;
   try {
-    text = given ?? (await readFile(path, 'utf8'));
+    text = given ?? (await readConfigText(path));
   } catch (error) {
-    const absent = /^(ENOENT|ENOTDIR)$/.test((error as NodeJS.ErrnoException).code ?? '');
-    if (absent && !required) return { file: {}, faults: [], removed: [], text: '' };
-    return {
-      file: {},
-      faults: [{ place: path, message: absent ? 'There is no such file.' : 'It cannot be read.' }],
-      removed: [],
-      text: '',
-    };
+    if (!(error instanceof FileUnreadable)) throw error;
+    if (error.isAbsent && !required) return { file: {}, faults: [], removed: [], text: '' };
+    return { file: {}, faults: [{ place: path, message: error.sentence }], removed: [], text: '' };
   }
   const { checkConfigText } = await import('./check-config-text.ts');
   return { ...checkConfigText(text, path), text };

@@ -1,8 +1,10 @@
-import { chmod, mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Document, isScalar, parse, parseDocument, stringify } from 'yaml';
 import type { ConfigFault } from '../../shared/daemon-module.ts';
+import { FileUnreadable } from '../read-named-file.ts';
 import { checkConfigText } from './check-config-text.ts';
+import { readConfigText } from './read-config-file.ts';
 import { settings } from './settings.ts';
 
 /** The result of a change: the faults that the file would have, or none. */
@@ -18,10 +20,13 @@ export async function setValue(
   check: (text: string) => Promise<ConfigFault[]> = async () => [],
 ): Promise<SetOutcome> {
   const file = await realpath(path).catch(() => path);
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
+  let text = '';
+  try {
+    text = await readConfigText(file);
+  } catch (error) {
+    if (!(error instanceof FileUnreadable)) throw error;
+    if (!error.isAbsent) return { faults: [{ place: path, message: error.sentence }] };
+  }
   const keys = keysOf(name);
   if (keys === undefined) return { faults: [{ place: name, message: unknownName(name) }] };
   const before = checkConfigText(text, path);

@@ -1,9 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import type { ConfigFault, ConfigLocation, ConfigTools } from '../../shared/daemon-module.ts';
 import { foldersOf } from '../../shared/folders.ts';
+import { FileUnreadable } from '../read-named-file.ts';
 import { ConfigInvalid, loadConfig } from './config.ts';
 import { explainSettings } from './explain.ts';
 import { importLiteLlm } from './import-litellm.ts';
+import { readConfigText } from './read-config-file.ts';
 import { schemaDocument } from './schema-document.ts';
 
 /** Configuration operations that need no running daemon. */
@@ -41,8 +42,8 @@ async function faultsOf({ file, ...environment }: ConfigLocation): Promise<Confi
 
 /** Empty without a file. */
 export async function textOf(path: string): Promise<string> {
-  return await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return '';
+  return await readConfigText(path).catch((error: unknown) => {
+    if (error instanceof FileUnreadable && error.isAbsent) return '';
     throw error;
   });
 }

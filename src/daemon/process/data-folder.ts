@@ -1,5 +1,7 @@
-import { chmod, mkdir, open, rename, stat, unlink, writeFile } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { chmod, mkdir, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { dataFiles } from '../../shared/folders.ts';
+import { FileUnreadable, readNamedFile } from '../read-named-file.ts';
 import { DataFileUnusable } from '../storage/sqlite/engine/errors.ts';
 import { requireFile } from '../storage/sqlite/guard/file-kind.ts';
 
@@ -35,21 +37,30 @@ export class FolderUnsafe extends Error {
   }
 }
 
-/** Reads a file that only its owner can read; undefined when it does not exist. */
-export async function readSecretFile(path: string): Promise<string | undefined> {
+/** The model lists of all providers have some megabytes. */
+const secretBytesMax = 256 * 1024 ** 2;
+
+/**
+ * Reads a file that only its owner can read; undefined when it does not exist. `waitMs` is how long to wait for the content of a
+ * pipe.
+ */
+export async function readSecretFile(
+  path: string,
+  { waitMs }: { waitMs?: number } = {},
+): Promise<string | undefined> {
+  const requireOwn = ({ mode }: Stats) => {
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0)
+      throw new FolderUnsafe(`${path} is readable by other users; run: chmod 600 ${path}`);
+  };
   try {
-    const file = await open(path, 'r');
-    try {
-      const { mode } = await file.stat();
-      if (process.platform !== 'win32' && (mode & 0o077) !== 0)
-        throw new FolderUnsafe(`${path} is readable by other users; run: chmod 600 ${path}`);
-      return (await file.readFile('utf8')).trim();
-    } finally {
-      await file.close();
-    }
+    return (await readNamedFile(path, { bytesMax: secretBytesMax, waitMs, check: requireOwn }))
+      .toString()
+      .trim();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    if (!(error instanceof FileUnreadable)) throw error;
+    if (error.code === 'ENOENT') return undefined;
+    // The start explains errors of the system.
+    throw error.cause ?? error;
   }
 }
 

@@ -9,6 +9,7 @@ import {
   parseMasterKey,
   type ReadPassphrase,
 } from '../features/vault/index.ts';
+import { FileUnreadable } from '../read-named-file.ts';
 import { DataFileUnusable } from '../storage/sqlite/engine/errors.ts';
 import { requireFile } from '../storage/sqlite/guard/file-kind.ts';
 import { FolderUnsafe, readSecretFile } from './data-folder.ts';
@@ -112,19 +113,25 @@ function fileStore(path: string): MasterStore {
 }
 
 const passphraseCharactersMin = 8;
+/** A password manager asks a person first. */
+const passphraseWaitMs = 60_000;
 
 /** Reads the passphrase from a file that only its owner can read, or from a descriptor such as `/dev/fd/3`. */
 export function passphraseFrom(path: string): ReadPassphrase {
   let read: string | undefined;
   let reading: ReturnType<typeof readSecretFile> | undefined;
+  const keepFormer = (error: unknown) => {
+    if (error instanceof FileUnreadable && read !== undefined) return read;
+    throw error;
+  };
   return () =>
     withMessages(async () => {
-      // Each read of a pipe that no one writes to occupies a thread, of which there are few.
-      reading ??= readSecretFile(path).finally(() => {
+      // Two reads of a pipe would each get a part of what is in it.
+      reading ??= readSecretFile(path, { waitMs: read === undefined ? passphraseWaitMs : 0 }).finally(() => {
         reading = undefined;
       });
       // A pipe can be read only once; a corrected file is read again.
-      const text = (await reading) || read;
+      const text = (await reading.catch(keepFormer)) || read;
       if (text === undefined) throw new MasterStoreFailure(`${path} does not exist.`);
       if (text.length < passphraseCharactersMin) {
         throw new MasterStoreFailure(
@@ -171,7 +178,7 @@ async function withMessages<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (error instanceof MasterStoreFailure) throw error;
-    for (const kind of [KeychainFailure, FolderUnsafe, DataFileUnusable]) {
+    for (const kind of [KeychainFailure, FolderUnsafe, DataFileUnusable, FileUnreadable]) {
       if (error instanceof kind) throw new MasterStoreFailure(error.message, { cause: error });
     }
     const { code, path } = error as NodeJS.ErrnoException;

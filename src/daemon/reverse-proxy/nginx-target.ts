@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { FileUnreadable, readNamedFile } from '../read-named-file.ts';
 import { nginxWorkers, workersReplaced } from './nginx-workers.ts';
 
 /** A running nginx that includes a file. */
@@ -17,10 +18,7 @@ export function nginxTarget({ file, command }: NginxOptions) {
   /** The text with which nginx was last reloaded by this process. */
   let loaded: string | undefined;
   return async (text: string): Promise<void> => {
-    const before = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return undefined;
-      throw error;
-    });
+    const before = await textOf(file);
     if (before === text && loaded === text) return;
     if (before !== text) await replace(file, text);
     const reload = async (expected: string) => {
@@ -43,6 +41,15 @@ export function nginxTarget({ file, command }: NginxOptions) {
     }
     await reload(text);
   };
+}
+
+async function textOf(file: string): Promise<string | undefined> {
+  try {
+    return (await readNamedFile(file, { bytesMax: 16 * 1024 ** 2 })).toString();
+  } catch (error) {
+    if (error instanceof FileUnreadable && error.isAbsent) return undefined;
+    throw error;
+  }
 }
 
 /** Writes a new file and renames it, so that nginx never reads half of it. */

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { pricesFromDecimals } from '../../shared/exact-price.ts';
 import type { MakeId } from '../../shared/ids.ts';
 import type { Prices } from '../../shared/money.ts';
@@ -15,6 +14,7 @@ import type { ListedModel, ProviderDescription } from '../features/catalog/index
 import type { AskNative } from '../features/decisions/index.ts';
 import type { Wire } from '../features/upstreams/neutral.ts';
 import type { Upstream } from '../features/upstreams/upstream.ts';
+import { FileUnreadable, readNamedFile } from '../read-named-file.ts';
 import type { World } from '../world.ts';
 import type { Adapter, EmbeddingsAdapter } from './adapter.ts';
 import { checkKey, type KeyVerdict } from './check-key.ts';
@@ -252,13 +252,15 @@ export async function detectLocalProviders(config: Config, { world, makeId }: Fi
   return servers.filter(({ name }) => !configured.has(name)).map((server) => localProvider(server, deps));
 }
 
+const scriptBytesMax = 64 * 1024 ** 2;
+
 async function readScript(path: string): Promise<SimulatorScript> {
-  const text = await readFile(path, 'utf8').catch(({ code }: NodeJS.ErrnoException) => {
-    const message = code === 'ENOENT' ? 'The file does not exist.' : `The file cannot be read (${code}).`;
-    throw new ConfigInvalid([{ place: path, message }]);
+  const text = await readNamedFile(path, { bytesMax: scriptBytesMax }).catch((error: unknown) => {
+    if (!(error instanceof FileUnreadable)) throw error;
+    throw new ConfigInvalid([{ place: path, message: error.sentence }]);
   });
   const { parseSimulatorScript } = await import('./simulator/script/parse-script.ts');
-  const parsed = parseSimulatorScript(text, path);
+  const parsed = parseSimulatorScript(text.toString(), path);
   if ('script' in parsed) return parsed.script;
   throw new ConfigInvalid(
     parsed.faults.map(({ file, line, column, message }) => ({ place: `${file}:${line}:${column}`, message })),

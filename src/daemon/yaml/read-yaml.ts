@@ -4,10 +4,12 @@ import {
   isAlias,
   isMap,
   isNode,
+  isScalar,
   isSeq,
   LineCounter,
   type Node,
   parseDocument,
+  type Scalar,
   visit,
 } from 'yaml';
 import { messageOf } from '../../shared/message-of.ts';
@@ -28,28 +30,53 @@ export interface ReadYaml {
   placed(faults: readonly SchemaFault[]): YamlFault[];
 }
 
+/** More would not help anyone, and a file that is something else has thousands. */
+const faultsMax = 100;
+
 /** Parses YAML; syntax errors are reported with their position. */
 export function readYaml(text: string, file: string): ReadYaml | { faults: YamlFault[] } {
   const lineCounter = new LineCounter();
-  const document = parseDocument(text, { lineCounter, prettyErrors: false, merge: true, logLevel: 'error' });
+  const document = parseDocument(text, {
+    lineCounter,
+    prettyErrors: false,
+    merge: true,
+    logLevel: 'error',
+    // The library compares each key with all others of its map, which takes minutes for thousands of keys.
+    uniqueKeys: false,
+  });
   const faultAt = (offset: number, message: string): YamlFault => {
     const { line, col } = lineCounter.linePos(offset);
     return { file, line: Math.max(1, line), column: Math.max(1, col), message };
   };
   const broken = [...document.errors, ...document.warnings];
   if (broken.length > 0) {
-    return { faults: broken.map(({ pos, message }) => faultAt(pos[0], `this is not YAML: ${message}`)) };
+    return {
+      faults: broken
+        .slice(0, faultsMax)
+        .map(({ pos, message }) => faultAt(pos[0], `this is not YAML: ${message}`)),
+    };
+  }
+  const repeated = repeatedKeys(document);
+  if (repeated.length > 0) {
+    return {
+      faults: repeated
+        .slice(0, faultsMax)
+        .map(({ range, value }) => faultAt(range?.[0] ?? 0, `\`${String(value)}\` is already set above`)),
+    };
   }
   const lost = unresolvedAliases(document);
   if (lost.length > 0) {
     return {
-      faults: lost.map(({ source, range }) => faultAt(range?.[0] ?? 0, `there is no anchor named ${source}`)),
+      faults: lost
+        .slice(0, faultsMax)
+        .map(({ source, range }) => faultAt(range?.[0] ?? 0, `there is no anchor named ${source}`)),
     };
   }
   const read = plainValue(document);
   if ('message' in read) return { faults: [faultAt(0, read.message)] };
   const placed = (faults: readonly SchemaFault[]) =>
     faults
+      .slice(0, faultsMax)
       .map((fault) => faultAt(offsetOf(document, fault), fault.message))
       .toSorted((a, b) => a.line - b.line || a.column - b.column);
   return { value: read.value, placed };
@@ -64,11 +91,29 @@ function plainValue(document: Document): { value: unknown } | { message: string 
   }
 }
 
+function repeatedKeys(document: Document): Scalar[] {
+  const repeated: Scalar[] = [];
+  visit(document, {
+    Map(_key, { items }) {
+      const seen = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        if (seen.has(key.value)) repeated.push(key);
+        seen.add(key.value);
+      }
+    },
+  });
+  return repeated;
+}
+
 function unresolvedAliases(document: Document): Alias[] {
   const lost: Alias[] = [];
+  const anchors = new Set<string>();
   visit(document, {
-    Alias(_key, alias) {
-      if (!alias.resolve(document)) lost.push(alias);
+    Node(_key, node) {
+      if (!isAlias(node)) {
+        if (node.anchor !== undefined) anchors.add(node.anchor);
+      } else if (!anchors.has(node.source)) lost.push(node);
     },
   });
   return lost;

@@ -62,7 +62,7 @@ describe('the faults of a file', () => {
     ['a: [1,', /^config\.yaml:1:7: this is not YAML: /],
     ['upstreams:\n\t- name: x', /^config\.yaml:2:1: this is not YAML: /],
     ['- a', /^config\.yaml:1:1: the configuration must be a map of settings$/],
-    ['margin_percent: 1\nmargin_percent: 2', /^config\.yaml:2:1: this is not YAML: /],
+    ['margin_percent: 1\nmargin_percent: 2', /^config\.yaml:2:1: `margin_percent` is already set above$/],
     ['upstreams: [{ name: sim, base_url: "http://x", models: [m] }]', /:1:21: the name sim is taken/],
     [
       'providers: { openai: {} }\nupstreams: [{ name: openai, base_url: "http://x", models: [m] }]',

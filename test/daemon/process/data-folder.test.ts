@@ -82,7 +82,7 @@ describe.skipIf(process.platform === 'win32')('a secret in the data folder', () 
     const folder = await aFolder();
     expect(await readSecretFile(join(folder, 'login-key'))).toBeUndefined();
     mkdirSync(join(folder, 'login-key'), { mode: 0o700 });
-    await expect(readSecretFile(join(folder, 'login-key'))).rejects.toMatchObject({ code: 'EISDIR' });
+    await expect(readSecretFile(join(folder, 'login-key'))).rejects.toThrow(/ is a folder\.$/);
   });
 
   test('for sealing is generated once and never replaced, even if damaged', async () => {

@@ -108,8 +108,8 @@ describe('a failed start reports', () => {
   });
 
   test.each([
-    ['simulate', 'a folder', 'The file cannot be read (EISDIR).'],
-    ['simulate', 'nothing', 'The file does not exist.'],
+    ['simulate', 'a folder', 'It is a folder.'],
+    ['simulate', 'nothing', 'There is no such file.'],
     ['record', 'a file', 'It is not a folder.'],
     ['record', 'a link to itself', 'The folder cannot be created (ELOOP).'],
     ['replay', 'a file', 'It is not a folder.'],

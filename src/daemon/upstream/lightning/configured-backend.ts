@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { ApiError } from '../../../shared/errors.ts';
+import { messageOf } from '../../../shared/message-of.ts';
 import type { Proxies } from '../../../shared/proxies.ts';
 import { backendFacts, type ConnectedBackend } from '../../../shared/wallet-backends.ts';
 import type { LightningConfig } from '../../config/config.ts';
@@ -8,6 +8,7 @@ import { defaults } from '../../config/defaults.ts';
 import { BackendFailure, type LightningBackend } from '../../features/lightning/backend.ts';
 import type { Vault } from '../../features/vault/index.ts';
 import type { BackendTerms } from '../../features/wallet/index.ts';
+import { readNamedFile } from '../../read-named-file.ts';
 import type { World } from '../../world.ts';
 import type { Network } from '../network.ts';
 import { createProxiedNetwork } from '../provider-network.ts';
@@ -116,13 +117,16 @@ function connect(
   return { config, backend, close };
 }
 
+/** Of a secret and of a certificate. */
+const secretBytesMax = 1024 ** 2;
+
 async function readCertificate(path: string | undefined): Promise<string | undefined> {
   if (path === undefined) return undefined;
   try {
-    const text = await readFile(path, 'utf8');
+    const text = (await readNamedFile(path, { bytesMax: secretBytesMax })).toString();
     if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
   } catch (error) {
-    throw new BackendFailure('unreachable', `${path} cannot be read: ${codeOf(error)}.`, { cause: error });
+    throw new BackendFailure('unreachable', messageOf(error), { cause: error });
   }
   throw new BackendFailure('unreachable', `${path} contains no certificate in PEM form.`);
 }
@@ -182,11 +186,7 @@ async function readBytes(
 ): Promise<Buffer> {
   if (source === 'environment') return Buffer.from(secret);
   if (source === 'vault') return await vault.open(backendSecretName(name));
-  return await readFile(secretFile).catch((error: unknown) => {
-    throw new ApiError('unavailable', { message: `${secretFile} cannot be read: ${codeOf(error)}.` });
+  return await readNamedFile(secretFile, { bytesMax: secretBytesMax }).catch((error: unknown) => {
+    throw new ApiError('unavailable', { message: messageOf(error) });
   });
-}
-
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? 'unknown error';
 }

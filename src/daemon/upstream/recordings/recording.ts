@@ -1,6 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Static, Type } from 'typebox';
+import { FileUnreadable, readNamedFile } from '../../read-named-file.ts';
 import { readYaml, type YamlFault } from '../../yaml/read-yaml.ts';
 import { type SchemaFault, schemaFaults } from '../../yaml/schema-faults.ts';
 
@@ -61,6 +62,9 @@ export interface StoredRecording {
   recording: Recording;
 }
 
+/** Recorded calls may contain pictures and documents. */
+const fileBytesMax = 256 * 1024 ** 2;
+
 /** All recordings in a folder, sorted by name and thereby by time; or all faults of all files. */
 export async function readRecordings(
   folder: string,
@@ -70,11 +74,20 @@ export async function readRecordings(
   const faults: YamlFault[] = [];
   for (const file of names) {
     const path = join(folder, file);
-    const read = parseRecording(await readFile(path, 'utf8'), path);
+    const read = await readRecording(path);
     if ('faults' in read) faults.push(...read.faults);
     else recordings.push({ file, recording: read.recording });
   }
   return faults.length > 0 ? { faults } : { recordings };
+}
+
+async function readRecording(path: string): Promise<ReturnType<typeof parseRecording>> {
+  try {
+    return parseRecording((await readNamedFile(path, { bytesMax: fileBytesMax })).toString(), path);
+  } catch (error) {
+    if (!(error instanceof FileUnreadable)) throw error;
+    return { faults: [{ file: path, line: 1, column: 1, message: error.sentence }] };
+  }
 }
 
 /** Parses one file; faults have a line and column. */

@@ -68,7 +68,7 @@ describe('an invalid file', () => {
     ['- reply: a', '1:1 the script must be a map with rules'],
     ['hello', '1:1 the script must be a map with rules'],
     ['rules: [', /^test.yaml:1:9 this is not YAML: /],
-    ['strict: true\nstrict: false', /^test.yaml:2:1 this is not YAML: Map keys must be unique/],
+    ['strict: true\nstrict: false', /^test.yaml:2:1 `strict` is already set above/],
     ['rules: *missing', '1:8 there is no anchor named missing'],
     [
       'rules: [{ reply: {{message}} }]',
