@@ -39,6 +39,20 @@ describe('budgets', () => {
       },
     });
 
+  test.each([5, 6, 8, 24])('show the field that has the focus in %i rows', async (rows) => {
+    const tui = open(() => budget, { rows });
+    tui.type('c');
+    await tui.shows('set a budget');
+    const focused = () => /set a budget.*❯ (.*?) {2}/s.exec(tui.frame())?.[1];
+    const seen = new Set([focused()]);
+    for (let times = 0; times < 3; times += 1) {
+      tui.type('\t');
+      await expect.poll(() => seen.has(focused())).toBe(false);
+      seen.add(focused());
+    }
+    expect(seen).not.toContain(undefined);
+  });
+
   test('are set with a form, which asks for what the scope needs', async () => {
     const sent: unknown[] = [];
     const tui = open((body) => {

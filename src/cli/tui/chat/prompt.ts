@@ -6,6 +6,9 @@ const sign = '› ';
 const indent = '  ';
 const moreAbove = '↑ ';
 const moreBelow = '↓ ';
+/** Terminals move to a column instead. */
+const tab = '  ';
+const simple = /^[ -~]$/;
 
 interface PromptLines {
   lines: string[];
@@ -17,11 +20,12 @@ interface PromptLines {
 /** Wraps the prompt to the width; if it has more than `linesMax` lines, shows those around the cursor. */
 export function promptLines(
   { text, cursor }: LineEdit,
-  { width, linesMax }: { width: number; linesMax: number },
+  { width: columns, linesMax }: { width: number; linesMax: number },
 ): PromptLines {
-  const room = Math.max(4, width - sign.length - 1);
+  const room = Math.max(4, columns - sign.length - 1);
   const lines: string[] = [''];
-  const end = () => ({ x: widthOf(lines.at(-1) ?? ''), y: lines.length - 1 });
+  let width = 0;
+  const end = () => ({ x: width, y: lines.length - 1 });
   let position = { x: 0, y: 0 };
   let at = 0;
   for (const character of text) {
@@ -29,12 +33,21 @@ export function promptLines(
     at += character.length;
     if (character === '\n') {
       lines.push('');
+      width = 0;
       continue;
     }
-    const shown = escapeControls(character);
-    const last = lines.length - 1;
-    if (widthOf(lines[last] ?? '') + widthOf(shown) > room) lines.push(shown);
-    else lines[last] += shown;
+    // Most characters are simple, and a long text is measured for every key.
+    const isSimple = simple.test(character);
+    const shown = isSimple ? character : character === '\t' ? tab : escapeControls(character);
+    const added = isSimple ? 1 : widthOf(shown);
+    if (width + added > room) {
+      lines.push(shown);
+      width = added;
+    } else {
+      lines[lines.length - 1] += shown;
+      // Others may join those before them.
+      width = isSimple ? width + 1 : widthOf(lines.at(-1) ?? '');
+    }
   }
   if (at <= cursor) position = end();
   const top = Math.max(0, Math.min(position.y - linesMax + 1, lines.length - linesMax));

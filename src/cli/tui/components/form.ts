@@ -33,7 +33,9 @@ export function formLines(form: FormDialog, options: RenderOptions): FormLines {
     lines.push(shown.line, ...errorLines(form.errors.get(field.name), labelWidth + 4, options));
   }
   const room = Math.max(1, height - 1 - whole.length);
-  const top = Math.max(0, Math.min(focus.line - room + 2, lines.length - room));
+  // With the line after it, where there is room for both.
+  const after = Math.min(2, room);
+  const top = Math.max(0, Math.min(focus.line - room + after, lines.length - room));
   const isTyped = focus.column !== undefined && !form.isBusy;
   return {
     lines: [title, ...lines.slice(top, top + room), ...whole],

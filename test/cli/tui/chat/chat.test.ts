@@ -31,6 +31,14 @@ test('the prompt wraps at the width, with the cursor at its position', () => {
   expect(long.y).toBe(2);
 });
 
+test('tabs and wide characters of the prompt take the cells that the terminal gives them', () => {
+  const shown = (text: string) => promptLines(editOf(text), { width: 12, linesMax: 5 });
+  expect(shown('a\tb')).toEqual({ lines: ['› a  b'], x: 6, y: 0 });
+  expect(shown('漢字漢字x')).toEqual({ lines: ['› 漢字漢字x'], x: 11, y: 0 });
+  expect(shown('漢字漢字漢x')).toEqual({ lines: ['› 漢字漢字', '  漢x'], x: 5, y: 1 });
+  expect(shown('👩‍👩‍👧e\u0301')).toMatchObject({ x: 5, y: 0 });
+});
+
 test('arrows show that the prompt has more lines', () => {
   const text = ['one', 'two', 'three', 'four'].join('\n');
   const limits = { width: 20, linesMax: 2 };
