@@ -84,6 +84,8 @@ async function offerStart(context: Context): Promise<boolean> {
   All commands:      ${command('gateway --help')}
 
 `);
+  // The question is asked on stderr.
+  if (!out.isInteractive()) return false;
   const { isConfirmed } = await import('./terminal/prompts.ts');
   if (!(await isConfirmed(context, 'Start it in the background now?'))) return false;
   await (await import('./start-daemon.ts')).startDaemon(context);

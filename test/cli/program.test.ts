@@ -28,6 +28,12 @@ describe('gateway alone', () => {
   });
 });
 
+test('on a terminal without its errors, gateway alone asks nothing', async () => {
+  const env = { GATEWAY_HOME: await temporaryHome() };
+  const result = await runCli([], { env, tty: { stdout: true }, typed: ['y'] });
+  expect(result).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('gateway serve') });
+});
+
 test('an invalid argument is named by what it should be', async () => {
   const { code, stderr } = await runCli(['provider-keys', 'set', 'nosuch']);
   expect(code).toBe(exitCodes.usage);

@@ -85,7 +85,7 @@ export const watchPeersCommand = (context: Context) =>
       const interrupted = context.interrupted();
       const shown = new Map<string, string>();
       while (!interrupted.aborted) {
-        const { data } = await context.client().call(listPeers, { params });
+        const { data } = await context.client().call(listPeers, { params }, { signal: interrupted });
         if (isScreen) await showScreen(context, data, interval);
         else await showChanged(context, data, shown);
         await context.sleep(interval * 1000, interrupted).catch(() => {});
