@@ -170,7 +170,8 @@ describe.each(formatsByPlace)('the AI SDK, $format, answered by $backend', ({ ba
     const leaving = new AbortController();
     const { fullStream } = streamText({
       model: say({ text: 'It all began when the moon was new. '.repeat(20), breaks: 'stall' }),
-      prompt: 'Go on.',
+      // So that the simulator does not finish before the call is aborted.
+      prompt: 'Go on for 2000 words.',
       abortSignal: leaving.signal,
       onError: () => {},
     });

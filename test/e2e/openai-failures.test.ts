@@ -290,14 +290,12 @@ describe.each(backendNames.filter((backend) => backend !== 'responses-only'))(
       async (format) => {
         const hasLeft = backends.watchDisconnect(backend);
         const model = backends.script(backend, { text: long, breaks: 'stall' });
+        // So that the simulator does not finish before the client has left.
+        const content = 'Go on for 2000 words.';
         const call =
           format === 'chat'
-            ? client.chat.completions.create({
-                model,
-                messages: [{ role: 'user', content: 'Go on.' }],
-                stream: true,
-              })
-            : client.responses.create({ model, input: 'Go on.', stream: true });
+            ? client.chat.completions.create({ model, messages: [{ role: 'user', content }], stream: true })
+            : client.responses.create({ model, input: content, stream: true });
         const { data: stream, request_id } = await call.withResponse();
         let hasText = false;
         for await (const event of stream as AsyncIterable<object>) {

@@ -110,9 +110,10 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
     await limits.getByLabel('Calls per minute').fill('30');
     await limits.getByLabel('Models').fill('sim/*\nopenai/gpt-5');
     await limits.getByRole('button', { name: 'Save' }).click();
+    // First, as it disappears after some seconds.
+    await page.getByRole('status').getByText('The limits of ci were changed.').waitFor();
     await keyRow(page, 'ci').getByText('30/min · sim/*, openai/gpt-5').waitFor();
     await keyRow(page, 'ci').getByText('no cap').waitFor();
-    await page.getByRole('status').getByText('The limits of ci were changed.').waitFor();
 
     await page.getByRole('button', { name: 'Revoke ci' }).click();
     await page.getByRole('dialog').waitFor();
