@@ -147,9 +147,8 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     const { page: third } = await openPage(daemon.url, { isPrivate: true });
     await third.goto(`${daemon.url}/#/sign-in/${code}`);
     await third.getByText('was used before').waitFor();
-    // The login of the first tab has ended: its next call shows that.
-    await page.reload();
-    await page.getByText('Your login has ended').waitFor();
+    // The login of both tabs has ended: their stream of events shows that.
+    for (const tab of [page, other]) await tab.getByText('Your login has ended').waitFor();
     expect(incidents).toEqual(noIncidents);
   });
 
