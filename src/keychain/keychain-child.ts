@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { faultOf } from './keychain-failure.ts';
-import { type KeychainAnswer, type KeychainRequest, service } from './protocol.ts';
+import { type KeychainAnswer, type KeychainRequest, service, started } from './protocol.ts';
 
 /*
  * The only module that loads keytar, in a separate process: the library can block forever on a prompt, crash its
@@ -9,9 +9,6 @@ import { type KeychainAnswer, type KeychainRequest, service } from './protocol.t
  */
 
 const request = JSON.parse(await text(process.stdin)) as KeychainRequest;
-// The parent may have been killed, and would never end this process.
-setTimeout(() => process.kill(process.pid, 'SIGKILL'), request.limitMs + 1_000).unref();
-
 const answer = await serve(request).catch((error: unknown): KeychainAnswer => {
   const detail = error instanceof Error ? error.message : String(error);
   return { ok: false, fault: faultOf(detail), detail };
@@ -20,6 +17,9 @@ process.stdout.write(JSON.stringify(answer), () => process.exit(0));
 
 async function serve(asked: KeychainRequest): Promise<KeychainAnswer> {
   const { default: keytar } = await import('keytar');
+  process.stdout.write(started);
+  // The parent may have been killed, and would never end this process.
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), asked.limitMs + 1_000).unref();
   const { account } = asked;
   if (asked.action === 'set') {
     await keytar.setPassword(service, account, asked.value);

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { KeychainFailure } from './keychain-failure.ts';
-import type { KeychainAnswer, KeychainRequest } from './protocol.ts';
+import { type KeychainAnswer, type KeychainRequest, started } from './protocol.ts';
 
 /**
  * Secrets of this program in the operating system's keychain, under the service `gateway`. Each call runs in a process
@@ -20,13 +20,16 @@ export interface Keychain {
 }
 
 export interface KeychainOptions {
-  /** 5,000 for a daemon, 60,000 where a person can type a password. */
+  /** How long the keychain may take: 5,000 for a daemon, 60,000 where a person can type a password. */
   timeoutMs: number;
   /** The child's environment; default: this process's. */
   env?: Record<string, string | undefined>;
   /** The program to start; tests replace it. */
   script?: URL;
 }
+
+/** For the start of the child, which takes seconds on a machine that has much to do; the keychain is not at fault. */
+const startMs = 30_000;
 
 // Windows stores at most 2,560 bytes per credential, two per character.
 const value = /^[\x21-\x7e]{1,1200}$/;
@@ -63,11 +66,16 @@ async function askChild(request: KeychainRequest, { env, script }: KeychainOptio
     child.once('close', (code, signal) => resolve(signal ?? `exit ${code}`));
   });
   let isLate = false;
-  const timer = setTimeout(() => {
+  const end = () => {
     isLate = true;
     child.kill('SIGKILL');
-  }, request.limitMs);
+  };
+  let timer = setTimeout(end, startMs);
   const chunks: Buffer[] = [];
+  child.stdout?.once('data', () => {
+    clearTimeout(timer);
+    timer = setTimeout(end, request.limitMs);
+  });
   child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
   // It may have ended before reading its input; its answer, or the lack of one, is reported instead.
   child.stdin?.on('error', () => {});
@@ -86,7 +94,7 @@ async function askChild(request: KeychainRequest, { env, script }: KeychainOptio
 }
 
 function read(bytes: Buffer, end: string): Success {
-  if (bytes.length === 0) throw new KeychainFailure('failed', `its process ended with ${end}`);
+  if (bytes.length <= started.length) throw new KeychainFailure('failed', `its process ended with ${end}`);
   const answer = JSON.parse(bytes.toString('utf8')) as KeychainAnswer;
   if (!answer.ok) throw new KeychainFailure(answer.fault, answer.detail);
   return answer;

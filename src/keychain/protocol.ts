@@ -3,6 +3,9 @@ import type { KeychainFault } from './keychain-failure.ts';
 /** The service name of every item. */
 export const service = 'gateway';
 
+/** What the child writes when it asks the keychain; its answer is the same JSON after it. */
+export const started = '\n';
+
 /** A request to the child, one JSON text on its standard input. */
 export type KeychainRequest = { account: string; limitMs: number } & (
   | { action: 'get' | 'delete' }

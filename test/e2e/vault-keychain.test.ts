@@ -73,7 +73,7 @@ describe.skipIf(noSecretService !== undefined)('a daemon with a real Secret Serv
   test('stores the master key there and nowhere else, and opens the vault with it after a restart', async () => {
     await start();
     expect(await vault()).toMatchObject({ state: 'no_vault' });
-    expect((await put()).status).toBe(200);
+    expect(await put()).toMatchObject({ status: 200 });
     const { state, store, key_id: kid } = await vault();
     expect({ state, store }).toEqual({ state: 'unlocked', store: 'keychain' });
     const master = await keychain().get(`master:${kid}`);
@@ -86,7 +86,7 @@ describe.skipIf(noSecretService !== undefined)('a daemon with a real Secret Serv
     expect(rotated).toMatchObject({ state: 'unlocked', store: 'keychain' });
     expect(await keychain().get(`master:${kid}`)).toBeUndefined();
     expect(await keychain().get(`master:${rotated.key_id}`)).toMatch(/^[\w-]{43}$/);
-    expect((await check()).status).toBe(200);
+    expect(await check()).toMatchObject({ status: 200 });
   });
 
   test.each<[string, () => Promise<Record<string, string> | undefined>, RegExp]>([
@@ -119,7 +119,7 @@ describe.skipIf(noSecretService !== undefined)('a daemon with a real Secret Serv
     await keychain().set(`master:${kid}`, master);
     await start();
     expect((await unlock()).state).toBe('unlocked');
-    expect((await check()).status).toBe(200);
+    expect(await check()).toMatchObject({ status: 200 });
   });
 
   test('a keychain that waits for user input delays only calls that need it', async () => {
@@ -142,7 +142,7 @@ describe.skipIf(noSecretService !== undefined)('a daemon with a real Secret Serv
       session.goOn();
     }
     expect((await unlock()).state).toBe('unlocked');
-    expect((await check()).status).toBe(200);
+    expect(await check()).toMatchObject({ status: 200 });
   });
 
   test('a wrong key under the same id is reported', async () => {
@@ -154,7 +154,7 @@ describe.skipIf(noSecretService !== undefined)('a daemon with a real Secret Serv
     await start();
     expect((await check()).body.error?.message).toMatch(/does not match this database/);
     expect(await vault()).toMatchObject({ state: 'wrong_key' });
-    expect((await put()).status).toBe(503);
+    expect(await put()).toMatchObject({ status: 503 });
     expect(masters()).toEqual([kid]);
   });
 
@@ -170,16 +170,16 @@ describe.skipIf(noSecretService !== undefined)('a daemon with a real Secret Serv
     await ask('/v1/admin/vault/rotate', 'POST', {});
     await stop();
     await start(session.env, copy);
-    expect((await check()).status).toBe(503);
+    expect(await check()).toMatchObject({ status: 503 });
     expect(await vault()).toMatchObject({ state: 'sealed', key_id: exported.key_id });
     const opened = await ask('/v1/admin/vault/unlock', 'POST', { master_key: exported.master_key });
     expect(opened.body.state).toBe('unlocked');
-    expect((await check()).status).toBe(200);
+    expect(await check()).toMatchObject({ status: 200 });
     await stop();
     // Both databases open from now on: each has its own key in the keychain.
     for (const at of [home, copy]) {
       await start(session.env, at);
-      expect((await check()).status).toBe(200);
+      expect(await check()).toMatchObject({ status: 200 });
       await stop();
     }
   });
@@ -205,6 +205,6 @@ describe.skipIf(noSecretService !== undefined)('a daemon with a real Secret Serv
     expect(await vault()).toMatchObject({ state: 'no_vault', secrets: 0 });
     expect(masters()).toEqual([]);
     await session.start('unlocked');
-    expect((await put()).status).toBe(200);
+    expect(await put()).toMatchObject({ status: 200 });
   });
 });

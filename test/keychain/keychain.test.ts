@@ -130,8 +130,19 @@ describe('the child process', () => {
   };
 
   test('is killed if it does not stop', async () => {
-    const keychain = await running(`process.on('SIGTERM', () => {}); for (;;) ;`, 300);
+    const keychain = await running(
+      `process.on('SIGTERM', () => {}); process.stdout.write('\\n', () => { for (;;) ; });`,
+      300,
+    );
     expect(await faultIn(keychain.get('a'))).toBe('timed-out');
+  });
+
+  test('may take longer to start than the keychain has to answer', async () => {
+    const keychain = await running(
+      `setTimeout(() => process.stdout.write('\\n{"ok":true,"value":"b"}', () => process.exit()), 600);`,
+      300,
+    );
+    expect(await keychain.get('a')).toBe('b');
   });
 
   test('that crashes is reported as a failure', async () => {
