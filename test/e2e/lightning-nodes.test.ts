@@ -166,6 +166,10 @@ describe.skipIf(noElectrum !== undefined)('a wallet over two real Lightning node
     expect(payment).toMatchObject({ status: 'pending', feeMsats: null, preimage: null });
     expect(await balance()).toMatchObject({ balanceMsats: before - 2_020_000, pendingMsats: 2_020_000 });
     expect(await pay({ invoice })).toMatchObject({ status: 409 });
+    // A payment may time out before it has reached the node; one that the daemon has not sent when it stops is never sent.
+    await expect
+      .poll(async () => (await nodes.alice.call('list_channels'))[0].local_unsettled_sent)
+      .toBeGreaterThan(0);
     if (isRestarted) {
       await daemon.stop({ keep: true });
       await start(daemon.home);

@@ -33,6 +33,8 @@ const invoiceOf = async (as: string, amountSats: number) =>
 const balanceOf = async (as: string) => (await api(as, 'GET', '/api/agents/me/balance')).body.data;
 const paymentOf = async (as: string, id: string) =>
   (await api(as, 'GET', `/api/payments/${id}`)).body.data.payment;
+/** A payment may time out before it has reached the node; one that the daemon has not sent when it stops is never sent. */
+const isHeld = (invoice: string) => expect.poll(() => lnd.node.held()).toContain(invoice);
 const problems = async () => (await api(daemon.login, 'POST', '/v1/admin/ledger/verify')).body.problems;
 
 const certificateFile = () => join(daemon.home, 'tls.cert');
@@ -166,6 +168,7 @@ describe('over Lightning', () => {
     const { body } = await pay(daemon.login, invoice, { timeoutMs: 1000 });
     const { paymentId } = body.data.payment;
     expect(body.data.payment).toMatchObject({ status: 'pending', preimage: null });
+    await isHeld(invoice);
     expect(await balanceOf(daemon.login)).toMatchObject({
       balanceMsats: before - 102_000,
       pendingMsats: 102_000,
@@ -187,6 +190,7 @@ describe('over Lightning', () => {
     lnd.node.next('hold');
     const { body } = await pay(bob.login, invoice, { timeoutMs: 1000 });
     const { paymentId, paymentHash } = body.data.payment;
+    await isHeld(invoice);
     const resolve = (flag: string) => cli(['payments', 'resolve', paymentId, flag, '--yes', '--json']);
     expect((await resolve('--failed')).stderr).toContain('is being sent');
     const unknown = await cli(['payments', 'resolve', 'pay_none', '--failed', '--yes']);
