@@ -261,6 +261,7 @@ const answerWithinMs = 300;
 export async function perform(
   socket: Socket,
   { text, cuts, end, isDeaf }: ConnectionScript,
+  withinMs = answerWithinMs,
 ): Promise<string | undefined> {
   const answered = Promise.withResolvers<Buffer | undefined>();
   socket.on('error', () => {}).once('close', () => answered.resolve(undefined));
@@ -277,7 +278,7 @@ export async function perform(
   let answer: Buffer | undefined;
   if (end === 'answered' && !isDeaf) {
     const given = new AbortController();
-    const late = wait(answerWithinMs, undefined, { signal: given.signal }).catch(() => undefined);
+    const late = wait(withinMs, undefined, { signal: given.signal }).catch(() => undefined);
     answer = await Promise.race([answered.promise, late]);
     given.abort();
   }
