@@ -112,10 +112,12 @@ describe.each([
 const line = (method: string, params?: object, id: unknown = 7) =>
   `${JSON.stringify({ jsonrpc: '2.0', id, method, ...(params && { params }) })}\n`;
 
-async function run(stdin: string, env: Record<string, string> = {}) {
+/** The input ends once there are so many answers, as requests that run then are ended after a second. */
+async function run(stdin: string, env: Record<string, string> = {}, answers = 1) {
   const { code, stdout, stderr } = await runCliChild(['mcp'], {
     env: { GATEWAY_HOME: daemon.home, ...env },
     stdin,
+    isServed: (printed) => printed.split('\n').length > answers,
   });
   const messages = stdout
     .split('\n')
@@ -128,6 +130,8 @@ describe('the command itself', () => {
   test('answers each line, prints nothing else, and exits at the end of its input', async () => {
     const { code, messages, stderr } = await run(
       `${line('ping')}\n{"jsonrpc"\n[]\n${line('tools/forget', {}, 'x')}${line('resources/read', { uri: 'a:b' }, 8)}`,
+      {},
+      5,
     );
     expect([code, stderr]).toEqual([0, '']);
     const codes = messages.map(({ id, error }) => [id, error?.code]).toSorted();
@@ -143,7 +147,7 @@ describe('the command itself', () => {
   });
 
   test('cancels running calls at the end of its input', async () => {
-    const { code, messages } = await run(line('tools/call', slowCall));
+    const { code, messages } = await run(line('tools/call', slowCall), {}, 0);
     expect([code, messages]).toEqual([0, []]);
     await eventually('nothing is held', () => chaotic.ledger().holds.length === 0);
   });
