@@ -78,7 +78,7 @@ export class Forwarder {
       // A client that leaves during its response ends it prematurely.
       const hasClientLeft = hasBegun ? codeOf(error) === 'ERR_STREAM_PREMATURE_CLOSE' : isClosed;
       if (!hasClientLeft) this.#warn(options.target, error);
-      if (hasNotArrived(error)) await this.giveBack(options.target);
+      if (error instanceof NeverSent) await this.giveBack(options.target);
       if (!hasBegun && !isClosed) return failureOf(error);
       response.destroy();
       return undefined;
@@ -109,6 +109,7 @@ export class Forwarder {
         bodyBytes: hasNone ? null : bodyBytes,
         isUpgrade: offer !== undefined,
       });
+      const isConnected = connectionOf(asked);
       response.once('close', () => {
         if (!response.writableFinished) asked.destroy();
       });
@@ -119,8 +120,8 @@ export class Forwarder {
       } catch (error) {
         // The upstream closed an idle connection while the request was sent on it.
         const wasStale = asked.reusedSocket && codeOf(error) === 'ECONNRESET';
-        if (!wasStale || known === undefined || isRetry || response.destroyed) throw error;
-        return await connect(true);
+        if (wasStale && known !== undefined && !isRetry && !response.destroyed) return await connect(true);
+        throw isConnected() ? error : new NeverSent(reasonOf(error), { cause: error });
       }
     };
     const [asked, begun] = await connect(false);
@@ -255,23 +256,23 @@ function begin(
 /** The upstream responded with what is not HTTP, or was not asked for. */
 class InvalidAnswer extends Error {}
 
-/** The request was refused here, before anything was sent. */
+/** The request was refused here, or had no connection: the upstream cannot have seen it, so that its payment is still valid. */
 class NeverSent extends Error {}
 
-/** Errors before a connection is open: the upstream cannot have seen the request. */
-const neverConnected = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EADDRNOTAVAIL',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'CERT_HAS_EXPIRED',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-]);
+/** Returns whether the request has had a connection over which it can have been sent: with TLS, a trusted one. */
+function connectionOf(asked: ClientRequest): () => boolean {
+  let isOpen = false;
+  const opened = () => {
+    isOpen = true;
+  };
+  asked.once('socket', (socket) => {
+    if (asked.reusedSocket) opened();
+    else if ('encrypted' in socket) socket.once('secureConnect', opened);
+    else if (socket.connecting) socket.once('connect', opened);
+    else opened();
+  });
+  return () => isOpen;
+}
 
 /** Creates a request, which fails for what cannot be sent, such as an invalid header. */
 function createRequest(isSecure: boolean, options: RequestOptions): ClientRequest {
@@ -282,21 +283,17 @@ function createRequest(isSecure: boolean, options: RequestOptions): ClientReques
   }
 }
 
-/** Whether the upstream cannot have seen the request, so that its payment is still valid. */
-function hasNotArrived(error: unknown): boolean {
-  return error instanceof AddressRefused || error instanceof NeverSent || neverConnected.has(codeOf(error));
-}
-
 /** What the client is shown: without the upstream's address. */
 function failureOf(error: unknown): ForwardFailure {
   const isInvalid = error instanceof InvalidAnswer || codeOf(error).startsWith('HPE_');
-  const what = hasNotArrived(error)
-    ? 'cannot be reached; the payment is still valid'
-    : error instanceof UpstreamTimeout
-      ? 'did not respond in time'
-      : isInvalid
-        ? 'sent an invalid response'
-        : 'broke off before it responded';
+  const what =
+    error instanceof NeverSent
+      ? 'cannot be reached; the payment is still valid'
+      : error instanceof UpstreamTimeout
+        ? 'did not respond in time'
+        : isInvalid
+          ? 'sent an invalid response'
+          : 'broke off before it responded';
   const status = error instanceof UpstreamTimeout ? 504 : 502;
   return { status, message: `The server behind this paywall ${what}.` };
 }

@@ -27,7 +27,7 @@ export async function answerOf(asked: ClientRequest, timeoutMs: number): Promise
   });
   const waits: (() => void)[] = [];
   const tooLate = () => {
-    asked.destroy(new UpstreamTimeout());
+    asked.destroy(new UpstreamTimeout('it did not respond in time'));
   };
   const waitForHead = () => {
     waits.push(whenLate(timeoutMs, tooLate));

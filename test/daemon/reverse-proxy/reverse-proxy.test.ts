@@ -1,9 +1,12 @@
-import type { Socket } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Forwarding } from '../../../src/daemon/features/paywalls/index.ts';
 import { ReverseProxy, type ReverseProxyDeps } from '../../../src/daemon/reverse-proxy/reverse-proxy.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startRawServer, wholeAnswer } from '../../support/raw-server.ts';
+import { localhostCertificate } from '../../support/test-certificate.ts';
 import { Wire } from '../http/http-fixture.ts';
 
 type Faults = Partial<Forwarding> & Partial<Pick<ReverseProxyDeps, 'decide' | 'renderFailure'>>;
@@ -111,5 +114,69 @@ describe.each(requests)('%s', (_what, request) => {
     const { port, logged } = await aProxy({ decide: broken, renderFailure: broken });
     expect(await ask(port)).toBe('');
     expect(logged).toMatchObject([{ text: expect.stringContaining('broken') }]);
+  });
+});
+
+describe('a request whose upstream', () => {
+  const [[, request]] = requests as [[string, string]];
+  const silent = () => {};
+  const close = (socket: Socket) => {
+    socket.destroy();
+  };
+
+  /** Accepts connections, and does something before it receives anything. */
+  async function anAcceptor(accept: (socket: Socket) => void): Promise<URL> {
+    const server = createServer((socket) => {
+      socket.on('error', silent);
+      accept(socket);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    return new URL(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  }
+
+  /** With a certificate that no one trusts. */
+  async function aTlsServer(): Promise<URL> {
+    const server = createTlsServer(localhostCertificate);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    return new URL(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  }
+
+  test.each<[string, () => Promise<URL>]>([
+    ['is closed', async () => new URL('http://127.0.0.1:1')],
+    ['has a name that does not exist', async () => new URL('http://nowhere.invalid')],
+    ['closes connections before their handshake', () => anAcceptor(close)],
+    ['resets connections before their handshake', () => anAcceptor((socket) => socket.resetAndDestroy())],
+    ['speaks no TLS', () => anAcceptor((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))],
+    ['answers the handshake with nothing', () => anAcceptor(silent)],
+    ['has a certificate that is not trusted', aTlsServer],
+  ])('%s cannot have seen it, so that its payment is still valid', async (_how, start) => {
+    const { port, given, logged } = await aProxy({ url: await start(), timeoutMs: 300 });
+    expect(await new Wire(port).send(request).all()).toMatch(/^HTTP\/1\.1 502 .*the payment is still valid/s);
+    expect([given(), logged.length]).toEqual([1, 1]);
+    expect(logged[0]?.text).toMatch(/"reason":"[^"]+"/);
+  });
+
+  test('had not accepted it when its client left keeps its payment, too', async () => {
+    const accepted = Promise.withResolvers<void>();
+    const url = await anAcceptor(() => accepted.resolve());
+    const { port, given, logged } = await aProxy({ url });
+    const wire = new Wire(port).send(request);
+    await accepted.promise;
+    wire.socket.destroy();
+    await eventually('the use is given back', () => given() === 1);
+    expect(logged).toEqual([]);
+  });
+
+  test.each<[string, (socket: Socket) => void, number]>([
+    ['closes without an answer', close, 502],
+    ['does not answer', silent, 504],
+  ])('%s may have seen it, which is a use', async (_how, answer, status) => {
+    const { port, given } = await aProxy({ timeoutMs: 300 }, answer);
+    expect(await new Wire(port).send(request).all()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(given()).toBe(0);
   });
 });
