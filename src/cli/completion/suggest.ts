@@ -17,11 +17,14 @@ export async function suggest(words: string[], context: Context): Promise<Sugges
 async function candidates(before: string[], current: string, context: Context): Promise<Suggestion[]> {
   const { words, rest, command: entry } = locate(before);
   const [name] = words;
+  const last = before.at(-1);
+  if (name === undefined && last === '--jq') return [];
+  if (name === undefined && last === '--host') return await placeholderValues('host', context);
   if (name === undefined || name === '--help') return current.startsWith('-') ? topFlags : named(manifest);
   const parent = Object.hasOwn(manifest, name) ? manifest[name] : undefined;
   if (!parent) return [];
   // After a noun alone: its verbs first, then the options and arguments of its default verb.
-  const isAlone = isNoun(parent) && before.at(-1) === name;
+  const isAlone = isNoun(parent) && last === name;
   const verbs = isAlone && !current.startsWith('-') ? named(parent.verbs) : [];
   if (!entry) return isAlone ? verbs : [];
   const command = await buildCommand(entry, context);

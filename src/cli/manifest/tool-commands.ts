@@ -10,6 +10,13 @@ export const toolCommands: Record<string, CommandEntry | NounEntry> = {
   run: {
     summary: 'Start a coding tool that calls models through the gateway.',
     models: 'chat',
+    lists: {
+      completes: ['tool'],
+      async suggest() {
+        const { tools } = await import('../commands/run/tools.ts');
+        return tools.map(({ command, title }) => ({ value: command, meaning: title }));
+      },
+    },
     load: async () => (await import('../commands/run/run.ts')).runCommand,
   },
   mcp: {
