@@ -11,12 +11,21 @@ export function widthOf(text: string): number {
   if (plain.test(text)) return text.length;
   let width = 0;
   if (joins.test(text)) {
-    segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
-    for (const { segment } of segmenter.segment(text))
-      width += segment.includes('\ufe0f') ? 2 : Math.min(2, widthOfEach(segment));
+    for (const grapheme of graphemesOf(text))
+      width += grapheme.includes('\ufe0f') ? 2 : Math.min(2, widthOfEach(grapheme));
     return width;
   }
   return widthOfEach(text);
+}
+
+/**
+ * The characters of a text as a reader counts them, where some of it join: a flag, or a family. Otherwise single ones, of which
+ * an accent has no width and so stays with its letter.
+ */
+export function graphemesOf(text: string): Iterable<string> {
+  if (!joins.test(text)) return text;
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
 function widthOfEach(text: string): number {
@@ -38,10 +47,10 @@ export function cutToWidth(text: string, widthMax: number): string {
   if (widthOf(text) <= widthMax) return text;
   let width = 1;
   let fitting = '';
-  for (const character of text) {
-    width += widthOfOne(character);
+  for (const grapheme of graphemesOf(text)) {
+    width += widthOf(grapheme);
     if (width > widthMax) break;
-    fitting += character;
+    fitting += grapheme;
   }
   return `${fitting}…`;
 }

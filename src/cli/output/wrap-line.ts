@@ -1,4 +1,4 @@
-import { widthOf } from './width.ts';
+import { graphemesOf, widthOf } from './width.ts';
 
 /** Wraps a line between words if possible, else inside a word. The blank at the break is dropped. */
 export function wrapLine(line: string, width: number): string[] {
@@ -15,7 +15,7 @@ export function wrapLine(line: string, width: number): string[] {
     start = from;
     lineWidth = carriedWidth;
   };
-  for (const character of line) {
+  for (const character of graphemesOf(line)) {
     const cells = widthOf(character);
     const isOver = lineWidth + cells > room && at > start;
     if (isOver && character === ' ') end(at, at + 1, -cells);

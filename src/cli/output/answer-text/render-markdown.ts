@@ -1,6 +1,6 @@
 import type { Token, Tokens } from 'marked';
 import type { Paint, Style } from '../style.ts';
-import { widthOf } from '../width.ts';
+import { graphemesOf, widthOf } from '../width.ts';
 import { wrapLine } from '../wrap-line.ts';
 
 export interface MarkdownOptions {
@@ -234,7 +234,7 @@ function hasStyles({ paint }: MarkdownOptions): boolean {
 function piecesOfWidth(line: string, width: number): string[] {
   const pieces = [''];
   let cells = 0;
-  for (const character of line) {
+  for (const character of graphemesOf(line)) {
     const own = widthOf(character);
     if (cells + own > Math.max(2, width)) {
       pieces.push('');

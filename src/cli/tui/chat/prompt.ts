@@ -1,5 +1,5 @@
 import { escapeControls } from '../../output/escape-controls.ts';
-import { widthOf } from '../../output/width.ts';
+import { graphemesOf, widthOf } from '../../output/width.ts';
 import { editOf, type LineEdit } from '../text/line-edit.ts';
 
 const sign = '› ';
@@ -28,7 +28,7 @@ export function promptLines(
   const end = () => ({ x: width, y: lines.length - 1 });
   let position = { x: 0, y: 0 };
   let at = 0;
-  for (const character of text) {
+  for (const character of graphemesOf(text)) {
     if (at === cursor) position = end();
     at += character.length;
     if (character === '\n') {

@@ -1,5 +1,5 @@
 import { escapeControls } from '../../output/escape-controls.ts';
-import { cutToWidth, paintedWidth, styleCode, widthOf } from '../../output/width.ts';
+import { cutToWidth, graphemesOf, paintedWidth, styleCode, widthOf } from '../../output/width.ts';
 import { wrapLine } from '../../output/wrap-line.ts';
 
 /** Cuts or pads a text to exactly `width` cells. */
@@ -24,13 +24,13 @@ export function fitPainted(line: string, width: number): string {
   let kept = '';
   let at = 0;
   for (const { 0: code, index } of [...line.matchAll(styleCode), { 0: '', index: line.length }]) {
-    for (const character of line.slice(at, index)) {
-      room -= widthOf(character);
+    for (const grapheme of graphemesOf(line.slice(at, index))) {
+      room -= widthOf(grapheme);
       if (room < 0) {
         const end = kept.includes('\u001b') ? styleEnd : '';
         return `${kept}…${end}${' '.repeat(Math.max(0, width - 1 - paintedWidth(kept)))}`;
       }
-      kept += character;
+      kept += grapheme;
     }
     kept += code;
     at = index + code.length;

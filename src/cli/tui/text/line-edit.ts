@@ -65,7 +65,7 @@ export function lineUp(edit: LineEdit): LineEdit | undefined {
   const start = lineStart(edit);
   if (start === 0) return undefined;
   const above = lineStart({ ...edit, cursor: start - 1 });
-  return at(edit, Math.min(above + edit.cursor - start, start - 1));
+  return at(edit, graphemeAt(edit.text, Math.min(above + edit.cursor - start, start - 1)));
 }
 
 /** Moves the cursor to the line below; undefined in the last line. */
@@ -73,7 +73,7 @@ export function lineDown(edit: LineEdit): LineEdit | undefined {
   const end = lineEnd(edit);
   if (end === edit.text.length) return undefined;
   const below = { ...edit, cursor: end + 1 };
-  return at(edit, Math.min(end + 1 + edit.cursor - lineStart(edit), lineEnd(below)));
+  return at(edit, graphemeAt(edit.text, Math.min(end + 1 + edit.cursor - lineStart(edit), lineEnd(below))));
 }
 
 /** Removes control characters from typed or pasted text. */
@@ -95,6 +95,11 @@ function kill(edit: LineEdit, from: number, to: number): LineEdit {
 }
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+/** The start of the grapheme at a position, which may be within it. */
+function graphemeAt(text: string, position: number): number {
+  return segmenter.segment(text).containing(position)?.index ?? text.length;
+}
 
 /** The start of the grapheme before the cursor. */
 function before({ text, cursor }: LineEdit): number {

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { applyKey, editOf, emptyEdit, type LineEdit } from '../../../../src/cli/tui/text/line-edit.ts';
+import {
+  applyKey,
+  editOf,
+  emptyEdit,
+  type LineEdit,
+  lineDown,
+  lineUp,
+} from '../../../../src/cli/tui/text/line-edit.ts';
 
 function press(edit: LineEdit, ...keys: string[]): LineEdit {
   return keys.reduce((now, key) => applyKey(now, key, key.length === 1 ? key : '') ?? now, edit);
@@ -22,6 +29,15 @@ test.each([
   ['ctrl-u', '|'],
 ])('%s at the end of a line gives %s', (key, wanted) => {
   expect(shown(press(editOf('one two-three'), key))).toBe(wanted);
+});
+
+test('the lines above and below are entered between characters, not within one', () => {
+  const edit = editOf('😀😀\na\n👩‍👩‍👧x');
+  const middle = { ...edit, cursor: edit.text.indexOf('a') + 1 };
+  expect([lineUp(middle), lineDown(middle)].map((moved) => moved && shown(moved))).toEqual([
+    '|😀😀\na\n👩‍👩‍👧x',
+    '😀😀\na\n|👩‍👩‍👧x',
+  ]);
 });
 
 test('Ctrl-Y pastes the last cut', () => {
