@@ -18,7 +18,8 @@ export interface HttpAnswer {
   text: string;
 }
 
-const shared = new Agent({ keepAlive: true });
+/** Idle connections are closed here, before the daemon does that while a request may be on its way. */
+const shared = new Agent({ keepAlive: true, timeout: 1_000 });
 
 /**
  * One request over a persistent connection. `fetch` takes a millisecond more of processor time for each, and a new connection
