@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts';
 import { startMemberDaemon } from '../support/member-daemon.ts';
 import { callModel, completeCall } from '../support/model-client.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
-import { runCli } from '../support/run-cli.ts';
+import { runWhenAvailable } from '../support/run-cli.ts';
 
 const missing = missingPostgres();
 if (missing) process.stderr.write(`Several daemons are not tested: ${missing}\n`);
@@ -51,7 +51,7 @@ describe.skipIf(missing !== undefined)('several daemons on one database', () => 
     }
   };
   const expectSound = async ({ home }: ChildDaemon) => {
-    const { stderr, code } = await runCli(['ledger', 'verify'], { env: { GATEWAY_HOME: home } });
+    const { stderr, code } = await runWhenAvailable(['ledger', 'verify'], { env: { GATEWAY_HOME: home } });
     expect(stderr).toMatch(/^The ledger balances: .* 0 running calls\.\n$/);
     expect(code).toBe(0);
   };
@@ -85,7 +85,10 @@ describe.skipIf(missing !== undefined)('several daemons on one database', () => 
   test('keep the limits of a key together', async () => {
     const issue = async (...limits: string[]) => {
       const env = { GATEWAY_HOME: (daemons[0] as ChildDaemon).home };
-      const { stdout } = await runCli(['keys', 'issue', '--name', 'limited', '--quiet', ...limits], { env });
+      const { stdout } = await runWhenAvailable(
+        ['keys', 'issue', '--name', 'limited', '--quiet', ...limits],
+        { env },
+      );
       return { key: stdout.trim() } as ChildDaemon;
     };
     const rounds = <T>(count: number, make: (daemon: ChildDaemon) => Promise<T>) =>
@@ -137,7 +140,7 @@ describe.skipIf(missing !== undefined)('several daemons on one database', () => 
   });
 
   test('are listed to their owner; one that runs is not removed', async () => {
-    const cli = (...args: string[]) => runCli(args, { env: { GATEWAY_HOME: left().home } });
+    const cli = (...args: string[]) => runWhenAvailable(args, { env: { GATEWAY_HOME: left().home } });
     const listed = JSON.parse((await cli('daemons', 'list', '--json')).stdout) as Record<string, unknown>[];
     expect(listed).toEqual([
       expect.objectContaining({
@@ -158,7 +161,7 @@ describe.skipIf(missing !== undefined)('several daemons on one database', () => 
   test('finish the work of one that is gone when its owner removes it, but not before its term has ended', async () => {
     const gone = await start();
     const named = await number('SELECT max(number) FROM gateway.daemons');
-    const cli = (...args: string[]) => runCli(args, { env: { GATEWAY_HOME: left().home } });
+    const cli = (...args: string[]) => runWhenAvailable(args, { env: { GATEWAY_HOME: left().home } });
     const calls = await number('SELECT count(*) FROM gateway.usage');
     const stream = callModel(gone, { wire: 'chat', model: 'chat/any', stream: true });
     await stream.receives('data:');

@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { completeCall, isComplete } from '../support/model-client.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
-import { runCli } from '../support/run-cli.ts';
+import { runWhenAvailable } from '../support/run-cli.ts';
 
 const missing = missingPostgres();
 if (missing) process.stderr.write(`Cut connections to PostgreSQL are not tested: ${missing}\n`);
@@ -69,7 +69,7 @@ describe.skipIf(missing !== undefined)('a connection to PostgreSQL', () => {
     for (const each of charged.values()) expect(each).toBeLessThanOrEqual(price);
     // Each answer of the provider is charged once, whatever became of it.
     expect(charged.size).toBeLessThanOrEqual(chaos.calls.length);
-    const verified = await runCli(['ledger', 'verify'], { env: { GATEWAY_HOME: daemon.home } });
+    const verified = await runWhenAvailable(['ledger', 'verify'], { env: { GATEWAY_HOME: daemon.home } });
     expect(verified.stderr).toMatch(/^The ledger balances: /);
   }
 

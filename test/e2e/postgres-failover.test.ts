@@ -5,7 +5,7 @@ import { startLoad } from '../support/daemon-load.ts';
 import { eventually } from '../support/eventually.ts';
 import { callModel } from '../support/model-client.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
-import { runCli } from '../support/run-cli.ts';
+import { runWhenAvailable } from '../support/run-cli.ts';
 import { SeveralDaemons } from '../support/several-daemons.ts';
 import { askDaemon } from '../support/users.ts';
 
@@ -63,7 +63,7 @@ describe.skipIf(missing !== undefined)('when a standby becomes the primary serve
     await askDaemon(several.daemon(0), 'DELETE', `/v1/workspaces/me/keys/${id}`, { as: login });
   };
   const serverOf = async ({ home }: { home: string }) => {
-    const { stdout } = await runCli(['status', '--json'], { env: { GATEWAY_HOME: home } });
+    const { stdout } = await runWhenAvailable(['status', '--json'], { env: { GATEWAY_HOME: home } });
     return JSON.parse(stdout).storage.server.host;
   };
 
@@ -118,7 +118,7 @@ describe.skipIf(missing !== undefined)('when a standby becomes the primary serve
     expect(loads.acknowledged.filter(({ requestId }) => charged.get(requestId) !== price)).toEqual([]);
     for (const daemon of [one, other]) {
       expect(await serverOf(daemon)).toBe(new URL(standby.url()).host);
-      const verified = await runCli(['ledger', 'verify'], { env: { GATEWAY_HOME: daemon.home } });
+      const verified = await runWhenAvailable(['ledger', 'verify'], { env: { GATEWAY_HOME: daemon.home } });
       expect(verified.stderr).toMatch(/^The ledger balances: /);
       expect(await Promise.race([daemon.ended, 'it runs'])).toBe('it runs');
     }

@@ -11,7 +11,7 @@ import { type ChildDaemon, startChildDaemon } from '../support/child-daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { callModel, completeCall } from '../support/model-client.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
-import { runCli } from '../support/run-cli.ts';
+import { runWhenAvailable } from '../support/run-cli.ts';
 
 const missing = missingPostgres();
 if (missing) process.stderr.write(`PostgreSQL is not tested: ${missing}\n`);
@@ -44,7 +44,7 @@ describe.skipIf(missing !== undefined)('a daemon on PostgreSQL', () => {
     GATEWAY_STORAGE_URL: address.replace('gateway@', `gateway:${password}@`),
     GATEWAY_LOG_LEVEL: 'trace',
   });
-  const cli = (...args: string[]) => runCli(args, { env: { GATEWAY_HOME: daemon.home } });
+  const cli = (...args: string[]) => runWhenAvailable(args, { env: { GATEWAY_HOME: daemon.home } });
   const call = (key = daemon.key) =>
     completeCall({ url: daemon.url, key }, { wire: 'chat', model: 'chat/any', stream: false });
   const expectSound = async () => {

@@ -8,7 +8,7 @@ import { startLoad } from '../support/daemon-load.ts';
 import { eventually } from '../support/eventually.ts';
 import { callModel, completeCall, isComplete } from '../support/model-client.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
-import { runCli } from '../support/run-cli.ts';
+import { runWhenAvailable } from '../support/run-cli.ts';
 import { SeveralDaemons } from '../support/several-daemons.ts';
 import { askDaemon } from '../support/users.ts';
 import {
@@ -224,7 +224,7 @@ describe.skipIf(missing !== undefined)('three daemons', () => {
 
   test('on one machine are found and stopped by the commands of their data folders', async () => {
     const cli = (at: number, ...args: string[]) =>
-      runCli(args, { env: { GATEWAY_HOME: several.daemon(at).home } });
+      runWhenAvailable(args, { env: { GATEWAY_HOME: several.daemon(at).home } });
     for (const [at, { url, pid }] of several.daemons.entries()) {
       const status = await cli(at, 'status', '--json');
       expect(JSON.parse(status.stdout)).toMatchObject({ url, socket: several.sockets()[at], pid });

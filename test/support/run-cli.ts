@@ -6,6 +6,8 @@ import { createContext } from '../../src/cli/context.ts';
 import { commandIndex } from '../../src/cli/manifest/command-index.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import type { DaemonModule } from '../../src/shared/daemon-module.ts';
+import { exitCodes } from '../../src/shared/errors.ts';
+import { eventually } from './eventually.ts';
 
 export interface RunOptions {
   env?: Record<string, string>;
@@ -108,4 +110,19 @@ function shortly(ms: number, signal: AbortSignal | undefined): Promise<void> {
     setTimeout(resolve, ms);
     signal?.addEventListener('abort', () => resolve());
   });
+}
+
+/**
+ * Runs a command until its daemon is available. One that shares its database is not while it does not learn what others have
+ * changed, as on a machine with much else to do.
+ */
+export function runWhenAvailable(args: string[], options: RunOptions = {}): Promise<RunResult> {
+  return eventually(
+    `the daemon is available for ${args[0]}`,
+    async () => {
+      const ran = await runCli(args, options);
+      return ran.code !== exitCodes.tryLater && ran;
+    },
+    { everyMs: 100 },
+  );
 }
