@@ -56,7 +56,8 @@ export async function explainFailure(error: unknown): Promise<{ text: string; ex
     const text = `The database failed during the start: ${messageOf(error.cause ?? error)}.\nStart the daemon again.`;
     return { text, exit: exitCodes.failed };
   }
-  const refused = explainSqlite(sqliteCode(error)) ?? (await explainRefusal((error ?? {}) as SystemError));
+  const system = (error ?? {}) as SystemError;
+  const refused = explainSqlite(sqliteCode(error)) ?? (await explainRefusal(system)) ?? explainSystem(system);
   if (refused !== undefined) return { text: refused, exit: exitCodes.failed };
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { text: `The daemon could not start.\n${text}`, exit: exitCodes.failed };
@@ -121,6 +122,13 @@ async function explainRefusal(error: SystemError): Promise<string | undefined> {
       return `${path} is on a read-only disk.\nChoose ${anotherFolder}`;
     case 'ENOSPC':
       return `The disk of ${path ?? 'the data folder'} is full.\nFree some space, or choose ${anotherFolder}`;
+    case 'EDQUOT':
+      return `The disk quota of this user is used up.\nFree some space, or choose ${anotherFolder}`;
+    case 'EMFILE':
+    case 'ENFILE':
+      return 'Too many files are open.\nRaise the limit of open files: ulimit -n 4096, or LimitNOFILE= of a service.';
+    case 'ENAMETOOLONG':
+      return `The path ${path} is too long.\nChoose ${anotherFolder}`;
     case 'EEXIST':
     case 'ENOTDIR':
     case 'ELOOP':
@@ -128,6 +136,12 @@ async function explainRefusal(error: SystemError): Promise<string | undefined> {
     default:
       return undefined;
   }
+}
+
+/** For errors of the operating system that are not known: a stack would not help. */
+function explainSystem({ code, syscall, path }: SystemError): string | undefined {
+  if (code === undefined || syscall === undefined) return undefined;
+  return `The system refused ${syscall}${path ? ` of ${path}` : ''} (${code}).\nCheck the system log, or choose ${anotherFolder}`;
 }
 
 /** The address of the daemon that uses a folder, if it has written its daemon file. */

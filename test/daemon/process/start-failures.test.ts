@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -179,6 +179,13 @@ describe('a failed start reports', () => {
     expect(script.stderr).toMatch(
       / {2}.*script\.yaml:2:12: `rules\[0\]\.reply` must be text; put quotes around 42\n/,
     );
+  });
+
+  test.each(Object.keys(constants.errno))('the system with %s', async (code) => {
+    const error = Object.assign(new Error(code), { code, syscall: 'open', path: '/data/gateway.db' });
+    const { text, exit } = await explainFailure(error);
+    expect(exit).toBe(1);
+    expect(text.split('\n')).toEqual([expect.stringMatching(/\.$/), expect.stringMatching(/\.$/)]);
   });
 
   test.each([
