@@ -418,7 +418,7 @@ async function listen(
   await app.startPaywalls();
   await storage.daemons.setAddress(address.url);
   const facts = await writeDaemonFile(dataFolder, { ...address, startedAt });
-  noteInFile(logFile, world.now(), facts, 'daemon started');
+  noteInFile(logFile, world.now(), { ...facts }, 'daemon started');
   const found = detectLocalProviders(config, { world, makeId }).then((local) => {
     if (local.length > 0) app.providers.add(local);
     return local;

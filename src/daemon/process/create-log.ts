@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { isoTime } from '../../shared/time.ts';
 import { describeFailure } from '../http/error-reply.ts';
+import type { LogDetails } from '../log.ts';
 import type { LogFile } from './log-file.ts';
 
 /** Redacted wherever they appear in a log line. */
@@ -54,6 +55,6 @@ function loggerTo(level: string, destination: Pick<LogFile, 'write'>) {
 const infoLevel = 30;
 
 /** Writes a line to the file only, at any log level: the file always records when a daemon started and stopped. */
-export function noteInFile(file: LogFile, at: number, details: object, message: string): void {
+export function noteInFile(file: LogFile, at: number, details: LogDetails, message: string): void {
   file.write(`${JSON.stringify({ level: infoLevel, time: isoTime(at), ...details, msg: message })}\n`);
 }

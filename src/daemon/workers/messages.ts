@@ -5,6 +5,7 @@ import type { WorkerLoad } from '../composition/workers.ts';
 import type { Config } from '../config/config.ts';
 import type { WireWindow } from '../features/capture/index.ts';
 import type { ProviderDescription } from '../features/catalog/index.ts';
+import type { LogDetails } from '../log.ts';
 import type { Captured } from '../storage/content/content-messages.ts';
 
 /** What a worker gets when it starts. */
@@ -54,6 +55,6 @@ export interface ToMain {
 
 export interface LogLine {
   level: 'info' | 'warn' | 'error';
-  details: object;
+  details: LogDetails;
   message: string;
 }

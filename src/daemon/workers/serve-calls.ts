@@ -144,7 +144,7 @@ function batched(send: (observed: Observed[]) => void): (observed: Observed) => 
 }
 
 function relayedLog(write: (line: LogLine) => void): Log {
-  const at = (level: LogLine['level']) => (details: object, message: string) =>
+  const at = (level: LogLine['level']) => (details: LogLine['details'], message: string) =>
     write({ level, details, message });
   return { info: at('info'), warn: at('warn'), error: at('error') };
 }

@@ -37,7 +37,7 @@ export function watchDisk({ folder, log, bounds: changes, freeBytes }: DiskWatch
   const setLevel = (free: number): void => {
     const before = level;
     level = free < bounds.fullBytes ? 'full' : free < bounds.lowBytes ? 'low' : 'enough';
-    if (level !== before) log.warn({ folder, free_bytes: free, level }, 'free disk space changed');
+    if (level !== before) log.warn({ folder, free_bytes: free, disk: level }, 'free disk space changed');
     if (level === 'full') rmSync(reserveFile(folder), { force: true });
   };
   const check = async (): Promise<void> => {

@@ -38,7 +38,7 @@ test('the disk is low below 256 MiB and full below 64 MiB, and each change is lo
     'full',
     'enough',
   ]);
-  expect(logged).toMatchObject([{ level: 'low' }, { level: 'full' }, { level: 'enough' }]);
+  expect(logged).toMatchObject([{ disk: 'low' }, { disk: 'full' }, { disk: 'enough' }]);
 });
 
 test('a reserve file is written after a minute with enough space, and deleted when the disk is full', async () => {
