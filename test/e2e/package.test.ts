@@ -228,7 +228,7 @@ describe('the built program', () => {
   // CPU time, as other programs delay a process of two threads and a daemon more often than Node alone.
   test.each([
     ['--version', ['--version'], 1.5],
-    ['keys list --json', ['keys', 'list', '--json'], 2.5],
+    ['keys list --json', ['keys', 'list', '--json'], 3],
   ])('%s takes little more than Node itself', async (_name, args, factor) => {
     const [hook, usage] = [join(home, 'cpu-usage.cjs'), join(home, 'cpu-usage')];
     const write = `require('node:fs').writeFileSync(${JSON.stringify(usage)}, JSON.stringify(process.cpuUsage()))`;
