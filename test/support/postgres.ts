@@ -190,7 +190,9 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     },
     restart: () => startAgain(start, () => end('keep')),
     stop: async () => {
-      await Promise.all([...pools.values()].map((pool) => pool.end()));
+      const open = [...pools.values()];
+      pools.clear();
+      await Promise.all(open.map((pool) => pool.end()));
       await end('remove');
       rmSync(folder, { recursive: true, force: true });
     },
