@@ -12,10 +12,11 @@ export async function main({ serve }: MainOptions): Promise<void> {
   // The one answer that needs nothing else is given before anything else is loaded.
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
     const { stdout } = process;
-    stdout.once('error', async (error) =>
-      (await import('./terminal/end-with-output.ts')).endWithOutput(stdout, error),
-    );
-    stdout.write(`${version}\n`);
+    const error = await new Promise<Error | null | undefined>((resolve) => {
+      stdout.once('error', resolve);
+      stdout.write(`${version}\n`, resolve);
+    });
+    if (error) (await import('./terminal/end-with-output.ts')).endWithOutput(stdout, error);
     return;
   }
   const [{ runProgram }, { processContext }] = await Promise.all([
