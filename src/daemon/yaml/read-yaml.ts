@@ -48,30 +48,20 @@ export function readYaml(text: string, file: string): ReadYaml | { faults: YamlF
     const { line, col } = lineCounter.linePos(offset);
     return { file, line: Math.max(1, line), column: Math.max(1, col), message };
   };
-  const broken = [...document.errors, ...document.warnings];
-  if (broken.length > 0) {
-    return {
-      faults: broken
-        .slice(0, faultsMax)
-        .map(({ pos, message }) => faultAt(pos[0], `this is not YAML: ${message}`)),
-    };
-  }
-  const repeated = repeatedKeys(document);
-  if (repeated.length > 0) {
-    return {
-      faults: repeated
-        .slice(0, faultsMax)
-        .map(({ range, value }) => faultAt(range?.[0] ?? 0, `\`${String(value)}\` is already set above`)),
-    };
-  }
-  const lost = unresolvedAliases(document);
-  if (lost.length > 0) {
-    return {
-      faults: lost
-        .slice(0, faultsMax)
-        .map(({ source, range }) => faultAt(range?.[0] ?? 0, `there is no anchor named ${source}`)),
-    };
-  }
+  const refused = <Found>(found: readonly Found[], toFault: (each: Found) => YamlFault) =>
+    found.length === 0 ? undefined : { faults: found.slice(0, faultsMax).map(toFault) };
+  const broken = refused([...document.errors, ...document.warnings], ({ pos, message }) =>
+    faultAt(pos[0], `this is not YAML: ${message}`),
+  );
+  if (broken) return broken;
+  const repeated = refused(repeatedKeys(document), ({ range, value }) =>
+    faultAt(range?.[0] ?? 0, `\`${String(value)}\` is already set above`),
+  );
+  if (repeated) return repeated;
+  const lost = refused(unresolvedAliases(document), ({ source, range }) =>
+    faultAt(range?.[0] ?? 0, `there is no anchor named ${source}`),
+  );
+  if (lost) return lost;
   const read = plainValue(document);
   if ('message' in read) return { faults: [faultAt(0, read.message)] };
   const placed = (faults: readonly SchemaFault[]) =>

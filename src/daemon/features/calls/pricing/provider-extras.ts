@@ -73,14 +73,15 @@ export function toolWithModel({ tools, items }: Inference): string | undefined {
   for (const tool of tools) {
     if (tool.type === 'opaque' && hasModel(tool.json)) return `${tool.param ?? 'tools'}.model`;
   }
-  const isAdded = items.some(
-    (item) =>
-      item.type === 'opaque' &&
-      item.json.type === 'additional_tools' &&
-      Array.isArray(item.json.tools) &&
-      item.json.tools.some(hasModel),
-  );
+  const isAdded = addedTools(items).some((more) => Array.isArray(more) && more.some(hasModel));
   return isAdded ? 'input' : undefined;
+}
+
+/** What items of the input add to the tools; each should be a list. */
+function addedTools(items: Inference['items']): unknown[] {
+  return items.flatMap((item) =>
+    item.type === 'opaque' && item.json.type === 'additional_tools' ? [item.json.tools] : [],
+  );
 }
 
 /** Tools without a fee beyond their tokens: executed by the caller, or by a server of the caller. */
@@ -110,9 +111,7 @@ export function uncountedFee({
     return { param: tool.param ?? 'tools', what: `The tool ${quoted(String(tool.json.type))}` };
   }
   // These items add tools too, which the hold does not cover.
-  for (const item of items) {
-    if (item.type !== 'opaque' || item.json.type !== 'additional_tools') continue;
-    const { tools: more } = item.json;
+  for (const more of addedTools(items)) {
     const isFree =
       Array.isArray(more) && more.every((tool) => isObject(tool) && toolsWithoutFee.has(String(tool.type)));
     if (!isFree) return { param: 'input', what: 'A tool in additional_tools' };

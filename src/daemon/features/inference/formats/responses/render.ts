@@ -75,6 +75,8 @@ export interface ResourceEnd {
   status: 'completed' | 'incomplete' | 'failed' | 'cancelled';
   incompleteReason?: string;
   error?: { code: string; message: string };
+  /** What else the provider says. */
+  members?: Json | undefined;
   output: Json[];
   tokens: Tokens | undefined;
   completedAt: number;
@@ -85,6 +87,7 @@ export interface ResourceEnd {
 export function endResource(resource: Json, end: ResourceEnd): Json {
   return {
     ...resource,
+    ...end.members,
     status: end.status,
     completed_at: end.status === 'completed' ? end.completedAt : null,
     incomplete_details: end.incompleteReason === undefined ? null : { reason: end.incompleteReason },
@@ -111,7 +114,8 @@ export function showResponse(
 ): Json {
   const isCut = status === 'cancelled' || (status === 'answered' && settled?.finish !== 'stop');
   const answered = isCut ? 'incomplete' : 'completed';
-  return endResource(members ? { ...resource, ...members } : resource, {
+  return endResource(resource, {
+    members,
     status: status === 'answered' ? answered : status,
     ...(status === 'answered' && isCut && { incompleteReason: settled?.finish ?? 'max_output_tokens' }),
     ...(error && { error: { code: error.code, message: error.message } }),
