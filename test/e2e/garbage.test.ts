@@ -51,11 +51,10 @@ function mainCollections(trace: string, start = 0): string[] {
     .filter((line) => line.startsWith(mainHeap) && line.includes(' gc=s '));
 }
 
-/** Bytes that collections moved to the old generation. */
-function promotedBytes(trace: string, start: number): number {
-  const collections = mainCollections(trace, start);
-  expect(collections.length).toBeGreaterThan(5);
-  return collections.reduce((sum, line) => sum + Number(/ promoted=(\d+)/.exec(line)?.[1]), 0);
+/** Bytes that each collection moved to the old generation, from the least to the most. */
+function promotedBytes(trace: string, start: number): number[] {
+  const bytes = mainCollections(trace, start).map((line) => Number(/ promoted=(\d+)/.exec(line)?.[1]));
+  return bytes.sort((a, b) => a - b);
 }
 
 const kinds: readonly { wire: keyof typeof pathOf; stream: boolean; isRepeatable?: boolean }[] = [
@@ -108,7 +107,10 @@ test('calls leave nothing to the old generation', async () => {
   // V8 takes some thousand calls to optimize the code, and to learn how long objects live.
   const warm = await run(3_000);
   await run(2_000);
-  const bytes = promotedBytes(daemon.trace(), warm) / 2_000;
-  // A call allocates some 60 KB.
-  expect(bytes).toBeLessThan(2_000);
+  const promoted = promotedBytes(daemon.trace(), warm);
+  expect(promoted.length).toBeGreaterThan(10);
+  // While this machine is busy, calls may wait through two collections, which then promote what is still running. What is
+  // left behind after calls is promoted by every collection: 2.5 KB a call and more, where 0.3 are usual.
+  const median = promoted[promoted.length >> 1] ?? 0;
+  expect((median * promoted.length) / 2_000, `promoted: ${promoted}`).toBeLessThan(1_000);
 });
