@@ -382,6 +382,8 @@ describe('the body sent to a provider', () => {
     ['models', ['dear/model']],
     ['route', 'fallback'],
     ['fallbacks', [{ model: 'dear/model' }]],
+    ['context_window_fallbacks', [{ small: ['dear/model'] }]],
+    ['content_policy_fallbacks', [{ small: ['dear/model'] }]],
     ['provider', { order: ['dear'] }],
     ['providerOptions', { gateway: { models: ['dear/model'] } }],
     ['plugins', [{ id: 'web' }]],
@@ -409,21 +411,54 @@ describe('the body sent to a provider', () => {
     expect(fake.requests[0]?.body).toMatchObject({ [name]: value });
   });
 
-  test('has no tool with another model, which would bypass limits', async () => {
-    const tool = { type: 'image_generation', model: 'gpt-image-dear' };
-    const item = { type: 'additional_tools', role: 'developer', tools: [tool] };
+  const picture = { type: 'image_generation', model: 'gpt-image-dear' };
+  const advisor = { type: 'advisor_20260301', name: 'advisor', model: 'claude-dear' };
+  const addition = { type: 'tool_addition', tool: { type: 'tool_definition', definition: advisor } };
+  const input = (item: object) => ({ input: [{ role: 'user', content: 'Hello.' }, item] });
+  const toolModels: [string, string, object][] = [
+    ['tools[0].model', '/v1/responses', { tools: [picture] }],
+    [
+      'tools[0].svg.model',
+      '/v1/responses',
+      { tools: [{ type: 'image_generation', svg: { model: 'dear' } }] },
+    ],
+    [
+      'input[1].tools[0].model',
+      '/v1/responses',
+      input({ type: 'additional_tools', role: 'developer', tools: [picture] }),
+    ],
+    [
+      'input[1].tools[0].tools[0].model',
+      '/v1/responses',
+      input({ type: 'tool_search_output', tools: [{ type: 'namespace', name: 'n', tools: [picture] }] }),
+    ],
+    ['tools[0].model', '/v1/messages', { tools: [advisor] }],
+    [
+      'messages[0].content[0].tool.definition.model',
+      '/v1/messages',
+      { messages: [{ role: 'user', content: [addition, { type: 'text', text: 'Hello.' }] }] },
+    ],
+    [
+      'tools[0].parameters.models',
+      '/v1/chat/completions',
+      { ...chat, tools: [{ type: 'search:paid', parameters: { models: ['dear'] } }] },
+    ],
+  ];
+
+  test.each(toolModels)('has no %s of %s, which would bypass limits', async (param, path, members) => {
+    const isMessages = path === '/v1/messages';
+    const body = isMessages ? { ...chat, input: undefined, max_tokens: 64, ...members } : members;
     const { secret } = await issue({ limits: { models: ['paid/*'] } });
-    const input = [{ role: 'user', content: 'Hello.' }, item];
-    expect(outcome(await ask(secret, { input }))).toEqual([400, 'invalid_request', 'input']);
-    const answer = await ask(secret, { tools: [tool] });
-    expect(outcome(answer)).toEqual([400, 'invalid_request', 'tools[0].model']);
-    const advisor = { type: 'advisor_20260301', name: 'advisor', model: 'claude-dear' };
-    const asked = { input: undefined, messages: chat.messages, max_tokens: 64, tools: [advisor] };
-    const advised = await ask(secret, asked, '/v1/messages');
-    expect(advised).toMatchObject({ status: 400, body: { error: { details: { param: 'tools[0].model' } } } });
+    const answer = await ask(secret, body, path);
+    const { error } = answer.body;
+    const found = isMessages ? error.details.param : error.param;
+    expect([answer.status, found]).toEqual([400, param]);
     expect(fake.requests).toEqual([]);
-    const { secret: free } = await issue();
-    expect((await ask(free, { tools: [tool] })).status).toBe(200);
+  });
+
+  test('has a tool with another model for keys without limits', async () => {
+    const { secret } = await issue();
+    expect((await ask(secret, { tools: [picture] })).status).toBe(200);
   });
 
   const fees: [string, unknown, string][] = [
@@ -441,8 +476,11 @@ describe('the body sent to a provider', () => {
         const { secret } = await issue({ limits });
         expect(outcome(await ask(secret, { tools }))).toEqual([400, 'invalid_request', param]);
         const item = { type: 'additional_tools', role: 'developer', tools: [tool] };
-        const input = [{ role: 'user', content: 'Hello.' }, item];
-        expect(outcome(await ask(secret, { input }))).toEqual([400, 'invalid_request', 'input']);
+        expect(outcome(await ask(secret, input(item)))).toEqual([
+          400,
+          'invalid_request',
+          'input[1].tools[0]',
+        ]);
       }
       expect(fake.requests).toEqual([]);
       const { secret } = await issue();

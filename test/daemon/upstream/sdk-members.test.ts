@@ -5,6 +5,7 @@ import { enforceKeyPolicy } from '../../../src/daemon/features/calls/key-policy.
 import { parseChat } from '../../../src/daemon/features/inference/formats/chat-completions/parse.ts';
 import { parseMessagesCall } from '../../../src/daemon/features/inference/formats/messages/parse.ts';
 import { parseResponses } from '../../../src/daemon/features/inference/formats/responses/parse.ts';
+import { parseInput } from '../../../src/daemon/features/inference/formats/responses/parse-input.ts';
 import type { Inference, Wire } from '../../../src/daemon/features/upstreams/neutral.ts';
 import { anthropicAdapter } from '../../../src/daemon/upstream/providers/anthropic/index.ts';
 import { chatAdapter } from '../../../src/daemon/upstream/providers/openai-chat/adapter.ts';
@@ -147,6 +148,72 @@ const anthropic = {
   Fate
 >;
 
+const picture = { type: 'image_generation', model: 'gpt-image-dear' };
+const advisor = { type: 'advisor_20260301', name: 'advisor', model: 'claude-dear' };
+
+/** Parts of a conversation that can add tools have one that is refused like those in `tools`. */
+const items = {
+  additional_tools: { role: 'developer', tools: [picture] },
+  apply_patch_call: false,
+  apply_patch_call_output: false,
+  code_interpreter_call: false,
+  compaction: false,
+  compaction_trigger: false,
+  computer_call: false,
+  computer_call_output: false,
+  configuration_update: false,
+  custom_tool_call: false,
+  custom_tool_call_output: false,
+  file_search_call: false,
+  function_call: false,
+  function_call_output: false,
+  image_generation_call: false,
+  item_reference: false,
+  local_shell_call: false,
+  local_shell_call_output: false,
+  mcp_approval_request: false,
+  mcp_approval_response: false,
+  mcp_call: false,
+  mcp_list_tools: false,
+  message: false,
+  program: false,
+  program_output: false,
+  reasoning: false,
+  shell_call: false,
+  shell_call_output: false,
+  tool_search_call: false,
+  tool_search_output: { tools: [picture] },
+  web_search_call: false,
+} satisfies Record<NonNullable<OpenAI.Responses.ResponseInputItem['type']>, object | false>;
+
+const tool = { type: 'tool_definition', definition: advisor };
+const blocks = {
+  advisor_tool_result: false,
+  bash_code_execution_tool_result: false,
+  code_execution_tool_result: false,
+  compaction: { content: 'Hi', tool_changes: [{ type: 'tool_addition', tool }] },
+  container_upload: false,
+  document: false,
+  fallback: false,
+  image: false,
+  mcp_tool_listing: false,
+  mcp_tool_result: false,
+  mcp_tool_use: false,
+  redacted_thinking: false,
+  search_result: false,
+  server_tool_use: false,
+  text: false,
+  text_editor_code_execution_tool_result: false,
+  thinking: false,
+  tool_addition: { tool },
+  tool_removal: false,
+  tool_result: false,
+  tool_search_tool_result: false,
+  tool_use: false,
+  web_fetch_tool_result: false,
+  web_search_tool_result: false,
+} satisfies Record<Anthropic.Beta.Messages.BetaContentBlockParam['type'], object | false>;
+
 /** Members of a response that the gateway says itself; callers of the format get the others from the provider. */
 const said = {
   id: true,
@@ -236,13 +303,29 @@ describe.each(Object.entries(formats))('%s', (_wire, { members, parse, send }) =
   });
 
   test.each(Object.entries(members))('%s bypasses no limit', (name, { isRefused = false }) => {
-    const inference = callWith(name);
-    const enforce = () =>
-      enforceKeyPolicy(
-        { isPrepaid: () => true },
-        { caller: { workspaceId: 'ws' } as never, inference, options: {} as never },
-      );
+    const enforce = () => enforcePrepaid(callWith(name));
     if (isRefused) expect(enforce).toThrow(/not allowed|Only standard/);
     else expect(enforce).not.toThrow();
   });
+});
+
+function enforcePrepaid(inference: Inference): void {
+  enforceKeyPolicy(
+    { isPrepaid: () => true },
+    { caller: { workspaceId: 'ws' } as never, inference, options: {} as never },
+  );
+}
+
+const withItem = (item: object) => parseResponses({ model: 'gpt-fake' }, parseInput([item], nothingSealed));
+const withBlock = (block: { type: string }) => {
+  const messages = [{ role: 'user', content: [block] }];
+  return parseMessagesCall({ model: 'claude-fake', max_tokens: 64, messages }, {}, nothingSealed);
+};
+const adding = [
+  ...Object.entries(items).map(([type, item]) => ({ type, item, parse: withItem })),
+  ...Object.entries(blocks).map(([type, item]) => ({ type, item, parse: withBlock })),
+].filter(({ item }) => item !== false);
+
+test.each(adding)('tools that $type adds bypass no limit', ({ type, item, parse }) => {
+  expect(() => enforcePrepaid(parse({ type, ...item }))).toThrow(/model` is not allowed/);
 });

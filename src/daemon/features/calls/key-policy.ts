@@ -6,7 +6,7 @@ import { invalid } from '../../../shared/invalid-request.ts';
 import type { Identified, KeyDefaults, KeyPolicy } from '../../handler.ts';
 import type { RouteCaps } from '../routing/index.ts';
 import type { ModelCall } from './call-observer.ts';
-import { toolWithModel, uncountedFee } from './pricing/provider-extras.ts';
+import { modelOfTool, uncountedFee } from './pricing/provider-extras.ts';
 
 /** The policy of a calling key or autopilot; a login has none. */
 export function policyOf(caller: Identified): KeyPolicy | undefined {
@@ -41,7 +41,10 @@ export function checkAction(policy: KeyPolicy | undefined, endpoint: string): vo
 }
 
 /** Members by which resellers choose other models and providers, at other prices, or add services. */
-const routingMembers = ['models', 'route', 'fallbacks', 'provider', 'providerOptions', 'plugins', 'preset'];
+const routingMembers = [
+  ...['models', 'route', 'provider', 'providerOptions', 'plugins', 'preset'],
+  ...['fallbacks', 'context_window_fallbacks', 'content_policy_fallbacks'],
+];
 /** Service tiers at the list price or below. */
 const standardTiers = new Set(['auto', 'default', 'standard', 'standard_only', 'flex']);
 
@@ -83,7 +86,7 @@ export function enforceKeyPolicy(
   const isCostLimited = limitsCost(policy) && options.pay !== 'mine';
   if (isCostLimited || (policy.caps.models?.length ?? 0) > 0) {
     const isSet = (name: string) => body[name] !== undefined && body[name] !== null;
-    const chosen = routingMembers.find(isSet) ?? toolWithModel(inference);
+    const chosen = routingMembers.find(isSet) ?? modelOfTool(inference);
     const where = placeOf('for keys with a model, price or spending limit');
     if (chosen) throw invalid(chosen, `\`${chosen}\` is not allowed ${where}.`);
   }

@@ -67,21 +67,71 @@ function isProviderTool(tool: Tool): boolean {
   return tool.type === 'opaque' && !isCallerTool(String(tool.json.type));
 }
 
-/** The path of a tool that the provider runs with a model which the caller names, such as an advisor; undefined if there is none. */
-export function toolWithModel({ tools, items }: Inference): string | undefined {
-  const hasModel = (tool: unknown) => isObject(tool) && typeof tool.model === 'string';
-  for (const tool of tools) {
-    if (tool.type === 'opaque' && hasModel(tool.json)) return `${tool.param ?? 'tools'}.model`;
+/** The path of another model in a tool that the provider runs, such as an advisor or pictures; undefined if there is none. */
+export function modelOfTool({ tools, items }: Inference): string | undefined {
+  const own = tools.flatMap((tool) =>
+    tool.type === 'opaque' ? { tool: tool.json, param: tool.param ?? 'tools' } : [],
+  );
+  for (const { tool, param } of [...own, ...addedTools(items)]) {
+    // Schemas of functions may have such members, too.
+    const path = isObject(tool) && !isFree(tool) ? modelIn(tool, param) : undefined;
+    if (path) return path;
   }
-  const isAdded = addedTools(items).some((more) => Array.isArray(more) && more.some(hasModel));
-  return isAdded ? 'input' : undefined;
+  return undefined;
 }
 
-/** What items of the input add to the tools; each should be a list. */
-function addedTools(items: Inference['items']): unknown[] {
-  return items.flatMap((item) =>
-    item.type === 'opaque' && item.json.type === 'additional_tools' ? [item.json.tools] : [],
-  );
+const modelName = /(^|_)models?$/;
+
+function modelIn(value: object, path: string): string | undefined {
+  for (const [name, member] of Object.entries(value)) {
+    const at = Array.isArray(value) ? `${path}[${name}]` : `${path}.${name}`;
+    if (modelName.test(name) && member !== null) return at;
+    const found = typeof member === 'object' && member !== null ? modelIn(member, at) : undefined;
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** A tool and its path in the request. */
+interface AddedTool {
+  /** It should be an object. */
+  tool: unknown;
+  param: string;
+}
+
+/** What items of the input add to the tools. */
+function addedTools(items: Inference['items']): AddedTool[] {
+  return items.flatMap((item) => (item.type === 'opaque' ? toolsIn(item.json, item.param ?? 'input') : []));
+}
+
+/** Source: OpenAI's and Anthropic's API references, `ResponseInputItem` and `BetaContentBlockParam`. */
+function toolsIn({ type, tools, tool, tool_changes: changes }: Json, param: string): AddedTool[] {
+  switch (type) {
+    case 'additional_tools':
+    case 'tool_search_output':
+      return toolList(tools, `${param}.tools`);
+    case 'tool_addition': {
+      const { definition } = isObject(tool) ? tool : {};
+      // Functions need no type.
+      const typed = isObject(definition) && { ...definition, type: definition.type ?? 'custom' };
+      return typed ? [{ tool: typed, param: `${param}.tool.definition` }] : [];
+    }
+    case 'compaction':
+      return (Array.isArray(changes) ? changes : []).flatMap((change, index) =>
+        isObject(change) ? toolsIn(change, `${param}.tool_changes[${index}]`) : [],
+      );
+    default:
+      return [];
+  }
+}
+
+function toolList(tools: unknown, param: string): AddedTool[] {
+  if (!Array.isArray(tools)) return [{ tool: tools, param }];
+  return tools.flatMap((tool, index) => {
+    const at = `${param}[${index}]`;
+    const isGroup = isObject(tool) && tool.type === 'namespace';
+    return isGroup ? toolList(tool.tools, `${at}.tools`) : [{ tool, param: at }];
+  });
 }
 
 /** Tools without a fee beyond their tokens: executed by the caller, or by a server of the caller. */
@@ -110,18 +160,23 @@ export function uncountedFee({
     if (tool.type !== 'opaque' || hasKnownFee(tool.json, wire)) continue;
     return { param: tool.param ?? 'tools', what: `The tool ${quoted(String(tool.json.type))}` };
   }
-  // These items add tools too, which the hold does not cover.
-  for (const more of addedTools(items)) {
-    const isFree =
-      Array.isArray(more) && more.every((tool) => isObject(tool) && toolsWithoutFee.has(String(tool.type)));
-    if (!isFree) return { param: 'input', what: 'A tool in additional_tools' };
+  // The hold does not cover the uses of these.
+  for (const { tool, param } of addedTools(items)) {
+    if (isObject(tool) && isFree(tool)) continue;
+    return { param, what: isObject(tool) ? `The tool ${quoted(String(tool.type))}` : 'This tool' };
   }
   return undefined;
 }
 
-function hasKnownFee({ type, environment }: Json, wire: Inference['wire']): boolean {
+function hasKnownFee(tool: Json, wire: Inference['wire']): boolean {
+  if (isFree(tool)) return true;
+  return (
+    wire === 'responses' && Object.values(countedTools).some((counted) => counted.test(String(tool.type)))
+  );
+}
+
+function isFree({ type, environment }: Json): boolean {
   if (type === 'shell') return isObject(environment) && environment.type === 'local';
   const name = String(type);
-  if (toolsWithoutFee.has(name) || anthropicTools.test(name)) return true;
-  return wire === 'responses' && Object.values(countedTools).some((counted) => counted.test(name));
+  return toolsWithoutFee.has(name) || anthropicTools.test(name);
 }
