@@ -150,7 +150,8 @@ describe('a daemon killed under load', () => {
 });
 
 describe('a call that was running when the daemon was killed', () => {
-  const long = { text: `${words} `.repeat(20) };
+  /** Minutes, as only the kill ends it. */
+  const long = { text: `${words} `.repeat(500) };
 
   /** Kills the daemon during one call of each model, once the holds are as wanted, and returns the hold that each model left. */
   async function interrupt(models: string[], areWanted: (holds: Ledger['holds']) => boolean = () => true) {

@@ -4,20 +4,26 @@ import type { Run, RunEvent } from '../../src/shared/contract/chats.ts';
 import type { ErrorReply } from '../../src/shared/contract/error-reply.ts';
 import type { Thread, ThreadEvent, ThreadMessage } from '../../src/shared/contract/threads.ts';
 import { SseReader } from '../../src/shared/sse.ts';
+import { answers, pausesAfter } from '../support/chaos-behaviours.ts';
+import { chaosConfig } from '../support/chaos-daemon.ts';
+import { type ChaosUpstream, startChaosUpstream } from '../support/chaos-upstream.ts';
 import { eventually } from '../support/eventually.ts';
 import { openSocket } from '../support/socket-client.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 
+let chaos: ChaosUpstream;
 let daemon: RunningDaemon;
 let openai: OpenAI;
 
 beforeAll(async () => {
-  daemon = await startDaemon();
+  chaos = await startChaosUpstream(answers());
+  daemon = await startDaemon({ config: chaosConfig(chaos.baseUrl) });
   openai = new OpenAI({ apiKey: daemon.login, baseURL: `${daemon.url}/v1`, maxRetries: 0 });
 });
 
 afterAll(async () => {
   await daemon.stop();
+  await chaos.close();
 });
 
 const asOwner = () => ({ authorization: `Bearer ${daemon.login}` });
@@ -279,11 +285,14 @@ describe('a response on a socket', () => {
 describe('a background response', () => {
   test('is a run of its thread', async () => {
     const id = await made();
+    const { promise: seen, resolve: goOn } = Promise.withResolvers<void>();
+    chaos.on('waiting', pausesAfter(2, seen));
     const { body } = await ask('/v1/responses', {
-      json: { model: 'sim/slow', input: 'Hello.', background: true, conversation: id },
+      json: { model: 'chat/waiting', input: 'Hello.', background: true, conversation: id },
     });
     expect(body).toMatchObject({ status: 'queued', conversation: { id } });
     expect(await shown(id)).toMatchObject({ working: true, title: 'Hello.' });
+    goOn();
     await eventually('the thread is done', async () => !(await shown(id)).working);
     expect((await said(id)).length).toBe(2);
     expect((await runsOf(id)).map(({ status }) => status)).toEqual(['completed']);

@@ -69,7 +69,8 @@ describe('watching peers', () => {
     const stop = new AbortController();
     const written: string[] = [];
     const watching = watch([], stop, (text) => written.push(text), true);
-    await eventually('two screens', () => written.filter((text) => text === clear).length === 2);
+    // Others follow every few milliseconds.
+    await eventually('two screens', () => written.filter((text) => text === clear).length >= 2);
     stop.abort();
     await watching;
     expect(written[0]).toBe(clear);

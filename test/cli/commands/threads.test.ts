@@ -57,7 +57,7 @@ test('a call running in a thread is watched and stopped', async () => {
     'sim/slow',
     '--thread',
     id,
-    'Write 300 words.',
+    'Write 2000 words.',
   ]);
   expect(begun.code).toBe(0);
   const watching = gateway(['threads', 'watch', id, '--once', '--json']);

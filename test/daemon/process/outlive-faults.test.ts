@@ -31,7 +31,8 @@ test.each([
     import { EventEmitter } from 'node:events';
     import { outliveFaults } from '${source}';
     outliveFaults(${log});
-    setTimeout(() => console.log('still here'), 50);
+    // After faults of the same turn, too.
+    setTimeout(() => setImmediate(() => console.log('still here')), 50);
     ${fault};`);
   expect(printed).toEqual([`${origin} here an unexpected fault; the daemon goes on`, 'still here']);
 });

@@ -171,11 +171,11 @@ describe('a request whose upstream', () => {
     expect(logged).toEqual([]);
   });
 
-  test.each<[string, (socket: Socket) => void, number]>([
-    ['closes without an answer', close, 502],
-    ['does not answer', silent, 504],
-  ])('%s may have seen it, which is a use', async (_how, answer, status) => {
-    const { port, given } = await aProxy({ timeoutMs: 300 }, answer);
+  test.each<[string, (socket: Socket) => void, number, Faults]>([
+    ['closes without an answer', close, 502, {}],
+    ['does not answer', silent, 504, { timeoutMs: 300 }],
+  ])('%s may have seen it, which is a use', async (_how, answer, status, faults) => {
+    const { port, given } = await aProxy(faults, answer);
     expect(await new Wire(port).send(request).all()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(given()).toBe(0);
   });

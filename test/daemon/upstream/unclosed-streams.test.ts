@@ -118,8 +118,10 @@ describe.each(formats)(
     });
 
     test('includes usage that arrives while this process is paused', async () => {
-      const late = format.after ? [closingMs / 4, format.after, () => pauseProcess(closingMs)] : [];
-      const answer = await answered(make, [...format.events, ...late], callOf());
+      // Long, so that no other pause comes before.
+      const longMs = closingMs * 12;
+      const late = format.after ? [closingMs / 4, format.after, () => pauseProcess(longMs)] : [];
+      const answer = await answered(make, [...format.events, ...late], callOf(), { closingMs: longMs });
       expect(answer).toMatchObject({ text: 'all', finish: 'stop', tokens: usage });
     });
   },
