@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { noIncidents, openPage } from '../../support/browser.ts';
+import { freePort } from '../../support/free-port.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 import { askDaemon } from '../../support/users.ts';
@@ -72,14 +73,14 @@ describe.skipIf(chromium === undefined)('an open page (skipped without Chromium)
   });
 
   test('continues after the daemon was restarted, with what came since', async () => {
-    let restarted = await startDaemon();
+    const port = await freePort();
+    let restarted = await startDaemon({ port });
     const { page, incidents } = await openScreen(restarted);
     await page.goto(`${restarted.url}/#/live`);
     await connected(page);
     await restarted.stop({ keep: true });
     await page.getByText('The connection to the gateway was lost.').waitFor();
-    const { home, url } = restarted;
-    restarted = await startDaemon({ home, port: Number(new URL(url).port) });
+    restarted = await startDaemon({ home: restarted.home, port });
     await ask(restarted, 'After the restart.', { model: 'sim/assistant' });
     await page.getByRole('link', { name: 'sim/assistant' }).waitFor();
     await expect.poll(() => page.getByText('The connection to the gateway was lost.').count()).toBe(0);
