@@ -4,7 +4,7 @@ import { type FakeOpenAi, startFakeOpenAi } from '../support/fake-openai.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 
 const moderation = { input: { results: [{ flagged: false }] } };
-const members = { service_tier: 'flex', moderation, prompt_cache_retention: '24h', user: null };
+const members = { service_tier: 'flex', moderation, access_programs: { cyber: 'standard' }, user: null };
 /** What the gateway says itself, whatever the provider does. */
 const theirs = {
   conversation: { id: 'conv_theirs' },
@@ -60,6 +60,18 @@ test.each<[string, () => Promise<OpenAI.Responses.Response>]>([
     expect(response).not.toHaveProperty('user');
     expect(response).not.toHaveProperty('conversation');
     expect(response.service).not.toMatchObject(theirs.service);
+  },
+);
+
+test.each(['user', 'prompt_cache_retention', 'safety_identifier', 'prompt_cache_key'])(
+  'the cache tells no call the %s of another',
+  async (name) => {
+    fake.script({ members: { [name]: 'alice' } });
+    const ask = (sent: string) => streamed({ input: name, [name]: sent, service: { cache: 'read-write' } });
+    await ask('alice');
+    const calls = fake.requests.length;
+    expect(JSON.stringify(await ask('bob'))).not.toContain('alice');
+    expect(fake.requests.length).toBe(calls);
   },
 );
 

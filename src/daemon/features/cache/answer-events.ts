@@ -1,5 +1,6 @@
 import type { Batch, InferenceEvent } from '../upstreams/neutral.ts';
 import type { Dropped, StreamAnswer } from '../upstreams/upstream.ts';
+import { withoutIgnored } from './ignored-members.ts';
 
 /** Longer answers are not stored, in characters of their text. */
 const charactersMax = 1024 * 1024;
@@ -57,7 +58,10 @@ class EventRecorder {
     if ('delta' in event) this.#characters += event.delta.length;
     const last = this.#events.at(-1);
     if (last && 'delta' in last && 'delta' in event && canJoin(last, event)) last.delta += event.delta;
-    else this.#events.push({ ...event });
+    else if (event.type === 'finished' && event.members) {
+      // Providers repeat some of the request, which the next call need not have, such as its user.
+      this.#events.push({ ...event, members: withoutIgnored(event.members) });
+    } else this.#events.push({ ...event });
   }
 }
 

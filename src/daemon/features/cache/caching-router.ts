@@ -13,6 +13,7 @@ import type {
 } from '../routing/index.ts';
 import type { Inference } from '../upstreams/neutral.ts';
 import { recordAnswer, replayAnswer } from './answer-events.ts';
+import { withoutIgnored } from './ignored-members.ts';
 import type { CacheBounds, CachedAnswer, CacheStore } from './store.ts';
 
 export interface CacheSettings extends CacheBounds {
@@ -127,11 +128,6 @@ async function openMiss(
   return { ...opened, answer: recordAnswer(answer, put) };
 }
 
-/** Members of a body that do not affect its answer, or that the neutral form holds already. */
-const ignored = new Set([
-  ...['model', 'stream', 'stream_options', 'service', 'user', 'metadata', 'safety_identifier'],
-  ...['prompt_cache_key', 'prompt_cache_retention', 'store'],
-]);
 /** Ids of items, and sealed texts, are new in each answer; the items hold their contents. */
 const itemId = /^(msg|fc|ctc|rs|cmp|ws)_/;
 
@@ -144,7 +140,7 @@ async function requestDigest(
   model: string,
 ): Promise<string | undefined> {
   const { body, stream: _stream, model: _requested, ...asked } = inference;
-  const rest = Object.fromEntries(Object.entries(body).filter(([name]) => !ignored.has(name)));
+  const rest = withoutIgnored(body);
   const { only, ignore, pay, maxPrice } = options;
   const whole = { model, asked, rest, options: { only, ignore, pay, maxPrice } };
   return await fingerprintOf({ method: 'CACHE', path: workspaceId }, plain(whole)).catch(() => undefined);
