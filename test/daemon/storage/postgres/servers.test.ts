@@ -1,9 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { MessageChannel } from 'node:worker_threads';
 import type pg from 'pg';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { isConnectionLost, PostgresError } from '../../../../src/daemon/storage/postgres/engine/errors.ts';
+import { serveConnection } from '../../../../src/daemon/storage/postgres/engine/server-connection.ts';
 import { DatabaseServers } from '../../../../src/daemon/storage/postgres/engine/servers.ts';
+import { pauseProcess } from '../../../support/pause-process.ts';
 
 /** What a server sends for each message of a client; undefined: nothing, and the connection stays open. */
 type Answer = (message: 'startup' | 'query', connection: number) => Buffer | undefined | Promise<Buffer>;
@@ -142,4 +145,28 @@ describe('the servers of an address', () => {
     expect(hostOf(await first)).toBe(next);
     expect(hostOf(await connect(servers))).toBe(next);
   });
+});
+
+test('a pause of the daemon is not taken for silence of the server', async () => {
+  const answerMs = 100;
+  let queries = 0;
+  const address = await serve((asked) => {
+    if (asked === 'startup') return authenticated;
+    queries += 1;
+    // Once the answer was sent. The first query is whether it is a standby.
+    if (queries === 2) setImmediate(() => pauseProcess(answerMs * 2));
+    return row(false);
+  });
+  const { port1, port2 } = new MessageChannel();
+  const servers = new DatabaseServers(addressOf(address));
+  serveConnection(
+    { port: port1, answers: new SharedArrayBuffer(4) },
+    { servers, name: 'a test', settings: {}, answerMs },
+  );
+  onTestFinished(() => port2.close());
+  for (const message of [{ connect: true }, { script: 'SELECT 1' }]) {
+    port2.postMessage(message);
+    const [answer] = await once(port2, 'message');
+    expect(answer).not.toHaveProperty('failure');
+  }
 });

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { whenLate } from '../../../when-late.ts';
 import { connectionLost } from './errors.ts';
 import type { FromServer, ServerChannel, ServerFailure, Step, ToServer } from './messages.ts';
 import { type DatabaseServers, serverFailure, wireOf } from './servers.ts';
@@ -91,12 +92,12 @@ class Session {
     const query =
       'steps' in message ? new StepsQuery(message.steps, this.#prepared) : new ScriptQuery(message.script);
     if (!this.#lost) {
-      const timer = setTimeout(() => this.#lose('the server does not answer'), this.#answerMs);
+      const hasAnswered = whenLate(this.#answerMs, () => this.#lose('the server does not answer'));
       await new Promise<void>((resolve) => {
         this.#onReady = resolve;
         this.#client.query(query as unknown as pg.Submittable);
       });
-      clearTimeout(timer);
+      hasAnswered();
       this.#onReady = undefined;
     }
     const failure = this.#lost ?? query.failure;
