@@ -220,9 +220,6 @@ export class ModelProcess {
     child.once('error', (error) => {
       running.reason ??= error.message;
     });
-    child.once('exit', () => {
-      if (this.#running === running) this.#running = undefined;
-    });
     child.once('close', (code, signal) => {
       this.#onClose(running, { end: signal ?? `exit ${code}`, errorOutput, fail: loaded.reject });
     });
@@ -262,6 +259,8 @@ export class ModelProcess {
     { end, errorOutput, fail }: { end: string; errorOutput: string; fail: (error: Error) => void },
   ): void {
     const { name } = this.file;
+    // Not before: until its output has ended, why it failed may not be known.
+    if (this.#running === running) this.#running = undefined;
     const reason = `${name}: ${running.reason ?? `its process ended (${end})`}`;
     const isExpected = this.#isClosed || running.isUnloaded;
     fail(new UpstreamFailure('server', reason));

@@ -1,6 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type EngineSettings, ModelProcess } from '../../../../src/daemon/upstream/engine/model-process.ts';
 import { findLibrary } from '../../../../src/daemon/upstream/engine/model-processes.ts';
@@ -130,3 +131,44 @@ describe.skipIf(!hasEngineLibrary)(`the process of a model${engineSkipReason}`, 
     });
   });
 });
+
+/** In place of the library: cannot be loaded, and leaves its output to a process that ends a moment later. */
+const failingLibrary = `
+import { spawn } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
+appendFileSync(new URL('starts', import.meta.url), 'started');
+spawn('sleep', ['0.3'], { stdio: ['ignore', 'ignore', 'inherit'], detached: true }).unref();
+throw new Error('it is broken');`;
+
+test.skipIf(process.platform === 'win32')(
+  'a process that failed is not started again while its output may still say why',
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'gateway-model-'));
+    const library = join(folder, 'library.mjs');
+    await writeFile(library, failingLibrary);
+    const model = new ModelProcess(
+      { name: 'broken', path: library, bytes: undefined },
+      { library: () => pathToFileURL(library).href, settings: usual, log: { warn: () => {} } },
+    );
+    const loading = [model.load()];
+    const { pid = 0 } = model;
+    await eventually('its end', () => hasEnded(pid));
+    loading.push(model.load());
+    for (const outcome of await Promise.allSettled(loading)) {
+      expect(outcome).toMatchObject({ reason: { message: 'broken: it is broken' } });
+    }
+    expect(model.pid).toBeUndefined();
+    await expect(model.load()).rejects.toThrow('broken: it is broken');
+    expect(await readFile(join(folder, 'starts'), 'utf8')).toBe('started');
+    await rm(folder, { recursive: true });
+  },
+);
+
+function hasEnded(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch {
+    return true;
+  }
+}
