@@ -15,21 +15,25 @@ const answering = async (text: string) => (await startRawServer((socket) => sock
 
 describe('local servers', () => {
   test('are found if they answer with a list of models, and identified by its owner', async () => {
-    const silent = await startRawServer(() => undefined);
     const ports = [
       {
         name: 'ollama' as const,
         port: await answering(list({ id: 'llama3', owned_by: 'library' }, { id: 'qwen3' })),
       },
-      { name: 'lmstudio' as const, port: silent.port },
       { name: 'llamacpp' as const, port: await answering(list({ id: 'm', owned_by: 'vllm' })) },
       { name: 'vllm' as const, port: 1 },
     ];
-    const found = await findLocalServers(network().send, { timeoutMs: 2_000, ports });
+    const found = await findLocalServers(network().send, { timeoutMs: 60_000, ports });
     expect(found).toEqual([
       { name: 'ollama', baseUrl: `http://127.0.0.1:${ports[0]?.port}/v1`, models: ['llama3', 'qwen3'] },
-      { name: 'vllm', baseUrl: `http://127.0.0.1:${ports[2]?.port}/v1`, models: ['m'] },
+      { name: 'vllm', baseUrl: `http://127.0.0.1:${ports[1]?.port}/v1`, models: ['m'] },
     ]);
+  });
+
+  test('that do not answer are not waited for', async () => {
+    const { port } = await startRawServer(() => undefined);
+    const ports = [{ name: 'lmstudio' as const, port }];
+    expect(await findLocalServers(network().send, { timeoutMs: 100, ports })).toEqual([]);
   });
 
   test.each([
@@ -39,6 +43,6 @@ describe('local servers', () => {
     ['a gateway', wholeAnswer('{"data":[]}', { headers: [`${versionHeader}: 0.1.0`] })],
   ])('%s is ignored', async (_case, text) => {
     const ports = [{ name: 'vllm' as const, port: await answering(text) }];
-    expect(await findLocalServers(network().send, { timeoutMs: 1_000, ports })).toEqual([]);
+    expect(await findLocalServers(network().send, { timeoutMs: 60_000, ports })).toEqual([]);
   });
 });
