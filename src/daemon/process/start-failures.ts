@@ -4,6 +4,7 @@ import { type DaemonFile, dataFiles } from '../../shared/folders.ts';
 import { messageOf } from '../../shared/message-of.ts';
 import { ConfigInvalid } from '../config/config.ts';
 import { SocketUnusable } from '../http/socket-file.ts';
+import { FileUnreadable } from '../read-named-file.ts';
 import {
   BackupUnusable,
   DatabaseUnusable,
@@ -29,6 +30,7 @@ const needsAttention = [
   UnsupportedServer,
   DiskUnsuited,
   FolderUnsafe,
+  FileUnreadable,
 ];
 
 /** Explains why the daemon could not start, and what to do about it. */
@@ -141,7 +143,7 @@ async function explainRefusal(error: SystemError): Promise<string | undefined> {
 /** For errors of the operating system that are not known: a stack would not help. */
 function explainSystem({ code, syscall, path }: SystemError): string | undefined {
   if (code === undefined || syscall === undefined) return undefined;
-  return `The system refused ${syscall}${path ? ` of ${path}` : ''} (${code}).\nCheck the system log, or choose ${anotherFolder}`;
+  return `The system call ${syscall} failed${path ? ` for ${path}` : ''} (${code}).\nCheck the system log, or choose ${anotherFolder}`;
 }
 
 /** The address of the daemon that uses a folder, if it has written its daemon file. */

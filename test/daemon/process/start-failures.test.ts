@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,6 +52,14 @@ describe('a failed start reports', () => {
       exit: 1,
       stderr: 'This machine has no address 192.0.2.1.\nChoose another with --host.\n',
     });
+  });
+
+  test('a file of the data folder that is too large', async () => {
+    const home = await folder();
+    const path = join(home, dataFiles.dataKey);
+    await writeFile(path, '', { mode: 0o600 });
+    await truncate(path, 1024 ** 3);
+    expect(await failedStart(home)).toEqual({ exit: 78, stderr: `${path} is larger than 256 MiB.\n` });
   });
 
   test('a data folder that is a file', async () => {
