@@ -32,9 +32,11 @@ export async function readHidden(
     output.write('\n');
     terminal.setRawMode(wasRaw);
   };
+  let isOver = false;
   const stop = async () => {
     leave();
     await stopJob();
+    if (isOver) return;
     isLeft = false;
     show();
   };
@@ -43,6 +45,7 @@ export async function readHidden(
   try {
     return await typedLine(terminal, signal, { leave, stop });
   } finally {
+    isOver = true;
     stopWatching();
     leave();
     terminal.pause();
@@ -55,10 +58,11 @@ const ending = ['SIGHUP', 'SIGQUIT'] as const;
 /** Does something before a signal ends the program. */
 function beforeEnd(leave: () => void): () => void {
   const end = (signal: NodeJS.Signals) => {
+    // The daemon reloads, for example, and goes on asking.
+    if (process.listenerCount(signal) > 1) return;
     leave();
     stopWatching();
-    // Without a listener of the program, it ends as usual.
-    if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+    process.kill(process.pid, signal);
   };
   const stopWatching = () => {
     for (const signal of ending) process.off(signal, end);

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import type { ReadStream } from 'node:tty';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { readHidden } from '../../../src/cli/terminal/read-hidden.ts';
 
 /** A terminal that remembers what is written to it, and whether it shows what is typed. */
@@ -58,4 +58,34 @@ test('what follows a line is there for the next', async () => {
   stream.write('secret\r\nsecret\rmore');
   expect(await readHidden(tty, output, { prompt })).toBe('secret');
   expect(await readHidden(tty, output, { prompt })).toBe('secret');
+});
+
+test.each(['SIGHUP', 'SIGQUIT'] as const)(
+  'shows nothing after a %s that the program handles',
+  async (signal) => {
+    const handled = vi.fn();
+    process.on(signal, handled);
+    onTestFinished(() => void process.off(signal, handled));
+    const { stream, tty, output, log } = terminal();
+    const reading = readHidden(tty, output, { prompt });
+    process.emit(signal, signal);
+    expect(handled).toHaveBeenCalled();
+    expect(log).toEqual([{ isRaw: true }, prompt]);
+    stream.write('secret\r');
+    expect(await reading).toBe('secret');
+  },
+);
+
+test('leaves the terminal to the program when it ends while the job stops', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  const kill = vi.spyOn(process, 'kill').mockReturnValue(true);
+  onTestFinished(() => void vi.useRealTimers());
+  onTestFinished(() => kill.mockRestore());
+  const { stream, tty, output, log } = terminal();
+  const reading = readHidden(tty, output, { prompt });
+  stream.write('\u001a\r');
+  expect(await reading).toBe('');
+  expect(kill).toHaveBeenCalledWith(0, 'SIGTSTP');
+  await vi.runAllTimersAsync();
+  expect(log).toEqual([{ isRaw: true }, prompt, '\n', { isRaw: false }]);
 });
