@@ -155,6 +155,14 @@ describe('YAML of thousands of entries', () => {
     expect(many / few).toBeLessThan(24);
   });
 
+  test('is never compared key by key', () => {
+    const calls = globSync('src/daemon/**/*.ts').flatMap(
+      (file) => readFileSync(file, 'utf8').match(/\bparseDocument\([^)]*\)/g) ?? [],
+    );
+    expect(calls).toHaveLength(2);
+    for (const call of calls) expect(call).toContain('uniqueKeys: false');
+  });
+
   test('has as many faults as someone can read', () => {
     const parsed = readYaml(
       lines((at) => `key${at % 10}: 1`),

@@ -94,8 +94,13 @@ function readTyped(typed: string): unknown {
   }
 }
 
+/** A text in which no key is repeated: the library would compare each with all others, which takes minutes for thousands. */
+function parseChecked(text: string): Document {
+  return parseDocument(text, { uniqueKeys: false });
+}
+
 function withValue(text: string, keys: (string | number)[], value: unknown): string {
-  const document = parseDocument(text);
+  const document = parseChecked(text);
   const node = document.getIn(keys, true);
   const isPlain = typeof value !== 'object' || value === null;
   if (isPlain && isScalar(node) && node.range) {
@@ -110,7 +115,7 @@ function withValue(text: string, keys: (string | number)[], value: unknown): str
 
 /** Removes the key, and parent maps that become empty. */
 function withoutKey(text: string, keys: (string | number)[]): string {
-  const document = parseDocument(text);
+  const document = parseChecked(text);
   if (!document.hasIn(keys)) return text;
   document.deleteIn(keys);
   for (let length = keys.length - 1; length > 0; length -= 1) {
