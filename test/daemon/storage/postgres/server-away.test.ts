@@ -1,7 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { settledEvent } from '../../../../src/daemon/features/metering/index.ts';
 import { openPostgresStorage } from '../../../../src/daemon/storage/postgres/open.ts';
-import { morning } from '../../../storage/records.ts';
+import { aHold, morning } from '../../../storage/records.ts';
+import { type CommitCut, startFaultProxy } from '../../../support/fault-proxy.ts';
 import { missingPostgres, startPostgres } from '../../../support/postgres.ts';
 import { recordingLog } from '../sqlite/temporary.ts';
 
@@ -35,5 +36,33 @@ describe.skipIf(missing !== undefined)(
       expect((await reads()).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
       expect(fatal).toBeUndefined();
     });
+
+    test.each<CommitCut>(['before', 'after'])(
+      'in the middle of a start, %s it is committed, does not end it',
+      async (where) => {
+        const server = await startPostgres({ hasTcp: true });
+        const proxy = await startFaultProxy(server.url());
+        onTestFinished(async () => {
+          await proxy.close();
+          await server.stop();
+        });
+        const url = await server.newDatabase();
+        const open = async (through: string) => {
+          const log = recordingLog();
+          const storage = await openPostgresStorage({ url: through, now: () => morning, log, settledEvent });
+          onTestFinished(() => storage.close());
+          return storage;
+        };
+        await (await open(url)).close();
+        const cut = proxy.cutCommit(where);
+        const storage = await open(proxy.through(url));
+        await cut;
+        await storage.metering.hold(aHold('req_1'));
+        const listed = await storage.daemons.list();
+        const running = listed.filter(({ isRunning }) => isRunning);
+        expect(running.map(({ number }) => number)).toEqual([storage.daemons.own]);
+        expect(await storage.check()).toEqual({ ok: true, problems: [] });
+      },
+    );
   },
 );

@@ -131,7 +131,7 @@ class BatchWriter {
         requireMasterKeys(database);
         return markOpen(database, options.at, () => register(options.at)).daemon;
       });
-    const writer = new BatchWriter(connection, await repeatCollisions(join), options);
+    const writer = new BatchWriter(connection, await repeated(connection, join), options);
     const result = await writer.run([]);
     if ('failure' in result) throw new DatabaseUnusable(result.failure.message);
     return writer;
@@ -255,14 +255,20 @@ class BatchWriter {
   }
 }
 
-/** Runs a transaction until it no longer collides with one of another daemon. */
-async function repeatCollisions<Result>(transaction: () => Result): Promise<Result> {
-  for (let collisions = 1; ; collisions += 1) {
+/**
+ * Runs a transaction until it no longer collides with one of another daemon. A connection that is lost meanwhile, as the server
+ * ends one whose daemon was paused, is opened again; the transaction may then run twice. Fails if the server is away.
+ */
+async function repeated<Result>(connection: PostgresConnection, transaction: () => Result): Promise<Result> {
+  for (let failures = 1; ; failures += 1) {
     try {
       return transaction();
     } catch (error) {
-      if (!isCollision(postgresCode(error)) || collisions > collisionsMax) throw error;
-      await sleep(Math.random() * 2 ** collisions);
+      const code = postgresCode(error);
+      const isLost = isConnectionLost(code);
+      if ((!isLost && !isCollision(code)) || failures > collisionsMax) throw error;
+      if (isLost) connection.reconnect();
+      else await sleep(Math.random() * 2 ** failures);
     }
   }
 }
