@@ -3,7 +3,7 @@ import type { Change, ChangeOf, Changes, Topic } from '../../changes.ts';
 import type { Log } from '../../log.ts';
 import type { LocalChanges } from '../local-changes.ts';
 import type { ControlConnection } from './control-connection.ts';
-import { CommitsLost } from './engine/errors.ts';
+import { CommitsLost, isConnectionLost, postgresCode } from './engine/errors.ts';
 import { serverClock } from './engine/locks.ts';
 import { keptMs } from './engine/recorded-changes.ts';
 
@@ -13,6 +13,8 @@ const pollMs = 250;
 const currentMs = 1000;
 const pageSize = 500;
 const retryAfterSeconds = 1;
+/** How often reading begins before the start of the daemon fails. */
+const attemptsMax = 3;
 
 /** One row at least. Numbers have no gaps, as a lock orders all transactions that write. */
 const pollSql = `SELECT (SELECT value FROM meta WHERE name = 'commits') AS commits,
@@ -85,12 +87,24 @@ export class DaemonChanges implements Changes {
   /** Reads from now on: what is kept in memory is read later. Rejects with `PostgresError`. */
   static async open(options: DaemonChangesOptions): Promise<DaemonChanges> {
     const changes = new DaemonChanges(options);
-    await changes.#connect();
-    const [last] = await options.connection.query(lastSql);
-    if (last) changes.#last = last as unknown as Mark;
-    await changes.#poll();
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await changes.#begin();
+        break;
+      } catch (error) {
+        // The server has just served others; on a busy machine, it may not have answered in time.
+        if (!isConnectionLost(postgresCode(error)) || attempt >= attemptsMax) throw error;
+      }
+    }
     void changes.#run();
     return changes;
+  }
+
+  async #begin(): Promise<void> {
+    await this.#connect();
+    const [last] = await this.#options.connection.query(lastSql);
+    if (last) this.#last = last as unknown as Mark;
+    await this.#poll();
   }
 
   private constructor(options: DaemonChangesOptions) {

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Change, Topic } from '../../../../src/daemon/changes.ts';
 import { settledEvent } from '../../../../src/daemon/features/metering/index.ts';
+import { LocalChanges } from '../../../../src/daemon/storage/local-changes.ts';
+import type { ControlConnection } from '../../../../src/daemon/storage/postgres/control-connection.ts';
+import { DaemonChanges } from '../../../../src/daemon/storage/postgres/daemon-changes.ts';
+import { connectionLost, PostgresError } from '../../../../src/daemon/storage/postgres/engine/errors.ts';
 import { openPostgresStorage } from '../../../../src/daemon/storage/postgres/open.ts';
 import type { Storage } from '../../../../src/daemon/storage/storage.ts';
 import { changingWrites } from '../../../storage/changing-writes.ts';
@@ -132,5 +136,41 @@ describe.skipIf(missing)(`changes of two daemons${missing ? ` (skipped: ${missin
     await query(`UPDATE changes SET at = at - 1; ${disconnect}`);
     expect((await last.promise).message).toMatch(/has lost what it had committed/);
     await third.close();
+  });
+});
+
+describe('a connection that is lost at the start', () => {
+  /** Fails so many queries, as one does whose server does not answer in time. */
+  const opened = async (failures: number) => {
+    let [connects, queries] = [0, 0];
+    const connection = {
+      connect: async () => {
+        connects += 1;
+      },
+      query: async () => {
+        queries += 1;
+        if (queries <= failures)
+          throw new PostgresError({ code: connectionLost, message: 'the server does not answer' });
+        return [];
+      },
+      close: () => {},
+    } as unknown as ControlConnection;
+    const changes = await DaemonChanges.open({
+      connection,
+      daemon: 1,
+      local: new LocalChanges(),
+      onCount: () => {},
+      store: async () => {},
+      log: recordingLog(),
+      onFatal: () => {},
+    });
+    changes.close();
+    return connects;
+  };
+
+  test('is opened again, but not for ever', async () => {
+    expect(await opened(0)).toBe(1);
+    expect(await opened(2)).toBe(3);
+    await expect(opened(100)).rejects.toThrow('the server does not answer');
   });
 });
