@@ -15,6 +15,9 @@ export interface SseEvent {
  */
 export const sseEventCharsMax = 32 * 1024 * 1024;
 
+/** How many characters a line of data counts for at least: that is what joining a shorter one to its event takes in memory. */
+const lineCharsMin = 64;
+
 export class SseTooLong extends Error {
   constructor() {
     super(`a server-sent event is longer than ${sseEventCharsMax} characters`);
@@ -111,7 +114,7 @@ export class SseReader {
   }
 
   #addData(value: string): void {
-    this.#dataLength += value.length + 1;
+    this.#dataLength += Math.max(value.length + 1, lineCharsMin);
     if (this.#dataLength > sseEventCharsMax) throw new SseTooLong();
     this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
   }

@@ -73,6 +73,15 @@ describe('reading server-sent events', () => {
       for (let i = 0; i < 5; i += 1) reader.push(part);
     }).toThrow(SseTooLong);
   });
+
+  test.each(['data:\n', 'data: x\n', 'data\n'])('gives up on an event of countless lines: %j', (line) => {
+    const reader = new SseReader();
+    const lines = 65_536;
+    const part = encoder.encode(line.repeat(lines));
+    const partsMax = sseEventCharsMax / 64 / lines;
+    for (let i = 0; i < partsMax; i += 1) expect(reader.push(part)).toEqual([]);
+    expect(() => reader.push(part)).toThrow(SseTooLong);
+  });
 });
 
 test('text with any line endings stays within its event', () => {
