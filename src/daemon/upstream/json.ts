@@ -48,3 +48,9 @@ export function textOf(value: unknown): string | undefined {
 export function countOf(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
 }
+
+/** Whether the values that are there are counts, and one is. Of usage with other values, such as -1, nothing is known. */
+export function areCounts(...values: unknown[]): boolean {
+  const present = values.filter((value) => value !== undefined && value !== null);
+  return present.length > 0 && present.every((value) => countOf(value) !== undefined);
+}

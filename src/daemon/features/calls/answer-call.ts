@@ -229,8 +229,8 @@ function readWhole<Reply>(started: StartedCall, format: WholeFormat<Reply>): Pro
     return undefined;
   }
   format.assemble?.(answer.json);
-  if (answer.tokens) meter.report(answer.tokens);
-  else format.countText?.(answer.json);
+  const isReported = answer.tokens !== undefined && meter.report(answer.tokens);
+  if (!isReported) format.countText?.(answer.json);
   meter.finish = answer.finish;
   if (answer.failure) throw answer.failure;
   return undefined;

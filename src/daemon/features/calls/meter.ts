@@ -116,9 +116,11 @@ export class Meter {
     this.#route ??= route;
   }
 
-  /** Takes the provider's usage, unless it is implausible. */
-  report(tokens: Tokens): void {
-    if (isPlausible(tokens)) this.#reported = tokens;
+  /** Takes the provider's usage, unless it is implausible; returns whether it did. */
+  report(tokens: Tokens): boolean {
+    if (!isPlausible(tokens)) return false;
+    this.#reported = tokens;
+    return true;
   }
 
   /** Takes usage and the finish reason from a batch. */

@@ -8,7 +8,7 @@ import type {
 } from '../../../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import type { Decoder } from '../../adapter.ts';
-import { countOf, type Json, objectOf, objectsOf, textOf } from '../../json.ts';
+import { areCounts, countOf, type Json, objectOf, objectsOf, textOf } from '../../json.ts';
 import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';
 import { CallIds } from '../call-ids.ts';
 import { unnamedCall } from '../provider-failures.ts';
@@ -40,7 +40,7 @@ export function readMessage(
   if (!Array.isArray(json.content))
     throw new UpstreamFailure('broken', `${provider} answered without content`);
   const usage = objectOf(json.usage);
-  return { tokens: usage && tokensOf(usage), finish: finishReason(textOf(json.stop_reason)) };
+  return { tokens: usage && reportedTokens(usage), finish: finishReason(textOf(json.stop_reason)) };
 }
 
 /** Converts a whole message to the batch that a stream would give. */
@@ -286,8 +286,9 @@ class MessagesDialect implements Dialect {
     this.#refusal = textOf(objectOf(delta?.stop_details)?.explanation) ?? this.#refusal;
     this.#countUsage(event.usage);
     // Otherwise only the count at the start is known, which is not the answer's.
-    if (countOf(objectOf(event.usage)?.output_tokens) !== undefined)
-      events.push({ type: 'usage', tokens: tokensOf(this.#usage) });
+    if (countOf(objectOf(event.usage)?.output_tokens) === undefined) return;
+    const tokens = reportedTokens(this.#usage);
+    if (tokens) events.push({ type: 'usage', tokens });
   }
 
   #close(events: InferenceEvent[]): void {
@@ -316,7 +317,8 @@ function promptOf(usage: Json): Pick<Tokens, 'input' | 'cachedInput' | 'cacheWri
   return { input: (countOf(usage.input_tokens) ?? 0) + cachedInput + cacheWrite, cachedInput, cacheWrite };
 }
 
-function tokensOf(usage: Json): Tokens {
+function reportedTokens(usage: Json): Tokens | undefined {
+  if (!areCounts(usage.input_tokens, usage.output_tokens)) return undefined;
   const webSearch = countOf(objectOf(usage.server_tool_use)?.web_search_requests) ?? 0;
   const longCacheWrite = countOf(objectOf(usage.cache_creation)?.ephemeral_1h_input_tokens) ?? 0;
   return {

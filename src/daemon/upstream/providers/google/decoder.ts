@@ -9,7 +9,7 @@ import type {
 } from '../../../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import type { Decoder } from '../../adapter.ts';
-import { countOf, type Json, listOf, objectOf, parseObject, textOf } from '../../json.ts';
+import { areCounts, countOf, type Json, listOf, objectOf, parseObject, textOf } from '../../json.ts';
 import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';
 import { CallIds } from '../call-ids.ts';
 import { unnamedCall } from '../provider-failures.ts';
@@ -195,6 +195,7 @@ class GenerateDialect implements Dialect {
 
   #countUsage(usage: Json | undefined, events: InferenceEvent[]): void {
     if (countOf(usage?.promptTokenCount) === undefined || !usage) return;
+    if (!areCounts(usage.promptTokenCount, usage.candidatesTokenCount)) return;
     // Earlier events may omit the output count, which does not mean 0.
     const isComplete = usage.candidatesTokenCount !== undefined || this.#finishReason !== undefined;
     if (isComplete || this.#isBlocked) events.push({ type: 'usage', tokens: tokensOf(usage) });

@@ -1,7 +1,7 @@
 import type { MediaTokens, Tokens } from '../../../../shared/money.ts';
 import type { FinishReason } from '../../../features/upstreams/neutral.ts';
 import type { Json } from '../../json.ts';
-import { isObject } from '../../json.ts';
+import { areCounts, isObject } from '../../json.ts';
 
 /** The usage in a document or chunk: `usage`, or Groq's `x_groq.usage`. */
 export function chatTokensIn(json: Json): Tokens | undefined {
@@ -11,8 +11,7 @@ export function chatTokensIn(json: Json): Tokens | undefined {
 
 /** Reads usage in the chat format, including DeepSeek's name for cached tokens. */
 function chatTokens(usage: Json): Tokens | undefined {
-  if (typeof usage.prompt_tokens !== 'number' && typeof usage.completion_tokens !== 'number')
-    return undefined;
+  if (!areCounts(usage.prompt_tokens, usage.completion_tokens)) return undefined;
   const prompt = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
   const completion = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
   const input = tokenCount(usage.prompt_tokens);

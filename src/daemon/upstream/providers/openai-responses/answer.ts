@@ -2,7 +2,7 @@ import type { Tokens, ToolUses } from '../../../../shared/money.ts';
 import type { FinishReason } from '../../../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import type { Adapter } from '../../adapter.ts';
-import { countOf, isObject, type Json } from '../../json.ts';
+import { areCounts, countOf, isObject, type Json } from '../../json.ts';
 import { CallIds } from '../call-ids.ts';
 import { openAiStreamFailure } from '../openai-chat/failure.ts';
 import { tokenCount } from '../openai-chat/usage.ts';
@@ -50,7 +50,7 @@ function failureIn({ status, error }: Json, name: string): UpstreamFailure | und
 export function responsesTokensIn(response: Json): Tokens | undefined {
   const { usage } = response;
   if (!isObject(usage)) return undefined;
-  if (typeof usage.input_tokens !== 'number' && typeof usage.output_tokens !== 'number') return undefined;
+  if (!areCounts(usage.input_tokens, usage.output_tokens)) return undefined;
   const input = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
   const output = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
   const inputTokens = tokenCount(usage.input_tokens);

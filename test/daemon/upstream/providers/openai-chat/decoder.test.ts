@@ -395,9 +395,9 @@ describe('usage', () => {
       { media: { audioInput: 3, cachedAudio: 0, audioOutput: 2, imageOutput: 1 } },
     ],
     [
-      'nonsense',
-      { prompt_tokens: -3, completion_tokens: 1.5, prompt_tokens_details: 'x' },
-      { input: 0, output: 0 },
+      'nonsense in details',
+      { prompt_tokens_details: 'x', completion_tokens_details: { reasoning_tokens: -1 } },
+      {},
     ],
     ['an explicit zero', { prompt_tokens: 0, completion_tokens: 0 }, { input: 0, output: 0 }],
   ])('of %s', (_case, more, expected) => {
@@ -409,6 +409,14 @@ describe('usage', () => {
     );
     expect(tokens).toEqual({ input: 10, output: 4, ...none, ...expected });
   });
+
+  test.each([{ prompt_tokens: -3 }, { completion_tokens: 1.5 }, { prompt_tokens: '10' }])(
+    'of %j is not known',
+    (more) => {
+      const chunk = { choices: [], usage: { ...usage, ...more } };
+      expect(decoded(chunkOf({ content: 'a' }), stop, chunk, '[DONE]').tokens).toBeUndefined();
+    },
+  );
 
   test('a snapshot in every chunk replaces the one before', () => {
     const at = (completion_tokens: number) => ({ chunk: { usage: { ...usage, completion_tokens } } });
