@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { Text } from 'ink';
 import { createElement } from 'react';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { render } from '../../../src/cli/tui/render.ts';
 import { useSuspension } from '../../../src/cli/tui/use-suspension.ts';
 
@@ -24,11 +24,12 @@ test('the terminal is left for one thing after the other, and not twice for what
   const redraw = () => void log.push('redraw');
   for (const work of [redraw, redraw, stop, redraw, stop]) suspend?.(work);
   back.resolve();
-  await vi.waitFor(() => expect(log).toEqual(['redraw', 'stop']));
-  await vi.waitFor(() => {
+  await expect.poll(() => log).toEqual(['redraw', 'stop']);
+  const redrawAgain = () => {
     suspend?.(redraw);
-    expect(log).toEqual(['redraw', 'stop', 'redraw']);
-  });
+    return log;
+  };
+  await expect.poll(redrawAgain).toEqual(['redraw', 'stop', 'redraw']);
   instance.unmount();
   await instance.waitUntilExit();
 });

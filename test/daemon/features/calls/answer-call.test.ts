@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   answerWhole,
   relayStream,
@@ -266,7 +266,7 @@ describe('an answer whose keeping can be undone', () => {
   test('is kept together with its settlement', async () => {
     const written = Promise.withResolvers<number>();
     const { answer, events } = await scene(written.promise);
-    await vi.waitFor(() => expect(events).toHaveLength(2));
+    await expect.poll(() => events).toHaveLength(2);
     written.resolve(1);
     expect(await answer).toBe('rendered');
     expect(events).toEqual(['kept, stop', 'settling completed']);
