@@ -92,6 +92,14 @@ describe('the problem is reported', () => {
     });
   });
 
+  test('of a configuration that cannot be written', async () => {
+    writeFileSync(path, '');
+    const within = join(path, 'config.yaml');
+    expect(await setValue(within, { name: 'log.level', value: 'debug' })).toEqual({
+      faults: [{ place: within, message: expect.stringMatching(/^It cannot be written \(E[A-Z]+\)\.$/) }],
+    });
+  });
+
   test('of a configuration that is something else', async () => {
     writeFileSync(path, '');
     truncateSync(path, 100 * 1024 ** 2);

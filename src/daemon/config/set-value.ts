@@ -36,7 +36,13 @@ export async function setValue(
   if (outcome.text === text) return { isChanged: false };
   const faults = await check(outcome.text);
   if (faults.length > 0) return { faults };
-  await writeWhole(file, outcome.text);
+  try {
+    await writeWhole(file, outcome.text);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    return { faults: [{ place: path, message: `It cannot be written (${code}).` }] };
+  }
   return { isChanged: true };
 }
 
