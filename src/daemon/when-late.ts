@@ -1,6 +1,6 @@
 /**
- * Calls `then` after a time in which nothing came; the returned function says that something has come. Timers run before
- * sockets are read: after a pause of this process, what arrived meanwhile has yet to be read.
+ * Calls `then` after a time, unless the returned function is called first because something has come. Timers run before sockets
+ * are read: after a pause of this process, what arrived meanwhile has yet to be read.
  */
 export function whenLate(ms: number, then: () => void): () => void {
   let turn: NodeJS.Immediate | undefined;

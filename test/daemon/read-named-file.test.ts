@@ -65,7 +65,7 @@ describe.skipIf(process.platform === 'win32')('what is no file', () => {
     expect((await reading).toString()).toBe('first, second');
   });
 
-  test('a pipe that nobody writes to, or closes, occupies no thread for files and fails', async () => {
+  test('a pipe without a writer, or that is not closed, occupies no thread for files and fails', async () => {
     execFileSync('mkfifo', [path]);
     // More than there are threads.
     const all = await Promise.allSettled(Array.from({ length: 20 }, () => read(0)));

@@ -64,7 +64,7 @@ test.each<[string, () => Promise<OpenAI.Responses.Response>]>([
 );
 
 test.each(['user', 'prompt_cache_retention', 'safety_identifier', 'prompt_cache_key'])(
-  'the cache tells no call the %s of another',
+  'a cached answer does not have the %s of another call',
   async (name) => {
     fake.script({ members: { [name]: 'alice' } });
     const ask = (sent: string) => streamed({ input: name, [name]: sent, service: { cache: 'read-write' } });

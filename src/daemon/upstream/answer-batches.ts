@@ -198,11 +198,11 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
   async #readWhileClosing(): Promise<IteratorResult<Uint8Array>> {
     const ms = Math.max(0, this.#closesAt - performance.now());
     // Bytes that have already arrived win over the timer; a pending read ends with the call.
-    const hasCome = whenLate(ms, () => this.#body.cancel());
+    const stopWaiting = whenLate(ms, () => this.#body.cancel());
     try {
       return await this.#bytes.next();
     } finally {
-      hasCome();
+      stopWaiting();
     }
   }
 

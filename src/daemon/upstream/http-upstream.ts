@@ -181,8 +181,8 @@ async function refusal(
   sent: AttemptCapture | undefined,
 ): Promise<UpstreamFailure> {
   // What has arrived by then is enough.
-  const hasCome = whenLate(errorBodyMs, () => answer.body.cancel());
-  const body = await readText(answer.body, errorBytesMax).finally(hasCome);
+  const stopWaiting = whenLate(errorBodyMs, () => answer.body.cancel());
+  const body = await readText(answer.body, errorBytesMax).finally(stopWaiting);
   sent?.refused(body);
   const failure = adapter.failure(answer.status, answer.headers, body);
   Object.assign(failure.details, rateLimitsIn(answer.headers));

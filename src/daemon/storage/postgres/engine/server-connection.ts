@@ -92,12 +92,12 @@ class Session {
     const query =
       'steps' in message ? new StepsQuery(message.steps, this.#prepared) : new ScriptQuery(message.script);
     if (!this.#lost) {
-      const hasAnswered = whenLate(this.#answerMs, () => this.#lose('the server does not answer'));
+      const stopWaiting = whenLate(this.#answerMs, () => this.#lose('the server does not answer'));
       await new Promise<void>((resolve) => {
         this.#onReady = resolve;
         this.#client.query(query as unknown as pg.Submittable);
       });
-      hasAnswered();
+      stopWaiting();
       this.#onReady = undefined;
     }
     const failure = this.#lost ?? query.failure;
