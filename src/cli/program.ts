@@ -3,7 +3,7 @@ import { exitCodes } from '../shared/errors.ts';
 import type { Context } from './context.ts';
 import { CliError } from './failures/cli-error.ts';
 import { buildProgram } from './manifest/build-program.ts';
-import { locate } from './manifest/locate.ts';
+import { type CommandLine, locate } from './manifest/locate.ts';
 import { withNpx } from './output/output.ts';
 
 /** Runs one command line; resolves to the exit code and never rejects. */
@@ -38,16 +38,20 @@ export async function runProgram(argv: string[], context: Context): Promise<numb
 
 async function run(argv: string[], context: Context): Promise<number> {
   const line = locate(argv);
-  if (line.words[0] === 'version') {
-    throw new CliError("unknown command 'version'", {
-      exit: exitCodes.usage,
-      next: 'Use gateway --version; for the version of the daemon, use gateway status.',
-    });
-  }
+  if (!line.command && line.words.length > 0) await suggestOtherName(line);
   const { program, takesArguments } = await buildProgram(line, context);
   const rest = takesArguments ? jsonWithoutFields(line.rest) : line.rest;
   await program.parseAsync([...line.words, ...rest], { from: 'user' });
   return context.exit;
+}
+
+/** Fails if there is such a command with another name. */
+async function suggestOtherName(line: CommandLine): Promise<void> {
+  const { underOtherName } = await import('./manifest/other-names.ts');
+  const use = underOtherName(line);
+  if (use === undefined) return;
+  const unknown = line.rest[0] ?? line.words[0];
+  throw new CliError(`unknown command '${unknown}'`, { exit: exitCodes.usage, next: `Use ${use}.` });
 }
 
 function isOnTerminal({ io, env }: Context): boolean {
