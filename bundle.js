@@ -19,7 +19,7 @@ const together = {
     /\/src\/cli\/failures\/cli-error\.ts$/,
     /\/src\/cli\/hosts\/(hosts|host-file|host-address|local-daemon|send|pages)\.ts$/,
     /\/src\/cli\/output\/(output|escape-controls|style|time)\.ts$/,
-    /\/src\/cli\/terminal\/end-with-output\.ts$/,
+    /\/src\/cli\/terminal\/exit-on-failed-write\.ts$/,
     /\/(commander|extra-typings)\//,
   ],
   common: [/\/src\/shared\/(errors|client|received-error|sse|folders|proxies|loopback)\.ts$/],

@@ -16,7 +16,7 @@ export async function main({ serve }: MainOptions): Promise<void> {
       stdout.once('error', resolve);
       stdout.write(`${version}\n`, resolve);
     });
-    if (error) (await import('./terminal/end-with-output.ts')).endWithOutput(stdout, error);
+    if (error) (await import('./terminal/exit-on-failed-write.ts')).exitOnFailedWrite(stdout, error);
     return;
   }
   const [{ runProgram }, { processContext }] = await Promise.all([

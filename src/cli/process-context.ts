@@ -3,7 +3,7 @@ import { whenAborted } from '../shared/when-aborted.ts';
 import { type Context, createContext } from './context.ts';
 import type { Io } from './io.ts';
 import { commandIndex } from './manifest/command-index.ts';
-import { endWithOutput } from './terminal/end-with-output.ts';
+import { exitOnFailedWrite } from './terminal/exit-on-failed-write.ts';
 import { lastingStreams } from './terminal/lasting-streams.ts';
 
 /** The context of the program itself: its own streams, environment, clock and signals. */
@@ -66,7 +66,7 @@ function writerFor(stream: NodeJS.WriteStream): Io['stdout'] {
   if (!handled.has(stream)) {
     handled.add(stream);
     stream.on('error', (error) => {
-      if (endsWithStreams) endWithOutput(stream, error);
+      if (endsWithStreams) exitOnFailedWrite(stream, error);
     });
   }
   return { write: (data) => stream.write(data), isTty: stream.isTTY === true };

@@ -48,17 +48,17 @@ export function readYaml(text: string, file: string): ReadYaml | { faults: YamlF
     const { line, col } = lineCounter.linePos(offset);
     return { file, line: Math.max(1, line), column: Math.max(1, col), message };
   };
-  const refused = <Found>(found: readonly Found[], toFault: (each: Found) => YamlFault) =>
+  const faultsOf = <Found>(found: readonly Found[], toFault: (each: Found) => YamlFault) =>
     found.length === 0 ? undefined : { faults: found.slice(0, faultsMax).map(toFault) };
-  const broken = refused([...document.errors, ...document.warnings], ({ pos, message }) =>
+  const broken = faultsOf([...document.errors, ...document.warnings], ({ pos, message }) =>
     faultAt(pos[0], `this is not YAML: ${message}`),
   );
   if (broken) return broken;
-  const repeated = refused(repeatedKeys(document), ({ range, value }) =>
+  const repeated = faultsOf(repeatedKeys(document), ({ range, value }) =>
     faultAt(range?.[0] ?? 0, `\`${String(value)}\` is already set above`),
   );
   if (repeated) return repeated;
-  const lost = refused(unresolvedAliases(document), ({ source, range }) =>
+  const lost = faultsOf(unresolvedAliases(document), ({ source, range }) =>
     faultAt(range?.[0] ?? 0, `there is no anchor named ${source}`),
   );
   if (lost) return lost;

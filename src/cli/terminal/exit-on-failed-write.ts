@@ -1,7 +1,7 @@
 import { exitCodes } from '../../shared/errors.ts';
 
 /** Ends the process after a write to one of its standard streams has failed. */
-export function endWithOutput(stream: NodeJS.WriteStream, { code }: NodeJS.ErrnoException): void {
+export function exitOnFailedWrite(stream: NodeJS.WriteStream, { code }: NodeJS.ErrnoException): void {
   const isOutput = stream === process.stdout;
   if (code === 'EPIPE') {
     // A reader that has seen enough, like `head`, ends the program silently. Without one for its notes and errors it goes on.
