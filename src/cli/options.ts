@@ -11,6 +11,9 @@ export function example(line: string): string {
 export const csvOption = () =>
   new Option('--csv', 'print CSV with a header').conflicts(['json', 'jq', 'quiet']);
 
+/** The option of commands that ask before they delete or pay. */
+export const yesOption = () => new Option('-y, --yes', 'skip the confirmation');
+
 /** How a request can end, for options that filter requests. */
 export const requestStatuses = [
   'completed',

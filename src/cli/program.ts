@@ -4,6 +4,7 @@ import type { Context } from './context.ts';
 import { CliError } from './failures/cli-error.ts';
 import { buildProgram } from './manifest/build-program.ts';
 import { type CommandLine, locate } from './manifest/locate.ts';
+import { underOtherName } from './manifest/other-names.ts';
 import { withNpx } from './output/output.ts';
 
 /** Runs one command line; resolves to the exit code and never rejects. */
@@ -38,16 +39,15 @@ export async function runProgram(argv: string[], context: Context): Promise<numb
 
 async function run(argv: string[], context: Context): Promise<number> {
   const line = locate(argv);
-  if (!line.command && line.words.length > 0) await suggestOtherName(line);
+  if (!line.command) checkOtherName(line);
   const { program, takesArguments } = await buildProgram(line, context);
   const rest = takesArguments ? jsonWithoutFields(line.rest) : line.rest;
   await program.parseAsync([...line.words, ...rest], { from: 'user' });
   return context.exit;
 }
 
-/** Fails if there is such a command with another name. */
-async function suggestOtherName(line: CommandLine): Promise<void> {
-  const { underOtherName } = await import('./manifest/other-names.ts');
+/** Fails if there is such a command under another name. */
+function checkOtherName(line: CommandLine): void {
   const use = underOtherName(line);
   if (use === undefined) return;
   const unknown = line.rest[0] ?? line.words[0];

@@ -21,7 +21,7 @@ import {
 } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { resolveKey, resolveWorkspace } from '../names/resolve.ts';
-import { example, minutes, wholeNumber } from '../options.ts';
+import { example, minutes, wholeNumber, yesOption } from '../options.ts';
 import { dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 import { ago, duration, localTime } from '../output/time.ts';
@@ -136,7 +136,7 @@ export const showAlertCommand = (context: Context) =>
 export const removeAlertCommand = (context: Context) =>
   new Command('remove')
     .argument('<alert>', 'the alert')
-    .option('--yes', 'skip the confirmation')
+    .addOption(yesOption())
     .option(...ofWorkspace)
     .addHelpText('after', example('gateway alerts remove slow --yes'))
     .action(async (id, { workspace, yes }) => {

@@ -22,7 +22,7 @@ import {
 } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { resolveAutopilot } from '../names/resolve.ts';
-import { example, wholeNumber } from '../options.ts';
+import { example, wholeNumber, yesOption } from '../options.ts';
 import { dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 import { ago, plannedTime } from '../output/time.ts';
@@ -118,7 +118,7 @@ export const updateAutopilotCommand = (context: Context) =>
 export const archiveAutopilotCommand = (context: Context) =>
   new Command('archive')
     .argument('<autopilot>', 'the id, handle or name of one of your autopilots')
-    .option('--yes', 'skip the confirmation')
+    .addOption(yesOption())
     .addHelpText('after', example('gateway autopilots archive night-watch --yes'))
     .action(async (given, { yes }) => {
       const autopilot = await resolveAutopilot(context, given);

@@ -13,7 +13,7 @@ import type { Context } from '../context.ts';
 import { deleteBudget, getBudget, listBudgets, putBudget } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { resolveKey, resolveWorkspace } from '../names/resolve.ts';
-import { example } from '../options.ts';
+import { example, yesOption } from '../options.ts';
 import { dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 import { plannedTime } from '../output/time.ts';
@@ -99,7 +99,7 @@ export const showBudgetCommand = (context: Context) =>
 export const removeBudgetCommand = (context: Context) =>
   new Command('remove')
     .argument('<budget>', 'the budget')
-    .option('--yes', 'skip the confirmation')
+    .addOption(yesOption())
     .option(...ofWorkspace)
     .addHelpText('after', example('gateway budgets remove team-search --yes'))
     .action(async (id, { workspace, yes }) => {

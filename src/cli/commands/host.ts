@@ -6,7 +6,7 @@ import { hostUrl } from '../hosts/host-address.ts';
 import { changeHostFile, findHostEntry, localName, loggedOut, readHostFile } from '../hosts/host-file.ts';
 import { noSuchHost } from '../hosts/hosts.ts';
 import { readDaemonFile } from '../hosts/local-daemon.ts';
-import { example } from '../options.ts';
+import { example, yesOption } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { confirm } from '../terminal/prompts.ts';
 import { dropLogin, localIsTaken } from './login.ts';
@@ -107,7 +107,7 @@ const columns: Column<HostRow>[] = [
 export const removeHostCommand = (context: Context) =>
   new Command('remove')
     .argument('<host>', 'the host to remove')
-    .option('--yes', 'skip the confirmation')
+    .addOption(yesOption())
     .addHelpText('after', example('gateway host remove work --yes'))
     .action((name, { yes }) => removeHost(context, name, { yes }));
 

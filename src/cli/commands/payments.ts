@@ -18,7 +18,7 @@ import {
   resolvePayment,
 } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
-import { csvOption, example, wholeNumber } from '../options.ts';
+import { csvOption, example, wholeNumber, yesOption } from '../options.ts';
 import { escapeControls } from '../output/escape-controls.ts';
 import type { Style } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
@@ -174,7 +174,7 @@ export const resolvePaymentCommand = (context: Context) =>
         .argParser(wholeNumber({ min: 0 }))
         .conflicts('failed'),
     )
-    .option('--yes', 'skip the confirmation')
+    .addOption(yesOption())
     .addHelpText('after', example('gateway payments resolve pay_01jd… --failed'))
     .action(async (payment, { paid, failed, feeMsats, yes }) => {
       if (!paid && !failed) {

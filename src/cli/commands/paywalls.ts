@@ -10,7 +10,7 @@ import {
   listPaywalls,
   updatePaywall,
 } from '../endpoints.ts';
-import { example, wholeNumber } from '../options.ts';
+import { example, wholeNumber, yesOption } from '../options.ts';
 import { count } from '../output/amount.ts';
 import type { Style } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
@@ -184,7 +184,7 @@ async function setStatus(context: Context, paywallId: string, status: 'active' |
 export const deletePaywallCommand = (context: Context) =>
   new Command('delete')
     .argument('<paywall>', reference)
-    .option('--yes', 'skip the confirmation')
+    .addOption(yesOption())
     .addHelpText('after', example('gateway paywalls delete weather --yes'))
     .action(async (paywallId, { yes }) => {
       const client = context.client();

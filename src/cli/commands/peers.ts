@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { checkPeer, deletePeer, listPeerAttempts, listPeers, putPeer } from '../endpoints.ts';
 import { noSuch } from '../failures/no-such.ts';
 import { resolveWorkspace } from '../names/resolve.ts';
-import { example, wholeNumber } from '../options.ts';
+import { example, wholeNumber, yesOption } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { ago, duration } from '../output/time.ts';
 import { askSecret, confirm } from '../terminal/prompts.ts';
@@ -135,7 +135,7 @@ export const removePeerCommand = (context: Context) =>
   new Command('remove')
     .argument('<name>', 'the peer')
     .option(...ofWorkspace)
-    .option('--yes', 'skip the confirmation')
+    .addOption(yesOption())
     .addHelpText('after', example('gateway peer remove attic --yes'))
     .action(async (name, { workspace, yes }) => {
       const params = { workspace: await resolveWorkspace(context, workspace), peer: name };

@@ -4,7 +4,7 @@ import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
 import { deleteProfile, getMe, updateProfile } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
-import { example } from '../options.ts';
+import { example, yesOption } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
 import { confirm } from '../terminal/prompts.ts';
@@ -35,7 +35,7 @@ export const setProfileCommand = (context: Context) =>
 export const deleteProfileCommand = (context: Context) =>
   new Command('delete')
     .argument('<email>', 'your email address, to confirm')
-    .option('--yes', 'skip the confirmation')
+    .addOption(yesOption())
     .addHelpText('after', example('gateway profile delete ann@example.com --yes'))
     .action(async (email, { yes }) => {
       const question =

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { checkProviderKey, deleteProviderKey, listProviderKeys, putProviderKey } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { resolveWorkspace } from '../names/resolve.ts';
-import { example } from '../options.ts';
+import { example, yesOption } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
 import { askSecret, confirm } from '../terminal/prompts.ts';
@@ -41,7 +41,7 @@ export const deleteProviderKeyCommand = (context: Context) =>
   new Command('delete')
     .addArgument(providerArgument())
     .option('--workspace <workspace>', 'the workspace that owns the key', 'me')
-    .option('--yes', 'skip the confirmation')
+    .addOption(yesOption())
     .addHelpText('after', example('gateway provider-keys delete openai --yes'))
     .action(async (provider, { workspace, yes }) => {
       const client = context.client();

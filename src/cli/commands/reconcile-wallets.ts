@@ -5,7 +5,7 @@ import { bitcoin } from '../../shared/sats.ts';
 import type { Context } from '../context.ts';
 import { reconcileWallets } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
-import { example } from '../options.ts';
+import { example, yesOption } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { confirm } from '../terminal/prompts.ts';
 import { pastTime, pastTimeHelp } from '../times.ts';
@@ -23,7 +23,7 @@ export const reconcileWalletsCommand = (context: Context) =>
       `compare again from this time on, as after another kind of restore: ${pastTimeHelp}`,
       pastTime(context),
     )
-    .option('--yes', 'skip the confirmation')
+    .addOption(yesOption())
     .addHelpText('after', example('gateway wallet reconcile --assign all --to wal_01jd…'))
     .action(async ({ assign, to, accept, since, yes }) => {
       if ((assign === undefined) !== (to === undefined))

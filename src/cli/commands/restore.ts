@@ -8,7 +8,7 @@ import { CliError } from '../failures/cli-error.ts';
 import { localName } from '../hosts/host-file.ts';
 import { selectedHost } from '../hosts/hosts.ts';
 import { readDaemonFile } from '../hosts/local-daemon.ts';
-import { example } from '../options.ts';
+import { example, yesOption } from '../options.ts';
 import { progressBar } from '../output/progress.ts';
 import type { Column } from '../output/table.ts';
 import { confirm } from '../terminal/prompts.ts';
@@ -17,7 +17,7 @@ export const restoreCommand = (context: Context) =>
   new Command('restore')
     .argument('<file>', 'the backup file')
     .option('--data <folder>', "the data folder (default: the daemon's)")
-    .option('--yes', 'skip the confirmation')
+    .addOption(yesOption())
     .addHelpText('after', example('gateway stop && gateway restore backup.db --yes'))
     .action((file, options) => restoreData(context, file, options));
 

@@ -5,7 +5,7 @@ import { deleteSession, listSessions } from '../endpoints.ts';
 import { noSuch } from '../failures/no-such.ts';
 import { collectPages } from '../hosts/pages.ts';
 import { resolveSession } from '../names/resolve.ts';
-import { example, wholeNumber } from '../options.ts';
+import { example, wholeNumber, yesOption } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
 import { confirm } from '../terminal/prompts.ts';
@@ -44,7 +44,7 @@ const sessionColumns = (now: number): Column<Session>[] => [
 export const revokeSessionCommand = (context: Context) =>
   new Command('revoke')
     .argument('<session>', 'the id or name of one of your logins')
-    .option('--yes', 'skip the confirmation')
+    .addOption(yesOption())
     .addHelpText('after', example('gateway sessions revoke key_01jd… --yes'))
     .action(async (given, { yes }) => {
       const session = await resolveSession(context, given);

@@ -4,7 +4,7 @@ import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
 import { deleteShout, getShout, listShouts, listZones, postShout, streamShouts } from '../endpoints.ts';
 import { collectRows } from '../hosts/pages.ts';
-import { example, wholeNumber } from '../options.ts';
+import { example, wholeNumber, yesOption } from '../options.ts';
 import { escapeCell, tabSeparatedCell } from '../output/escape-controls.ts';
 import type { Column } from '../output/table.ts';
 import { ago, clockTime } from '../output/time.ts';
@@ -45,7 +45,7 @@ export const listShoutsCommand = (context: Context) =>
 export const deleteShoutCommand = (context: Context) =>
   new Command('delete')
     .argument('<id>', 'the id of one of your shouts', wholeNumber({ min: 1 }))
-    .option('--yes', 'skip the confirmation')
+    .addOption(yesOption())
     .addHelpText('after', example('gateway shouts delete 42 --yes'))
     .action(async (id, { yes }) => {
       const client = context.client();

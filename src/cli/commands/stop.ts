@@ -19,7 +19,7 @@ export const stopCommand = (context: Context) =>
       wholeNumber({ min: 0, max: 86_400 }),
       60,
     )
-    .option('--yes', 'skip the confirmation for a remote host')
+    .option('-y, --yes', 'skip the confirmation for a remote host')
     .addHelpText('after', example('gateway stop'))
     .action(({ wait, yes }) => stopAndWait(context, { waitMs: wait * 1000, yes }));
 

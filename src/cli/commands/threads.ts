@@ -14,7 +14,7 @@ import {
 } from '../endpoints.ts';
 import { collectPages } from '../hosts/pages.ts';
 import { resolveThread } from '../names/resolve.ts';
-import { example, wholeNumber } from '../options.ts';
+import { example, wholeNumber, yesOption } from '../options.ts';
 import { escapeCell, escapeControls, tabSeparatedCell } from '../output/escape-controls.ts';
 import type { Column } from '../output/table.ts';
 import { ago, clockTime } from '../output/time.ts';
@@ -98,7 +98,7 @@ export const renameThreadCommand = (context: Context) =>
 export const deleteThreadCommand = (context: Context) =>
   new Command('delete')
     .argument('<thread>', 'the id (th_…) or title of a thread')
-    .option('--yes', 'skip the confirmation')
+    .addOption(yesOption())
     .addHelpText('after', example('gateway threads delete th_01jd… --yes'))
     .action(async (given, { yes }) => {
       const client = context.client();

@@ -7,7 +7,7 @@ import { createToken, listTokens, revokeToken, revokeTokens } from '../endpoints
 import { CliError } from '../failures/cli-error.ts';
 import { noSuch } from '../failures/no-such.ts';
 import { resolveToken } from '../names/resolve.ts';
-import { example } from '../options.ts';
+import { example, yesOption } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
 import { confirm } from '../terminal/prompts.ts';
@@ -84,7 +84,7 @@ export const revokeTokenCommand = (context: Context) =>
   new Command('revoke')
     .argument('[token]', 'the id (tok_…) or name of one of your tokens')
     .option('--all', 'all of your tokens')
-    .option('--yes', 'skip the confirmation')
+    .addOption(yesOption())
     .addHelpText('after', example('gateway tokens revoke tok_01jd… --yes'))
     .action(async (given, { all, yes }) => {
       if ((given === undefined) === (all === undefined)) {

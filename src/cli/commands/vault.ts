@@ -5,7 +5,7 @@ import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
 import { exportVault, getVault, rotateVault, unlockVault } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
-import { example } from '../options.ts';
+import { example, yesOption } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
 import { askSecret, confirm } from '../terminal/prompts.ts';
@@ -66,7 +66,7 @@ export const rotateVaultCommand = (context: Context) =>
       new Option('--to <store>', 'where to store the new master key (default: as before)').choices(stores),
     )
     .option('--from-env <name>', 'the environment variable with the new passphrase')
-    .option('--yes', 'skip the confirmation')
+    .addOption(yesOption())
     .addHelpText('after', example('gateway vault rotate --to keychain --yes'))
     .action(async ({ to: wanted, fromEnv, yes }) => {
       const question = 'Create a new master key? Existing backups will need an export of the old one.';
@@ -79,7 +79,7 @@ export const rotateVaultCommand = (context: Context) =>
 
 export const exportVaultCommand = (context: Context) =>
   new Command('export')
-    .option('--yes', 'skip the confirmation')
+    .addOption(yesOption())
     .addHelpText('after', example('gateway vault export --yes --quiet | lpr'))
     .action(async ({ yes }) => {
       const question = 'Print the master key? Anyone with it and the database can read every secret.';

@@ -18,7 +18,7 @@ import {
   trustNode,
 } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
-import { example, wholeNumber } from '../options.ts';
+import { example, wholeNumber, yesOption } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { askSecret, confirm } from '../terminal/prompts.ts';
 import { configError, configLocation, runningDaemon } from './config.ts';
@@ -73,7 +73,7 @@ export const connectWalletCommand = (context: Context) =>
 export const disconnectWalletCommand = (context: Context) =>
   new Command('disconnect')
     .description('The wallets of the node remain, and can be used again once it is connected again.')
-    .option('--yes', 'skip the confirmation')
+    .addOption(yesOption())
     .addHelpText('after', example('gateway wallet disconnect --yes'))
     .action(async ({ yes }) => {
       const { backend } = await context.client().call(getWalletBackend, {});
@@ -96,7 +96,7 @@ export const trustNodeCommand = (context: Context) =>
       'Wallets are only used with the node that holds their money. Payments of another one are not known to it.',
     )
     .argument('<node>', 'the public key of the node, as `gateway wallet backend` shows it')
-    .option('--yes', 'skip the confirmation')
+    .addOption(yesOption())
     .addHelpText('after', example('gateway wallet trust-node 03ab… --yes'))
     .action(async (node, { yes }) => {
       await confirm(context, `Trust ${node} with the money of all wallets of this back end?`, { yes });

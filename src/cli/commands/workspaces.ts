@@ -25,7 +25,7 @@ import { CliError } from '../failures/cli-error.ts';
 import { changeHostFile, localName } from '../hosts/host-file.ts';
 import { collectPages } from '../hosts/pages.ts';
 import { resolveMember, resolveWorkspace } from '../names/resolve.ts';
-import { example, wholeNumber } from '../options.ts';
+import { example, wholeNumber, yesOption } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
 import { confirm, readCode } from '../terminal/prompts.ts';
@@ -147,7 +147,7 @@ export const removeMemberCommand = (context: Context) =>
   new Command('remove')
     .argument('<member>', 'the id, handle or name of a member')
     .addOption(workspaceOption())
-    .option('--yes', 'skip the confirmation')
+    .addOption(yesOption())
     .addHelpText('after', example('gateway workspaces remove ann --yes'))
     .action(async (user, { workspace, yes }) => {
       await confirm(context, `Remove ${user} from the workspace? Their keys there pass to its owner.`, {
@@ -237,7 +237,7 @@ export const acceptCommand = (context: Context) =>
 export const leaveCommand = (context: Context) =>
   new Command('leave')
     .argument('<workspace>', 'its id, slug or name')
-    .option('--yes', 'skip the confirmation')
+    .addOption(yesOption())
     .addHelpText('after', example('gateway workspaces leave research --yes'))
     .action((workspace, { yes }) => leave(context, workspace, { yes }));
 

@@ -5,6 +5,7 @@ import { withNpx } from '../output/output.ts';
 import { type CommandEntry, isNoun, type NounEntry } from './entry.ts';
 import type { CommandLine } from './locate.ts';
 import { groups } from './manifest.ts';
+import { optionUnderOtherName } from './other-names.ts';
 
 interface BuiltProgram {
   program: CommandUnknownOpts;
@@ -119,7 +120,7 @@ function prepare(command: CommandUnknownOpts, context: Context): CommandUnknownO
       writeErr: (text) => void io.stderr.write(text),
       getOutHelpWidth: () => io.columns(),
       getErrHelpWidth: () => io.columns(),
-      outputError: (text, write) => write(withoutValues(text)),
+      outputError: (text, write) => write(withSuggestion(withoutValues(text), command)),
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     });
@@ -134,4 +135,15 @@ function withoutValues(text: string): string {
       'error: invalid $2 $1.',
     )
     .replace(/^(error: unknown option '--?[\w-]+)=.*?'(\n|$)/s, "$1'$2");
+}
+
+/** Suggests the option of which another tool has another name. */
+function withSuggestion(text: string, command: CommandUnknownOpts): string {
+  return text.replace(
+    /^(error: unknown option '(--?[\w-]+)')(\n\(Did you mean .*\))?/,
+    (whole, error, option) => {
+      const meant = optionUnderOtherName(option, command);
+      return meant === undefined ? whole : `${error}\n(Did you mean ${meant}?)`;
+    },
+  );
 }

@@ -1,3 +1,4 @@
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { isNoun } from './entry.ts';
 import type { CommandLine } from './locate.ts';
 import { manifest } from './manifest.ts';
@@ -83,4 +84,36 @@ export function underOtherName({ words: [noun = ''], rest: [verb] }: CommandLine
   );
   if (found.length === 0) return undefined;
   return [...new Set(found)].map((each) => `gateway ${noun} ${each}`).join(' or ');
+}
+
+/** Options of other tools, with those that mean the same: the first that a command has is suggested. */
+export const optionNames: Record<string, readonly string[]> = {
+  ...sameOption('-o --output --format', '--json --csv'),
+  '-v': ['--version'],
+  ...sameOption('-s --system --system-prompt', '--instructions'),
+  ...sameOption('--max-tokens --max-completion-tokens', '--max-output-tokens'),
+  ...sameOption('--schema --response-format', '--json-schema'),
+  ...sameOption('-a --attach --attachment --image --file', '--file --input'),
+  ...sameOption('--reasoning --effort --thinking', '--reasoning-effort'),
+  '-p': ['--port'],
+  ...sameOption('-n --count --max --head', '--limit --lines'),
+  ...sameOption('--last --from --start --today', '--since --after'),
+  ...sameOption('--to --end', '--until --before'),
+  ...sameOption('--tail', '--lines --limit'),
+  ...sameOption('-f --force --assume-yes --no-confirm', '--yes'),
+  ...sameOption('--server --remote --endpoint --base-url', '--host'),
+  ...sameOption('--budget --limit --max-budget', '--spend-cap'),
+  ...sameOption('--ttl --expiry --expires-in --expires-at', '--expires'),
+  ...sameOption('--scopes --permission --permissions', '--scope'),
+  ...sameOption('--data-dir --dir --home', '--data'),
+};
+
+function sameOption(names: string, have: string): Record<string, readonly string[]> {
+  return Object.fromEntries(names.split(' ').map((name) => [name, have.split(' ')]));
+}
+
+/** The option of a command that is known as another, without its value; undefined if there is none. */
+export function optionUnderOtherName(option: string, command: CommandUnknownOpts): string | undefined {
+  const meant = Object.hasOwn(optionNames, option) ? optionNames[option] : undefined;
+  return meant?.find((name) => command.options.some(({ long }) => long === name));
 }

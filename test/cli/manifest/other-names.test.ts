@@ -1,11 +1,17 @@
 import { describe, expect, test } from 'vitest';
+import type { Context } from '../../../src/cli/context.ts';
+import { buildCommand } from '../../../src/cli/manifest/build-program.ts';
 import { isNoun } from '../../../src/cli/manifest/entry.ts';
 import { locate } from '../../../src/cli/manifest/locate.ts';
-import { manifest } from '../../../src/cli/manifest/manifest.ts';
-import { commandNames, underOtherName, verbs } from '../../../src/cli/manifest/other-names.ts';
+import { allCommands, manifest } from '../../../src/cli/manifest/manifest.ts';
+import { commandNames, optionNames, underOtherName, verbs } from '../../../src/cli/manifest/other-names.ts';
 import { exitCodes } from '../../../src/shared/errors.ts';
 import { runCli } from '../../support/run-cli.ts';
 
+const context = {
+  io: { stdout: { write: () => true }, stderr: { write: () => true }, columns: () => 80 },
+  env: {},
+} as unknown as Context;
 const useFor = (line: string) => underOtherName(locate(line.split(' ')));
 
 describe('a command that has another name', () => {
@@ -53,4 +59,36 @@ test('other names are none of commands, and what is suggested exists', () => {
   }
   const known = Object.values(manifest).flatMap((entry) => (isNoun(entry) ? Object.keys(entry.verbs) : []));
   for (const { have } of verbs) expect(known).toEqual(expect.arrayContaining([...have]));
+});
+
+test.each([
+  ['keys list --output json', '--output', '--json'],
+  ['keys list --output=json', '--output', '--json'],
+  ['respond Hello --system Brief', '--system', '--instructions'],
+  ['logs --tail 10', '--tail', '--lines'],
+  ['traces list --last 1d', '--last', '--since'],
+  ['keys revoke app -f', '-f', '--yes'],
+  ['-v', '-v', '--version'],
+])('gateway %s: %s is suggested as %s', async (line, option, use) => {
+  const { code, stderr } = await runCli(line.split(' '));
+  expect(code).toBe(exitCodes.usage);
+  expect(stderr).toContain(`error: unknown option '${option}'\n(Did you mean ${use}?)\n`);
+});
+
+test('an option is only suggested where it exists', async () => {
+  const { stderr } = await runCli(['models', 'show', 'sim/echo', '--tail', '10']);
+  expect(stderr).toMatch(/^error: unknown option '--tail'\nSee /);
+  const options = new Set(['--version']);
+  for (const { entry } of allCommands) {
+    for (const { long } of (await buildCommand(entry, context)).options) if (long) options.add(long);
+  }
+  for (const names of Object.values(optionNames))
+    expect([...options]).toEqual(expect.arrayContaining([...names]));
+});
+
+test('every command that takes --yes takes -y', async () => {
+  for (const { words, entry } of allCommands) {
+    const yes = (await buildCommand(entry, context)).options.find(({ long }) => long === '--yes');
+    if (yes) expect(yes.short, words.join(' ')).toBe('-y');
+  }
 });

@@ -18,7 +18,7 @@ export const fetchCommand = (context: Context) =>
     .option('-H, --header <header>', '"name: value"; can be repeated', collect)
     .option('-d, --data <text>', 'the body; @FILE reads a file, @- standard input')
     .option('--max-sats <number>', 'pay without asking, up to this amount', wholeNumber({ min: 1 }))
-    .option('--yes', 'pay without asking, whatever the request costs')
+    .option('-y, --yes', 'pay without asking, whatever the request costs')
     .option('--again', 'pay again if the server does not accept the payment that was made')
     .option('-o, --output <file>', 'write the answer to this new file')
     .addHelpText('after', example('gateway fetch https://api.example.com/weather --max-sats 20'))

@@ -9,7 +9,7 @@ import { getKey, issueKey, revokeKey, showKey } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { readSecret } from '../../hosts/local-daemon.ts';
 import { resolveKey, resolveWorkspace } from '../../names/resolve.ts';
-import { example } from '../../options.ts';
+import { example, yesOption } from '../../options.ts';
 import { dollars } from '../../output/amount.ts';
 import type { Column } from '../../output/table.ts';
 import { ago } from '../../output/time.ts';
@@ -206,7 +206,7 @@ export const revokeKeyCommand = (context: Context) =>
   new Command('revoke')
     .argument('<key>', "the key's id (key_…) or name")
     .option('--workspace <workspace>', 'the workspace that owns the key', 'me')
-    .option('--yes', 'skip the confirmation')
+    .addOption(yesOption())
     .addHelpText('after', example('gateway keys revoke key_01jd… --yes'))
     .action(async (key, { workspace: given, yes }) => {
       const workspace = await resolveWorkspace(context, given);

@@ -6,7 +6,7 @@ import { formatPassages } from '../../content/conversation-text.ts';
 import type { Context } from '../../context.ts';
 import { cancelResponse, deleteResponse, getResponse, listResponses } from '../../endpoints.ts';
 import { collectPages } from '../../hosts/pages.ts';
-import { example, wholeNumber } from '../../options.ts';
+import { example, wholeNumber, yesOption } from '../../options.ts';
 import type { Column } from '../../output/table.ts';
 import { ago } from '../../output/time.ts';
 import { confirm } from '../../terminal/prompts.ts';
@@ -88,7 +88,7 @@ export const cancelResponseCommand = (context: Context) =>
 export const deleteResponseCommand = (context: Context) =>
   new Command('delete')
     .argument('<response>', 'the id of a response: resp_…')
-    .option('--yes', 'skip the confirmation')
+    .addOption(yesOption())
     .addHelpText('after', example('gateway responses delete resp_01jd… --yes'))
     .action(async (id, { yes }) => {
       const client = context.client();
