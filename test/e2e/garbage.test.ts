@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { Agent, request } from 'node:http';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { answers, words } from '../support/chaos-behaviours.ts';
 import { startChaosUpstream } from '../support/chaos-upstream.ts';
 import { eventually } from '../support/eventually.ts';
+import { persistentAgent } from '../support/http-call.ts';
 import { bodyOf, pathOf } from '../support/model-client.ts';
 import { addEmptyDatabase } from '../support/new-database.ts';
 
@@ -74,7 +75,7 @@ test('calls leave nothing to the old generation', async () => {
   const chaos = await startChaosUpstream(answers({ text: words.repeat(3) }));
   onTestFinished(() => chaos.close());
   const daemon = await startTraced(chaos.baseUrl);
-  const agent = new Agent({ keepAlive: true, maxSockets: clients });
+  const agent = persistentAgent({ maxSockets: clients });
   onTestFinished(() => agent.destroy());
   const call = async (number: number) => {
     const { wire, stream, isRepeatable } = kinds[number % kinds.length] as (typeof kinds)[number];

@@ -1,10 +1,9 @@
-import { Agent } from 'node:http';
 import { expect } from 'vitest';
 import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
 import { statusOf } from '../../src/shared/contract/error-reply.ts';
 import { answerableCodes } from '../../src/shared/contract/openapi.ts';
 import { type ErrorCode, failures } from '../../src/shared/errors.ts';
-import { httpCall } from './http-call.ts';
+import { httpCall, persistentAgent } from './http-call.ts';
 
 export interface Answer {
   status: number;
@@ -25,7 +24,7 @@ export interface Sent {
 
 /** Sends raw bytes over persistent connections, which `fetch` cannot. */
 export function sender({ url, login }: { url: string; login: string }) {
-  const agent = new Agent({ keepAlive: true });
+  const agent = persistentAgent();
   const ask = async ({ method = 'POST', path, headers = {}, body, chunked }: Sent): Promise<Answer> => {
     const own: Record<string, string> = { authorization: `Bearer ${login}` };
     if (body !== undefined) own['content-type'] = 'application/json';

@@ -1,4 +1,4 @@
-import { Agent, type IncomingHttpHeaders, request as send } from 'node:http';
+import { Agent, type AgentOptions, type IncomingHttpHeaders, request as send } from 'node:http';
 
 export interface HttpCall {
   method?: string;
@@ -18,8 +18,12 @@ export interface HttpAnswer {
   text: string;
 }
 
-/** Idle connections are closed here, before the daemon does that while a request may be on its way. */
-const shared = new Agent({ keepAlive: true, timeout: 1_000 });
+/** Persistent connections. Idle ones are closed here, before the daemon does that while a request may be on its way. */
+export function persistentAgent(options: AgentOptions = {}): Agent {
+  return new Agent({ ...options, keepAlive: true, timeout: 1_000 });
+}
+
+const shared = persistentAgent();
 
 /**
  * One request over a persistent connection. `fetch` takes a millisecond more of processor time for each, and a new connection
