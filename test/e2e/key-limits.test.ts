@@ -438,6 +438,7 @@ describe('the body sent to a provider', () => {
       '/v1/messages',
       { messages: [{ role: 'user', content: [addition, { type: 'text', text: 'Hello.' }] }] },
     ],
+    ['tools[0]', '/v1/responses', { tools: [{ type: 'x', ['x'.repeat(1_000)]: { model: 'dear' } }] }],
     [
       'tools[0].parameters.models',
       '/v1/chat/completions',
@@ -454,6 +455,18 @@ describe('the body sent to a provider', () => {
     const found = isMessages ? error.details.param : error.param;
     expect([answer.status, found]).toEqual([400, param]);
     expect(fake.requests).toEqual([]);
+  });
+
+  test('has tools whose settings only look like another model', async () => {
+    const toolset = {
+      type: 'mcp_toolset',
+      mcp_server_name: 'm',
+      configs: { list_models: { enabled: true } },
+    };
+    const { secret } = await issue({ limits: { models: ['paid/*'] } });
+    const body = { messages: chat.messages, input: undefined, max_tokens: 64, tools: [toolset] };
+    const { body: answer } = await ask(secret, body, '/v1/messages');
+    expect(JSON.stringify(answer)).not.toContain('list_models');
   });
 
   test('has a tool with another model for keys without limits', async () => {

@@ -75,17 +75,20 @@ export function modelOfTool({ tools, items }: Inference): string | undefined {
   for (const { tool, param } of [...own, ...addedTools(items)]) {
     // Schemas of functions may have such members, too.
     const path = isObject(tool) && !isFree(tool) ? modelIn(tool, param) : undefined;
-    if (path) return path;
+    if (path) return path.length <= pathMax ? path : param;
   }
   return undefined;
 }
 
+/** Names of members may be as long as the request. */
+const pathMax = 200;
 const modelName = /(^|_)models?$/;
 
 function modelIn(value: object, path: string): string | undefined {
   for (const [name, member] of Object.entries(value)) {
     const at = Array.isArray(value) ? `${path}[${name}]` : `${path}.${name}`;
-    if (modelName.test(name) && member !== null) return at;
+    // Other values have the name of something else, such as the settings of a tool that lists models.
+    if (modelName.test(name) && (typeof member === 'string' || Array.isArray(member))) return at;
     const found = typeof member === 'object' && member !== null ? modelIn(member, at) : undefined;
     if (found) return found;
   }
