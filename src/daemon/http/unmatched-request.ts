@@ -2,6 +2,9 @@ import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { ServerCall } from './server-call.ts';
 
+/** Longer paths are not searched for the path that was meant. */
+const segmentsMax = 20;
+
 interface Route {
   /** As in its contract. */
   path: string;
@@ -30,12 +33,23 @@ export function unmatchedRequest(endpoints: readonly Endpoint[]): (call: ServerC
       const message = `${readable(found.path)} supports ${listed(methods)}, not ${request.method}.`;
       return new ApiError('method_not_allowed', { message });
     }
-    const [meant] = routesAt(routes, `/v1${path.replace(/^\/v1(?=\/v1\/)/, '').replace(/^\/v1(?=\/)/, '')}`);
+    const meant = meantRoute(routes, path);
     const message = meant
       ? `This path does not exist. Did you mean ${readable(meant.path)}?`
       : (insteadOf(path) ?? 'This path does not exist. See /docs, or /v1/openapi.json for programs.');
     return new ApiError('not_found', { message });
   };
+}
+
+/** The endpoint that a base URL with a part too few or too many leads past, such as `/openai/v1/chat/completions`. */
+function meantRoute(routes: readonly Route[], path: string): Route | undefined {
+  const [, ...segments] = path.replace(/^(\/v1)+(?=\/)/, '').split('/', segmentsMax);
+  for (const at of segments.keys()) {
+    const [found] = routesAt(routes, `/v1/${segments.slice(at).join('/')}`);
+    // An unknown path could end with the parameter of any.
+    if (found && (at === 0 || parameterCount(found.path) === 0)) return found;
+  }
+  return undefined;
 }
 
 /** Endpoints of OpenAI's and other APIs that clients try, and what to use instead. */
@@ -52,6 +66,11 @@ const alternatives: readonly (readonly [path: RegExp, alternative: string])[] = 
   [
     /\/rerank$/,
     'There is no endpoint for reranking: rank by the vectors of /v1/embeddings, or by scores of /v1/decisions.',
+  ],
+  [/\/realtime\b/, 'The Realtime API is not supported: for a WebSocket, use /v1/responses.'],
+  [
+    /:(stream)?(generateContent|countTokens|embedContent)$/i,
+    "Gemini's format is not supported: use /v1/chat/completions or /v1/responses.",
   ],
   [/\/moderations$/, 'There is no endpoint for moderation: call the provider itself.'],
   [/\/assistants\b|\/threads\/[^/]+\/runs$/, 'Assistants are not supported: use /v1/responses.'],

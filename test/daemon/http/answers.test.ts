@@ -194,6 +194,33 @@ describe('an error on /v1', () => {
     },
   );
 
+  test.each([
+    ['/things', '/v1/things'],
+    ['/things/a', '/v1/things/{id}'],
+    ['/v1/v1/things/a', '/v1/things/{id}'],
+    ['/openai/v1/things', '/v1/things'],
+    ['/openai/deployments/small/things?api-version=1', '/v1/things'],
+    ['/v1beta/things', '/v1/things'],
+  ])('for %s names the path that was meant', async (url, meant) => {
+    const all = thing('GET', { id: 'listThings', path: '/v1/things' });
+    const { server } = await aServer([thing('GET'), all]);
+    const answer = await server.inject({ method: 'GET', url });
+    expect(answer.statusCode).toBe(404);
+    expect(answer.json().error.message).toBe(`This path does not exist. Did you mean ${meant}?`);
+  });
+
+  test.each([
+    ['/other/things/a', 'This path does not exist. See /docs'],
+    ['/v1/completions', 'use /v1/chat/completions or /v1/responses'],
+    ['/v1/realtime?model=any', 'for a WebSocket, use /v1/responses'],
+    ['/v1beta/models/any:streamGenerateContent', "Gemini's format is not supported"],
+  ])('for %s says what there is instead', async (url, sentence) => {
+    const { server } = await aServer([thing('GET')]);
+    const answer = await server.inject({ method: 'POST', url, payload: '{}' });
+    expect(answer.statusCode).toBe(404);
+    expect(answer.json().error.message).toContain(sentence);
+  });
+
   test('is not the answer to OPTIONS, which gets the allowed methods', async () => {
     const { server } = await aServer([thing('GET')]);
     const answer = await server.inject({ method: 'OPTIONS', url: '/v1/things/a' });
