@@ -105,8 +105,10 @@ export const KeyView = Type.Object(
 /** Maximum length of a key's name, in characters. */
 export const keyNameCharsMax = 64;
 
+/** Needed to revoke a key by its name. */
 export const listKeys = endpoint({
   id: 'listKeys',
+  underLoad: 'kept',
   method: 'GET',
   path: '/v1/workspaces/{workspace}/keys',
   summary: 'List the keys of a workspace.',

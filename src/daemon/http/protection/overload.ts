@@ -34,47 +34,47 @@ const retryAfterSeconds = 2;
 export class Overload {
   #lateSamples = 0;
   #veryLateSamples = 0;
-  #load: Load = 'well';
+  /** Without regard to the disk. */
+  #pressure: Load = 'well';
   #isDiskFull = false;
 
   get load(): Load {
-    return this.#load;
+    return this.#isDiskFull ? 'overwhelmed' : this.#pressure;
   }
 
   /** Takes a sample; returns whether the load has changed. */
   sample({ loopDelayMs, memoryShare, connectionsShare, isDiskFull }: LoadSample): boolean {
-    const before = this.#load;
+    const before = this.load;
     this.#isDiskFull = isDiskFull;
     this.#lateSamples = loopDelayMs > busyLoopDelayMs ? this.#lateSamples + 1 : 0;
     this.#veryLateSamples = loopDelayMs > overwhelmedLoopDelayMs ? this.#veryLateSamples + 1 : 0;
-    if (
-      isDiskFull ||
-      memoryShare > overwhelmedMemoryShare ||
-      this.#veryLateSamples >= overwhelmedSamplesMin
-    ) {
-      this.#load = 'overwhelmed';
+    if (memoryShare > overwhelmedMemoryShare || this.#veryLateSamples >= overwhelmedSamplesMin) {
+      this.#pressure = 'overwhelmed';
     } else if (
       this.#lateSamples >= busySamplesMin ||
       memoryShare > busyMemoryShare ||
       connectionsShare > busyConnectionsShare
     ) {
-      this.#load = 'busy';
-    } else this.#load = 'well';
-    return this.#load !== before;
+      this.#pressure = 'busy';
+    } else this.#pressure = 'well';
+    return this.load !== before;
   }
 
   /** Fails with `unavailable` if the endpoint cannot accept a call now. */
   admit(endpoint: Endpoint, body: unknown): void {
-    if (this.#load === 'well' || endpoint.underLoad === 'kept') return;
-    if (this.#load === 'overwhelmed' || isStream(endpoint, body)) {
-      throw new ApiError('unavailable', {
-        message: this.#isDiskFull
-          ? 'The daemon’s disk is full.'
-          : 'The daemon is overloaded. Try again in a moment.',
-        retryAfterSeconds,
-      });
-    }
+    if (this.load === 'well' || endpoint.underLoad === 'kept') return;
+    if (this.#isDiskFull && !onlyReads(endpoint)) throw rejection('The daemon’s disk is full.');
+    if (this.#pressure === 'overwhelmed' || (this.#pressure === 'busy' && isStream(endpoint, body)))
+      throw rejection('The daemon is overloaded. Try again in a moment.');
   }
+}
+
+function rejection(message: string): ApiError {
+  return new ApiError('unavailable', { message, retryAfterSeconds });
+}
+
+function onlyReads({ method, socket }: Endpoint): boolean {
+  return method === 'GET' && socket === undefined;
 }
 
 function isStream({ stream, socket }: Endpoint, body: unknown): boolean {

@@ -101,4 +101,12 @@ describe('a server', () => {
   test('accepts only calls that reduce load when overwhelmed', async () => {
     expect((await statuses(afterLooks({ memoryShare: 0.9 }))).statuses).toEqual([503, 503, 503, 200]);
   });
+
+  test('accepts only what reads, and calls that reduce load, when the disk is full', async () => {
+    const { stream, statuses: all } = await statuses(afterLooks({ isDiskFull: true }));
+    expect(all).toEqual([503, 503, 200, 200]);
+    expect(stream.json().error.message).toBe('The daemon’s disk is full.');
+    const overwhelmed = await statuses(afterLooks({ isDiskFull: true, memoryShare: 0.9 }));
+    expect(overwhelmed.statuses).toEqual([503, 503, 503, 200]);
+  });
 });
