@@ -101,6 +101,7 @@ function serveEndpoint(handler: Handler, context: ServerContext): ServedEndpoint
           request.body = undefined;
           call.body = undefined;
           call.rawBody = undefined;
+          context.largeBodies.free(call);
           const streamed = context.responder.succeed(call, value, () => serialiser(reply));
           if (streamed === undefined) finish();
           else streamed.then(finish, finish);
@@ -128,6 +129,7 @@ export function createAccessCheck(endpoint: Endpoint, bodyBytesMax: number, cont
       context.overload.admit(endpoint, undefined);
       if (caller.kind === 'anonymous') limitRate(publicRate.take(call.remoteAddress));
       checkBodyHeaders(call.headers, bodyBytesMax);
+      context.largeBodies.hold(call, Number(call.headers['content-length'] ?? 0));
       inviteBody(call.request, call.response);
     } catch (error) {
       responder.fail(call, error);

@@ -38,6 +38,7 @@ export function finishRequest(
   call: ServerCall,
   { aborted }: { aborted: boolean },
 ): void {
+  context.largeBodies.free(call);
   if (call.isForwarded) {
     call.isAnswered = true;
     context.running.release(call);

@@ -32,6 +32,8 @@ export class ServerCall {
   query: unknown;
   body: unknown;
   rawBody: Uint8Array | undefined;
+  /** What its body counts among the large ones. */
+  bodyBytes = 0;
   /** The origin that may read the response, if any. */
   corsOrigin: string | undefined;
   /** Why it was ended, once it was. */

@@ -8,6 +8,7 @@ import { describeFailure } from './error-reply.ts';
 import type { Cuttable } from './event-stream.ts';
 import { Forwarder } from './forwarder.ts';
 import { type HostNames, hostNames, requestGuard } from './protection/guard.ts';
+import { LargeBodies } from './protection/large-bodies.ts';
 import { type HttpLimits, httpLimits } from './protection/limits.ts';
 import { Overload } from './protection/overload.ts';
 import {
@@ -46,7 +47,8 @@ export interface ServerContext {
   /** Streams and sockets that wait for their reader: cut when memory is short. */
   stalled: Set<Cuttable>;
   /** For large compressed bodies, which are read a few at a time. */
-  largeBodies: Semaphore;
+  decompressions: Semaphore;
+  largeBodies: LargeBodies;
   /** Passes on what another thread serves; undefined if there is none. */
   forwarder: Forwarder | undefined;
   /** Whether other threads forward the requests that come by TCP. */
@@ -99,7 +101,10 @@ export function createServerContext(given: HttpServerOptions): ServerContext {
     ),
     sockets: new Set(),
     overload: options.overload ?? new Overload(),
-    largeBodies: new Semaphore(() => limits.largeBodiesMax),
+    decompressions: new Semaphore(() => limits.largeBodiesMax),
+    largeBodies: new LargeBodies(
+      options.shedsLoad === false ? Number.POSITIVE_INFINITY : limits.largeBodiesBytesMax,
+    ),
     forwarder,
     isBehindThreads: false,
     isDraining: false,

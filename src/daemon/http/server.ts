@@ -211,6 +211,7 @@ function makeFastify(context: ServerContext): FastifyInstance {
     const { call } = request;
     const take = (plain: Buffer): void => {
       try {
+        if (!call.isAnswered) context.largeBodies.hold(call, plain.length);
         const isForHandler = call.endpoint?.ownFaults !== undefined;
         // A body that cannot be parsed is kept only to be forwarded, as many of them are large.
         if (context.forwarder !== undefined) call.rawBody = plain;
@@ -226,7 +227,9 @@ function makeFastify(context: ServerContext): FastifyInstance {
       const { headers, caller, remoteAddress } = call;
       const bytesMax = call.endpoint?.bodyLimit ?? limits.bodyBytesMax;
       const owner = 'workspaceId' in caller ? caller.workspaceId : remoteAddress;
-      decompress({ bytes: bytes as Buffer, headers, bytesMax, owner }, context.largeBodies, take).catch(done);
+      decompress({ bytes: bytes as Buffer, headers, bytesMax, owner }, context.decompressions, take).catch(
+        done,
+      );
     }
   });
   app.decorateRequest('call', null as never);

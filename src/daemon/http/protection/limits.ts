@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { getHeapStatistics } from 'node:v8';
 
 /** Limits in bytes, milliseconds and counts. Defaults are based on those of HAProxy and Envoy, tightened by tests. */
 export interface HttpLimits {
@@ -7,6 +8,8 @@ export interface HttpLimits {
   jsonDepthMax: number;
   /** Large compressed bodies that are read at a time: of tens of megabytes each, whatever was sent. */
   largeBodiesMax: number;
+  /** All bodies of a megabyte and more of running requests together. */
+  largeBodiesBytesMax: number;
   headerBytesMax: number;
   headersMax: number;
   pathParameterCharsMax: number;
@@ -48,6 +51,8 @@ export const httpLimits: HttpLimits = {
   bodyBytesMax: 1024 * 1024,
   jsonDepthMax: 64,
   largeBodiesMax: 2,
+  // Of the bytes of a body, the heap contains its text, the parsed request and the one to the provider, with two bytes a character.
+  largeBodiesBytesMax: Math.floor(getHeapStatistics().heap_size_limit / 8),
   headerBytesMax: 16_384,
   headersMax: 100,
   pathParameterCharsMax: 512,

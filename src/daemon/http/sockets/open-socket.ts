@@ -131,7 +131,9 @@ export class OpenSocket {
     let { caller } = call;
     let message: unknown;
     let isTaken = false;
+    const held = { bodyBytes: 0 };
     try {
+      context.largeBodies.hold(held, frame.bytes.length);
       caller = await this.#callerNow(requestId);
       message = readMessage(frame, context.limits);
       checkMessage(message, endpoint.socket);
@@ -145,8 +147,10 @@ export class OpenSocket {
       isTaken = true;
       // Frees the request for the duration of the answer.
       message = undefined;
+      context.largeBodies.free(held);
       await this.#send(chunks);
     } catch (error) {
+      context.largeBodies.free(held);
       if (!isTaken) {
         const failure = this.#hasLeft ? undefined : this.#toApiError(error);
         reportMessageFailure(context.options, call, { requestId, caller, message, startedAtMs }, failure);
