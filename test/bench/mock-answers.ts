@@ -176,7 +176,9 @@ function responseStream(model: string, tokens: number) {
   const part = { type: 'output_text', text: '', annotations: [], logprobs: [] };
   const begun = responseObject(model, undefined);
   const numbered = (first: number, events: { type: string }[]) =>
-    events.map((event, index) => namedEvent({ ...event, sequence_number: first + index } as typeof event));
+    events.map(({ type, ...members }, index) =>
+      namedEvent({ type, sequence_number: first + index, ...members } as { type: string }),
+    );
   const start = [
     { type: 'response.created', response: begun },
     { type: 'response.in_progress', response: begun },
@@ -189,10 +191,11 @@ function responseStream(model: string, tokens: number) {
     { type: 'response.output_item.done', output_index: 0, item: messageItem(text) },
     { type: 'response.completed', response: responseObject(model, { text, tokens }) },
   ];
-  const delta = { type: 'response.output_text.delta', ...place, delta: tokenText, logprobs: [] };
   return {
     start: numbered(0, start).join(''),
-    token: namedEvent({ ...delta, sequence_number: start.length } as typeof delta),
+    token: numbered(start.length, [
+      { type: 'response.output_text.delta', ...place, delta: tokenText, logprobs: [] } as { type: string },
+    ]).join(''),
     end: numbered(start.length + tokens, end).join(''),
   };
 }

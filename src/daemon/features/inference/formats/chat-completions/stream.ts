@@ -9,6 +9,7 @@ import {
   type StreamRenderer,
 } from '../../../calls/index.ts';
 import type { Batch, InferenceEvent, RawFrame, ToolName } from '../../../upstreams/neutral.ts';
+import { membersBefore } from '../members-before.ts';
 import { sealedFormat } from './parse.ts';
 import { finishReason, passedUsage, showChatCall, showChatUsage, textsIn } from './render.ts';
 
@@ -204,12 +205,11 @@ export class ChatStream implements StreamRenderer {
   #labelled(raw: string, json: Json): string {
     // Comparing a slice is several times faster than `startsWith`, which reads character by character.
     if (raw.slice(0, this.#heads.theirs.length) !== this.#heads.theirs) {
-      const theirs = raw.slice(0, Math.max(0, raw.indexOf('"choices":')));
-      const head = headOf(theirs);
+      const { text = '', members: head = {} } = membersBefore(raw, 'choices') ?? {};
       // Some providers write these members after the choices.
-      if (head?.id === undefined || head.created === undefined || head.model === undefined)
+      if (head.id === undefined || head.created === undefined || head.model === undefined)
         return JSON.stringify({ ...json, ...this.#label });
-      this.#heads = { theirs, ours: `${JSON.stringify({ ...head, ...this.#label }).slice(0, -1)},` };
+      this.#heads = { theirs: text, ours: `${JSON.stringify({ ...head, ...this.#label }).slice(0, -1)},` };
     }
     return this.#heads.ours + raw.slice(this.#heads.theirs.length);
   }
@@ -251,15 +251,5 @@ export class ChatStream implements StreamRenderer {
     const { service_tier, system_fingerprint } = this.#passed ?? {};
     const base = { ...this.#label, object: 'chat.completion.chunk', service_tier, system_fingerprint };
     return sseEvent(JSON.stringify({ ...base, ...members }));
-  }
-}
-
-/** The members of a chunk before its choices; undefined if the text is something else. */
-function headOf(text: string): Json | undefined {
-  try {
-    const { choices, ...head } = JSON.parse(`${text}"choices":0}`) as Json;
-    return choices === 0 ? head : undefined;
-  } catch {
-    return undefined;
   }
 }

@@ -1,9 +1,10 @@
-import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
-import { sseDone, sseEvent } from '../../../../../shared/sse.ts';
+import type { Json } from '../../../../../shared/invalid-request.ts';
+import { sseDone } from '../../../../../shared/sse.ts';
 import type { Answering, Output, Settled, StartedFailure, StreamRenderer } from '../../../calls/index.ts';
-import type { Batch, RawFrame } from '../../../upstreams/neutral.ts';
+import type { Batch } from '../../../upstreams/neutral.ts';
 import { EventWriter, ItemEvents } from './item-events.ts';
-import { showItem, showResponse, showUsage } from './render.ts';
+import { PassedEvents } from './passed-events.ts';
+import { showResponse, showUsage } from './render.ts';
 
 export interface ResponsesStreamOptions {
   /** The response object before the answer. */
@@ -34,12 +35,15 @@ export class ResponsesStream implements StreamRenderer {
   readonly #options: ResponsesStreamOptions;
   readonly #writer: EventWriter;
   readonly #items: ItemEvents;
+  readonly #passed: PassedEvents;
   #passing = false;
 
   constructor(options: ResponsesStreamOptions) {
+    const { output, sealed } = options;
     this.#options = options;
     this.#writer = new EventWriter({ first: options.wasQueued ? queuedEventsCount : 0 });
-    this.#items = new ItemEvents(options.output, this.#writer, { sealed: options.sealed });
+    this.#items = new ItemEvents(output, this.#writer, { sealed });
+    this.#passed = new PassedEvents({ output, sealed, nextSequence: () => this.#writer.next() });
   }
 
   head(): string {
@@ -59,9 +63,8 @@ export class ResponsesStream implements StreamRenderer {
   batch(batch: Batch): string {
     if (batch.frames === undefined) return this.#items.render(batch.events);
     this.#passing = true;
-    const { output, sealed } = this.#options;
-    for (const event of batch.events) output.apply(event);
-    return passFrames(batch.frames, { output, sealed, nextSequence: () => this.#writer.next() });
+    for (const event of batch.events) this.#options.output.apply(event);
+    return this.#passed.pass(batch.frames);
   }
 
   finish(settled: Settled): string {
@@ -139,57 +142,4 @@ function failedEnd(
     writer.write('response.failed', { response }) +
     sseDone
   );
-}
-
-/** Snapshots of the response are rendered by us: they carry our id, cost and sealed reasoning. */
-const snapshotEvents = new Set([
-  'response.created',
-  'response.queued',
-  'response.in_progress',
-  'response.completed',
-  'response.incomplete',
-  'response.failed',
-  'error',
-]);
-
-interface PassOptions {
-  output: Output;
-  nextSequence: () => number;
-  sealed: boolean;
-}
-
-/**
- * Passes on a provider's events to a caller with the same format, including events unknown to us. Sequence numbers are
- * ours since we add events, item ids since items are stored by them, and reasoning carries our seal.
- */
-function passFrames(frames: readonly RawFrame[], { output, nextSequence, sealed }: PassOptions): string {
-  let text = '';
-  for (const { json } of frames) {
-    const type = String(json.type);
-    if (snapshotEvents.has(type)) continue;
-    json.sequence_number = nextSequence();
-    const { item, output_index: index } = json;
-    if (typeof json.item_id === 'string')
-      json.item_id = output.idOf({ id: json.item_id, index }) ?? json.item_id;
-    if (isObject(item)) {
-      const id = output.idOf({ id: item.id, index });
-      json.item = withOurIds(item, id, { output, isDone: type === 'response.output_item.done', sealed });
-    }
-    text += sseEvent(JSON.stringify(json), type);
-  }
-  return text;
-}
-
-/** An item with our id; reasoning has our seal instead of the provider's. */
-function withOurIds(
-  item: Json,
-  id: string | undefined,
-  { output, isDone, sealed }: { output: Output; isDone: boolean; sealed: boolean },
-): Json {
-  const named = id === undefined ? item : { ...item, id };
-  if (item.type !== 'reasoning') return named;
-  const own = isDone ? output.items.find((candidate) => candidate.id === id) : undefined;
-  if (own?.kind === 'reasoning') return showItem(own, { sealed, status: 'completed' });
-  const { encrypted_content: _theirs, ...rest } = named;
-  return rest;
 }

@@ -1,0 +1,129 @@
+import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
+import { sseEvent } from '../../../../../shared/sse.ts';
+import type { Output } from '../../../calls/index.ts';
+import type { RawFrame } from '../../../upstreams/neutral.ts';
+import { membersBefore } from '../members-before.ts';
+import { showItem } from './render.ts';
+
+/** Snapshots of the response are rendered by us: they carry our id, cost and sealed reasoning. */
+const snapshotEvents = new Set([
+  'response.created',
+  'response.queued',
+  'response.in_progress',
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+  'error',
+]);
+
+interface PassOptions {
+  output: Output;
+  nextSequence: () => number;
+  sealed: boolean;
+}
+
+/**
+ * A provider's events for a caller with the same format, including events unknown to us. Sequence numbers are ours since we
+ * add events, item ids since items are stored by them, and reasoning carries our seal.
+ */
+export class PassedEvents {
+  readonly #options: PassOptions;
+  #head: DeltaHead | undefined;
+  /** Some providers write the number or the id after the delta. */
+  #hasHeads = true;
+
+  constructor(options: PassOptions) {
+    this.#options = options;
+  }
+
+  pass(frames: readonly RawFrame[]): string {
+    let text = '';
+    for (const frame of frames) text += this.#delta(frame) ?? this.#event(frame.json);
+    return text;
+  }
+
+  /** An event whose members before the delta are those of the last delta, apart from its number. What follows keeps its bytes. */
+  #delta({ raw, json }: RawFrame): string | undefined {
+    const { nextSequence } = this.#options;
+    const found = this.#head?.afterHead(raw);
+    if (this.#head && found !== undefined) return this.#head.write(nextSequence(), raw, found);
+    if (!this.#hasHeads || typeof json.delta !== 'string') return undefined;
+    this.#head = deltaHead(raw, this.#options.output);
+    this.#hasHeads = this.#head !== undefined;
+    return undefined;
+  }
+
+  #event(json: Json): string {
+    const { output, nextSequence, sealed } = this.#options;
+    const type = String(json.type);
+    if (snapshotEvents.has(type)) return '';
+    json.sequence_number = nextSequence();
+    const { item, output_index: index } = json;
+    if (typeof json.item_id === 'string')
+      json.item_id = output.idOf({ id: json.item_id, index }) ?? json.item_id;
+    if (isObject(item)) {
+      const id = output.idOf({ id: item.id, index });
+      json.item = withOurIds(item, id, { output, isDone: type === 'response.output_item.done', sealed });
+    }
+    return sseEvent(JSON.stringify(json), type);
+  }
+}
+
+/** The text of an event up to its delta, before and after its sequence number: theirs, and what is written instead. */
+class DeltaHead {
+  readonly #theirs: readonly [string, string];
+  readonly #ours: readonly [string, string];
+
+  constructor(theirs: readonly [string, string], ours: readonly [string, string]) {
+    this.#theirs = theirs;
+    this.#ours = ours;
+  }
+
+  /** Where an event with this head goes on. */
+  afterHead(raw: string): number | undefined {
+    const [before, after] = this.#theirs;
+    // Comparing a slice is several times faster than `startsWith`, which reads character by character.
+    if (raw.slice(0, before.length) !== before) return undefined;
+    let at = before.length;
+    while (isDigit(raw.charCodeAt(at))) at += 1;
+    const end = at + after.length;
+    return raw.slice(at, end) === after ? end : undefined;
+  }
+
+  write(sequence: number, raw: string, from: number): string {
+    const [before, after] = this.#ours;
+    return `${before}${sequence}${after}${raw.slice(from)}\n\n`;
+  }
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
+}
+
+function deltaHead(raw: string, output: Output): DeltaHead | undefined {
+  const { text = '', members } = membersBefore(raw, 'delta') ?? {};
+  const { type, sequence_number: number, item_id: theirs, ...rest } = members ?? {};
+  if (typeof type !== 'string' || !type.endsWith('.delta') || typeof theirs !== 'string') return undefined;
+  const id = output.idOf({ id: theirs, index: rest.output_index });
+  const [before, after, ...more] = text.split(`"sequence_number":${number}`);
+  if (id === undefined || before === undefined || after === undefined || more.length > 0) return undefined;
+  const ours = JSON.stringify({ item_id: id, ...rest }).slice(1, -1);
+  return new DeltaHead(
+    [`${before}"sequence_number":`, after],
+    [`event: ${type}\ndata: {"type":${JSON.stringify(type)},"sequence_number":`, `,${ours},`],
+  );
+}
+
+/** An item with our id; reasoning has our seal instead of the provider's. */
+function withOurIds(
+  item: Json,
+  id: string | undefined,
+  { output, isDone, sealed }: { output: Output; isDone: boolean; sealed: boolean },
+): Json {
+  const named = id === undefined ? item : { ...item, id };
+  if (item.type !== 'reasoning') return named;
+  const own = isDone ? output.items.find((candidate) => candidate.id === id) : undefined;
+  if (own?.kind === 'reasoning') return showItem(own, { sealed, status: 'completed' });
+  const { encrypted_content: _theirs, ...rest } = named;
+  return rest;
+}
