@@ -70,7 +70,7 @@ function storageFindings({ writable, reason, server }: DaemonStatus['storage']):
   const state = writable ? 'writable' : (reason ?? 'not writable');
   const remedy = server
     ? 'Check the server and the connection to it; see docs/postgresql.md.'
-    : 'Free disk space, or repair the data and restart.';
+    : 'Free disk space, close the program that locks the database, or repair the data and restart.';
   const of =
     server &&
     `PostgreSQL ${server.version}, ${server.address}, schema ${server.schema_version}, ${daemonsOf(server)}`;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import Database from 'better-sqlite3';
 import { afterEach, describe, expect, test } from 'vitest';
 import { DataMoved } from '../../../../src/daemon/storage/sqlite/engine/errors.ts';
 import { startThread } from '../../../../src/daemon/storage/sqlite/start-thread.ts';
@@ -68,6 +69,36 @@ test('a full disk refuses writes but allows reads, and writing resumes once ther
     'writing works again',
   ]);
   expect((await storage.check()).ok).toBe(true);
+});
+
+test('a lock of another program refuses writes but allows reads, and writing resumes once it is released', async () => {
+  const log = recordingLog();
+  const folder = newFolder();
+  const storage = await open({
+    log,
+    folder,
+    writerThread: new Worker(new URL('./impatient-worker.ts', import.meta.url)),
+  });
+  await storage.metering.settle(aSettlement('req_1'));
+  const other = new Database(join(folder, 'gateway.db'));
+  other.exec('BEGIN IMMEDIATE');
+  for (const id of ['req_2', 'req_3']) {
+    await expect(storage.metering.settle(aSettlement(id))).rejects.toMatchObject({
+      code: 'unavailable',
+      message: 'Cannot write to the database: another program has locked the database.',
+    });
+  }
+  expect(storage.state()).toEqual({ writable: false, reason: 'another program has locked the database' });
+  expect(await storage.metering.usage('req_1')).toBeDefined();
+
+  other.exec('ROLLBACK');
+  other.close();
+  await storage.metering.settle(aSettlement('req_2'));
+  expect(storage.state()).toEqual({ writable: true, reason: undefined });
+  expect(log.lines.map(({ message }) => message)).toEqual([
+    'a batch of writes failed',
+    'writing works again',
+  ]);
 });
 
 describe('files that were moved, replaced or deleted', () => {

@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { QueuedWrites } from './queued-writes.ts';
 import type { BatchResult, Commands } from './write-batch.ts';
-import { writerDiedError } from './write-errors.ts';
+import { isObstacle, writerDiedError } from './write-errors.ts';
 
 /** Writes of one thread through the writer of another one, which owns the writer thread and reports its failures. */
 export class PortWriter<C extends Commands> extends QueuedWrites<C> {
@@ -13,7 +13,8 @@ export class PortWriter<C extends Commands> extends QueuedWrites<C> {
     super((batch) => port.postMessage(batch));
     this.#port = port;
     port.on('message', (result: BatchResult) => {
-      this.isFull = 'failure' in result && result.failure.kind === 'full';
+      const kind = 'failure' in result ? result.failure.kind : undefined;
+      this.obstacle = kind && isObstacle(kind) ? kind : undefined;
       this.queue.completeBatch(result);
     });
     port.on('close', () => {

@@ -1,12 +1,13 @@
 import { type SentOperations, sentOperations } from './sent-operations.ts';
-import type { Commands } from './write-batch.ts';
-import { refusedError } from './write-errors.ts';
+import type { Commands, Obstacle } from './write-batch.ts';
+import { obstacles, refusedError } from './write-errors.ts';
 import { type WriteOptions, WriteQueue } from './write-queue.ts';
 
 /** Writes that wait in this thread until the writer thread has committed them. */
 export abstract class QueuedWrites<C extends Commands> {
   protected readonly queue: WriteQueue;
-  protected isFull = false;
+  /** What prevented the last batch, and will prevent others. */
+  protected obstacle: Obstacle | undefined;
 
   constructor(send: (operations: SentOperations) => void) {
     this.queue = new WriteQueue((operations, areJson) => send(sentOperations(operations, areJson)));
@@ -43,6 +44,6 @@ export abstract class QueuedWrites<C extends Commands> {
 
   /** Why writes fail now, as far as this thread knows; undefined if they do not. */
   get problem(): string | undefined {
-    return this.refusal ?? (this.isFull ? 'the disk is full' : undefined);
+    return this.refusal ?? (this.obstacle && obstacles[this.obstacle]);
   }
 }

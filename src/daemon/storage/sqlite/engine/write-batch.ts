@@ -20,13 +20,16 @@ interface BatchSuccess {
   failed: OperationFailure[];
 }
 
+/** What prevents all writes until it has passed. */
+export type Obstacle = 'full' | 'locked';
+
 /**
- * `full`: the disk is full; the next batch may succeed. `fatal`: the file can no longer be trusted (after a failed sync
- * the system may have dropped pages). `lost`: the connection to the server was lost. `failed`: anything else, such as a
- * lock that another program held too long.
+ * `full`: the disk is full; `locked`: another program held a lock too long; the next batch may succeed. `fatal`: the file can
+ * no longer be trusted (after a failed sync the system may have dropped pages). `lost`: the connection to the server was
+ * lost. `failed`: anything else.
  */
 export interface BatchFailure {
-  kind: 'full' | 'fatal' | 'lost' | 'failed';
+  kind: Obstacle | 'fatal' | 'lost' | 'failed';
   code: string | undefined;
   message: string;
   /** The result of the batch if it was committed after all: the connection was lost during its COMMIT. */
@@ -73,6 +76,7 @@ const sqlite: BatchEngine = {
   kindOf: (error) => {
     const code = sqliteCode(error);
     if (code === 'SQLITE_FULL') return 'full';
+    if (/^SQLITE_(BUSY|LOCKED)/.test(code ?? '')) return 'locked';
     return isDamage(error) || code?.startsWith('SQLITE_IOERR') ? 'fatal' : 'failed';
   },
 };

@@ -1,5 +1,15 @@
 import { ApiError } from '../../../../shared/errors.ts';
-import type { BatchFailure, OperationFailure } from './write-batch.ts';
+import type { BatchFailure, Obstacle, OperationFailure } from './write-batch.ts';
+
+/** Obstacles in words, also for the state of the storage. */
+export const obstacles: Readonly<Record<Obstacle, string>> = {
+  full: 'the disk is full',
+  locked: 'another program has locked the database',
+};
+
+export function isObstacle(kind: BatchFailure['kind']): kind is Obstacle {
+  return kind === 'full' || kind === 'locked';
+}
 
 /** A single write failed: `conflict` if its id exists already, otherwise an internal error. */
 export function operationError(name: string, { code, message }: OperationFailure): Error {
@@ -12,10 +22,9 @@ export function operationError(name: string, { code, message }: OperationFailure
 /** The whole batch failed and was rolled back; a retry may succeed. */
 export function batchError({ kind, code, message }: BatchFailure): ApiError {
   return new ApiError('unavailable', {
-    message:
-      kind === 'full'
-        ? 'Cannot write to the database: the disk is full.'
-        : 'Cannot write to the database right now.',
+    message: isObstacle(kind)
+      ? `Cannot write to the database: ${obstacles[kind]}.`
+      : 'Cannot write to the database right now.',
     cause: new Error(`${code ?? 'error'}: ${message}`),
   });
 }

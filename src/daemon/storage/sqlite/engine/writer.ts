@@ -5,10 +5,10 @@ import { exitWaiter } from '../../../worker-threads/exit-waiter.ts';
 import { DatabaseUnusable, DataNeedsRepair } from './errors.ts';
 import { QueuedWrites } from './queued-writes.ts';
 import type { FromWriter, ToWriter } from './serve-writes.ts';
-import type { BatchFailure, BatchResult, Commands } from './write-batch.ts';
-import { refusedError, writerDiedError } from './write-errors.ts';
+import type { BatchFailure, BatchResult, Commands, Obstacle } from './write-batch.ts';
+import { isObstacle, refusedError, writerDiedError } from './write-errors.ts';
 
-/** How often a write is retried on a full disk, in milliseconds. */
+/** How often a write is retried while something prevents all, in milliseconds. */
 const retryMs = 1000;
 /** Writes wait this long for a server that cannot be reached, in milliseconds; after that they are refused. */
 const patienceMs = 2000;
@@ -144,31 +144,27 @@ export class Writer<C extends Commands> extends QueuedWrites<C> {
 
   #completeBatch(result: BatchResult): void {
     if ('failure' in result) this.#batchFailed(result.failure);
-    else this.#setFull(false);
+    else this.#setObstacle(undefined);
     this.queue.completeBatch(result);
   }
 
   #batchFailed({ kind, code, message }: BatchFailure): void {
-    // A full disk is reported once, although every retry fails.
-    if (kind !== 'full' || !this.isFull) {
-      this.#log.error({ kind, code, reason: message }, 'a batch of writes failed');
-    }
-    if (kind === 'full') this.#setFull(true);
+    // An obstacle is reported once, although every retry fails.
+    if (kind !== this.obstacle) this.#log.error({ kind, code, reason: message }, 'a batch of writes failed');
+    if (isObstacle(kind)) this.#setObstacle(kind);
     if (kind === 'fatal') this.#fail(new Error(`the database failed: ${code}: ${message}`));
   }
 
-  #setFull(isFull: boolean): void {
-    if (isFull === this.isFull) return;
-    this.isFull = isFull;
-    if (isFull) {
+  #setObstacle(obstacle: Obstacle | undefined): void {
+    if (obstacle === this.obstacle) return;
+    this.obstacle = obstacle;
+    clearInterval(this.#retry);
+    if (obstacle !== undefined) {
       this.#retry = setInterval(() => {
-        // Fails until there is space again.
+        // Fails until the obstacle has passed.
         if (this.#refusedFor === undefined) this.queue.add(['engine.touch', this.#now()]).catch(() => {});
       }, retryMs).unref();
-    } else {
-      clearInterval(this.#retry);
-      this.#log.info({}, 'writing works again');
-    }
+    } else this.#log.info({}, 'writing works again');
   }
 
   #fail(reason: Error): void {
