@@ -13,8 +13,8 @@ const missing = missingPostgres();
 if (missing) process.stderr.write(`Several daemons are not tested: ${missing}\n`);
 
 const usage = { input: 100, output: 50 };
-/** The term of a daemon, and the time until the others notice its end. */
-const takenOverWithinMs = 15_000;
+/** The term of a daemon, and the time until the others notice its end: 15 seconds, or twice that on a busy machine. */
+const takenOverWithinMs = 30_000;
 const price = usage.input * nanoUsdPerToken.input + usage.output * nanoUsdPerToken.output;
 
 let server: PostgresServer;

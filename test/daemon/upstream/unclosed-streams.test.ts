@@ -52,7 +52,7 @@ async function answered(
       ...timeouts,
     },
   });
-  const decoded = await readAll(await upstream.open(call, AbortSignal.timeout(10_000)));
+  const decoded = await readAll(await upstream.open(call, AbortSignal.timeout(idleMs / 2)));
   await server.allClosed();
   return { ...summary(decoded.events), frames: decoded.frames };
 }
