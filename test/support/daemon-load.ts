@@ -18,6 +18,8 @@ export interface Load {
   acknowledged: Acknowledged[];
   /** How often each status came; 0 without one, -1 for an answer that was cut or ended with an error. */
   statuses: Map<number, number>;
+  /** What came with a status other than 200. */
+  failures: string[];
   /** Resolves when the last call has ended. */
   stop(): Promise<void>;
 }
@@ -35,6 +37,7 @@ interface LoadOptions {
 export function startLoad(target: () => Target, options: LoadOptions): Load {
   const acknowledged: Acknowledged[] = [];
   const statuses = new Map<number, number>();
+  const failures: string[] = [];
   let isOver = false;
   let keys = 0;
   const tally = (status: number) => statuses.set(status, (statuses.get(status) ?? 0) + 1);
@@ -51,6 +54,7 @@ export function startLoad(target: () => Target, options: LoadOptions): Load {
     const end = await answer.ended;
     const isCut = end === 'cut' || (answer.status === 200 && !isComplete(answer, stream));
     tally(isCut && answer.status !== 0 ? -1 : answer.status);
+    if (answer.status !== 200) failures.push(answer.text);
     if (isCut || answer.status !== 200) return false;
     const text = stream ? parseStream(answer.text).text : textOf(answer.text);
     const at = performance.now();
@@ -75,6 +79,7 @@ export function startLoad(target: () => Target, options: LoadOptions): Load {
   return {
     acknowledged,
     statuses,
+    failures,
     stop: async () => {
       isOver = true;
       await ended;
