@@ -4,7 +4,7 @@ import type { Log } from '../../log.ts';
 import type { LocalChanges } from '../local-changes.ts';
 import type { ControlConnection } from './control-connection.ts';
 import { CommitsLost, isConnectionLost, postgresCode } from './engine/errors.ts';
-import { serverClock } from './engine/locks.ts';
+import { presenceLocks, serverClock } from './engine/locks.ts';
 import { keptMs } from './engine/recorded-changes.ts';
 
 /** How often the changes of other daemons are read, in milliseconds. */
@@ -21,6 +21,7 @@ const pollSql = `SELECT (SELECT value FROM meta WHERE name = 'commits') AS commi
     (SELECT count(*) FROM daemons WHERE successor IS NULL AND expires_at > ${serverClock}) AS daemons,
     number, daemon, changes, at
   FROM (SELECT 1) AS always LEFT JOIN changes ON number > $1 ORDER BY number LIMIT ${pageSize}`;
+const presenceSql = 'SELECT pg_try_advisory_lock($1::integer, $2::integer) AS "isPresent"';
 const lastSql = 'SELECT number, daemon, at FROM changes ORDER BY number DESC LIMIT 1';
 /** Whether a change is stored; also if it was stored so long ago that newer ones have replaced it. */
 const isStoredSql = `SELECT EXISTS (SELECT 1 FROM changes WHERE number = $1 AND daemon = $2 AND at = $3)
@@ -82,6 +83,8 @@ export class DaemonChanges implements Changes {
   #onCurrent = Promise.withResolvers<void>();
   #catchUp: Promise<void> | undefined;
   #isConnected = false;
+  /** Whether this connection says that the daemon runs. */
+  #isPresent = false;
   #hasFailed = false;
 
   /** Reads from now on: what is kept in memory is read later. Rejects with `PostgresError`. */
@@ -176,6 +179,7 @@ export class DaemonChanges implements Changes {
 
   async #connect(): Promise<void> {
     const { connection } = this.#options;
+    this.#isPresent = false;
     await connection.connect();
     const { number, daemon, at } = this.#last;
     if (number > 0) {
@@ -187,6 +191,8 @@ export class DaemonChanges implements Changes {
 
   async #poll(): Promise<void> {
     const sentAt = performance.now();
+    // After a lost connection, the server may still have the previous one.
+    if (!this.#isPresent) this.#isPresent = await this.#takePresence();
     for (;;) {
       const rows = (await this.#options.connection.query(pollSql, [
         this.#last.number,
@@ -199,6 +205,12 @@ export class DaemonChanges implements Changes {
     if (performance.now() - sentAt >= currentMs) return;
     this.#onCurrent.resolve();
     this.#onCurrent = Promise.withResolvers();
+  }
+
+  async #takePresence(): Promise<boolean> {
+    const { connection, daemon } = this.#options;
+    const [row] = await connection.query(presenceSql, [presenceLocks, daemon]);
+    return Boolean(row?.isPresent);
   }
 
   /** Repeated with the next poll if one cannot be applied. */

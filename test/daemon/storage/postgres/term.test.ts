@@ -51,6 +51,21 @@ describe.skipIf(missing !== undefined)(
       expect(await query(url, 'SELECT request_id FROM gateway.holds')).toEqual([]);
     });
 
+    test('goes on for a daemon whose connection is lost while another one of its host starts', async () => {
+      const url = await newPostgresDatabase();
+      const first = await open(url);
+      // Its other connections are still there, and it notices the loss with its next write.
+      await query(
+        url,
+        `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+           WHERE datname = current_database() AND application_name = 'gateway writes'`,
+      );
+      const second = await open(url);
+      for (const [at, daemon] of [first, second].entries()) await daemon.metering.hold(aHold(`req_${at}`));
+      const running = (await second.daemons.list()).filter(({ isRunning }) => isRunning);
+      expect(running.map(({ number }) => number)).toEqual([first.daemons.own, second.daemons.own]);
+    });
+
     test('is prolonged for all if none could renew it, as the server was away', async () => {
       const url = await newPostgresDatabase();
       const daemons = [await open(url), await open(url)];

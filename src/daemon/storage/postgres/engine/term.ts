@@ -4,7 +4,7 @@ import type { Renewal } from '../../../features/daemons/members.ts';
 import { termMs } from '../../sqlite/daemons/term-length.ts';
 import { readMeta, writeMeta } from '../../sqlite/engine/meta.ts';
 import { asSqliteConnection, type PostgresConnection } from './connection.ts';
-import { serverClock, sessionLocks, writeLock } from './locks.ts';
+import { presenceLocks, serverClock, sessionLocks, writeLock } from './locks.ts';
 import { monotonicMs } from './monotonic.ts';
 
 /** How often a daemon renews its term, in milliseconds. */
@@ -172,10 +172,15 @@ function register(connection: PostgresConnection, startedAt: number): number {
   return number;
 }
 
-/** Daemons of this host whose session has ended with their process: a restarted one need not wait for the end of the term. */
+/**
+ * Daemons of this host whose connections have ended with their process: a restarted one need not wait for the end of the term.
+ * One that has lost only that which writes, as after a pause in a transaction, opens it again.
+ */
 function endedHere(connection: PostgresConnection): number[] {
   const isFree = connection.prepare('SELECT pg_try_advisory_xact_lock(?::integer, ?::integer)').pluck();
   const here = connection.prepare(`SELECT number FROM daemons WHERE name = ? AND ${isLive}`).pluck();
   // A lock that was free is released with this transaction.
-  return (here.all(hostname()) as number[]).filter((number) => isFree.get(sessionLocks, number) === 1);
+  return (here.all(hostname()) as number[]).filter((number) =>
+    [sessionLocks, presenceLocks].every((locks) => isFree.get(locks, number) === 1),
+  );
 }
