@@ -25,11 +25,8 @@ test('the terminal is left for one thing after the other, and not twice for what
   for (const work of [redraw, redraw, stop, redraw, stop]) suspend?.(work);
   back.resolve();
   await expect.poll(() => log).toEqual(['redraw', 'stop']);
-  const redrawAgain = () => {
-    suspend?.(redraw);
-    return log;
-  };
-  await expect.poll(redrawAgain).toEqual(['redraw', 'stop', 'redraw']);
+  suspend?.(redraw);
+  await expect.poll(() => log).toEqual(['redraw', 'stop', 'redraw']);
   instance.unmount();
   await instance.waitUntilExit();
 });
