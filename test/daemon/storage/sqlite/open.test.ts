@@ -434,6 +434,16 @@ describe('an unreadable page', () => {
     },
   );
 
+  test('is named by what reads it', async () => {
+    await openAndClose();
+    damage('entries');
+    const storage = await open({ folder });
+    await expect(storage.ledger.verify()).rejects.toMatchObject({
+      code: 'server_error',
+      message: expect.stringContaining('The database is damaged.'),
+    });
+  });
+
   test.each(['events', 'calls'])('of %s, which the writer needs first, prevents the start', async (table) => {
     await openAndClose();
     damage(table);

@@ -2,7 +2,11 @@ import type { MessagePort } from 'node:worker_threads';
 import { ApiError } from '../../../../shared/errors.ts';
 import { messageOf } from '../../../../shared/message-of.ts';
 import { ThreadLink } from '../../../worker-threads/thread-link.ts';
+import { isDamage } from './errors.ts';
 import type { FromReader, Reads, ToReader } from './reader.ts';
+
+const damaged =
+  'The database is damaged. Stop the daemon and keep a copy of its folder, then restore the newest backup.';
 
 interface ReadServer {
   reads: Reads;
@@ -21,6 +25,7 @@ export function serveReads(port: MessagePort, { reads, close, isUnavailable }: R
         return await reads[name]?.(data as never, onProgress as never, onStep);
       } catch (error) {
         const cause = new Error(`a long read failed: ${messageOf(error)}`);
+        if (isDamage(error)) throw new ApiError('server_error', { message: damaged, cause });
         throw isUnavailable?.(error) ? new ApiError('unavailable', { cause }) : cause;
       }
     },
