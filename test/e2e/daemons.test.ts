@@ -8,6 +8,7 @@ import { startMemberDaemon } from '../support/member-daemon.ts';
 import { callModel, completeCall } from '../support/model-client.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { runWhenAvailable } from '../support/run-cli.ts';
+import { streamWhenAvailable, whenAvailable } from '../support/when-available.ts';
 
 const missing = missingPostgres();
 if (missing) process.stderr.write(`Several daemons are not tested: ${missing}\n`);
@@ -42,14 +43,13 @@ describe.skipIf(missing !== undefined)('several daemons on one database', () => 
   const left = () => daemons[2] as ChildDaemon;
   const rows = (sql: string) => server.query(sql, new URL(url).pathname.slice(1));
   const number = async (sql: string) => Number(Object.values((await rows(sql))[0] ?? {})[0]);
-  /** A call by one daemon with the key of another. On a busy machine, one may not know soon enough what the others have changed. */
-  const by = async ({ url: address }: ChildDaemon, { key }: ChildDaemon) => {
-    for (;;) {
-      const target = { url: address, key };
-      const answer = await completeCall(target, { wire: 'chat', model: 'chat/any', stream: false });
-      if (answer.status !== 503) return answer;
-    }
-  };
+  /** A call by one daemon with the key of another. */
+  const by = ({ url: address }: ChildDaemon, { key }: ChildDaemon) =>
+    whenAvailable(() =>
+      completeCall({ url: address, key }, { wire: 'chat', model: 'chat/any', stream: false }),
+    );
+  const streamOf = (daemon: ChildDaemon) =>
+    streamWhenAvailable(() => callModel(daemon, { wire: 'chat', model: 'chat/any', stream: true }));
   const expectSound = async ({ home }: ChildDaemon) => {
     const { stderr, code } = await runWhenAvailable(['ledger', 'verify'], { env: { GATEWAY_HOME: home } });
     expect(stderr).toMatch(/^The ledger balances: .* 0 running calls\.\n$/);
@@ -119,9 +119,7 @@ describe.skipIf(missing !== undefined)('several daemons on one database', () => 
   test('finish the calls of one that was killed and of one that was frozen, which then writes nothing', async () => {
     const [killed, frozen] = daemons as [ChildDaemon, ChildDaemon];
     const before = await number('SELECT count(*) FROM gateway.usage');
-    const streams = [killed, frozen].map((daemon) =>
-      callModel(daemon, { wire: 'chat', model: 'chat/any', stream: true }),
-    );
+    const streams = await Promise.all([killed, frozen].map(streamOf));
     for (const stream of streams) await stream.receives('data:');
     killed.signal('SIGKILL');
     frozen.signal('SIGSTOP');
@@ -163,7 +161,7 @@ describe.skipIf(missing !== undefined)('several daemons on one database', () => 
     const named = await number('SELECT max(number) FROM gateway.daemons');
     const cli = (...args: string[]) => runWhenAvailable(args, { env: { GATEWAY_HOME: left().home } });
     const calls = await number('SELECT count(*) FROM gateway.usage');
-    const stream = callModel(gone, { wire: 'chat', model: 'chat/any', stream: true });
+    const stream = await streamOf(gone);
     await stream.receives('data:');
     gone.signal('SIGKILL');
     await gone.remove();

@@ -8,6 +8,7 @@ import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { completeCall, isComplete } from '../support/model-client.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { runWhenAvailable } from '../support/run-cli.ts';
+import { whenAvailable } from '../support/when-available.ts';
 
 const missing = missingPostgres();
 if (missing) process.stderr.write(`Cut connections to PostgreSQL are not tested: ${missing}\n`);
@@ -126,7 +127,7 @@ describe.skipIf(missing !== undefined)('a connection to PostgreSQL', () => {
         return each.status === 200 && text;
       });
       await cut;
-      expect(await (await ask()).text()).toBe(answer);
+      expect(await (await whenAvailable(ask)).text()).toBe(answer);
       expect(chaos.calls.length).toBe(before + 1);
     }
     await expectBooks([]);

@@ -3,11 +3,12 @@ import { answers, words } from '../support/chaos-behaviours.ts';
 import { type ChaosUpstream, startChaosUpstream } from '../support/chaos-upstream.ts';
 import { startLoad } from '../support/daemon-load.ts';
 import { eventually } from '../support/eventually.ts';
-import { callModel } from '../support/model-client.ts';
+import { completeCall } from '../support/model-client.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { runWhenAvailable } from '../support/run-cli.ts';
 import { SeveralDaemons } from '../support/several-daemons.ts';
 import { askDaemon } from '../support/users.ts';
+import { whenAvailable } from '../support/when-available.ts';
 
 const missing = missingPostgres();
 if (missing) process.stderr.write(`A failover of PostgreSQL is not tested: ${missing}\n`);
@@ -47,20 +48,23 @@ describe.skipIf(missing !== undefined)('when a standby becomes the primary serve
     await primary.query('SELECT pg_reload_conf()');
   };
   const promote = () => standby.query('SELECT pg_promote()');
-  const call = async (daemon: { url: string }, key: string): Promise<number> => {
-    const answer = callModel({ url: daemon.url, key }, { wire: 'chat', model: 'fake/any', stream: false });
-    await answer.ended;
-    return answer.status;
-  };
+  const callNow = ({ url }: { url: string }, key: string) =>
+    completeCall({ url, key }, { wire: 'chat', model: 'fake/any', stream: false });
+  const call = async (daemon: { url: string }, key: string): Promise<number> =>
+    (await whenAvailable(() => callNow(daemon, key))).status;
   const issueKey = async () => {
     const { login } = several.daemon(0);
     const options = { as: login, json: { name: 'a client' } };
-    const { body } = await askDaemon(several.daemon(0), 'POST', '/v1/workspaces/me/keys', options);
+    const { body } = await whenAvailable(() =>
+      askDaemon(several.daemon(0), 'POST', '/v1/workspaces/me/keys', options),
+    );
     return { secret: body.secret as string, id: body.key.id as string };
   };
   const revoke = async ({ id }: { id: string }) => {
     const { login } = several.daemon(0);
-    await askDaemon(several.daemon(0), 'DELETE', `/v1/workspaces/me/keys/${id}`, { as: login });
+    await whenAvailable(() =>
+      askDaemon(several.daemon(0), 'DELETE', `/v1/workspaces/me/keys/${id}`, { as: login }),
+    );
   };
   const serverOf = async ({ home }: { home: string }) => {
     const { stdout } = await runWhenAvailable(['status', '--json'], { env: { GATEWAY_HOME: home } });
@@ -88,7 +92,7 @@ describe.skipIf(missing !== undefined)('when a standby becomes the primary serve
     await primary.halt('kill');
     for (const daemon of [one, other]) {
       await eventually('it is not ready', async () => (await fetch(`${daemon.url}/readyz`)).status === 503);
-      expect(await call(daemon, several.daemon(0).key)).toBe(503);
+      expect((await callNow(daemon, several.daemon(0).key)).status).toBe(503);
     }
     const [{ at } = { at: 0 }] = loads.acknowledged.slice(-1);
     await promote();

@@ -12,6 +12,7 @@ import { eventually } from '../support/eventually.ts';
 import { callModel, completeCall } from '../support/model-client.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { runWhenAvailable } from '../support/run-cli.ts';
+import { whenAvailable } from '../support/when-available.ts';
 
 const missing = missingPostgres();
 if (missing) process.stderr.write(`PostgreSQL is not tested: ${missing}\n`);
@@ -69,7 +70,7 @@ describe.skipIf(missing !== undefined)('a daemon on PostgreSQL', () => {
     ['messages', true],
   ] as const)('charges a call in the format %s, streamed: %s', async (wire, stream) => {
     const before = await spent();
-    const answer = await completeCall(daemon, { wire, model: 'chat/any', stream });
+    const answer = await whenAvailable(() => completeCall(daemon, { wire, model: 'chat/any', stream }));
     expect(answer.status).toBe(200);
     await eventually('the call is charged', async () => (await spent()).calls === before.calls + 1);
     expect((await spent()).charged - before.charged).toBe(price);
@@ -102,7 +103,8 @@ describe.skipIf(missing !== undefined)('a daemon on PostgreSQL', () => {
       'idempotency-key': 'once',
     };
     const body = JSON.stringify({ model: 'chat/any', messages: [{ role: 'user', content: 'Hi' }] });
-    const ask = () => fetch(`${daemon.url}/v1/chat/completions`, { method: 'POST', headers, body });
+    const ask = () =>
+      whenAvailable(() => fetch(`${daemon.url}/v1/chat/completions`, { method: 'POST', headers, body }));
     const texts = [await (await ask()).text(), await (await ask()).text()];
     expect(texts[0]).toBe(texts[1]);
     expect((await spent()).calls).toBe(before.calls + 1);

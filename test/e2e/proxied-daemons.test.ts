@@ -19,6 +19,7 @@ import {
   startNginx,
   type WebProxy,
 } from '../support/web-proxies.ts';
+import { streamWhenAvailable, whenAvailable } from '../support/when-available.ts';
 
 const missing = missingPostgres();
 if (missing) process.stderr.write(`Several daemons behind a proxy are not tested: ${missing}\n`);
@@ -74,10 +75,10 @@ describe.skipIf(missing !== undefined)('three daemons', () => {
     const whenInstalled = test.skipIf(!isInstalled);
 
     const issueKey = async (limits: object = {}) => {
-      const { body } = await askDaemon(several.daemon(0), 'POST', '/v1/workspaces/me/keys', {
-        as: several.daemon(0).login,
-        json: { name: 'a client', ...limits },
-      });
+      const options = { as: several.daemon(0).login, json: { name: 'a client', ...limits } };
+      const { body } = await whenAvailable(() =>
+        askDaemon(several.daemon(0), 'POST', '/v1/workspaces/me/keys', options),
+      );
       return { secret: body.secret as string, id: body.key.id as string };
     };
     const hasCalls = async (at: number) => {
@@ -90,9 +91,9 @@ describe.skipIf(missing !== undefined)('three daemons', () => {
 
     whenInstalled('streams as tokens come, from each daemon, and ends what the client leaves', async () => {
       chaos.on(`stalls-${name}`, stallsAfter(8, { text: words }));
-      const streams = Array.from({ length: 6 }, () =>
-        callModel(several.at(proxy.url), { wire: 'chat', model: `fake/stalls-${name}`, stream: true }),
-      );
+      const begin = () =>
+        callModel(several.at(proxy.url), { wire: 'chat', model: `fake/stalls-${name}`, stream: true });
+      const streams = await Promise.all(Array.from({ length: 6 }, () => streamWhenAvailable(begin)));
       await Promise.all(streams.map((stream) => stream.receives('quick')));
       for (const stream of streams) stream.disconnect();
       await eventually('the provider is left', () =>
@@ -116,13 +117,8 @@ describe.skipIf(missing !== undefined)('three daemons', () => {
           });
           return { status: answer.status, text: await answer.text() };
         };
-        const answerOf = (url: string) =>
-          eventually('it is answered', async () => {
-            const answer = await ask(url);
-            return answer.status !== 503 && answer;
-          });
         const urls = [proxy.url, proxy.url, proxy.url, ...several.daemons.map(({ url }) => url)];
-        const all = await Promise.all(urls.map(answerOf));
+        const all = await Promise.all(urls.map((url) => whenAvailable(() => ask(url))));
         expect(all.map(({ status }) => status)).toEqual(all.map(() => 200));
         expect(new Set(all.map(({ text }) => text)).size).toBe(1);
         expect(chaos.calls.length).toBe(before + 1);
@@ -134,7 +130,9 @@ describe.skipIf(missing !== undefined)('three daemons', () => {
       for (const { url } of several.daemons)
         await eventually('it is accepted', async () => (await call(secret, url)).status === 200);
       const { login } = several.daemon(0);
-      await askDaemon(several.daemon(1), 'DELETE', `/v1/workspaces/me/keys/${id}`, { as: login });
+      await whenAvailable(() =>
+        askDaemon(several.daemon(1), 'DELETE', `/v1/workspaces/me/keys/${id}`, { as: login }),
+      );
       for (const { url } of several.daemons)
         await eventually('it is refused', async () => (await call(secret, url)).status === 401);
       expect([401, 503]).toContain((await call(secret)).status);
