@@ -256,7 +256,7 @@ export type FinishReason = 'stop' | 'max_output_tokens' | 'content_filter';
 
 /** One `data:` line of a provider that uses the caller's format, for renderers that pass it on. */
 export interface RawFrame {
-  /** The JSON text, unchanged. */
+  /** The text of `json`: renderers pass on either. */
   raw: string;
   json: Record<string, unknown>;
 }

@@ -1,7 +1,7 @@
 import type { MakeId } from '../../../../shared/ids.ts';
 import { isObject, type Json } from '../../../../shared/invalid-request.ts';
 import { createOutput } from '../../calls/index.ts';
-import type { Batch, InferenceEvent } from '../../upstreams/neutral.ts';
+import type { Batch, InferenceEvent, RawFrame } from '../../upstreams/neutral.ts';
 import type { UpstreamAnswer } from '../../upstreams/upstream.ts';
 import { itemAsEvents } from '../formats/responses/parse-answer.ts';
 import { summaryIn } from './summary-call.ts';
@@ -58,13 +58,23 @@ async function* shifted(batches: AsyncIterable<Batch>, item: Json): AsyncGenerat
   let isFirst = true;
   for await (const { events, frames } of batches) {
     const moved = events.map((event) => ('index' in event ? { ...event, index: event.index + 1 } : event));
-    for (const { json } of frames ?? []) {
-      if (typeof json.output_index === 'number') json.output_index += 1;
+    const passed = frames?.map(movedFrame);
+    if (isFirst) {
+      moved.unshift(...wholeItem(item));
+      passed?.unshift(...wholeFrames(item));
     }
-    if (isFirst) moved.unshift(...wholeItem(item));
-    yield { events: moved, frames: frames && (isFirst ? [...wholeFrames(item), ...frames] : frames) };
+    yield { events: moved, frames: passed };
     isFirst = false;
   }
+}
+
+function movedFrame(frame: RawFrame): RawFrame {
+  const { output_index: index } = frame.json;
+  return typeof index === 'number' ? frameOf({ ...frame.json, output_index: index + 1 }) : frame;
+}
+
+function frameOf(json: Json): RawFrame {
+  return { raw: JSON.stringify(json), json };
 }
 
 function wholeItem(item: Json): InferenceEvent[] {
@@ -74,9 +84,8 @@ function wholeItem(item: Json): InferenceEvent[] {
   ];
 }
 
-function wholeFrames(item: Json) {
-  return ['response.output_item.added', 'response.output_item.done'].map((type) => {
-    const json = { type, output_index: 0, item };
-    return { raw: JSON.stringify(json), json };
-  });
+function wholeFrames(item: Json): RawFrame[] {
+  return ['response.output_item.added', 'response.output_item.done'].map((type) =>
+    frameOf({ type, output_index: 0, item }),
+  );
 }
