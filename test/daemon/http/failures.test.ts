@@ -63,7 +63,7 @@ describe('a failed request is reported once', () => {
 
   test('that the daemon has no room for', async () => {
     const overload = new Overload();
-    overload.sample({ loopDelayMs: 0, memoryShare: 0, connectionsShare: 0, isDiskFull: true });
+    overload.sample({ loopDelayMs: 0, memoryShare: 0, heapShare: 0, connectionsShare: 0, isDiskFull: true });
     const { url, failures } = await aReportingServer({ overload });
     await (await fetch(`${url}/v1/echo`, { method: 'POST' })).text();
     expect(failures()).toEqual([['unavailable', 503]]);

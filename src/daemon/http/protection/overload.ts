@@ -1,8 +1,10 @@
 import { totalmem } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { getHeapStatistics } from 'node:v8';
 import type { Endpoint } from '../../../shared/contract/endpoint.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Log } from '../../log.ts';
+import { collectGarbage } from '../../worker-threads/collect-garbage.ts';
 
 /** One measurement of the process. */
 export interface LoadSample {
@@ -10,6 +12,8 @@ export interface LoadSample {
   loopDelayMs: number;
   /** Resident memory, as a share of what the process can use. */
   memoryShare: number;
+  /** The used heap of this thread, garbage included, as a share of its limit, at which the process ends. */
+  heapShare: number;
   /** Open connections, as a share of the limit. */
   connectionsShare: number;
   isDiskFull: boolean;
@@ -25,6 +29,11 @@ const overwhelmedSamplesMin = 3;
 const overwhelmedLoopDelayMs = 1_000;
 const busyMemoryShare = 0.7;
 const overwhelmedMemoryShare = 0.85;
+const fullHeapShare = 0.85;
+/** A full heap may be full of garbage: it counts after this many samples in a row, and is collected before the last of them. */
+const fullHeapSamplesMin = 3;
+/** Collecting a heap that stays full takes long. */
+const collectEverySamples = 30;
 const busyConnectionsShare = 0.8;
 const retryAfterSeconds = 2;
 
@@ -34,6 +43,7 @@ const retryAfterSeconds = 2;
 export class Overload {
   #lateSamples = 0;
   #veryLateSamples = 0;
+  #fullHeapSamples = 0;
   /** Without regard to the disk. */
   #pressure: Load = 'well';
   #isDiskFull = false;
@@ -42,13 +52,27 @@ export class Overload {
     return this.#isDiskFull ? 'overwhelmed' : this.#pressure;
   }
 
+  get isHeapFull(): boolean {
+    return this.#fullHeapSamples >= fullHeapSamplesMin;
+  }
+
+  /** Whether the garbage should be collected before the next sample. */
+  get needsCollection(): boolean {
+    return this.#fullHeapSamples % collectEverySamples === fullHeapSamplesMin - 1;
+  }
+
   /** Takes a sample; returns whether the load has changed. */
-  sample({ loopDelayMs, memoryShare, connectionsShare, isDiskFull }: LoadSample): boolean {
+  sample({ loopDelayMs, memoryShare, heapShare, connectionsShare, isDiskFull }: LoadSample): boolean {
     const before = this.load;
     this.#isDiskFull = isDiskFull;
     this.#lateSamples = loopDelayMs > busyLoopDelayMs ? this.#lateSamples + 1 : 0;
     this.#veryLateSamples = loopDelayMs > overwhelmedLoopDelayMs ? this.#veryLateSamples + 1 : 0;
-    if (memoryShare > overwhelmedMemoryShare || this.#veryLateSamples >= overwhelmedSamplesMin) {
+    this.#fullHeapSamples = heapShare > fullHeapShare ? this.#fullHeapSamples + 1 : 0;
+    if (
+      memoryShare > overwhelmedMemoryShare ||
+      this.isHeapFull ||
+      this.#veryLateSamples >= overwhelmedSamplesMin
+    ) {
       this.#pressure = 'overwhelmed';
     } else if (
       this.#lateSamples >= busySamplesMin ||
@@ -111,15 +135,19 @@ export function watchLoad({
   const memoryMax = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
   const timer = setInterval(() => {
     const { open, max } = connections();
+    const heap = getHeapStatistics();
     const sample = {
       loopDelayMs: Math.max(0, delay.percentile(99) / 1e6 - resolutionMs),
       memoryShare: process.memoryUsage.rss() / memoryMax,
+      heapShare: heap.used_heap_size / heap.heap_size_limit,
       connectionsShare: max === undefined ? 0 : open / max,
       isDiskFull: isDiskFull(),
     };
     delay.reset();
-    if (sample.memoryShare > busyMemoryShare) onShortOfMemory();
-    if (!overload.sample(sample)) return;
+    const hasChanged = overload.sample(sample);
+    if (sample.memoryShare > busyMemoryShare || overload.isHeapFull) onShortOfMemory();
+    if (overload.needsCollection) collectGarbage();
+    if (!hasChanged) return;
     if (overload.load === 'well') log.info(sample, 'load is back to normal');
     else log.warn(sample, `daemon is ${overload.load}: rejecting new calls`);
   }, sampleEveryMs).unref();

@@ -4,7 +4,13 @@ import { implement, StreamReply } from '../../../../src/daemon/handler.ts';
 import { type LoadSample, Overload } from '../../../../src/daemon/http/protection/overload.ts';
 import { anEndpoint, aServer, echo, ping } from '../http-fixture.ts';
 
-const calm: LoadSample = { loopDelayMs: 2, memoryShare: 0.1, connectionsShare: 0.1, isDiskFull: false };
+const calm: LoadSample = {
+  loopDelayMs: 2,
+  memoryShare: 0.1,
+  heapShare: 0.1,
+  connectionsShare: 0.1,
+  isDiskFull: false,
+};
 
 function afterLooks(...samples: Partial<LoadSample>[]): Overload {
   const overload = new Overload();
@@ -28,6 +34,17 @@ describe('the load', () => {
     expect(afterLooks(stuck, stuck, calm, stuck).load).toBe('well');
     expect(afterLooks(stuck, stuck, stuck).load).toBe('overwhelmed');
     expect(afterLooks(stuck, stuck, stuck, calm).load).toBe('well');
+  });
+
+  test('is overwhelmed when the heap is full three times in a row, although it was collected before the last', () => {
+    const full = { heapShare: 0.86 };
+    expect(afterLooks(full)).toMatchObject({ load: 'well', needsCollection: false });
+    expect(afterLooks(full, full)).toMatchObject({ load: 'well', needsCollection: true });
+    expect(afterLooks(full, full, calm)).toMatchObject({ load: 'well', isHeapFull: false });
+    expect(afterLooks(full, full, full)).toMatchObject({ load: 'overwhelmed', isHeapFull: true });
+    expect(afterLooks(full, full, full, calm).load).toBe('well');
+    const collected = Array.from({ length: 100 }, (_, at) => afterLooks(...Array(at + 1).fill(full)));
+    expect(collected.filter(({ needsCollection }) => needsCollection)).toHaveLength(4);
   });
 
   test.each([
