@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 
 /** Smaller bodies do not count, as thousands of them fit into memory. */
-const largeBytesMin = 1024 * 1024;
+const largeBytesMin = 16 * 1024;
 
 /** What holds a body. */
 interface Holder {

@@ -8,7 +8,7 @@ export interface HttpLimits {
   jsonDepthMax: number;
   /** Large compressed bodies that are read at a time: of tens of megabytes each, whatever was sent. */
   largeBodiesMax: number;
-  /** All bodies of a megabyte and more of running requests together. */
+  /** All bodies of 16 KiB and more of running requests together. */
   largeBodiesBytesMax: number;
   headerBytesMax: number;
   headersMax: number;
@@ -47,12 +47,18 @@ export interface HttpLimits {
   publicStreamsMax: number;
 }
 
+/** Of the limit of the heap: the young generation, and what the daemon needs without calls. */
+const ownHeapBytes = 256 * 1024 * 1024;
+
 export const httpLimits: HttpLimits = {
   bodyBytesMax: 1024 * 1024,
   jsonDepthMax: 64,
   largeBodiesMax: 2,
   // Of the bytes of a body, the heap contains its text, the parsed request and the one to the provider, with two bytes a character.
-  largeBodiesBytesMax: Math.floor(getHeapStatistics().heap_size_limit / 8),
+  largeBodiesBytesMax: Math.max(
+    8 * 1024 * 1024,
+    Math.floor((getHeapStatistics().heap_size_limit - ownHeapBytes) / 8),
+  ),
   headerBytesMax: 16_384,
   headersMax: 100,
   pathParameterCharsMax: 512,
