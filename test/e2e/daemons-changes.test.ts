@@ -148,13 +148,15 @@ describe.skipIf(missing)(`two daemons on one database${missing ? ` (skipped: ${m
     const { id, secret } = await issueKey('cut off');
     expect((await callWith(other, secret)).status).toBe(200);
     // Either daemon may have opened its connection again. The other one has the higher number.
-    const [session] = await server.query(
-      `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND classid = ${presenceLocks}
-         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-       ORDER BY objid DESC LIMIT 1`,
-      name,
-    );
-    const ofOther = Number(session?.pid);
+    const ofOther = await eventually('both read what others have changed', async () => {
+      const sessions = await server.query(
+        `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND classid = ${presenceLocks}
+           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+         ORDER BY objid DESC`,
+        name,
+      );
+      return sessions.length === 2 && Number(sessions[0]?.pid);
+    });
     const allowConnections = (isAllowed: boolean) =>
       server.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS ${isAllowed}`);
     await allowConnections(false);
