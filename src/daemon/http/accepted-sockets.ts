@@ -20,6 +20,20 @@ export function outlive(socket: Duplex): void {
 function ignore(): void {}
 
 /**
+ * Closes a connection that was idle for too long, unless a request has come: timers run before sockets are read, and after a
+ * pause of this process, what arrived meanwhile has yet to be read.
+ */
+export function closeIdleConnections(server: Server): void {
+  // With a listener, Node does not close it.
+  server.on('timeout', (socket) => {
+    const { bytesRead } = socket;
+    setImmediate(() => {
+      if (socket.bytesRead === bytesRead) socket.destroy();
+    });
+  });
+}
+
+/**
  * Closes the responses that wait behind another one when their connection closes. Node does so no longer once a request on
  * it asked for a tunnel or another protocol; they would wait forever.
  */

@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Forwarding } from '../features/paywalls/index.ts';
-import { closeQueuedResponses, outliveConnections } from '../http/accepted-sockets.ts';
+import { closeIdleConnections, closeQueuedResponses, outliveConnections } from '../http/accepted-sockets.ts';
 import { type Client, clientOf, type IsTrustedProxy } from '../http/client-address.ts';
 import { responseOn } from '../http/connection-errors.ts';
 import { discardBody } from '../http/discard-body.ts';
@@ -94,6 +94,7 @@ export class ReverseProxy {
     server.maxHeadersCount = 0;
     server.maxConnections = connectionsMax;
     outliveConnections(server);
+    closeIdleConnections(server);
     closeQueuedResponses(server);
     const serve = (request: IncomingMessage, response: ServerResponse): void =>
       this.#serve(request, response);

@@ -5,6 +5,7 @@ import { implement, type RelayReply, StreamReply } from '../../../src/daemon/han
 import { connectionsMaxFor, openFilesMax } from '../../../src/daemon/http/protection/limits.ts';
 import { ApiError } from '../../../src/shared/errors.ts';
 import { eventually } from '../../support/eventually.ts';
+import { pauseProcess } from '../../support/pause-process.ts';
 import { aListeningServer, anEndpoint, aServer, gate, ping, statusesIn, Wire } from './http-fixture.ts';
 
 const get = (port: number, path = '/v1/ping') => `GET ${path} HTTP/1.1\r\nHost: localhost:${port}\r\n\r\n`;
@@ -321,6 +322,16 @@ describe('connections', () => {
   test('are closed after an idle timeout', async () => {
     const { port } = await aListeningServer([ping], { limits: { keepAliveTimeoutMs: 20 } });
     expect(statusesIn(await new Wire(port).send(get(port)).all())).toEqual([200]);
+  });
+
+  test('are not closed if a request arrived in time, during a pause of the process', async () => {
+    const { port } = await aListeningServer([ping], { limits: { keepAliveTimeoutMs: 20 } });
+    const wire = new Wire(port).send(get(port));
+    await wire.until(/pong/);
+    wire.send(get(port));
+    // Node closes a second later than it says.
+    pauseProcess(1_100);
+    expect(statusesIn(await wire.all())).toEqual([200, 200]);
   });
 
   test('reserve descriptors for providers and files', async () => {
