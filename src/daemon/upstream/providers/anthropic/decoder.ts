@@ -170,7 +170,8 @@ class MessagesDialect implements Dialect {
         this.#close(events);
         break;
       default:
-        if (event.error !== undefined) throw anthropicStreamFailure(this.#origin.provider, event);
+        if (event.type === 'error' || event.error !== undefined)
+          throw anthropicStreamFailure(this.#origin.provider, event);
     }
   }
 

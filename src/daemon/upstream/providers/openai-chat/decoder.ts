@@ -21,6 +21,7 @@ export class ChatDialect implements Dialect {
   #reasoning: { index: number; collector: ReasoningCollector } | undefined;
   #finish: FinishReason | undefined;
   #hasChoice = false;
+  #firstIndex: number | undefined;
   readonly #choicesExpected: number;
   readonly #envelope: Envelope;
   /** Choices with a finish reason. */
@@ -46,16 +47,16 @@ export class ChatDialect implements Dialect {
     let isChanged = false;
     const { choices } = json;
     if (Array.isArray(choices)) {
-      for (const choice of choices) {
-        if (!isObject(choice)) {
-          json.choices = choices.filter(isObject);
-          isChanged = true;
-          continue;
-        }
+      const known = choices.filter((choice) => this.#isKnown(choice));
+      if (known.length < choices.length) {
+        json.choices = known;
+        isChanged = true;
+      }
+      for (const choice of known) {
+        if (this.#renumber(choice)) isChanged = true;
         this.#hasChoice = true;
-        // A missing index means that there is only one choice.
-        if (!choice.index && this.#takeChoice(choice, json, batch)) isChanged = true;
-        if (choice.index && repairFinish(choice, { hasCalls: false })) isChanged = true;
+        if (indexOf(choice) === 0 && this.#takeChoice(choice, json, batch)) isChanged = true;
+        if (indexOf(choice) !== 0 && repairFinish(choice, { hasCalls: false })) isChanged = true;
         if (this.#envelope.repairRole(choice.index, choice.delta)) isChanged = true;
         this.#trackFinish(choice);
       }
@@ -87,6 +88,25 @@ export class ChatDialect implements Dialect {
     if (this.#message >= 0) items.push(this.#message);
     for (const index of items.sort((a, b) => a - b)) events.push({ type: 'item-done', index });
     events.push({ type: 'finished', reason: this.#finish ?? 'stop' });
+  }
+
+  /** Clients number the choices of their array by the index, so that one they cannot have is left out. */
+  #isKnown(choice: unknown): choice is Json {
+    if (!isObject(choice)) return false;
+    const index = indexOf(choice);
+    this.#firstIndex ??= index;
+    return this.#isOnly ? index === this.#firstIndex : isPosition(index);
+  }
+
+  /** Whether there is one choice, and its provider does not number it 0. */
+  get #isOnly(): boolean {
+    return this.#choicesExpected === 1 && this.#firstIndex !== 0;
+  }
+
+  #renumber(choice: Json): boolean {
+    if (!this.#isOnly) return false;
+    choice.index = 0;
+    return true;
   }
 
   #trackFinish({ index, delta, finish_reason: reason }: Json): void {
@@ -122,6 +142,7 @@ export class ChatDialect implements Dialect {
     let isChanged = false;
     const flat = typeof delta.content === 'object' ? flattenContent(delta) : undefined;
     if (flat !== undefined) isChanged = true;
+    if (withoutUnreadable(delta)) isChanged = true;
     const piece: ReasoningPiece | undefined = flat?.thinking
       ? { text: flat.thinking, field: 'thinking', details: [] }
       : reasoningOf(delta);
@@ -214,6 +235,18 @@ export class ChatDialect implements Dialect {
   }
 }
 
+/** OpenAI's limit. */
+const choicesMax = 128;
+
+/** A missing index means that there is only one choice. */
+function indexOf({ index }: Json): number {
+  return typeof index === 'number' ? index : 0;
+}
+
+function isPosition(index: number): boolean {
+  return Number.isInteger(index) && index >= 0 && index < choicesMax;
+}
+
 /** Clients require a delta, index and role in each choice, which some servers omit or leave empty. */
 function repairChoice(choice: Json): boolean {
   let isChanged = false;
@@ -228,6 +261,18 @@ function repairChoice(choice: Json): boolean {
   const delta = choice.delta as Json;
   if (delta.role === '') {
     delta.role = undefined;
+    isChanged = true;
+  }
+  return isChanged;
+}
+
+/** Removes content that is no text, which clients would join to the text. Returns whether there was any. */
+function withoutUnreadable(delta: Json): boolean {
+  let isChanged = false;
+  for (const name of ['content', 'refusal']) {
+    const value = delta[name];
+    if (value === undefined || value === null || typeof value === 'string') continue;
+    delta[name] = undefined;
     isChanged = true;
   }
   return isChanged;

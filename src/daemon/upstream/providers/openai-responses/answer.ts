@@ -20,9 +20,10 @@ export function readResponsesAnswer(
   if (failure) return { tokens: responsesTokensIn(json), finish: 'stop', failure };
   const finish = outcomeOf(json, name);
   if (!Array.isArray(json.output)) throw new UpstreamFailure('broken', `${name} answered without output`);
+  if (!json.output.every(isWholeItem)) json.output = json.output.filter(isWholeItem);
   const ids = new CallIds();
-  for (const item of json.output) {
-    if (!isObject(item) || !isCall(item)) continue;
+  for (const item of json.output as Json[]) {
+    if (!isCall(item)) continue;
     if (isUnnamedCall(item)) throw unnamedCall(name);
     if (item.type === 'function_call' && hasNoArguments(item.arguments)) item.arguments = '{}';
     item.call_id = ids.unique(item.call_id);
@@ -83,6 +84,18 @@ function toolUsesIn({ output: items, tool_usage: reportedUse }: Json): ToolUses 
       : undefined;
   if (searches !== undefined && searches <= searchesMax) uses.webSearch = searches;
   return uses.webSearch + uses.fileSearch > 0 ? uses : undefined;
+}
+
+/** Whether a value is an output item: without a type it is nothing that a client could read. */
+export function isItem(value: unknown): value is Json {
+  return isObject(value) && typeof value.type === 'string';
+}
+
+/** Whether a value is an item with the lists that clients read from one that has ended. */
+export function isWholeItem(value: unknown): value is Json {
+  if (!isItem(value)) return false;
+  if (value.type === 'message') return Array.isArray(value.content);
+  return value.type !== 'reasoning' || value.summary === undefined || Array.isArray(value.summary);
 }
 
 /** Whether a call has no name, so that it cannot be answered. */

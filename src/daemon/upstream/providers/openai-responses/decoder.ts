@@ -4,7 +4,7 @@ import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json } from '../../json.ts';
 import type { Dialect } from '../../sse-decoder.ts';
 import { openAiStreamFailure } from '../openai-chat/failure.ts';
-import { hasNoArguments, outcomeOf, responsesTokensIn } from './answer.ts';
+import { hasNoArguments, isItem, isWholeItem, outcomeOf, responsesTokensIn } from './answer.ts';
 import { type ItemProgress, ItemStates } from './item-states.ts';
 import { missingEvents } from './missing-events.ts';
 
@@ -37,6 +37,10 @@ export class ResponsesDialect implements Dialect {
       case 'keepalive':
         // Not passed on: on their own they are not an answer, and callers get our snapshots of the response.
         return;
+      case 'response.output_item.done':
+        if (!isWholeItem(json.item)) return;
+        missing = this.#endItem(json, json.item, events);
+        break;
       case 'response.completed':
       case 'response.incomplete':
       case 'response.failed':
@@ -47,7 +51,7 @@ export class ResponsesDialect implements Dialect {
         throw openAiStreamFailure(this.#provider, isObject(json.error) ? json.error : json);
       default:
         if (json.type === undefined && json.error) throw openAiStreamFailure(this.#provider, json.error);
-        missing = this.#event(json, events);
+        this.#event(json, events);
     }
     if (frames === undefined || typeof json.type !== 'string' || !eventName.test(json.type)) return;
     for (const json of missing) frames.push({ raw: JSON.stringify(json), json });
@@ -65,8 +69,7 @@ export class ResponsesDialect implements Dialect {
     throw new UpstreamFailure('broken', `${this.#provider} broke off in the middle of its answer`);
   }
 
-  /** Returns events that are missing before this one. */
-  #event(json: Json, events: InferenceEvent[]): Json[] {
+  #event(json: Json, events: InferenceEvent[]): void {
     const items = this.#items;
     switch (json.type) {
       case 'response.output_text.delta':
@@ -92,10 +95,8 @@ export class ResponsesDialect implements Dialect {
         if (isObject(json.annotation)) items.annotation(json, json.annotation, events);
         break;
       case 'response.output_item.added':
-        if (isObject(json.item)) items.start(json, json.item, events);
+        if (isItem(json.item)) items.start(json, json.item, events);
         break;
-      case 'response.output_item.done':
-        return isObject(json.item) ? this.#endItem(json, json.item, events) : noEvents;
       case 'response.content_part.added':
       case 'response.reasoning_summary_part.added':
         items.startPart(json);
@@ -106,9 +107,9 @@ export class ResponsesDialect implements Dialect {
       case 'response.custom_tool_call_input.done':
         items.endPart(json);
     }
-    return noEvents;
   }
 
+  /** Returns events that are missing before this one. */
   #endItem(json: Json, item: Json, events: InferenceEvent[]): Json[] {
     const progress = this.#items.progressOf(json, item);
     this.#items.end(json, item, events);
@@ -124,7 +125,7 @@ export class ResponsesDialect implements Dialect {
     // Usage is billed even if the answer failed.
     if (tokens !== undefined) events.push({ type: 'usage', tokens });
     const reason = outcomeOf(response, this.#provider);
-    const output = Array.isArray(response.output) ? response.output.filter(isObject) : [];
+    const output = Array.isArray(response.output) ? response.output.filter(isWholeItem) : [];
     const unfinished = this.#items.progressOfAll(output).filter(({ isDone }) => !isDone);
     this.#items.endAll(output, events);
     const members = providerMembers(response);

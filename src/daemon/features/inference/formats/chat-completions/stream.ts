@@ -47,7 +47,7 @@ export class ChatStream implements StreamRenderer {
   /** The provider's first chunk, later its usage chunk, when its frames are passed on. */
   #passed: Json | undefined;
   /** What a provider's chunks start with, up to their choices, and the same with our id, time and model. */
-  #heads = { theirs: '\n', ours: '' };
+  #heads: { theirs: string; ours: string; label: Json } = { theirs: '\n', ours: '', label: {} };
   /** The provider's latest usage. */
   #providerUsage: Json | undefined;
   /** Whether a frame with a finish reason was passed on. */
@@ -209,9 +209,15 @@ export class ChatStream implements StreamRenderer {
       // Some providers write these members after the choices.
       if (head.id === undefined || head.created === undefined || head.model === undefined)
         return JSON.stringify({ ...json, ...this.#label });
-      this.#heads = { theirs: text, ours: `${JSON.stringify({ ...head, ...this.#label }).slice(0, -1)},` };
+      const ours = `${JSON.stringify({ ...head, ...this.#label }).slice(0, -1)},`;
+      this.#heads = { theirs: text, ours, label: head };
     }
-    return this.#heads.ours + raw.slice(this.#heads.theirs.length);
+    const { ours, theirs, label } = this.#heads;
+    const { id, created, model } = json;
+    // A member after the choices that repeats one of these would replace it.
+    return id === label.id && created === label.created && model === label.model
+      ? ours + raw.slice(theirs.length)
+      : JSON.stringify({ ...json, ...this.#label });
   }
 
   get #label(): Json {

@@ -1,10 +1,11 @@
 import { messagePing } from '../../../../../shared/contract/messages.ts';
-import type { Json } from '../../../../../shared/invalid-request.ts';
+import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
 import type { Tokens } from '../../../../../shared/money.ts';
 import { sseEvent } from '../../../../../shared/sse.ts';
 import type { Output, Settled, StartedFailure, StreamRenderer } from '../../../calls/index.ts';
-import type { Batch, InferenceEvent, RawFrame, StartedItem } from '../../../upstreams/neutral.ts';
+import type { Batch, InferenceEvent, StartedItem } from '../../../upstreams/neutral.ts';
 import { unsigned } from './parse-messages.ts';
+import { PassedBlocks } from './passed-blocks.ts';
 import {
   type DistinctId,
   emptyMessage,
@@ -45,7 +46,7 @@ export class MessagesStream implements StreamRenderer {
   readonly #blocks: BlockWriter;
   #hasStarted = false;
   /** Set when the provider's frames are passed on. */
-  #passed: { openBlock: number | undefined; hasDelta: boolean } | undefined;
+  #passed: PassedBlocks | undefined;
 
   constructor(options: MessagesStreamOptions) {
     this.#options = options;
@@ -61,7 +62,12 @@ export class MessagesStream implements StreamRenderer {
     const { output } = this.#options;
     if (frames !== undefined) {
       for (const event of events) output.apply(event);
-      return this.#pass(frames);
+      this.#passed ??= new PassedBlocks({
+        start: () => this.#start(),
+        labelled: (event) => this.#labelled(event),
+        completed: (event) => this.#completed(event),
+      });
+      return this.#passed.pass(frames);
     }
     let text = '';
     for (const event of events) {
@@ -73,8 +79,9 @@ export class MessagesStream implements StreamRenderer {
 
   finish({ finish, tokens }: Settled): string {
     const { output } = this.#options;
-    if (this.#passed?.hasDelta) return stopEvent;
-    const head = this.#passed ? this.#closePassed() : this.#start() + this.#blocks.close();
+    // An answer that we cut has open blocks, and no end from its provider.
+    const head = this.#passed ? this.#passed.close() : this.#start() + this.#blocks.close();
+    if (this.#passed?.hasEnd) return head + stopEvent;
     const delta = { ...showStop(output, finish), container: null };
     return head + show({ type: 'message_delta', delta, usage: showMessageUsage(tokens) }) + stopEvent;
   }
@@ -86,37 +93,26 @@ export class MessagesStream implements StreamRenderer {
   #start(): string {
     if (this.#hasStarted) return '';
     this.#hasStarted = true;
-    const message = emptyMessage(this.#options, { ...this.#options.tokens(), output: 0 });
-    return show({ type: 'message_start', message }) + messagePing;
+    return show({ type: 'message_start', message: this.#empty() }) + messagePing;
   }
 
-  #pass(frames: readonly RawFrame[]): string {
-    this.#passed ??= { openBlock: undefined, hasDelta: false };
-    let text = '';
-    for (const { raw, json } of frames) {
-      const { type } = json;
-      if (type === 'content_block_delta') {
-        text += `event: content_block_delta\ndata: ${raw}\n\n`;
-        continue;
-      }
-      if (type === 'message_stop' || typeof type !== 'string' || !/^[a-z_]+$/.test(type)) continue;
-      if (type === 'message_delta') this.#passed.hasDelta = true;
-      else if (type === 'content_block_start') this.#passed.openBlock = Number(json.index);
-      else if (type === 'content_block_stop') this.#passed.openBlock = undefined;
-      text += sseEvent(type === 'message_start' ? this.#labelled(json) : raw, type);
-    }
-    return text;
-  }
-
-  #labelled(json: Json): string {
+  #labelled(json: Json): Json {
     const { id, model } = this.#options;
-    return JSON.stringify({ ...json, message: { ...(json.message as Json), id, model } });
+    const message = isObject(json.message) ? json.message : undefined;
+    const empty = this.#empty();
+    const content = Array.isArray(message?.content) ? {} : { content: [] };
+    const usage = isObject(message?.usage) ? {} : { usage: empty.usage };
+    return { ...json, message: { ...(message ?? empty), ...content, ...usage, id, model } };
   }
 
-  /** An answer that we cut has an open block, and no end from its provider. */
-  #closePassed(): string {
-    const { openBlock } = this.#passed ?? {};
-    return openBlock === undefined ? '' : show({ type: 'content_block_stop', index: openBlock });
+  #completed(json: Json): Json {
+    const { output, tokens } = this.#options;
+    const delta = isObject(json.delta) ? json.delta : { ...showStop(output, 'stop'), container: null };
+    return { ...json, delta, usage: isObject(json.usage) ? json.usage : showMessageUsage(tokens()) };
+  }
+
+  #empty(): Json {
+    return emptyMessage(this.#options, { ...this.#options.tokens(), output: 0 });
   }
 }
 

@@ -83,7 +83,7 @@ export class ItemEvents {
 
   #renderOne(event: ItemEvent): string {
     const item = this.#output.items[event.index];
-    if (!item) return '';
+    if (!item || !belongsTo(event, item)) return '';
     const { index } = event;
     switch (event.type) {
       case 'item-started': {
@@ -228,6 +228,13 @@ type ItemEvent = Exclude<InferenceEvent, { type: 'usage' | 'finished' | 'prompt-
 
 function isItemEvent(event: InferenceEvent): event is ItemEvent {
   return event.type !== 'usage' && event.type !== 'finished' && event.type !== 'prompt-counted';
+}
+
+/** Whether an item can have this event: a provider may send text in a call. */
+function belongsTo({ type }: ItemEvent, { kind }: OutputItem): boolean {
+  if (type === 'text' || type === 'refusal' || type === 'annotation') return kind === 'message';
+  if (type === 'reasoning') return kind === 'reasoning';
+  return type !== 'arguments' || kind === 'function_call';
 }
 
 function partsOf(item: OutputItem): number {

@@ -5,7 +5,7 @@ import type { RawFrame } from '../../../upstreams/neutral.ts';
 import { membersBefore } from '../members-before.ts';
 import { showItem } from './render.ts';
 
-/** Snapshots of the response are rendered by us: they carry our id, cost and sealed reasoning. */
+/** Snapshots of the response are rendered by us, as are `service:*` events: they carry our id, cost and sealed reasoning. */
 const snapshotEvents = new Set([
   'response.created',
   'response.queued',
@@ -13,8 +13,11 @@ const snapshotEvents = new Set([
   'response.completed',
   'response.incomplete',
   'response.failed',
+  'response.cancelled',
   'error',
 ]);
+
+const deltaName = /^[\w.:-]+\.delta$/;
 
 interface PassOptions {
   output: Output;
@@ -45,7 +48,7 @@ export class PassedEvents {
   /** An event whose members before the delta are those of the last delta, apart from its number. What follows keeps its bytes. */
   #delta({ raw, json }: RawFrame): string | undefined {
     const { nextSequence } = this.#options;
-    const found = this.#head?.afterHead(raw);
+    const found = this.#head?.afterHead(raw, json);
     if (this.#head && found !== undefined) return this.#head.write(nextSequence(), raw, found);
     if (!this.#hasHeads || typeof json.delta !== 'string') return undefined;
     this.#head = deltaHead(raw, this.#options.output);
@@ -56,11 +59,10 @@ export class PassedEvents {
   #event(json: Json): string {
     const { output, nextSequence, sealed } = this.#options;
     const type = String(json.type);
-    if (snapshotEvents.has(type)) return '';
+    if (snapshotEvents.has(type) || type.startsWith('service:')) return '';
     json.sequence_number = nextSequence();
     const { item, output_index: index } = json;
-    if (typeof json.item_id === 'string')
-      json.item_id = output.idOf({ id: json.item_id, index }) ?? json.item_id;
+    if (typeof json.item_id === 'string') json.item_id = output.idOf({ id: json.item_id, index }) ?? json.item_id;
     if (isObject(item)) {
       const id = output.idOf({ id: item.id, index });
       json.item = withOurIds(item, id, { output, isDone: type === 'response.output_item.done', sealed });
@@ -71,23 +73,31 @@ export class PassedEvents {
 
 /** The text of an event up to its delta, before and after its sequence number: theirs, and what is written instead. */
 class DeltaHead {
+  /** Those before the delta. */
+  readonly #members: Json;
   readonly #theirs: readonly [string, string];
   readonly #ours: readonly [string, string];
 
-  constructor(theirs: readonly [string, string], ours: readonly [string, string]) {
+  constructor(members: Json, theirs: readonly [string, string], ours: readonly [string, string]) {
+    this.#members = members;
     this.#theirs = theirs;
     this.#ours = ours;
   }
 
-  /** Where an event with this head goes on. */
-  afterHead(raw: string): number | undefined {
+  /** Where an event with this head goes on. A member behind the delta that repeats one of the head would replace it. */
+  afterHead(raw: string, { type, item_id, output_index, sequence_number }: Json): number | undefined {
     const [before, after] = this.#theirs;
     // Comparing a slice is several times faster than `startsWith`, which reads character by character.
     if (raw.slice(0, before.length) !== before) return undefined;
     let at = before.length;
     while (isDigit(raw.charCodeAt(at))) at += 1;
     const end = at + after.length;
-    return raw.slice(at, end) === after ? end : undefined;
+    if (raw.slice(at, end) !== after || Number(raw.slice(before.length, at)) !== sequence_number)
+      return undefined;
+    const members = this.#members;
+    const isSame =
+      type === members.type && item_id === members.item_id && output_index === members.output_index;
+    return isSame ? end : undefined;
   }
 
   write(sequence: number, raw: string, from: number): string {
@@ -101,14 +111,16 @@ function isDigit(code: number): boolean {
 }
 
 function deltaHead(raw: string, output: Output): DeltaHead | undefined {
-  const { text = '', members } = membersBefore(raw, 'delta') ?? {};
-  const { type, sequence_number: number, item_id: theirs, ...rest } = members ?? {};
-  if (typeof type !== 'string' || !type.endsWith('.delta') || typeof theirs !== 'string') return undefined;
+  const { text = '', members = {} } = membersBefore(raw, 'delta') ?? {};
+  const { type, sequence_number: number, item_id: theirs, ...rest } = members;
+  // The name of an event is a line of its own.
+  if (typeof type !== 'string' || !deltaName.test(type) || typeof theirs !== 'string') return undefined;
   const id = output.idOf({ id: theirs, index: rest.output_index });
   const [before, after, ...more] = text.split(`"sequence_number":${number}`);
   if (id === undefined || before === undefined || after === undefined || more.length > 0) return undefined;
   const ours = JSON.stringify({ item_id: id, ...rest }).slice(1, -1);
   return new DeltaHead(
+    members,
     [`${before}"sequence_number":`, after],
     [`event: ${type}\ndata: {"type":${JSON.stringify(type)},"sequence_number":`, `,${ours},`],
   );

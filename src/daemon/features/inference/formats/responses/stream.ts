@@ -2,6 +2,7 @@ import type { Json } from '../../../../../shared/invalid-request.ts';
 import { sseDone } from '../../../../../shared/sse.ts';
 import type { Answering, Output, Settled, StartedFailure, StreamRenderer } from '../../../calls/index.ts';
 import type { Batch } from '../../../upstreams/neutral.ts';
+import { FrameOrder } from './frame-order.ts';
 import { EventWriter, ItemEvents } from './item-events.ts';
 import { PassedEvents } from './passed-events.ts';
 import { showResponse, showUsage } from './render.ts';
@@ -36,7 +37,10 @@ export class ResponsesStream implements StreamRenderer {
   readonly #writer: EventWriter;
   readonly #items: ItemEvents;
   readonly #passed: PassedEvents;
+  readonly #order = new FrameOrder();
   #passing = false;
+  /** Whether the provider's frames are no stream that clients can read, so that the answer is written from its events. */
+  #hasDisorder = false;
 
   constructor(options: ResponsesStreamOptions) {
     const { output, sealed } = options;
@@ -62,6 +66,12 @@ export class ResponsesStream implements StreamRenderer {
 
   batch(batch: Batch): string {
     if (batch.frames === undefined) return this.#items.render(batch.events);
+    if (!this.#hasDisorder && !this.#order.accepts(batch.frames)) {
+      this.#hasDisorder = true;
+      if (this.#passing) this.#items.resume();
+      this.#passing = false;
+    }
+    if (this.#hasDisorder) return this.#items.render(batch.events);
     this.#passing = true;
     for (const event of batch.events) this.#options.output.apply(event);
     return this.#passed.pass(batch.frames);
@@ -69,7 +79,11 @@ export class ResponsesStream implements StreamRenderer {
 
   finish(settled: Settled): string {
     const status = settled.finish === 'stop' ? 'completed' : 'incomplete';
-    if (this.#passing) this.#items.resume();
+    if (this.#passing) {
+      this.#items.resume();
+      // What the provider left open, though its answer has ended.
+      for (const item of this.#order.openOf(this.#options.output.items)) item.done = false;
+    }
     const open = this.#items.close({ isCut: status === 'incomplete' });
     const response = this.#end('answered', settled);
     return open + this.#cost(settled) + this.#writer.write(`response.${status}`, { response }) + sseDone;

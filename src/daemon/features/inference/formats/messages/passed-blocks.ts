@@ -1,0 +1,136 @@
+import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
+import { sseEvent } from '../../../../../shared/sse.ts';
+import type { RawFrame } from '../../../upstreams/neutral.ts';
+
+interface PassedBlock {
+  /** Its number with us: clients expect blocks to be numbered as they start. */
+  index: number;
+  type: string;
+}
+
+interface PassOptions {
+  /** The start of a message whose provider sends none. */
+  start: () => string;
+  /** The provider's start with our id and model. */
+  labelled: (event: Json) => Json;
+  /** The provider's end with what it lacks. */
+  completed: (event: Json) => Json;
+}
+
+/** What a delta has, by its type, and whether it may be in a block. */
+const deltas = new Map<unknown, { member: string; isOf: (type: string) => boolean }>([
+  ['text_delta', { member: 'text', isOf: (type) => type === 'text' }],
+  ['thinking_delta', { member: 'thinking', isOf: (type) => type === 'thinking' }],
+  ['signature_delta', { member: 'signature', isOf: (type) => type === 'thinking' }],
+  ['input_json_delta', { member: 'partial_json', isOf: (type) => type !== 'text' && type !== 'thinking' }],
+]);
+
+/**
+ * A provider's events for a caller with the same format, including events unknown to us. What clients cannot assemble is
+ * corrected or left out: a message that starts twice or never, blocks without a start, an end or a number of their own, and
+ * deltas of another type than their block.
+ */
+export class PassedBlocks {
+  readonly #options: PassOptions;
+  readonly #open = new Map<unknown, PassedBlock>();
+  #hasStarted = false;
+  #next = 0;
+  /** Whether the end of the message was passed on. */
+  hasEnd = false;
+
+  constructor(options: PassOptions) {
+    this.#options = options;
+  }
+
+  pass(frames: readonly RawFrame[]): string {
+    let text = '';
+    for (const frame of frames) text += this.#pass(frame);
+    return text;
+  }
+
+  /** Ends all blocks. */
+  close(): string {
+    let text = this.#start();
+    for (const { index } of this.#open.values()) text += stop(index);
+    this.#open.clear();
+    return text;
+  }
+
+  #pass({ raw, json }: RawFrame): string {
+    const { type } = json;
+    switch (type) {
+      case 'content_block_delta':
+        return this.#delta(raw, json);
+      case 'message_stop':
+        return '';
+      case 'message_start':
+        if (this.#hasStarted) return '';
+        this.#hasStarted = true;
+        return show(this.#options.labelled(json), type);
+      case 'content_block_start':
+        return this.#start() + this.#startBlock(raw, json);
+      case 'content_block_stop':
+        return this.#stopBlock(json.index);
+      case 'message_delta':
+        this.hasEnd = true;
+        return (
+          this.close() +
+          (isObject(json.usage) && isObject(json.delta)
+            ? sseEvent(raw, type)
+            : show(this.#options.completed(json), type))
+        );
+    }
+    return typeof type === 'string' && /^[a-z_]+$/.test(type) ? this.#start() + sseEvent(raw, type) : '';
+  }
+
+  #start(): string {
+    if (this.#hasStarted) return '';
+    this.#hasStarted = true;
+    return this.#options.start();
+  }
+
+  #startBlock(raw: string, json: Json): string {
+    const { content_block: block, index: key } = json;
+    const ended = this.#stopBlock(key);
+    if (!isObject(block) || typeof block.type !== 'string') return ended;
+    const index = this.#next++;
+    this.#open.set(key, { index, type: block.type });
+    return ended + numbered(json, raw, index);
+  }
+
+  #stopBlock(key: unknown): string {
+    const block = this.#open.get(key);
+    return block && this.#open.delete(key) ? stop(block.index) : '';
+  }
+
+  #delta(raw: string, json: Json): string {
+    const { delta, index: key } = json;
+    if (!isObject(delta)) return '';
+    const known = deltas.get(delta.type);
+    if (known ? typeof delta[known.member] !== 'string' : typeof delta.type !== 'string') return '';
+    const start = delta.type === 'text_delta' && !this.#open.has(key) ? this.#startText(key) : '';
+    const block = this.#open.get(key);
+    if (block === undefined || known?.isOf(block.type) === false) return '';
+    return start + numbered(json, raw, block.index);
+  }
+
+  /** Some servers send text without starting a block. */
+  #startText(key: unknown): string {
+    const json = { type: 'content_block_start', index: key, content_block: { type: 'text', text: '' } };
+    return this.#start() + this.#startBlock(JSON.stringify(json), json);
+  }
+}
+
+/** An event of a block with our number. */
+function numbered(json: Json, raw: string, index: number): string {
+  const type = String(json.type);
+  return json.index === index ? sseEvent(raw, type) : show({ ...json, index }, type);
+}
+
+function stop(index: number): string {
+  return show({ type: 'content_block_stop', index }, 'content_block_stop');
+}
+
+function show(json: Json, type: string): string {
+  return sseEvent(JSON.stringify(json), type);
+}
