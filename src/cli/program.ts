@@ -4,6 +4,7 @@ import type { Context } from './context.ts';
 import { CliError } from './failures/cli-error.ts';
 import { buildProgram } from './manifest/build-program.ts';
 import { type CommandLine, locate } from './manifest/locate.ts';
+import { manifest } from './manifest/manifest.ts';
 import { underOtherName } from './manifest/other-names.ts';
 import { withNpx } from './output/output.ts';
 
@@ -39,18 +40,20 @@ export async function runProgram(argv: string[], context: Context): Promise<numb
 
 async function run(argv: string[], context: Context): Promise<number> {
   const line = locate(argv);
-  if (!line.command) checkOtherName(line);
+  checkOtherName(line);
   const { program, takesArguments } = await buildProgram(line, context);
   const rest = takesArguments ? jsonWithoutFields(line.rest) : line.rest;
   await program.parseAsync([...line.words, ...rest], { from: 'user' });
   return context.exit;
 }
 
-/** Fails if there is such a command under another name. */
+/** Fails if there is no such command, but one under another name. */
 function checkOtherName(line: CommandLine): void {
   const use = underOtherName(line);
   if (use === undefined) return;
-  const unknown = line.rest[0] ?? line.words[0];
+  const [noun = ''] = line.words;
+  // What follows an unknown command may be a secret.
+  const unknown = Object.hasOwn(manifest, noun) ? line.rest[0] : noun;
   throw new CliError(`unknown command '${unknown}'`, { exit: exitCodes.usage, next: `Use ${use}.` });
 }
 

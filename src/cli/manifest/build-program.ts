@@ -5,7 +5,7 @@ import { withNpx } from '../output/output.ts';
 import { type CommandEntry, isNoun, type NounEntry } from './entry.ts';
 import type { CommandLine } from './locate.ts';
 import { groups } from './manifest.ts';
-import { optionUnderOtherName } from './other-names.ts';
+import { optionsUnderOtherName } from './other-names.ts';
 
 interface BuiltProgram {
   program: CommandUnknownOpts;
@@ -137,13 +137,19 @@ function withoutValues(text: string): string {
     .replace(/^(error: unknown option '--?[\w-]+)=.*?'(\n|$)/s, "$1'$2");
 }
 
-/** Suggests the option of which another tool has another name. */
+/** Suggests the options of which another tool has another name, and `--name` for a name without it. */
 function withSuggestion(text: string, command: CommandUnknownOpts): string {
-  return text.replace(
-    /^(error: unknown option '(--?[\w-]+)')(\n\(Did you mean .*\))?/,
-    (whole, error, option) => {
-      const meant = optionUnderOtherName(option, command);
-      return meant === undefined ? whole : `${error}\n(Did you mean ${meant}?)`;
-    },
-  );
+  return text
+    .replace(/^(error: unknown option '(--?[\w-]+)')(\n\(Did you mean .*\))?/, (whole, error, option) => {
+      const meant = optionsUnderOtherName(option, command);
+      return meant.length === 0 ? whole : `${error}\n${didYouMean(meant)}`;
+    })
+    .replace(/^error: too many arguments .* Expected 0 arguments but got 1\./, (error) => {
+      const isNamed = command.options.some(({ long }) => long === '--name');
+      return isNamed ? `${error}\n${didYouMean(['--name'])}` : error;
+    });
+}
+
+function didYouMean(names: readonly string[]): string {
+  return `(Did you mean ${names.length > 1 ? 'one of ' : ''}${names.join(', ')}?)`;
 }

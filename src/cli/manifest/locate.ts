@@ -20,11 +20,11 @@ export function locate(argv: string[]): CommandLine {
   if (noun === undefined) return { words: [], rest: argv.length > 0 ? argv : ['--help'], command: undefined };
   const without = (...positions: number[]) => argv.filter((_word, at) => !positions.includes(at));
   const entry = Object.hasOwn(manifest, noun) ? manifest[noun] : undefined;
-  // Even with --help, an unknown command is an error.
-  if (!entry) return { words: [noun], rest: [], command: undefined };
-  if (!isNoun(entry)) return { words: [noun], rest: without(nounAt), command: entry };
+  if (entry && !isNoun(entry)) return { words: [noun], rest: without(nounAt), command: entry };
   const verbAt = afterFlags(argv, nounAt + 1, commonFlag);
   const next = argv[verbAt];
+  // Even with --help, an unknown command is an error.
+  if (!entry) return { words: [noun], rest: isWord(next) ? [next] : [], command: undefined };
   if (next !== undefined && Object.hasOwn(entry.verbs, next)) {
     return { words: [noun, next], rest: without(nounAt, verbAt), command: entry.verbs[next] };
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { tools } from '../../../src/cli/commands/run/tools.ts';
 import type { Context } from '../../../src/cli/context.ts';
 import { buildCommand } from '../../../src/cli/manifest/build-program.ts';
 import { isNoun } from '../../../src/cli/manifest/entry.ts';
@@ -26,16 +27,65 @@ describe('a command that has another name', () => {
     ['config list', 'gateway config get'],
     ['wallet pay', 'gateway pay'],
     ['workspaces delete', 'gateway workspaces leave'],
+    ['claude', 'gateway run claude'],
+    ['capture on', 'gateway capture set'],
+    ['traces tail', 'gateway tail'],
+    ['providers list', 'gateway providers health'],
+    // With its verb, also where the noun has another name, or the other number.
+    ['model list', 'gateway models list'],
+    ['trace get', 'gateway traces show'],
+    ['invoices list', 'gateway invoice list'],
+    ['invoices pay', 'gateway pay'],
+    ['hosts', 'gateway host'],
+    ['api-keys', 'gateway keys'],
+    ['api-keys create', 'gateway keys issue'],
+    ['team ls', 'gateway workspaces list'],
+    ['team Research', 'gateway workspaces'],
+    ['daemon stop', 'gateway stop'],
+    ['daemon run', 'gateway serve'],
+    ['ask Hello', 'gateway respond'],
+    ['key create', 'gateway keys issue'],
+    ['key list --json', 'gateway keys list'],
+    ['chat list', 'gateway chats list'],
   ])('is suggested for gateway %s: %s', (line, use) => {
     expect(useFor(line)).toBe(use);
   });
 
-  test.each(['nonsense', 'keys nonsense', 'keys lst', 'constructor', 'keys constructor', 'ledger delete'])(
-    'is not guessed for gateway %s',
-    (line) => {
-      expect(useFor(line)).toBeUndefined();
-    },
-  );
+  test.each([
+    'nonsense',
+    'nonsense list',
+    'keys nonsense',
+    'keys lst',
+    'keys reset',
+    'constructor',
+    'keys constructor',
+    'constructor constructor',
+    'ledger delete',
+    'key nonsense',
+    'key --json',
+    'keys issue list',
+    'run list',
+    'respond list my files',
+  ])('is not guessed for gateway %s', (line) => {
+    expect(useFor(line)).toBeUndefined();
+  });
+
+  test('never makes a command out of one that exists', () => {
+    for (const { words } of allCommands) {
+      expect(underOtherName(locate(words)), words.join(' ')).toBeUndefined();
+      if (words.length > 1) expect(useFor(`${words.join(' ')} list`), words.join(' ')).toBeUndefined();
+    }
+  });
+
+  test('is not named together with what follows, which may be a secret', async () => {
+    const { stderr } = await runCli(['api-keys', 'sk-secret']);
+    expect(stderr).toBe("error: unknown command 'api-keys'\n  next    Use gateway keys.\n");
+    expect((await runCli(['nonsense', 'sk-secret'])).stderr).not.toContain('sk-secret');
+  });
+
+  test.each(tools)('gateway $command is suggested with gateway run', ({ command }) => {
+    expect(useFor(command)).toBe(`gateway run ${command}`);
+  });
 
   test('is suggested with the exit code of a wrong use, also for its help', async () => {
     const stderr = "error: unknown command 'create'\n  next    Use gateway keys issue.\n";
@@ -62,8 +112,13 @@ test('other names are none of commands, and what is suggested exists', () => {
 });
 
 test.each([
-  ['keys list --output json', '--output', '--json'],
-  ['keys list --output=json', '--output', '--json'],
+  ['keys show app --output json', '--output', '--json'],
+  ['keys show app --output=json', '--output', '--json'],
+  ['usage --format csv', '--format', 'one of --json, --csv'],
+  ['usage --by model', '--by', '--group-by'],
+  ['traces --failed', '--failed', '--status'],
+  ['keys issue --duration 30d', '--duration', '--expires'],
+  ['respond Hello --temp 0', '--temp', '--temperature'],
   ['respond Hello --system Brief', '--system', '--instructions'],
   ['logs --tail 10', '--tail', '--lines'],
   ['traces list --last 1d', '--last', '--since'],
@@ -73,6 +128,16 @@ test.each([
   const { code, stderr } = await runCli(line.split(' '));
   expect(code).toBe(exitCodes.usage);
   expect(stderr).toContain(`error: unknown option '${option}'\n(Did you mean ${use}?)\n`);
+});
+
+test('a name without --name is suggested with it', async () => {
+  const { code, stderr } = await runCli(['keys', 'issue', 'my-app']);
+  expect(code).toBe(exitCodes.usage);
+  expect(stderr).toBe(
+    "error: too many arguments for 'issue'. Expected 0 arguments but got 1.\n(Did you mean --name?)\n" +
+      'See gateway keys issue --help.\n',
+  );
+  expect((await runCli(['keys', 'list', 'my-app'])).stderr).not.toContain('--name');
 });
 
 test('an option is only suggested where it exists', async () => {
