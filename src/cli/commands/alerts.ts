@@ -258,7 +258,7 @@ const unitNames = { usd: 'dollars', percent: 'percent', ms: 'milliseconds or sec
 
 /** A value in the unit of its kind. */
 function amount(kind: AlertKind, value: string | null): string {
-  if (value === null) return '-';
+  if (value === null) return '–';
   const unit = alertUnits[kind];
   if (unit === 'usd') return dollars(value);
   if (unit === 'percent') return `${value} %`;
@@ -305,7 +305,7 @@ const alertColumns = ({ now }: Context): Column<Alert>[] => [
     title: 'min_calls',
     label: 'min calls',
     value: (alert) => (isOfManyCalls(alert.kind) ? alert.min_calls : null),
-    show: (alert) => (isOfManyCalls(alert.kind) ? String(alert.min_calls) : '-'),
+    show: (alert) => (isOfManyCalls(alert.kind) ? String(alert.min_calls) : '–'),
     isSpare: true,
   },
   {
@@ -318,7 +318,7 @@ const alertColumns = ({ now }: Context): Column<Alert>[] => [
     style: ({ webhook: hook }) => (hook?.last_delivery?.state === 'failed' ? 'yellow' : undefined),
     isSpare: true,
   },
-  { title: 'message', value: (alert) => alert.message, show: (alert) => alert.message ?? '-', isSpare: true },
+  { title: 'message', value: (alert) => alert.message, show: (alert) => alert.message ?? '–', isSpare: true },
 ];
 
 const firingColumns: Column<AlertFiring>[] = [

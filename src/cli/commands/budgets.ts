@@ -205,7 +205,7 @@ export const budgetColumns: Column<Budget>[] = [
     label: 'forecast',
     value: (budget) => budget.forecast_usd,
     show: ({ forecast_usd: forecast, reached_at: reached }) => {
-      if (forecast === null) return '-';
+      if (forecast === null) return '–';
       const amount = `≈${dollars(Number(forecast).toFixed(2))}`;
       return reached === null ? amount : `${amount}, used up ${plannedTime(reached)}`;
     },

@@ -38,6 +38,7 @@ interface RecordTerminal extends Terminal {
 }
 
 const gap = '  ';
+/** Of a column that is cut; its title stays whole. */
 const narrowest = 8;
 const narrowestText = 20;
 
@@ -167,7 +168,9 @@ function dropLast<Row>(columns: Measured<Row>[], room: number): void {
 
 function shrink<Row>(columns: Measured<Row>[], room: number): void {
   while (widthOfAll(columns) > room) {
-    const cuttable = columns.filter(({ width, mayBeCut }) => mayBeCut && width > narrowest);
+    const cuttable = columns.filter(
+      ({ column, width, mayBeCut }) => mayBeCut && width > Math.max(narrowest, widthOf(labelOf(column))),
+    );
     const widest = cuttable.sort((one, other) => other.width - one.width)[0];
     if (!widest) return;
     widest.width -= 1;

@@ -101,6 +101,18 @@ describe('a table', () => {
     for (const line of text.split('\n')) expect(widthOf(line)).toBeLessThanOrEqual(30);
   });
 
+  test('hides columns rather than cutting titles', () => {
+    const titled: Column<Row>[] = [
+      { title: 'id', value: (row) => row.id },
+      { title: 'last_used', value: () => '3 minutes ago' },
+      { title: 'name', value: () => '' },
+    ];
+    const table = (width: number) =>
+      alignedTable(rows.slice(1), titled, { columns: width, paint: painter(false) });
+    expect(table(22)).toBe('ID     LAST USED  NAME\nkey_1  3 minute…\n');
+    expect(table(16)).toBe('ID     LAST USED\nkey_1  3 minute…\n');
+  });
+
   test('hides columns rather than wrapping rows or cutting numbers', () => {
     const narrow: Column<Row>[] = [
       { title: 'id', value: (row) => row.id },
