@@ -55,9 +55,9 @@ describe('help', () => {
   });
 
   test('of a noun alone lists its verbs', async () => {
-    const { code, stdout } = await runCli(['keys']);
+    const { code, stdout } = await runCli(['agents']);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/issue .*list .*revoke .*default /s);
+    expect(stdout).toMatch(/Commands:\n {2}sign-up .*me /s);
   });
 
   test('of a noun with a default verb needs --help', async () => {
@@ -163,6 +163,21 @@ test.each([
     summary: 'List models and their prices.',
   });
   expect(rest).toContain('--json');
+});
+
+test.each([
+  ['traces status:failed', 'traces list'],
+  ['traces >4s', 'traces list'],
+  ['traces req_01m8', 'traces show'],
+  ['usage req_01m8', 'usage show'],
+])('gateway %s stands for gateway %s', (line, command) => {
+  expect(locate(line.split(' ')).words.join(' ')).toBe(command);
+});
+
+test('a noun with a list stands for it', () => {
+  for (const [name, entry] of Object.entries(manifest)) {
+    if (isNoun(entry) && 'list' in entry.verbs) expect(entry.alone, name).toBe('list');
+  }
 });
 
 test('the value of a flag may be the name of a verb', () => {

@@ -5,6 +5,7 @@ import { type CommandEntry, type NounEntry, rowsOf } from './entry.ts';
 export const conversationCommands: Record<string, CommandEntry | NounEntry> = {
   threads: {
     summary: 'Manage conversations that respond --thread continues.',
+    alone: 'list',
     verbs: {
       list: {
         summary: "List the workspace's threads.",
@@ -53,6 +54,7 @@ export const conversationCommands: Record<string, CommandEntry | NounEntry> = {
   },
   chats: {
     summary: 'View threads as chat clients see them.',
+    alone: 'list',
     verbs: {
       list: {
         summary: 'List the chats.',

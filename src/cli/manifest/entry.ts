@@ -28,8 +28,8 @@ export interface NounEntry {
   verbs: Record<string, CommandEntry>;
   /** The verb that the noun alone stands for; without one, the noun alone prints its help. */
   alone?: string;
-  /** The verb that the noun stands for when it is followed by such an argument. */
-  shorthand?: { verb: string; argument: RegExp };
+  /** The verbs that the noun stands for when it is followed by such an argument. */
+  shorthands?: readonly { verb: string; argument: RegExp }[];
 }
 
 /** What a command lists, for shell completion and for hints after a 404. */

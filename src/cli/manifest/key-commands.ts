@@ -5,6 +5,7 @@ import { type CommandEntry, type NounEntry, rowsOf } from './entry.ts';
 export const keyCommands: Record<string, CommandEntry | NounEntry> = {
   keys: {
     summary: 'Manage API keys.',
+    alone: 'list',
     verbs: {
       issue: {
         summary: 'Issue an API key.',
@@ -143,6 +144,7 @@ export const keyCommands: Record<string, CommandEntry | NounEntry> = {
   },
   'provider-keys': {
     summary: "Manage a workspace's own provider keys.",
+    alone: 'list',
     verbs: {
       set: {
         summary: 'Add or replace a provider key.',

@@ -29,10 +29,11 @@ export function locate(argv: string[]): CommandLine {
     return { words: [noun, next], rest: without(nounAt, verbAt), command: entry.verbs[next] };
   }
   const rest = without(nounAt);
-  const { shorthand } = entry;
-  if (isWord(next) && shorthand?.argument.test(next))
-    return { words: [noun, shorthand.verb], rest, command: entry.verbs[shorthand.verb] };
-  if (isWord(next)) return { words: [noun], rest: [next], command: undefined };
+  if (isWord(next)) {
+    const verb = entry.shorthands?.find(({ argument }) => argument.test(next))?.verb;
+    if (verb !== undefined) return { words: [noun, verb], rest, command: entry.verbs[verb] };
+    return { words: [noun], rest: [next], command: undefined };
+  }
   const verb = rest.some(isHelp) ? undefined : entry.alone;
   if (verb !== undefined) return { words: [noun, verb], rest, command: entry.verbs[verb] };
   return { words: [noun], rest: rest.length > 0 ? rest : ['--help'], command: undefined };

@@ -29,7 +29,7 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
   decide: {
     summary: 'Ask typed questions, and get probabilities.',
     alone: 'ask',
-    shorthand: { verb: 'ask', argument: /^/ },
+    shorthands: [{ verb: 'ask', argument: /^/ }],
     verbs: {
       ask: {
         summary: 'Ask a question about an input, or about each line of it.',
@@ -59,6 +59,7 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
   },
   peer: {
     summary: 'Manage peers: other servers that answer decisions.',
+    alone: 'list',
     verbs: {
       add: {
         summary: 'Add or change a peer.',
@@ -93,6 +94,7 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
   },
   responses: {
     summary: 'Manage stored responses.',
+    alone: 'list',
     verbs: {
       get: {
         summary: 'Show a stored response.',
@@ -164,7 +166,7 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
   usage: {
     summary: 'Show what calls used and cost.',
     alone: 'show',
-    shorthand: { verb: 'show', argument: /^req_/ },
+    shorthands: [{ verb: 'show', argument: /^req_/ }],
     verbs: {
       show: {
         summary: 'Show usage by day, model, key and more, or the usage of one request.',
@@ -194,7 +196,11 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
   traces: {
     summary: 'Show what finished requests did, and what they asked and answered.',
     alone: 'list',
-    shorthand: { verb: 'show', argument: /^req_/ },
+    shorthands: [
+      { verb: 'show', argument: /^req_/ },
+      // A query: status:failed, >4s.
+      { verb: 'list', argument: /^(\w+:|[<>])/ },
+    ],
     verbs: {
       list: {
         summary: 'List finished requests.',
