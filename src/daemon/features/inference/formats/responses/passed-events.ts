@@ -62,7 +62,8 @@ export class PassedEvents {
     if (snapshotEvents.has(type) || type.startsWith('service:')) return '';
     json.sequence_number = nextSequence();
     const { item, output_index: index } = json;
-    if (typeof json.item_id === 'string') json.item_id = output.idOf({ id: json.item_id, index }) ?? json.item_id;
+    if (typeof json.item_id === 'string')
+      json.item_id = output.idOf({ id: json.item_id, index }) ?? json.item_id;
     if (isObject(item)) {
       const id = output.idOf({ id: item.id, index });
       json.item = withOurIds(item, id, { output, isDone: type === 'response.output_item.done', sealed });
