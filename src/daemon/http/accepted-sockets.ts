@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Server as NetServer, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { responseOn } from './connection-errors.ts';
 
 /**
  * Gives each connection an `error` listener when it is accepted. Node's HTTP server takes its own away when a request asks
@@ -20,12 +21,17 @@ export function outlive(socket: Duplex): void {
 function ignore(): void {}
 
 /**
- * Closes a connection that was idle for too long, unless a request has come: timers run before sockets are read, and after a
- * pause of this process, what arrived meanwhile has yet to be read.
+ * Closes connections whose time is over, as Node does without this, but idle ones only if no request has come: timers run before
+ * sockets are read, and after a pause of this process, what arrived meanwhile has yet to be read.
  */
-export function closeIdleConnections(server: Server): void {
-  // With a listener, Node does not close it.
+export function closeTimedOutConnections(server: Server): void {
   server.on('timeout', (socket) => {
+    const response = responseOn(socket);
+    if (response) {
+      // The time limit of a response that says itself what follows.
+      if (response.listenerCount('timeout') === 0) socket.destroy();
+      return;
+    }
     const { bytesRead } = socket;
     setImmediate(() => {
       if (socket.bytesRead === bytesRead) socket.destroy();

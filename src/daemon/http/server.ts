@@ -3,7 +3,7 @@ import { Server as NetServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { ApiError } from '../../shared/errors.ts';
-import { closeIdleConnections, closeQueuedResponses, outliveConnections } from './accepted-sockets.ts';
+import { closeQueuedResponses, closeTimedOutConnections, outliveConnections } from './accepted-sockets.ts';
 import { rawAnswers } from './connection-errors.ts';
 import { addEndpoints, routeUrl } from './endpoint-route.ts';
 import { cutStalled } from './event-stream.ts';
@@ -202,7 +202,7 @@ function makeFastify(context: ServerContext): FastifyInstance {
   const connectionsMax = limits.connectionsMax ?? (filesMax && connectionsMaxFor(filesMax));
   if (connectionsMax !== undefined) app.server.maxConnections = connectionsMax;
   outliveConnections(app.server);
-  closeIdleConnections(app.server);
+  closeTimedOutConnections(app.server);
   context.forwarder?.attachTo(app.server);
   closeQueuedResponses(app.server);
   raw.attachTo(app.server);

@@ -8,7 +8,11 @@ import {
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Forwarding } from '../features/paywalls/index.ts';
-import { closeIdleConnections, closeQueuedResponses, outliveConnections } from '../http/accepted-sockets.ts';
+import {
+  closeQueuedResponses,
+  closeTimedOutConnections,
+  outliveConnections,
+} from '../http/accepted-sockets.ts';
 import { type Client, clientOf, type IsTrustedProxy } from '../http/client-address.ts';
 import { responseOn } from '../http/connection-errors.ts';
 import { discardBody } from '../http/discard-body.ts';
@@ -94,7 +98,7 @@ export class ReverseProxy {
     server.maxHeadersCount = 0;
     server.maxConnections = connectionsMax;
     outliveConnections(server);
-    closeIdleConnections(server);
+    closeTimedOutConnections(server);
     closeQueuedResponses(server);
     const serve = (request: IncomingMessage, response: ServerResponse): void =>
       this.#serve(request, response);
@@ -124,7 +128,7 @@ export class ReverseProxy {
     const server = this.#server;
     if (server === undefined) return;
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    server.closeIdleConnections();
+    server.closeTimedOutConnections();
     const timer = setTimeout(() => {
       server.closeAllConnections();
       for (const socket of this.#sockets) socket.destroy();
