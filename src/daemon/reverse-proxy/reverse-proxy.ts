@@ -128,7 +128,7 @@ export class ReverseProxy {
     const server = this.#server;
     if (server === undefined) return;
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    server.closeTimedOutConnections();
+    server.closeIdleConnections();
     const timer = setTimeout(() => {
       server.closeAllConnections();
       for (const socket of this.#sockets) socket.destroy();
