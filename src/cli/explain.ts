@@ -209,10 +209,10 @@ const inspections: Partial<Record<ErrorCode, string>> = {
 };
 
 const unreachableAdvice: Record<Unreachable['kind'], string> = {
-  refused: 'Nothing is listening there: check the address, and that the daemon is running.',
+  refused: 'Check the address, and that the daemon is running.',
   forbidden: "The socket is only for the daemon's user or group: run this as that user.",
-  unresolved: 'The host name does not resolve: check the address.',
-  untrusted: 'Its certificate is not trusted; see NODE_EXTRA_CA_CERTS.',
+  unresolved: 'Check the address.',
+  untrusted: 'To trust its authority, set NODE_EXTRA_CA_CERTS to its certificate.',
   timeout: 'Check the address and the network, then try again.',
-  cut: 'The connection was interrupted; try again.',
+  cut: 'Try again.',
 };

@@ -174,7 +174,7 @@ describe('the command itself', () => {
     expect(code).toBe(0);
     expect(messages[0].error.message).toBe('The daemon is not running. Start it with: gateway serve');
     const elsewhere = await run(line('ping'), { GATEWAY_HOST: 'http://127.0.0.1:9' });
-    expect(elsewhere.messages[0].error.message).toMatch(/Nothing is listening there/);
+    expect(elsewhere.messages[0].error.message).toMatch(/nothing listens there/);
   });
 
   test('reports a server that is not a gateway', async () => {

@@ -16,10 +16,24 @@ export class Unreachable extends Error {
   readonly kind: UnreachableKind;
 
   constructor(kind: UnreachableKind, address: string, cause: Error) {
-    super(`${address}: ${cause.message || kind}`, { cause });
+    super(`${address} cannot be reached: ${unreachableReasons[kind]}${detailOf(kind, cause)}.`, { cause });
     this.name = 'Unreachable';
     this.kind = kind;
   }
+}
+
+export const unreachableReasons: Readonly<Record<UnreachableKind, string>> = {
+  refused: 'nothing listens there',
+  forbidden: 'this is not allowed',
+  unresolved: 'the name is not known',
+  timeout: 'it does not respond',
+  cut: 'the connection was lost',
+  untrusted: 'its certificate is not trusted',
+};
+
+/** What the reason does not say yet. */
+function detailOf(kind: UnreachableKind, { message }: Error): string {
+  return (kind === 'untrusted' || kind === 'cut') && message !== '' ? ` (${message})` : '';
 }
 
 const connectTimeoutMs = 10_000;

@@ -5,7 +5,7 @@ import { isLoopback } from '../../../shared/loopback.ts';
 import { version } from '../../../shared/version.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
-import { routeTo, Unreachable } from '../../hosts/send.ts';
+import { routeTo, Unreachable, unreachableReasons } from '../../hosts/send.ts';
 
 /** A request to any web server. */
 export interface WebRequest {
@@ -64,21 +64,12 @@ export async function sendRequest(
     });
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error;
-    throw new CliError(`${url.host} cannot be reached: ${reasons[error.kind]}.`, {
+    throw new CliError(`${url.host} cannot be reached: ${unreachableReasons[error.kind]}.`, {
       exit: exitCodes.tryLater,
       cause: error,
     });
   }
 }
-
-const reasons: Record<Unreachable['kind'], string> = {
-  refused: 'nothing listens there',
-  forbidden: 'this is not allowed',
-  unresolved: 'the name is not known',
-  timeout: 'it does not respond',
-  cut: 'the connection was lost',
-  untrusted: 'its certificate is not trusted',
-};
 
 /** Whether others on the network can read what is sent to a URL. */
 export function isReadable({ protocol, hostname }: URL): boolean {
