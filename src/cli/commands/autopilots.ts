@@ -21,7 +21,7 @@ import {
   updateAutopilot,
 } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
-import { resolveAutopilot } from '../names/resolve.ts';
+import { asGiven, resolveAutopilot } from '../names/resolve.ts';
 import { example, wholeNumber, yesOption } from '../options.ts';
 import { dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
@@ -122,7 +122,7 @@ export const archiveAutopilotCommand = (context: Context) =>
     .addHelpText('after', example('gateway autopilots archive night-watch --yes'))
     .action(async (given, { yes }) => {
       const autopilot = await resolveAutopilot(context, given);
-      await confirm(context, `Archive ${autopilot}? It can no longer be changed.`, { yes });
+      await confirm(context, `Archive ${asGiven(given, autopilot)}? It can no longer be changed.`, { yes });
       const { data } = await context.client().call(archiveAutopilot, { params: { autopilot } });
       return context.out.done(data, `Archived ${data.handle}.`);
     });

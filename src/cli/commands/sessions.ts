@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { deleteSession, listSessions } from '../endpoints.ts';
 import { noSuch } from '../failures/no-such.ts';
 import { collectPages } from '../hosts/pages.ts';
-import { resolveSession } from '../names/resolve.ts';
+import { asGiven, resolveSession } from '../names/resolve.ts';
 import { example, wholeNumber, yesOption } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
@@ -48,13 +48,14 @@ export const revokeSessionCommand = (context: Context) =>
     .addHelpText('after', example('gateway sessions revoke key_01jd… --yes'))
     .action(async (given, { yes }) => {
       const session = await resolveSession(context, given);
+      const name = asGiven(given, session);
       const find = () => requireSession(context, session);
-      await confirm(context, `Revoke the login ${session}? Programs that use it will be refused.`, {
+      await confirm(context, `Revoke the login ${name}? Programs that use it will be refused.`, {
         yes,
         find,
       });
       const ended = await context.client().call(deleteSession, { params: { session } });
-      return context.out.done(ended, `Revoked ${session}.`);
+      return context.out.done(ended, `Revoked ${name}.`);
     });
 
 /** Fails if none of the caller's logins has this id; beyond the longest list that is read, the daemon decides. */

@@ -13,7 +13,7 @@ import {
   updateThread,
 } from '../endpoints.ts';
 import { collectPages } from '../hosts/pages.ts';
-import { resolveThread } from '../names/resolve.ts';
+import { asGiven, resolveThread } from '../names/resolve.ts';
 import { example, wholeNumber, yesOption } from '../options.ts';
 import { escapeCell, escapeControls, tabSeparatedCell } from '../output/escape-controls.ts';
 import type { Column } from '../output/table.ts';
@@ -103,10 +103,11 @@ export const deleteThreadCommand = (context: Context) =>
     .action(async (given, { yes }) => {
       const client = context.client();
       const id = await resolveThread(context, given);
+      const name = asGiven(given, id);
       const find = () => client.call(getThread, { params: { id } });
-      await confirm(context, `Delete ${id} and all its messages? This cannot be undone.`, { yes, find });
+      await confirm(context, `Delete ${name} and all its messages? This cannot be undone.`, { yes, find });
       const deleted = await client.call(deleteThread, { params: { id } });
-      return context.out.done(deleted, `Deleted ${deleted.id}.`);
+      return context.out.done(deleted, `Deleted ${name}.`);
     });
 
 export const stopThreadCommand = (context: Context) =>

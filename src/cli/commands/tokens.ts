@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { createToken, listTokens, revokeToken, revokeTokens } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { noSuch } from '../failures/no-such.ts';
-import { resolveToken } from '../names/resolve.ts';
+import { asGiven, resolveToken } from '../names/resolve.ts';
 import { example, yesOption } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
@@ -98,10 +98,11 @@ export const revokeTokenCommand = (context: Context) =>
         return context.out.done(data, `Revoked ${data.deletedCount}.`);
       }
       const id = await resolveToken(context, given);
+      const name = asGiven(given, id);
       const current = !yes && (await requireToken(context, id)).isCurrent ? ' It is the token in use.' : '';
-      await confirm(context, `Revoke ${id}?${current} Calls with it will fail.`, { yes });
+      await confirm(context, `Revoke ${name}?${current} Calls with it will fail.`, { yes });
       const { data } = await context.client().call(revokeToken, { params: { tokenId: id } });
-      return context.out.done(data, `Revoked ${id}.`);
+      return context.out.done(data, `Revoked ${name}.`);
     });
 
 /** One of the caller's tokens. Fails if none has this id. */

@@ -40,6 +40,11 @@ async function resolve(given: string, noun: string, list: () => Promise<Named[]>
   return idIn(rows, given, noun) ?? given;
 }
 
+/** What the user gave for a row, with its id if it was a name: `my-app (key_01jd…)`. */
+export function asGiven(given: string, id: string): string {
+  return given === id ? id : `${given} (${id})`;
+}
+
 /** The input itself if it is the id or handle of a row, else the id of the row with this name; undefined if there is none. */
 function idIn(rows: Named[], given: string, noun: string): string | undefined {
   if (rows.some(({ id, handle }) => id === given || handle === given)) return given;

@@ -112,6 +112,26 @@ describe('names are accepted where ids are', () => {
     expect((await run(['tokens', 'list'])).stdout).not.toContain('bot');
   });
 
+  test.each([
+    ['keys revoke', ['keys', 'issue', '--name', 'Unsure']],
+    ['tokens revoke', ['tokens', 'create', 'Unsure']],
+    ['threads delete', ['threads', 'create', 'Unsure']],
+    ['autopilots archive', ['autopilots', 'create', 'Unsure', '--handle', 'unsure']],
+  ])('which %s asks about, with the id', async (command, create) => {
+    await run(create);
+    const { code, stderr } = await run([...command.split(' '), 'Unsure']);
+    expect(code).toBe(exitCodes.usage);
+    expect(stderr).toMatch(
+      /^error: (Revoke|Delete|Archive) Unsure \(\w+\)[ ?].* Confirmation is required\.\n/,
+    );
+  });
+
+  test('and what is done names it, too', async () => {
+    await run(['keys', 'issue', '--name', 'Gone']);
+    const { stderr } = await run(['keys', 'revoke', 'Gone', '--yes']);
+    expect(stderr).toMatch(/^Revoked Gone \(key_\w+\)\.\n$/);
+  });
+
   test('and an ambiguous one lists the ids', async () => {
     const rows = await json<{ id: string; name: string }[]>('workspaces', 'list');
     const ids = rows.filter(({ name }) => name === 'Twice').map(({ id }) => id);

@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts';
 import { getKey, issueKey, revokeKey, showKey } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { readSecret } from '../../hosts/local-daemon.ts';
-import { resolveKey, resolveWorkspace } from '../../names/resolve.ts';
+import { asGiven, resolveKey, resolveWorkspace } from '../../names/resolve.ts';
 import { example, yesOption } from '../../options.ts';
 import { dollars } from '../../output/amount.ts';
 import type { Column } from '../../output/table.ts';
@@ -210,17 +210,20 @@ export const revokeKeyCommand = (context: Context) =>
     .addHelpText('after', example('gateway keys revoke key_01jd… --yes'))
     .action(async (key, { workspace: given, yes }) => {
       const workspace = await resolveWorkspace(context, given);
-      await confirmAndRevoke(context, { workspace, id: await resolveKey(context, { workspace, key }), yes });
+      const id = await resolveKey(context, { workspace, key });
+      await confirmAndRevoke(context, { workspace, id, name: asGiven(key, id), yes });
     });
 
 interface Revocation {
   workspace: string;
   id: string;
+  /** As users know the key. */
+  name: string;
   yes?: true | undefined;
 }
 
-async function confirmAndRevoke(context: Context, { workspace, id, yes }: Revocation): Promise<void> {
-  const question = `Revoke ${id}? Calls with it and with keys it issued will fail.`;
+async function confirmAndRevoke(context: Context, { workspace, id, name, yes }: Revocation): Promise<void> {
+  const question = `Revoke ${name}? Calls with it and with keys it issued will fail.`;
   await confirm(context, question, { yes });
   const deleted = await context.client().call(revokeKey, { params: { workspace, key: id } });
   if (context.out.wantsJson()) return context.out.document(deleted);
@@ -228,7 +231,7 @@ async function confirmAndRevoke(context: Context, { workspace, id, yes }: Revoca
   const others = deleted.also_revoked ?? [];
   const issued = others.length === 1 ? 'the key it issued' : `the ${others.length} keys it issued`;
   const also = others.length > 0 ? ` and ${issued}: ${others.join(', ')}` : '';
-  context.out.note(`Revoked ${deleted.id}${also}.`);
+  context.out.note(`Revoked ${name}${also}.`);
 }
 
 export const defaultKeyCommand = (context: Context) =>
