@@ -14,6 +14,7 @@ import { example } from '../options.ts';
 import { count } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 import { ago, duration } from '../output/time.ts';
+import { vaultText } from '../output/vault-text.ts';
 
 export const statusCommand = (context: Context) =>
   new Command('status')
@@ -112,7 +113,9 @@ const columns: Column<DaemonStatus>[] = [
     title: 'vault',
     value: (status) => status.vault.state,
     show: ({ vault: { state, store, reason } }) =>
-      [store === null ? state : `${state} (${store})`, reason].filter(Boolean).join(': '),
+      [store === null ? vaultText(state) : `${vaultText(state)} (${store})`, reason]
+        .filter(Boolean)
+        .join(': '),
     style: ({ vault }) => (vault.state === 'sealed' || vault.state === 'wrong_key' ? 'yellow' : 'dim'),
   },
   {

@@ -8,6 +8,7 @@ import { CliError } from '../failures/cli-error.ts';
 import { example, yesOption } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { ago } from '../output/time.ts';
+import { vaultText } from '../output/vault-text.ts';
 import { askSecret, confirm } from '../terminal/prompts.ts';
 
 export const vaultStatusCommand = (context: Context) =>
@@ -113,12 +114,14 @@ const columns = (now: number): Column<VaultStatus>[] => [
   {
     title: 'state',
     value: (vault) => vault.state,
+    show: (vault) => vaultText(vault.state),
     style: (vault) => (vault.state === 'unlocked' ? 'green' : 'yellow'),
   },
   { title: 'store', value: (vault) => vault.store, show: (vault) => vault.store ?? 'none yet' },
   { title: 'key_id', value: (vault) => vault.key_id, show: (vault) => vault.key_id ?? '–' },
   {
     title: 'made_at',
+    label: 'created',
     value: (vault) => vault.made_at,
     show: (vault) => (vault.made_at === null ? '–' : ago(vault.made_at, now)),
   },

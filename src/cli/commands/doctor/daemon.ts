@@ -10,6 +10,7 @@ import { getStatus, getWalletBackend, refreshModels } from '../../endpoints.ts';
 import { explain } from '../../explain.ts';
 import { isLocalDown } from '../../hosts/hosts.ts';
 import { send } from '../../hosts/send.ts';
+import { vaultText } from '../../output/vault-text.ts';
 import { type Finding, readSettings } from './finding.ts';
 
 /** Reports the daemon's own status if it responds; otherwise whether it could start. */
@@ -126,7 +127,7 @@ function vaultFinding({ vault: { state, store, reason } }: DaemonStatus): Findin
       remedy: null,
     };
   }
-  return { check: 'vault', state: 'warning', message: state, remedy: reason };
+  return { check: 'vault', state: 'warning', message: vaultText(state), remedy: reason };
 }
 
 /** Nothing about play money, which cannot fail. */

@@ -11,6 +11,7 @@ import {
 import { count } from '../../output/amount.ts';
 import type { Column } from '../../output/table.ts';
 import { ago, duration } from '../../output/time.ts';
+import { vaultText } from '../../output/vault-text.ts';
 import { wrapLine } from '../../output/wrap-line.ts';
 import { FieldFault } from '../text/form-field.ts';
 import type { ListColumn } from '../text/list-table.ts';
@@ -68,7 +69,7 @@ export const providersScreen: Screen<ProviderRow> = {
       `version ${status.version}`,
       `up ${duration(status.uptime_ms)}`,
       storage.writable ? 'storage writable' : `storage not writable: ${storage.reason}`,
-      `vault: ${vault.state.replaceAll('_', ' ')}`,
+      `vault: ${vaultText(vault.state)}`,
     ];
     const lines = wrapLine(facts.join(' · '), width);
     return storage.writable ? lines : lines.map((line) => paint('red', line));
