@@ -27,3 +27,15 @@ export function editDistance(a: string, b: string, most: number): number {
 }
 
 const at = (row: number[], column: number) => row[column] ?? Number.POSITIVE_INFINITY;
+
+/** The known name most similar to a mistyped one. */
+export function nearestTo(mistyped: string, known: readonly string[]): string | undefined {
+  const near = known
+    .map((name) => ({
+      name,
+      distance: editDistance(mistyped.toLowerCase(), name, Math.ceil(name.length / 3)),
+    }))
+    .filter(({ distance }) => Number.isFinite(distance))
+    .toSorted((a, b) => a.distance - b.distance);
+  return near[0]?.name;
+}

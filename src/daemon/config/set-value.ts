@@ -2,6 +2,7 @@ import { chmod, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises
 import { dirname } from 'node:path';
 import { type Document, isScalar, parse, parseDocument, stringify } from 'yaml';
 import type { ConfigFault } from '../../shared/daemon-module.ts';
+import { nearestTo } from '../../shared/edit-distance.ts';
 import { FileUnreadable } from '../read-named-file.ts';
 import { checkConfigText } from './check-config-text.ts';
 import { readConfigText } from './read-config-file.ts';
@@ -64,9 +65,12 @@ function keysOf(name: string): (string | number)[] | undefined {
 function unknownName(name: string): string {
   const last = name.split('.').at(-1) ?? '';
   const near = settings.filter((one) => one.name.endsWith(`.${last}`)).map((one) => one.name);
-  return near.length > 0
-    ? `There is no such setting; similar ones are ${near.join(', ')}.`
-    : 'There is no such setting.';
+  if (near.length > 0) return `There is no such setting; similar ones are ${near.join(', ')}.`;
+  const mistyped = nearestTo(
+    name,
+    settings.map((one) => one.name),
+  );
+  return `There is no such setting${mistyped === undefined ? '.' : `: did you mean ${mistyped}?`}`;
 }
 
 interface Change {

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import { Check } from 'typebox/value';
-import { editDistance } from '../../shared/edit-distance.ts';
+import { nearestTo } from '../../shared/edit-distance.ts';
 
 /** A violation of a document's schema. */
 export interface SchemaFault {
@@ -133,16 +133,4 @@ function nameOf({ path, whole }: Pick<Position, 'path' | 'whole'>): string {
     typeof part === 'number' ? `[${part}]` : at === 0 ? part : `.${part}`,
   );
   return `\`${parts.join('')}\``;
-}
-
-/** The valid key most similar to a mistyped one. */
-function nearestTo(key: string, known: readonly string[]): string | undefined {
-  const near = known
-    .map((name) => ({
-      name,
-      distance: editDistance(key.toLowerCase(), name, Math.ceil(name.length / 3)),
-    }))
-    .filter(({ distance }) => Number.isFinite(distance))
-    .toSorted((a, b) => a.distance - b.distance);
-  return near[0]?.name;
 }

@@ -113,6 +113,17 @@ aliases:
   });
 
   test.each([
+    ['port', '; similar ones are listen.port, paywalls.port.'],
+    ['simulat', ': did you mean simulate?'],
+    ['providers.openai.bas_url', ': did you mean providers.openai.base_url?'],
+    ['nothing', '.'],
+  ])('an unknown %s gets a hint', async (name, hint) => {
+    expect(await setValue(file, { name, value: '1' })).toEqual({
+      faults: [{ place: name, message: `There is no such setting${hint}` }],
+    });
+  });
+
+  test.each([
     ['listen.port', '70000'],
     ['listen.prot', '1'],
     ['log.level', 'loud'],
