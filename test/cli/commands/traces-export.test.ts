@@ -107,7 +107,7 @@ describe('the command', () => {
       const { code, stderr } = await run([], url);
       expect(code).toBe(exitCodes.tryLater);
       expect(stderr).toContain(`To continue: --after ${JSON.parse(row).request_id}`);
-      expect(stderr).toContain('interrupted');
+      expect(stderr).toContain('the connection was lost');
       expect(answers).toBeLessThan(10);
     } finally {
       server.closeAllConnections();
