@@ -30,6 +30,19 @@ test('counts calls that are late, and by clocks that differ, where they are expe
   expect(window.count(rateWindowMs + 4_000)).toBe(3);
 });
 
+test('refuses nothing until a clock that was set back has caught up', () => {
+  const [before, after] = [100 * rateWindowMs, 40 * rateWindowMs];
+  const window = new RateWindow(10_000);
+  for (const at of [0, 1, 2]) window.add(before + at);
+  expect(window.waitMs(3, before + 2)).toBeGreaterThan(0);
+  expect(window.waitMs(3, after)).toBe(0);
+  for (const at of [0, 1, 2]) window.add(after + at);
+  expect(window.waitMs(3, after + 2)).toBe(rateWindowMs - 2);
+  // A call that ended long after it started and is counted only then takes nothing away.
+  window.add(after - 30 * rateWindowMs);
+  expect(window.count(after + 2)).toBe(3);
+});
+
 test('keeps no more than a minute, even without counting', () => {
   const window = new RateWindow();
   const before = heapBytes();

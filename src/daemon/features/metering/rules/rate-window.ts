@@ -1,7 +1,10 @@
 /** The period that `requests_per_minute` covers. */
 export const rateWindowMs = 60_000;
 
-/** A sliding window of request times, by a clock that does not go back by more than `lateMs`. */
+/**
+ * A sliding window of request times, by a clock that members may differ in by `lateMs`. Times that are a window ahead are of a
+ * clock that was set back since, and are dropped: calls must not be refused until it has caught up.
+ */
 export class RateWindow {
   #times: number[] = [];
   /** Index of the first time that is kept. */
@@ -42,6 +45,8 @@ export class RateWindow {
   }
 
   #firstWithin(now: number): number {
+    while (this.#times.length > this.#first && (this.#times.at(-1) ?? 0) > now + rateWindowMs)
+      this.#times.pop();
     this.#drop(now);
     let first = this.#first;
     if (this.#lateMs > 0) while ((this.#times[first] ?? now) <= now - rateWindowMs) first += 1;

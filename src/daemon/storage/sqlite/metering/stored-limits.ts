@@ -108,8 +108,7 @@ export class StoredLimits {
       const since = at - rateWindowMs - lateMs;
       const starts = [...this.#finishedStarts(keyId, since), ...this.#read.holds.startsOfKey(keyId, since)];
       const window = new RateWindow(lateMs);
-      // A clock that was set back must not refuse calls until it has caught up.
-      window.addEarlier(starts.filter((start) => start <= at + rateWindowMs));
+      window.addEarlier(starts);
       return window;
     });
   }
