@@ -47,8 +47,8 @@ export class ChatDialect implements Dialect {
     let isChanged = false;
     const { choices } = json;
     if (Array.isArray(choices)) {
-      const known = choices.filter((choice) => this.#isKnown(choice));
-      if (known.length < choices.length) {
+      const known = this.#knownOf(choices);
+      if (known !== choices) {
         json.choices = known;
         isChanged = true;
       }
@@ -88,6 +88,13 @@ export class ChatDialect implements Dialect {
     if (this.#message >= 0) items.push(this.#message);
     for (const index of items.sort((a, b) => a - b)) events.push({ type: 'item-done', index });
     events.push({ type: 'finished', reason: this.#finish ?? 'stop' });
+  }
+
+  /** The same list if all choices are known, as there is one list for each token. */
+  #knownOf(choices: unknown[]): Json[] {
+    for (const choice of choices)
+      if (!this.#isKnown(choice)) return choices.filter((each) => this.#isKnown(each));
+    return choices as Json[];
   }
 
   /** Clients number the choices of their array by the index, so that one they cannot have is left out. */
