@@ -127,7 +127,7 @@ const recordColumns = (now: number): Column<ProviderRow>[] => [
   { title: 'models', value: ({ provider }) => count(provider.models) },
   { title: 'own key', value: ({ ownKey }) => ownKey?.fingerprint },
   { title: 'sealed', value: ({ ownKey }) => ownKey && ago(ownKey.updated_at, now) },
-  { title: 'vault', value: ({ status }) => status.vault.reason ?? status.vault.state },
+  { title: 'vault', value: ({ status }) => status.vault.reason ?? vaultText(status.vault.state) },
   { title: 'default model', value: ({ status }) => status.default_model },
   { title: 'data folder', value: ({ status }) => status.data_dir },
 ];
