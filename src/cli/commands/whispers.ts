@@ -3,6 +3,7 @@ import type { Client } from '../../shared/client.ts';
 import type { Whisper, WhisperThread } from '../../shared/contract/whispers.ts';
 import { editDistance } from '../../shared/edit-distance.ts';
 import { exitCodes } from '../../shared/errors.ts';
+import { inWords } from '../../shared/in-words.ts';
 import { missing } from '../../shared/not-found.ts';
 import { ReceivedError } from '../../shared/received-error.ts';
 import type { Context } from '../context.ts';
@@ -142,7 +143,7 @@ export async function explainUnknownUser(
     exit: exitCodes.failed,
     next:
       near.length > 0
-        ? `Did you mean ${near.slice(0, 3).join(' or ')}?`
+        ? `Did you mean ${inWords(near.slice(0, 3))}?`
         : 'Check the handle. The members of your workspace: gateway workspaces members',
     cause: error,
   });

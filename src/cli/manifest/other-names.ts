@@ -1,4 +1,5 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { inWords } from '../../shared/in-words.ts';
 import { isNoun, type NounEntry } from './entry.ts';
 import type { CommandLine } from './locate.ts';
 import { manifest } from './manifest.ts';
@@ -190,7 +191,7 @@ function withVerbOf(noun: string, said: string): string | undefined {
     same.said.includes(said) ? (same.have.find((each) => Object.hasOwn(have, each)) ?? []) : [],
   );
   const lines = [...new Set(found)].map((each) => `gateway ${noun} ${each}`);
-  return ownName(`${noun} ${said}`) ?? (lines.length > 0 ? lines.join(' or ') : undefined);
+  return ownName(`${noun} ${said}`) ?? (lines.length > 0 ? inWords(lines) : undefined);
 }
 
 /** Options of other tools, with those that mean the same: those that a command has are suggested. */

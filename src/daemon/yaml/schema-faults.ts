@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import { Check } from 'typebox/value';
 import { nearestTo } from '../../shared/edit-distance.ts';
+import { inWords } from '../../shared/in-words.ts';
 
 /** A violation of a document's schema. */
 export interface SchemaFault {
@@ -111,7 +112,7 @@ function isKindOf({ type, const: constant }: Walked, value: unknown): boolean {
 }
 
 function describe({ description, anyOf }: Walked): string {
-  if (anyOf) return anyOf.map(describe).join(' or ');
+  if (anyOf) return inWords(anyOf.map(describe));
   return description ?? 'something else';
 }
 

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import { type ErrorCode, failures } from '../errors.ts';
+import { inWords } from '../in-words.ts';
 import { apiDescription, tagDescriptions } from './api-texts.ts';
 import type { Access, Endpoint, Surface } from './endpoint.ts';
 import { ErrorReply, MessagesError, SiteError, SiteInvalid, statusOf } from './error-reply.ts';
@@ -266,7 +267,7 @@ function accessSentence({ anonymous, apiKey, login, token, loginOnly }: Access):
   const loginKey = `a login key${login === undefined || login === 'any' ? '' : ` of ${roles[login]}`}`;
   if (loginOnly) return `Requires ${loginKey}; API keys are not accepted.`;
   const scopes = apiKey === undefined || apiKey === 'any' ? [] : [apiKey].flat();
-  const scope = scopes.length === 0 ? '' : ` with the scope ${scopes.map((it) => `\`${it}\``).join(' or ')}`;
+  const scope = scopes.length === 0 ? '' : ` with the scope ${inWords(scopes.map((it) => `\`${it}\``))}`;
   const kinds = [
     ...(apiKey === undefined ? [] : [`an API key${scope}`]),
     ...(login === undefined ? [] : [loginKey]),

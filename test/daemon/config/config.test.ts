@@ -53,7 +53,7 @@ describe('the faults of a file', () => {
       'config.yaml:9:22: `upstreams[0].prices.input` must be text: dollars like "0.59", below 4000; put quotes around 0.59',
       'config.yaml:9:28: unknown key `outputs`: did you mean `output`?',
       'config.yaml:10:5: `upstreams[1]` needs `models`',
-      'config.yaml:13:9: `aliases.fast` must be text or a list of models or a map of models to weights; put quotes around 5',
+      'config.yaml:13:9: `aliases.fast` must be text, a list of models or a map of models to weights; put quotes around 5',
       expect.stringMatching(/^config\.yaml:14:1: unknown key `nonsense`: valid keys are listen, /),
     ]);
   });

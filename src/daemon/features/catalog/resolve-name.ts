@@ -1,4 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
+import { inWords } from '../../../shared/in-words.ts';
 import { quoted } from '../../../shared/not-found.ts';
 import { idOf, isMaker, isReseller, type ModelIndex, type ModelSlot } from './model-index.ts';
 import { canonicalName, nearestNames } from './model-names.ts';
@@ -91,7 +92,7 @@ function notFound(name: string, candidates: readonly ModelSlot[], index: ModelIn
   }
   const nearest = nearestNames(name, index.slots.keys());
   const family = index.providers.get(name.slice(0, Math.max(0, name.indexOf('/'))));
-  const advice = nearest.length > 0 ? `Did you mean ${nearest.join(' or ')}?` : listAdvice;
+  const advice = nearest.length > 0 ? `Did you mean ${inWords(nearest)}?` : listAdvice;
   const remedy = family?.reason ? ` ${family.name} is not available: ${family.reason}.` : '';
   return new ApiError('model_not_found', {
     param: 'model',

@@ -1,5 +1,6 @@
 import type { ConfigWarning } from '../../../shared/contract/configuration.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { inWords } from '../../../shared/in-words.ts';
 import { type AliasTarget, modelsOf } from './alias.ts';
 import type { Catalog } from './catalog.ts';
 import { listAdvice } from './resolve-name.ts';
@@ -40,7 +41,7 @@ export async function unknownModels(
       const found = await find();
       if (catalog.isKnown(found)) continue;
       const nearest = catalog.nearest(found.id);
-      const advice = nearest.length > 0 ? ` Did you mean ${nearest.join(' or ')}?` : '';
+      const advice = nearest.length > 0 ? ` Did you mean ${inWords(nearest)}?` : '';
       const [offer] = found.offers;
       const message = `The catalog has no model ${JSON.stringify(found.id)}; ${offer?.provider} is sent the name as it is.${advice}`;
       warnings.push({ setting, model, message });

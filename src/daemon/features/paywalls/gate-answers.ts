@@ -1,4 +1,5 @@
 import { type ApiError, failures } from '../../../shared/errors.ts';
+import { inWords } from '../../../shared/in-words.ts';
 import { formatChallenge, type PaymentChallenge } from '../../../shared/payment-scheme.ts';
 import { isoTime } from '../../../shared/time.ts';
 import { l402Challenge } from './l402.ts';
@@ -79,7 +80,7 @@ function waysToProve(token: string | null, challenge: PaymentChallenge | null): 
     ...(token === null ? [] : ['`Authorization: L402 <macaroon>:<preimage>`']),
     ...(challenge ? ['a credential of the `Payment` scheme'] : []),
   ];
-  return ways.join(' or ');
+  return inWords(ways);
 }
 
 /** An error in the format of the API. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ProviderKeyCheck } from '../../../shared/contract/provider-keys.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { inWords } from '../../../shared/in-words.ts';
 import { type KnownProvider, knownProviders, providerFacts } from '../../../shared/known-providers.ts';
 import type { KeyOrLogin } from '../../handler.ts';
 import type { World } from '../../world.ts';
@@ -107,7 +108,7 @@ const form = /^[\x21-\x7e]{20,512}$/;
 export function keyFormatFault(provider: KnownProvider, key: string): string | undefined {
   const prefixes = providerFacts[provider].keyPrefixes;
   const own = prefixLength(provider, key);
-  const expected = `key for ${provider} starts with ${prefixes.map((prefix) => `\`${prefix}\``).join(' or ')}.`;
+  const expected = `key for ${provider} starts with ${inWords(prefixes.map((prefix) => `\`${prefix}\``))}.`;
   if (own === undefined) return `A ${expected}`;
   // Some prefixes start with another provider's.
   const other = knownProviders.find((each) => (prefixLength(each, key) ?? 0) > own);

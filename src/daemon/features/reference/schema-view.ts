@@ -1,3 +1,4 @@
+import { inWords } from '../../../shared/in-words.ts';
 import type { Schema } from './document.ts';
 import { html, inline, type Markup } from './markup.ts';
 
@@ -22,7 +23,7 @@ export function typeOf(schema: Schema): Markup {
   if (schema.items) return html`list of ${typeOf(schema.items)}`;
   const values = valuesOf(schema);
   if (values && !schema.properties) return html`object of ${typeOf(values)}`;
-  return html`${[schema.type ?? 'anything'].flat().join(' or ')}`;
+  return html`${inWords([schema.type ?? 'anything'].flat())}`;
 }
 
 function joined(parts: Markup[], by = ' or '): Markup {

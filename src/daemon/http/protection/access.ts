@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../../shared/contract/endpoint.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { inWords } from '../../../shared/in-words.ts';
 import type { Caller } from '../../handler.ts';
 
 /** Fails if the endpoint's contract does not allow this kind of caller. Roles are checked by the feature. */
@@ -16,7 +17,7 @@ export function checkAccess({ access, surface }: Endpoint, caller: Caller): void
       const scopes = typeof apiKey === 'string' ? [apiKey] : apiKey;
       if (!scopes.some((scope) => caller.scopes.has(scope))) {
         throw new ApiError('out_of_scope', {
-          message: `The key lacks the scope ${scopes.map((scope) => `\`${scope}\``).join(' or ')}.`,
+          message: `The key lacks the scope ${inWords(scopes.map((scope) => `\`${scope}\``))}.`,
         });
       }
       return;

@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { idempotencyKeyCharactersMax, idempotencyKeyPattern } from '../../../shared/contract/model-call.ts';
 import { oneLinePattern } from '../../../shared/contract/vocabulary.ts';
+import { inWords } from '../../../shared/in-words.ts';
 
 /** A fault in an input. `param` is null for the input as a whole. */
 export interface Fault {
@@ -227,17 +228,12 @@ const typeNames: Record<string, string> = {
 };
 
 function alternatives(types: readonly string[]): string {
-  return inWords([...new Set(types)].map((type) => typeNames[type] ?? type));
+  return inWords([...new Set(types)].map((type) => typeNames[type] ?? type)) || 'something else';
 }
 
 function choices(values: readonly unknown[]): string {
   const texts = values.map((value) => `\`${value}\``);
   return texts.length === 1 ? (texts[0] as string) : `one of ${texts.join(', ')}`;
-}
-
-function inWords(parts: readonly string[], conjunction: 'and' | 'or' = 'or'): string {
-  if (parts.length < 2) return parts[0] ?? 'something else';
-  return `${parts.slice(0, -1).join(', ')} ${conjunction} ${parts.at(-1)}`;
 }
 
 /** Longer names are truncated. */

@@ -1,5 +1,6 @@
 import type { Result } from '../../../../shared/contract/endpoint.ts';
 import type { listUsage } from '../../../../shared/contract/usage.ts';
+import { inWords } from '../../../../shared/in-words.ts';
 import { callsHref } from '../../data/calls-link.ts';
 import { saveText } from '../../data/download.ts';
 import { count, dollars } from '../../data/figures.ts';
@@ -38,7 +39,10 @@ export function UsageTable(props: TableProps) {
   };
   return (
     <Panel
-      title={`By ${names.map((name) => groupTitles[name].toLowerCase()).join(' and ')}`}
+      title={`By ${inWords(
+        names.map((name) => groupTitles[name].toLowerCase()),
+        'and',
+      )}`}
       class="is-wide"
       queries={[query]}
       tools={

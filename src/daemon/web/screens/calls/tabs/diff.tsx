@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { TraceView } from '../../../../../shared/contract/traces.ts';
+import { inWords } from '../../../../../shared/in-words.ts';
 import { hrefOf, route, setQuery } from '../../../data/route.ts';
 import { Comparison } from '../../../parts/comparison.tsx';
 import { ProblemBox } from '../../../parts/problem.tsx';
@@ -54,7 +55,7 @@ function Differences({ compared: { before, after, comparison, missing } }: { com
       </p>
       {missing.length > 0 && (
         <p class="warn">
-          The request is not kept of {missing.join(' and ')}, so that nothing can be compared.
+          The request is not kept of {inWords(missing, 'and')}, so that nothing can be compared.
         </p>
       )}
       {missing.length === 0 && isSame && <p class="empty">Requests and answers are the same.</p>}
