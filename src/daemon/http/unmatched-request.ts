@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import { ApiError } from '../../shared/errors.ts';
+import { inWords } from '../../shared/in-words.ts';
 import type { ServerCall } from './server-call.ts';
 
 /** Longer paths are not searched for the path that was meant. */
@@ -30,7 +31,7 @@ export function unmatchedRequest(endpoints: readonly Endpoint[]): (call: ServerC
       }
       response.setHeader('allow', [...methods, 'OPTIONS'].join(', '));
       if (request.method === 'OPTIONS') return undefined;
-      const message = `${readable(found.path)} supports ${listed(methods)}, not ${request.method}.`;
+      const message = `${readable(found.path)} supports ${inWords(methods, 'and')}, not ${request.method}.`;
       return new ApiError('method_not_allowed', { message });
     }
     const meant = meantRoute(routes, path);
@@ -111,11 +112,6 @@ function routesAt(routes: readonly Route[], path: string): Route[] {
 
 /** A path as in the reference. */
 const readable = (path: string) => path.replace('...}', '}');
-
-/** `GET, HEAD and POST`. */
-function listed(names: readonly string[]): string {
-  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
-}
 
 /**
  * Methods of paths with parameters that would take a more literal path which does not have them: `GET /v1/responses/{id}`

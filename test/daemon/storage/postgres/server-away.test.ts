@@ -2,8 +2,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { settledEvent } from '../../../../src/daemon/features/metering/index.ts';
 import { openPostgresStorage } from '../../../../src/daemon/storage/postgres/open.ts';
 import { aHold, morning } from '../../../storage/records.ts';
-import { type CommitCut, startFaultProxy } from '../../../support/fault-proxy.ts';
+import type { CommitCut } from '../../../support/fault-proxy.ts';
 import { missingPostgres, startPostgres } from '../../../support/postgres.ts';
+import { startProxiedPostgres } from '../../../support/proxied-postgres.ts';
 import { recordingLog } from '../sqlite/temporary.ts';
 
 const missing = missingPostgres();
@@ -40,12 +41,7 @@ describe.skipIf(missing !== undefined)(
     test.each<CommitCut>(['before', 'after'])(
       'in the middle of a start, %s it is committed, does not end it',
       async (where) => {
-        const server = await startPostgres({ hasTcp: true });
-        const proxy = await startFaultProxy(server.url());
-        onTestFinished(async () => {
-          await proxy.close();
-          await server.stop();
-        });
+        const { server, proxy } = await startProxiedPostgres();
         const url = await server.newDatabase();
         const open = async (through: string) => {
           const log = recordingLog();

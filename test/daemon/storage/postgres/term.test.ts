@@ -1,16 +1,11 @@
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { settledEvent } from '../../../../src/daemon/features/metering/index.ts';
 import { writeLock } from '../../../../src/daemon/storage/postgres/engine/locks.ts';
 import { openPostgresStorage } from '../../../../src/daemon/storage/postgres/open.ts';
 import type { Storage } from '../../../../src/daemon/storage/storage.ts';
 import { aHold, morning, owner } from '../../../storage/records.ts';
-import { startFaultProxy } from '../../../support/fault-proxy.ts';
-import {
-  missingPostgres,
-  newPostgresDatabase,
-  sharedPostgres,
-  startPostgres,
-} from '../../../support/postgres.ts';
+import { missingPostgres, newPostgresDatabase, sharedPostgres } from '../../../support/postgres.ts';
+import { startProxiedPostgres } from '../../../support/proxied-postgres.ts';
 import { recordingLog } from '../sqlite/temporary.ts';
 
 const missing = missingPostgres();
@@ -86,12 +81,7 @@ describe.skipIf(missing !== undefined)(
     });
 
     test('of one that is cut off in the middle of a transaction delays the writes of others by a second', async () => {
-      const server = await startPostgres({ hasTcp: true });
-      const proxy = await startFaultProxy(server.url());
-      onTestFinished(async () => {
-        await proxy.close();
-        await server.stop();
-      });
+      const { server, proxy } = await startProxiedPostgres();
       const url = await server.newDatabase();
       const cutOff = await open(proxy.through(url));
       const other = await open(url);
