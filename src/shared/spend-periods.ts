@@ -12,13 +12,17 @@ export const noSpend: Readonly<PeriodSpend> = { day: 0, week: 0, month: 0, none:
 
 const dayMs = 86_400_000;
 
+/** How many days after Monday a day is; days are counted from 1970-01-01, a Thursday, and those before it are negative. */
+export function daysSinceMonday(day: number): number {
+  return (((day + 3) % 7) + 7) % 7;
+}
+
 /** The start of the period that contains a time; 0 if it has none. */
 export function startOfPeriod(period: SpendPeriod, at: number): number {
   if (period === 'none') return 0;
   const day = Math.floor(at / dayMs);
   if (period === 'day') return day * dayMs;
-  // Day 0 was a Thursday.
-  if (period === 'week') return (day - ((day + 3) % 7)) * dayMs;
+  if (period === 'week') return (day - daysSinceMonday(day)) * dayMs;
   const date = new Date(at);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
 }

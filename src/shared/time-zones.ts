@@ -1,4 +1,5 @@
 import { RecentMap } from './recent-map.ts';
+import { daysSinceMonday } from './spend-periods.ts';
 
 /** Spans of time that a chart shows one by one. */
 export const bucketNames = ['15m', 'hour', 'day', 'week', 'month'] as const;
@@ -99,8 +100,7 @@ function localBucket(local: number, bucket: 'day' | 'week' | 'month'): { start: 
   const day = Math.floor(local / dayMs) * dayMs;
   if (bucket === 'day') return { start: day, end: day + dayMs };
   if (bucket === 'week') {
-    // Weeks begin on Monday; day 0 was a Thursday.
-    const monday = day - ((day / dayMs + 3) % 7) * dayMs;
+    const monday = day - daysSinceMonday(day / dayMs) * dayMs;
     return { start: monday, end: monday + 7 * dayMs };
   }
   const date = new Date(day);
@@ -138,13 +138,14 @@ export function bucketsOf(
   let local = localBucket(localTime(since, timeZone), bucket);
   let start = momentOf(local.start, timeZone);
   // Where clocks are put back over midnight, the start of a day may be after its first hour.
-  while (start > since) {
+  for (let back = 0; start > since && back < 2; back += 1) {
     local = localBucket(local.start - 1, bucket);
     start = momentOf(local.start, timeZone);
   }
-  while (start < until) {
+  // Zones have skipped a day at most once.
+  for (let left = most + 2; start < until; left -= 1) {
     const end = momentOf(local.end, timeZone);
-    if (!add(start, end)) return undefined;
+    if (left === 0 || !add(start, end)) return undefined;
     start = end;
     local = localBucket(local.end, bucket);
   }

@@ -75,6 +75,30 @@ test('weeks begin on Monday, months on the first', () => {
   expect(first('month')).toEqual([['2026-11-01T04:00:00.000Z', '2026-12-01T05:00:00.000Z']]);
 });
 
+test('buckets of any times that can be written end', () => {
+  const year = fc.date({ min: new Date('0000-01-01'), max: new Date('9999-12-31'), noInvalidDate: true });
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...zones),
+      fc.constantFrom(...bucketNames),
+      year,
+      fc.integer({ min: 1, max: 40 * 24 * 60 * 60_000 }),
+      (timeZone, bucket, from, length) => {
+        const since = from.getTime();
+        const buckets = bucketsOf({ since, until: since + length }, { bucket, timeZone, most: 10 });
+        expect(buckets?.length ?? 0).toBeLessThanOrEqual(10);
+      },
+    ),
+    { numRuns: 300, examples: [['UTC', 'week', new Date('1969-01-01'), 1], ['UTC', 'week', new Date('0001-01-01'), 1]] },
+  );
+});
+
+test('weeks before 1970 begin on Monday, too', () => {
+  const since = at('1969-01-01');
+  const [week] = bucketsOf({ since, until: since + 1 }, { bucket: 'week', timeZone: 'UTC', most: 2 }) ?? [];
+  expect(week).toEqual({ start: at('1968-12-30'), end: at('1969-01-06') });
+});
+
 test('too many buckets are none', () => {
   const range = { since: 0, until: at('2026-01-01') };
   for (const bucket of bucketNames)
