@@ -15,7 +15,7 @@ import { cpuSeconds, stopProcess } from './processes.ts';
 import { modelName, paths } from './wires.ts';
 import { startProvider } from './workers.ts';
 
-const usage = `node test/bench/browser.ts [options]     (after npm run build; needs Chromium)
+const usage = `npm run bench -- browser [options]     (after npm run build; needs Chromium)
   --rate N         calls a second (500)
   --seconds N      for how long they come, per round (60)
   --rounds N       how often Live is measured (1); between rounds its heap is compared

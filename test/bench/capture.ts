@@ -11,7 +11,7 @@ import { median } from './report.ts';
 import type { Running } from './systems.ts';
 import { type Load, type Provider, startLoad, startProvider } from './workers.ts';
 
-const usage = `node test/bench/capture.ts [options]     (after npm run build)
+const usage = `npm run bench -- capture [options]     (after npm run build)
   --case ID     the case (most-chat)
   --rounds N    rounds, in each of which every level is measured (10)
   --seconds S   of each measurement (2)

@@ -14,7 +14,7 @@ import type { Running } from './systems.ts';
 import { modelName, paths } from './wires.ts';
 import { startProvider } from './workers.ts';
 
-const usage = `node test/bench/content-memory.ts [options]     (after npm run build)
+const usage = `npm run bench -- content-memory [options]     (after npm run build)
   --calls N     calls; more than 32 MiB hold (170)
   --kb N        of each prompt, which does not compress (300)
   --rate N      calls a second (6)

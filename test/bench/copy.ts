@@ -1,6 +1,6 @@
 /**
  * Measures `gateway storage copy` in both directions, with a database of finished calls and a PostgreSQL server of its own:
- * `node test/bench/copy.ts [CALLS]`, after `npm run build`.
+ * `npm run bench -- copy [CALLS]`, after `npm run build`.
  */
 
 import { mkdtempSync, rmSync, statSync } from 'node:fs';

@@ -14,7 +14,7 @@ import { cpuSeconds, residentMb, stopProcess } from './processes.ts';
 import type { Running } from './systems.ts';
 import { modelName, paths, requestBody } from './wires.ts';
 
-const usage = `node test/bench/crowd.ts [options]     (after npm run build)
+const usage = `npm run bench -- crowd [options]     (after npm run build)
   --streams N      streams that nobody reads (100)
   --followers N    followers of /v1/events (10000); each takes two open files, see ulimit -n
   --calls N        calls that all of them follow, one after the other (20)

@@ -9,7 +9,7 @@ import { openForWriting } from '../../src/daemon/storage/sqlite/engine/connectio
 import { databaseFile, dayMs, fill, type Gateway, prepare, read, start } from './grown-data.ts';
 import { cpuSeconds, isGone, residentMb, stopProcess } from './processes.ts';
 
-const usage = `node test/bench/growth.ts [options]     (after npm run build)
+const usage = `npm run bench -- growth [options]     (after npm run build)
   --rows N         finished calls (1000000); ten million take about ten minutes and 8 GB
   --keys N         keys (100000)
   --active-keys N  keys that make the calls (1000)

@@ -9,7 +9,7 @@ import type { TraceView } from '../../src/shared/contract/traces.ts';
 import { databaseFile, dayMs, fill, type Gateway, prepare, read, start } from './grown-data.ts';
 import { cpuSeconds, stopProcess } from './processes.ts';
 
-const usage = `node test/bench/screens.ts [options]     (after npm run build)
+const usage = `npm run bench -- screens [options]     (after npm run build)
   --rows N         finished calls (1000000); ten million take about ten minutes and 10 GB
   --labelled SHARE calls with a user, a conversation and tags, from 0 to 1 (0.1)
   --rounds N       how often each read is made (20)

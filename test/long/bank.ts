@@ -1,6 +1,6 @@
 /**
  * A bank whose customers use three daemons on one database at random, while daemons are killed and frozen, connections to the server
- * are cut, and the server is restarted: `node test/long/bank.ts [MINUTES]`. At half-time its synchronous standby takes over. No money
+ * are cut, and the server is restarted: `npm run long -- bank [MINUTES]`. At half-time its synchronous standby takes over. No money
  * appears or is lost, and what a customer was told is never taken back.
  */
 import { setTimeout as wait } from 'node:timers/promises';

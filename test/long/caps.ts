@@ -1,5 +1,5 @@
 /**
- * 400 calls at once over three daemons where 20 are allowed: `node test/long/caps.ts [REPETITIONS]`. Never more than 20 are served,
+ * 400 calls at once over three daemons where 20 are allowed: `npm run long -- caps [REPETITIONS]`. Never more than 20 are served,
  * whatever allows them: the cap of a key, that of the key which issued the callers' keys, prepaid credit, or calls per minute.
  */
 import { answers, words } from '../support/chaos-behaviours.ts';

@@ -1,5 +1,5 @@
 /**
- * Three daemons behind nginx, one of which is killed again and again under load: `node test/long/kills.ts [KILLS]`. Each answer
+ * Three daemons behind nginx, one of which is killed again and again under load: `npm run long -- kills [KILLS]`. Each answer
  * that a client received is charged once, what the dead daemon held is settled within 15 seconds, and the others go on.
  */
 import { setTimeout as wait } from 'node:timers/promises';

@@ -1,5 +1,5 @@
 /**
- * Three daemons under load for a while, one of which is killed and started again every five minutes: `node test/long/soak.ts
+ * Three daemons under load for a while, one of which is killed and started again every five minutes: `npm run long -- soak
  * [MINUTES]`. Prints memory, connections and the size of tables over time; they must not grow but for the rows of the calls.
  */
 import { readFile } from 'node:fs/promises';

@@ -89,7 +89,13 @@ test('buckets of any times that can be written end', () => {
         expect(buckets?.length ?? 0).toBeLessThanOrEqual(10);
       },
     ),
-    { numRuns: 300, examples: [['UTC', 'week', new Date('1969-01-01'), 1], ['UTC', 'week', new Date('0001-01-01'), 1]] },
+    {
+      numRuns: 300,
+      examples: [
+        ['UTC', 'week', new Date('1969-01-01'), 1],
+        ['UTC', 'week', new Date('0001-01-01'), 1],
+      ],
+    },
   );
 });
 
