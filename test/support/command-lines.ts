@@ -297,13 +297,13 @@ export const commandLines: Record<string, Sample> = {
 /** Commands that end or change what the others need, or run until stopped; tested elsewhere. */
 export const apart = [
   ...['agents sign-up', 'agents me'],
-  // Of a daemon that has ended: see e2e/daemons.test.ts.
+  // Of a daemon that has ended: see e2e/daemons.full.test.ts.
   'daemons remove',
   // Of a stopped daemon: see commands/storage.test.ts.
   'storage copy',
   ...['serve', 'stop', 'backup', 'restore', 'service install', 'service uninstall', 'service status'],
   ...['chat', 'tui', 'mcp', 'completion'],
-  // They need a library of their own: see embedded-engine.test.ts.
+  // They need a library of their own: see embedded-engine.full.test.ts.
   ...['engine install', 'engine add', 'engine check', 'engine remove'],
   ...['logs', 'tail', 'alerts watch', 'threads watch', 'whispers watch', 'shouts watch', 'peer watch'],
   ...['login', 'logout', 'host add', 'host use', 'host remove', 'sessions revoke', 'profile delete'],
