@@ -1,6 +1,6 @@
-import { runInNewContext } from 'node:vm';
-import { type AST, RegExpParser, visitRegExpAST } from '@eslint-community/regexpp';
-import { threadCpuMs } from '../../src/daemon/run-within.ts';
+import { type AST, visitRegExpAST } from '@eslint-community/regexpp';
+import { compileRegex, parseRegex } from './regex-program.ts';
+import { charMatcher, SteppedRegex, StepsExceeded } from './stepped-regex.ts';
 
 /** A text that may take a regular expression long: `pump` is repeated as often as the text is to be long. */
 interface Attack {
@@ -9,86 +9,56 @@ interface Attack {
   suffix: string;
 }
 
-/** An expression that takes more than this times as long for four times the text is not linear: quadratic time takes 16 times. */
-const growthMax = 2.5 ** 2;
-/** An expression that takes exponential time is stopped after this; others take milliseconds for one attack. */
-const timeoutMs = 20_000;
-/** Linear expressions take a few microseconds for the longest of these texts, others several milliseconds. */
-const suspiciousMs = 1;
-const lengths = [20, 300, 3000];
+/** Whether an attack may work shows in short texts; whether it does, in texts longer than bounded repetitions such as `{0,120}`. */
+const pumpsOfShort = 8;
+const lettersOfLong = [64, 256, 1024];
+/** An expression is not linear if it takes more than this times the steps for three times a long text; quadratic time takes 9 times. */
+const growthMax = 3 ** 1.25;
+/** More steps for each letter of a text are too many, even if they do not grow. */
+const stepsPerLetterMax = 1000;
 
-/** An attack for which the time of a regular expression grows faster than the text, in words; undefined if none is known. */
+/** An attack for which the steps of a regular expression grow faster than the text, in words; undefined if none is known. */
 export function slowAttackOn(regex: RegExp): string | undefined {
-  const attacks = attacksOn(regex);
-  const isSlowAttack = (attack: Attack) => lengths.some((length) => isSlow(regex, attack, length));
-  while (attacks.length > 0) {
-    // All at once, as the watch over the time takes longer than most attacks.
-    const found = inTime(() => {
-      while (attacks[0] && !isSlowAttack(attacks[0])) attacks.shift();
-    });
-    const [attack] = attacks;
-    if (attack === undefined) break;
-    if (found !== 'late') return JSON.stringify(attack);
-    if (inTime(() => isSlowAttack(attack)) === 'late') return `${JSON.stringify(attack)}, which does not end`;
-  }
-  return undefined;
+  const stepped = new SteppedRegex(compileRegex(regex));
+  const attack = attacksOn(regex, stepped).find((attack) => isSlow(stepped, attack));
+  return attack && JSON.stringify(attack);
 }
 
-/** What a function returns, unless it takes longer than `timeoutMs`. */
-function inTime<T>(run: () => T): T | 'late' {
+function isSlow(stepped: SteppedRegex, attack: Attack): boolean {
+  const stepsFor = stepsCounter(stepped, attack);
+  /** How the steps grow with two and three times as many pumps; those of a linear expression do not bend. */
+  const growth = (pumps: number) => {
+    const [one, two, three] = [stepsFor(pumps), stepsFor(2 * pumps), stepsFor(3 * pumps)];
+    return { factor: three / one, bend: three - 2 * two + one, perPump: three / (3 * pumps) };
+  };
   try {
-    return runInNewContext('run()', { run }, { timeout: timeoutMs });
+    if (growth(pumpsOfShort).bend <= 0) return false;
+    let factor = 0;
+    for (const letters of lettersOfLong) {
+      // Long pumps are repeated less, but still often.
+      const long = growth(Math.ceil(letters / Math.sqrt(attack.pump.length)));
+      // Bounded repetitions that end with the text bend a little.
+      if (long.bend <= 8 * long.perPump) return false;
+      factor = long.factor;
+    }
+    return factor > growthMax;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return 'late';
+    if (error instanceof StepsExceeded) return true;
     throw error;
   }
 }
 
-function isSlow(regex: RegExp, attack: Attack, length: number): boolean {
-  let chars = length * Math.sqrt(attack.pump.length);
-  const text = textOf(attack, chars);
-  const start = performance.now();
-  match(regex, text);
-  if (performance.now() - start < suspiciousMs) return false;
-  // From here on in processor time, as others use the machine.
-  if (takesLess(regex, text, suspiciousMs)) return false;
-  // Short texts can be a matter of milliseconds only if the time explodes.
-  if (length < 1000) return true;
-  while (takesLess(regex, textOf(attack, chars), 4 * suspiciousMs)) chars *= 2;
-  const isBeyond = () => {
-    const linearMs = growthMax * leastCpuMs(regex, textOf(attack, chars));
-    return !takesLess(regex, textOf(attack, 4 * chars), linearMs);
+function stepsCounter(stepped: SteppedRegex, attack: Attack): (pumps: number) => number {
+  const prefix = stepped.encode(attack.prefix);
+  const pump = stepped.encode(attack.pump);
+  const suffix = stepped.encode(attack.suffix);
+  return (pumps) => {
+    const text = new Uint8Array(prefix.length + pumps * pump.length + suffix.length);
+    text.set(prefix);
+    for (let at = 0; at < pumps; at++) text.set(pump, prefix.length + at * pump.length);
+    text.set(suffix, text.length - suffix.length);
+    return stepped.steps(text, stepsPerLetterMax * text.length);
   };
-  return isBeyond() && isBeyond() && isBeyond();
-}
-
-function textOf({ prefix, pump, suffix }: Attack, chars: number): string {
-  return prefix + pump.repeat(Math.ceil(chars / pump.length)) + suffix;
-}
-
-/** As the program uses it: an expression with the flag `g` on the whole text. */
-function match(regex: RegExp, text: string): void {
-  regex.lastIndex = 0;
-  if (regex.global) text.replace(regex, '');
-  else regex.test(text);
-}
-
-/** The least of three times is what an expression takes. */
-const timesMax = 3;
-
-function leastCpuMs(regex: RegExp, text: string): number {
-  return Math.min(...Array.from({ length: timesMax }, () => cpuMs(regex, text)));
-}
-
-/** Whether the least of the times is less than `ms`; after one that is, the others need no measurement. */
-function takesLess(regex: RegExp, text: string, ms: number): boolean {
-  return Array.from({ length: timesMax }).some(() => cpuMs(regex, text) < ms);
-}
-
-function cpuMs(regex: RegExp, text: string): number {
-  const before = threadCpuMs();
-  match(regex, text);
-  return threadCpuMs() - before;
 }
 
 /** Repetitions up to this number are constant factors. */
@@ -102,33 +72,48 @@ const commonLetters = ['a', 'Z', '0', '_', '-', '.', ' ', '\n', '"', '\\', '/', 
  * Texts that make the parts of an expression which repeat compete for the same letters, start over at each letter, or fail
  * only at the end. Empty if nothing in the expression repeats.
  */
-function attacksOn({ source, flags }: RegExp): Attack[] {
-  const pattern = new RegExpParser({ ecmaVersion: 2025 }).parsePattern(source, undefined, undefined, {
-    unicode: flags.includes('u'),
-    unicodeSets: flags.includes('v'),
-  });
-  const letters = lettersOf(pattern, flags);
-  const samples = samplesBy(letters, flags);
-  const { repeated, starts } = walk(pattern, samples);
+function attacksOn(regex: RegExp, stepped: SteppedRegex): Attack[] {
+  const { letters: all, repeated, starts } = partsOf(regex);
   if (repeated.length === 0) return [];
+  // What the expression does not distinguish is tried once.
+  const distinct = (texts: string[]) => uniqueBy(texts, (text) => stepped.encode(text).join());
+  const letters = distinct(all);
   const endings = ['', '\0', '\n', '\n\0', '\n0\n'];
   const pairs = letters.flatMap((first) =>
     letters.map((second) => (first === second ? first : first + second)),
   );
-  const pumps = new Set([...pairs, ...starts, ...repeated.flatMap(({ pumps }) => pumps)].filter(Boolean));
-  const attacks = [...pumps].flatMap((pump) =>
+  const pumps = distinct([...pairs, ...starts, ...repeated.flatMap(({ pumps }) => pumps)].filter(Boolean));
+  const attacks = pumps.flatMap((pump) =>
     [...endings, `\n${pump}`].map((suffix) => ({ prefix: '', pump, suffix })),
   );
   // An expression that would match at the start, or end with the text, is slow elsewhere.
   for (const pump of [...letters, ...starts].filter(Boolean))
     for (const letter of letters)
-      for (const prefix of ['', letter]) attacks.push({ prefix, pump, suffix: letter });
+      for (const prefix of ['', '\n', letter]) attacks.push({ prefix, pump, suffix: letter });
   for (const { lead, pumps } of repeated) {
     for (const pump of pumps.filter(Boolean))
       for (const suffix of [...endings, ...letters]) attacks.push({ prefix: lead, pump, suffix });
   }
-  const unique = new Map(attacks.map((attack) => [JSON.stringify(attack), attack]));
-  return [...unique.values()];
+  return uniqueBy(attacks, ({ prefix, pump, suffix }) =>
+    [prefix, pump, suffix].map((text) => stepped.encode(text).join()).join(';'),
+  );
+}
+
+/** The first item of each key. */
+function uniqueBy<T>(items: readonly T[], keyOf: (item: T) => string): T[] {
+  return [...Map.groupBy(items, keyOf).values()].map(([first]) => first as T);
+}
+
+/** Letters and short texts that a regular expression distinguishes, for texts that it may match. */
+export function samplesFor(regex: RegExp): string[] {
+  const { letters, repeated, starts } = partsOf(regex);
+  return [...new Set([...letters, ...starts, ...repeated.flatMap(({ pumps }) => pumps)])];
+}
+
+function partsOf(regex: RegExp): Parts & { letters: string[] } {
+  const pattern = parseRegex(regex);
+  const letters = lettersOf(pattern, regex.flags);
+  return { letters, ...walk(pattern, samplesBy(letters, regex.flags)) };
 }
 
 /** One letter for each combination of classes that match it; then letters that the expression names, up to a number. */
@@ -140,22 +125,13 @@ function lettersOf(pattern: AST.Pattern, flags: string): string[] {
     onCharacterClassEnter: ({ raw }) => sources.add(raw),
     onCharacterSetEnter: ({ raw }) => sources.add(raw),
   });
-  const matchers = [...sources].flatMap((raw) => matcherOf(raw, flags) ?? []);
+  const matchers = [...sources].flatMap((raw) => charMatcher(raw, flags) ?? []);
   const letters = new Map<string, string>();
   for (const letter of [...commonLetters, ...named]) {
     const matching = matchers.map((matcher) => (matcher.test(letter) ? 1 : 0)).join('');
     if (!letters.has(matching)) letters.set(matching, letter);
   }
   return [...new Set([...letters.values(), ...named])].slice(0, Math.max(letters.size, lettersMax));
-}
-
-function matcherOf(raw: string, flags: string): RegExp | undefined {
-  try {
-    return new RegExp(`^(?:${raw})$`, flags.replace(/[gym]/g, ''));
-  } catch {
-    // Characters such as `-` need another escape within a class than outside.
-    return undefined;
-  }
 }
 
 type Samples = (node: AST.Element) => string[];
@@ -169,7 +145,7 @@ function samplesBy(letters: readonly string[], flags: string): Samples {
       case 'CharacterClass':
       case 'CharacterSet':
       case 'ExpressionCharacterClass': {
-        const matcher = matcherOf(node.raw, flags);
+        const matcher = charMatcher(node.raw, flags);
         return letters.filter((letter) => matcher?.test(letter)).slice(0, variantsMax);
       }
       case 'Group':
@@ -188,12 +164,16 @@ function samplesBy(letters: readonly string[], flags: string): Samples {
   return samples;
 }
 
-/** The first sample of each part after another, and again with each other sample of one part. */
+/** The first sample of each part after another, and again with each other sample of one part: at first the second ones. */
 function sequences(elements: readonly AST.Element[], samples: Samples): string[] {
   const choices = elements.map((element) => samples(element));
   const first = choices.map(([text = '']) => text);
-  const others = choices.flatMap((texts, at) => texts.slice(1).map((text) => first.with(at, text).join('')));
-  return [...new Set([first.join(''), ...others])].slice(0, variantsMax * 2);
+  const others = choices
+    .flatMap((texts, at) =>
+      texts.slice(1).map((text, rank) => ({ rank, text: first.with(at, text).join('') })),
+    )
+    .sort((one, other) => one.rank - other.rank);
+  return [...new Set([first.join(''), ...others.map(({ text }) => text)])].slice(0, variantsMax * 2);
 }
 
 interface Repeated {
@@ -202,8 +182,14 @@ interface Repeated {
   pumps: string[];
 }
 
-/** What repeats without bound in an expression, and the beginnings of its matches. */
-function walk(pattern: AST.Pattern, samples: Samples): { repeated: Repeated[]; starts: string[] } {
+interface Parts {
+  /** What repeats without bound, or often. */
+  repeated: Repeated[];
+  /** Beginnings of matches. */
+  starts: string[];
+}
+
+function walk(pattern: AST.Pattern, samples: Samples): Parts {
   const repeated: Repeated[] = [];
   const starts = new Set<string>();
   const enter = (alternatives: readonly AST.Alternative[], lead: string): void => {
