@@ -27,7 +27,7 @@ import {
   removeFile,
   writeSecretFile,
 } from './process/data-folder.ts';
-import { type Drainable, type DrainTimes, drain } from './process/drain.ts';
+import { type Drainable, type DrainTimes, defaultDrain, drain } from './process/drain.ts';
 import { type LogFile, openLogFile } from './process/log-file.ts';
 import { vaultSettings } from './process/master-key-stores.ts';
 import { openStorage } from './process/open-storage.ts';
@@ -40,7 +40,7 @@ import { explainFailure } from './process/start-failures.ts';
 import { unlockAtStart } from './process/unlock-at-start.ts';
 import { watchConfig } from './process/watch-config.ts';
 import { welcome } from './process/welcome.ts';
-import { elapsed, worldOfProcess } from './process/world-of-process.ts';
+import { machineClock, worldOfProcess } from './process/world-of-process.ts';
 import { ContentThread } from './storage/content/content-thread.ts';
 import { relayedContentTaker } from './storage/content/relayed-content.ts';
 import { SharedChanges } from './storage/shared-changes.ts';
@@ -51,10 +51,8 @@ import { createTelemetry } from './telemetry/telemetry.ts';
 import { createProviderNetwork, type ProviderNetwork } from './upstream/provider-network.ts';
 import { configuredProviders, detectLocalProviders } from './upstream/providers-from-config.ts';
 import { CallWorkers } from './workers/call-workers.ts';
-import { type World, within } from './world.ts';
+import { type Clock, type World, within } from './world.ts';
 
-/** Service managers kill a process that has not stopped after 30 seconds or more. */
-const defaultDrain: DrainTimes = { patientMs: 25_000, hurriedMs: 5_000 };
 /** How often open payments and invoices are followed at the Lightning back end. */
 const defaultFollowUpMs = 5_000;
 /** Loading prices holds the process for some 40 ms, in which the first calls would wait. */
@@ -65,6 +63,7 @@ const telemetryFlushMs = 1_500;
 interface Times {
   drain: DrainTimes;
   followUpMs: number;
+  clock: Clock;
 }
 
 interface StartedBefore {
@@ -75,11 +74,11 @@ interface StartedBefore {
 /** Serves until asked to stop; resolves to the exit code. A failed start is explained on stderr. */
 export async function serve(options: ServeOptions & StartedBefore & Partial<Times>): Promise<number> {
   try {
-    const { drain = defaultDrain, followUpMs = defaultFollowUpMs, ...given } = options;
+    const { drain = defaultDrain, followUpMs = defaultFollowUpMs, clock = machineClock, ...given } = options;
     const { env, stdout, stderr, askSecret, showCall, whileServing, writerThread, ...flags } = given;
     const config = await loadConfig({ flags, env, platform: process.platform, home: homedir() });
     const environment = { env, stdout, stderr, askSecret, showCall, whileServing, writerThread };
-    return await run(config, { ...environment, drain, followUpMs, flags });
+    return await run(config, { ...environment, drain, followUpMs, clock, flags });
   } catch (error) {
     const { text, exit } = await explainFailure(error);
     options.stderr.write(`${text}\n`);
@@ -136,8 +135,9 @@ async function run(config: Config, environment: Environment): Promise<ExitCode> 
   await prepareDataFolder(config.dataFolder);
   const logFile = openLogFile({ folder: config.dataFolder });
   const log = createLog(config.logLevel, { stderr: environment.stderr, file: logFile });
-  const network = await createProviderNetwork(config, { elapsed, log, stderr: environment.stderr });
-  const world = worldOfProcess(network.send);
+  const { clock, stderr } = environment;
+  const network = await createProviderNetwork(config, { elapsed: clock.elapsed, log, stderr });
+  const world = worldOfProcess(network.send, clock);
   const hasWorkers = config.workers > 1;
   const changes = hasWorkers ? new SharedChanges<Worker>() : undefined;
   const storage = await openStorage(config, {
@@ -241,9 +241,9 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
 function leaving(server: Pick<HttpServer, 'leave'>, parts: Drainable[]): Drainable {
   return {
     async drain(deadlineMs) {
-      const until = elapsed() + deadlineMs;
+      const until = machineClock.elapsed() + deadlineMs;
       await server.leave(deadlineMs);
-      await Promise.all(parts.map((part) => part.drain(Math.max(0, until - elapsed()))));
+      await Promise.all(parts.map((part) => part.drain(Math.max(0, until - machineClock.elapsed()))));
     },
   };
 }

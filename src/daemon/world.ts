@@ -71,13 +71,16 @@ export class NetworkFailure extends Error {
   }
 }
 
-/** All that is not computation: made once in main.ts and handed to constructors, so that tests can hold it still. */
-export interface World {
+export interface Clock {
   /** Wall clock, milliseconds since 1970. For people and for expiry. */
   now(): number;
   /** Milliseconds of a clock that only goes forward. For durations and rates. */
   elapsed(): number;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** All that is not computation: made once in main.ts and handed to constructors, so that tests can hold it still. */
+export interface World extends Clock {
   randomBytes(count: number): Uint8Array;
   send(request: OutgoingRequest): Promise<IncomingAnswer>;
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { addEmptyDatabase } from './new-database.ts';
 import { programs } from './programs.ts';
 
@@ -13,6 +14,8 @@ export interface ChildDaemon {
   login: string;
   home: string;
   printed(): { stdout: string; stderr: string };
+  /** Puts its clock forward: what it waits for is then due. Resolves when that has happened. */
+  advance(ms: number): Promise<void>;
   /** Sends a signal without waiting. */
   signal(name: NodeJS.Signals): void;
   /** Resolves to the exit code, or to the signal that killed it. */
@@ -43,6 +46,7 @@ export async function startChildDaemon(options: ChildOptions = {}): Promise<Chil
   const { daemon: script } = await programs();
   const limited = ['-c', `ulimit -n ${openFilesMax} && exec "$0" "$1"`, process.execPath, script];
   const [command, ...args] = openFilesMax ? ['sh', ...limited] : [process.execPath, script];
+  // With a channel for messages, the types no longer say that there are pipes.
   const child = spawn(command, args, {
     env: {
       PATH: process.env.PATH ?? '',
@@ -51,8 +55,10 @@ export async function startChildDaemon(options: ChildOptions = {}): Promise<Chil
       STREAM_VIOLATIONS: violations,
       ...env,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  }) as ChildProcess & { stdout: Readable; stderr: Readable };
+  // Only the output of the daemon keeps the test's process alive.
+  child.channel?.unref();
   const out = { stdout: '', stderr: '' };
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     out.stderr += text;
@@ -74,6 +80,11 @@ export async function startChildDaemon(options: ChildOptions = {}): Promise<Chil
     login: await read('login-key'),
     home,
     printed: () => out,
+    advance: async (ms) => {
+      const moved = once(child, 'message');
+      child.send({ advanceMs: ms });
+      await Promise.race([moved, ended]);
+    },
     signal: (name) => child.kill(name),
     ended,
     async remove() {

@@ -1,8 +1,9 @@
 /**
  * Runs the daemon in a child process, for tests that kill it or send it signals. Its environment sets what config.yaml
- * cannot: `DRAIN_MS`, the two deadlines of a stop, and `CLOCK_AHEAD_MS`, how far its clock is ahead. SIGUSR2 terminates the
- * thread that writes the database, or the first one with the name in `CRASHING_THREAD`, as if it had crashed. Events that break the schema of their endpoint are appended to
- * `STREAM_VIOLATIONS`.
+ * cannot: `DRAIN_MS`, the two deadlines of a stop, and `CLOCK_AHEAD_MS`, how far its clock is ahead. A message of its parent,
+ * `{ advanceMs }`, puts its clock forward and is answered with the same. SIGUSR2 terminates the thread that writes the database,
+ * or the first one with the name in `CRASHING_THREAD`, as if it had crashed. Events that break the schema of their endpoint are
+ * appended to `STREAM_VIOLATIONS`.
  */
 import { appendFileSync } from 'node:fs';
 import { enableCompileCache, flushCompileCache } from 'node:module';
@@ -12,6 +13,7 @@ import type { Worker } from 'node:worker_threads';
 enableCompileCache(join(import.meta.dirname, 'compile-cache'));
 const { serve } = await import('../../src/daemon/main.ts');
 const { checkAllStreams } = await import('./check-streams.ts');
+const { MovingClock } = await import('./moving-clock.ts');
 // Node writes its cache at the exit, which most of these daemons do not reach.
 flushCompileCache();
 
@@ -29,5 +31,12 @@ checkAllStreams((violation) => appendFileSync(env.STREAM_VIOLATIONS ?? '', `${vi
 const { now } = Date;
 const aheadMs = Number(env.CLOCK_AHEAD_MS ?? 0);
 Date.now = () => now() + aheadMs;
+const clock = new MovingClock();
+process.on('message', (message: { advanceMs: number }) => {
+  clock.advance(message.advanceMs);
+  process.send?.(message);
+});
+// The daemon ends although its parent could still write.
+process.channel?.unref();
 const [patientMs, hurriedMs] = (env.DRAIN_MS ?? '25000,5000').split(',').map(Number) as [number, number];
-process.exitCode = await serve({ port: 0, drain: { patientMs, hurriedMs }, env, stdout, stderr });
+process.exitCode = await serve({ port: 0, drain: { patientMs, hurriedMs }, clock, env, stdout, stderr });

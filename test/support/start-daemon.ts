@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serve } from '../../src/daemon/main.ts';
 import { checkStreams } from './check-streams.ts';
+import { MovingClock } from './moving-clock.ts';
 import { addEmptyDatabase } from './new-database.ts';
 
 export interface RunningDaemon {
@@ -16,6 +17,8 @@ export interface RunningDaemon {
   home: string;
   /** What it has printed so far. */
   printed: () => { stdout: string; stderr: string };
+  /** Puts its clock forward: what it waits for is then due. */
+  advance(ms: number): void;
   /** One call with the default key, unless headers say otherwise. */
   fetch(path: string, init?: RequestInit & { json?: unknown }): Promise<Response>;
   /**
@@ -73,7 +76,9 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<RunningD
   const out = { stdout: '', stderr: '' };
   let exited: number | undefined;
   const ready = Promise.withResolvers<void>();
+  const clock = new MovingClock();
   const ended = serve({
+    clock,
     port: options.port ?? 0,
     ...(options.configFile && { configFile: options.configFile }),
     ...(simulate && { simulate }),
@@ -108,6 +113,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<RunningD
     login,
     home,
     printed: () => out,
+    advance: (ms) => clock.advance(ms),
     fetch: (path, { json, ...init } = {}) =>
       fetch(url + path, {
         ...(json !== undefined && { method: 'POST', body: JSON.stringify(json) }),

@@ -6,6 +6,9 @@ export interface DrainTimes {
   hurriedMs: number;
 }
 
+/** Service managers kill a process that has not stopped after 30 seconds or more. */
+export const defaultDrain: DrainTimes = { patientMs: 25_000, hurriedMs: 5_000 };
+
 interface DrainOptions {
   times: DrainTimes;
   /** Resolves at the second request to stop. */

@@ -1,18 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { World } from '../world.ts';
+import type { Clock, World } from '../world.ts';
 
-/** Milliseconds of a monotonic clock. */
-export const elapsed = () => performance.now();
+/** The clock of this machine. */
+export const machineClock: Clock = {
+  now: () => Date.now(),
+  elapsed: () => performance.now(),
+  sleep: async (ms, signal) => {
+    await sleep(ms, undefined, { signal });
+  },
+};
 
 /** The clock, randomness and network of this process. */
-export function worldOfProcess(send: World['send']): World {
+export function worldOfProcess(send: World['send'], clock = machineClock): World {
   return {
-    now: () => Date.now(),
-    elapsed,
-    sleep: async (ms, signal) => {
-      await sleep(ms, undefined, { signal });
-    },
+    ...clock,
     randomBytes: (count) => randomBytes(count),
     send,
   };

@@ -9,7 +9,7 @@ import { createServer } from '../http/server.ts';
 import type { Log } from '../log.ts';
 import { vaultSettings } from '../process/master-key-stores.ts';
 import { outliveFaults } from '../process/outlive-faults.ts';
-import { elapsed, worldOfProcess } from '../process/world-of-process.ts';
+import { machineClock, worldOfProcess } from '../process/world-of-process.ts';
 import { RelayedContent } from '../storage/content/relayed-content.ts';
 import { MemberChanges } from '../storage/shared-changes.ts';
 import { openSqliteMember } from '../storage/sqlite/open-member.ts';
@@ -47,7 +47,11 @@ interface Outward {
 
 async function build(data: WorkerData, { changes, content, log, observe }: Outward) {
   const { config, database, dataKey, env, hasSpans, hostWorkspace } = data;
-  const network = await createProviderNetwork(config, { elapsed, log, stderr: process.stderr });
+  const network = await createProviderNetwork(config, {
+    elapsed: machineClock.elapsed,
+    log,
+    stderr: process.stderr,
+  });
   const world = worldOfProcess(network.send);
   const makeId = idMaker(world.now, world.randomBytes);
   const storage = openSqliteMember({ ...database, changes, settledEvent });

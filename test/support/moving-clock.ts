@@ -1,0 +1,67 @@
+import { machineClock } from '../../src/daemon/process/world-of-process.ts';
+import type { Clock } from '../../src/daemon/world.ts';
+
+interface Sleeper {
+  /** By `elapsed`. */
+  until: number;
+  timer: NodeJS.Timeout | undefined;
+  wake(): void;
+}
+
+/**
+ * The machine's clock, which a test can put forward: what a daemon waits for is then due at once. It moves by itself as well, so
+ * that what no test thinks of still happens.
+ */
+export class MovingClock implements Clock {
+  #aheadMs: number;
+  #elapsedAheadMs = 0;
+  readonly #sleepers = new Set<Sleeper>();
+
+  /** Its time of day may be ahead from the beginning. */
+  constructor(aheadMs = 0) {
+    this.#aheadMs = aheadMs;
+  }
+
+  now = () => machineClock.now() + this.#aheadMs;
+
+  elapsed = () => machineClock.elapsed() + this.#elapsedAheadMs;
+
+  sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    if (signal?.aborted) reject(signal.reason);
+    else {
+      const end = () => {
+        clearTimeout(sleeper.timer);
+        this.#sleepers.delete(sleeper);
+        signal?.removeEventListener('abort', abort);
+      };
+      const abort = () => {
+        end();
+        reject(signal?.reason);
+      };
+      const wake = () => {
+        end();
+        resolve();
+      };
+      const sleeper: Sleeper = { until: this.elapsed() + ms, timer: undefined, wake };
+      signal?.addEventListener('abort', abort, { once: true });
+      this.#sleepers.add(sleeper);
+      this.#wind(sleeper);
+    }
+    return promise;
+  };
+
+  /** Puts both clocks forward and wakes those whose time has come, the earliest first. */
+  advance(ms: number): void {
+    this.#aheadMs += ms;
+    this.#elapsedAheadMs += ms;
+    for (const sleeper of [...this.#sleepers].sort((a, b) => a.until - b.until)) this.#wind(sleeper);
+  }
+
+  #wind(sleeper: Sleeper): void {
+    clearTimeout(sleeper.timer);
+    const leftMs = sleeper.until - this.elapsed();
+    if (leftMs <= 0) sleeper.wake();
+    else sleeper.timer = setTimeout(sleeper.wake, leftMs);
+  }
+}
