@@ -1,0 +1,77 @@
+/**
+ * Ten full runs of all tests, half of them quiet and half beside four busy loops, with the files in an order of their own each:
+ * `npm run long -- stability [RUNS] [--again]`. Nothing else should run on the machine. Each run is recorded in
+ * `build/stability.json` with the seed of its order; started again, it continues where it was stopped.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
+import { clockTicks } from '../support/process-ticks.ts';
+
+interface Run {
+  seed: number;
+  isBusy: boolean;
+  passed: number;
+  failed: number;
+  seconds: number;
+  /** Of all processes that ended. */
+  cpuSeconds: number;
+  /** The names of the tests that failed. */
+  failures: string[];
+}
+
+const file = 'build/stability.json';
+const args = process.argv.slice(2);
+if (args.includes('--again')) rmSync(file, { force: true });
+const runs: Run[] = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : [];
+const wanted = Number(args.find((argument) => /^\d+$/.test(argument)) ?? 10);
+
+async function runAll(seed: number, isBusy: boolean): Promise<Run> {
+  const loops = Array.from({ length: isBusy ? 4 : 0 }, () =>
+    spawn(process.execPath, ['-e', 'for (;;) {}'], { stdio: 'ignore' }),
+  );
+  const [startedAt, ticks] = [performance.now(), clockTicks()];
+  try {
+    const order = ['--sequence.shuffle.files', `--sequence.seed=${seed}`];
+    const child = spawn(process.execPath, ['test/support/run-tests.ts', 'full', ...order], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, GATEWAY_TEST_SHUFFLE: '1' },
+    });
+    let printed = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      printed += text;
+    });
+    await once(child, 'close');
+    const [, passed = 0, failed = 1] = /(\d+) passed, (\d+) failed\s*$/.exec(printed)?.map(Number) ?? [];
+    const failures = [...stripVTControlCharacters(printed).matchAll(/FAIL +(test\/.*)$/gm)].map(
+      ([, name = '']) => name,
+    );
+    return {
+      seed,
+      isBusy,
+      passed,
+      failed,
+      seconds: Math.round((performance.now() - startedAt) / 1000),
+      cpuSeconds: Math.round((clockTicks() - ticks) / 100),
+      failures: [...new Set(failures)],
+    };
+  } finally {
+    for (const loop of loops) loop.kill('SIGKILL');
+  }
+}
+
+const describeRun = ({ seed, isBusy, passed, failed, seconds, cpuSeconds }: Run) =>
+  `seed ${seed}, ${isBusy ? 'busy' : 'quiet'}: ${passed} passed, ${failed} failed in ${seconds} s, ${cpuSeconds} s of CPU`;
+
+mkdirSync('build', { recursive: true });
+for (const run of runs) process.stdout.write(`${describeRun(run)}\n`);
+while (runs.length < wanted) {
+  const run = await runAll(Math.floor(Math.random() * 1e9), runs.length % 2 === 1);
+  runs.push(run);
+  writeFileSync(file, `${JSON.stringify(runs, undefined, 2)}\n`);
+  process.stdout.write(`${[describeRun(run), ...run.failures].join('\n  ')}\n`);
+}
+const failedRuns = runs.filter(({ failed }) => failed > 0).length;
+process.stdout.write(`${runs.length - failedRuns} passed, ${failedRuns} failed\n`);
+if (failedRuns > 0) process.exitCode = 1;
