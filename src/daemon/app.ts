@@ -99,7 +99,7 @@ export function createApp(deps: AppDeps) {
     engine,
     ownKeys,
     createCacheFeature(deps, workspaces),
-    { handlers: usageHandlers(accounts.usage) },
+    { handlers: usageHandlers(accounts.usage, () => world.now()) },
     createSiteFeature(deps, { authentication, events, threads }),
     wallets,
     payments,

@@ -25,6 +25,9 @@ export function endOfDay(ms: number): number {
   return ms - (ms % dayMs) + dayMs;
 }
 
+/** Ranges of calls begin here at the earliest: none was made before, and each loop over a range is bounded by its length. */
+export const earliestTime = Date.UTC(2020, 0, 1);
+
 /** A time or a UTC day, as `parseTime` reads it. */
 export const timePattern =
   '^\\d{4}-\\d{2}-\\d{2}([Tt]([01]\\d|2[0-3]):\\d{2}(:\\d{2}(\\.\\d{1,9})?)?([Zz]|[+-]\\d{2}:\\d{2}))?$';

@@ -42,12 +42,12 @@ function readsOf(folder: string): [name: string, path: string][] {
   database.close();
   return [
     ['usage of 30 days', '/v1/usage'],
-    ['usage since ever, by day', '/v1/usage?since=2000-01-01'],
-    ['usage since ever, by model', '/v1/usage?since=2000-01-01&group_by=model'],
-    ['usage since ever, by key', '/v1/usage?since=2000-01-01&group_by=key'],
-    ['usage since ever, by key of a model', '/v1/usage?since=2000-01-01&group_by=key&model=openai/gpt-5'],
+    ['usage since ever, by day', '/v1/usage?since=2020-01-01'],
+    ['usage since ever, by model', '/v1/usage?since=2020-01-01&group_by=model'],
+    ['usage since ever, by key', '/v1/usage?since=2020-01-01&group_by=key'],
+    ['usage since ever, by key of a model', '/v1/usage?since=2020-01-01&group_by=key&model=openai/gpt-5'],
     ['usage of 30 days, by key', '/v1/usage?group_by=key'],
-    ['usage since ever, of a key', `/v1/usage?since=2000-01-01&key=${key}`],
+    ['usage since ever, of a key', `/v1/usage?since=2020-01-01&key=${key}`],
     ['usage of a period that cuts days', `/v1/usage?${cut}&group_by=model`],
     ['usage of such a period, by key', `/v1/usage?${cut}&group_by=key`],
     ['usage of a key and model in such a period', `/v1/usage?${cut}&key=${key}&model=openai/gpt-5`],

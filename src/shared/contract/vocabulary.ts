@@ -104,8 +104,12 @@ function timeBound(description: string) {
 
 /** Query parameters that select finished calls by time. */
 export const timeRange = {
-  since: timeBound('From this time or the start of this UTC day: `2026-11-21T08:54:15Z` or `2026-11-21`.'),
-  until: timeBound('Before this time or through this whole UTC day: `2026-11-21T08:54:15Z` or `2026-11-21`.'),
+  since: timeBound(
+    'From this time or the start of this UTC day: `2026-11-21T08:54:15Z` or `2026-11-21`. From 2020 to tomorrow.',
+  ),
+  until: timeBound(
+    'Before this time or through this whole UTC day: `2026-11-21T08:54:15Z` or `2026-11-21`. Through tomorrow at the latest.',
+  ),
 };
 
 /** A value or null; the member is always present. */

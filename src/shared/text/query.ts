@@ -195,7 +195,8 @@ function readText(part: string, query: Reading): string | undefined {
 
 function readTime(word: 'since' | 'until', value: string, query: Reading): string | undefined {
   if (query[word] !== undefined) return `${word}: can be given once.`;
-  if (durationIn(value) === undefined && parseTime(value) === undefined)
+  const ago = durationIn(value);
+  if (ago === undefined ? parseTime(value) === undefined : ago > agoMax)
     return `${word}: takes a time ago such as 2h or 7d, or one such as 2026-11-21.`;
   query[word] = value;
   return undefined;
@@ -262,6 +263,8 @@ function escaped(value: string): string {
 }
 
 const durationMax = 1_000_000_000;
+/** Of a time ago: a century. */
+const agoMax = 100 * 366 * 24 * 60 * 60_000;
 
 /** Milliseconds: `4s`, `1.5m`, `250ms`. */
 function durationIn(text: string): number | undefined {

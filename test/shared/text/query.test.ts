@@ -52,6 +52,7 @@ test.each([
   ['>99999w', '>99999w'],
   ['since:yesterday', 'since:yesterday'],
   ['since:2026-02-31', 'since:2026-02-31'],
+  ['since:9999999999w', 'since:9999999999w'],
   ['-since:2h', '-since:2h'],
   ['user:"ann', 'user:"ann'],
   ['user:a"b"', 'user:a"b"'],

@@ -69,7 +69,7 @@ export function captureHandlers(deps: CaptureHandlersDeps): Handler[] {
 
     implement(clearTraceContent, async ({ caller, query: { key: keyId, user, until, q } }) => {
       const { workspaceId } = loginOf(caller);
-      const selection = { workspaceId, keyId, user, before: timeBound('until', until) };
+      const selection = { workspaceId, keyId, user, before: timeBound('until', until, { now: now() }) };
       if (q === undefined)
         return { object: 'trace.content.deleted' as const, deleted: await store.clear(selection) };
       const matchingOf = matching(workspaceId, q);
@@ -90,8 +90,8 @@ export function captureHandlers(deps: CaptureHandlersDeps): Handler[] {
         limit,
         text: query.text,
         after: query.after,
-        since: timeBound('since', query.since),
-        until: timeBound('until', query.until),
+        since: timeBound('since', query.since, { now: now() }),
+        until: timeBound('until', query.until, { now: now() }),
       });
       const wanted = await matchingOf?.(matches.map(({ requestId }) => requestId));
       const shown = wanted ? matches.filter(({ requestId }) => wanted.has(requestId)) : matches;

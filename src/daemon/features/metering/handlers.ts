@@ -16,7 +16,7 @@ import { groupingsIn } from './usage-groups.ts';
 import { timeBound, timeZoneIn, type UsageReader, unknownPage } from './usage-reader.ts';
 import { servedView, usageSums, usageView } from './usage-view.ts';
 
-export const usageHandlers = (usage: UsageReader) => [
+export const usageHandlers = (usage: UsageReader, now: () => number) => [
   implement(getUsage, async ({ caller, params }) =>
     usageView(await usage.ofRequest(identified(caller), params.request_id)),
   ),
@@ -28,8 +28,8 @@ export const usageHandlers = (usage: UsageReader) => [
     const { since, until, groups, hasMore, total } = await usage.summary(identified(caller), {
       keyId: query.key,
       model: query.model,
-      since: timeBound('since', query.since, timeZone),
-      until: timeBound('until', query.until, timeZone),
+      since: timeBound('since', query.since, { now: now(), timeZone }),
+      until: timeBound('until', query.until, { now: now(), timeZone }),
       groupBy: groupings,
       timeZone,
       after: query.after === undefined ? undefined : groupsOfCursor(query.after, groupings.length),
@@ -61,8 +61,8 @@ export const usageHandlers = (usage: UsageReader) => [
       model: query.model,
       provider: query.provider,
       status: query.status,
-      since: timeBound('since', query.since, timeZone),
-      until: timeBound('until', query.until, timeZone),
+      since: timeBound('since', query.since, { now: now(), timeZone }),
+      until: timeBound('until', query.until, { now: now(), timeZone }),
       timeZone,
       bucket: query.bucket,
       groupBy: query.group_by,
@@ -82,8 +82,8 @@ export const usageHandlers = (usage: UsageReader) => [
     const { buckets, series } = await usage.latency(identified(caller), {
       model: query.model,
       provider: query.provider,
-      since: timeBound('since', query.since, timeZone),
-      until: timeBound('until', query.until, timeZone),
+      since: timeBound('since', query.since, { now: now(), timeZone }),
+      until: timeBound('until', query.until, { now: now(), timeZone }),
       timeZone,
       bucket: query.bucket,
       groupBy: query.group_by,

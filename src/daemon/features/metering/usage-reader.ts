@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { notFound } from '../../../shared/not-found.ts';
-import { parseTime, utcDay } from '../../../shared/time.ts';
+import { earliestTime, parseTime, utcDay } from '../../../shared/time.ts';
 import {
   type BucketName,
   bucketsOf,
@@ -252,16 +252,24 @@ export function timeZoneIn(name: string | undefined): string {
 
 export type UsageReader = ReturnType<typeof createUsageReader>;
 
-/** Parses a query parameter, if present. A bare day as `until` includes that whole day. */
+/**
+ * Parses a query parameter, if present. A bare day as `until` includes that whole day; ranges end with tomorrow at the latest, as
+ * those of a month that has not ended. Fails with `invalid_request` for what is no time, and for times before 2020.
+ */
 export function timeBound(
   param: 'since' | 'until',
   text: string | undefined,
-  timeZone = 'UTC',
+  { now, timeZone = 'UTC' }: { now: number; timeZone?: string },
 ): number | undefined {
   if (text === undefined) return undefined;
+  const invalid = (problem: string) =>
+    new ApiError('invalid_request', { param, message: `\`${param}\` ${problem}.` });
   const ms = parseTime(text);
-  if (ms === undefined)
-    throw new ApiError('invalid_request', { param, message: `\`${param}\` is not a time.` });
+  if (ms === undefined) throw invalid('is not a time');
+  if (ms < earliestTime) throw invalid('must be 2020-01-01 or later');
+  const latest = now + 2 * dayMs;
+  if (param === 'since' && ms > latest) throw invalid('must be tomorrow at the latest');
+  if (ms > latest) return startOfLocalDay(localDay(now, timeZone), timeZone, 2);
   if (text.length !== 10) return ms;
   return startOfLocalDay(text, timeZone, param === 'until' ? 1 : 0);
 }

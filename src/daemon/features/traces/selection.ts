@@ -42,8 +42,8 @@ const fieldsOfWords: Record<QueryWord, TermField> = {
 export function selectionIn(filters: CallFilters, now: number): CallSelection {
   const query = queryIn(filters.q);
   const latest = (name: 'since' | 'until') => [
-    timeBound(name, filters[name]),
-    timeBound(name, query[name] === undefined ? undefined : queryTime(query[name], now)),
+    timeBound(name, filters[name], { now }),
+    timeBound(name, query[name] === undefined ? undefined : queryTime(query[name], now), { now }),
   ];
   const costs = [filters.min_cost_usd, query.minCostUsd].map((usd) => usd && parseUsd(usd));
   return {

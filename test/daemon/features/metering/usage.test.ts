@@ -6,7 +6,13 @@ import {
 } from '../../../../src/daemon/features/metering/index.ts';
 import type { Caller, KeyOrLogin } from '../../../../src/daemon/handler.ts';
 import { noLabels } from '../../../../src/shared/call-labels.ts';
-import { getUsage, getUsageSeries, listUsage, tokensServed } from '../../../../src/shared/contract/usage.ts';
+import {
+  getUsage,
+  getUsageLatency,
+  getUsageSeries,
+  listUsage,
+  tokensServed,
+} from '../../../../src/shared/contract/usage.ts';
 import { callHandler } from '../../../support/call-handler.ts';
 import { startOfFakeTime } from '../../../support/fake-world.ts';
 import { memoryMeteringReads } from '../../../support/memory-stores.ts';
@@ -35,7 +41,7 @@ let store: ReturnType<typeof memoryMeteringReads>;
 let handlers: ReturnType<typeof usageHandlers>;
 beforeEach(() => {
   store = memoryMeteringReads();
-  handlers = usageHandlers(createUsageReader({ store, now }));
+  handlers = usageHandlers(createUsageReader({ store, now }), now);
 });
 
 function finish(part: Partial<UsageRecord> = {}): UsageRecord {
@@ -283,6 +289,30 @@ describe('usage over time', () => {
     await expect(series(empty)).rejects.toMatchObject({ param: 'since' });
   });
 
+  test.each([
+    [{ since: '1969-01-01' }, '`since` must be 2020-01-01 or later.'],
+    [{ since: '0001-01-01T00:00:00Z' }, '`since` must be 2020-01-01 or later.'],
+    [{ until: '2019-12-31' }, '`until` must be 2020-01-01 or later.'],
+    [{ since: '2026-11-24' }, '`since` must be tomorrow at the latest.'],
+    [{ since: '9999-12-31T23:59:59Z' }, '`since` must be tomorrow at the latest.'],
+  ])('is refused with %j', async (range, message) => {
+    for (const endpoint of [listUsage, getUsageSeries, getUsageLatency])
+      await expect(callHandler(handlers, endpoint, { caller, query: range })).rejects.toMatchObject({
+        code: 'invalid_request',
+        message,
+      });
+  });
+
+  test('ends with tomorrow at the latest', async () => {
+    for (const until of ['2026-11-30', '9999-12-31', '9999-12-31T23:59:59Z']) {
+      const query = { since: '2026-11-20', until, bucket: 'day' as const };
+      const { buckets } = (await callHandler(handlers, getUsageSeries, { caller, query })) as {
+        buckets: { end: string }[];
+      };
+      expect(buckets.at(-1)?.end).toBe('2026-11-23T00:00:00.000Z');
+    }
+  });
+
   test('has buckets of a fitting length, and days of the zone', async () => {
     const series = async (query: object) => {
       const { bucket, buckets } = (await callHandler(handlers, getUsageSeries, { caller, query })) as {
@@ -295,9 +325,9 @@ describe('usage over time', () => {
     expect(await series(day)).toEqual(['15m', 96, '2026-11-20T00:00:00.000Z']);
     const berlin = { since: '2026-03-29', until: '2026-03-29', tz: 'Europe/Berlin', bucket: 'hour' };
     expect(await series(berlin)).toEqual(['hour', 23, '2026-03-28T23:00:00.000Z']);
-    expect(await series({ since: '2026-01-01', until: '2026-11-30' })).toEqual([
+    expect(await series({ since: '2026-01-01', until: '2026-11-20' })).toEqual([
       'week',
-      49,
+      47,
       '2025-12-29T00:00:00.000Z',
     ]);
   });
