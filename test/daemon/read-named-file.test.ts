@@ -9,7 +9,7 @@ import { setValue } from '../../src/daemon/config/set-value.ts';
 import { readNamedFile } from '../../src/daemon/read-named-file.ts';
 import { readRecordings } from '../../src/daemon/upstream/recordings/recording.ts';
 import { readYaml } from '../../src/daemon/yaml/read-yaml.ts';
-import { cpuMsOf } from '../support/cpu-time.ts';
+import { linearGrowth, stepGrowth } from '../support/count-steps.ts';
 
 let folder: string;
 let path: string;
@@ -138,29 +138,19 @@ test('only files whose names and kinds the daemon knows are read otherwise', () 
   ]);
 });
 
+const growthOf = stepGrowth('yaml');
+
 describe('YAML of thousands of entries', () => {
   const lines = (line: (at: number) => string, length = 20_000) =>
     Array.from({ length }, (_, at) => line(at)).join('\n');
 
-  test('is parsed in time that grows with its length', async () => {
-    const parse = async (length: number) => {
-      const [keys, aliases] = [
-        lines((at) => `key${at}: 1`, length),
-        `list:\n${lines(() => '- *none', length)}`,
-      ];
-      return cpuMsOf(() => {
-        expect(readYaml(keys, path)).toHaveProperty(['value', `key${length - 1}`], 1);
-        expect(readYaml(aliases, path)).toMatchObject({ faults: { length: 100 } });
-      });
-    };
-    let [few, many] = [Infinity, Infinity];
-    // The least of several, and of more where garbage collections or other programs take part.
-    for (let round = 0; round < 3 || (round < 20 && many / few >= 24); round += 1) {
-      few = Math.min(few, await parse(1_000));
-      many = Math.min(many, await parse(8_000));
-    }
-    // 8 times as many entries took over 50 times as long when each was compared with all others.
-    expect(many / few).toBeLessThan(24);
+  test.each([
+    ['keys', 1_000],
+    ['aliases without anchors', 100],
+  ])('is parsed in linear time: %s', async (name, length) => {
+    const { growth, result } = await growthOf(name);
+    expect(growth).toBeLessThan(linearGrowth);
+    expect(result).toBe(length);
   });
 
   test('is never compared key by key', () => {

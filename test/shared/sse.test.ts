@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SseReader, SseTooLong, sseEvent, sseEventCharsMax } from '../../src/shared/sse.ts';
-import { cpuMsOf } from '../support/cpu-time.ts';
+import { linearGrowth, stepGrowth } from '../support/count-steps.ts';
+import { works } from './sse.works.ts';
 
+const growthOf = stepGrowth('sse');
 const encoder = new TextEncoder();
 
 function readWhole(text: string) {
@@ -50,10 +52,10 @@ describe('reading server-sent events', () => {
     expect(data('\n\r\n')).toEqual(['c']);
   });
 
-  test('reads lines that end in CR as fast as others', async () => {
-    const reader = new SseReader();
-    const bytes = encoder.encode(`${':\r'.repeat(500_000)}data: a\n\n`);
-    expect(await cpuMsOf(() => expect(reader.push(bytes)).toHaveLength(1))).toBeLessThan(2_000);
+  test.each(Object.keys(works))('reads %s, in linear time', async (name) => {
+    const { growth, result } = await growthOf(name);
+    expect(growth).toBeLessThan(linearGrowth);
+    expect(result).toBe(1);
   });
 
   test('needs no space after the colon and ignores unknown fields', () => {

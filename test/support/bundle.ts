@@ -60,9 +60,10 @@ export async function bundle(
 
 /** Another one after each change of a file, as in a run that watches them. */
 function nameOf(input: Record<string, string>): string {
-  const changes = ['src', 'test/support', 'test/storage'].flatMap((root) =>
-    readdirSync(root, { recursive: true }).map((name) => statSync(join(root, String(name))).mtimeMs),
+  const files = ['src', 'test/support', 'test/storage'].flatMap((root) =>
+    readdirSync(root, { recursive: true }).map((name) => join(root, String(name))),
   );
+  const changes = [...files, ...Object.values(input)].map((file) => statSync(file).mtimeMs);
   return createHash('sha256')
     .update(JSON.stringify([input, changes.length, Math.max(...changes)]))
     .digest('hex');

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type ComparedCall, compareCalls } from '../../../src/shared/comparison/compare-calls.ts';
 import { answerParts, requestParts } from '../../../src/shared/comparison/request-parts.ts';
 import { textChanges } from '../../../src/shared/comparison/text-changes.ts';
-import { cpuMsOf } from '../../support/cpu-time.ts';
+import { linearGrowth, stepGrowth } from '../../support/count-steps.ts';
 
 const call = (request: unknown, more: Partial<ComparedCall> = {}): ComparedCall => ({
   endpoint: '/v1/messages',
@@ -204,9 +204,10 @@ describe('the lines of a text', () => {
   });
 });
 
-test('texts without anything in common are compared in bounded time', async () => {
-  const text = (seed: number) =>
-    Array.from({ length: 30_000 }, (_, at) => `${seed} ${(at * 7919 + seed) % 65_537}`).join('\n');
-  const [one, other] = [call({ input: text(1) }), call({ input: text(2) })];
-  expect(await cpuMsOf(() => expect(compareCalls(one, other).parts).toHaveLength(1))).toBeLessThan(5_000);
+const growthOf = stepGrowth('compare-calls');
+
+test('texts without anything in common are compared in linear time', async () => {
+  const { growth, result } = await growthOf('texts without anything in common', 1_500);
+  expect(growth).toBeLessThan(linearGrowth);
+  expect(result).toBe(1);
 });
