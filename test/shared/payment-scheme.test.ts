@@ -10,7 +10,7 @@ import {
   parseCredential,
   toBase64Url,
 } from '../../src/shared/payment-scheme.ts';
-import { cpuMsOf } from '../support/cpu-time.ts';
+import { ends } from '../support/ends.ts';
 
 /** The cases are those of `mpp/testdata/vectors.json` in lightninglabs/aperture (MIT). */
 describe('challenges', () => {
@@ -101,13 +101,12 @@ describe('challenges', () => {
     ]);
   });
 
-  test('a long malformed header is read in linear time', async () => {
-    const read = () => {
-      for (const header of ['"'.repeat(60_000), `Payment id="${'\\'.repeat(60_000)}`, 'a='.repeat(30_000)]) {
-        expect(parseChallenges(header)).toEqual([]);
-      }
-    };
-    expect(await cpuMsOf(read)).toBeLessThan(1000);
+  test.each([
+    ['quotation marks', '"'.repeat(1_000_000)],
+    ['an unterminated value', `Payment id="${'\\'.repeat(1_000_000)}`],
+    ['parameters without a scheme', 'a='.repeat(500_000)],
+  ])('a long malformed header ends: %s', (_name, header) => {
+    expect(ends(() => parseChallenges(header))).toEqual([]);
   });
 
   test('characters that no header can contain are replaced', () => {

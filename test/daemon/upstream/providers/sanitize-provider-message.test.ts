@@ -6,7 +6,7 @@ import {
   callerErrorCode,
   sanitizeProviderMessage,
 } from '../../../../src/daemon/upstream/providers/sanitize-provider-message.ts';
-import { cpuMsOf } from '../../../support/cpu-time.ts';
+import { ends } from '../../../support/ends.ts';
 
 test('quotations are removed, even unterminated ones', () => {
   expect(sanitizeProviderMessage('messages: "my secret \\" plan" is not "max_tokens"')).toBe(
@@ -44,9 +44,9 @@ test.each([
   ['what looks like accounts', 'account-a'],
   ['what looks like addresses', 'a@a.'],
   ['apostrophes', "a' 'b"],
-])('messages full of %s are read quickly: a provider may quote callers', async (_what, piece) => {
-  const words = piece.repeat(64_000 / piece.length);
-  expect(await cpuMsOf(() => callerErrorCode(sanitizeProviderMessage(words) + words))).toBeLessThan(500);
+])('messages full of %s end: a provider may quote callers', (_what, piece) => {
+  const words = piece.repeat(4_000_000 / piece.length);
+  expect(ends(() => callerErrorCode(sanitizeProviderMessage(words) + words))).toBe('invalid_request');
 });
 
 describe('a caller’s text, quoted by a provider, does not affect the key', () => {
