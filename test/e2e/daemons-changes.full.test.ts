@@ -14,9 +14,6 @@ import { streamWhenAvailable, whenAvailable } from '../support/when-available.ts
 
 const missing = missingPostgres();
 
-/** How long another daemon may still accept what was revoked, in milliseconds. */
-const revokedWithinMs = 1000;
-
 let chaos: ChaosUpstream;
 let one: RunningDaemon;
 let other: RunningDaemon;
@@ -67,18 +64,12 @@ const callNow = (daemon: RunningDaemon, key: string) =>
   completeCall({ url: daemon.url, key }, { wire: 'chat', model: 'chat/any', stream: false });
 const callWith = (daemon: RunningDaemon, key: string) => whenAvailable(() => callNow(daemon, key));
 
-/** Calls until a call is refused; `lastAcceptedMs` is how long after the start the last accepted one was sent. */
-async function untilRefused(daemon: RunningDaemon, key: string, call = callWith) {
-  const startedAt = performance.now();
-  let lastAcceptedMs = 0;
-  const answer = await eventually('a call is refused', async () => {
-    const sentMs = performance.now() - startedAt;
-    const called = await call(daemon, key);
-    if (called.status === 200) lastAcceptedMs = sentMs;
-    return called.status !== 200 && called;
+/** Calls until a call is refused, and returns its answer. */
+const untilRefused = (daemon: RunningDaemon, key: string, call = callWith) =>
+  eventually('a call is refused', async () => {
+    const answer = await call(daemon, key);
+    return answer.status !== 200 && answer;
   });
-  return { answer, lastAcceptedMs };
-}
 
 interface Followed {
   text: string;
@@ -127,7 +118,7 @@ describe.skipIf(missing)(`two daemons on one database${missing ? ` (skipped: ${m
     for (const home of homes) await rm(home, { recursive: true, force: true });
   });
 
-  test('a key that one revokes is refused by the other within a second, and what runs with it ends', async () => {
+  test('a key that one revokes is refused by the other, and what runs with it ends', async () => {
     const { id, secret } = await issueKey('stolen');
     expect((await callWith(other, secret)).status).toBe(200);
     const running = await streamWhenAvailable(() =>
@@ -136,8 +127,7 @@ describe.skipIf(missing)(`two daemons on one database${missing ? ` (skipped: ${m
     await running.receives('quick');
     expect((await ask(one, `/v1/workspaces/me/keys/${id}`, { method: 'DELETE' })).status).toBe(200);
     const refused = await untilRefused(other, secret);
-    expect(refused.answer.status).toBe(401);
-    expect(refused.lastAcceptedMs).toBeLessThan(revokedWithinMs);
+    expect(refused.status).toBe(401);
     await running.ended;
     expect(running.text).toContain('unauthenticated');
   });
@@ -164,9 +154,8 @@ describe.skipIf(missing)(`two daemons on one database${missing ? ` (skipped: ${m
     try {
       await ask(one, `/v1/workspaces/me/keys/${id}`, { method: 'DELETE' });
       const refused = await untilRefused(other, secret, callNow);
-      expect(refused.answer.status).toBe(503);
-      expect(refused.answer.headers['retry-after']).toBe('1');
-      expect(refused.lastAcceptedMs).toBeLessThan(revokedWithinMs);
+      expect(refused.status).toBe(503);
+      expect(refused.headers['retry-after']).toBe('1');
     } finally {
       await allowConnections(true);
       process.kill(ofOther, 'SIGCONT');
@@ -183,7 +172,7 @@ describe.skipIf(missing)(`two daemons on one database${missing ? ` (skipped: ${m
       json: { requests_per_minute: 1 },
     });
     expect(set.status).toBe(200);
-    expect((await untilRefused(other, secret)).answer.text).toContain('requests_per_minute');
+    expect((await untilRefused(other, secret)).text).toContain('requests_per_minute');
   });
 
   test('the events of both are followed at one of them without gap or duplicate', async () => {

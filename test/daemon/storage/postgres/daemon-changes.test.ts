@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Change, Topic } from '../../../../src/daemon/changes.ts';
 import { settledEvent } from '../../../../src/daemon/features/metering/index.ts';
 import { LocalChanges } from '../../../../src/daemon/storage/local-changes.ts';
@@ -139,11 +139,41 @@ describe.skipIf(missing)(`changes of two daemons${missing ? ` (skipped: ${missin
   });
 });
 
+/** The changes that are read through a connection. */
+const changesThrough = (connection: Pick<ControlConnection, 'connect' | 'query'>) =>
+  DaemonChanges.open({
+    connection: { close: () => {}, ...connection } as ControlConnection,
+    daemon: 1,
+    local: new LocalChanges(),
+    onCount: () => {},
+    store: async () => {},
+    log: recordingLog(),
+    onFatal: () => {},
+  });
+
+test('what is kept in memory answers for a second after the last poll', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const server = { answers: true };
+  const changes = await changesThrough({
+    connect: async () => {},
+    query: () => (server.answers ? Promise.resolve([]) : new Promise(() => {})),
+  });
+  server.answers = false;
+  await vi.advanceTimersByTimeAsync(999);
+  expect(changes.current()).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(1);
+  const refused = expect(changes.current()).rejects.toMatchObject({ code: 'unavailable' });
+  await vi.advanceTimersByTimeAsync(1_000);
+  await refused;
+  changes.close();
+});
+
 describe('a connection that is lost at the start', () => {
   /** Fails so many queries, as one does whose server does not answer in time. */
   const opened = async (failures: number) => {
     let [connects, queries] = [0, 0];
-    const connection = {
+    const changes = await changesThrough({
       connect: async () => {
         connects += 1;
       },
@@ -153,16 +183,6 @@ describe('a connection that is lost at the start', () => {
           throw new PostgresError({ code: connectionLost, message: 'the server does not answer' });
         return [];
       },
-      close: () => {},
-    } as unknown as ControlConnection;
-    const changes = await DaemonChanges.open({
-      connection,
-      daemon: 1,
-      local: new LocalChanges(),
-      onCount: () => {},
-      store: async () => {},
-      log: recordingLog(),
-      onFatal: () => {},
     });
     changes.close();
     return connects;

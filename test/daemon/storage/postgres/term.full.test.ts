@@ -80,7 +80,7 @@ describe.skipIf(missing !== undefined)(
       expect(listed.filter(({ isRunning }) => isRunning).map(({ number }) => number)).toEqual(own);
     });
 
-    test('of one that is cut off in the middle of a transaction delays the writes of others by a second', async () => {
+    test('of one that is cut off in the middle of a transaction does not hold up the writes of others', async () => {
       const { server, proxy } = await startProxiedPostgres();
       const url = await server.newDatabase();
       const cutOff = await open(proxy.through(url));
@@ -88,9 +88,8 @@ describe.skipIf(missing !== undefined)(
       const frozen = proxy.freezeAtCommit();
       const held = cutOff.metering.hold(aHold('req_1'));
       await frozen;
-      const start = performance.now();
+      // Its commit arrives only after the thaw.
       await other.metering.hold(aHold('req_2'));
-      expect(performance.now() - start).toBeLessThan(8000);
       proxy.thaw();
       await held;
       const rows = await server.query(
