@@ -213,11 +213,12 @@ describe('the size limit of a body', () => {
   });
 
   test('waits for missing bytes, and does not read additional ones as a request', async () => {
-    const { port } = await aListeningServer([handler], {
-      limits: { requestTimeoutMs: 1_000, headersTimeoutMs: 1_000, connectionCheckMs: 20 },
+    const hurried = await aListeningServer([handler], {
+      limits: { requestTimeoutMs: 200, headersTimeoutMs: 200, connectionCheckMs: 20 },
     });
-    const short = new Wire(port).send(head(port, 'Content-Length: 50') + jsonOf(20));
+    const short = new Wire(hurried.port).send(head(hurried.port, 'Content-Length: 50') + jsonOf(20));
     expect(statusesIn(await short.all())).toEqual([408]);
+    const { port } = await aListeningServer([handler]);
     const long = new Wire(port).send(
       `${head(port, 'Content-Length: 20') + jsonOf(20)}trailing garbage\r\n\r\n`,
     );

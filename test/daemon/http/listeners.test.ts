@@ -104,11 +104,11 @@ describe.skipIf(process.platform === 'win32')('a Unix socket', () => {
   });
 
   test.each([
-    ['slow headers', 'GET /v1/ping HTTP/1.1\r\nHost:', 408],
-    ['no HTTP', 'HACK / HTTP/1.1\r\n\r\n', 400],
-    ['a tunnel', 'CONNECT evil.example:443 HTTP/1.1\r\nHost: localhost\r\n\r\n', 404],
-  ])('has the limits of the port: %s', async (_what, text, status) => {
-    const limits = { headersTimeoutMs: 500, requestTimeoutMs: 1_000, connectionCheckMs: 20 };
+    ['slow headers', 'GET /v1/ping HTTP/1.1\r\nHost:', 408, 200],
+    ['no HTTP', 'HACK / HTTP/1.1\r\n\r\n', 400, 60_000],
+    ['a tunnel', 'CONNECT evil.example:443 HTTP/1.1\r\nHost: localhost\r\n\r\n', 404, 60_000],
+  ])('has the limits of the port: %s', async (_what, text, status, headersTimeoutMs) => {
+    const limits = { headersTimeoutMs, requestTimeoutMs: 60_000, connectionCheckMs: 20 };
     const { path } = await aServerWithSocket({ options: { limits } });
     const received = await new Wire({ path }).send(text).all();
     expect(statusesIn(received)).toEqual([status]);

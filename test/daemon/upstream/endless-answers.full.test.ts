@@ -1,9 +1,11 @@
 import type { Socket } from 'node:net';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { Exchange } from '../../../src/daemon/upstream/exchange.ts';
 import { httpUpstream, type UpstreamTimeouts } from '../../../src/daemon/upstream/http-upstream.ts';
 import { createNetwork } from '../../../src/daemon/upstream/network.ts';
 import { chatAdapter } from '../../../src/daemon/upstream/providers/openai-chat/adapter.ts';
 import { usedBytes } from '../../support/collect-garbage.ts';
+import { eventually } from '../../support/eventually.ts';
 import { chunk, chunkedHead, startRawServer } from '../../support/raw-server.ts';
 import { callOf, chunkOf, readAll, sse, summary } from './upstream-fixture.ts';
 
@@ -159,28 +161,30 @@ describe('the whole call', () => {
 });
 
 test('a model that thinks for longer than any silence passes, if its provider shows that it lives', async () => {
-  const think = (socket: Socket, write: () => void) => {
-    const timer = setInterval(() => socket.write(chunk(': thinking\n\n')), 10);
-    setTimeout(() => {
-      clearInterval(timer);
-      write();
-    }, 1_300);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const reads = vi.spyOn(Exchange.prototype, 'onResponseData');
+  onTestFinished(() => {
+    reads.mockRestore();
+    vi.useRealTimers();
+  });
+  const connected = Promise.withResolvers<Socket>();
+  const upstream = await upstreamWith(connected.resolve, { firstEventMs: 1_000, idleMs: 1_000 });
+  const answer = upstream.open(callOf(), signal()).then(readAll);
+  const socket = await connected.promise;
+  const think = async () => {
+    for (let at = 0; at < 3; at += 1) {
+      const before = reads.mock.calls.length;
+      socket.write(chunk(': thinking\n\n'));
+      await eventually('it is read', () => reads.mock.calls.length > before);
+      vi.advanceTimersByTime(900);
+    }
   };
-  const upstream = await upstreamWith(
-    (socket) => {
-      socket.write(chunkedHead());
-      think(socket, () => {
-        socket.write(word('Once '));
-        think(socket, () =>
-          socket.write(word('upon') + event(chunkOf({}, { finish: 'stop' })) + event('[DONE]')),
-        );
-      });
-    },
-    // A busy machine sends nothing for some hundred milliseconds.
-    { firstEventMs: 1_000, idleMs: 1_000, outputMs: 10_000 },
-  );
-  const { events } = await readAll(await upstream.open(callOf(), signal()));
-  expect(summary(events)).toMatchObject({ text: 'Once upon', finish: 'stop' });
+  socket.write(chunkedHead());
+  await think();
+  socket.write(word('Once '));
+  await think();
+  socket.write(word('upon') + event(chunkOf({}, { finish: 'stop' })) + event('[DONE]'));
+  expect(summary((await answer).events)).toMatchObject({ text: 'Once upon', finish: 'stop' });
 });
 
 test('a document of tiny pieces takes little more memory than its bytes', async () => {

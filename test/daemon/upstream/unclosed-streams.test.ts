@@ -13,7 +13,7 @@ import { callOf, chunkOf, readAll, sse, summary } from './upstream-fixture.ts';
 
 const closingMs = 120;
 /** Far longer than any test runs. */
-const idleMs = 60_000;
+const idleMs = 300_000;
 
 type Json = Record<string, unknown>;
 /** Events, pauses between them in milliseconds, and what else happens. */
@@ -48,7 +48,7 @@ async function answered(
       firstEventMs: idleMs,
       idleMs,
       outputMs: idleMs,
-      totalMs: 60_000,
+      totalMs: idleMs,
       ...timeouts,
     },
   });
