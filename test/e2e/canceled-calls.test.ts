@@ -55,7 +55,7 @@ describe.each(mainFormatPairs)('a call that an admin cancels: $name', ({ wire, u
     expect(answer.status).toBe(409);
     expect(answer.headers['x-should-retry']).toBe('false');
     expect(answer.text).toContain('canceled the call');
-    await eventually('the connection is closed', () => asked.closedAt !== undefined);
+    await eventually('the connection is closed', () => asked.isClosed);
     expect(await waitForUsage(model)).toMatchObject({ status: 'canceled' });
   });
 

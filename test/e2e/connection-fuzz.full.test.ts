@@ -296,7 +296,7 @@ describe('whatever upstreams do', () => {
       while (!seen.has(`${kind} ${status}`))
         for (const text of texts) {
           const script: ConnectionScript = { text, cuts: [], end: 'closed', isDeaf: false };
-          seen.add(`${kind} ${await call(kind, script, false, 10_000)}`);
+          seen.add(`${kind} ${await call(kind, script, false, 60_000)}`);
         }
     };
     for (const kind of Object.keys(calls) as Call[]) {

@@ -43,7 +43,7 @@ describe.each(allFormatPairs)('a client that disconnects: $name', ({ wire, upstr
     const call = await eventually('the provider is asked', () => chaotic.chaos.callsOf(name)[0]);
     if (options.after !== undefined) await answer.receives(options.after);
     answer.disconnect();
-    await eventually('the provider connection is closed', () => call.closedAt !== undefined);
+    await eventually('the provider connection is closed', () => call.isClosed);
     await chaotic.waitForUsage(model);
     const rows = chaotic.usageOf(model);
     expect(rows).toHaveLength(1);
@@ -127,7 +127,7 @@ test('disconnecting a client with two pipelined calls cancels both', async () =>
   const calls = () => [...chaotic.chaos.callsOf('first'), ...chaotic.chaos.callsOf('second')];
   await eventually('both are asked', () => calls().length === 2);
   socket.destroy();
-  await eventually('both are let go', () => calls().every(({ closedAt }) => closedAt !== undefined));
+  await eventually('both are let go', () => calls().every(({ isClosed }) => isClosed));
   for (const name of ['chat/first', 'chat/second']) {
     expect(await chaotic.waitForUsage(name)).toMatchObject({ status: 'canceled' });
   }

@@ -137,8 +137,9 @@ describe('a login', () => {
 
   test('has a time of last use that follows its calls', async () => {
     const person = await addPerson(daemon, 'lea');
+    const before = Date.now();
     const { body } = await ask('GET', '/v1/key', { as: person.login });
-    expect(Date.now() - Date.parse(body.last_used_at)).toBeLessThan(60_000);
+    expect(Date.parse(body.last_used_at)).toBeGreaterThanOrEqual(before);
     const sessions = await ask('GET', '/v1/sessions', { as: person.login });
     expect(sessions.body.data[0].last_used_at >= body.last_used_at).toBe(true);
   });

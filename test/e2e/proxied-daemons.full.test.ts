@@ -97,7 +97,7 @@ describe.skipIf(missing !== undefined)('three daemons', () => {
       await Promise.all(streams.map((stream) => stream.receives('quick')));
       for (const stream of streams) stream.disconnect();
       await eventually('the provider is left', () =>
-        chaos.callsOf(`stalls-${name}`).every(({ closedAt }) => closedAt !== undefined),
+        chaos.callsOf(`stalls-${name}`).every(({ isClosed }) => isClosed),
       );
     });
 

@@ -86,7 +86,7 @@ describe.each(allFormatPairs)('a silent stream, $name', ({ wire, upstream }) => 
     answer.disconnect();
     expect(await on.waitForUsage(model)).toMatchObject({ status: 'canceled' });
     const [, name = ''] = model.split('/');
-    await eventually('the provider is left', () => on.chaos.callsOf(name)[0]?.closedAt !== undefined);
+    await eventually('the provider is left', () => on.chaos.callsOf(name)[0]?.isClosed);
   });
 });
 

@@ -43,6 +43,6 @@ describe.each(allFormatPairs)('a provider stream that stays open: $name', ({ wir
     expect(row).toMatchObject({ status: 'completed', isReported: hasUsage ? 1 : 0 });
     if (hasUsage) expect(row).toMatchObject(usage);
     expect(row.charged).toBe(row.input * nanoUsdPerToken.input + row.output * nanoUsdPerToken.output);
-    await eventually('the connection is dropped', () => on.chaos.callsOf(name)[0]?.closedAt !== undefined);
+    await eventually('the connection is dropped', () => on.chaos.callsOf(name)[0]?.isClosed);
   });
 });

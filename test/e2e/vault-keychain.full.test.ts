@@ -62,7 +62,7 @@ describe.skipIf(noSecretService !== undefined)('a daemon with a real Secret Serv
   const check = () => ask(`${place}/check`, 'POST');
   const vault = async () => (await ask('/v1/admin/vault')).body;
   const unlock = async () => (await ask('/v1/admin/vault/unlock', 'POST', {})).body;
-  const keychain = () => openKeychain({ timeoutMs: 5_000, env: session.env });
+  const keychain = () => openKeychain({ timeoutMs: 60_000, env: session.env });
   const masters = () => {
     const database = new Database(join(home, 'gateway.db'), { readonly: true });
     const kids = database.prepare<[], string>('SELECT kid FROM vault_masters').pluck().all();

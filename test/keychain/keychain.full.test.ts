@@ -24,7 +24,7 @@ test.skipIf(process.platform === 'win32')(
     import { openSync } from 'node:fs';
     import { openKeychain } from '${pathToFileURL('src/keychain/index.ts')}';
     try { for (;;) openSync('/dev/null'); } catch {}
-    await openKeychain({ timeoutMs: 5_000 }).get('a').catch((error) => process._rawDebug(error.name, error.fault));
+    await openKeychain({ timeoutMs: 60_000 }).get('a').catch((error) => process._rawDebug(error.name, error.fault));
   `;
     const limited = 'ulimit -n 64 && exec "$0" --input-type=module -e "$1"';
     const { status, stderr } = spawnSync('sh', ['-c', limited, process.execPath, script], {
@@ -109,7 +109,7 @@ describe.skipIf(noSecretService !== undefined)('a real Secret Service', () => {
     const nowhere = { DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent/bus' };
     expect(await faultIn(open(nowhere).get('master:one'))).toBe('no-session');
     const without = { PATH: session.env.PATH };
-    expect(await faultIn(openKeychain({ timeoutMs: 5_000, env: without }).get('master:one'))).toBe(
+    expect(await faultIn(openKeychain({ timeoutMs: 60_000, env: without }).get('master:one'))).toBe(
       'no-session',
     );
   });

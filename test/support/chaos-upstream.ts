@@ -13,8 +13,8 @@ export interface ChaosCall {
   head: string;
   /** Set by a behaviour that has written its whole answer. */
   isAnswered: boolean;
-  /** When the connection closed, by `performance.now()`; undefined while it is open. */
-  closedAt: number | undefined;
+  /** Whether the connection has closed. */
+  isClosed: boolean;
 }
 
 /** Answers a call, or fails to. */
@@ -57,7 +57,7 @@ export async function startChaosUpstream(usual: Behaviour): Promise<ChaosUpstrea
     socket.on('close', () => {
       open.delete(socket);
       if (current === undefined) return;
-      current.closedAt = performance.now();
+      current.isClosed = true;
       underWay.delete(current);
     });
     socket.on('data', (bytes) => {
@@ -66,7 +66,7 @@ export async function startChaosUpstream(usual: Behaviour): Promise<ChaosUpstrea
       if (request === undefined) return;
       received = request.rest;
       if (current !== undefined) underWay.delete(current);
-      current = { socket, ...request.call, isAnswered: false, closedAt: undefined };
+      current = { socket, ...request.call, isAnswered: false, isClosed: false };
       calls.push(current);
       underWay.add(current);
       (behaviours.get(current.model) ?? usual)(current);
