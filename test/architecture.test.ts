@@ -84,7 +84,7 @@ const planted: string[] = [];
 
 // A run that was killed leaves its files.
 beforeAll(async () => {
-  for await (const path of glob('src/**/planted-*.ts')) await rm(path);
+  for await (const path of glob(['src/**/planted-*.ts', 'test/daemon/planted-*.ts'])) await rm(path);
 });
 
 async function plant(path: string, text: string): Promise<void> {
@@ -204,6 +204,40 @@ test('lint rejects the global clock, timers, network, process and console in fea
     (failure: { stdout: string }) => failure,
   );
   for (const name of names) expect(stdout).toContain(`the global variable ${name}.`);
+});
+
+test('lint rejects tests that compare how long something takes', async () => {
+  const lines = [
+    'export const read = [performance.now(), process.cpuUsage(), process.threadCpuUsage()];',
+    'export const times = [process.hrtime(), process.hrtime.bigint()];',
+    'const start = Date.now();',
+    'export const took = Date.now() - start;',
+    'export const isLate = () => Date.now() > start + 5;',
+    'expect(start - Date.now()).toBe(1);',
+    'expect(start).toBeLessThan(Date.now());',
+  ];
+  const allowed = ['export const hourAgo = Date.now() - 3_600_000;', 'expect(hourAgo).toBeLessThan(start);'];
+  const text = [`import { expect } from 'vitest';`, ...lines, ...allowed].join('\n');
+  await plant('test/daemon/planted-times.ts', text);
+  const { stdout } = await run('node_modules/.bin/biome', ['lint', '--reporter=github', ...planted]).catch(
+    (failure: { stdout: string }) => failure,
+  );
+  const found = [...stdout.matchAll(/line=(\d+),.*depends on the machine/g)].map(([, line]) => Number(line));
+  expect(found.sort((a, b) => a - b)).toEqual([2, 2, 2, 3, 3, 5, 6, 7, 8]);
+});
+
+test('TypeBox is used only where lint checks the names of records', async () => {
+  const { plugins } = JSON.parse(await readFile('biome.json', 'utf8')) as {
+    plugins: { path: string; includes: string[] }[];
+  };
+  const checked = plugins.find(({ path }) => path === './record-names.grit')?.includes ?? [];
+  const folders = checked.map((pattern) => pattern.replace(/^\*\*\/(.*)\*\*$/, '$1'));
+  const unchecked: string[] = [];
+  for await (const path of glob('src/**/*.{ts,tsx}')) {
+    if (folders.some((folder) => path.startsWith(folder))) continue;
+    if (/ from 'typebox';/.test(await readFile(path, 'utf8'))) unchecked.push(path);
+  }
+  expect(unchecked).toEqual([]);
 });
 
 /** The packages that the build bundles, as a pattern of their folders. */
