@@ -11,7 +11,7 @@ import { type Ledger, readLedger } from '../support/ledger.ts';
 import { callModel, completeCall, type ModelAnswer, parseStream } from '../support/model-client.ts';
 
 /** `KILLS=1000` for a night. */
-const kills = Number(process.env.KILLS ?? 3);
+const kills = Number(process.env.KILLS ?? 1);
 const limitMs = 120_000 + kills * 10_000;
 const clients = 12;
 const usage = { input: 100, output: 50 };
