@@ -7,11 +7,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const stages: Record<string, { checks: readonly string[]; files: readonly string[] }> = {
-  core: { checks: ['types', 'lint'], files: ['--exclude', '**/*.full.test.ts'] },
+  core: {
+    checks: ['types', 'lint'],
+    // Its tests hardly wait, and each process loads the whole program once.
+    files: ['--exclude', '**/*.full.test.ts', '--maxWorkers', String(availableParallelism())],
+  },
   rest: { checks: [], files: ['.full.test.ts'] },
   full: { checks: ['types', 'lint'], files: [] },
 };
