@@ -10,7 +10,7 @@ export function changesContract(open: OpenStorage): void {
       (typeof changingWrites)[keyof typeof changingWrites],
     ][];
     test.each(topics)('of the topic %s are applied before their write resolves', async (topic, write) => {
-      const storage = await open();
+      const storage = await open({ isOwn: true });
       await addUsers(storage);
       const seen: Change[] = [];
       storage.changes.subscribe(topic, async (change) => {
@@ -22,7 +22,7 @@ export function changesContract(open: OpenStorage): void {
     });
 
     test('of a deleted user end their credentials and memberships, and what they offered', async () => {
-      const storage = await open();
+      const storage = await open({ isOwn: true });
       await addUsers(storage);
       const seen: Change[] = [];
       for (const topic of Object.keys(changingWrites) as Topic[])
@@ -37,7 +37,7 @@ export function changesContract(open: OpenStorage): void {
     });
 
     test('that a subscriber cannot apply fail the write that made them', async () => {
-      const storage = await open();
+      const storage = await open({ isOwn: true });
       await addUsers(storage);
       const { changes, keys } = storage;
       changes.subscribe('revocation', () => Promise.reject(new Error('cannot be read again')));

@@ -11,9 +11,12 @@ import type { LoginRecord } from '../../src/daemon/features/workspaces/store.ts'
 import type { Storage } from '../../src/daemon/storage/storage.ts';
 import { noLabels } from '../../src/shared/call-labels.ts';
 
-/** Opens an empty storage of the tested engine; the runner closes it after the test. */
+/**
+ * Opens an empty storage of the tested engine; the runner closes it after the test, or empties it for the next one. `isOwn`: no
+ * other test gets it, as it remembers something that its database does not have, such as subscribers.
+ */
 export interface OpenStorage {
-  (): Promise<Storage>;
+  (options?: { isOwn?: boolean }): Promise<Storage>;
   /** It has a server, so that properties have fewer runs. */
   isSlow?: boolean;
 }

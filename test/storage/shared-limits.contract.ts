@@ -15,7 +15,9 @@ export function sharedLimitsContract(open: OpenStorage, isAlone = false): void {
 
   /** `keys`: their ids, each with that of the key that issued it. */
   const scene = async (keys: Record<string, string | null> = { key_1: null }) => {
-    const storage = await open();
+    // Which key issued another one never changes, and is remembered.
+    const isOwn = Object.values(keys).some((parent) => parent !== null);
+    const storage = await open({ isOwn });
     await addUsers(storage);
     for (const [id, parentId] of Object.entries(keys)) await storage.keys.insert(aKey(id, { parentId }));
     let grants = 0;

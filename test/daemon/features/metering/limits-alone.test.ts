@@ -6,4 +6,4 @@ const { open, cleanUp } = openTemporarily();
 afterEach(cleanUp);
 
 // What members of a database keep together, a process that is alone does as well.
-sharedLimitsContract(open, true);
+sharedLimitsContract(() => open(), true);
