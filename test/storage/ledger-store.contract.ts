@@ -139,23 +139,23 @@ export function ledgerStoreContract(open: OpenStorage): void {
       await check(morning + 40 * dayMs);
     });
 
-    test('is exact for each of more users than totals by label are kept for', async () => {
+    test('is exact for each of more tags than totals by label are kept for', async () => {
       const { ledger, metering } = await openWithOwner();
-      const userMax = 10_000;
-      for (let from = 0; from < userMax + 1500; from += 500) {
-        const settled = Array.from({ length: 500 }, (_, index) => {
-          const labels = { ...noLabels, user: `user-${from + index}` };
-          return metering.settle(aSettlement(`req_${from + index}`, { charged: 3, labels }));
-        });
-        await Promise.all(settled);
-      }
-      const late = { ...noLabels, user: `user-${userMax + 900}` };
-      await metering.settle(aSettlement('req_late', { charged: 4, labels: late }));
-      const subjects = [`user-7`, late.user, `user-${userMax + 1499}`].map(
-        (value): Subject => ({ workspaceId: 'ws_1', kind: 'user', value }),
+      // 10,000 are kept of a day. The first calls have more than callers can give them, so that few are enough.
+      const tagsOf = (call: number) =>
+        Object.fromEntries(Array.from({ length: call < 600 ? 20 : 1 }, (_, at) => [`tag-${at}`, `${call}`]));
+      const settle = (id: string, charged: number, call: number) =>
+        metering.settle(aSettlement(id, { charged, labels: { ...noLabels, tags: tagsOf(call) } }));
+      // Totals of each 600 are written, then or with some of the next ones.
+      for (const from of [0, 600, 1200])
+        await Promise.all(Array.from({ length: 600 }, (_, at) => settle(`req_${from + at}`, 3, from + at)));
+      await settle('req_late', 4, 700);
+      const asked = Array.from({ length: 18 }, (_, index) => index * 100);
+      const subjects = asked.map(
+        (call): Subject => ({ workspaceId: 'ws_1', kind: 'tag', value: `tag-0=${call}` }),
       );
       const uses = await ledger.subjectUses(subjects, morning);
-      expect(uses.map(({ spend }) => spend.day)).toEqual([3, 7, 3]);
+      expect(uses.map(({ spend }) => spend.day)).toEqual(asked.map((call) => (call === 700 ? 7 : 3)));
     });
   });
 

@@ -299,13 +299,18 @@ export function meteringStoreContract(open: OpenStorage): void {
         newest,
         newest + 1,
       ];
+      let asked = 0;
+      const same = async (filter: UsageFilter) => {
+        asked += 1;
+        // A fifth has each range, and each filter and grouping, though not all of them together.
+        if (open.isSlow && asked % 5 !== 0) return;
+        expect(await metering.summarize(filter), JSON.stringify(filter)).toEqual(
+          await reads.summarize(filter),
+        );
+      };
       for (const since of bounds) {
         for (const until of ends) {
           if (since >= until) continue;
-          const same = async (filter: UsageFilter) =>
-            expect(await metering.summarize(filter), JSON.stringify(filter)).toEqual(
-              await reads.summarize(filter),
-            );
           for (const groupBy of [
             ['day'],
             ['model'],

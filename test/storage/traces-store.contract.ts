@@ -240,8 +240,8 @@ export function tracesStoreContract(open: OpenStorage): void {
   test('are searched for by any filters page by page, as if every call was looked at', async () => {
     const { traces, calls } = await openWithLabels();
     const any = { workspaceId: 'ws_1', since: undefined, until: undefined, ...noSearch };
-    const filters: Partial<TracesSearch>[] = searches;
-    for (const filter of filters) {
+    const limit = open.isSlow ? 60 : 20;
+    for (const filter of searches) {
       const expected = calls
         .toReversed()
         .filter((call) => matches(call, filter))
@@ -249,9 +249,9 @@ export function tracesStoreContract(open: OpenStorage): void {
       const found: string[] = [];
       let after: string | undefined;
       do {
-        const page = await traces.search({ ...any, ...filter, after, limit: 20 });
+        const page = await traces.search({ ...any, ...filter, after, limit });
         found.push(...page.calls.map(({ requestId }) => requestId));
-        after = page.end?.requestId ?? (page.calls.length === 20 ? found.at(-1) : undefined);
+        after = page.end?.requestId ?? (page.calls.length === limit ? found.at(-1) : undefined);
       } while (after !== undefined);
       expect(found, JSON.stringify(filter)).toEqual(expected);
     }
@@ -261,7 +261,9 @@ export function tracesStoreContract(open: OpenStorage): void {
     const { traces, calls } = await openWithLabels();
     const measured = (call: UsageRecord) => (sort === 'cost' ? (call.cost?.total ?? 0) : call.totalMs);
     const any = { workspaceId: 'ws_1', since: undefined, until: undefined, ...noSearch, sort };
-    for (const filter of [{}, ...searches]) {
+    // A slow engine sorts by one of both for each filter.
+    const isAsked = (index: number) => !open.isSlow || (index % 2 === 0) === (sort === 'cost');
+    for (const filter of [{}, ...searches.filter((_, index) => isAsked(index))]) {
       // Those that were settled later come first among equals.
       const expected = calls
         .toReversed()
@@ -305,7 +307,9 @@ export function tracesStoreContract(open: OpenStorage): void {
     ];
     for (const filter of [
       ...times,
-      ...times.flatMap((time) => terms.map((each) => ({ ...each, ...time }))),
+      ...(open.isSlow
+        ? terms.map((each, index) => ({ ...each, ...times[index % times.length] }))
+        : times.flatMap((time) => terms.map((each) => ({ ...each, ...time })))),
     ]) {
       const selected = calls.filter((call) => matches(call, filter));
       const found = await traces.facets({
