@@ -96,10 +96,11 @@ export class ModelProcess {
 
   /** Loads the model. Rejects with an `UpstreamFailure` whose message says why it cannot be loaded. */
   async load(): Promise<ModelFacts> {
+    this.#countRequest();
     try {
       return await this.#start().loaded;
     } finally {
-      this.#restartIdleTimer();
+      this.#uncountRequest();
     }
   }
 
@@ -126,12 +127,11 @@ export class ModelProcess {
     const { name } = this.file;
     if (timing.signal?.aborted) return Promise.reject(networkFailure('aborted', name));
     const exchange = new Exchange({ ...timing, method: 'POST', url: '', headers: {} }, name);
-    this.#open += 1;
-    if (this.#open > openMax) {
-      this.#open -= 1;
+    if (this.#open >= openMax) {
       refuse(exchange, 429, `${name} has too many requests waiting.`);
       return exchange.answer;
     }
+    this.#countRequest();
     this.#lastId += 1;
     void this.#dispatch(exchange, { type: 'ask', id: this.#lastId, work, body });
     return exchange.answer;
@@ -161,12 +161,12 @@ export class ModelProcess {
     try {
       const started = this.#start();
       await started.loaded;
-      if (isOver) return this.#restartIdleTimer(-1);
+      if (isOver) return this.#uncountRequest();
       running = started;
       running.asked.set(id, { exchange, hasHead: false });
       post(running, message);
     } catch (error) {
-      this.#restartIdleTimer(-1);
+      this.#uncountRequest();
       refuse(exchange, 503, messageOf(error));
     }
   }
@@ -250,7 +250,7 @@ export class ModelProcess {
     } else {
       running.asked.delete(message.id);
       exchange.onResponseEnd();
-      this.#restartIdleTimer(-1);
+      this.#uncountRequest();
     }
   }
 
@@ -272,15 +272,20 @@ export class ModelProcess {
     for (const { exchange, hasHead } of running.asked.values()) {
       if (hasHead) exchange.onResponseError(null, new Error(reason));
       else refuse(exchange, 503, reason);
-      this.#restartIdleTimer(-1);
+      this.#uncountRequest();
     }
     running.asked.clear();
   }
 
-  /** Counts a request as done, and waits from then on for the next one. */
-  #restartIdleTimer(change: 0 | -1 = 0): void {
-    this.#open += change;
+  /** The model stays in memory until the request is done, even if the idle time was almost over. */
+  #countRequest(): void {
+    this.#open += 1;
     clearTimeout(this.#idleTimer);
+  }
+
+  /** After the last one, the idle time starts. */
+  #uncountRequest(): void {
+    this.#open -= 1;
     if (this.#open > 0) return;
     this.#idleTimer = setTimeout(() => this.#unload(), this.#deps.settings.idleMs);
     this.#idleTimer.unref();
