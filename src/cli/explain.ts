@@ -77,7 +77,8 @@ export function reportFailure(error: unknown, context: Context): ExitCode {
   return exit;
 }
 
-function isLocalHost(context: Context): boolean {
+/** Whether commands connect to the daemon of this machine; false if they cannot connect to any. */
+export function isLocalHost(context: Context): boolean {
   try {
     return context.host().isLocal;
   } catch {

@@ -77,6 +77,20 @@ describe('doctor', () => {
     },
   );
 
+  test.skipIf(process.platform === 'win32')('reports secrets that other users can read', async () => {
+    const { env, home } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
+    const path = join(home, 'login-key');
+    for (const mode of [0o640, 0o604]) {
+      await chmod(path, mode);
+      const { code, of } = await examine(env);
+      expect(code).toBe(exitCodes.failed);
+      expect(of('secrets')).toMatchObject([{ state: 'broken', remedy: `chmod 600 ${path}` }]);
+      expect(of('daemon')).toMatchObject([{ state: 'broken', remedy: `Run: chmod 600 ${path}` }]);
+    }
+    await chmod(path, 0o600);
+    expect((await examine(env)).of('secrets')).toEqual([]);
+  });
+
   test('reports why the keychain cannot be used', async () => {
     const { env, home } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
     const nowhere = { ...env, DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent', DISPLAY: '' };

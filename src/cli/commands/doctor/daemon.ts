@@ -7,7 +7,7 @@ import { ReceivedError } from '../../../shared/received-error.ts';
 import { version, versionHeader } from '../../../shared/version.ts';
 import type { Context } from '../../context.ts';
 import { getStatus, getWalletBackend, refreshModels } from '../../endpoints.ts';
-import { explain } from '../../explain.ts';
+import { explain, isLocalHost } from '../../explain.ts';
 import { isLocalDown } from '../../hosts/hosts.ts';
 import { send } from '../../hosts/send.ts';
 import { vaultText } from '../../output/vault-text.ts';
@@ -29,7 +29,7 @@ export async function checkDaemon(context: Context): Promise<Finding[]> {
   } catch (error) {
     if (error instanceof ReceivedError && /^(signed_out|permission)$/.test(error.code))
       return [runningButHidden(context, error.code)];
-    const { sentence, details } = explain(error, { isLocal: context.host().isLocal });
+    const { sentence, details } = explain(error, { isLocal: isLocalHost(context) });
     const next = details.find(([name]) => name === 'next')?.[1];
     return [{ check: 'daemon', state: 'broken', message: sentence, remedy: next ?? 'gateway serve' }];
   }
