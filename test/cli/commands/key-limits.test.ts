@@ -32,6 +32,8 @@ describe('keys limits', () => {
       ['--clear', 'spend-cap', 'expires', '--rpm', '5'],
       { spend_cap: null, expires_at: null, requests_per_minute: 5 },
     ],
+    // Removing wins over setting.
+    [['--rpm', '60', '--clear', 'rpm'], { requests_per_minute: null }],
   ])('set %j sends only the given limits', async (flags, body) => {
     const { env, calls } = await fakeDaemon({ [`PUT ${path}`]: () => limits });
     const { code } = await runCli(['keys', 'limits', 'set', 'key_1', ...flags], { env, now });

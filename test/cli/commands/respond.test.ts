@@ -348,6 +348,15 @@ describe('the question', () => {
     ).toContain(`${home} is a folder.`);
   });
 
+  test('refuses files that are too large together', async () => {
+    const path = join(await temporaryHome(), 'a third.txt');
+    await writeFile(path, 'x'.repeat(8 * 1024 * 1024));
+    const files = [path, path, path].flatMap((each) => ['--file', each]);
+    const { code, stderr } = await runCli(['respond', '--model', 'm', 'Hi', ...files]);
+    expect(code).toBe(exitCodes.usage);
+    expect(stderr).toContain('Too large: the files: at most 21 MiB can be attached.');
+  });
+
   test('includes files: images and documents as data, text as text', async () => {
     const home = await temporaryHome();
     const file = async (name: string, data: string | Uint8Array) => {

@@ -158,6 +158,24 @@ describe('tail', () => {
     expect(piped.stdout).toContain('The key has reached its spending limit.\t/v1/responses\t\t10.0.0.7\n');
   });
 
+  test('prints a reason in the line of its request if it fits there', async () => {
+    const rejected = (sequence: number, message: string) =>
+      finished(sequence, { status: 'rejected', error_code: 'no_route', message });
+    // As wide as PROVIDER, TOKENS, COST, FIRST and TOTAL together.
+    const reason = 'No provider has this model.'.padEnd(53, '!');
+    const { env } = await following(
+      [rejected(1, reason), rejected(2, `${reason}!`)].map((event) => ({
+        ...event,
+        type: 'request.rejected',
+      })),
+    );
+    const { stdout } = await tailUntil('!!\n', ['--no-color'], { env, tty: true, columns: 160 });
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines[1]?.endsWith(`  ${reason}  req_1`)).toBe(true);
+    expect(lines[2]?.trimEnd().endsWith('req_2')).toBe(true);
+    expect(lines[3]).toBe(`${' '.repeat(10)}${reason}!`);
+  });
+
   test.each([26, 34, 40, 43, 50, 60, 80, 100, 130])('fits a terminal of %i columns', async (columns) => {
     const { env } = await following([finished(1, { model: 'openrouter/some-model-with-a-long-name' })]);
     const { stdout } = await tailUntil('openr', ['--no-color'], { env, tty: true, columns });

@@ -40,6 +40,15 @@ test('the lines above and below are entered between characters, not within one',
   ]);
 });
 
+test('a shorter line above or below is entered at its end', () => {
+  const edit = editOf('ab\nlonger\nabc');
+  const middle = { ...edit, cursor: edit.text.indexOf('r') };
+  expect([lineUp(middle), lineDown(middle)].map((moved) => moved && shown(moved))).toEqual([
+    'ab|\nlonger\nabc',
+    'ab\nlonger\nabc|',
+  ]);
+});
+
 test('Ctrl-Y pastes the last cut', () => {
   const cut = press(editOf('one two'), 'ctrl-w', 'ctrl-a', 'ctrl-y');
   expect(shown(cut)).toBe('two|one ');
