@@ -119,6 +119,18 @@ general_settings: { master_key: sk-master }
   ]);
 });
 
+test('a model that several names lead to is listed once, and none beside all models of its server', () => {
+  const listed = (...models: string[]) => {
+    const entries = models.map(
+      (model, at) => `{ model_name: m${at}, litellm_params: { model: "groq/${model}" } }`,
+    );
+    return imported(`model_list: [${entries.join(', ')}]`).config.upstreams[0].models;
+  };
+  expect(listed('llama', 'qwen', 'llama')).toEqual(['llama', 'qwen']);
+  expect(listed('*', 'llama')).toEqual(['*']);
+  expect(listed('llama', '*', 'qwen')).toEqual(['*']);
+});
+
 test.each([
   ['model_list: [', 'litellm.yaml:1:14'],
   ['listen: { port: 4100 }', 'litellm.yaml'],

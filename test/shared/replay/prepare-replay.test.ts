@@ -53,6 +53,7 @@ describe('a member', () => {
     ['stop=["a","b"]', { stop: ['a', 'b'] }],
     ['reasoning.effort=high', { reasoning: { effort: 'high' } }],
     ['messages[0].content=a=b', { messages: [{ role: 'user', content: 'a=b' }] }],
+    ['tools[0].type=function', { tools: [{ type: 'function' }] }],
     ['messages[1].role=user', { messages: [{ role: 'user', content: 'Hi' }, { role: 'user' }] }],
   ])('is set by %s', (text, expected) => {
     expect(set(text)).toMatchObject(expected);

@@ -77,6 +77,11 @@ test('statuses are those of calls', () => {
   expect(queryStatuses).toEqual([...callStatuses, 'rejected']);
 });
 
+test('a word takes up to 20 values', () => {
+  const values = Array.from({ length: 20 }, (_, index) => `model-${index}`);
+  expect(parseQuery(`model:${values.join(',')}`)).toEqual({ terms: [is('model', ...values)] });
+});
+
 test('times ago are counted from now, others stay', () => {
   const now = Date.parse('2026-11-21T08:00:00Z');
   expect(queryTime('2h', now)).toBe('2026-11-21T06:00:00.000Z');

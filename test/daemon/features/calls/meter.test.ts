@@ -153,6 +153,21 @@ describe('an answer that broke off is charged', () => {
     expect(settlements[0]?.entries).toEqual([]);
   });
 
+  test('nothing of an attempt that was discarded', async () => {
+    const { meter, output, deliver, settlements } = await meterWith({ promptTokens: 100 });
+    meter.answerStarted(route, output);
+    meter.count([
+      { type: 'prompt-counted', tokens: { input: 800, cachedInput: 0, cacheWrite: 0 } },
+      { type: 'usage', tokens: tokens(1000, 500) },
+      { type: 'finished', reason: 'max_output_tokens' },
+    ]);
+    meter.answerDiscarded();
+    meter.answerStarted(route, output);
+    deliver('x'.repeat(40));
+    await meter.settle({ status: 'canceled', httpStatus: 200 });
+    expect(settlements[0]?.usage).toMatchObject({ tokens: tokens(100, 10), tokensReported: false });
+  });
+
   test('nothing, if no provider started to answer', async () => {
     const { meter, settlements } = await meterWith();
     await meter.settle({ status: 'failed', httpStatus: 200, errorCode: 'upstream_failed' });
