@@ -1,16 +1,13 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { expositionWriter } from '../../../src/daemon/telemetry/exposition.ts';
 import { readExposition } from '../../support/prometheus-text.ts';
 
-test('the CPU time of the process is in seconds, and counts from its start', async () => {
-  const write = expositionWriter();
-  const before = process.cpuUsage();
-  const families = readExposition(await write([]));
-  const after = process.cpuUsage();
-  const secondsOf = (name: string) => Number(families.get(name)?.lines[0]?.value);
-  for (const kind of ['user', 'system'] as const) {
-    const seconds = secondsOf(`process_cpu_${kind}_seconds_total`);
-    expect(seconds).toBeGreaterThanOrEqual(before[kind] / 1e6);
-    expect(seconds).toBeLessThanOrEqual(after[kind] / 1e6);
-  }
+test('CPU time is in seconds, and includes what was used before the first scrape', async () => {
+  const cpuUsage = vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: 3_500_000, system: 1_250_000 });
+  onTestFinished(() => cpuUsage.mockRestore());
+  const families = readExposition(await expositionWriter()([]));
+  const seconds = ['user_', 'system_', ''].map(
+    (kind) => families.get(`process_cpu_${kind}seconds_total`)?.lines[0]?.value,
+  );
+  expect(seconds).toEqual([3.5, 1.25, 4.75]);
 });

@@ -37,6 +37,24 @@ test('the provider’s usage is passed on, except for the cost', () => {
   expect(usage).toMatchObject({ ...reported, cost_usd: '0.0011' });
 });
 
+test('the text of several choices that are passed on is counted once each', () => {
+  const output = createOutput(
+    (prefix) => `${prefix}_1`,
+    () => '',
+  );
+  const named = { id: 'chatcmpl-1', created: 1, model: 'm' };
+  const stream = new ChatStream({ ...named, output, includeUsage: false, requestId: 'req_1' });
+  const choice = (index: number, content: string) => ({ index, delta: { content }, finish_reason: null });
+  stream.batch({
+    events: [
+      { type: 'item-started', index: 0, item: { kind: 'message' } },
+      { type: 'text', index: 0, delta: 'four' },
+    ],
+    frames: [frame({ ...named, choices: [choice(0, 'four'), choice(1, 'three')] })],
+  });
+  expect(output.characters()).toBe('four'.length + 'three'.length);
+});
+
 test('a provider’s chunks get our id, time and model, and keep the bytes of the rest', () => {
   const ours = { id: 'chatcmpl-ours', created: 7, model: 'maker/m' };
   const output = createOutput(
