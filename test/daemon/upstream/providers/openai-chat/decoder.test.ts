@@ -237,6 +237,18 @@ describe('tool calls', () => {
     expect(found.map((each) => each.name + each.arguments)).toEqual(['f{}', 'g{}']);
   });
 
+  test('without an index are found by id when their pieces interleave', () => {
+    const { calls: found } = decoded(
+      call({ id: 'a', function: { name: 'f', arguments: '{"x"' } }),
+      call({ id: 'b', function: { name: 'g', arguments: '{"y"' } }),
+      call({ id: 'a', function: { arguments: ':1}' } }),
+      call({ id: 'b', function: { arguments: ':2}' } }),
+      calls,
+      '[DONE]',
+    );
+    expect(found.map((each) => each.name + each.arguments)).toEqual(['f{"x":1}', 'g{"y":2}']);
+  });
+
   test('whole in one chunk with the finish reason, arguments as an object', () => {
     const piece = { index: 0, id: 'a', function: { name: 'f', arguments: { x: 1 } } };
     const {
