@@ -156,7 +156,7 @@ function goBack(state: TuiState): void {
   else if (view.marks.size > 0) view.marks.clear();
   else if (view.filter !== '') view.setFilter('');
   else if (view.found) {
-    view.found = undefined;
+    view.leaveFound();
     view.select(0);
   } else view.sort = undefined;
 }
@@ -198,7 +198,7 @@ function openFilter(state: TuiState): void {
     onChange: (text) => view.setFilter(isQuery(text) ? '' : text),
     submit(text) {
       if (!isQuery(text)) {
-        if (text.trim() === '') view.found = undefined;
+        if (text.trim() === '') view.leaveFound();
         view.setFilter(text);
         return undefined;
       }

@@ -33,6 +33,8 @@ export class ListView {
   connection: Connection | undefined;
   readonly #services: Services;
   #loaded: unknown[] = [];
+  /** How many queries were asked or left. */
+  #finds = 0;
   /** The rows at the time of the pause. */
   #paused: { rows: unknown[]; ids: Set<string> } | undefined;
   /** Paused rows with the current content. */
@@ -106,13 +108,21 @@ export class ListView {
   /** Asks the daemon for the rows of a query, or for the next page of them. */
   async find(query: string, { isNext = false }: { isNext?: boolean } = {}): Promise<void> {
     const before = isNext ? this.found : undefined;
+    if (!before) this.#finds += 1;
+    const find = this.#finds;
     const options = { after: before?.next ?? undefined, sort: this.sort };
     const { rows = [], next = null } = (await this.screen.find?.run(query, this.#services, options)) ?? {};
-    // Another query may have been asked meanwhile.
-    if (before && this.found !== before) return;
+    // Another query may have been asked meanwhile, or this one be left.
+    if (find !== this.#finds || (before && this.found !== before)) return;
     this.found = { query, rows: [...(before?.rows ?? []), ...rows], next };
     this.#paused = undefined;
     if (!before) this.select(0);
+  }
+
+  /** Shows the loaded rows again, also if the rows of a query are yet to come. */
+  leaveFound(): void {
+    this.#finds += 1;
+    this.found = undefined;
   }
 
   #filtered(): unknown[] {

@@ -16,3 +16,23 @@ test('the next page of a query that was replaced meanwhile is not shown', async 
   await next;
   expect(view.found).toEqual({ query: 'new', rows: ['first of new'], next: '1' });
 });
+
+test('the rows of a query are not shown once another one was asked, or it was left', async () => {
+  const answers = new Map<string, (found: { rows: string[]; next: null }) => void>();
+  const run = (query: string) =>
+    new Promise<{ rows: string[]; next: null }>((resolve) => answers.set(query, resolve));
+  const screen: Partial<Screen> = { find: { isQuery: () => true, run }, idOf: String };
+  const view = new ListView(screen as Screen, {} as Services);
+  const [slow, quick] = [view.find('slow'), view.find('quick')];
+  answers.get('quick')?.({ rows: ['quick'], next: null });
+  await quick;
+  answers.get('slow')?.({ rows: ['slow'], next: null });
+  await slow;
+  expect(view.found?.rows).toEqual(['quick']);
+
+  const left = view.find('left');
+  view.leaveFound();
+  answers.get('left')?.({ rows: ['left'], next: null });
+  await left;
+  expect(view.found).toBeUndefined();
+});
