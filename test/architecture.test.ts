@@ -187,6 +187,14 @@ test('features get randomness from World only', async () => {
   expect(found).toEqual([]);
 });
 
+test('no test replaces modules: those that another test of the process loaded would stay', async () => {
+  const found: string[] = [];
+  for await (const path of sources('test')) {
+    if (/\bvi\.(mock|doMock)\(/.test(await readFile(path, 'utf8'))) found.push(path);
+  }
+  expect(found).toEqual([]);
+});
+
 test('lint rejects the global clock, timers, network, process and console in features', async () => {
   const names = [
     'Date',

@@ -24,8 +24,9 @@ export interface KeychainOptions {
   timeoutMs: number;
   /** The child's environment; default: this process's. */
   env?: Record<string, string | undefined>;
-  /** The program to start; tests replace it. */
+  /** The program to start, and what starts it; tests replace them. */
   script?: URL;
+  start?: typeof spawn;
 }
 
 /** For the start of the child, which takes seconds on a machine that has much to do; the keychain is not at fault. */
@@ -52,10 +53,13 @@ type DistributedOmit<T, K extends string> = T extends unknown ? Omit<T, K> : nev
 type Success = Extract<KeychainAnswer, { ok: true }>;
 
 /** Secrets travel over pipes: other users can read a process's arguments and variables. */
-async function askChild(request: KeychainRequest, { env, script }: KeychainOptions): Promise<Success> {
+async function askChild(
+  request: KeychainRequest,
+  { env, script, start = spawn }: KeychainOptions,
+): Promise<Success> {
   const ending = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
   const program = script ?? new URL(`./keychain-child${ending}`, import.meta.url);
-  const child: ChildProcess = spawn(process.execPath, [fileURLToPath(program)], {
+  const child: ChildProcess = start(process.execPath, [fileURLToPath(program)], {
     env: { ...(env ?? process.env), NODE_OPTIONS: undefined },
     stdio: ['pipe', 'pipe', 'ignore'],
     windowsHide: true,

@@ -19,7 +19,9 @@ class FakeChild extends EventEmitter {
 }
 
 let child: FakeChild;
-vi.mock('node:child_process', () => ({ spawn: () => child }));
+/** Where a person can type a password. */
+const timeoutMs = 60_000;
+const keychain = () => openKeychain({ timeoutMs, start: (() => child) as never });
 
 beforeEach(() => {
   child = new FakeChild();
@@ -27,11 +29,8 @@ beforeEach(() => {
 });
 afterEach(() => void vi.useRealTimers());
 
-/** Where a person can type a password. */
-const timeoutMs = 60_000;
-
 test('a person has all the time to unlock the keychain, however long the process took to start', async () => {
-  const value = openKeychain({ timeoutMs }).get('login:a');
+  const value = keychain().get('login:a');
   vi.advanceTimersByTime(29_000);
   child.write(started);
   vi.advanceTimersByTime(timeoutMs - 1);
@@ -44,7 +43,7 @@ test.each([
   ['does not start', '', 30_000],
   ['waits for a person who is away', started, timeoutMs],
 ])('a process that %s is killed', async (_what, written, limitMs) => {
-  const failed = expect(openKeychain({ timeoutMs }).get('login:a')).rejects.toMatchObject({
+  const failed = expect(keychain().get('login:a')).rejects.toMatchObject({
     fault: 'timed-out',
   });
   const kill = vi.spyOn(child, 'kill');
