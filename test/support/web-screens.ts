@@ -1,46 +1,75 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { accessibilityFaults, colourRules, noIncidents, openPage, type PageOptions } from './browser.ts';
+import {
+  type AxeOptions,
+  accessibilityFaults,
+  colourRules,
+  noIncidents,
+  openPage,
+  type PageOptions,
+} from './browser.ts';
 import type { RunningDaemon } from './start-daemon.ts';
 
-/** In which each screen is looked at. */
+/** A theme and a width; two looks that differ in both cover all themes and widths. */
+type Look = readonly [colorScheme: 'light' | 'dark', width: number];
+
+/** Where it is wide and light; where it is narrow and dark. */
 export const looks = [
   ['light', 1280],
+  ['dark', 360],
+] as const satisfies Look[];
+
+/** The other half of all combinations. */
+export const otherLooks = [
   ['dark', 1280],
   ['light', 360],
-  ['dark', 360],
-] as const;
+] as const satisfies Look[];
 
-export type Look = (typeof looks)[number];
+/** Of each list, where it is checked as a whole in another look. */
+export const rowsMax = 10;
+
+/** How a screen is looked at, and what axe checks then. */
+export type View = readonly [Look, AxeOptions];
+
+export const inBothThemesAndWidths: readonly View[] = [
+  [looks[0], {}],
+  [looks[1], { rowsMax }],
+];
+
+/** What is seen only where it is wide has dark colours, too. */
+export const inAllLooks: readonly View[] = [
+  ...inBothThemesAndWidths,
+  [otherLooks[0], { rules: colourRules, rowsMax }],
+];
+
+type Until = (page: Page) => Promise<void>;
 
 interface ScreenOptions {
   /** What follows `#`: `/overview?range=7d`. */
   address: string;
-  /** Only in the first by default. */
-  inAllLooks?: boolean;
+  /** Where it is wide and light by default. */
+  views?: readonly View[];
   /** Before the page is loaded, such as to answer its calls otherwise. */
   prepare?: (page: Page) => Promise<void>;
-  /** Returns when what is to be seen is there. */
-  until: (page: Page) => Promise<void>;
+  /** Return when what is to be seen is there; each leads from the one before to what is checked next. */
+  until: Until | readonly Until[];
 }
 
 /** Opens a screen as the owner, and checks that it has no faults and fits the window. */
 export async function checkScreen(
   daemon: Pick<RunningDaemon, 'url' | 'login'>,
-  { address, inAllLooks = false, prepare, until }: ScreenOptions,
+  { address, views = [[looks[0], {}]], prepare, until }: ScreenOptions,
 ): Promise<void> {
   const { page, incidents } = await openScreen(daemon);
   await prepare?.(page);
   await page.goto(`${daemon.url}/#${address}`);
-  await until(page);
-  const faults = await faultsOf(page);
+  const faults: string[] = [];
   // Loading it takes longer than all else, and a window and its theme change while it is open as well.
-  for (const [colorScheme, width] of inAllLooks ? looks.slice(1) : []) {
-    await page.emulateMedia({ colorScheme });
-    await page.setViewportSize({ width, height: 900 });
-    await nextFrame(page);
-    const found = await faultsOf(page, colorScheme === 'dark' ? colourRules : undefined);
-    faults.push(...found.map((fault) => `${colorScheme}, ${width} px: ${fault}`));
+  for (const returns of [until].flat()) {
+    await returns(page);
+    for (const view of views) faults.push(...(await faultsIn(page, view)));
+    // Where the next step is wide, as the first one was.
+    await page.setViewportSize({ width: looks[0][1], height: 900 });
   }
   expect(faults).toEqual([]);
   expect(incidents).toEqual(noIncidents);
@@ -49,12 +78,20 @@ export async function checkScreen(
 }
 
 /** What axe finds, and whether the page is wider than the window. */
-export async function faultsOf(page: Page, rules?: readonly string[]): Promise<string[]> {
-  const faults = await accessibilityFaults(page, rules);
+async function faultsOf(page: Page, options: AxeOptions): Promise<string[]> {
+  const faults = await accessibilityFaults(page, options);
   const [needed = 0, given = 0] = (await page.evaluate(
     '[document.documentElement.scrollWidth, innerWidth]',
   )) as number[];
   return needed > given ? [...faults, `is ${needed} px wide`] : faults;
+}
+
+/** Changes the theme and the width of a page that is open, and returns its faults. */
+export async function faultsIn(page: Page, [[colorScheme, width], options]: View): Promise<string[]> {
+  await page.emulateMedia({ colorScheme });
+  await page.setViewportSize({ width, height: 900 });
+  await nextFrame(page);
+  return (await faultsOf(page, options)).map((fault) => `${colorScheme}, ${width} px: ${fault}`);
 }
 
 /** Returns when the page is drawn as it is now. */

@@ -5,6 +5,7 @@ import { accessibilityFaults, noIncidents, openPage } from '../../support/browse
 import { hostileTexts } from '../../support/hostile-texts.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
+import { checkScreen, inBothThemesAndWidths } from '../../support/web-screens.ts';
 
 /** The list of calls and a call on its own page, in Chromium. */
 
@@ -65,23 +66,17 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     await daemon?.stop();
   });
 
-  describe.each([
-    ['light', 1280],
-    ['dark', 360],
-  ] as const)('%s, %d pixels wide', (colorScheme, width) => {
-    test('no screen has a fault that axe finds, breaks its policy, or is wider than the window', async () => {
-      const { page, incidents } = await signedIn({ colorScheme, viewport: { width, height: 800 } });
-      await page.getByRole('table').waitFor();
-      const isWide = 'document.documentElement.scrollWidth > innerWidth';
-      expect(await accessibilityFaults(page)).toEqual([]);
-      await expect.poll(() => page.evaluate(isWide)).toBe(false);
-      for (const tab of tabs) {
-        await openTab(page, conversation, tab);
-        await page.locator('.tab-panel > *').first().waitFor();
-        expect(await accessibilityFaults(page), tab).toEqual([]);
-        await expect.poll(() => page.evaluate(isWide), { message: tab }).toBe(false);
-      }
-      expect(incidents).toEqual(noIncidents);
+  test('no screen has a fault that axe finds, breaks its policy, or is wider than the window', async () => {
+    await checkScreen(daemon, {
+      address: '/calls',
+      views: inBothThemesAndWidths,
+      until: [
+        (page) => page.getByRole('table').waitFor(),
+        ...tabs.map((tab) => async (page: Page) => {
+          await openTab(page, conversation, tab);
+          await page.locator('.tab-panel > *').first().waitFor();
+        }),
+      ],
     });
   });
 

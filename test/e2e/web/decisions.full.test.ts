@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { noIncidents } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
-import { checkScreen, failCalls, openScreen } from '../../support/web-screens.ts';
+import { checkScreen, failCalls, inAllLooks, openScreen } from '../../support/web-screens.ts';
 
 /** Decisions, as `npm run build` has written them. */
 
@@ -34,7 +34,7 @@ describe.skipIf(chromium === undefined)('Decisions (skipped without Chromium)', 
   test('two models compared, in all looks', async () => {
     await checkScreen(daemon, {
       address: '/decisions',
-      inAllLooks: true,
+      views: inAllLooks,
       async until(page) {
         await page.getByLabel('Models').fill('sim/assistant\nsim/refuses');
         await page.getByRole('button', { name: 'Ask' }).click();

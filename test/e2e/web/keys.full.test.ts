@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { noIncidents } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
-import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web-screens.ts';
+import { checkScreen, failCalls, holdCalls, inAllLooks, openScreen } from '../../support/web-screens.ts';
 
 /** Keys, their limits and budgets, as `npm run build` has written them. */
 
@@ -45,7 +45,7 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
   test('with keys and budgets, in all looks', async () => {
     await checkScreen(daemon, {
       address: '/keys',
-      inAllLooks: true,
+      views: inAllLooks,
       async until(page) {
         await keyRow(page, 'default').getByText('used up').waitFor();
         await page.getByRole('region', { name: 'Budgets' }).getByText('of $1,000.00 a month').waitFor();
@@ -56,7 +56,7 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
   test('the forms, in all looks', async () => {
     await checkScreen(daemon, {
       address: '/keys',
-      inAllLooks: true,
+      views: inAllLooks,
       async until(page) {
         await page.getByRole('button', { name: 'Issue a key' }).click();
         await page.getByRole('dialog', { name: 'Issue a key' }).getByLabel('Spend cap').waitFor();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { noIncidents } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
-import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web-screens.ts';
+import { checkScreen, failCalls, holdCalls, inAllLooks, openScreen } from '../../support/web-screens.ts';
 
 /** The screen Live, and the stream of events that all tabs share. */
 
@@ -46,7 +46,7 @@ describe.skipIf(chromium === undefined)('Live (skipped without Chromium)', () =>
   test('with calls, in all looks', async () => {
     await checkScreen(daemon, {
       address: '/live',
-      inAllLooks: true,
+      views: inAllLooks,
       until: async (page) => {
         await page.getByRole('link', { name: 'sim/echo' }).first().waitFor();
         await page.getByText('connected', { exact: true }).waitFor({ state: 'attached' });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { noIncidents } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
-import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web-screens.ts';
+import { checkScreen, failCalls, holdCalls, inAllLooks, openScreen } from '../../support/web-screens.ts';
 
 /** Providers, models and provider keys, as `npm run build` has written them. */
 
@@ -25,7 +25,7 @@ describe.skipIf(chromium === undefined)('Models & providers (skipped without Chr
   test('with calls, in all looks', async () => {
     await checkScreen(daemon, {
       address: '/models',
-      inAllLooks: true,
+      views: inAllLooks,
       async until(page) {
         const health = page.getByRole('region', { name: 'Providers, last 24 hours' });
         await health.getByRole('row').filter({ hasText: 'sim/assistant' }).getByText('100.0 %').waitFor();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { noIncidents } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
-import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web-screens.ts';
+import { checkScreen, failCalls, holdCalls, inAllLooks, openScreen } from '../../support/web-screens.ts';
 
 /** The first screen of the dashboard, as `npm run build` has written it. */
 
@@ -24,7 +24,7 @@ describe.skipIf(chromium === undefined)('the Overview (skipped without Chromium)
   test('with calls, in all looks', async () => {
     await checkScreen(daemon, {
       address: '/overview',
-      inAllLooks: true,
+      views: inAllLooks,
       async until(page) {
         await page.getByRole('region', { name: 'Calls by model' }).locator('canvas').waitFor();
         await page.getByRole('link', { name: 'sim/echo' }).waitFor();
@@ -39,7 +39,7 @@ describe.skipIf(chromium === undefined)('the Overview (skipped without Chromium)
   test('before the first call, in all looks', async () => {
     await checkScreen(empty, {
       address: '/overview',
-      inAllLooks: true,
+      views: inAllLooks,
       async until(page) {
         const card = page.getByRole('region', { name: 'Make the first call' });
         await card.getByText(`${empty.url}/v1`, { exact: true }).waitFor();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { noIncidents } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
-import { checkScreen, failCalls, openScreen } from '../../support/web-screens.ts';
+import { checkScreen, failCalls, inAllLooks, openScreen } from '../../support/web-screens.ts';
 
 /** The Playground: requests to several models, and captured ones again. */
 
@@ -29,7 +29,7 @@ describe.skipIf(chromium === undefined)('the Playground (skipped without Chromiu
   test('with a request, in all looks', async () => {
     await checkScreen(daemon, {
       address: '/playground',
-      inAllLooks: true,
+      views: inAllLooks,
       until: async (page) => {
         await page.getByLabel('Message').fill('Hello!');
         await page.getByLabel('Model 1', { exact: true }).fill('sim/echo');

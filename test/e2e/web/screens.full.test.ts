@@ -6,12 +6,14 @@ import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 import {
   failCalls,
-  faultsOf,
+  faultsIn,
   holdCalls,
-  type Look,
   looks,
   openScreen,
+  otherLooks,
   pressAfterG,
+  rowsMax,
+  type View,
 } from '../../support/web-screens.ts';
 
 /** What all screens have in common, in each state. A new one is tested as soon as it is in the list. */
@@ -40,25 +42,25 @@ describe.skipIf(chromium === undefined)('all screens (skipped without Chromium)'
     await Promise.all([full?.stop(), empty?.stop()]);
   });
 
+  interface Visit {
+    views: readonly View[];
+    prepare?: (page: Page) => Promise<void>;
+    /** Returns when a screen shows what is to be checked. */
+    until?: (page: Page, name: string) => Promise<void>;
+  }
+
   /** Opens each screen after the other in one tab, and checks what holds for all of them. */
-  const visitAll = async (
-    daemon: RunningDaemon,
-    {
-      look = looks[0],
-      rules,
-      prepare,
-    }: { look?: Look; rules?: readonly string[]; prepare?: (page: Page) => Promise<void> } = {},
-  ) => {
-    const [colorScheme, width] = look;
-    const { page, incidents } = await openScreen(daemon, { colorScheme, width });
+  const visitAll = async (daemon: RunningDaemon, { views, prepare, until }: Visit) => {
+    const { page, incidents } = await openScreen(daemon);
     await prepare?.(page);
     const faults: string[] = [];
     const all = await screens();
     for (const { name, title } of all) {
       await page.goto(`${daemon.url}/#/${name}`);
       await page.getByRole('heading', { level: 1, name: title }).waitFor();
-      if (!prepare) await settled(page);
-      faults.push(...(await faultsOf(page, rules)).map((fault) => `${name}: ${fault}`));
+      await until?.(page, name);
+      for (const view of views)
+        faults.push(...(await faultsIn(page, view)).map((fault) => `${name}: ${fault}`));
     }
     expect(all.length).toBeGreaterThan(4);
     expect(faults).toEqual([]);
@@ -67,21 +69,53 @@ describe.skipIf(chromium === undefined)('all screens (skipped without Chromium)'
     await page.close();
   };
 
-  test.each(looks)('with hostile names of everything: %s, %i px', async (...look) => {
-    // All rules are checked at this width, in the other theme.
-    await visitAll(full, { look, ...(look[0] === 'dark' && { rules: colourRules }) });
+  // Their own tests check screens with calls in the other looks.
+  test('with hostile names of everything', async () => {
+    const [dark, narrow] = otherLooks;
+    // Each is in two calls.
+    const rowsMax = 2 * names.length;
+    await visitAll(full, {
+      views: [
+        [dark, { rules: colourRules, rowsMax }],
+        [narrow, { rowsMax }],
+      ],
+      until: settled,
+    });
   });
 
-  test.each([looks[0], looks[3]])('without any call: %s, %i px', async (...look) => {
-    await visitAll(empty, { look });
+  test('without any call; with one main part and one heading of the first level', async () => {
+    await visitAll(empty, {
+      views: [
+        [looks[0], { rowsMax }],
+        [looks[1], { rules: colourRules, rowsMax }],
+      ],
+      async until(page, name) {
+        await settled(page);
+        const tree = await page.locator('body').ariaSnapshot();
+        const lines = tree.split('\n').map((line) => line.trim());
+        const mains = lines.filter((line) => line.startsWith('- main'));
+        expect(mains, name).toHaveLength(1);
+        const titles = lines.filter((line) => /^- heading\b.*\[level=1\]/.test(line));
+        expect(titles, name).toHaveLength(1);
+        const navigation = lines.findIndex((line) => line.startsWith('- navigation "Screens"'));
+        expect(navigation, name).toBeLessThan(lines.findIndex((line) => line.startsWith('- main')));
+        expect(navigation, name).toBeGreaterThan(-1);
+      },
+    });
   });
 
   test('while they load', async () => {
-    await visitAll(full, { prepare: (page) => holdCalls(page, '/v1/') });
+    await visitAll(full, {
+      views: [[otherLooks[1], { rowsMax }]],
+      prepare: (page) => holdCalls(page, '/v1/'),
+    });
   });
 
   test('when the daemon fails', async () => {
-    await visitAll(full, { prepare: (page) => failCalls(page, '/v1/') });
+    await visitAll(full, {
+      views: [[otherLooks[0], { rowsMax }]],
+      prepare: (page) => failCalls(page, '/v1/'),
+    });
   });
 
   test('names are shown as they are', async () => {
@@ -93,36 +127,6 @@ describe.skipIf(chromium === undefined)('all screens (skipped without Chromium)'
       await expect.poll(() => page.getByRole('table').getAttribute('aria-rowcount')).toBe('2');
     }
     expect(incidents).toEqual(noIncidents);
-  });
-
-  test('their landmarks and headings', async () => {
-    const { page } = await openScreen(empty);
-    const outlines: Record<string, string[]> = {};
-    for (const { name, title } of await screens()) {
-      await page.goto(`${empty.url}/#/${name}`);
-      await page.getByRole('heading', { level: 1, name: title }).waitFor();
-      await settled(page);
-      const tree = await page.locator('body').ariaSnapshot();
-      const landmarks = tree
-        .split('\n')
-        .filter((line) => /^\s*- (banner|navigation|main|heading|region)\b/.test(line));
-      outlines[name] = landmarks.map((line) => line.trim());
-    }
-    // One heading of the first level, in the only main part, after the navigation.
-    for (const [name, lines] of Object.entries(outlines)) {
-      expect(
-        lines.filter((line) => line.startsWith('- main')),
-        name,
-      ).toHaveLength(1);
-      expect(
-        lines.filter((line) => line.includes('[level=1]')),
-        name,
-      ).toHaveLength(1);
-      expect(
-        lines.findIndex((line) => line.includes('navigation "Screens"')),
-        name,
-      ).toBeLessThan(lines.findIndex((line) => line.startsWith('- main')));
-    }
   });
 
   test('questions are answered by the keyboard alone', async () => {
@@ -197,9 +201,12 @@ async function listedScreens(daemon: RunningDaemon) {
   return listed;
 }
 
+/** What is loading of a screen. */
+const loading = (page: Page) => page.locator('[aria-busy=true], .loading, .skeleton');
+
 /** Waits until nothing of the screen is loading. */
 async function settled(page: Page): Promise<void> {
-  await page.locator('[aria-busy=true], .loading, .skeleton').first().waitFor({ state: 'detached' });
+  await loading(page).first().waitFor({ state: 'detached' });
 }
 
 /** A call, a key and a rejected call that have a text wherever a name can be. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { noIncidents } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
-import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web-screens.ts';
+import { checkScreen, failCalls, holdCalls, inAllLooks, openScreen } from '../../support/web-screens.ts';
 
 /** Settings, as `npm run build` has written them. */
 
@@ -21,7 +21,7 @@ describe.skipIf(chromium === undefined)('Settings (skipped without Chromium)', (
   test('of a host, in all looks', async () => {
     await checkScreen(daemon, {
       address: '/settings',
-      inAllLooks: true,
+      views: inAllLooks,
       async until(page) {
         await page.getByText('1 call of this workspace').waitFor();
         await page

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { noIncidents } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
-import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web-screens.ts';
+import { checkScreen, failCalls, holdCalls, inAllLooks, openScreen } from '../../support/web-screens.ts';
 
 /** Threads and stored responses, as `npm run build` has written them. */
 
@@ -30,12 +30,12 @@ describe.skipIf(chromium === undefined)('Threads & responses (skipped without Ch
   test('the lists, in all looks', async () => {
     await checkScreen(daemon, {
       address: '/threads',
-      inAllLooks: true,
+      views: inAllLooks,
       until: (page) => page.getByRole('link', { name: hostile }).waitFor(),
     });
     await checkScreen(daemon, {
       address: '/threads?show=responses',
-      inAllLooks: true,
+      views: inAllLooks,
       until: (page) => page.getByRole('link', { name: response }).waitFor(),
     });
   });
@@ -43,7 +43,7 @@ describe.skipIf(chromium === undefined)('Threads & responses (skipped without Ch
   test('a thread and a response, in all looks', async () => {
     await checkScreen(daemon, {
       address: `/threads/${thread}`,
-      inAllLooks: true,
+      views: inAllLooks,
       async until(page) {
         const texts = page.getByRole('listitem').getByText(hostile);
         await texts.nth(1).waitFor();
@@ -51,7 +51,7 @@ describe.skipIf(chromium === undefined)('Threads & responses (skipped without Ch
     });
     await checkScreen(daemon, {
       address: `/threads/${response}`,
-      inAllLooks: true,
+      views: inAllLooks,
       until: (page) => page.getByText('"sim/echo"').first().waitFor(),
     });
   });

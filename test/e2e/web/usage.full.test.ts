@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { noIncidents } from '../../support/browser.ts';
 import { chromium } from '../../support/page-in-chromium.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
-import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web-screens.ts';
+import { checkScreen, failCalls, holdCalls, inAllLooks, openScreen } from '../../support/web-screens.ts';
 
 /** Usage by groups, as `npm run build` has written it. The prices are those of two upstreams that a daemon stands for. */
 
@@ -38,7 +38,7 @@ describe.skipIf(chromium === undefined)('Usage (skipped without Chromium)', () =
   test('with calls, in all looks', async () => {
     await checkScreen(daemon, {
       address: '/usage',
-      inAllLooks: true,
+      views: inAllLooks,
       async until(page) {
         await page.getByRole('region', { name: 'Cost by model per day' }).locator('canvas').waitFor();
         await table(page)

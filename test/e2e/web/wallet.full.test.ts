@@ -4,7 +4,7 @@ import { chromium } from '../../support/page-in-chromium.ts';
 import { givePlayMoney } from '../../support/play-money.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 import { addPerson } from '../../support/users.ts';
-import { checkScreen, failCalls, holdCalls, openScreen } from '../../support/web-screens.ts';
+import { checkScreen, failCalls, holdCalls, inAllLooks, openScreen } from '../../support/web-screens.ts';
 
 /** Wallet & paywalls, as `npm run build` has written them. */
 
@@ -47,7 +47,7 @@ describe.skipIf(chromium === undefined)('Wallet & paywalls (skipped without Chro
   test('with money, invoices and paywalls, in all looks', async () => {
     await checkScreen(daemon, {
       address: '/wallet',
-      inAllLooks: true,
+      views: inAllLooks,
       async until(page) {
         await page.getByRole('region', { name: 'Balance' }).getByText('12,345 sats').waitFor();
         await page.getByText(hostile).waitFor();
