@@ -42,40 +42,34 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
   const keyRow = (page: Page, name: string) =>
     page.getByRole('region', { name: 'Keys' }).getByRole('row').filter({ hasText: name });
 
-  test('with keys and budgets, in all looks', async () => {
+  test('with keys and budgets, and its forms, in all looks', async () => {
     await checkScreen(daemon, {
       address: '/keys',
       views: inAllLooks,
-      async until(page) {
-        await keyRow(page, 'default').getByText('used up').waitFor();
-        await page.getByRole('region', { name: 'Budgets' }).getByText('of $1,000.00 a month').waitFor();
-      },
+      until: [
+        async (page) => {
+          await keyRow(page, 'default').getByText('used up').waitFor();
+          await page.getByRole('region', { name: 'Budgets' }).getByText('of $1,000.00 a month').waitFor();
+        },
+        async (page) => {
+          await page.getByRole('button', { name: 'Issue a key' }).click();
+          await page.getByRole('dialog', { name: 'Issue a key' }).getByLabel('Spend cap').waitFor();
+        },
+      ],
     });
   });
 
-  test('the forms, in all looks', async () => {
+  test('while a part of it loads, and another one has failed', async () => {
     await checkScreen(daemon, {
       address: '/keys',
-      views: inAllLooks,
-      async until(page) {
-        await page.getByRole('button', { name: 'Issue a key' }).click();
-        await page.getByRole('dialog', { name: 'Issue a key' }).getByLabel('Spend cap').waitFor();
+      async prepare(page) {
+        await holdCalls(page, '/v1/workspaces/me/keys');
+        await failCalls(page, '/v1/workspaces/me/budgets');
       },
-    });
-  });
-
-  test('while it loads, and when a part of it fails', async () => {
-    await checkScreen(daemon, {
-      address: '/keys',
-      prepare: (page) => holdCalls(page, '/v1/workspaces/me/keys'),
-      until: (page) => page.getByText('Loading…').first().waitFor(),
-    });
-    await checkScreen(daemon, {
-      address: '/keys',
-      prepare: (page) => failCalls(page, '/v1/workspaces/me/budgets'),
       async until(page) {
+        await page.getByText('Loading…').first().waitFor();
         await page.getByRole('region', { name: 'Budgets' }).getByText('Out of order.').waitFor();
-        await keyRow(page, 'default').waitFor();
+        await page.getByRole('region', { name: 'Alerts' }).getByText('No alerts.').waitFor();
       },
     });
   });

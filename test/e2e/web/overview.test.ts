@@ -6,6 +6,8 @@ import { checkScreen, failCalls, holdCalls, inAllLooks, openScreen } from '../..
 
 /** The first screen of the dashboard, as `npm run build` has written it. */
 
+const hostile = '<img src=x onerror=alert(1)>';
+
 describe.skipIf(chromium === undefined)('the Overview (skipped without Chromium)', () => {
   let daemon: RunningDaemon;
   let empty: RunningDaemon;
@@ -14,14 +16,26 @@ describe.skipIf(chromium === undefined)('the Overview (skipped without Chromium)
     [daemon, empty] = await Promise.all([startDaemon(), startDaemon()]);
     for (const model of ['sim/assistant', 'sim/assistant', 'sim/echo'])
       await (await daemon.fetch('/v1/responses', { json: { model, input: 'Hello!' } })).text();
-    await (await daemon.fetch('/v1/responses', { json: { model: 'sim/broken', input: 'Hello!' } })).text();
+    for (const model of ['sim/broken', hostile])
+      await (await daemon.fetch('/v1/responses', { json: { model, input: 'Hello!' } })).text();
+    await put('budgets/everything', { usd: '30', period: 'month' });
+    await put('alerts/hostile', { kind: 'rejections', window_minutes: 15, threshold: '1', model: hostile });
   });
+
+  async function put(path: string, json: object): Promise<void> {
+    const answer = await daemon.fetch(`/v1/workspaces/me/${path}`, {
+      method: 'PUT',
+      json,
+      headers: { authorization: `Bearer ${daemon.login}` },
+    });
+    expect(answer.status, await answer.text()).toBe(200);
+  }
 
   afterAll(async () => {
     await Promise.all([daemon?.stop(), empty?.stop()]);
   });
 
-  test('with calls, in all looks', async () => {
+  test('with calls, a budget and an alert that fires, as text, in all looks', async () => {
     await checkScreen(daemon, {
       address: '/overview',
       views: inAllLooks,
@@ -32,6 +46,9 @@ describe.skipIf(chromium === undefined)('the Overview (skipped without Chromium)
         const figures = page.getByRole('region', { name: 'The last 24 hours' });
         await expect.poll(() => figures.innerText()).toMatch(/Calls\s+4\s/);
         await expect.poll(() => figures.innerText()).toMatch(/Errors\s+25\.0 %/);
+        await page.getByRole('region', { name: 'Budgets' }).getByText('of $30.00 a month').waitFor();
+        const alerts = page.getByRole('region', { name: 'Alerts' });
+        await alerts.getByText(`1 of the calls of ${hostile} was rejected`).waitFor();
       },
     });
   });
@@ -50,56 +67,21 @@ describe.skipIf(chromium === undefined)('the Overview (skipped without Chromium)
     });
   });
 
-  test('while it loads, and when a part of it fails', async () => {
+  test('while a part of it loads, and another one has failed', async () => {
     await checkScreen(daemon, {
       address: '/overview',
-      prepare: (page) => holdCalls(page, '/v1/usage'),
-      until: (page) => page.getByText('Loading…').first().waitFor(),
-    });
-    await checkScreen(daemon, {
-      address: '/overview',
-      prepare: (page) => failCalls(page, '/v1/usage/latency'),
+      async prepare(page) {
+        await holdCalls(page, '/v1/usage');
+        await failCalls(page, '/v1/usage/latency');
+      },
       async until(page) {
+        await page.getByText('Loading…').first().waitFor();
         const latency = page.getByRole('region', { name: /First token/ });
         await latency.getByText('Out of order.').waitFor();
         await latency.getByRole('button', { name: 'Try again' }).waitFor();
         await page.getByRole('region', { name: 'Calls by model' }).locator('canvas').waitFor();
       },
     });
-  });
-
-  test('budgets are shown with what is spent of them', async () => {
-    const put = await daemon.fetch('/v1/workspaces/me/budgets/everything', {
-      method: 'PUT',
-      json: { usd: '30', period: 'month' },
-      headers: { authorization: `Bearer ${daemon.login}` },
-    });
-    expect(put.status, await put.text()).toBe(200);
-    await checkScreen(daemon, {
-      address: '/overview',
-      until: (page) => page.getByRole('region', { name: 'Budgets' }).getByText('of $30.00 a month').waitFor(),
-    });
-  });
-
-  test('alerts that fire are above the figures, as text', async () => {
-    const message = {
-      kind: 'rejections',
-      window_minutes: 15,
-      threshold: '1',
-      model: '<img src=x onerror=alert(1)>',
-    };
-    await (await daemon.fetch('/v1/responses', { json: { model: message.model, input: 'Hello!' } })).text();
-    const path = '/v1/workspaces/me/alerts/hostile';
-    const headers = { authorization: `Bearer ${daemon.login}` };
-    await daemon.fetch(path, { method: 'PUT', json: message, headers });
-    await checkScreen(daemon, {
-      address: '/overview',
-      async until(page) {
-        const alerts = page.getByRole('region', { name: 'Alerts' });
-        await alerts.getByText(`1 of the calls of ${message.model} was rejected`).waitFor();
-      },
-    });
-    await daemon.fetch(path, { method: 'DELETE', headers });
   });
 
   test('numbers of a chart are a table, what is chosen is in the address, and rows lead to their calls', async () => {

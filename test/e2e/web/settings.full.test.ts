@@ -33,18 +33,20 @@ describe.skipIf(chromium === undefined)('Settings (skipped without Chromium)', (
     });
   });
 
-  test('while it loads, and when a part of it fails', async () => {
+  test('while a part of it loads, and another one has failed', async () => {
     await checkScreen(daemon, {
       address: '/settings',
-      prepare: (page) => holdCalls(page, '/v1/capture'),
-      until: (page) => page.getByText('Loading…').first().waitFor(),
-    });
-    await checkScreen(daemon, {
-      address: '/settings',
-      prepare: (page) => failCalls(page, '/v1/sessions'),
+      async prepare(page) {
+        await holdCalls(page, '/v1/capture');
+        await failCalls(page, '/v1/sessions');
+      },
       async until(page) {
+        await page.getByText('Loading…').first().waitFor();
         await page.getByRole('region', { name: 'Logins' }).getByText('Out of order.').waitFor();
-        await page.getByText('1 call of this workspace').waitFor();
+        await page
+          .getByRole('region', { name: 'Effective settings' })
+          .getByText('capture.redact', { exact: true })
+          .waitFor();
       },
     });
   });

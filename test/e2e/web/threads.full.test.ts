@@ -27,32 +27,25 @@ describe.skipIf(chromium === undefined)('Threads & responses (skipped without Ch
     await daemon?.stop();
   });
 
-  test('the lists, in all looks', async () => {
+  test('the lists, a thread and a response, in all looks', async () => {
     await checkScreen(daemon, {
       address: '/threads',
       views: inAllLooks,
-      until: (page) => page.getByRole('link', { name: hostile }).waitFor(),
-    });
-    await checkScreen(daemon, {
-      address: '/threads?show=responses',
-      views: inAllLooks,
-      until: (page) => page.getByRole('link', { name: response }).waitFor(),
-    });
-  });
-
-  test('a thread and a response, in all looks', async () => {
-    await checkScreen(daemon, {
-      address: `/threads/${thread}`,
-      views: inAllLooks,
-      async until(page) {
-        const texts = page.getByRole('listitem').getByText(hostile);
-        await texts.nth(1).waitFor();
-      },
-    });
-    await checkScreen(daemon, {
-      address: `/threads/${response}`,
-      views: inAllLooks,
-      until: (page) => page.getByText('"sim/echo"').first().waitFor(),
+      until: [
+        (page) => page.getByRole('link', { name: hostile }).waitFor(),
+        async (page) => {
+          await page.goto(`${daemon.url}/#/threads?show=responses`);
+          await page.getByRole('link', { name: response }).waitFor();
+        },
+        async (page) => {
+          await page.goto(`${daemon.url}/#/threads/${thread}`);
+          await page.getByRole('listitem').getByText(hostile).nth(1).waitFor();
+        },
+        async (page) => {
+          await page.goto(`${daemon.url}/#/threads/${response}`);
+          await page.getByText('"sim/echo"').first().waitFor();
+        },
+      ],
     });
   });
 
@@ -60,16 +53,18 @@ describe.skipIf(chromium === undefined)('Threads & responses (skipped without Ch
     await checkScreen(daemon, {
       address: '/threads',
       prepare: (page) => holdCalls(page, '/v1/threads'),
-      until: (page) => page.getByText('Loading…').first().waitFor(),
-    });
-    await checkScreen(daemon, {
-      address: '/threads',
-      prepare: (page) => failCalls(page, '/v1/threads'),
-      until: (page) => page.getByText('Out of order.').waitFor(),
-    });
-    await checkScreen(daemon, {
-      address: '/threads/th_none',
-      until: (page) => page.getByRole('alert').first().waitFor(),
+      until: [
+        (page) => page.getByText('Loading…').first().waitFor(),
+        async (page) => {
+          await failCalls(page, '/v1/threads');
+          await page.reload();
+          await page.getByText('Out of order.').waitFor();
+        },
+        async (page) => {
+          await page.goto(`${daemon.url}/#/threads/th_none`);
+          await page.getByRole('alert').first().waitFor();
+        },
+      ],
     });
   });
 

@@ -56,16 +56,15 @@ describe.skipIf(chromium === undefined)('Wallet & paywalls (skipped without Chro
     });
   });
 
-  test('while it loads, and when a part of it fails', async () => {
+  test('while a part of it loads, and another one has failed', async () => {
     await checkScreen(daemon, {
       address: '/wallet',
-      prepare: (page) => holdCalls(page, '/api/payments'),
-      until: (page) => page.getByText('12,345 sats').waitFor(),
-    });
-    await checkScreen(daemon, {
-      address: '/wallet',
-      prepare: (page) => failCalls(page, '/api/l402/paywalls'),
+      async prepare(page) {
+        await holdCalls(page, '/api/payments');
+        await failCalls(page, '/api/l402/paywalls');
+      },
       async until(page) {
+        await page.getByText('Loading…').first().waitFor();
         await page.getByText('12,345 sats').waitFor();
         await page.getByRole('region', { name: 'Paywalls' }).getByText('Out of order.').waitFor();
       },
