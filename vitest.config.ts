@@ -21,7 +21,7 @@ process.once('exit', () => rmSync(bundles, { recursive: true, force: true }));
 /** Without durations of an earlier run, the largest files start first: small ones that take a minute or two would end alone. */
 class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const long = /\/test\/storage\/\w+-stores-\d(\.full)?\.test\.ts$/;
+    const long = /\/(first-command|\w+-stores-\d)(\.full)?\.test\.ts$/;
     const rank = ({ moduleId }: TestSpecification) => (long.test(moduleId) ? 0 : 1);
     return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }

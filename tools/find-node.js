@@ -7,7 +7,8 @@ const packages = 'own-node/node_modules';
 export function findNode() {
   const parts = process.versions.node.split('.').map(Number);
   if (parts[0] > 22 || (parts[0] === 22 && parts[1] >= 19)) return process.execPath;
-  if (!ownNode()) run('npm', ['install', '--prefix', 'own-node', '--no-save', '--ignore-scripts']);
+  const options = ['--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
+  if (!ownNode()) run('npm', ['install', '--prefix', 'own-node', ...options]);
   const own = ownNode();
   if (!own) {
     process.stderr.write('Node 22.19 or newer is needed, and npm has none for this platform.\n');

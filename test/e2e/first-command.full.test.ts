@@ -41,11 +41,18 @@ beforeAll(async () => {
 
 afterAll(() => rm(clone, { recursive: true, force: true }));
 
-test.skipIf(missing)(`tests and scripts run in a new clone with Node 20${missing}`, async () => {
-  const { stdout } = await npm('test', '--', 'test/shared/ids.test.ts');
-  expect(stdout).toMatch(/\n\d+ passed, 0 failed\n$/);
-  expect((await npm('run', 'bench', '--', '--help')).stdout).toContain('npm run bench -- [options]');
-  await expect(npm('run', 'long', '--', 'nosuch')).rejects.toMatchObject({
-    stderr: expect.stringContaining('Name one of test/long: bank, caps'),
-  });
-});
+test.skipIf(missing)(
+  `tests and scripts run in a new clone with Node 20${missing}`,
+  {
+    // Hundreds of packages are installed, which a slow registry delays if npm's cache lacks them.
+    timeout: 1_200_000,
+  },
+  async () => {
+    const { stdout } = await npm('test', '--', 'test/shared/ids.test.ts');
+    expect(stdout).toMatch(/\n\d+ passed, 0 failed\n$/);
+    expect((await npm('run', 'bench', '--', '--help')).stdout).toContain('npm run bench -- [options]');
+    await expect(npm('run', 'long', '--', 'nosuch')).rejects.toMatchObject({
+      stderr: expect.stringContaining('Name one of test/long: bank, caps'),
+    });
+  },
+);
