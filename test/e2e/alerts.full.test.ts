@@ -1,40 +1,22 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import Database from 'better-sqlite3';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startChildDaemon } from '../support/child-daemon.ts';
 import { eventually } from '../support/eventually.ts';
-import { type FakeOpenAi, startFakeOpenAi } from '../support/fake-openai.ts';
+import type { FakeOpenAi } from '../support/fake-openai.ts';
 import { isGenuine, startHookReceiver } from '../support/hook-receiver.ts';
+import { paidConfig, paidDaemon, paidUsage } from '../support/paid-daemon.ts';
 import { runCli } from '../support/run-cli.ts';
-import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+import type { RunningDaemon } from '../support/start-daemon.ts';
 import { type Answer, addMember, addPerson, askDaemon } from '../support/users.ts';
 
-const config = (baseUrl: string) => `
-upstreams:
-  - name: paid
-    base_url: ${baseUrl}
-    models: [small]
-    prices: { input: "1", output: "2" }
-`;
-const usage = { input: 20, output: 100 };
-
+const paid = paidDaemon();
 let fake: FakeOpenAi;
 let daemon: RunningDaemon;
 
-beforeAll(async () => {
-  fake = await startFakeOpenAi();
-  daemon = await startDaemon({ config: config(fake.baseUrl) });
-});
-
-afterAll(async () => {
-  await daemon.stop();
-  await fake.close();
-});
-
-beforeEach(() => {
-  fake.forget();
-  fake.always({ text: 'Some words.', usage });
+beforeAll(() => {
+  ({ fake, daemon } = paid());
 });
 
 type Daemon = Pick<RunningDaemon, 'url' | 'login' | 'key'>;
@@ -161,7 +143,7 @@ describe('alerts', () => {
     receiver.answerWith(500);
     fake.always({ error: { status: 400, message: 'Too bad.' } });
     await call({}, as);
-    fake.always({ text: 'Better.', usage });
+    fake.always({ text: 'Better.', usage: paidUsage });
     expect(await put('failing', settings)).toMatchObject({
       state: 'firing',
       value: '100',
@@ -276,7 +258,7 @@ describe('alerts', () => {
 
 test('a message whose receiver did not answer before the daemon was killed arrives after the restart, and silence fires', async () => {
   const receiver = await newReceiver();
-  let child = await startChildDaemon({ config: config(fake.baseUrl) });
+  let child = await startChildDaemon({ config: paidConfig(fake.baseUrl) });
   onTestFinished(() => child.remove());
   receiver.answerWith('none');
   await call({}, child.key, child);

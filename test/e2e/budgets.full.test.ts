@@ -1,41 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type ChildDaemon, startChildDaemon } from '../support/child-daemon.ts';
 import { eventually } from '../support/eventually.ts';
-import { type FakeOpenAi, startFakeOpenAi } from '../support/fake-openai.ts';
+import type { FakeOpenAi } from '../support/fake-openai.ts';
 import { readLedger } from '../support/ledger.ts';
-import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+import { paidConfig, paidDaemon, paidUsd } from '../support/paid-daemon.ts';
+import type { RunningDaemon } from '../support/start-daemon.ts';
 import { type Answer, type AskOptions, addMember, addPerson, askDaemon } from '../support/users.ts';
 
-const config = (baseUrl: string) => `
-upstreams:
-  - name: paid
-    base_url: ${baseUrl}
-    models: [small]
-    prices: { input: "1", output: "2" }
-  - name: priceless
-    base_url: ${baseUrl}
-    models: [unknown]
-`;
-const usage = { input: 20, output: 100 };
-/** What a call with this usage is charged. */
-const priceUsd = 0.00022;
-
+const paid = paidDaemon();
 let fake: FakeOpenAi;
 let daemon: RunningDaemon;
 
-beforeAll(async () => {
-  fake = await startFakeOpenAi();
-  daemon = await startDaemon({ config: config(fake.baseUrl) });
-});
-
-afterAll(async () => {
-  await daemon.stop();
-  await fake.close();
-});
-
-beforeEach(() => {
-  fake.forget();
-  fake.always({ text: 'Some words.', usage });
+beforeAll(() => {
+  ({ fake, daemon } = paid());
 });
 
 type Daemon = Pick<RunningDaemon, 'url' | 'login' | 'key'>;
@@ -359,10 +336,10 @@ test('thresholds are events once in each period, also of a soft budget that is e
 });
 
 test('thresholds and refusals are events exactly once when the daemon is killed again and again', async () => {
-  let child: ChildDaemon = await startChildDaemon({ config: config(fake.baseUrl) });
+  let child: ChildDaemon = await startChildDaemon({ config: paidConfig(fake.baseUrl) });
   onTestFinished(() => child.remove());
   const thresholds = [10, 20, 30, 40, 50, 60, 70, 80, 90, 95];
-  const limit = 50 * priceUsd;
+  const limit = 50 * paidUsd;
   await put('killed', ofUser('killed', limit.toFixed(6), { thresholds }), child);
   for (let round = 0; round < 4; round += 1) {
     const calls = Array.from({ length: 15 }, () => ask('killed', {}, {}, child).catch(() => undefined));

@@ -4,18 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type DaemonWithStranger, startWithStranger } from '../support/daemon-with-stranger.ts';
 import { type FakeOpenAi, startFakeOpenAi } from '../support/fake-openai.ts';
 import { readLedger } from '../support/ledger.ts';
+import { paidConfig } from '../support/paid-daemon.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
-
-const config = (baseUrl: string) => `
-upstreams:
-  - name: paid
-    base_url: ${baseUrl}
-    models: [small]
-    prices: { input: "1", output: "2" }
-  - name: priceless
-    base_url: ${baseUrl}
-    models: [unknown]
-`;
 
 let fake: FakeOpenAi;
 let place: DaemonWithStranger;
@@ -24,7 +14,7 @@ let daemon: RunningDaemon;
 beforeAll(async () => {
   fake = await startFakeOpenAi();
   fake.always({ text: 'Some words.', usage: { input: 20, output: 100 } });
-  place = await startWithStranger({ config: config(fake.baseUrl) });
+  place = await startWithStranger({ config: paidConfig(fake.baseUrl) });
   daemon = place.daemon;
 });
 
@@ -114,7 +104,7 @@ describe('a prepaid workspace', () => {
     const before = await balanceOf(place.stranger.key);
     await grant({ workspace: 'elsewhere', usd: '1' });
     await daemon.stop({ keep: true });
-    daemon = await startDaemon({ config: config(fake.baseUrl), home: daemon.home });
+    daemon = await startDaemon({ config: paidConfig(fake.baseUrl), home: daemon.home });
     const after = await balanceOf(place.stranger.key);
     expect(Math.round((Number(after) - Number(before)) * 1e9)).toBe(1e9);
     expect((await ask(place.stranger.key)).status).toBe(200);
@@ -161,7 +151,7 @@ describe('the ledger', () => {
 });
 
 test('billing.mode: prepaid makes the owner’s workspace pay in advance too', async () => {
-  const other = await startDaemon({ config: `${config(fake.baseUrl)}billing: { mode: prepaid }\n` });
+  const other = await startDaemon({ config: `${paidConfig(fake.baseUrl)}billing: { mode: prepaid }\n` });
   try {
     const json = { model: 'paid/small', input: 'Hello.', max_output_tokens: 100 };
     expect((await other.fetch('/v1/responses', { json })).status).toBe(402);

@@ -4,27 +4,17 @@ import { eventually } from '../support/eventually.ts';
 import { exampleOf, requestOf } from '../support/example-calls.ts';
 import { type FakeOpenAi, startFakeOpenAi } from '../support/fake-openai.ts';
 import { readLedger } from '../support/ledger.ts';
+import { paidConfig } from '../support/paid-daemon.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 
 /** Nano-dollars a token at the prices of `paid/…`. */
 const prices = { input: 1_000, output: 2_000 };
-const config = (baseUrl: string) => `
-upstreams:
-  - name: paid
-    base_url: ${baseUrl}
-    models: [small, large]
-    prices: { input: "1", output: "2" }
-  - name: priceless
-    base_url: ${baseUrl}
-    models: [unknown]
-`;
-
 let fake: FakeOpenAi;
 let daemon: RunningDaemon;
 
 beforeAll(async () => {
   fake = await startFakeOpenAi();
-  daemon = await startDaemon({ config: config(fake.baseUrl) });
+  daemon = await startDaemon({ config: paidConfig(fake.baseUrl) });
 });
 
 afterAll(async () => {
@@ -560,7 +550,7 @@ test('a key that spent 80 % of its cap is announced once, also after a restart',
   const { id, secret } = await issue({ limits: { spend_cap: { usd: '0.001', period: 'total' } } });
   for (let call = 1; call <= 3; call += 1) expect((await ask(secret)).status).toBe(200);
   await daemon.stop({ keep: true });
-  daemon = await startDaemon({ config: config(fake.baseUrl), home: daemon.home });
+  daemon = await startDaemon({ config: paidConfig(fake.baseUrl), home: daemon.home });
   for (let call = 4; call <= 6; call += 1) await ask(secret);
   await asOwner('DELETE', `/v1/workspaces/me/keys/${id}`);
   const followed = await fetch(`${daemon.url}/v1/events?after=0&type=limit.warning,key.revoked&key=${id}`, {
@@ -589,7 +579,7 @@ test('limits survive a restart', async () => {
   });
   expect((await ask(secret)).status).toBe(200);
   await daemon.stop({ keep: true });
-  daemon = await startDaemon({ config: config(fake.baseUrl), home: daemon.home });
+  daemon = await startDaemon({ config: paidConfig(fake.baseUrl), home: daemon.home });
   expect(outcome(await ask(secret))).toEqual([403, 'limit_reached', 'limits.spend_cap']);
   expect((await ask(secret, { model: 'sim/echo' })).status).toBe(200);
   expect(outcome(await ask(secret, { model: 'sim/echo' }))).toEqual([
