@@ -87,7 +87,7 @@ export const plantedFaults: readonly Fault[] = [
   {
     path: 'src/cli/tui/state/list-view.ts',
     kind: 'removed return',
-    text: '    if (before && this.found !== before) return;\n',
+    text: '    if (find !== this.#finds || (before && this.found !== before)) return;\n',
     replacement: '',
   },
   {
