@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
-import { clockTicks } from '../support/process-ticks.ts';
+import { endedCpuSeconds } from '../support/ended-cpu.ts';
 
 interface Run {
   seed: number;
@@ -31,7 +31,7 @@ async function runAll(seed: number, isBusy: boolean): Promise<Run> {
   const loops = Array.from({ length: isBusy ? 4 : 0 }, () =>
     spawn(process.execPath, ['-e', 'for (;;) {}'], { stdio: 'ignore' }),
   );
-  const [startedAt, ticks] = [performance.now(), clockTicks()];
+  const [startedAt, cpuBefore] = [performance.now(), endedCpuSeconds()];
   try {
     const order = ['--sequence.shuffle.files', `--sequence.seed=${seed}`];
     const child = spawn(process.execPath, ['test/support/run-tests.ts', 'full', ...order], {
@@ -53,7 +53,7 @@ async function runAll(seed: number, isBusy: boolean): Promise<Run> {
       passed,
       failed,
       seconds: Math.round((performance.now() - startedAt) / 1000),
-      cpuSeconds: Math.round((clockTicks() - ticks) / 100),
+      cpuSeconds: Math.round(endedCpuSeconds() - cpuBefore),
       failures: [...new Set(failures)],
     };
   } finally {

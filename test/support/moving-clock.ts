@@ -13,18 +13,12 @@ interface Sleeper {
  * that what no test thinks of still happens.
  */
 export class MovingClock implements Clock {
-  #aheadMs: number;
-  #elapsedAheadMs = 0;
+  #aheadMs = 0;
   readonly #sleepers = new Set<Sleeper>();
-
-  /** Its time of day may be ahead from the beginning. */
-  constructor(aheadMs = 0) {
-    this.#aheadMs = aheadMs;
-  }
 
   now = () => machineClock.now() + this.#aheadMs;
 
-  elapsed = () => machineClock.elapsed() + this.#elapsedAheadMs;
+  elapsed = () => machineClock.elapsed() + this.#aheadMs;
 
   sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -54,7 +48,6 @@ export class MovingClock implements Clock {
   /** Puts both clocks forward and wakes those whose time has come, the earliest first. */
   advance(ms: number): void {
     this.#aheadMs += ms;
-    this.#elapsedAheadMs += ms;
     for (const sleeper of [...this.#sleepers].sort((a, b) => a.until - b.until)) this.#wind(sleeper);
   }
 

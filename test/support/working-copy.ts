@@ -17,6 +17,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
+import { endedCpuSeconds } from './ended-cpu.ts';
 
 /** Installed, and only read. */
 const packages = ['node_modules', 'test/node_modules', 'own-node/node_modules'];
@@ -66,7 +67,7 @@ export class WorkingCopy {
 
   /** Runs a script with Node. */
   async run(script: string, args: readonly string[]): Promise<Ended> {
-    const cpuBefore = cpuOfChildren();
+    const cpuBefore = endedCpuSeconds();
     const path = [join(this.folder, 'node_modules/.bin'), process.env.PATH ?? ''].join(delimiter);
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, ...args], {
       cwd: this.folder,
@@ -83,7 +84,7 @@ export class WorkingCopy {
     return {
       code,
       output: Buffer.concat(printed).toString(),
-      cpuSeconds: cpuOfChildren() - cpuBefore,
+      cpuSeconds: endedCpuSeconds() - cpuBefore,
     };
   }
 
@@ -111,16 +112,5 @@ function linkFile(source: string, target: string): void {
   } catch {
     // On another disk.
     copyFileSync(source, target);
-  }
-}
-
-/** In seconds, of children that have ended. Source: proc_pid_stat(5), cutime and cstime, in hundredths. */
-function cpuOfChildren(): number {
-  try {
-    const text = readFileSync('/proc/self/stat', 'utf8');
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return (Number(fields[13]) + Number(fields[14])) / 100;
-  } catch {
-    return 0;
   }
 }
