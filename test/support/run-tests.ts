@@ -86,5 +86,6 @@ const counts = isBuilt
 const results = [isBuilt, ...(await Promise.all(checks))];
 const passed = counts.passed + results.filter(Boolean).length;
 const failed = counts.failed + results.filter((isPassed) => !isPassed).length;
-process.stdout.write(`${passed} passed, ${failed} failed\n`);
+// On a line of its own: Vitest may leave one with the cursor's escape code.
+process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
 process.exitCode = failed > 0 ? 1 : 0;
