@@ -3,7 +3,7 @@ import type { Worker } from 'node:worker_threads';
 import type { CopyStorageOptions, CopyStorageOutcome } from '../shared/copy-storage.ts';
 import type { ConfigTools, ServeOptions } from '../shared/daemon-module.ts';
 import { type ExitCode, exitCodes } from '../shared/errors.ts';
-import { contentFile } from '../shared/folders.ts';
+import { contentFile, logFiles } from '../shared/folders.ts';
 import { idMaker } from '../shared/ids.ts';
 import { isLoopback } from '../shared/loopback.ts';
 import type { RestoreOptions, RestoreOutcome } from '../shared/restore.ts';
@@ -17,6 +17,7 @@ import { createServer, type HttpServer } from './http/server.ts';
 import { backupFiles } from './process/backup-files.ts';
 import { bootstrapSecrets } from './process/bootstrap-secrets.ts';
 import { createCallLog } from './process/call-log.ts';
+import { checkAfterStart } from './process/check-after-start.ts';
 import { createFileLog, createLog, noteInFile, type PinoLog } from './process/create-log.ts';
 import { writeDaemonFile } from './process/daemon-file.ts';
 import {
@@ -39,6 +40,7 @@ import { stopRequests } from './process/signals.ts';
 import { explainFailure } from './process/start-failures.ts';
 import { unlockAtStart } from './process/unlock-at-start.ts';
 import { watchConfig } from './process/watch-config.ts';
+import { defaultHangLimits, type HangLimits, watchTurns } from './process/watch-turns.ts';
 import { welcome } from './process/welcome.ts';
 import { machineClock, worldOfProcess } from './process/world-of-process.ts';
 import { ContentThread } from './storage/content/content-thread.ts';
@@ -55,14 +57,13 @@ import { type Clock, type World, within } from './world.ts';
 
 /** How often open payments and invoices are followed at the Lightning back end. */
 const defaultFollowUpMs = 5_000;
-/** Loading prices holds the process for some 40 ms, in which the first calls would wait. */
-const pricesAfterMs = 500;
 /** A collector that does not respond must not delay the exit. */
 const telemetryFlushMs = 1_500;
 
 interface Times {
   drain: DrainTimes;
   followUpMs: number;
+  hang: HangLimits;
   clock: Clock;
 }
 
@@ -75,10 +76,17 @@ interface StartedBefore {
 export async function serve(options: ServeOptions & StartedBefore & Partial<Times>): Promise<number> {
   try {
     const { drain = defaultDrain, followUpMs = defaultFollowUpMs, clock = machineClock, ...given } = options;
-    const { env, stdout, stderr, askSecret, showCall, whileServing, writerThread, ...flags } = given;
+    const { env, stdout, stderr, askSecret, showCall, whileServing, writerThread, hang, ...flags } = given;
     const config = await loadConfig({ flags, env, platform: process.platform, home: homedir() });
     const environment = { env, stdout, stderr, askSecret, showCall, whileServing, writerThread };
-    return await run(config, { ...environment, drain, followUpMs, clock, flags });
+    return await run(config, {
+      ...environment,
+      drain,
+      followUpMs,
+      hang: hang ?? defaultHangLimits,
+      clock,
+      flags,
+    });
   } catch (error) {
     const { text, exit } = await explainFailure(error);
     options.stderr.write(`${text}\n`);
@@ -147,6 +155,8 @@ async function run(config: Config, environment: Environment): Promise<ExitCode> 
     ...(changes && { changes }),
     ...(environment.writerThread && { writerThread: environment.writerThread }),
   });
+  const logPath = logFiles(config.dataFolder)[0] as string;
+  const endWatch = watchTurns(storage, { ...environment.hang, logFile: logPath });
   const stop = new AbortController();
   const failure = new AbortController();
   let exit: ExitCode = exitCodes.done;
@@ -178,6 +188,7 @@ async function run(config: Config, environment: Environment): Promise<ExitCode> 
     await runUntilStopped(network.config, { ...resources, storageFailed: failure.signal });
   } finally {
     await storage.close();
+    endWatch();
     await network.close();
     endFaults();
   }
@@ -470,31 +481,4 @@ function startBackgroundWork(config: Config, app: App, { environment, log, stora
       await working;
     },
   };
-}
-
-/** Loads the prices and checks the data: slow, and not needed before the first call. Never rejects. */
-async function checkAfterStart(
-  app: App,
-  { storage, log, stderr, world }: Pick<Resources, 'storage' | 'log' | 'world'> & Pick<Environment, 'stderr'>,
-  stopped: AbortSignal,
-): Promise<void> {
-  await world.sleep(pricesAfterMs, stopped).catch(() => {});
-  if (stopped.aborted) return;
-  try {
-    await app.catalog.load();
-    for (const { setting, message } of await app.configWarnings()) {
-      log.warn({ setting }, message);
-      stderr.write(`Warning: ${setting}: ${message}\n`);
-    }
-  } catch (error) {
-    log.warn({ err: error }, 'prices could not be loaded');
-  }
-  if (stopped.aborted) return;
-  try {
-    const { ok, problems } = (await storage.checkIfDue()) ?? { ok: true };
-    if (!ok) log.error({ problems }, 'data check failed; nothing is written any more');
-  } catch (error) {
-    // A stop does not wait for a long check.
-    if (!stopped.aborted) log.warn({ err: error }, 'data could not be checked');
-  }
 }

@@ -16,6 +16,8 @@ export interface ChildDaemon {
   printed(): { stdout: string; stderr: string };
   /** Puts its clock forward: what it waits for is then due. Resolves when that has happened. */
   advance(ms: number): Promise<void>;
+  /** Has its main thread loop for ever. */
+  hang(): void;
   /** Sends a signal without waiting. */
   signal(name: NodeJS.Signals): void;
   /** Resolves to the exit code, or to the signal that killed it. */
@@ -85,6 +87,7 @@ export async function startChildDaemon(options: ChildOptions = {}): Promise<Chil
       child.send({ advanceMs: ms });
       await Promise.race([moved, ended]);
     },
+    hang: () => void child.send('hang'),
     signal: (name) => child.kill(name),
     ended,
     async remove() {

@@ -1,7 +1,8 @@
 /**
  * Runs the daemon in a child process, for tests that kill it or send it signals. Its environment sets what config.yaml
- * cannot: `DRAIN_MS`, the two deadlines of a stop, and `CLOCK_AHEAD_MS`, how far its clock is ahead. A message of its parent,
- * `{ advanceMs }`, puts its clock forward and is answered with the same. SIGUSR2 terminates the thread that writes the database,
+ * cannot: `DRAIN_MS`, the two deadlines of a stop, `CLOCK_AHEAD_MS`, how far its clock is ahead, and `HANG_CPU_MS`, how much CPU it
+ * may use in one task. A message of its parent, `{ advanceMs }`, puts its clock forward and is answered with the same; with `hang`,
+ * its main thread never comes back. SIGUSR2 terminates the thread that writes the database,
  * or the first one with the name in `CRASHING_THREAD`, as if it had crashed. Events that break the schema of their endpoint are
  * appended to `STREAM_VIOLATIONS`.
  */
@@ -32,11 +33,17 @@ const { now } = Date;
 const aheadMs = Number(env.CLOCK_AHEAD_MS ?? 0);
 Date.now = () => now() + aheadMs;
 const clock = new MovingClock();
-process.on('message', (message: { advanceMs: number }) => {
+function neverReturn(): never {
+  for (;;);
+}
+process.on('message', (message: { advanceMs: number } | 'hang') => {
+  if (message === 'hang') neverReturn();
   clock.advance(message.advanceMs);
   process.send?.(message);
 });
 // The daemon ends although its parent could still write.
 process.channel?.unref();
 const [patientMs, hurriedMs] = (env.DRAIN_MS ?? '25000,5000').split(',').map(Number) as [number, number];
-process.exitCode = await serve({ port: 0, drain: { patientMs, hurriedMs }, clock, env, stdout, stderr });
+const drain = { patientMs, hurriedMs };
+const hang = env.HANG_CPU_MS ? { cpuMsMax: Number(env.HANG_CPU_MS), everyMs: 10 } : undefined;
+process.exitCode = await serve({ port: 0, drain, clock, env, stdout, stderr, ...(hang && { hang }) });

@@ -30,6 +30,7 @@ import type { WalletStore } from '../features/wallet/store.ts';
 import type { WhispersStore } from '../features/whispers/store.ts';
 import type { PeopleStore } from '../features/workspaces/people-store.ts';
 import type { WorkspacesStore } from '../features/workspaces/store.ts';
+import type { MainThreadWatch } from '../worker-threads/watch-main-thread.ts';
 
 /** A database server: the one in use, and what was found out about it at the start. */
 export interface ServerFacts {
@@ -99,6 +100,8 @@ export interface Storage extends CallStorage {
   isDiskFull(): boolean;
   /** Calls the listener once if the storage fails for good; the process should exit. */
   onFatal(listener: (reason: Error) => void): void;
+  /** Has a thread of the storage end the process if the main thread hangs. */
+  watchMainThread(watch: MainThreadWatch): void;
   /** Checks the whole database in the background. Refuses writes from then on if it finds problems. */
   check(): Promise<{ ok: boolean; problems: string[] }>;
   /** The same after an unclean shutdown, and every month; otherwise resolves to undefined. */

@@ -139,6 +139,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
       fatalListeners.push(listener);
       writer.onFatal(listener);
     },
+    watchMainThread: (watch) => writer.watchMainThread(watch),
     check: () => runCheck(checkedParts, { checker: services.checker, writer, now, log }),
     // The server recovers its files itself, and the balances were compared at the start.
     checkIfDue: async () => undefined,

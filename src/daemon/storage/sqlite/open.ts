@@ -4,6 +4,7 @@ import type { MessagePort, Worker } from 'node:worker_threads';
 import type { NewEvent } from '../../features/events/index.ts';
 import type { UsageRecord } from '../../features/metering/index.ts';
 import type { Log } from '../../log.ts';
+import type { MainThreadWatch } from '../../worker-threads/watch-main-thread.ts';
 import { LocalChanges } from '../local-changes.ts';
 import { onlyMember } from '../only-member.ts';
 import type { SharedChanges } from '../shared-changes.ts';
@@ -162,6 +163,7 @@ function lifecycle(
     noteTime: (at: number) => void writer.write('engine.touch', at).catch(() => {}),
     writesWaiting: () => writer.pending,
     onFatal: (listener: (reason: Error) => void) => writer.onFatal(listener),
+    watchMainThread: (watch: MainThreadWatch) => writer.watchMainThread(watch),
     check,
     checkIfDue: async () => {
       const checkedAt = readMeta(database, 'checked_at') ?? 0;

@@ -3,6 +3,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { messageOf } from '../../../../shared/message-of.ts';
 import { whenAborted } from '../../../../shared/when-aborted.ts';
 import type { Renewal } from '../../../features/daemons/members.ts';
+import { watchMainThread } from '../../../worker-threads/watch-main-thread.ts';
 import type { Connection } from '../../sqlite/engine/connection.ts';
 import { DatabaseUnusable, DataNeedsRepair } from '../../sqlite/engine/errors.ts';
 import { writeMeta } from '../../sqlite/engine/meta.ts';
@@ -70,6 +71,8 @@ export function serveWrites(port: MessagePort, { channel, at, schemaVersion }: W
       writer = BatchWriter.open(openConnection(channel), { at, schemaVersion, send, ended: ended.signal });
       await writer;
       send({ opened: true });
+    } else if ('watch' in message) {
+      watchMainThread(message.watch);
     } else if ('close' in message) {
       (await writer)?.close(message.close.lastSeen);
       send({ closed: true });

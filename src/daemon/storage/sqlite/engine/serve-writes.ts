@@ -1,6 +1,7 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { messageOf } from '../../../../shared/message-of.ts';
 import type { Renewal } from '../../../features/daemons/members.ts';
+import { type MainThreadWatch, watchMainThread } from '../../../worker-threads/watch-main-thread.ts';
 import { CommitCount } from './commit-count.ts';
 import { type Connection, openForWriting } from './connection.ts';
 import { isDamage, sqliteCode } from './errors.ts';
@@ -24,6 +25,7 @@ export type ToWriter =
   | { client: MessagePort }
   /** `lastSeen`: wall clock, milliseconds since 1970. */
   | { close: { lastSeen: number } }
+  | { watch: MainThreadWatch }
   /** Closes without marking the shutdown as clean. */
   | { end: true };
 
@@ -96,6 +98,7 @@ export function serveWrites(port: MessagePort, { createCommands, onOpen }: Serve
       const result = run?.(operations);
       send(result instanceof Promise ? await result : (result ?? notOpen));
     } else if ('client' in message) addClient(message.client);
+    else if ('watch' in message) watchMainThread(message.watch);
     else if ('open' in message) {
       database = openForWriting(message.open);
       onOpen?.(database);

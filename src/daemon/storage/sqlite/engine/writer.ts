@@ -2,6 +2,7 @@ import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threa
 import type { Renewal } from '../../../features/daemons/members.ts';
 import type { Log } from '../../../log.ts';
 import { exitWaiter } from '../../../worker-threads/exit-waiter.ts';
+import type { MainThreadWatch } from '../../../worker-threads/watch-main-thread.ts';
 import { DatabaseUnusable, DataNeedsRepair } from './errors.ts';
 import { QueuedWrites } from './queued-writes.ts';
 import type { FromWriter, ToWriter } from './serve-writes.ts';
@@ -69,6 +70,11 @@ export class Writer<C extends Commands> extends QueuedWrites<C> {
     this.#file = file;
     this.#post({ open: file });
     await this.#opened.promise;
+  }
+
+  /** Has the thread end the process if the main thread hangs. */
+  watchMainThread(watch: MainThreadWatch): void {
+    this.#post({ watch });
   }
 
   /** Returns the port for a `PortWriter` of another thread, which closes before this writer does. */
