@@ -29,20 +29,21 @@ const external = [
 /**
  * Bundles scripts with the packages that they import, each into a file with its name, and returns the folder. From source, a
  * script is hundreds of files, which take several times as long to load. The processes of a test run make a bundle once for all
- * of them; elsewhere it is removed when this process exits.
+ * of them; elsewhere it is removed when this process exits. Each file begins with the banner.
  */
 export async function bundle(
   input: Record<string, string>,
   plugins: RolldownPluginOption[] = [],
+  banner = '',
 ): Promise<string> {
   const ofRun = process.env.GATEWAY_TEST_BUNDLES;
   if (!ofRun) {
     const folder = await mkdtemp(join(tmpdir(), 'gateway-programs-'));
     process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-    await write(folder, input, plugins);
+    await write(folder, input, plugins, banner);
     return folder;
   }
-  const folder = join(ofRun, nameOf(input));
+  const folder = join(ofRun, nameOf(input, banner));
   const mark = join(folder, 'complete');
   const isFirst = await mkdir(folder).then(
     () => true,
@@ -52,20 +53,20 @@ export async function bundle(
     },
   );
   if (isFirst) {
-    await write(folder, input, plugins);
+    await write(folder, input, plugins, banner);
     await writeFile(mark, '');
   } else await eventually('another process has made the bundle', () => existsSync(mark), { everyMs: 20 });
   return folder;
 }
 
 /** Another one after each change of a file, as in a run that watches them. */
-function nameOf(input: Record<string, string>): string {
+function nameOf(input: Record<string, string>, banner: string): string {
   const files = ['src', 'test/support', 'test/storage'].flatMap((root) =>
     readdirSync(root, { recursive: true }).map((name) => join(root, String(name))),
   );
   const changes = [...files, ...Object.values(input)].map((file) => statSync(file).mtimeMs);
   return createHash('sha256')
-    .update(JSON.stringify([input, changes.length, Math.max(...changes)]))
+    .update(JSON.stringify([input, banner, changes.length, Math.max(...changes)]))
     .digest('hex');
 }
 
@@ -73,6 +74,7 @@ async function write(
   folder: string,
   input: Record<string, string>,
   plugins: RolldownPluginOption[],
+  banner: string,
 ): Promise<void> {
   // External packages, and files that the daemon reads beside its own, are found from there.
   await symlink(resolve('node_modules'), join(folder, 'node_modules'));
@@ -84,7 +86,7 @@ async function write(
     platform: 'node',
     external,
     plugins: [drizzle, ...plugins],
-    output: { dir: folder, format: 'esm', entryFileNames: '[name].js' },
+    output: { dir: folder, format: 'esm', entryFileNames: '[name].js', banner },
     logLevel: 'silent',
   });
 }

@@ -18,6 +18,8 @@ export interface ChildDaemon {
   advance(ms: number): Promise<void>;
   /** Has its main thread loop for ever. */
   hang(): void;
+  /** How many steps it took so far, if its bundle counts them. */
+  steps(): Promise<number>;
   /** Sends a signal without waiting. */
   signal(name: NodeJS.Signals): void;
   /** Resolves to the exit code, or to the signal that killed it. */
@@ -34,6 +36,8 @@ export interface ChildOptions {
   env?: Record<string, string>;
   /** How many files and connections it may have open. */
   openFilesMax?: number;
+  /** Another bundle of `serve-child.ts`. */
+  script?: string;
 }
 
 /** Starts the whole daemon in a child process; resolves once it is ready. */
@@ -45,7 +49,7 @@ export async function startChildDaemon(options: ChildOptions = {}): Promise<Chil
   // A busy machine delays the daemon's event loop, too.
   if (config !== undefined)
     await writeFile(join(home, 'config.yaml'), `shed_load: false\nlocal_servers: false\n${config}`);
-  const { daemon: script } = await programs();
+  const script = options.script ?? (await programs()).daemon;
   const limited = ['-c', `ulimit -n ${openFilesMax} && exec "$0" "$1"`, process.execPath, script];
   const [command, ...args] = openFilesMax ? ['sh', ...limited] : [process.execPath, script];
   // With a channel for messages, the types no longer say that there are pipes.
@@ -73,6 +77,11 @@ export async function startChildDaemon(options: ChildOptions = {}): Promise<Chil
   const ended = endOf(child);
   ended.then((how) => ready.reject(new Error(`the daemon ended with ${how}: ${out.stderr}`)));
   await ready.promise;
+  const ask = async (message: object | string): Promise<unknown> => {
+    const answered = once(child, 'message');
+    child.send(message);
+    return (await answered)[0];
+  };
   const read = async (name: string) => (await readFile(join(home, name), 'utf8')).trim();
   const { url } = JSON.parse(await read('daemon.json')) as { url: string };
   return {
@@ -83,10 +92,9 @@ export async function startChildDaemon(options: ChildOptions = {}): Promise<Chil
     home,
     printed: () => out,
     advance: async (ms) => {
-      const moved = once(child, 'message');
-      child.send({ advanceMs: ms });
-      await Promise.race([moved, ended]);
+      await Promise.race([ask({ advanceMs: ms }), ended]);
     },
+    steps: async () => (await ask('steps')) as number,
     hang: () => void child.send('hang'),
     signal: (name) => child.kill(name),
     ended,

@@ -53,9 +53,10 @@ export function stepGrowth(module: keyof typeof modules) {
   };
 }
 
-const counting: Plugin = {
+/** Adds counts to all but what counts. */
+export const counting: Plugin = {
   name: 'counting',
-  renderChunk: (code, { name }) => (name === 'counted-thread' ? null : withCounts(code)),
+  renderChunk: (code, { name }) => (/^(counted-thread|step-counter)$/.test(name) ? null : withCounts(code)),
 };
 
 interface Node {

@@ -25,15 +25,20 @@ export function programs(): Promise<Programs> {
   return bundled;
 }
 
+/** The daemon with its threads and processes. */
+export const daemonScripts = {
+  'serve-child': 'test/support/serve-child.ts',
+  ...threads,
+  'keychain-child': 'src/keychain/keychain-child.ts',
+  'model-child': 'src/daemon/upstream/engine/model-child.ts',
+};
+
 async function bundlePrograms(): Promise<Programs> {
   const scripts = {
-    'serve-child': 'test/support/serve-child.ts',
     'cli-program': 'test/support/cli-program.ts',
     'dying-restore': 'test/support/dying-restore.ts',
     'copying-child': 'test/support/copying-child.ts',
-    ...threads,
-    'keychain-child': 'src/keychain/keychain-child.ts',
-    'model-child': 'src/daemon/upstream/engine/model-child.ts',
+    ...daemonScripts,
   };
   const folder = await bundle(scripts, [contracts]);
   return {
@@ -45,7 +50,7 @@ async function bundlePrograms(): Promise<Programs> {
 }
 
 /** Lists the contracts as imports in `endpoints.ts`, which finds them in their folder. */
-const contracts: Plugin = {
+export const contracts: Plugin = {
   name: 'contracts',
   load(id) {
     if (!id.endsWith('/test/support/endpoints.ts')) return null;

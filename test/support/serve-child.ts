@@ -2,7 +2,7 @@
  * Runs the daemon in a child process, for tests that kill it or send it signals. Its environment sets what config.yaml
  * cannot: `DRAIN_MS`, the two deadlines of a stop, `CLOCK_AHEAD_MS`, how far its clock is ahead, and `HANG_CPU_MS`, how much CPU it
  * may use in one task. A message of its parent, `{ advanceMs }`, puts its clock forward and is answered with the same; with `hang`,
- * its main thread never comes back. SIGUSR2 terminates the thread that writes the database,
+ * its main thread never comes back; with `steps`, those that it counted are returned. SIGUSR2 terminates the thread that writes the database,
  * or the first one with the name in `CRASHING_THREAD`, as if it had crashed. Events that break the schema of their endpoint are
  * appended to `STREAM_VIOLATIONS`.
  */
@@ -36,10 +36,10 @@ const clock = new MovingClock();
 function neverReturn(): never {
   for (;;);
 }
-process.on('message', (message: { advanceMs: number } | 'hang') => {
+process.on('message', (message: { advanceMs: number } | 'hang' | 'steps') => {
   if (message === 'hang') neverReturn();
-  clock.advance(message.advanceMs);
-  process.send?.(message);
+  if (message !== 'steps') clock.advance(message.advanceMs);
+  process.send?.(message === 'steps' ? globalThis.stepCounter?.ofAll() : message);
 });
 // The daemon ends although its parent could still write.
 process.channel?.unref();

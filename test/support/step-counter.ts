@@ -1,19 +1,48 @@
+import { getEnvironmentData, setEnvironmentData, threadId } from 'node:worker_threads';
+
+const threadsMax = 64;
+const name = 'steps';
+
+/** The steps of each thread, which threads that are started later share. */
+function sharedSteps(): Float64Array {
+  const shared = getEnvironmentData(name) as unknown as Float64Array | undefined;
+  if (shared !== undefined) return shared;
+  const steps = new Float64Array(new SharedArrayBuffer(threadsMax * Float64Array.BYTES_PER_ELEMENT));
+  setEnvironmentData(name, steps as never);
+  return steps;
+}
+
+const all = sharedSteps();
+const own = threadId % threadsMax;
+
 /**
- * Counts the steps of a program that `countSteps` has prepared: its functions and the turns of its loops call `step`, and what it
+ * Counts the steps of a program that `withCounts` has prepared: its functions and the turns of its loops call `step`, and what it
  * spreads passes `spread`. Functions of JavaScript itself count what they go through.
  */
 export const counter = {
-  steps: 0,
+  /** Those of this thread. */
+  get steps(): number {
+    return all[own] as number;
+  },
+  set steps(steps: number) {
+    all[own] = steps;
+  },
+  /** Those of all threads. */
+  ofAll: () => all.reduce((sum, steps) => sum + steps, 0),
   step: () => {
-    counter.steps += 1;
+    (all[own] as number) += 1;
   },
   spread: <T>(list: T): T => {
-    counter.steps += sizeOf(list);
+    (all[own] as number) += sizeOf(list);
     return list;
   },
 };
 
-Object.assign(globalThis, { stepCounter: counter });
+declare global {
+  var stepCounter: typeof counter | undefined;
+}
+
+globalThis.stepCounter = counter;
 
 function sizeOf(value: unknown): number {
   if (typeof value === 'string' || Array.isArray(value) || ArrayBuffer.isView(value))
