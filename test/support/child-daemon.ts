@@ -47,8 +47,9 @@ export async function startChildDaemon(options: ChildOptions = {}): Promise<Chil
   if (kept === undefined && !env?.GATEWAY_STORAGE_URL) addEmptyDatabase(home);
   const violations = join(home, 'stream-violations');
   // A busy machine delays the daemon's event loop, too.
+  const calm = /^shed_load:/m.test(config ?? '') ? '' : 'shed_load: false\n';
   if (config !== undefined)
-    await writeFile(join(home, 'config.yaml'), `shed_load: false\nlocal_servers: false\n${config}`);
+    await writeFile(join(home, 'config.yaml'), `${calm}local_servers: false\n${config}`);
   const script = options.script ?? (await programs()).daemon;
   const limited = ['-c', `ulimit -n ${openFilesMax} && exec "$0" "$1"`, process.execPath, script];
   const [command, ...args] = openFilesMax ? ['sh', ...limited] : [process.execPath, script];

@@ -94,10 +94,10 @@ export interface CompressedBody {
 export async function decompress(
   { bytes, headers, bytesMax, owner }: CompressedBody,
   turns: Semaphore,
-  take: (plain: Buffer) => void,
+  take: (plain: Buffer) => void | Promise<void>,
 ): Promise<void> {
   const decompressBytes = decompressionOf(headers);
-  if (decompressBytes === undefined) return take(bytes);
+  if (decompressBytes === undefined) return await take(bytes);
   /** Undefined if there are more bytes. */
   const upTo = async (max: number, chunkSize?: number): Promise<Buffer | undefined> => {
     try {
@@ -110,12 +110,12 @@ export async function decompress(
     }
   };
   const small = await upTo(Math.min(promptBytesMax, bytesMax));
-  if (small !== undefined) return take(small);
+  if (small !== undefined) return await take(small);
   if (bytesMax <= promptBytesMax) throw bodyTooLarge(bytesMax);
   const readLarge = async () => {
     const large = await upTo(bytesMax, promptBytesMax);
     if (large === undefined) throw bodyTooLarge(bytesMax);
-    take(large);
+    await take(large);
   };
   await turns.run(readLarge, { owner });
 }

@@ -10,6 +10,7 @@ import { Forwarder } from './forwarder.ts';
 import { type HostNames, hostNames, requestGuard } from './protection/guard.ts';
 import { LargeBodies } from './protection/large-bodies.ts';
 import { type HttpLimits, httpLimits } from './protection/limits.ts';
+import { LoopTurns } from './protection/loop-turns.ts';
 import { Overload } from './protection/overload.ts';
 import {
   type AddressRateLimit,
@@ -49,6 +50,8 @@ export interface ServerContext {
   /** For large compressed bodies, which are read a few at a time. */
   decompressions: Semaphore;
   largeBodies: LargeBodies;
+  /** Bodies of 1 MiB and more are parsed in turns. */
+  loopTurns: LoopTurns;
   /** Passes on what another thread serves; undefined if there is none. */
   forwarder: Forwarder | undefined;
   /** Whether other threads forward the requests that come by TCP. */
@@ -102,9 +105,8 @@ export function createServerContext(given: HttpServerOptions): ServerContext {
     sockets: new Set(),
     overload: options.overload ?? new Overload(),
     decompressions: new Semaphore(() => limits.largeBodiesMax),
-    largeBodies: new LargeBodies(
-      options.shedsLoad === false ? Number.POSITIVE_INFINITY : limits.largeBodiesBytesMax,
-    ),
+    largeBodies: new LargeBodies(options.shedsLoad === false ? undefined : limits),
+    loopTurns: new LoopTurns(),
     forwarder,
     isBehindThreads: false,
     isDraining: false,

@@ -5,11 +5,13 @@ import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { ApiError } from '../../shared/errors.ts';
 import { closeQueuedResponses, closeTimedOutConnections, outliveConnections } from './accepted-sockets.ts';
 import { rawAnswers } from './connection-errors.ts';
+import { countedBody } from './counted-body.ts';
 import { addEndpoints, routeUrl } from './endpoint-route.ts';
 import { cutStalled } from './event-stream.ts';
 import { bodyTooLarge, decompress, parseJson } from './json-body.ts';
 import { createListeners, serverUrl } from './listeners.ts';
 import { connectionsMaxFor, openFilesMax } from './protection/limits.ts';
+import { slowBytesMin } from './protection/loop-turns.ts';
 import { watchLoad } from './protection/overload.ts';
 import { ProxyConnections } from './proxy-connections.ts';
 import { acceptRequest, startRequest } from './request-lifecycle.ts';
@@ -223,15 +225,27 @@ function makeFastify(context: ServerContext): FastifyInstance {
         done(error as Error);
       }
     };
-    if (call.headers['content-encoding'] === undefined) take(bytes as Buffer);
+    const inTurn = async (plain: Buffer): Promise<void> => {
+      await context.loopTurns.next();
+      take(plain);
+    };
+    const takeSoon = (plain: Buffer) => (plain.length < slowBytesMin ? take(plain) : inTurn(plain));
+    if (call.headers['content-encoding'] === undefined) void takeSoon(bytes as Buffer);
     else {
       const { headers, caller, remoteAddress } = call;
       const bytesMax = call.endpoint?.bodyLimit ?? limits.bodyBytesMax;
       const owner = 'workspaceId' in caller ? caller.workspaceId : remoteAddress;
-      decompress({ bytes: bytes as Buffer, headers, bytesMax, owner }, context.decompressions, take).catch(
-        done,
-      );
+      decompress(
+        { bytes: bytes as Buffer, headers, bytesMax, owner },
+        context.decompressions,
+        takeSoon,
+      ).catch(done);
     }
+  });
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    const { call } = request;
+    if (call.headers['transfer-encoding'] === undefined) done(null, payload);
+    else done(null, payload.pipe(countedBody((bytes) => context.largeBodies.hold(call, bytes))));
   });
   app.decorateRequest('call', null as never);
   app.addHook('onRequest', (request, reply, done) => {

@@ -10,6 +10,8 @@ export interface HttpLimits {
   largeBodiesMax: number;
   /** All bodies of 16 KiB and more of running requests together. */
   largeBodiesBytesMax: number;
+  /** Those of 4 MiB and more. */
+  hugeBodiesBytesMax: number;
   headerBytesMax: number;
   headersMax: number;
   pathParameterCharsMax: number;
@@ -59,6 +61,8 @@ export const httpLimits: HttpLimits = {
     8 * 1024 * 1024,
     Math.floor((getHeapStatistics().heap_size_limit - ownHeapBytes) / 8),
   ),
+  // Two of 30 MB; each takes eight times its bytes while it is read and sent on.
+  hugeBodiesBytesMax: 64 * 1024 * 1024,
   headerBytesMax: 16_384,
   headersMax: 100,
   pathParameterCharsMax: 512,

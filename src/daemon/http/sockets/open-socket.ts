@@ -9,6 +9,7 @@ import type { Caller, SocketReply } from '../../handler.ts';
 import { describeFailure, errorFrame } from '../error-reply.ts';
 import { parseJson } from '../json-body.ts';
 import { checkAccess } from '../protection/access.ts';
+import { slowBytesMin } from '../protection/loop-turns.ts';
 import { reportMessageFailure } from '../report-failure.ts';
 import { finishRequest } from '../request-lifecycle.ts';
 import type { ServerCall } from '../server-call.ts';
@@ -135,6 +136,7 @@ export class OpenSocket {
     try {
       context.largeBodies.hold(held, frame.bytes.length);
       caller = await this.#callerNow(requestId);
+      if (frame.bytes.length >= slowBytesMin) await context.loopTurns.next();
       message = readMessage(frame, context.limits);
       checkMessage(message, endpoint.socket);
       context.overload.admit(endpoint, message);

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { implement, StreamReply } from '../../../../src/daemon/handler.ts';
+import type { HttpLimits } from '../../../../src/daemon/http/protection/limits.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
 import { aListeningServer, anEndpoint, gate, statusesIn, Wire } from '../http-fixture.ts';
 
@@ -29,7 +30,10 @@ const ways: [string, Buffer][] = [
 ];
 
 /** A server with room for three megabytes of large bodies, whose handler waits for `go`. */
-async function aSmallServer(answer: () => Promise<unknown> = async () => ({}), shedsLoad = true) {
+async function aSmallServer(
+  answer: () => Promise<unknown> = async () => ({}),
+  { shedsLoad = true, limits = { largeBodiesBytesMax: 3 * mebibyte } as Partial<HttpLimits> } = {},
+) {
   const go = gate();
   const left = gate();
   const started = { count: 0, watcher: gate() };
@@ -46,7 +50,7 @@ async function aSmallServer(answer: () => Promise<unknown> = async () => ({}), s
     return (await answer()) as object;
   });
   const server = await aListeningServer([handler], {
-    limits: { largeBodiesBytesMax: 3 * mebibyte },
+    limits,
     shedsLoad,
     onFinish: ({ aborted }) => aborted && left.resolve(),
   });
@@ -123,8 +127,35 @@ test('small bodies do not count, and one is taken whatever its size', async () =
   expect(await statusOf(send(small))).toBe(200);
 });
 
+test('bodies of four megabytes and more have a limit of their own, which leaves room for the others', async () => {
+  const limits = { largeBodiesBytesMax: 40 * mebibyte, hugeBodiesBytesMax: 9 * mebibyte };
+  const { go, send, running, statusOf } = await aSmallServer(undefined, { limits });
+  const sized = (bytes: number) => {
+    const body = bodyOf(bytes);
+    return Buffer.concat([Buffer.from(headers(lengthOf(body))), body]);
+  };
+  const wires = [await running(sized(5 * mebibyte)), await running(sized(4 * mebibyte))];
+  expect(await statusOf(send(sized(4 * mebibyte)))).toBe(503);
+  for (let i = 0; i < 5; i += 1) wires.push(await running(sized(3 * mebibyte)));
+  go.resolve();
+  for (const wire of wires) expect(await statusOf(wire)).toBe(200);
+  expect(await statusOf(send(sized(8 * mebibyte)))).toBe(200);
+});
+
+test('a body in chunks is refused before it has arrived whole', async () => {
+  const { go, send, running, statusOf } = await aSmallServer();
+  const first = await running((ways[0] as [string, Buffer])[1]);
+  const half = Buffer.alloc(1.5 * mebibyte, ' ');
+  const begun = send(
+    Buffer.from(`${headers('transfer-encoding: chunked')}${half.length.toString(16)}\r\n`),
+  ).send(half);
+  expect(await statusOf(begun)).toBe(503);
+  go.resolve();
+  expect(await statusOf(first)).toBe(200);
+});
+
 test('with `shed_load: false`, any number is taken', async () => {
-  const { go, running, statusOf } = await aSmallServer(undefined, false);
+  const { go, running, statusOf } = await aSmallServer(undefined, { shedsLoad: false });
   const [, request] = ways[0] as [string, Buffer];
   const wires = [await running(request), await running(request), await running(request)];
   go.resolve();
