@@ -92,7 +92,7 @@ describe('a prepaid workspace', () => {
       new Set(['402 insufficient_balance']),
     );
     expect(refused[0]?.body.error.message).toMatch(
-      /of which \$[\d.]+ is reserved for running calls, does not/,
+      /^The balance of \$[\d.]+(, of which \$[\d.]+ is reserved for running calls,)? does not/,
     );
     const left = Number(await balanceOf(key));
     expect(left).toBeGreaterThanOrEqual(0);

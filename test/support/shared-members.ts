@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { HoldTerms } from '../../src/daemon/features/metering/budgets.ts';
 import {
   AgentAllowances,
@@ -13,6 +14,7 @@ import {
 } from '../../src/daemon/features/metering/index.ts';
 import type { KeyLimits, KeyPolicy } from '../../src/daemon/handler.ts';
 import type { Storage } from '../../src/daemon/storage/storage.ts';
+import type { World } from '../../src/daemon/world.ts';
 import { aHold, aSettlement, morning } from '../storage/records.ts';
 
 export const noLimits: KeyLimits = {
@@ -58,10 +60,14 @@ type Stores = Pick<Storage, 'metering' | 'ledger' | 'agents' | 'state'>;
  */
 export function sharedMembers(
   storages: readonly Stores[],
-  { count = storages.length, isAlone = false }: { count?: number; isAlone?: boolean } = {},
+  {
+    count = storages.length,
+    isAlone = false,
+    sleep = () => setImmediate(),
+  }: { count?: number; isAlone?: boolean; sleep?: World['sleep'] } = {},
 ) {
   const time = { now: morning };
-  const clock = { now: () => time.now };
+  const clock = { now: () => time.now, sleep };
   const rules = new BudgetRules();
   const news: BudgetNews[] = [];
   const warnings: CapWarning[] = [];
@@ -76,7 +82,7 @@ export function sharedMembers(
         limits: {
           ledger,
           budgets: { rules, ledger, onNews },
-          clock: { now: clock.now, elapsed: clock.now },
+          clock: { ...clock, elapsed: clock.now },
           onCapWarning,
         },
         agents: new AgentAllowances({ store: agents, settings: freeTier, now: clock.now }),

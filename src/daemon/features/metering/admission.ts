@@ -3,6 +3,7 @@ import type { NanoUsd } from '../../../shared/money.ts';
 import { type Listed, TransientList } from '../../../shared/transient.ts';
 import type { AgentAllowances, AgentTerms, AgentUse, FreeUse } from './agent-allowances.ts';
 import { Budgets, type BudgetsDeps, type HoldTerms, type KeyUse, type OpenCall } from './budgets.ts';
+import { HoldQueue, type Refused } from './hold-queue.ts';
 import type { BudgetRule } from './rules/budget-rule.ts';
 import { settlementRetries } from './settlement-retries.ts';
 import type { HoldRecord, MeteringStore, Settlement } from './store.ts';
@@ -81,6 +82,7 @@ export function createAdmission({ store, state, limits, agents }: AdmissionDeps)
       if (call.agent !== undefined) agents?.settled(call.agent);
     },
   );
+  const waiting = limits && new HoldQueue(limits.clock);
   const start: Start = (record, policy, more) => {
     const committed = store.hold(record);
     const subjects = budgets?.isBudgeted(record.workspaceId) ? budgets.subjectsOf(record, policy) : none;
@@ -101,6 +103,7 @@ export function createAdmission({ store, state, limits, agents }: AdmissionDeps)
     committed.then(settling.retry, () => {
       end(call);
       if (!call.charged) open.delete(call);
+      waiting?.released();
     });
     return call;
   };
@@ -115,11 +118,16 @@ export function createAdmission({ store, state, limits, agents }: AdmissionDeps)
       requireWritable(state);
       const isLimited =
         terms?.isPrepaid || terms?.policy?.isRestricted || budgets?.isBudgeted(record.workspaceId);
-      if (!budgets || !terms || !isLimited) return start(record, terms?.policy);
-      if (terms.agent) return await startForAgent(record, { ...terms, agent: terms.agent }, budgets);
-      for (let wait = budgets.loading(terms, record); wait; wait = budgets.loading(terms, record)) await wait;
-      const amount = budgets.admit(record, terms);
-      return start({ ...record, amount, ...(terms.isPrepaid && { isPrepaid: true }) }, terms.policy);
+      if (!budgets || !waiting || !terms || !isLimited) return start(record, terms?.policy);
+      const { agent, isPrepaid, policy } = terms;
+      if (agent) return await waiting.start(() => startForAgent(record, { ...terms, agent }, budgets));
+      return await waiting.start(async () => {
+        for (let wait = budgets.loading(terms, record); wait; wait = budgets.loading(terms, record))
+          await wait;
+        const amount = budgets.admit(record, terms);
+        if (typeof amount !== 'number') return amount;
+        return start({ ...record, amount, ...(isPrepaid && { isPrepaid: true }) }, policy);
+      });
     },
     settle(hold, settlement) {
       const call = hold as Call;
@@ -131,6 +139,7 @@ export function createAdmission({ store, state, limits, agents }: AdmissionDeps)
       open.add(call);
       call.charged = { amount: charged, at: completedAt };
       budgets?.charged(call, charged, completedAt);
+      waiting?.released();
       // A call that an agent's credit paid for takes nothing from the free tier, even if it cost nothing.
       const tier = call.agent === undefined ? settlement.tier : call.free ? 'free' : 'paid';
       const { isPrepaid } = hold.record;
@@ -165,7 +174,7 @@ function startsForAgents(agents: AgentAllowances | undefined, start: Start) {
     record: HoldRecord,
     terms: HoldTerms & { agent: AgentTerms },
     budgets: Budgets,
-  ): Promise<Hold> => {
+  ): Promise<Hold | Refused> => {
     if (!agents) throw new TypeError('this admission has no agents');
     const { agentId } = terms.agent;
     // A balance stays loaded; the totals of agents may be forgotten, or of yesterday, at the next turn.
@@ -175,14 +184,18 @@ function startsForAgents(agents: AgentAllowances | undefined, start: Start) {
     const { startedAt, free } = agents.take(record, terms.agent, { balance, fit: terms.fit });
     const dated = { ...record, createdAt: startedAt };
     if (free) return start({ ...dated, amount: 0, free: free.amount }, undefined, { agent: agentId, free });
+    let amount: ReturnType<Budgets['admit']>;
     try {
-      const amount = budgets.admit(record, terms);
-      return start({ ...dated, amount, isPrepaid: true }, undefined, { agent: agentId });
+      amount = budgets.admit(record, terms);
     } catch (error) {
       agents.giveBack(record, agentId);
-      const isPoor = error instanceof ApiError && error.code === 'insufficient_balance';
-      throw isPoor ? agents.balanceTooLow(agentId, balance) : error;
+      throw error;
     }
+    if (typeof amount === 'number')
+      return start({ ...dated, amount, isPrepaid: true }, undefined, { agent: agentId });
+    agents.giveBack(record, agentId);
+    const isPoor = amount.error.code === 'insufficient_balance';
+    return isPoor ? { ...amount, error: agents.balanceTooLow(agentId, balance) } : amount;
   };
 }
 

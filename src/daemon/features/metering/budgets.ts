@@ -1,11 +1,14 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
 import type { KeyPolicy } from '../../handler.ts';
+import type { World } from '../../world.ts';
 import type { AgentTerms } from './agent-allowances.ts';
 import { BudgetRules, type BudgetSubject } from './budget-rules.ts';
 import { type Fit, fitWithin } from './fit.ts';
+import type { Refused } from './hold-queue.ts';
 import type { LedgerStore } from './ledger-store.ts';
-import { type CapWarning, limitError, rateReached } from './limit-errors.ts';
+import { type CapWarning, rateReached } from './limit-errors.ts';
+import { refusalOf } from './refusal-of.ts';
 import type { BudgetRule } from './rules/budget-rule.ts';
 import { affordableUnder, exceededRate } from './rules/limit-rules.ts';
 import { rateWindowMs } from './rules/rate-window.ts';
@@ -54,7 +57,7 @@ export interface BudgetNews {
 
 export interface BudgetsDeps {
   ledger: Pick<LedgerStore, 'keyFacts' | 'balance'>;
-  clock: { now(): number; elapsed(): number };
+  clock: Pick<World, 'now' | 'elapsed' | 'sleep'>;
   /** Every call whose settlement is not on disk. */
   open: Iterable<OpenCall>;
   /** Called once in each period, with the charge that reaches 80 % of a cap. */
@@ -125,10 +128,10 @@ export class Budgets {
   }
 
   /**
-   * Returns the amount that a call may hold, at most the requested one. Fails with `limit_reached` or
-   * `insufficient_balance`. `held` must follow synchronously.
+   * Returns the amount that a call may hold, at most the requested one, or why it may not start: `limit_reached` or
+   * `insufficient_balance`. Fails if it exceeds a rate. `held` must follow synchronously.
    */
-  admit(record: HoldRecord, terms: HoldTerms): NanoUsd {
+  admit(record: HoldRecord, terms: HoldTerms): NanoUsd | Refused {
     const { workspaceId, amount } = record;
     const { policy } = terms;
     const now = this.#deps.clock.now();
@@ -139,13 +142,18 @@ export class Budgets {
     const counted = { key: policy, totalsOf: this.#totalsOfKey, budgets, balance };
     const { affordable, shortage } = affordableUnder(counted, now);
     if (amount <= affordable) return amount;
-    const fitting = fitWithin(terms.fit, affordable, { isWhole: terms.agent?.hasMaximum === true });
-    if (fitting === undefined) {
-      const { error, rule, spent } = limitError(shortage, { policy, budgets, now });
-      if (rule) this.#deps.budgets?.onNews?.({ rule, spent, at: now, percents: [] });
-      throw error;
-    }
-    return fitting;
+    const output = { isWhole: terms.agent?.hasMaximum === true };
+    const fitting = fitWithin(terms.fit, affordable, output);
+    if (fitting !== undefined) return fitting;
+    const left = { affordable, shortage, output };
+    return refusalOf(left, {
+      policy,
+      budgets,
+      now,
+      amount,
+      fit: terms.fit,
+      onNews: this.#deps.budgets?.onNews,
+    });
   }
 
   /** The remaining balance of a prepaid workspace, once it is loaded. */

@@ -17,22 +17,28 @@ function capNames({ isAutopilot }: Pick<KeyPolicy, 'isAutopilot'>) {
     : ({ subject: 'key', param: 'limits.spend_cap' } as const);
 }
 
-interface CapState {
-  /** Whose cap it is. */
-  policy: Pick<KeyPolicy, 'isAutopilot'>;
+/** What is spent and held of a limit. */
+interface LimitState {
   spent: NanoUsd;
   held: NanoUsd;
   now: number;
+  /** Set if the call may start once running ones have ended. */
+  retryAfterSeconds?: number | undefined;
 }
 
 /** The call could exceed the spending cap of its key or autopilot. */
-function capReached(cap: SpendCap, { policy, spent, held, now }: CapState): ApiError {
+function capReached(
+  cap: SpendCap,
+  policy: Pick<KeyPolicy, 'isAutopilot'>,
+  { spent, held, now, retryAfterSeconds }: LimitState,
+): ApiError {
   const holds = held > 0 ? ` and ${reserved(held)}` : '';
   const { subject, param } = capNames(policy);
   return new ApiError('limit_reached', {
     param,
     message: `This ${subject} may spend $${formatUsd(cap.amount)}${periods[cap.period]}: $${formatUsd(spent)} is spent${holds}, and this call could cost more than the rest.`,
     extra: cap.period === 'total' ? {} : { resets_at: isoTime(endOf(cap.period, now)) },
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 }
 
@@ -44,10 +50,7 @@ function scopeText({ kind, value }: BudgetScope): string {
 }
 
 /** The call could exceed a hard budget. */
-function budgetReached(
-  rule: BudgetRule,
-  { spent, held, now }: { spent: NanoUsd; held: NanoUsd; now: number },
-): ApiError {
+function budgetReached(rule: BudgetRule, { spent, held, now, retryAfterSeconds }: LimitState): ApiError {
   const { id, scope, amount, period } = rule;
   const holds = held > 0 ? ` and ${reserved(held)}` : '';
   const end = endOfPeriod(period, now);
@@ -59,6 +62,7 @@ function budgetReached(
     param: `budgets.${id}`,
     message: `The budget "${id}" of ${scopeText(scope)} allows $${formatUsd(amount)}${budgetPeriods[period]}: $${formatUsd(spent)} is spent${holds}, and this call could cost more than the rest. ${remedy}`,
     extra: { budget: id, ...(end !== undefined && { resets_at: isoTime(end) }) },
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 }
 
@@ -106,8 +110,8 @@ export class PaymentDue extends ApiError {
 
 /** The call could cost more than the workspace's prepaid balance. */
 function balanceTooLow(
-  { balance, held }: { balance: NanoUsd; held: NanoUsd },
-  affordable: NanoUsd,
+  { balance, held, byOthers: affordable }: Extract<Shortage, { kind: 'balance' }>,
+  retryAfterSeconds: number | undefined,
 ): PaymentDue {
   const holds = held > 0 ? `, of which ${reserved(held)},` : '';
   return new PaymentDue('insufficient_balance', {
@@ -115,6 +119,7 @@ function balanceTooLow(
     affordable,
     message: `The balance of $${formatUsd(balance)}${holds} does not cover the cost of this call.`,
     extra: { balance_usd: formatUsd(balance) },
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 }
 
@@ -122,27 +127,36 @@ interface LimitedCall {
   policy: LimitedKey | undefined;
   budgets: readonly { rules: readonly BudgetRule[] }[];
   now: number;
+  retryAfterSeconds?: number | undefined;
 }
 
 /** The error for a call that a limit leaves too little, and the budget that does, with what is spent of it. */
 export function limitError(
   shortage: Shortage | undefined,
-  { policy, budgets, now }: LimitedCall,
+  { policy, budgets, now, retryAfterSeconds }: LimitedCall,
 ): { error: ApiError; rule?: BudgetRule; spent: NanoUsd } {
   if (shortage?.kind === 'balance') {
-    return { error: balanceTooLow(shortage, shortage.byOthers), spent: 0 };
+    return { error: balanceTooLow(shortage, retryAfterSeconds), spent: 0 };
   }
   if (shortage?.kind === 'cap') {
     for (let key = policy; key; key = key.parent) {
       const cap = key.limits?.spendCap;
       if (!cap || key.keyId !== shortage.keyId) continue;
-      return { error: capReached(cap, { policy: key, ...shortage, now }), spent: shortage.spent };
+      return {
+        error: capReached(cap, key, { ...shortage, now, retryAfterSeconds }),
+        spent: shortage.spent,
+      };
     }
   }
   if (shortage?.kind === 'budget') {
     for (const { rules } of budgets) {
       const rule = rules.find(({ id }) => id === shortage.id);
-      if (rule) return { error: budgetReached(rule, { ...shortage, now }), rule, spent: shortage.spent };
+      if (rule)
+        return {
+          error: budgetReached(rule, { ...shortage, now, retryAfterSeconds }),
+          rule,
+          spent: shortage.spent,
+        };
     }
   }
   throw new TypeError('no limit applies to this call');

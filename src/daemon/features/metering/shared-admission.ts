@@ -1,14 +1,16 @@
-import type { ApiError } from '../../../shared/errors.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
 import { type Listed, TransientList } from '../../../shared/transient.ts';
 import type { KeyPolicy } from '../../handler.ts';
+import type { World } from '../../world.ts';
 import { type Admission, type AdmissionDeps, type Hold, requireWritable } from './admission.ts';
 import type { AdmissionStore, WatchedTotal } from './admission-store.ts';
 import type { BudgetRules } from './budget-rules.ts';
 import type { BudgetsDeps, HoldTerms } from './budgets.ts';
-import { fitWithin, turnsMax } from './fit.ts';
+import { type Fit, fitWithin, turnsMax } from './fit.ts';
+import { HoldQueue, isRefused, type Refused } from './hold-queue.ts';
 import type { LedgerStore } from './ledger-store.ts';
-import { limitError, rateReached } from './limit-errors.ts';
+import { rateReached } from './limit-errors.ts';
+import { refusalOf } from './refusal-of.ts';
 import type { AdmitAnswer, AppliedLimits } from './rules/admit-request.ts';
 import type { LimitedKey } from './rules/limit-rules.ts';
 import { rateWindowMs } from './rules/rate-window.ts';
@@ -20,7 +22,7 @@ import { capMarkReached, marksReached } from './thresholds.ts';
 export interface SharedAdmissionDeps extends Pick<AdmissionDeps, 'state'> {
   store: Pick<MeteringStore, 'hold' | 'settle'> & AdmissionStore;
   ledger: Pick<LedgerStore, 'keyUse' | 'balance'>;
-  clock: { now(): number };
+  clock: Pick<World, 'now' | 'sleep'>;
   rules: BudgetRules;
   onCapWarning?: BudgetsDeps['onCapWarning'];
   /** Called with the charge that reaches a threshold of a budget, and with each call that one refuses. */
@@ -35,6 +37,9 @@ interface Call extends Hold, Listed {
   /** Whether its hold was written, as far as is known. */
   isWritten: boolean;
 }
+
+/** How often a call that waits looks at what other members have ended. */
+const askEveryMs = 40;
 
 type News = { total: WatchedTotal; notice: (spent: NanoUsd) => void };
 
@@ -92,21 +97,7 @@ export function createSharedAdmission(deps: SharedAdmissionDeps): Admission {
     return call;
   };
 
-  const ask = async (record: HoldRecord, terms: HoldTerms, limits: AppliedLimits): Promise<HoldRecord> => {
-    let asked = record;
-    for (let turn = 1; ; turn += 1) {
-      const at = clock.now();
-      const answer = await store.admit(asked, { ...limits, at });
-      if (answer.kind === 'held') return asked;
-      if (answer.kind === 'rate') throw rateReached(answer.limit, answer.waitMs);
-      if (answer.kind !== 'short') throw new TypeError('only agents have a free tier');
-      const { affordable } = answer;
-      const amount = turn < turnsMax ? fitWithin(terms.fit, affordable, { isWhole: false }) : undefined;
-      if (amount === undefined) throw refusal(deps, answer, { limits, now: at });
-      asked = { ...record, amount };
-    }
-  };
-
+  const waiting = new HoldQueue({ sleep: clock.sleep, askEveryMs });
   return {
     async hold(record, terms) {
       requireWritable(state);
@@ -120,13 +111,19 @@ export function createSharedAdmission(deps: SharedAdmissionDeps): Admission {
       const { policy, agent } = terms;
       if (agent) {
         if (!agents) throw new TypeError('this admission has no agents');
-        const held = await agents.ask(record, { ...terms, agent }, limits, (answer, now) =>
-          refusal(deps, answer, { limits, now }),
-        );
-        return start(held, { committed: Promise.resolve(), isAgent: true });
+        return await waiting.start(async () => {
+          const held = await agents.ask(record, { ...terms, agent }, limits, (answer, now) =>
+            refusal(deps, answer, { limits, now, amount: record.amount, fit: terms.fit }),
+          );
+          return isRefused(held) ? held : start(held, { committed: Promise.resolve(), isAgent: true });
+        });
       }
-      const held = await ask(record, terms, limits);
-      return start(held, { ...(policy && { policy }), committed: Promise.resolve() });
+      return await waiting.start(async () => {
+        const held = await askForHold(deps, record, { fit: terms.fit, limits });
+        return isRefused(held)
+          ? held
+          : start(held, { ...(policy && { policy }), committed: Promise.resolve() });
+      });
     },
     settle(hold, settlement) {
       const call = hold as Call;
@@ -138,7 +135,9 @@ export function createSharedAdmission(deps: SharedAdmissionDeps): Admission {
       if (call.isAgent) agents?.ended(call.record, settlement.usage.cost?.total ?? 0);
       const tier = call.isAgent ? (free === undefined ? 'paid' : 'free') : settlement.tier;
       const held = { amount, ...(free !== undefined && { free }) };
-      return settling.settle(call, { ...settlement, tier, ...(call.isWritten && { held }) });
+      const settled = settling.settle(call, { ...settlement, tier, ...(call.isWritten && { held }) });
+      settled.then(waiting.released, () => {});
+      return settled;
     },
     running: () => running,
     async usedBy(keyId) {
@@ -155,6 +154,25 @@ export function createSharedAdmission(deps: SharedAdmissionDeps): Admission {
     credited: () => {},
     openRequests: () => new Set([...open].map(({ record }) => record.requestId)),
   };
+}
+
+/** Asks for a hold with the limits, and for less as long as what is left is worth it. */
+async function askForHold(
+  deps: SharedAdmissionDeps,
+  record: HoldRecord,
+  { fit, limits }: Pick<HoldTerms, 'fit'> & { limits: AppliedLimits },
+): Promise<HoldRecord | Refused> {
+  let asked = record;
+  for (let turn = 1; ; turn += 1) {
+    const at = deps.clock.now();
+    const answer = await deps.store.admit(asked, { ...limits, at });
+    if (answer.kind === 'held') return asked;
+    if (answer.kind === 'rate') throw rateReached(answer.limit, answer.waitMs);
+    if (answer.kind !== 'short') throw new TypeError('only agents have a free tier');
+    const amount = turn < turnsMax ? fitWithin(fit, answer.affordable, { isWhole: false }) : undefined;
+    if (amount === undefined) return refusal(deps, answer, { limits, now: at, amount: record.amount, fit });
+    asked = { ...record, amount };
+  }
 }
 
 /** The limits of a call; undefined if none applies. */
@@ -192,13 +210,12 @@ type Short = Extract<AdmitAnswer, { kind: 'short' }>;
 
 function refusal(
   { onNews }: Pick<SharedAdmissionDeps, 'onNews'>,
-  { shortage }: Short,
-  { limits, now }: { limits: AppliedLimits; now: number },
-): ApiError {
+  { affordable, shortage }: Short,
+  { limits, ...call }: { limits: AppliedLimits; now: number; amount: NanoUsd; fit: Fit },
+): Refused {
   const { key: policy, budgets } = limits;
-  const { error, rule, spent } = limitError(shortage, { policy, budgets, now });
-  if (rule) onNews?.({ rule, spent, at: now, percents: [] });
-  return error;
+  const left = { affordable, shortage, output: { isWhole: false } };
+  return refusalOf(left, { ...call, policy, budgets, onNews });
 }
 
 interface Charged {

@@ -6,6 +6,7 @@ import type { AgentTerms, AgentUse, FreeTierSettings } from './agent-allowances.
 import { dailyLimitReached, withOffer } from './agent-errors.ts';
 import type { HoldTerms } from './budgets.ts';
 import { fitWithin, turnsMax } from './fit.ts';
+import type { Refused } from './hold-queue.ts';
 import { rateReached } from './limit-errors.ts';
 import type { AdmitAnswer, AgentRequest, AppliedLimits } from './rules/admit-request.ts';
 import { type AgentTotals, agentCallKind, type PoolTotals } from './rules/free-tier.ts';
@@ -37,13 +38,13 @@ export class SharedAllowances {
     this.#deps = deps;
   }
 
-  /** Asks for the hold of an agent's call, with a shorter answer if that is paid for; fails with the reason otherwise. */
+  /** Asks for the hold of an agent's call, with a shorter answer if that is paid for; otherwise returns the reason, or fails with it. */
   async ask(
     record: HoldRecord,
     terms: HoldTerms & { agent: AgentTerms },
     limits: AppliedLimits,
-    refusal: (answer: Short, now: number) => ApiError,
-  ): Promise<HoldRecord> {
+    refusal: (answer: Short, now: number) => Refused,
+  ): Promise<HoldRecord | Refused> {
     const { store, settings, now: clock } = this.#deps;
     const { agent } = terms;
     const { requests, budget, sharedPool } = settings;
@@ -71,8 +72,10 @@ export class SharedAllowances {
       if (answer.kind === 'refused') throw this.#refused(record, agent, answer);
       const next = turn < turnsMax ? shortenedFor(answer, { record, terms }) : undefined;
       if (next) asked = next;
-      else if (answer.kind === 'short') throw this.#tooPoor(answer, refusal(answer, at));
-      else throw new ApiError('unavailable');
+      else if (answer.kind === 'short') {
+        const refused = refusal(answer, at);
+        return { ...refused, error: this.#tooPoor(answer, refused.error) };
+      } else throw new ApiError('unavailable');
     }
   }
 

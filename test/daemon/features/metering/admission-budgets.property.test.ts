@@ -68,7 +68,11 @@ class Scene {
     };
     this.admission = createAdmission({
       store: {
-        hold: () => schedule('hold', () => undefined),
+        hold: ({ requestId: id, keyId, labels, amount }) => {
+          const [key, user, tag] = [keyId ?? '', labels.user ?? '', labels.tags.team ?? ''];
+          this.seen.push({ id, key, user, tag, amount, charged: undefined, endedAt: 0, isOnDisk: false });
+          return schedule('hold', () => undefined);
+        },
         settle: ({ usage }) =>
           schedule('settle', () => {
             const call = this.seen.find(({ id }) => id === usage.requestId);
@@ -79,7 +83,7 @@ class Scene {
       state: () => ({ writable: true, reason: undefined }),
       limits: {
         ledger,
-        clock: { now: () => this.now, elapsed: () => this.now - morning },
+        clock: { now: () => this.now, elapsed: () => this.now - morning, sleep: async () => {} },
         budgets: { rules: this.rules, ledger, onNews: (news) => this.news.push(news) },
       },
     });
@@ -95,10 +99,8 @@ class Scene {
       isPrepaid: false,
       fit: (affordable) => (affordable >= amount / 4 ? affordable : undefined),
     });
-    const held = hold.record.amount;
-    const call: Seen = { id, key, user, tag, amount: held, charged: undefined, endedAt: 0, isOnDisk: false };
-    this.seen.push(call);
-    return { hold, call, charge: Math.min(charge, held) };
+    const call = this.seen.find((seen) => seen.id === id) as Seen;
+    return { hold, call, charge: Math.min(charge, hold.record.amount) };
   }
 
   settle({ hold, call, charge }: { hold: Hold; call: Seen; charge: number }): Promise<number> {

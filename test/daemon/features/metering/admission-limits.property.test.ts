@@ -92,7 +92,10 @@ class Scene {
           }),
       },
       state: () => ({ writable: true, reason: undefined }),
-      limits: { ledger, clock: { now: () => this.now, elapsed: () => this.now - morning } },
+      limits: {
+        ledger,
+        clock: { now: () => this.now, elapsed: () => this.now - morning, sleep: async () => {} },
+      },
     });
   }
 

@@ -82,7 +82,7 @@ class Host {
       },
       state: () => ({ writable: true, reason: undefined }),
       limits: {
-        clock: { now: () => this.now, elapsed: () => this.now },
+        clock: { now: () => this.now, elapsed: () => this.now, sleep: async () => {} },
         ledger: {
           keyFacts: () => Promise.reject(new Error('agents have no key')),
           balance: (workspaceId, { except }) =>
@@ -271,7 +271,7 @@ function admissionOf(usedForFree: number, day = async () => nothingUsed) {
     store: { hold: async () => {}, settle: async (settlement) => settled.push(settlement) },
     state: () => ({ writable: true, reason: undefined }),
     limits: {
-      clock: { now: () => morning, elapsed: () => 0 },
+      clock: { now: () => morning, elapsed: () => 0, sleep: async () => {} },
       ledger: {
         keyFacts: () => Promise.reject(new Error('agents have no key')),
         balance: async (workspaceId) => (isRich(workspaceId) ? granted : 0),

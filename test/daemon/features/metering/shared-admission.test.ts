@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import {
   BudgetRules,
@@ -41,7 +42,7 @@ function admissionOver({
     },
     ledger: { keyUse: () => Promise.reject(new Error('not asked')), balance: async () => 0 },
     state: () => ({ writable: isWritable, reason: 'the disk is full' }),
-    clock: { now: () => morning },
+    clock: { now: () => morning, sleep: () => setImmediate() },
     rules: new BudgetRules(),
   });
   return { admission, asked, settled };

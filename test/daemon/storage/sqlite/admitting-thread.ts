@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import {
   BudgetRules,
@@ -23,7 +24,7 @@ const admission = createSharedAdmission({
   store: storage.metering,
   ledger: storage.ledger,
   state: storage.state,
-  clock: { now: () => now },
+  clock: { now: () => now, sleep: () => setImmediate() },
   rules: new BudgetRules(),
 });
 let count = 0;
