@@ -1,4 +1,4 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { configTools } from '../../src/daemon/composition/config-tools.ts';
@@ -38,6 +38,42 @@ test('so is a file replaced by a rename, as editors do', async () => {
   await writeFile(next, 'local_servers: false\nmargin_percent: 7\n');
   await rename(next, join(daemon.home, 'config.yaml'));
   await eventually('the margin', async () => (await margin()) === 7);
+});
+
+test('a file that is gone changes nothing until it is back', async () => {
+  const file = join(daemon.home, 'config.yaml');
+  await write(`${first}billing: { mode: prepaid }\nmargin_percent: 5\n`.replace('margin_percent: 0\n', ''));
+  await eventually('the margin', async () => (await margin()) === 5);
+  await rm(file);
+  const { code, stderr } = await cli('reload');
+  expect({ code, stderr }).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('There is no such file'),
+  });
+  await eventually('the word', () => daemon.printed().stderr.includes('There is no such file'));
+  expect(await margin()).toBe(5);
+  expect((await cli('credit', 'show', '--json')).stdout).toContain('"billing":"prepaid"');
+  await write(first);
+  await eventually('the margin', async () => (await margin()) === 0);
+});
+
+test('so is a file behind a link that is exchanged, as for a mounted configuration', async () => {
+  const at = (name: string) => join(daemon.home, name);
+  for (const percent of [2, 3]) {
+    await mkdir(at(`v${percent}`));
+    await writeFile(at(`v${percent}/config.yaml`), `local_servers: false\nmargin_percent: ${percent}\n`);
+  }
+  const pointTo = async (folder: string) => {
+    await symlink(folder, at('next'));
+    await rename(at('next'), at('data'));
+  };
+  await pointTo('v2');
+  await symlink('data/config.yaml', at('link'));
+  await rename(at('link'), at('config.yaml'));
+  await eventually('the margin', async () => (await margin()) === 2);
+  await pointTo('v3');
+  await eventually('the margin', async () => (await margin()) === 3);
+  await rm(at('config.yaml'));
 });
 
 test('gateway reload reports what changed and what needs a restart', async () => {

@@ -244,6 +244,8 @@ interface Sources {
   home: string;
   /** Used in place of the text of the file. */
   text?: string | undefined;
+  /** Whether there must be a file, as there was one before. */
+  hasFile?: boolean;
 }
 
 export class ConfigInvalid extends Error {
@@ -265,11 +267,12 @@ export async function loadConfig({
   platform,
   home,
   text: given,
+  hasFile = false,
 }: Sources): Promise<Readonly<Config>> {
   const folders = foldersOf({ env, platform, home });
   const configFile = flags.configFile ?? `${folders.config}/config.yaml`;
   const { file, faults, text, removed } = await readConfigFile(configFile, {
-    required: flags.configFile !== undefined,
+    required: hasFile || flags.configFile !== undefined,
     given,
   });
   const setting = settingsIn(file);

@@ -45,7 +45,9 @@ export function createReloader({ config, flags, env, stderr, log, apply }: Reloa
   };
   const load = async (): Promise<ReloadReport> => {
     const before = await current();
-    const next = await loadConfig({ flags, env, platform: process.platform, home: homedir() });
+    // A file that is gone, or not there yet again, resets nothing.
+    const hasFile = latest.configText !== '';
+    const next = await loadConfig({ flags, env, platform: process.platform, home: homedir(), hasFile });
     const wanted = await explain(next);
     const isChanged = ({ name, value }: ExplainedSetting) =>
       !isDeepStrictEqual(settingIn(before, name)?.value, value);

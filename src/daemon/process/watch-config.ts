@@ -1,4 +1,14 @@
-import { closeSync, type FSWatcher, openSync, unwatchFile, watch, watchFile } from 'node:fs';
+import {
+  closeSync,
+  type FSWatcher,
+  openSync,
+  realpathSync,
+  type Stats,
+  unwatchFile,
+  watch,
+  watchFile,
+} from 'node:fs';
+import { resolve } from 'node:path';
 
 interface WatchDeps {
   /** The configuration file; it need not exist. */
@@ -35,7 +45,7 @@ export function watchConfig({ file, reload, onHangUp, isOnTerminal }: WatchDeps)
 
 /**
  * Watches the file itself, and polls for it while there is none. The folder is often that of the database: watching it would
- * wake the daemon for each of its own writes.
+ * wake the daemon for each of its own writes. A file behind a link is polled, too: to exchange the link changes no file.
  */
 function watchName(file: string, changed: () => void): () => void {
   let watcher: FSWatcher | undefined;
@@ -45,29 +55,41 @@ function watchName(file: string, changed: () => void): () => void {
       watcher = watch(file, { persistent: false }, (event) => {
         changed();
         // Editors replace the file.
-        if (event === 'rename' && !follow()) poll();
+        if (event === 'rename') start();
       });
-      watcher.on('error', () => {
-        if (!follow()) poll();
-      });
+      watcher.on('error', start);
       return true;
     } catch {
       watcher = undefined;
       return false;
     }
   };
-  const poll = () => {
-    watchFile(file, { interval: pollMs, persistent: false }, ({ nlink }) => {
-      if (nlink === 0 || !follow()) return;
-      unwatchFile(file);
-      changed();
-    });
+  const onPolled = ({ nlink }: Stats) => {
+    if (nlink === 0 || !follow()) return;
+    if (!isLinked(file)) unwatchFile(file, onPolled);
+    changed();
   };
-  if (!follow()) poll();
+  const poll = () => {
+    // Twice would be polled twice.
+    unwatchFile(file, onPolled);
+    watchFile(file, { interval: pollMs, persistent: false }, onPolled);
+  };
+  const start = () => {
+    if (!follow() || isLinked(file)) poll();
+  };
+  start();
   return () => {
     watcher?.close();
-    unwatchFile(file);
+    unwatchFile(file, onPolled);
   };
+}
+
+function isLinked(file: string): boolean {
+  try {
+    return realpathSync(file) !== resolve(file);
+  } catch {
+    return false;
+  }
 }
 
 /** Source: tty(4): opening `/dev/tty` fails for a process without a controlling terminal. */
