@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { parseTime, utcDay } from '../shared/time.ts';
+import { localDay } from '../shared/time-zones.ts';
 
 const dayMs = 86_400_000;
 const unitsMs: Readonly<Record<string, number>> = {
@@ -21,14 +22,30 @@ export const pastTimeHelp = '10m, 2h, 3d, yesterday, a UTC day or a time';
 
 /** A parser for options that take a time of the past: how long ago, a UTC day or a time. */
 export function pastTime({ now }: Clock) {
+  const parse = pastTimeInZone({ now });
+  return (text: string): string => dayInZone(parse(text), undefined, { now });
+}
+
+/** The same where another option names the zone of days; `dayInZone` makes a day of its words then. */
+export function pastTimeInZone({ now }: Clock) {
   return (text: string): string => {
-    if (text === 'today') return utcDay(now());
-    if (text === 'yesterday') return utcDay(now() - dayMs);
+    if (isDayWord(text)) return text;
     const span = spanIn(text);
     if (span !== undefined) return new Date(now() - span).toISOString();
     if (parseTime(text) !== undefined) return text;
     throw new InvalidArgumentError('It must be like 2h, 3d, yesterday, 2026-11-01 or 2026-11-01T08:00:00Z.');
   };
+}
+
+/** What `pastTimeInZone` returned, with the day in place of `today` and `yesterday`; UTC without a zone. */
+export function dayInZone(text: string, timeZone: string | undefined, { now }: Clock): string {
+  if (!isDayWord(text)) return text;
+  const today = localDay(now(), timeZone ?? 'UTC');
+  return text === 'today' ? today : utcDay(Date.parse(today) - dayMs);
+}
+
+function isDayWord(text: string): text is 'today' | 'yesterday' {
+  return text === 'today' || text === 'yesterday';
 }
 
 /** A parser for options that take a time of the future: in how long, a UTC day or a time. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { futureTime, pastTime } from '../../src/cli/times.ts';
+import { dayInZone, futureTime, pastTime, pastTimeInZone } from '../../src/cli/times.ts';
 import { runCli } from '../support/run-cli.ts';
 import { fakeDaemon } from './fake-daemon.ts';
 
@@ -36,14 +36,34 @@ test.each(['', 'soon', '5', '5y', '-3d', '2026-02-31', '999999999w', '2026-11-01
   },
 );
 
+test.each([
+  ['today', 'Pacific/Kiritimati', '2026-12-02'],
+  ['today', 'Pacific/Pago_Pago', '2026-12-01'],
+  ['yesterday', 'Pacific/Pago_Pago', '2026-11-30'],
+  ['yesterday', undefined, '2026-12-01'],
+  ['2026-11-01', 'Pacific/Pago_Pago', '2026-11-01'],
+])('%s in %s is %s', (text, zone, day) => {
+  expect(dayInZone(pastTimeInZone(clock)(text), zone, clock)).toBe(day);
+});
+
 describe('every command with a time', () => {
   test.each([
     [['usage', '--since', 'yesterday'], 'GET /v1/usage', '2026-12-01'],
     [['usage', '--until', '2h'], 'GET /v1/usage', '2026-12-02T06:30:00.000Z'],
     [['traces', '--since', 'yesterday'], 'GET /v1/traces', '2026-12-01'],
+    [['usage', '--tz', 'America/Los_Angeles', '--since', 'today'], 'GET /v1/usage', '2026-12-02'],
+    [['usage', '--since', 'today', '--tz', 'Pacific/Pago_Pago'], 'GET /v1/usage', '2026-12-01'],
+    [['usage', '--until', 'yesterday', '--tz', 'Pacific/Kiritimati'], 'GET /v1/usage', '2026-12-01'],
+    [
+      ['usage', 'series', '--since', 'yesterday', '--tz', 'Pacific/Pago_Pago'],
+      'GET /v1/usage/series',
+      '2026-11-30',
+    ],
     [['shouts', '--since', '2h'], 'GET /api/shouts', '2026-12-02T06:30:00.000Z'],
   ])('takes an age or a day: %j', async (args, path, time) => {
-    const { env, calls } = await fakeDaemon({ [path]: () => ({ data: [], total: {}, next: null }) });
+    const { env, calls } = await fakeDaemon({
+      [path]: () => ({ data: [], series: [], buckets: [], total: {}, next: null }),
+    });
     await runCli(args, { env, now: clock.now });
     expect(JSON.stringify(calls.at(-1))).toContain(encodeURIComponent(time));
   });

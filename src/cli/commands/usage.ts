@@ -22,7 +22,7 @@ import { checkNoFilter, csvOption, example, wholeNumber } from '../options.ts';
 import { count, dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 import { ago, duration } from '../output/time.ts';
-import { pastTime, pastTimeHelp } from '../times.ts';
+import { dayInZone, pastTime, pastTimeHelp, pastTimeInZone } from '../times.ts';
 
 export const usageCommand = (context: Context) =>
   new Command('show')
@@ -36,15 +36,16 @@ export const usageCommand = (context: Context) =>
     .option('--key <key>', 'only calls with this key, by id or name')
     .option('--model <model>', 'only calls to this model')
     .option('--tz <zone>', 'whose days they are: UTC, local or a zone like Europe/Berlin', zone)
-    .option('--since <time>', `only calls since then: ${pastTimeHelp}`, pastTime(context))
-    .option('--until <time>', 'only calls before this time or through this UTC day', pastTime(context))
+    .option('--since <time>', `only calls since then: ${pastTimeHelp}`, pastTimeInZone(context))
+    .option('--until <time>', 'only calls before this time or through this UTC day', pastTimeInZone(context))
     .option(
       '--latency',
       'show percentiles of the time to the first token and in all, by day, model or provider',
     )
     .addOption(csvOption())
     .addHelpText('after', example('gateway usage show --group-by day,model --tz local'))
-    .action(async (request, { groupBy, key, model, since, until, tz, latency }) => {
+    .action(async (request, { groupBy, key, model, tz, latency, ...times }) => {
+      const { since, until } = rangeInZone(times, tz, context);
       const filter = { key, model, since, until };
       if (latency) {
         if (request !== undefined || key !== undefined)
@@ -92,12 +93,12 @@ export const usageSeriesCommand = (context: Context) =>
     .option('--key <key>', 'only calls with this key, by id or name')
     .option('--model <model>', 'only calls to this model')
     .option('--tz <zone>', 'whose days they are: UTC, local or a zone like Europe/Berlin', zone)
-    .option('--since <time>', `only calls since then: ${pastTimeHelp}`, pastTime(context))
-    .option('--until <time>', 'only calls before this time or through this UTC day', pastTime(context))
+    .option('--since <time>', `only calls since then: ${pastTimeHelp}`, pastTimeInZone(context))
+    .option('--until <time>', 'only calls before this time or through this UTC day', pastTimeInZone(context))
     .addOption(csvOption())
     .addHelpText('after', example('gateway usage series --since 7d --bucket day --group-by model'))
-    .action(async ({ groupBy, key, model, since, until, bucket, top, tz }) => {
-      const filter = await resolveFilter(context, { key, model, since, until });
+    .action(async ({ groupBy, key, model, bucket, top, tz, ...times }) => {
+      const filter = await resolveFilter(context, { key, model, ...rangeInZone(times, tz, context) });
       const found = await context
         .client()
         .call(getUsageSeries, { query: { ...filter, bucket, top, tz, group_by: groupBy } });
@@ -128,6 +129,16 @@ export const usageLatencyCommand = (context: Context) =>
         .call(getUsageLatency, { query: { model, provider, since, until, group_by: groupBy } });
       await context.out.table(series, latencyColumns(groupBy), { empty: noLatency });
     });
+
+interface TimeRange {
+  since?: string | undefined;
+  until?: string | undefined;
+}
+
+function rangeInZone({ since, until }: TimeRange, tz: string | undefined, context: Context): TimeRange {
+  const inZone = (text: string | undefined) => text && dayInZone(text, tz, context);
+  return { since: inZone(since), until: inZone(until) };
+}
 
 const noLatency = 'No calls were answered in this period.';
 
