@@ -140,6 +140,7 @@ export function createApp(deps: AppDeps) {
     catalog: models.catalog,
     configWarnings: models.configWarnings,
     engine,
+    findLocalServers: async () => (await models.localServers?.look()) ?? [],
     ...observation.reports(handlers),
     providers,
     hostWorkspace: accounts.hostWorkspace,

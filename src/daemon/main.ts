@@ -271,6 +271,7 @@ async function buildDaemon(config: Config, resources: Resources) {
   const telemetry = await createTelemetry({ otlp: config.otlp, version, now: world.now });
   const providers = await configuredProviders(config, { world, makeId });
   const settings = createReloadableSettings(config);
+  let latest = config;
   const reloader = createReloader({
     config,
     log,
@@ -281,6 +282,8 @@ async function buildDaemon(config: Config, resources: Resources) {
       applyReload(settings, next);
       app.providers.replaceConfigured(configured);
       await workers?.reload(next);
+      latest = next;
+      await app.findLocalServers();
       return app.configWarnings();
     },
   });
@@ -312,6 +315,7 @@ async function buildDaemon(config: Config, resources: Resources) {
     storage,
     content,
     workers,
+    findLocalProviders: () => detectLocalProviders(latest, { world, makeId }),
     onProviders: workers?.showProviders,
     telemetry,
     world,
@@ -420,7 +424,7 @@ async function withWorkers(
 /** Opens the listeners, and writes the file by which commands find them. Returns the local providers, which may be found later. */
 async function listen(
   server: Awaited<ReturnType<typeof createServer>>,
-  { address, app, makeId, startedAt }: Daemon,
+  { address, app, startedAt }: Daemon,
   config: Config,
   { logFile, storage, world }: Resources,
 ) {
@@ -430,11 +434,7 @@ async function listen(
   await storage.daemons.setAddress(address.url);
   const facts = await writeDaemonFile(dataFolder, { ...address, startedAt });
   noteInFile(logFile, world.now(), { ...facts }, 'daemon started');
-  const found = detectLocalProviders(config, { world, makeId }).then((local) => {
-    if (local.length > 0) app.providers.add(local);
-    return local;
-  });
-  return { found };
+  return { found: app.findLocalServers() };
 }
 
 /** Completes what the last process left, before the first request. */

@@ -30,6 +30,8 @@ export interface CallAppDeps {
   log: Pick<Log, 'warn'>;
   /** Stores the model lists that providers returned, for the next start. */
   keepListings: (listings: string) => Promise<void>;
+  /** Finds the model servers of this machine; undefined where another thread does. */
+  findLocalProviders?: () => Promise<Provider[]>;
   /** Called with the providers that can be called now, when they change. */
   onProviders?: ((descriptions: readonly ProviderDescription[]) => void) | undefined;
 }

@@ -14,6 +14,7 @@ import type { Workspaces } from '../features/workspaces/index.ts';
 import type { Accounts } from './accounts.ts';
 import type { CallAppDeps } from './app-deps.ts';
 import type { Feature } from './feature.ts';
+import { createLocalServers } from './local-servers.ts';
 import { createOwnKeys } from './own-keys.ts';
 import { createProviderSet } from './provider-set.ts';
 
@@ -37,13 +38,16 @@ export function createModels(deps: CallAppDeps, features: ModelsFeatures) {
   const health = features.health ?? new Health(world, { onBench });
   const { aliases, fallbacks } = settings;
   const descriptions = deps.providers.map(({ description }) => description);
-  const catalog = new Catalog({ world, providers: descriptions, aliases, fallbacks });
+  const onUnknown = () => localServers?.lookAgain();
+  const catalog = new Catalog({ world, providers: descriptions, aliases, fallbacks, onUnknown });
   const providers = createProviderSet(deps.providers, {
     catalog,
     health,
     keepListings,
     onChange: onProviders,
   });
+  const find = deps.findLocalProviders;
+  const localServers = find && createLocalServers({ find, providers, world });
   const ownKeys = createOwnKeys(deps, { workspaces, health, providers: providers.byName });
   const router = createRouter({
     catalog,
@@ -61,7 +65,7 @@ export function createModels(deps: CallAppDeps, features: ModelsFeatures) {
     ...settings.removedSettings,
     ...(await unknownModels(catalog, settings)),
   ];
-  return { catalog, configWarnings, health, ownKeys, providers, router, speed };
+  return { catalog, configWarnings, health, localServers, ownKeys, providers, router, speed };
 }
 
 interface CatalogFeatures {
@@ -75,12 +79,18 @@ export function createCatalogFeature(
   { world, settings }: Pick<CallAppDeps, 'world' | 'settings'>,
   { accounts, decisions, models }: CatalogFeatures,
 ): Feature {
+  const { localServers, providers } = models;
+  const refresh = async () => {
+    await localServers?.look();
+    return await providers.listings.refresh();
+  };
   return {
+    jobs: localServers ? [localServers.keepLooking] : [],
     handlers: catalogHandlers({
       catalog: models.catalog,
       speed: models.speed,
       world,
-      listings: models.providers.listings,
+      listings: { refresh },
       settings,
       ownKeysOf: models.ownKeys.ownKeysOf,
       hostCreatedAt: () => accounts.hostWorkspace.createdAt,

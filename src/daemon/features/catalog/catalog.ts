@@ -18,6 +18,8 @@ export interface CatalogSettings {
   /** Models to try after one, by its id or the name that callers use. */
   fallbacks?: Readonly<Record<string, readonly string[]>>;
   loadPrices?: () => Promise<PriceLibrary>;
+  /** Called before a name is refused; the providers may be others when it resolves. */
+  onUnknown?: () => Promise<void> | undefined;
 }
 
 /** Maximum number of cached names, which callers can invent. */
@@ -58,6 +60,7 @@ export class Catalog {
   readonly #aliases: Readonly<Record<string, AliasTarget>>;
   readonly #fallbacks: Readonly<Record<string, readonly string[]>>;
   readonly #loadPrices: () => Promise<PriceLibrary>;
+  readonly #onUnknown: () => Promise<void> | undefined;
   #providers: readonly ProviderDescription[];
   #library: PriceLibrary | undefined;
   #loading: Promise<PriceLibrary> | undefined;
@@ -71,6 +74,7 @@ export class Catalog {
     this.#aliases = settings.aliases ?? {};
     this.#fallbacks = settings.fallbacks ?? {};
     this.#loadPrices = settings.loadPrices ?? loadPriceLibrary;
+    this.#onUnknown = settings.onUnknown ?? (() => undefined);
     this.#providers = settings.providers;
     this.#hostView = this.#createView(({ available }) => available);
   }
@@ -111,13 +115,27 @@ export class Catalog {
   async find(model: string, options: OwnKeys = {}): Promise<Resolution> {
     if (this.#library === undefined && !this.#needsNoPrices(model, options)) await this.load();
     const now = this.#world.now();
-    const view = this.#viewOf(options);
-    const known = view.names.get(model);
+    const known = this.#viewOf(options).names.get(model);
     if (known !== undefined && now < known.validUntil) return known.resolution;
-    const slot = known?.slot ?? resolveName(model, view.index, view.canCall);
+    let slot = known?.slot ?? this.#slotOf(model, options);
+    if (slot instanceof ApiError) {
+      await this.#onUnknown();
+      slot = this.#slotOf(model, options);
+      if (slot instanceof ApiError) throw slot;
+    }
     const resolution = this.#price(slot, now);
-    view.names.set(model, { slot, ...resolution });
+    this.#viewOf(options).names.set(model, { slot, ...resolution });
     return resolution.resolution;
+  }
+
+  #slotOf(model: string, options: OwnKeys): ModelSlot | ApiError {
+    const { index, canCall } = this.#viewOf(options);
+    try {
+      return resolveName(model, index, canCall);
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'model_not_found') return error;
+      throw error;
+    }
   }
 
   /**
