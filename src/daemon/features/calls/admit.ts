@@ -1,5 +1,6 @@
 import type { NanoUsd } from '../../../shared/money.ts';
 import { credentialId } from '../../handler.ts';
+import { matchesPattern } from '../catalog/index.ts';
 import {
   type CallTrace,
   type FreeTierSettings,
@@ -7,7 +8,7 @@ import {
   type HoldRecord,
   PaymentDue,
 } from '../metering/index.ts';
-import { matchesPattern, type Route } from '../routing/index.ts';
+import type { Route } from '../routing/index.ts';
 import type { InputItem } from '../upstreams/neutral.ts';
 import type { CallCapture } from './call-capture.ts';
 import type { CallDeps } from './call-deps.ts';

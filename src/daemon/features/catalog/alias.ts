@@ -6,6 +6,13 @@ import { createHash } from 'node:crypto';
  */
 export type AliasTarget = string | readonly string[] | Readonly<Record<string, number>>;
 
+/** The same with other names of models. */
+export function mapTarget(target: AliasTarget, nameOf: (model: string) => string): AliasTarget {
+  if (typeof target === 'string') return nameOf(target);
+  if (isList(target)) return target.map(nameOf);
+  return Object.fromEntries(Object.entries(target).map(([model, weight]) => [nameOf(model), weight]));
+}
+
 /** The models of an alias, as they are configured. */
 export function modelsOf(target: AliasTarget): readonly string[] {
   if (typeof target === 'string') return [target];

@@ -3,6 +3,7 @@ import { ownValue } from '../../../shared/json-object.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
 import type { World } from '../../world.ts';
 import { type AliasTarget, modelsInOrder, modelsOf } from './alias.ts';
+import { AliasIndex } from './alias-index.ts';
 import { buildOffer, settledPrices } from './build-offer.ts';
 import { indexModels, type ModelIndex, type ModelSlot } from './model-index.ts';
 import { nearestNames } from './model-names.ts';
@@ -13,7 +14,7 @@ import { resolveName, resolveServersOwn } from './resolve-name.ts';
 export interface CatalogSettings {
   world: Pick<World, 'now'>;
   providers: readonly ProviderDescription[];
-  /** Other names for models or groups of models: `{ fast: 'openai/gpt-5-mini' }`. */
+  /** Other names for models or groups of models: `{ fast: 'openai/gpt-5-mini' }`. Their members may change before `replaceProviders`. */
   aliases?: Readonly<Record<string, AliasTarget>>;
   /** Models to try after one, by its id or the name that callers use. */
   fallbacks?: Readonly<Record<string, readonly string[]>>;
@@ -57,7 +58,8 @@ interface CachedName {
 /** The models, their providers and prices. */
 export class Catalog {
   readonly #world: Pick<World, 'now'>;
-  readonly #aliases: Readonly<Record<string, AliasTarget>>;
+  readonly #configuredAliases: Readonly<Record<string, AliasTarget>>;
+  #aliases: AliasIndex;
   readonly #fallbacks: Readonly<Record<string, readonly string[]>>;
   readonly #loadPrices: () => Promise<PriceLibrary>;
   readonly #onUnknown: () => Promise<void> | undefined;
@@ -71,7 +73,8 @@ export class Catalog {
 
   constructor(settings: CatalogSettings) {
     this.#world = settings.world;
-    this.#aliases = settings.aliases ?? {};
+    this.#configuredAliases = settings.aliases ?? {};
+    this.#aliases = new AliasIndex(this.#configuredAliases);
     this.#fallbacks = settings.fallbacks ?? {};
     this.#loadPrices = settings.loadPrices ?? loadPriceLibrary;
     this.#onUnknown = settings.onUnknown ?? (() => undefined);
@@ -149,7 +152,7 @@ export class Catalog {
     fallbacks: readonly string[],
     { affinity, ...options }: OwnKeys & { affinity?: Affinity } = {},
   ): Resolution[] | Promise<Resolution[]> {
-    const target = ownValue(this.#aliases, name);
+    const target = this.#aliases.find(name);
     if (target === undefined || typeof target === 'string') {
       const known = fallbacks.length === 0 ? this.#viewOf(options).names.get(target ?? name) : undefined;
       const isCurrent = known !== undefined && this.#world.now() < known.validUntil;
@@ -188,7 +191,7 @@ export class Catalog {
 
   /** An alias with all offers of those of its models that exist; undefined if there is none. */
   async alias(id: string, options: OwnKeys = {}): Promise<Alias | undefined> {
-    const target = ownValue(this.#aliases, id);
+    const target = this.#aliases.find(id);
     if (target === undefined) return undefined;
     const found = await Promise.all(
       modelsOf(target).map((model) => this.find(model, options).catch(apiErrorOf)),
@@ -199,7 +202,7 @@ export class Catalog {
 
   /** Every alias, as `alias` returns it. */
   async aliases(options: OwnKeys = {}): Promise<Alias[]> {
-    const all = await Promise.all(Object.keys(this.#aliases).map((id) => this.alias(id, options)));
+    const all = await Promise.all(this.#aliases.names().map((id) => this.alias(id, options)));
     return all.filter((alias) => alias !== undefined);
   }
 
@@ -232,6 +235,8 @@ export class Catalog {
   }
 
   #reindex(): void {
+    // A reload changes their members.
+    this.#aliases = new AliasIndex(this.#configuredAliases);
     this.#hostView = this.#createView(({ available }) => available);
     this.#views.clear();
   }
@@ -261,7 +266,7 @@ export class Catalog {
   }
 
   #modelsOf(name: string): readonly string[] {
-    return modelsOf(ownValue(this.#aliases, name) ?? name);
+    return modelsOf(this.#aliases.find(name) ?? name);
   }
 
   #price(slot: ModelSlot, now: number): { resolution: Resolution; validUntil: number } {

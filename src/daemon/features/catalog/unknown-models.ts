@@ -2,11 +2,17 @@ import type { ConfigWarning } from '../../../shared/contract/configuration.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { inWords } from '../../../shared/in-words.ts';
 import { type AliasTarget, modelsOf } from './alias.ts';
+import { isWildcard } from './alias-index.ts';
 import type { Catalog } from './catalog.ts';
 import { listAdvice } from './resolve-name.ts';
 
 /** A model of the configuration that the catalog does not have. */
 export type UnknownModel = ConfigWarning & { model: string };
+
+/** Those that do not depend on what a wildcard matches. */
+function namedModels(target: AliasTarget): string[] {
+  return modelsOf(target).filter((model) => !isWildcard(model));
+}
 
 /** Warnings about configured model names that the catalog does not have. */
 export async function unknownModels(
@@ -19,7 +25,11 @@ export async function unknownModels(
 ): Promise<UnknownModel[]> {
   const { defaultModel, aliases, fallbacks } = configured;
   const ofAliases = Object.entries(aliases).flatMap(([name, target]) =>
-    modelsOf(target).map((model) => ({ setting: `aliases.${name}`, model, find: () => catalog.find(model) })),
+    namedModels(target).map((model) => ({
+      setting: `aliases.${name}`,
+      model,
+      find: () => catalog.find(model),
+    })),
   );
   const ofFallbacks = Object.entries(fallbacks).flatMap(([name, models]) =>
     [name, ...models].map((model) => ({

@@ -1,7 +1,8 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { Caller } from '../../handler.ts';
 import { capsOf, policyOf } from '../calls/index.ts';
-import { matchesPattern, type ProviderRoute, type Router } from '../routing/index.ts';
+import { matchesPattern } from '../catalog/index.ts';
+import type { ProviderRoute, Router } from '../routing/index.ts';
 import { isFree } from './host-budget.ts';
 import { inferenceFor } from './provider-decision-source.ts';
 

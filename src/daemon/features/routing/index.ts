@@ -12,6 +12,5 @@ export {
   type Router,
 } from './contract.ts';
 export { accountOwner, type Bench, type BenchPeriod, Health, ownAccount } from './health.ts';
-export { matchesPattern } from './plan-routes.ts';
 export { createRouter } from './router.ts';
 export { unreachableLogger } from './unreachable-logger.ts';

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { pricesFor } from '../../../shared/money.ts';
-import type { Resolution, SpeedReader } from '../catalog/index.ts';
+import { matchesPattern, type Resolution, type SpeedReader } from '../catalog/index.ts';
 import type { ProviderRoute, RouteCaps, RoutePreferences } from './contract.ts';
 import type { HealthReader } from './health.ts';
 import { isOfOtherKind, judgeOffer, type PlanRequest, type RejectedOffer } from './judge-offer.ts';
@@ -50,22 +50,6 @@ export function planRoutes(
   const rank = ({ isLastResort, offer }: ProviderRoute) =>
     isLastResort ? 2 : lacksOption(offer, request.requirements) ? 1 : 0;
   return [0, 1, 2].flatMap((each) => routes.filter((route) => rank(route) === each));
-}
-
-/** Whether an id matches a pattern, in which `*` stands for any characters. */
-export function matchesPattern(pattern: string, id: string): boolean {
-  const pieces = pattern.split('*');
-  const [first = ''] = pieces;
-  if (pieces.length === 1) return pattern === id;
-  const last = pieces.at(-1) ?? '';
-  if (!id.startsWith(first) || !id.endsWith(last) || id.length < first.length + last.length) return false;
-  let from = first.length;
-  for (const piece of pieces.slice(1, -1)) {
-    const found = id.indexOf(piece, from);
-    if (found < 0) return false;
-    from = found + piece.length;
-  }
-  return from <= id.length - last.length;
 }
 
 /** The limit of the key that forbids a model, if any. */
