@@ -82,7 +82,10 @@ export function createCatalogFeature(
   const { localServers, providers } = models;
   const refresh = async () => {
     await localServers?.look();
-    return await providers.listings.refresh();
+    const refreshed = await providers.listings.refresh();
+    // What lists its models accepts its key again.
+    for (const { provider, error } of refreshed) if (error === null) models.health.forgive(provider);
+    return refreshed;
   };
   return {
     jobs: localServers ? [localServers.keepLooking] : [],

@@ -56,6 +56,7 @@ async function verdictOf(
   const { kind } = failure(answer.status, answer.headers, body);
   switch (kind) {
     case 'authentication':
+    case 'forbidden':
       return { result: 'refused', message: `${name} rejects the key (status ${answer.status}).` };
     case 'billing':
       return { result: 'good', message: `${name} accepts the key, but its account is out of credit.` };

@@ -56,5 +56,5 @@ function whatFailed({ kind }: UpstreamFailure, provider: string): string {
 
 /** The provider's own error code, unless it is about the account there, which is not the caller's. */
 function providerCode({ kind, details }: UpstreamFailure): string | undefined {
-  return kind === 'authentication' || kind === 'billing' ? undefined : details.providerCode;
+  return /^(authentication|forbidden|billing)$/.test(kind) ? undefined : details.providerCode;
 }

@@ -75,6 +75,7 @@ const outcomes = {
   caller: 'invalid_request',
   'unknown-model': 'model_not_found',
   authentication: 'authentication',
+  forbidden: 'authentication',
   billing: 'billing',
   'rate-limited': 'rate_limited',
   server: 'server_error',

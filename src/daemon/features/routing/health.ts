@@ -11,11 +11,17 @@ export interface Target {
   providerModel: string;
 }
 
-export type BenchReason = 'authentication' | 'billing' | 'rate-limited' | 'unknown-model' | 'failing';
+export type BenchReason =
+  | 'authentication'
+  | 'billing'
+  | 'forbidden'
+  | 'rate-limited'
+  | 'unknown-model'
+  | 'failing';
 
 /**
- * `refused`: the provider rejects the key or the account, so it is not tried. `last-resort`: rate limited, failing or
- * without the model, so it is tried after all others. `probe`: failing and due for one try.
+ * `refused`: the provider rejects the key or the account, so it is not tried. `last-resort`: rate limited, failing, without the model or
+ * not to be used with it, so it is tried after all others. `probe`: failing or refused, and due for one try.
  */
 export type Standing =
   | { state: 'ready' | 'probe' }
@@ -44,13 +50,14 @@ export interface BenchPeriod extends Pick<Bench, 'account' | 'provider' | 'provi
 /** How many of the latest benches are remembered. */
 const periodsMax = 1_000;
 
-const refusedMs = 5 * 60_000;
-const unknownModelMs = 5 * 60_000;
+/** How long a model is tried last that the provider does not have, or not for this account. */
+const modelMs = 5 * 60_000;
 const rateLimitedMs = 5_000;
 const rateLimitedMsMax = 60_000;
-/** The breaker opens after this many consecutive failures within this time, then allows one call each `probeMs`. */
+/** The breaker opens after this many consecutive failures within this time. */
 const breakerFailures = 5;
 const breakerWindowMs = 10_000;
+/** A failing model and a refused account get one call each time, so that a refusal of one caller never lasts for the others. */
 const probeMs = 15_000;
 /** Maximum number of tracked accounts, models and breakers each: accounts of workspaces come and go. */
 const entriesMax = 5_000;
@@ -64,6 +71,7 @@ interface Breaker {
 
 interface TimedBench {
   reason: BenchReason;
+  /** When it ends, or that of an account is probed. */
   until: number;
   target: Target;
 }
@@ -92,7 +100,7 @@ export class Health implements HealthReader {
     if (this.#accounts.size + this.#models.size + this.#breakers.size === 0) return ready;
     const now = this.#elapsed();
     const account = this.#accounts.get(target.account);
-    if (account !== undefined && account.until > now) return benched('refused', account, now);
+    if (account !== undefined) return account.until > now ? benched('refused', account, now) : probe;
     const model = this.#models.get(modelKey(target));
     if (model !== undefined && model.until > now) return benched('last-resort', model, now);
     const nextProbeAt = this.#breakers.get(breakerKey(target))?.nextProbeAt;
@@ -104,8 +112,11 @@ export class Health implements HealthReader {
   /** Takes the one probe of a failing model; false when another call took it first. */
   takeProbe(target: Target): boolean {
     if (this.standing(target).state !== 'probe') return false;
+    const nextAt = this.#elapsed() + probeMs;
+    const account = this.#accounts.get(target.account);
     const breaker = this.#breakers.get(breakerKey(target));
-    if (breaker !== undefined) breaker.nextProbeAt = this.#elapsed() + probeMs;
+    if (account !== undefined) account.until = nextAt;
+    else if (breaker !== undefined) breaker.nextProbeAt = nextAt;
     return true;
   }
 
@@ -134,7 +145,9 @@ export class Health implements HealthReader {
         ? { key: target.account, entries: this.#accounts }
         : { key: modelKey(target), entries: this.#models };
     const until = now + benchMs(reason, failure.details.retryAfterSeconds);
-    const isNew = (entries.get(key)?.until ?? 0) <= now;
+    const known = entries.get(key);
+    // An account is benched until a call succeeds.
+    const isNew = known === undefined || (entries === this.#models && known.until <= now);
     entries.set(key, { reason, until, target });
     if (isNew) this.#report(target, reason, until - now);
     else this.#extendPeriod(target, reason, until);
@@ -150,9 +163,10 @@ export class Health implements HealthReader {
   /** All current benches. */
   benches(): Bench[] {
     const now = this.#elapsed();
-    const timed = [...this.#accounts.values(), ...this.#models.values()]
-      .filter(({ until }) => until > now)
-      .map(({ reason, target, until }) => toBench(target, reason, until - now));
+    const models = [...this.#models.values()].filter(({ until }) => until > now);
+    const timed = [...this.#accounts.values(), ...models].map(({ reason, target, until }) =>
+      toBench(target, reason, Math.max(0, until - now)),
+    );
     const failing = [...this.#breakers.values()].flatMap(({ nextProbeAt, target }) =>
       nextProbeAt === undefined ? [] : [toBench(target, 'failing', Math.max(0, nextProbeAt - now))],
     );
@@ -223,6 +237,7 @@ const benchReasons: Readonly<Record<UpstreamFailureKind, BenchReason | undefined
   caller: undefined,
   'unknown-model': 'unknown-model',
   authentication: 'authentication',
+  forbidden: 'forbidden',
   billing: 'billing',
   'rate-limited': 'rate-limited',
   server: 'failing',
@@ -232,8 +247,8 @@ const benchReasons: Readonly<Record<UpstreamFailureKind, BenchReason | undefined
 };
 
 function benchMs(reason: BenchReason, retryAfterSeconds: number | undefined): number {
-  if (reason === 'unknown-model') return unknownModelMs;
-  if (reason !== 'rate-limited') return refusedMs;
+  if (reason === 'unknown-model' || reason === 'forbidden') return modelMs;
+  if (reason !== 'rate-limited') return probeMs;
   if (retryAfterSeconds === undefined || !Number.isFinite(retryAfterSeconds)) return rateLimitedMs;
   return Math.min(rateLimitedMsMax, Math.max(1_000, retryAfterSeconds * 1_000));
 }

@@ -226,7 +226,7 @@ function opened(
 
 /** Whether a failure reflects on the provider rather than on the request or on our account there. */
 function isProviderFault({ kind }: UpstreamFailure): boolean {
-  return kind !== 'caller' && kind !== 'unknown-model' && kind !== 'authentication' && kind !== 'billing';
+  return !/^(caller|unknown-model|authentication|forbidden|billing)$/.test(kind);
 }
 
 function toAttempt(route: ProviderRoute, status: number, errorCode: string | null, ms: number): Attempt {

@@ -18,6 +18,7 @@ const errorCodes: Readonly<Record<UpstreamFailureKind, string>> = {
   caller: 'invalid_request',
   'unknown-model': 'model_not_found',
   authentication: 'authentication',
+  forbidden: 'forbidden',
   billing: 'billing',
   'rate-limited': 'rate_limited',
   server: 'server_error',
@@ -28,6 +29,7 @@ const errorCodes: Readonly<Record<UpstreamFailureKind, string>> = {
 
 const descriptions: Readonly<Record<string, string>> = {
   authentication: 'rejected the API key: check it',
+  forbidden: 'does not let its account use the model',
   billing: 'reports that the account is out of credit: add credit there',
   rate_limited: 'is rate limited',
   model_not_found: 'does not have the model',

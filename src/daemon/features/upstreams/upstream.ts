@@ -115,8 +115,10 @@ export type UpstreamFailureKind =
   /** The request itself is at fault: every other provider would reject it too. */
   | 'caller'
   | 'unknown-model'
-  /** 401 or 403: the provider does not accept the key. */
+  /** 401, or a 403 about the key or the account: the provider does not accept them. */
   | 'authentication'
+  /** Another 403: the account may not use the model, or not in this way. */
+  | 'forbidden'
   /** 402: the provider's account is out of money. */
   | 'billing'
   | 'rate-limited'

@@ -5,16 +5,37 @@ import {
   type UpstreamFailureKind,
 } from '../../features/upstreams/upstream.ts';
 import type { FieldAtFault } from './field-at-fault.ts';
-import { callerErrorCode, sanitizeProviderMessage } from './sanitize-provider-message.ts';
+import { callerErrorCode, sanitizeProviderMessage, unquotedStart } from './sanitize-provider-message.ts';
 
 /** Classifies a status of 400 or more when the body says nothing more specific. */
 export function kindOfStatus(status: number): UpstreamFailureKind {
   if (status === 400 || status === 413 || status === 422) return 'caller';
-  if (status === 401 || status === 403) return 'authentication';
+  if (status === 401) return 'authentication';
+  if (status === 403) return 'forbidden';
   if (status === 402) return 'billing';
   if (status === 404) return 'unknown-model';
   if (status === 429) return 'rate-limited';
   return status === 408 ? 'timeout' : 'server';
+}
+
+const spent =
+  /\b(used all available credits|(run )?out of credits?|credit balance is too low|monthly spending limit|credits are depleted)\b/i;
+const closed =
+  /\b(api[ _-]?key|key|account|organi[sz]ation|workspace|project|consumer)\b[^.]{0,40}\b(deactivated|suspended|disabled|restricted|terminated|closed|banned|revoked|expired)\b/i;
+const noAccess =
+  /\b(not (allowed|authorized|permitted)|(no|not have) access|access denied)\b[^.]{0,60}\bmodel\b|\bmodel\b[^.]{0,60}\b(not (allowed|authorized|permitted|available)|requires? )/i;
+
+/**
+ * What a refusal says about the key and the account there, whatever its status: that they are closed, out of credit, or may not use
+ * the model. Undefined if it says none of it. Source: the sentences of providers, as people report them.
+ */
+export function accountFailure(status: number, message: string): UpstreamFailureKind | undefined {
+  if (status !== 400 && status !== 401 && status !== 403 && status !== 429) return undefined;
+  const start = unquotedStart(message);
+  if (spent.test(start)) return 'billing';
+  if (status === 429) return undefined;
+  if (closed.test(start) && !/\bmodels?\b/i.test(start)) return 'authentication';
+  return status !== 400 && noAccess.test(start) ? 'forbidden' : undefined;
 }
 
 interface Refusal {

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Target } from '../../../../src/daemon/features/routing/health.ts';
 import { type Bench, Health, ownAccount } from '../../../../src/daemon/features/routing/index.ts';
@@ -21,25 +22,79 @@ function setUp() {
 }
 
 describe('a provider is benched', () => {
-  test.each(['authentication', 'billing'] as const)('%s: the whole account, for 5 minutes', async (kind) => {
-    const { world, fail, stateOf, reported } = setUp();
-    fail(kind);
-    expect(stateOf()).toBe('refused');
-    expect(stateOf(sibling)).toBe('refused');
+  test.each(['authentication', 'billing'] as const)(
+    '%s: the whole account, until a call succeeds of which there is one each 15 s',
+    async (kind) => {
+      const { world, health, fail, stateOf, reported } = setUp();
+      fail(kind);
+      expect(stateOf()).toBe('refused');
+      expect(stateOf(sibling)).toBe('refused');
+      expect(stateOf({ ...target, account: 'openai of ws_2' })).toBe('ready');
+      const bench = { account: 'openai', provider: 'openai', providerModel: undefined, reason: kind };
+      expect(reported).toEqual([{ ...bench, retryAfterMs: 15_000 }]);
+      await world.advance(14_999);
+      expect(stateOf()).toBe('refused');
+      await world.advance(1);
+      expect([stateOf(), stateOf(sibling)]).toEqual(['probe', 'probe']);
+      expect([health.takeProbe(sibling), health.takeProbe(target)]).toEqual([true, false]);
+      expect(stateOf()).toBe('refused');
+      expect(health.benches()).toEqual([{ ...bench, retryAfterMs: 15_000 }]);
+      await world.advance(15_000);
+      expect(health.takeProbe(target)).toBe(true);
+      fail(kind);
+      expect(reported).toHaveLength(1);
+      await world.advance(15_000);
+      health.succeeded(sibling);
+      expect([stateOf(), stateOf(sibling), health.benches().length]).toEqual(['ready', 'ready', 0]);
+    },
+  );
+
+  test('forbidden: this model of the account, which is tried last for 5 minutes', async () => {
+    const { world, fail, stateOf } = setUp();
+    fail('forbidden');
+    expect([stateOf(), stateOf(sibling)]).toEqual(['last-resort', 'ready']);
     expect(stateOf({ ...target, account: 'openai of ws_2' })).toBe('ready');
-    expect(reported).toEqual([
-      {
-        account: 'openai',
-        provider: 'openai',
-        providerModel: undefined,
-        reason: kind,
-        retryAfterMs: 300_000,
-      },
-    ]);
-    await world.advance(299_999);
-    expect(stateOf()).toBe('refused');
-    await world.advance(1);
+    await world.advance(300_000);
     expect(stateOf()).toBe('ready');
+  });
+
+  test('no failures take a model from other callers for longer than until the next probe', async () => {
+    const kinds = [
+      'caller',
+      'unknown-model',
+      'authentication',
+      'forbidden',
+      'billing',
+      'rate-limited',
+      'server',
+    ] as const;
+    const step = fc.record({
+      kind: fc.constantFrom(...kinds),
+      model: fc.constantFrom('gpt-5', 'gpt-5-mini', 'gpt-6'),
+      retryAfterSeconds: fc.option(fc.double({ min: 0, max: 1e6 }), { nil: undefined }),
+      ms: fc.integer({ min: 0, max: 20_000 }),
+      isProbe: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        const { world, health } = setUp();
+        let refusedSince: number | undefined;
+        for (const { kind, model, retryAfterSeconds, ms, isProbe } of steps) {
+          const failing = { ...target, providerModel: model };
+          if (isProbe) health.takeProbe(failing);
+          else health.failed(failing, new UpstreamFailure(kind, '', { retryAfterSeconds }));
+          await world.advance(ms);
+          const isRefused = health.standing(sibling).state === 'refused';
+          // Each refusal of the provider itself starts the time until the next probe again.
+          if (!isRefused) refusedSince = undefined;
+          else if (refusedSince === undefined || /authentication|billing/.test(kind) || isProbe)
+            refusedSince = world.elapsed() - ms;
+          if (refusedSince !== undefined) expect(world.elapsed() - refusedSince).toBeLessThan(15_000);
+        }
+        await world.advance(15_000);
+        expect(health.standing(sibling).state).not.toBe('refused');
+      }),
+    );
   });
 
   test.each([

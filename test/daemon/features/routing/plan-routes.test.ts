@@ -238,7 +238,7 @@ describe('whose key pays', () => {
     for (const route of routesIn(plan(request)))
       health.failed(route, new UpstreamFailure('authentication', ''));
     const error = plan(request);
-    expect(error).toMatchObject({ code: 'no_route', retryAfterSeconds: 300 });
+    expect(error).toMatchObject({ code: 'no_route', retryAfterSeconds: 15 });
     expect(routesIn(plan(planOf(models)))).toHaveLength(1);
     expect(routesIn(plan({ ...request, workspaceId: 'ws_2' }))).toHaveLength(2);
   });

@@ -3,15 +3,14 @@ import type { UpstreamFailure, UpstreamFailureKind } from '../../../features/ups
 import { type Json, objectOf, parseObject, textOf } from '../../json.ts';
 import { isHtmlRefusal } from '../../response-body.ts';
 import { anthropicField } from '../field-at-fault.ts';
-import { kindOfStatus, refusalFailure, retryAfterSeconds } from '../provider-failures.ts';
-import { unquotedStart } from '../sanitize-provider-message.ts';
+import { accountFailure, kindOfStatus, refusalFailure, retryAfterSeconds } from '../provider-failures.ts';
 
 /** Source: Anthropic's API reference, "Errors". */
 const kindByType: Record<string, UpstreamFailureKind> = {
   invalid_request_error: 'caller',
   request_too_large: 'caller',
   authentication_error: 'authentication',
-  permission_error: 'authentication',
+  permission_error: 'forbidden',
   billing_error: 'billing',
   not_found_error: 'unknown-model',
   rate_limit_error: 'rate-limited',
@@ -55,9 +54,9 @@ export function anthropicStreamFailure(name: string, event: Json): UpstreamFailu
 }
 
 function kindOf(status: number, error: Json): UpstreamFailureKind {
-  // An empty account is reported as a bad request.
-  if (/credit balance is too low/i.test(unquotedStart(textOf(error.message) ?? ''))) return 'billing';
-  return ownValue(kindByType, error.type) ?? kindOfStatus(status);
+  // A closed or empty account is reported as a bad request.
+  const ofAccount = accountFailure(status, textOf(error.message) ?? '');
+  return ofAccount ?? ownValue(kindByType, error.type) ?? kindOfStatus(status);
 }
 
 /** The error type if it looks like one: logs must not contain anything of the request. */

@@ -3,6 +3,7 @@ import { countOf, type Json, listOf, objectOf, parseObject, textOf } from '../..
 import { isHtmlRefusal } from '../../response-body.ts';
 import { googleField } from '../field-at-fault.ts';
 import {
+  accountFailure,
   kindOfStatus,
   refusalFailure,
   retryAfterSeconds,
@@ -64,7 +65,10 @@ function kindOf(status: number, providerMessage: string, error: Json): UpstreamF
   }
   // About a file in the request, not about the key.
   if (status === 403 && /\bpermission to access the file\b/i.test(start)) return 'caller';
-  return kindOfStatus(status);
+  const isAccount =
+    status === 403 &&
+    errorReasons(error).some((reason) => /^(API_KEY_|SERVICE_DISABLED|CONSUMER_)/.test(reason));
+  return isAccount ? 'authentication' : (accountFailure(status, providerMessage) ?? kindOfStatus(status));
 }
 
 function errorReasons(error: Json): string[] {

@@ -5,7 +5,7 @@ import {
 } from '../../../features/upstreams/upstream.ts';
 import { isObject, listOf, objectsOf, parseObject, textOf } from '../../json.ts';
 import { isHtmlRefusal } from '../../response-body.ts';
-import { explanationOf, retryAfterSeconds } from '../provider-failures.ts';
+import { accountFailure, explanationOf, retryAfterSeconds } from '../provider-failures.ts';
 import { sanitizeProviderMessage, unquotedStart } from '../sanitize-provider-message.ts';
 
 /** The parts of an error body that are used. */
@@ -109,6 +109,9 @@ function faultPath(detail: unknown): string | undefined {
 function kindOf(status: number, { code, type, message, isFlagged }: ErrorInfo): UpstreamFailureKind {
   const identifiers = `${code} ${type}`;
   if (status === 402 || billing.test(identifiers)) return 'billing';
+  const ofAccount = isFlagged ? undefined : accountFailure(status, message);
+  // A more exact code says that the model is not there at all.
+  if (ofAccount !== undefined && !(ofAccount === 'forbidden' && noModel.test(identifiers))) return ofAccount;
   // First, since some providers send 400 or 413 for rate limits.
   if (status === 429 || status === 498 || rate.test(identifiers)) return 'rate-limited';
   if (
@@ -118,7 +121,7 @@ function kindOf(status: number, { code, type, message, isFlagged }: ErrorInfo): 
   )
     return 'authentication';
   if (noModel.test(identifiers)) return 'unknown-model';
-  if (status === 403) return isFlagged ? 'caller' : 'authentication';
+  if (status === 403) return isFlagged ? 'caller' : 'forbidden';
   if (status === 404) return kindOfNotFound(code, message);
   if (status !== 400 && status !== 413 && status !== 422) return 'server';
   if (unsupported.test(code)) return 'caller';

@@ -44,6 +44,7 @@ const errorKinds = [
   'caller',
   'unknown_model',
   'authentication',
+  'forbidden',
   'billing',
   'rate_limited',
   'server',

@@ -92,6 +92,7 @@ const statusByKind: Partial<Record<UpstreamFailureKind, number>> = {
   caller: 400,
   'unknown-model': 404,
   authentication: 401,
+  forbidden: 403,
   billing: 402,
   'rate-limited': 429,
   server: 500,
@@ -112,7 +113,8 @@ function scriptedFailure(file: ErrorFile, placeholders: Placeholders): UpstreamF
 }
 
 function kindOfStatus(status: number): UpstreamFailureKind {
-  if (status === 401 || status === 403) return 'authentication';
+  if (status === 401) return 'authentication';
+  if (status === 403) return 'forbidden';
   if (status === 402) return 'billing';
   if (status === 404) return 'unknown-model';
   if (status === 408 || status === 504) return 'timeout';

@@ -119,7 +119,7 @@ function high(): Inference['reasoning'] {
 describe('a failure', () => {
   test.each<[string, { status: number; type: string; message: string }, string, Record<string, unknown>]>([
     ['a wrong key', { status: 401, type: 'authentication_error', message: 'x' }, 'authentication', {}],
-    ['a key without rights', { status: 403, type: 'permission_error', message: 'x' }, 'authentication', {}],
+    ['a key without rights', { status: 403, type: 'permission_error', message: 'x' }, 'forbidden', {}],
     ['an unpaid account', { status: 402, type: 'billing_error', message: 'x' }, 'billing', {}],
     [
       'an empty account',

@@ -160,7 +160,7 @@ describe('a failure', () => {
   });
 
   test.each<[string, GeminiRefusal, string, Record<string, unknown>]>([
-    ['no rights', refusal(403, 'PERMISSION_DENIED'), 'authentication', {}],
+    ['no rights', refusal(403, 'PERMISSION_DENIED'), 'forbidden', {}],
     ['an unpaid account', refusal(400, 'FAILED_PRECONDITION', 'Please enable billing.'), 'billing', {}],
     ['an empty account', refusal(429, 'RESOURCE_EXHAUSTED', 'Your credits are depleted.'), 'billing', {}],
     [

@@ -24,7 +24,7 @@ describe('the kind of a refusal', () => {
     ['OpenAI, out of money', 429, openai('insufficient_quota'), 'billing'],
     ['OpenAI, too fast', 429, openai('rate_limit_exceeded'), 'rate-limited'],
     ['OpenAI, bad value', 400, openai('invalid_value'), 'caller'],
-    ['OpenAI, region', 403, openai('unsupported_country_region_territory'), 'authentication'],
+    ['OpenAI, region', 403, openai('unsupported_country_region_territory'), 'forbidden'],
     ['OpenRouter, no credits', 402, { error: { code: 402, message: 'Insufficient credits' } }, 'billing'],
     [
       'OpenRouter, unknown model',
@@ -45,7 +45,7 @@ describe('the kind of a refusal', () => {
       'caller',
     ],
     ['a firewall before the provider', 403, '<!DOCTYPE html><title>Blocked</title>', 'server'],
-    ['a key without a right', 403, 'Forbidden', 'authentication'],
+    ['a key without a right', 403, 'Forbidden', 'forbidden'],
     ['FastAPI, a wrong address', 404, { detail: 'Not Found' }, 'server'],
     ['DeepSeek, unknown model', 400, openai('invalid_request_error', 'Model Not Exist'), 'unknown-model'],
     ['DeepSeek, no balance', 402, openai('invalid_request_error', 'Insufficient Balance'), 'billing'],
