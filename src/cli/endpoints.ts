@@ -173,6 +173,7 @@ export const deleteSession: Address<typeof peopleContract.deleteSession> = { met
 export const getSession: Address<typeof peopleContract.getSession> = { method: 'GET', path: '/v1/sessions/current' };
 export const listSessions: Address<typeof peopleContract.listSessions> = { method: 'GET', path: '/v1/sessions' };
 export const listUsers: Address<typeof peopleContract.listUsers> = { method: 'GET', path: '/v1/admin/users' };
+export const previewSession: Address<typeof peopleContract.previewSession> = { method: 'POST', path: '/v1/sessions/preview' };
 export const signOut: Address<typeof peopleContract.signOut> = { method: 'DELETE', path: '/v1/sessions/current' };
 export const deleteProfile: Address<typeof profileContract.deleteProfile> = { method: 'DELETE', path: '/api/settings/profile' };
 export const getMe: Address<typeof profileContract.getMe> = { method: 'GET', path: '/api/me' };

@@ -132,6 +132,26 @@ describe.skipIf(missing)(`two daemons on one database${missing ? ` (skipped: ${m
     expect(running.text).toContain('unauthenticated');
   });
 
+  test('a link that is used at both at the same time leaves no login', async () => {
+    const sessions = async () =>
+      (await ask<{ data: { id: string }[] }>(one, '/v1/sessions?limit=100', {})).body.data.map(
+        ({ id }) => id,
+      );
+    const before = await sessions();
+    const { code } = (await ask<{ code: string }>(one, '/v1/sessions/links', { json: {} })).body;
+    const use = (daemon: RunningDaemon) =>
+      fetch(`${daemon.url}/v1/sessions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ code }),
+      });
+    const uses = await Promise.all(Array.from({ length: 40 }, (_, at) => use(at % 2 === 0 ? one : other)));
+    const statuses = uses.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(39);
+    expect(await sessions()).toEqual(before);
+  });
+
   test('a daemon that does not learn what was revoked answers 503, not from memory', async () => {
     const server = await sharedPostgres();
     const name = new URL(url).pathname.slice(1);

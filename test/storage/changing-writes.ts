@@ -8,18 +8,30 @@ export const changingWrites: Record<
   (storage: Storage) => Promise<Change[]>
 > = {
   async revocation({ keys, people, tokens, workspaces }) {
+    const code = { digest: 'c', userId: 'usr_1', createdAt: morning, expiresAt: morning + 9, keep: false };
     await keys.insert(aKey('key_1'));
     await keys.insert(aKey('key_2', { parentId: 'key_1' }));
     await workspaces.insertLogin(aLogin('key_old'));
     const token = { id: 'tok_1', userId: 'usr_1', digest: 'd', name: 'CI', abilities: [], expiresAt: null };
-    await tokens.insert({ ...token, createdAt: morning, lastUsedAt: null, revokedAt: null });
+    const fresh = { ...token, createdAt: morning, lastUsedAt: null, revokedAt: null };
+    await tokens.insert({ ...fresh, makerId: null });
+    await tokens.insert({ ...fresh, id: 'tok_2', digest: 'e', makerId: 'tok_1' });
     await keys.revoke('ws_1', 'key_1', morning);
-    await tokens.revoke('usr_1', undefined, morning);
+    await tokens.revoke('usr_1', 'tok_1', morning);
     await workspaces.replaceLogin(aLogin('key_new'));
     await people.revokeLogin('usr_1', 'key_new', morning);
     // Was revoked before.
     await people.revokeLogin('usr_1', 'key_new', morning);
-    const ids = ['key_1', 'key_2', 'tok_1', 'key_old', 'key_new'];
+    await people.insertCode({ ...code, makerId: null });
+    const replay = () =>
+      people.redeemLink(
+        'c',
+        { id: 'key_link', digest: 'f', name: 'x', createdAt: morning, revokedAt: null, kind: 'browser' },
+        { kept: 2, other: 1 },
+      );
+    await replay();
+    await replay();
+    const ids = ['key_1', 'key_2', 'tok_1', 'tok_2', 'key_old', 'key_new', 'key_link'];
     return ids.map((id) => ({ topic: 'revocation', id }));
   },
   async key({ keys }) {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { NewLoginCode } from '../../src/daemon/features/workspaces/people-store.ts';
 import type { Storage } from '../../src/daemon/storage/storage.ts';
 import { aKey, aLogin, dayMs, morning, type OpenStorage, owner } from './records.ts';
 
@@ -6,12 +7,13 @@ const page = { limit: 10, after: undefined };
 
 const bob = { id: 'usr_2', handle: 'bob', name: 'Bob', createdAt: morning };
 const newWorkspace = (id: string, ...slugs: string[]) => ({ id, name: id, createdAt: morning, slugs });
-const code = (digest: string, changes: { userId?: string; expiresAt?: number } = {}) => ({
+const code = (digest: string, changes: Partial<NewLoginCode> = {}): NewLoginCode => ({
   digest,
   userId: 'usr_2',
   createdAt: morning,
   expiresAt: morning + 1000,
-  usedAt: null,
+  makerId: null,
+  keep: null,
   ...changes,
 });
 const login = (id: string, createdAt = morning + 1) => ({
@@ -35,6 +37,7 @@ const invitation = (id: string, changes: object = {}) => ({
   revokedAt: null,
   ...changes,
 });
+const idle = { kept: 2000, other: 1000 };
 const fallback = newWorkspace('ws_9', 'bob-9');
 
 export function peopleStoreContract(open: OpenStorage): void {
@@ -95,6 +98,88 @@ export function peopleStoreContract(open: OpenStorage): void {
       const { people } = await openWithBob();
       expect(await people.redeemCode('c1', login('key_late', morning + 1000))).toBeUndefined();
       expect(await people.redeemCode('c1', login('key_early', morning + 999))).toBe('usr_2');
+    });
+  });
+
+  describe('links', () => {
+    const redeem = ({ people }: Storage, digest: string, ...args: Parameters<typeof login>) =>
+      people.redeemLink(digest, { ...login(...args), kind: 'browser' }, idle);
+    const activeOf = async ({ people }: Storage) =>
+      (await people.logins('usr_2', { ...page, at: morning + 5 })).map(({ id }) => id);
+
+    test('make a login of a browser, and tell whom before that', async () => {
+      const storage = await openWithBob();
+      const { people, workspaces } = storage;
+      await people.insertCode(code('l1', { keep: false }));
+      await people.insertCode(code('l2', { keep: true }));
+      expect(await people.userOfCode('l1', morning + 1)).toMatchObject({ id: 'usr_2' });
+      expect(await people.redeemCode('l1', login('key_0'))).toBeUndefined();
+      expect(await redeem(storage, 'c1', 'key_0')).toBe('unknown');
+      expect(await redeem(storage, 'l1', 'key_1')).toEqual({ userId: 'usr_2', keep: false });
+      expect(await redeem(storage, 'l2', 'key_2')).toEqual({ userId: 'usr_2', keep: true });
+      expect(await workspaces.loginById('key_1')).toMatchObject({ kind: 'browser', idleMs: 1000 });
+      expect(await workspaces.loginById('key_2')).toMatchObject({ kind: 'browser', idleMs: 2000 });
+      expect(await people.userOfCode('l1', morning + 1)).toBeUndefined();
+    });
+
+    test('expire', async () => {
+      const storage = await openWithBob();
+      await storage.people.insertCode(code('l1', { keep: false }));
+      expect(await storage.people.userOfCode('l1', morning + 1000)).toBeUndefined();
+      expect(await redeem(storage, 'l1', 'key_late', morning + 1000)).toBe('expired');
+      expect(await redeem(storage, 'l1', 'key_early', morning + 999)).toMatchObject({ userId: 'usr_2' });
+    });
+
+    test('used many times at once leave no login, nor one that came from it', async () => {
+      const storage = await openWithBob();
+      const { people } = storage;
+      await people.insertCode(code('l1', { keep: false }));
+      const race = Array.from({ length: 50 }, (_, at) => redeem(storage, 'l1', `key_${at}`));
+      const outcomes = await Promise.all(race);
+      expect(outcomes.filter((it) => typeof it === 'object' && 'keep' in it)).toHaveLength(1);
+      expect(
+        outcomes.flatMap((it) => (typeof it === 'object' && 'ended' in it ? it.ended : [])),
+      ).toHaveLength(1);
+      expect(await activeOf(storage)).toEqual([]);
+
+      await people.insertCode(code('l2', { keep: false }));
+      await redeem(storage, 'l2', 'key_a');
+      await people.insertCode(code('l3', { makerId: 'key_a', keep: false }));
+      await people.insertCode(code('c4', { makerId: 'key_a' }));
+      await people.insertCode(code('c5', { makerId: 'key_a' }));
+      await redeem(storage, 'l3', 'key_b');
+      await people.redeemCode('c4', login('key_c'));
+      expect(await activeOf(storage)).toEqual(['key_a', 'key_b', 'key_c']);
+      const again = await redeem(storage, 'l2', 'key_d');
+      expect(again).toMatchObject({ ended: expect.arrayContaining(['key_a', 'key_b', 'key_c']) });
+      expect(await activeOf(storage)).toEqual([]);
+      expect(await people.redeemCode('c5', login('key_e'))).toBeUndefined();
+    });
+  });
+
+  describe.each([
+    ['is revoked', ({ people }: Storage) => people.revokeLogin('usr_2', 'key_m', morning + 2)],
+    [
+      'is replaced',
+      ({ workspaces }: Storage) =>
+        workspaces.replaceLogin(aLogin('key_n', { userId: 'usr_2', name: 'maker' })),
+    ],
+    ['goes with its user', ({ profile }: Storage) => profile.remove('usr_2', morning + 2)],
+  ])('when a login %s', (_name, end) => {
+    test('the codes and links that it made log in no one', async () => {
+      const storage = await openWithBob();
+      const { people, workspaces } = storage;
+      await workspaces.insertLogin(aLogin('key_m', { userId: 'usr_2', name: 'maker' }));
+      for (const made of [code('c2', { makerId: 'key_m' }), code('l2', { makerId: 'key_m', keep: false })])
+        expect(await people.insertCode(made)).toBe(true);
+      await end(storage);
+      expect(await people.insertCode(code('c3', { makerId: 'key_m' }))).toBe(false);
+      for (const digest of ['c2', 'l2', 'c3']) {
+        expect(await people.userOfCode(digest, morning + 1)).toBeUndefined();
+        expect(await people.redeemCode(digest, login('key_x'))).toBeUndefined();
+        const outcome = await people.redeemLink(digest, { ...login('key_y'), kind: 'browser' }, idle);
+        expect(outcome).toBe('unknown');
+      }
     });
   });
 

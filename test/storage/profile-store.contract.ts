@@ -69,6 +69,7 @@ export function profileStoreContract(open: OpenStorage): void {
         expiresAt: null,
         lastUsedAt: null,
         revokedAt: null,
+        makerId: null,
       });
       const shout = await shouts.insert({ author: 2, zone: 'home', body: 'hi', at: morning });
 

@@ -165,7 +165,8 @@ export async function addUsers({ workspaces, people }: Storage): Promise<void> {
       userId: 'usr_2',
       createdAt: morning,
       expiresAt: morning + dayMs,
-      usedAt: null,
+      makerId: null,
+      keep: null,
     },
   });
 }

@@ -13,6 +13,7 @@ export function tokensStoreContract(open: OpenStorage): void {
     expiresAt: null,
     lastUsedAt: null,
     revokedAt: null,
+    makerId: null,
     ...changes,
   });
   const openWithTokens = async () => {
@@ -53,6 +54,16 @@ export function tokensStoreContract(open: OpenStorage): void {
       expect(await tokens.revoke('usr_1', undefined, morning + 2)).toEqual(['tok_2']);
       expect(await tokens.byDigest('digest of tok_1')).toMatchObject({ revokedAt: morning + 1 });
       expect(await tokens.byDigest('digest of tok_3')).toMatchObject({ revokedAt: null });
+    });
+
+    test('end with the token that made them, and cannot be made by one that was revoked', async () => {
+      const tokens = await openWithTokens();
+      await tokens.insert(aToken('tok_4', { makerId: 'tok_1' }));
+      await tokens.insert(aToken('tok_5', { makerId: 'tok_4' }));
+      const all = await tokens.revoke('usr_1', 'tok_1', morning + 1);
+      expect(all.sort()).toEqual(['tok_1', 'tok_4', 'tok_5']);
+      expect(await tokens.insert(aToken('tok_6', { makerId: 'tok_4' }))).toBe(false);
+      expect(await tokens.byDigest('digest of tok_6')).toBeUndefined();
     });
 
     test('keep the latest time of use', async () => {

@@ -14,7 +14,8 @@ export function whispersStoreContract(open: OpenStorage): void {
         userId: 'usr_3',
         createdAt: morning,
         expiresAt: morning + 9,
-        usedAt: null,
+        makerId: null,
+        keep: null,
       },
     });
     const whisper = (sender: number, recipient: number, at: number) =>

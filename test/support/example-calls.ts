@@ -611,6 +611,10 @@ const samples: Record<string, Sample> = {
     callers: anonymousOnly,
     example: ({ code = 'AAAAA-AAAAA' }) => ({ body: { code, name: 'laptop' } }),
   },
+  previewSession: {
+    callers: anonymousOnly,
+    example: ({ code = 'AAAAA-AAAAA' }) => ({ body: { code } }),
+  },
   createLoginLink: {
     callers: anyLogin,
     example: () => ({ body: {} }),

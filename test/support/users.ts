@@ -142,7 +142,8 @@ export async function createUserExamples(
     await askDaemon(daemon, 'PUT', '/v1/workspaces/me/alerts/slow', { as: daemon.login, json });
     return {};
   }
-  if (id === 'createSession') return { code: (await asOwner('/v1/admin/users/me/login-codes')).body.code };
+  if (id === 'createSession' || id === 'previewSession')
+    return { code: (await asOwner('/v1/admin/users/me/login-codes')).body.code };
   if (id === 'acceptInvitation') {
     // To a workspace whose only member is its owner.
     const { login: as } = await sharedPerson(daemon, 'host');

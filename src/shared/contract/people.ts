@@ -78,12 +78,37 @@ export const createLoginLink = endpoint({
   path: '/v1/sessions/links',
   summary: 'Create a link that signs a browser in.',
   description:
-    'To the dashboard, as the user of this login. It works once, within 60 seconds. When it is used a second time, the login that it made ends, as someone else may have seen it.',
+    'To the dashboard, as the user of this login. It works once, within 60 seconds, and not after the login that made it has ended. When it is used a second time, the login that it made ends, as someone else may have seen it.',
   tag: 'Sessions',
   access: { login: 'any', loginOnly: true },
   body: StrictObject({ keep: KeepLogin }),
   result: LoginLink,
   errors: ['unauthenticated', 'signed_out', 'invalid_request'],
+});
+
+const Code = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: 'Case-insensitive, dash optional.',
+});
+
+/** What a page asks before it uses the code of a link, which anyone could have opened it with. */
+export const previewSession = endpoint({
+  id: 'previewSession',
+  method: 'POST',
+  path: '/v1/sessions/preview',
+  summary: 'Show whom a code logs in.',
+  description:
+    'Of a link, or a login code. The code is not used up. Repeated wrong codes from one address return 429.',
+  tag: 'Sessions',
+  access: { anonymous: true },
+  body: StrictObject({ code: Code }),
+  result: Type.Object({
+    object: Type.Literal('session_preview'),
+    user: User,
+    is_only_user: Type.Boolean({ description: 'Whether the host has no other users.' }),
+  }),
+  errors: ['unauthenticated', 'permission', 'invalid_request', 'rate_limited'],
 });
 
 export const createSession = endpoint({
@@ -96,11 +121,7 @@ export const createSession = endpoint({
   tag: 'Sessions',
   access: { anonymous: true },
   body: StrictObject({
-    code: Type.String({
-      minLength: 1,
-      maxLength: 64,
-      description: 'Case-insensitive, dash optional.',
-    }),
+    code: Code,
     name: Type.Optional(OneLine({ maxLength: 64, description: 'A name to recognise this login by.' })),
     kind: Type.Optional(
       Type.Enum(['command', 'browser'], {
@@ -207,7 +228,7 @@ export const createLoginCode = endpoint({
   method: 'POST',
   path: '/v1/admin/users/{user}/login-codes',
   summary: 'Create a login code.',
-  description: 'It works once, within 15 minutes.',
+  description: 'It works once, within 15 minutes, and not after the login that made it has ended.',
   tag: 'Users',
   access: { login: 'owner', loginOnly: true },
   params: Type.Object({ user: memberRef('The id or handle of a user; `me` is yourself.') }),

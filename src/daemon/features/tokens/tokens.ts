@@ -49,11 +49,15 @@ export function createTokens(deps: TokensDeps) {
         name,
         abilities: abilityNames.filter((ability) => (abilities ?? ['*']).includes(ability)),
         createdAt: now(),
-        expiresAt: expiryOf(expiresAt ?? null, { caller, now: now() }),
+        expiresAt: expiryOf(expiresAt ?? null, {
+          latest: caller.kind === 'token' ? caller.expiresAt : null,
+          now: now(),
+        }),
         lastUsedAt: null,
         revokedAt: null,
+        makerId: caller.kind === 'token' ? caller.tokenId : null,
       };
-      await store.insert(record);
+      if (!(await store.insert(record))) throw new ApiError('unauthenticated');
       return { record, secret };
     },
 
@@ -82,8 +86,10 @@ export function createTokens(deps: TokensDeps) {
 export type Tokens = ReturnType<typeof createTokens>;
 
 /** The expiry of a new token, which may not outlive the calling token. */
-function expiryOf(text: string | null, { caller, now }: { caller: Caller; now: number }): number | null {
-  const latest = caller.kind === 'token' ? caller.expiresAt : null;
+function expiryOf(
+  text: string | null,
+  { latest, now }: { latest: number | null; now: number },
+): number | null {
   if (text === null) return latest;
   const time = parseTime(text);
   if (time === undefined)

@@ -7,6 +7,7 @@ import {
   getSession,
   listSessions,
   listUsers,
+  previewSession,
   type Session,
   signOut,
   type User,
@@ -47,7 +48,7 @@ export function peopleHandlers(deps: PeopleDeps): Handler[] {
 }
 
 function sessionHandlers(deps: PeopleDeps): Handler[] {
-  const { createLink, logIn, current, logins, end } = createSessions(deps);
+  const { createLink, preview, logIn, current, logins, end } = createSessions(deps);
   return [
     implement(createSession, async ({ body, remoteAddress = '' }) => {
       const { code, name, kind = 'command', keep = false } = body;
@@ -60,8 +61,12 @@ function sessionHandlers(deps: PeopleDeps): Handler[] {
         secret,
       });
     }),
+    implement(previewSession, async ({ body, remoteAddress = '' }) => {
+      const { user, isOnly } = await preview(remoteAddress, body.code);
+      return { object: 'session_preview', user: toUser(user), is_only_user: isOnly };
+    }),
     implement(createLoginLink, async ({ caller, body }) => {
-      const { code, expiresAt } = createLink(loginOf(caller), { keep: body.keep ?? false });
+      const { code, expiresAt } = await createLink(loginOf(caller), { keep: body.keep ?? false });
       return withSecret<typeof createLoginLink>({
         object: 'login_link',
         code,
@@ -100,8 +105,11 @@ function sessionHandlers(deps: PeopleDeps): Handler[] {
 function userHandlers(deps: PeopleDeps): Handler[] {
   const all = createUsers(deps);
   return [
-    implement(addUser, async ({ body }) => {
-      const { user, standing, code, expiresAt } = await all.addUser({ handle: body.handle, name: body.name });
+    implement(addUser, async ({ caller, body }) => {
+      const { user, standing, code, expiresAt } = await all.addUser(loginOf(caller), {
+        handle: body.handle,
+        name: body.name,
+      });
       return withSecret<typeof addUser>({
         user: toUser(user),
         workspace: toWorkspace(standing.workspace, standing.role),

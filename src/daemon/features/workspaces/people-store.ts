@@ -8,7 +8,7 @@ import type {
   WorkspaceRole,
 } from './store.ts';
 
-/** A one-time login code. Times in milliseconds since 1970. */
+/** A one-time login code, also that of a link. Times in milliseconds since 1970. */
 export interface LoginCodeRecord {
   /** SHA-256 of the normalised code, lowercase hex. */
   digest: string;
@@ -16,7 +16,26 @@ export interface LoginCodeRecord {
   createdAt: number;
   expiresAt: number;
   usedAt: number | null;
+  /** The login that made it: when that ends, the code does, too. */
+  makerId: string | null;
+  /** Whether the browser that a link signs in stays signed in; null for a code that is of no link. */
+  keep: boolean | null;
+  /** The login that it was used for. */
+  loginId: string | null;
 }
+
+/** Without what only its use decides. */
+export type NewLoginCode = Omit<LoginCodeRecord, 'usedAt' | 'loginId'>;
+
+/**
+ * What the use of a link did: a login of `userId`, which stays signed in if `keep` is set; or the end of the login that an earlier use
+ * made, and of those that came from it.
+ */
+export type LinkOutcome =
+  | { userId: string; keep: boolean }
+  | { ended: string[]; userId: string }
+  | 'expired'
+  | 'unknown';
 
 /** A one-time code with which a user joins a workspace. */
 export interface InvitationRecord {
@@ -65,18 +84,26 @@ export interface PeopleStore {
   addUser(added: {
     user: Omit<UserRecord, 'number'>;
     workspace: WorkspaceCandidate;
-    code: LoginCodeRecord;
+    code: NewLoginCode;
   }): Promise<boolean>;
   /** By id or handle. */
   user(reference: string): Promise<UserRecord | undefined>;
+  /** Whom a code would log in at a time; undefined for a code that would log in no one. */
+  userOfCode(digest: string, at: number): Promise<UserRecord | undefined>;
   users(page: PageRequest): Promise<UserRecord[]>;
-  /** Also removes codes that expired before this one was created. */
-  insertCode(record: LoginCodeRecord): Promise<void>;
+  /** Also removes codes that expired a day before this one was created. False if the login that makes it has ended. */
+  insertCode(code: NewLoginCode): Promise<boolean>;
   /** Consumes a code, inserts the login and returns its user's id; undefined if the code is invalid at `createdAt`. */
   redeemCode(digest: string, login: Omit<NewLogin, 'userId'>): Promise<string | undefined>;
+  /** The same for a link, whose login may idle for one of two times. Only the first use makes a login, and the second ends it. */
+  redeemLink(
+    digest: string,
+    login: Omit<NewLogin, 'userId' | 'idleMs'>,
+    idleMs: { kept: number; other: number },
+  ): Promise<LinkOutcome>;
   /** A user's logins that are active at a time, oldest first. */
   logins(userId: string, page: PageRequest & { at: number }): Promise<LoginRecord[]>;
-  /** False if the user has no such active login. */
+  /** Ends the codes that it made, too. False if the user has no such active login. */
   revokeLogin(userId: string, loginId: string, at: number): Promise<boolean>;
 
   /** Creates it with its owner; returns the slug, or undefined if every slug is taken. */

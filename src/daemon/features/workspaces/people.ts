@@ -7,12 +7,12 @@ import type { LoginCaller } from '../../handler.ts';
 import type { Log } from '../../log.ts';
 import type { PageRequest } from '../../replies.ts';
 import type { EventFeed } from '../events/index.ts';
-import { createLoginLinks } from './login-links.ts';
-import type { LoginCodeRecord, PeopleStore } from './people-store.ts';
+import type { NewLoginCode, PeopleStore } from './people-store.ts';
 import { isReservedHandle, slugsFor } from './slugs.ts';
 import type {
   LoginKind,
   LoginRecord,
+  NewLogin,
   UserRecord,
   WorkspaceRecord,
   WorkspaceRole,
@@ -23,7 +23,7 @@ import type { Workspaces } from './workspaces.ts';
 
 export interface PeopleDeps {
   store: PeopleStore;
-  workspacesStore: Pick<WorkspacesStore, 'workspace' | 'homeOf' | 'loginById' | 'insertLogin'>;
+  workspacesStore: Pick<WorkspacesStore, 'workspace' | 'homeOf' | 'loginById'>;
   workspaces: Pick<Workspaces, 'membership' | 'roleOf'>;
   /** When a login was last used, if not stored yet. */
   lastUse: (loginId: string) => number | undefined;
@@ -46,6 +46,10 @@ export interface WorkspaceAndRole {
 const loginCodeMs = 15 * 60 * 1000;
 /** 50 random bits, for 15 minutes, with a few guesses per minute. */
 const loginCodeGroups = 2;
+const linkMs = 60_000;
+/** 175 random bits, which no one guesses: uses of links are not counted as guesses, so that each second use is noticed. */
+const linkGroups = 7;
+const linkChars = normaliseCode(generateCode(linkGroups, (count) => new Uint8Array(count))).length;
 const unnamed = 'unnamed';
 /** How long a browser stays signed in without use. */
 const idleMs = 12 * 60 * 60 * 1000;
@@ -56,7 +60,7 @@ export function createUsers(deps: PeopleDeps) {
   const { store, now } = deps;
   return {
     /** Fails with `conflict` for a taken handle, and with `invalid_request` for a reserved one. */
-    async addUser(request: { handle: string; name: string | undefined }) {
+    async addUser(caller: LoginCaller, request: { handle: string; name: string | undefined }) {
       const handle = request.handle.toLowerCase();
       if (isReservedHandle(handle)) {
         throw new ApiError('invalid_request', { param: 'handle', message: 'This handle is reserved.' });
@@ -70,7 +74,7 @@ export function createUsers(deps: PeopleDeps) {
         createdAt,
         slugs: slugsFor(handle, deps.randomBytes),
       };
-      const { code, record } = newCode(deps, user.id);
+      const { code, record } = newCode(deps, { userId: user.id, makerId: caller.loginId });
       if (!(await store.addUser({ user, workspace, code: record }))) {
         throw new ApiError('conflict', { param: 'handle', message: 'This handle is taken.' });
       }
@@ -83,8 +87,8 @@ export function createUsers(deps: PeopleDeps) {
     async createLoginCode(caller: LoginCaller, reference: string) {
       const user = await findUser(deps, caller, reference);
       if (!user) throw notFound('user', reference);
-      const { code, record } = newCode(deps, user.id);
-      await store.insertCode(record);
+      const { code, record } = newCode(deps, { userId: user.id, makerId: caller.loginId });
+      if (!(await store.insertCode(record))) throw new ApiError('unauthenticated');
       return { user, code, expiresAt: record.expiresAt };
     },
   };
@@ -93,34 +97,33 @@ export function createUsers(deps: PeopleDeps) {
 /** Logs users in and out. */
 export function createSessions(deps: PeopleDeps) {
   const { store, now } = deps;
-  const links = createLoginLinks({
-    ...deps,
-    insert: deps.workspacesStore.insertLogin,
-    endLogin: async ({ userId, id }) => {
-      await store.revokeLogin(userId, id, now());
-    },
-  });
   const withLastUse = (login: LoginRecord): LoginRecord => ({
     ...login,
     lastUsedAt: deps.lastUse(login.id) ?? login.lastUsedAt,
   });
   return {
     /** A link that signs a browser in as the caller's user. */
-    createLink: (caller: LoginCaller, { keep }: { keep: boolean }) =>
-      links.create({ userId: caller.userId, keep }),
+    async createLink(caller: LoginCaller, { keep }: { keep: boolean }) {
+      const { code, record } = newCode(deps, { userId: caller.userId, makerId: caller.loginId, keep });
+      if (!(await store.insertCode(record))) throw new ApiError('unauthenticated');
+      return { code: normaliseCode(code), expiresAt: record.expiresAt };
+    },
+
+    /** Whom a code would log in, and whether there is anyone else. Fails as `logIn` does. */
+    async preview(address: string, code: string) {
+      const giveBack = takeGuess(deps, { address, code });
+      const user = await store.userOfCode(deps.digest(normaliseCode(code)), now());
+      if (!user) throw wrongCode();
+      giveBack();
+      return { user, isOnly: (await store.users({ limit: 2, after: undefined })).length < 2 };
+    },
 
     /** Fails with `unauthenticated` for an invalid code, and with `rate_limited` after a few of those. */
     async logIn(
       address: string,
       { code, name, kind, keep }: { code: string; name: string | undefined; kind: LoginKind; keep: boolean },
     ) {
-      const waitSeconds = deps.guesses.take(address);
-      if (waitSeconds > 0) {
-        throw new ApiError('rate_limited', {
-          message: 'Too many login attempts from this address.',
-          retryAfterSeconds: waitSeconds,
-        });
-      }
+      const giveBack = takeGuess(deps, { address, code });
       const secret = makeSecret('login', deps.randomBytes);
       const login = {
         id: deps.makeId('key'),
@@ -129,26 +132,15 @@ export function createSessions(deps: PeopleDeps) {
         createdAt: now(),
         revokedAt: null,
       };
-      const ofBrowser = (isKept: boolean) => ({
-        ...login,
-        kind: 'browser' as const,
-        idleMs: isKept ? keptIdleMs : idleMs,
-      });
-      const linked = await links.redeem(normaliseCode(code), ofBrowser);
-      const made =
-        linked ??
-        (kind === 'browser' ? ofBrowser(keep) : { ...login, kind: 'command' as const, idleMs: null });
-      const userId = linked?.userId ?? (await store.redeemCode(deps.digest(normaliseCode(code)), made));
-      if (userId === undefined) {
-        const message = 'This code is wrong, was used before, or has expired after 15 minutes.';
-        throw new ApiError('unauthenticated', { param: 'code', message });
-      }
-      deps.guesses.giveBack(address);
+      const made = isLink(code)
+        ? await redeemLink(deps, code, login)
+        : await redeemCode(deps, code, { ...login, kind, idleMs: idleTimeOf(kind, keep) });
+      giveBack();
       return {
         login: { ...made, lastUsedAt: null },
         secret,
-        user: await userOf(deps, userId),
-        standing: await standingAtHome(deps, userId),
+        user: await userOf(deps, made.userId),
+        standing: await standingAtHome(deps, made.userId),
       };
     },
 
@@ -181,19 +173,79 @@ export async function findUser(
   return (await store.user(reference)) ?? (await store.user(reference.toLowerCase()));
 }
 
+/** Without `keep`, a login code that people type; with it, that of a link. */
 function newCode(
   { randomBytes, digest, now }: PeopleDeps,
-  userId: string,
-): { code: string; record: LoginCodeRecord } {
-  const code = generateCode(loginCodeGroups, randomBytes);
+  { userId, makerId, keep = null }: Pick<NewLoginCode, 'userId' | 'makerId'> & { keep?: boolean | null },
+): { code: string; record: NewLoginCode } {
+  const [groups, validMs] = keep === null ? [loginCodeGroups, loginCodeMs] : [linkGroups, linkMs];
+  const code = generateCode(groups, randomBytes);
   const createdAt = now();
-  const record = {
-    digest: digest(normaliseCode(code)),
-    userId,
-    createdAt,
-    expiresAt: createdAt + loginCodeMs,
-  };
-  return { code, record: { ...record, usedAt: null } };
+  const times = { createdAt, expiresAt: createdAt + validMs };
+  return { code, record: { digest: digest(normaliseCode(code)), userId, ...times, makerId, keep } };
+}
+
+const isLink = (code: string): boolean => normaliseCode(code).length === linkChars;
+
+function idleTimeOf(kind: LoginKind, isKept: boolean): number | null {
+  if (kind === 'command') return null;
+  return isKept ? keptIdleMs : idleMs;
+}
+
+/** Counts a guess, unless it is the code of a link; the returned function gives it back. */
+function takeGuess(
+  { guesses }: PeopleDeps,
+  { address, code }: { address: string; code: string },
+): () => void {
+  if (isLink(code)) return () => {};
+  const waitSeconds = guesses.take(address);
+  if (waitSeconds > 0) {
+    throw new ApiError('rate_limited', {
+      message: 'Too many login attempts from this address.',
+      retryAfterSeconds: waitSeconds,
+    });
+  }
+  return () => guesses.giveBack(address);
+}
+
+type UnknownLogin = Omit<NewLogin, 'userId' | 'kind' | 'idleMs'>;
+type MadeLogin = Omit<LoginRecord, 'lastUsedAt'>;
+
+async function redeemCode(
+  { store, digest }: PeopleDeps,
+  code: string,
+  login: UnknownLogin & Pick<LoginRecord, 'kind' | 'idleMs'>,
+): Promise<MadeLogin> {
+  const userId = await store.redeemCode(digest(normaliseCode(code)), login);
+  if (userId === undefined) throw wrongCode();
+  return { ...login, userId };
+}
+
+/** The first use makes the login. A second one ends it: one of both who used the link is not who it was made for. */
+async function redeemLink(
+  { store, digest, log }: PeopleDeps,
+  code: string,
+  unknown: UnknownLogin,
+): Promise<MadeLogin> {
+  const login = { ...unknown, kind: 'browser' as const };
+  const idle = { kept: keptIdleMs, other: idleMs };
+  const outcome = await store.redeemLink(digest(normaliseCode(code)), login, idle);
+  if (outcome === 'unknown') throw wrongCode();
+  if (outcome === 'expired') {
+    const message = 'This link has expired after 60 seconds.';
+    throw new ApiError('unauthenticated', { param: 'code', message });
+  }
+  const { userId } = outcome;
+  if ('keep' in outcome) return { ...login, userId, idleMs: idleTimeOf('browser', outcome.keep) };
+  log.warn({ user_id: userId }, 'a sign-in link was used twice; the login that it made was ended');
+  const message =
+    'This link was used before. The login that it made has been ended, as someone else may have seen it.';
+  throw new ApiError('unauthenticated', { param: 'code', message });
+}
+
+function wrongCode(): ApiError {
+  const message = 'This code is wrong, was used before, or has expired.';
+  return new ApiError('unauthenticated', { param: 'code', message });
 }
 
 async function userOf({ store }: PeopleDeps, userId: string): Promise<UserRecord> {

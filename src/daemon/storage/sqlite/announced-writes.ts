@@ -20,6 +20,8 @@ const changesOf: ChangesOf = {
   'keys.setDefaults': ({ workspaceId, keyId }) => [{ topic: 'key', workspaceId, keyId }],
   'tokens.revoke': (_, ids) => ids.map(ended),
   'people.revokeLogin': ({ loginId }, isRevoked) => (isRevoked ? [ended(loginId)] : none),
+  'people.redeemLink': (_, outcome) =>
+    typeof outcome === 'object' && 'ended' in outcome ? outcome.ended.map(ended) : none,
   'workspaces.replaceLogin': (_, ids) => ids.map(ended),
   'people.changeWorkspace': ({ workspaceId }) => [{ topic: 'workspace', workspaceId }],
   'people.setRole': ({ workspaceId, userId }) => [{ topic: 'role', workspaceId, userId }],

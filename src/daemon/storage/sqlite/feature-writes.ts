@@ -24,6 +24,7 @@ import { tracesWrites } from './traces/writes.ts';
 import { providerKeysWrites, vaultWrites } from './vault/writes.ts';
 import { walletWrites } from './wallet/writes.ts';
 import { whispersWrites } from './whispers/writes.ts';
+import { codeWrites } from './workspaces/code-writes.ts';
 import { invitationWrites } from './workspaces/invitation-writes.ts';
 import { membershipWrites } from './workspaces/membership-writes.ts';
 import { userWrites } from './workspaces/user-writes.ts';
@@ -37,6 +38,7 @@ export function featureWrites(database: Connection, totals: BatchTotals, daemon:
     ...ledgerWrites(database, orm, totals),
     ...workspacesWrites(orm),
     ...userWrites(orm),
+    ...codeWrites(database, orm),
     ...membershipWrites(orm),
     ...invitationWrites(orm),
     ...tokensWrites(orm),

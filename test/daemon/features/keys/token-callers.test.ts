@@ -21,6 +21,7 @@ function place(changes: Partial<TokenRecord> = {}) {
     expiresAt: null,
     lastUsedAt: null,
     revokedAt: null,
+    makerId: null,
     ...changes,
   };
   const touched: { id: string; at: number }[] = [];

@@ -6,6 +6,7 @@ import { inheritedScopes, keys } from '../keys/tables.ts';
 import { paywalls } from '../paywalls/tables.ts';
 import { shouts } from '../shouts/tables.ts';
 import { tokens } from '../tokens/tables.ts';
+import { endCodesOf } from '../workspaces/code-writes.ts';
 import { invitations, loginCodes, logins, members, users } from '../workspaces/tables.ts';
 
 type Change = { userId: string; changes: ProfileChanges; at: number };
@@ -54,6 +55,7 @@ export function profileWrites(database: Connection, orm: Orm) {
       if (slug !== undefined) return { lastOwnerOf: slug };
       passOnKeys(database, userId);
       const credentials = endCredentials(orm, removal);
+      endCodesOf(orm, credentials);
       const workspaces = orm
         .delete(members)
         .where(eq(members.userId, userId))

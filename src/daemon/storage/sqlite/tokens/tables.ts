@@ -12,4 +12,5 @@ export const tokens = sqliteTable('tokens', {
   expiresAt: integer(),
   lastUsedAt: integer(),
   revokedAt: integer(),
+  makerId: text(),
 });

@@ -6,18 +6,22 @@ type Revocation = { userId: string; tokenId: string | undefined; at: number };
 
 export function tokensWrites(orm: Orm) {
   return {
-    'tokens.insert': (record: TokenRecord): void => {
+    'tokens.insert': (record: TokenRecord): boolean => {
+      const { makerId } = record;
+      if (makerId !== null && !isActive(orm, makerId)) return false;
       orm.insert(tokens).values(record).run();
+      return true;
     },
     'tokens.revoke': ({ userId, tokenId, at }: Revocation): string[] => {
       const isMeant = tokenId === undefined ? undefined : eq(tokens.id, tokenId);
-      return orm
+      const revoked = orm
         .update(tokens)
         .set({ revokedAt: at })
         .where(and(eq(tokens.userId, userId), isNull(tokens.revokedAt), isMeant))
         .returning({ id: tokens.id })
         .all()
         .map(({ id }) => id);
+      return [...revoked, ...revokeTokensOf(orm, revoked, at)];
     },
     'tokens.touch': (uses: Parameters<TokensStore['touch']>[0]): void => {
       for (const { id, at } of uses) {
@@ -29,6 +33,27 @@ export function tokensWrites(orm: Orm) {
       }
     },
   };
+}
+
+/** Revokes the tokens that others made, and those that came from them; returns the ids of those that were active. */
+function revokeTokensOf(orm: Orm, makerIds: readonly string[], at: number): string[] {
+  const revoked: string[] = [];
+  for (const makerId of makerIds) {
+    const made = orm
+      .update(tokens)
+      .set({ revokedAt: at })
+      .where(and(eq(tokens.makerId, makerId), isNull(tokens.revokedAt)))
+      .returning({ id: tokens.id })
+      .all()
+      .map(({ id }) => id);
+    revoked.push(...made, ...revokeTokensOf(orm, made, at));
+  }
+  return revoked;
+}
+
+function isActive(orm: Orm, id: string): boolean {
+  const isIt = and(eq(tokens.id, id), isNull(tokens.revokedAt));
+  return orm.select({ id: tokens.id }).from(tokens).where(isIt).get() !== undefined;
 }
 
 export type TokensWrites = ReturnType<typeof tokensWrites>;

@@ -1,16 +1,17 @@
 import type { PeopleStore } from '../../../features/workspaces/people-store.ts';
 import { and, asc, desc, eq, gt, isNull, lt, or, sql } from '../engine/orm.ts';
 import type { StoreContext } from '../engine/store-context.ts';
+import { type CodeWrites, isUsableAt } from './code-writes.ts';
 import type { InvitationWrites } from './invitation-writes.ts';
 import type { MembershipWrites } from './membership-writes.ts';
-import { invitations, logins, members, userColumns, users, workspaces } from './tables.ts';
+import { invitations, loginCodes, logins, members, userColumns, users, workspaces } from './tables.ts';
 import type { UserWrites } from './user-writes.ts';
 
 /** Ids sort by time, so pages are ordered by id. */
 export function peopleStore({
   orm,
   writer,
-}: StoreContext<UserWrites & MembershipWrites & InvitationWrites>): PeopleStore {
+}: StoreContext<UserWrites & CodeWrites & MembershipWrites & InvitationWrites>): PeopleStore {
   const memberships = () =>
     orm
       .select({ user: userColumns, role: members.role, joinedAt: members.joinedAt })
@@ -21,6 +22,7 @@ export function peopleStore({
     addUser: (added) => writer.write('people.addUser', added),
     insertCode: (record) => writer.write('people.insertCode', record),
     redeemCode: (digest, login) => writer.write('people.redeemCode', { digest, login }),
+    redeemLink: (digest, login, idleMs) => writer.write('people.redeemLink', { digest, login, idleMs }),
     revokeLogin: (userId, loginId, at) => writer.write('people.revokeLogin', { userId, loginId, at }),
     createWorkspace: (workspace, ownerId) => writer.write('people.createWorkspace', { workspace, ownerId }),
     changeWorkspace: (workspaceId, changes) =>
@@ -35,6 +37,13 @@ export function peopleStore({
     user: async (reference) =>
       orm.select(userColumns).from(users).where(eq(users.id, reference)).get() ??
       orm.select(userColumns).from(users).where(eq(users.handle, reference)).get(),
+    userOfCode: async (digest, at) =>
+      orm
+        .select(userColumns)
+        .from(loginCodes)
+        .innerJoin(users, eq(users.id, loginCodes.userId))
+        .where(and(eq(loginCodes.digest, digest), isUsableAt(at)))
+        .get(),
     users: async ({ limit, after = '' }) =>
       orm
         .select(userColumns)

@@ -63,6 +63,9 @@ export const loginCodes = sqliteTable('login_codes', {
   createdAt: integer().notNull(),
   expiresAt: integer().notNull(),
   usedAt: integer(),
+  makerId: text(),
+  keep: integer({ mode: 'boolean' }),
+  loginId: text(),
 });
 
 export const invitations = sqliteTable('invitations', {

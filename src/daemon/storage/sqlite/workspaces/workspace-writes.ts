@@ -1,5 +1,6 @@
 import type { NewLogin, WorkspacesStore } from '../../../features/workspaces/store.ts';
 import { and, eq, isNull, lt, type Orm, or } from '../engine/orm.ts';
+import { endCodesOf } from './code-writes.ts';
 import { logins, members, users, workspaces } from './tables.ts';
 
 export function workspacesWrites(orm: Orm) {
@@ -26,8 +27,10 @@ export function workspacesWrites(orm: Orm) {
         .where(and(eq(logins.userId, userId), eq(logins.name, name), isNull(logins.revokedAt)))
         .returning({ id: logins.id })
         .all();
+      const ids = replaced.map(({ id }) => id);
+      endCodesOf(orm, ids);
       orm.insert(logins).values(record).run();
-      return replaced.map(({ id }) => id);
+      return ids;
     },
     'workspaces.touchLogins': (uses: Parameters<WorkspacesStore['touchLogins']>[0]): void => {
       for (const { id, at } of uses) {

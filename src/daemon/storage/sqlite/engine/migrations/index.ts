@@ -20,6 +20,7 @@ import { daemonTerms } from './0056-daemon-terms.ts';
 import { severalDaemons } from './0057-several-daemons.ts';
 import { freeHolds } from './0058-free-holds.ts';
 import { changes } from './0059-changes.ts';
+import { makers } from './0060-makers.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -44,4 +45,5 @@ export const migrations: readonly Migration[] = [
   severalDaemons,
   freeHolds,
   changes,
+  makers,
 ];

@@ -4,7 +4,7 @@ import type { NewSchema } from '../migrate.ts';
 
 /** What the migrations make of an empty database. */
 export const newestSchema: NewSchema = {
-  version: 59,
+  version: 60,
   statements: [
     `CREATE TABLE meta (
       name TEXT PRIMARY KEY,
@@ -54,7 +54,7 @@ export const newestSchema: NewSchema = {
       created_at INTEGER NOT NULL,
       expires_at INTEGER NOT NULL,
       used_at INTEGER
-    ) STRICT, WITHOUT ROWID`,
+    , maker_id TEXT, keep INTEGER CHECK (keep IN (0, 1)), login_id TEXT) STRICT, WITHOUT ROWID`,
     `CREATE INDEX login_codes_by_expiry ON login_codes (expires_at)`,
     `CREATE TABLE invitations (
       id TEXT PRIMARY KEY,
@@ -80,7 +80,7 @@ export const newestSchema: NewSchema = {
       expires_at INTEGER,
       last_used_at INTEGER,
       revoked_at INTEGER
-    ) STRICT, WITHOUT ROWID`,
+    , maker_id TEXT) STRICT, WITHOUT ROWID`,
     `CREATE INDEX tokens_by_user ON tokens (user_id, id)`,
     `CREATE TABLE keys (
       id TEXT PRIMARY KEY,
@@ -949,6 +949,8 @@ export const newestSchema: NewSchema = {
       changes TEXT NOT NULL,
       at INTEGER NOT NULL
     ) STRICT`,
+    `CREATE INDEX login_codes_by_maker ON login_codes (maker_id)`,
+    `CREATE INDEX tokens_by_maker ON tokens (maker_id)`,
     `INSERT INTO "meta" ("name", "value") VALUES ('checkpoint_link', 0)`,
     `INSERT INTO "meta" ("name", "value") VALUES ('first_event', 1)`,
     `INSERT INTO "meta" ("name", "value") VALUES ('folded_to', 0)`,

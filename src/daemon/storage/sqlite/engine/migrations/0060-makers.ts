@@ -1,0 +1,15 @@
+import type { Migration } from '../migrate.ts';
+
+/** Links that sign a browser in are login codes; codes and access tokens know which credential made them, and end with it. */
+export const makers: Migration = {
+  version: 60,
+  rows: {},
+  statements: [
+    'ALTER TABLE login_codes ADD COLUMN maker_id TEXT',
+    'ALTER TABLE login_codes ADD COLUMN keep INTEGER CHECK (keep IN (0, 1))',
+    'ALTER TABLE login_codes ADD COLUMN login_id TEXT',
+    'CREATE INDEX login_codes_by_maker ON login_codes (maker_id)',
+    'ALTER TABLE tokens ADD COLUMN maker_id TEXT',
+    'CREATE INDEX tokens_by_maker ON tokens (maker_id)',
+  ],
+};
