@@ -60,6 +60,14 @@ test('a login link leads to a key, and leaves neither a login nor the code behin
   expect(one('#left-open').hidden).toBe(true);
 });
 
+test('a link shows whose code it contains before it is used, as any page can open one', async () => {
+  const { one, field, window } = open(`#${await newCode()}`);
+  await expect.poll(() => one('#whose').textContent).toMatch(/^This code is of owner\b.*only if that is you/);
+  field('code').value = 'ANOTHER';
+  field('code').dispatchEvent(new window.Event('input'));
+  expect(one('#whose').textContent).toBe('');
+});
+
 test('a wrong code is reported and can be corrected', async () => {
   const { one, field, submit, problem } = open('');
   expect(field('code').value).toBe('');

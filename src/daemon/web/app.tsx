@@ -6,13 +6,13 @@ import { addScreenKeys } from './data/go-keys.ts';
 import { useKeys } from './data/keys.ts';
 import { login } from './data/login.ts';
 import { hrefOf, navigate, route } from './data/route.ts';
-import { isSigningIn } from './data/sign-in.ts';
+import { askedLink, isSigningIn } from './data/sign-in.ts';
 import { ConnectionBanner } from './parts/connection-banner.tsx';
 import { Navigation } from './parts/navigation.tsx';
 import { ProblemBox } from './parts/problem.tsx';
 import { Toasts, toast } from './parts/toast.tsx';
 import { type Screen, screens } from './screens/index.ts';
-import { SignIn } from './screens/sign-in/sign-in.tsx';
+import { LinkQuestion, SignIn } from './screens/sign-in/sign-in.tsx';
 
 /** What is opened over a screen by a key. */
 interface OverlayProps {
@@ -23,6 +23,7 @@ interface OverlayProps {
 /** The whole page: where one signs in, or the screen that the address names. */
 export function App() {
   if (login.value === 'unknown') return null;
+  if (askedLink.value !== undefined) return <LinkQuestion link={askedLink.value} />;
   // A link may be that of someone else.
   if (login.value === undefined || isSigningIn.value) return <SignIn />;
   const { secret, workspace } = login.value;

@@ -17,6 +17,7 @@ export function loginPage({ title, style, script }: LoginPageParts): string {
 <h2>For an app: create an API key</h2>
 <form id="login">
 <label>Login code <input name="code" required maxlength="64" autocomplete="off" autocapitalize="characters" spellcheck="false"></label>
+<p id="whose" role="status"></p>
 <label>Name of the key <input name="name" required maxlength="64" value="my-app" autocomplete="off"></label>
 <label>Spending limit per day in dollars <input name="cap" inputmode="decimal" pattern="[0-9]{1,7}([.][0-9]{1,9})?" title="An amount like 5 or 0.50" placeholder="none" autocomplete="off"></label>
 <button type="submit">Create the key</button>

@@ -21,6 +21,8 @@ if (code !== undefined) {
   codeField.value = code;
   one('#copy-link').hidden = false;
   copyOn(one('#copy-link'), () => link);
+  // Any page can open such a link.
+  if (isSafe) void showUser();
 }
 
 form.addEventListener('submit', async (event) => {
@@ -36,6 +38,18 @@ form.addEventListener('submit', async (event) => {
   } finally {
     submit.disabled = false;
   }
+});
+
+async function showUser() {
+  const found = await call('POST', '/v1/sessions/preview', { code }).catch(() => undefined);
+  if (found === undefined || codeField.value !== code) return;
+  const { handle, name } = found.user;
+  one('#whose').textContent =
+    `This code is of ${handle}${name === handle ? '' : ` (${name})`}, who can see what is done with the key. Continue only if that is you.`;
+}
+
+codeField.addEventListener('input', () => {
+  one('#whose').textContent = '';
 });
 
 async function logIn() {

@@ -27,6 +27,10 @@ import type * as workspaces from '../../../shared/contract/workspaces.ts';
 export const getKey: Address<typeof keys.getKey> = { method: 'GET', path: '/v1/key' };
 export const getSession: Address<typeof people.getSession> = { method: 'GET', path: '/v1/sessions/current' };
 export const createSession: Address<typeof people.createSession> = { method: 'POST', path: '/v1/sessions' };
+export const previewSession: Address<typeof people.previewSession> = {
+  method: 'POST',
+  path: '/v1/sessions/preview',
+};
 export const listSessions: Address<typeof people.listSessions> = { method: 'GET', path: '/v1/sessions' };
 export const signOutSession: Address<typeof people.signOut> = {
   method: 'DELETE',

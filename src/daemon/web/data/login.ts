@@ -22,6 +22,8 @@ const storageKey = 'gateway.login';
 /** How long other tabs have to answer. */
 const askMs = 150;
 
+const userKey = 'gateway.user';
+
 /** `unknown` until other tabs had the time to answer. */
 export const login = signal<Login | undefined | 'unknown'>(stored() ?? 'unknown');
 
@@ -68,6 +70,15 @@ export function signIn(known: Login): void {
   (isKept ? localStorage : sessionStorage).setItem(storageKey, JSON.stringify(shared));
   loginNotice.value = '';
   login.value = known;
+}
+
+/** The id of the user whom this browser signed in last, also after they signed out. */
+export const lastUser = (): string | undefined => localStorage.getItem(userKey) ?? undefined;
+
+/** Undefined for a key, which has no user of its own. */
+export function rememberUser(id: string | undefined): void {
+  if (id === undefined) localStorage.removeItem(userKey);
+  else localStorage.setItem(userKey, id);
 }
 
 /** Forgets the key in all tabs. */

@@ -1,15 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import type { Query } from '../../../../shared/contract/endpoint.ts';
 import type { getUsageSeries } from '../../../../shared/contract/usage.ts';
-import {
-  type CallQuery,
-  formatQuery,
-  isQueryFault,
-  parseQuery,
-  queryTime,
-} from '../../../../shared/text/query.ts';
-import { parseTime } from '../../../../shared/time.ts';
-import type { BucketName } from '../../../../shared/time-zones.ts';
+import { type CallQuery, formatQuery, isQueryFault, parseQuery } from '../../../../shared/text/query.ts';
 import { inRange } from '../../data/calls-query.ts';
 import { usageSeries } from '../../data/endpoints.ts';
 import { now } from '../../data/now.ts';
@@ -18,11 +10,9 @@ import { useQuery } from '../../data/query.ts';
 import { setQuery } from '../../data/route.ts';
 import { bucketsFor, type ChartData } from '../../parts/chart-data.ts';
 import { RangeBars } from '../../parts/range-bars.tsx';
+import { rangeOf } from './histogram-range.ts';
 
 type SeriesQuery = Query<typeof getUsageSeries>;
-
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 
 /** Calls over time; dragging over them selects a range. */
 export function Histogram({ query }: { query: string }) {
@@ -77,20 +67,6 @@ export function Histogram({ query }: { query: string }) {
       </p>
     </div>
   );
-}
-
-function rangeOf(
-  { since, until }: CallQuery,
-  at: number,
-): { since: string; until: string; bucket: BucketName } {
-  const msOf = (text: string | undefined) =>
-    text === undefined ? undefined : parseTime(queryTime(text, at));
-  const end = msOf(until) ?? Math.floor(at / (hourMs / 4) + 1) * (hourMs / 4);
-  const start = Math.min(msOf(since) ?? end - dayMs, end - 1);
-  const length = end - start;
-  const bucket =
-    length <= 1.5 * dayMs ? '15m' : length <= 8 * dayMs ? 'hour' : length <= 92 * dayMs ? 'day' : 'week';
-  return { since: new Date(start).toISOString(), until: new Date(end).toISOString(), bucket };
 }
 
 /** The filters that totals have, and what is left of the query. */

@@ -1,16 +1,20 @@
 import { useSignal } from '@preact/signals';
-import { isSafeOrigin, loginNotice } from '../../data/login.ts';
-import { isSigningIn, signInFailure, signInWith } from '../../data/sign-in.ts';
+import { isSafeOrigin, login, loginNotice } from '../../data/login.ts';
+import {
+  type AskedLink,
+  acceptLink,
+  askedLink,
+  isSigningIn,
+  signInFailure,
+  signInWith,
+} from '../../data/sign-in.ts';
 import { ProblemBox } from '../../parts/problem.tsx';
 
 /** Where a browser without a login signs in. */
 export function SignIn() {
   return (
     <main class="sign-in">
-      <h1>
-        <span class="mark" aria-hidden="true" />
-        Gateway
-      </h1>
+      <Mark />
       {loginNotice.value && (
         <p class="notice" role="status">
           {loginNotice.value}
@@ -21,6 +25,45 @@ export function SignIn() {
       <p class="quiet">
         <a href="docs">API reference</a> · <a href="v1/openapi.json">openapi.json</a> ·{' '}
         <a href="v1/models">models</a>
+      </p>
+    </main>
+  );
+}
+
+function Mark() {
+  return (
+    <h1>
+      <span class="mark" aria-hidden="true" />
+      Gateway
+    </h1>
+  );
+}
+
+/** Shows whose login a link makes, before it is made. */
+export function LinkQuestion({ link }: { link: AskedLink }) {
+  const { handle, name } = link.user;
+  return (
+    <main class="sign-in">
+      <Mark />
+      <h2>Sign in as {handle}?</h2>
+      <p>
+        This link signs you in as <strong>{handle}</strong>
+        {name !== handle && ` (${name})`}
+        {login.value === undefined ? '.' : ', in place of who is signed in now.'} Continue only if that is
+        you: {handle} can see what is done with this login.
+      </p>
+      <p>
+        <button type="button" class="main-button" onClick={() => void acceptLink(link)}>
+          Sign in as {handle}
+        </button>{' '}
+        <button
+          type="button"
+          onClick={() => {
+            askedLink.value = undefined;
+          }}
+        >
+          Cancel
+        </button>
       </p>
     </main>
   );
