@@ -32,6 +32,25 @@ test('what has expired stays expired when the daemon is killed and the clock set
   expect(await statuses()).toEqual([403, 200, 401]);
 });
 
+test('so does what no call has used while it expired', async () => {
+  let daemon = await startChildDaemon({ config: '' });
+  onTestFinished(() => daemon.remove());
+  const key = await issueKey(daemon, inHours(1));
+  const login = await logInBrowser(daemon);
+  const status = async (path: string, secret: string) => {
+    const answer = await fetch(daemon.url + path, { headers: { authorization: `Bearer ${secret}` } });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+  expect(await status('/v1/sessions/current', login)).toBe(200);
+  daemon = await restarted(daemon, 13);
+  daemon = await restarted(daemon, 1.5);
+  expect(await status('/v1/key', key)).toBe(403);
+  expect(await status('/v1/sessions/current', login)).toBe(401);
+  expect(await status('/v1/key', await issueKey(daemon, inHours(3)))).toBe(200);
+  expect(await status('/v1/sessions/current', await logInBrowser(daemon))).toBe(200);
+});
+
 test('so does what a paywall sold, and what its holder limited further', async () => {
   const server = await startPaywalledServer();
   onTestFinished(() => server.close());
@@ -94,6 +113,16 @@ test('so does what a paywall sold, and what its holder limited further', async (
 async function issueKey(daemon: ChildDaemon, expiry: string): Promise<string> {
   const body = { name: expiry, limits: { expires_at: expiry } };
   return (await post<{ secret: string }>(daemon, '/v1/workspaces/me/keys', body)).secret;
+}
+
+async function logInBrowser(daemon: ChildDaemon): Promise<string> {
+  const { code } = await post<{ code: string }>(daemon, '/v1/sessions/links', {});
+  const answer = await fetch(`${daemon.url}/v1/sessions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ code }),
+  });
+  return ((await answer.json()) as { secret: string }).secret;
 }
 
 async function createToken(daemon: ChildDaemon, expiry: string): Promise<string> {

@@ -27,7 +27,7 @@ export const changingWrites: Record<
       people.redeemLink(
         'c',
         { id: 'key_link', digest: 'f', name: 'x', createdAt: morning, revokedAt: null, kind: 'browser' },
-        { kept: 2, other: 1 },
+        { idleMs: { kept: 2, other: 1 }, at: morning },
       );
     await replay();
     await replay();

@@ -86,7 +86,7 @@ export function peopleStoreContract(open: OpenStorage): void {
     test('can be used once', async () => {
       const { people, workspaces } = await openWithBob();
       const tries = await Promise.all(
-        Array.from({ length: 20 }, (_, at) => people.redeemCode('c1', login(`key_${at}`))),
+        Array.from({ length: 20 }, (_, at) => people.redeemCode('c1', login(`key_${at}`), morning + 1)),
       );
       expect(tries.filter((user) => user === 'usr_2')).toHaveLength(1);
       expect(tries.filter((user) => user === undefined)).toHaveLength(19);
@@ -96,14 +96,14 @@ export function peopleStoreContract(open: OpenStorage): void {
 
     test('expire', async () => {
       const { people } = await openWithBob();
-      expect(await people.redeemCode('c1', login('key_late', morning + 1000))).toBeUndefined();
-      expect(await people.redeemCode('c1', login('key_early', morning + 999))).toBe('usr_2');
+      expect(await people.redeemCode('c1', login('key_late'), morning + 1000)).toBeUndefined();
+      expect(await people.redeemCode('c1', login('key_early'), morning + 999)).toBe('usr_2');
     });
   });
 
   describe('links', () => {
-    const redeem = ({ people }: Storage, digest: string, ...args: Parameters<typeof login>) =>
-      people.redeemLink(digest, { ...login(...args), kind: 'browser' }, idle);
+    const redeem = ({ people }: Storage, digest: string, id: string, at = morning + 1) =>
+      people.redeemLink(digest, { ...login(id), kind: 'browser' }, { idleMs: idle, at });
     const activeOf = async ({ people }: Storage) =>
       (await people.logins('usr_2', { ...page, at: morning + 5 })).map(({ id }) => id);
 
@@ -113,7 +113,7 @@ export function peopleStoreContract(open: OpenStorage): void {
       await people.insertCode(code('l1', { keep: false }));
       await people.insertCode(code('l2', { keep: true }));
       expect(await people.userOfCode('l1', morning + 1)).toMatchObject({ id: 'usr_2' });
-      expect(await people.redeemCode('l1', login('key_0'))).toBeUndefined();
+      expect(await people.redeemCode('l1', login('key_0'), morning + 1)).toBeUndefined();
       expect(await redeem(storage, 'c1', 'key_0')).toBe('unknown');
       expect(await redeem(storage, 'l1', 'key_1')).toEqual({ userId: 'usr_2', keep: false });
       expect(await redeem(storage, 'l2', 'key_2')).toEqual({ userId: 'usr_2', keep: true });
@@ -148,12 +148,12 @@ export function peopleStoreContract(open: OpenStorage): void {
       await people.insertCode(code('c4', { makerId: 'key_a' }));
       await people.insertCode(code('c5', { makerId: 'key_a' }));
       await redeem(storage, 'l3', 'key_b');
-      await people.redeemCode('c4', login('key_c'));
+      await people.redeemCode('c4', login('key_c'), morning + 1);
       expect(await activeOf(storage)).toEqual(['key_a', 'key_b', 'key_c']);
       const again = await redeem(storage, 'l2', 'key_d');
       expect(again).toMatchObject({ ended: expect.arrayContaining(['key_a', 'key_b', 'key_c']) });
       expect(await activeOf(storage)).toEqual([]);
-      expect(await people.redeemCode('c5', login('key_e'))).toBeUndefined();
+      expect(await people.redeemCode('c5', login('key_e'), morning + 1)).toBeUndefined();
     });
   });
 
@@ -176,8 +176,12 @@ export function peopleStoreContract(open: OpenStorage): void {
       expect(await people.insertCode(code('c3', { makerId: 'key_m' }))).toBe(false);
       for (const digest of ['c2', 'l2', 'c3']) {
         expect(await people.userOfCode(digest, morning + 1)).toBeUndefined();
-        expect(await people.redeemCode(digest, login('key_x'))).toBeUndefined();
-        const outcome = await people.redeemLink(digest, { ...login('key_y'), kind: 'browser' }, idle);
+        expect(await people.redeemCode(digest, login('key_x'), morning + 1)).toBeUndefined();
+        const outcome = await people.redeemLink(
+          digest,
+          { ...login('key_y'), kind: 'browser' },
+          { idleMs: idle, at: morning + 1 },
+        );
         expect(outcome).toBe('unknown');
       }
     });
@@ -199,7 +203,7 @@ export function peopleStoreContract(open: OpenStorage): void {
 
   test('a login is revoked once, by its own user', async () => {
     const { people, workspaces } = await openWithBob();
-    await people.redeemCode('c1', login('key_l1'));
+    await people.redeemCode('c1', login('key_l1'), morning + 1);
     expect(await people.revokeLogin('usr_1', 'key_l1', morning + 2)).toBe(false);
     expect(await people.revokeLogin('usr_2', 'key_l1', morning + 2)).toBe(true);
     expect(await people.revokeLogin('usr_2', 'key_l1', morning + 3)).toBe(false);

@@ -14,6 +14,9 @@ export interface FakeWorld extends World {
 /** 21 November 2026, 08:00 UTC. */
 export const startOfFakeTime = Date.UTC(2026, 10, 21, 8);
 
+/** What has passed by a clock that is never set back. */
+export const passedBy = (at: () => number) => ({ at, noteExpiry: () => {} });
+
 /** `send` answers outgoing calls; without it they fail the test. */
 export function fakeWorld(options: { send?: World['send']; now?: number } = {}): FakeWorld {
   const start = options.now ?? startOfFakeTime;

@@ -1,6 +1,9 @@
 import { machineClock } from '../../src/daemon/process/world-of-process.ts';
 import type { Clock } from '../../src/daemon/world.ts';
 
+/** Longer timers end at once. */
+const timerMaxMs = 2 ** 31 - 1;
+
 interface Sleeper {
   /** By `elapsed`. */
   until: number;
@@ -14,11 +17,12 @@ interface Sleeper {
  */
 export class MovingClock implements Clock {
   #aheadMs = 0;
+  #elapsedAheadMs = 0;
   readonly #sleepers = new Set<Sleeper>();
 
   now = () => machineClock.now() + this.#aheadMs;
 
-  elapsed = () => machineClock.elapsed() + this.#aheadMs;
+  elapsed = () => machineClock.elapsed() + this.#elapsedAheadMs;
 
   sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -45,9 +49,10 @@ export class MovingClock implements Clock {
     return promise;
   };
 
-  /** Puts both clocks forward and wakes those whose time has come, the earliest first. */
+  /** Puts both clocks forward, or the wall clock back, and wakes those whose time has come, the earliest first. */
   advance(ms: number): void {
     this.#aheadMs += ms;
+    this.#elapsedAheadMs += Math.max(0, ms);
     for (const sleeper of [...this.#sleepers].sort((a, b) => a.until - b.until)) this.#wind(sleeper);
   }
 
@@ -55,6 +60,6 @@ export class MovingClock implements Clock {
     clearTimeout(sleeper.timer);
     const leftMs = sleeper.until - this.elapsed();
     if (leftMs <= 0) sleeper.wake();
-    else sleeper.timer = setTimeout(sleeper.wake, leftMs);
+    else sleeper.timer = setTimeout(() => this.#wind(sleeper), Math.min(leftMs, timerMaxMs));
   }
 }

@@ -51,11 +51,12 @@ export type Accounts = ReturnType<typeof createAccounts>;
 /** Authentication, people, keys, limits and billing. */
 export function createAccounts(deps: CallAppDeps, { events, workspaces }: AccountsFeatures) {
   const { storage, world, makeId } = deps;
+  const { passed } = storage;
   const now = () => world.now();
   const randomBytes = (count: number) => world.randomBytes(count);
   const hostWorkspace: HostWorkspace = { id: undefined, createdAt: now() };
   const usage = createUsageReader({ store: storage.metering, now });
-  const activeKeys = createActiveKeys({ store: storage.keys, changes: storage.changes, now });
+  const activeKeys = createActiveKeys({ store: storage.keys, changes: storage.changes, passed });
   const authentication = createAuthenticator({
     keysStore: storage.keys,
     workspacesStore: storage.workspaces,
@@ -65,12 +66,14 @@ export function createAccounts(deps: CallAppDeps, { events, workspaces }: Accoun
     digest: sha256,
     now,
     activeKeys,
-    noteTime: storage.noteTime,
+    passed,
     onExpired: ({ keyId, workspaceId }) => {
       const data = { key: keyId, param: 'limits.expires_at' };
       events.publish({ type: 'limit.reached', workspaceId, data });
     },
   });
+  // What was used until then did not expire.
+  passed.beforeExpiring(authentication.flush);
   const { admission, budgets, credit, isPrepaid } = createBilling(deps, events, hostWorkspace);
   const keys = createKeys({
     store: storage.keys,
@@ -102,6 +105,7 @@ export function createAccounts(deps: CallAppDeps, { events, workspaces }: Accoun
     makeId,
     randomBytes,
     now,
+    passed: passed.at,
   });
   const ofAgents = { agents, freeTier: deps.settings.freeTier, spendOf: usage.spendOf };
   return {
@@ -131,10 +135,11 @@ export function createAccounts(deps: CallAppDeps, { events, workspaces }: Accoun
         makeId,
         randomBytes,
         now,
+        passed: passed.at,
       }),
     ],
     jobs: [
-      (signal: AbortSignal) => authentication.keepExpiring(world, signal),
+      (signal: AbortSignal, onFailure: OnFailure) => authentication.keepExpiring(world, signal, onFailure),
       (signal: AbortSignal, onFailure: OnFailure) => authentication.keepFlushed(world, signal, onFailure),
     ],
     /** Creates the owner, workspace and default key on the first start; returns the secrets to write down. */

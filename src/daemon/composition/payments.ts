@@ -39,6 +39,7 @@ export function createPaymentFeature(deps: AppDeps, { wallets, accounts }: Payme
     invoices,
     backend,
     world,
+    passed: storage.passed.at,
     log,
     async receiver() {
       if (!settings.acceptsPayments) throw paymentsUnavailable('`payments.accept` is false.');
@@ -66,6 +67,7 @@ export function createPaymentFeature(deps: AppDeps, { wallets, accounts }: Payme
     admission: accounts.admission,
     isPrepaid: accounts.isPrepaid,
     world,
+    passed: storage.passed.at,
     publicUrl: () => settings.publicUrls.api,
   });
   const purchases = new CreditPurchases({ store, challenges, paidCalls, world });

@@ -85,6 +85,7 @@ export function createPaywallFeature(deps: AppDeps, features: PaywallsFeatures):
     store,
     dataKey,
     world,
+    passed: storage.passed.at,
     log,
     table: () => reconciler.table,
     headersOf: (paywall) => paywalls.headersOf(paywall),

@@ -31,6 +31,7 @@ import type { WhispersStore } from '../features/whispers/store.ts';
 import type { PeopleStore } from '../features/workspaces/people-store.ts';
 import type { WorkspacesStore } from '../features/workspaces/store.ts';
 import type { MainThreadWatch } from '../worker-threads/watch-main-thread.ts';
+import type { PassedTime } from './passed-time.ts';
 
 /** A database server: the one in use, and what was found out about it at the start. */
 export interface ServerFacts {
@@ -80,8 +81,8 @@ export interface CallStorage {
   isShared: boolean;
   /** What the writes of these stores, and those of other daemons, have changed. */
   changes: Changes;
-  /** Stores that the clock has reached a time, in milliseconds since 1970, for the next start. Never throws. */
-  noteTime(at: number): void;
+  /** What expiries are compared with. */
+  passed: PassedTime;
   /** Number of writes that are not committed yet. */
   writesWaiting(): number;
   /** Whether writes are accepted, and if not, why: for example after a failed check, or on a full disk. */

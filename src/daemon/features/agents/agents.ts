@@ -34,6 +34,8 @@ export interface AgentsDeps {
   makeId: MakeId;
   randomBytes: (count: number) => Uint8Array;
   now: () => number;
+  /** What expiries are compared with. */
+  passed: () => number;
 }
 
 export interface SignUpRequest {

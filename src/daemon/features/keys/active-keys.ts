@@ -40,27 +40,18 @@ export function expiryOf(policy: KeyPolicy | undefined): number {
   return expiry;
 }
 
-/** The expiry that each key is known to have passed. */
-const passed = new WeakMap<KeyPolicy, number>();
-
-/** Whether a key has expired. It stays expired if the clock is set back, until its expiry is changed. */
-export function isExpired(policy: KeyPolicy, now: number): boolean {
-  const expiry = expiryOf(policy);
-  if (expiry <= now) passed.set(policy, expiry);
-  return expiry < Number.POSITIVE_INFINITY && passed.get(policy) === expiry;
-}
-
 export interface ActiveKeysDeps {
   store: Pick<KeysStore, 'byId'>;
   changes: Changes;
-  now: () => number;
+  /** What expiries are compared with. */
+  passed: { at(): number; noteExpiry(expiry: number): void };
 }
 
 /** The settings that the owner can change while the key is in use. */
 type Changeable = Pick<LiveKey, 'limits' | 'defaults'>;
 
 /** The policies of keys in use, one object per key, and the watch for their expiry. */
-export function createActiveKeys({ store, changes, now }: ActiveKeysDeps) {
+export function createActiveKeys({ store, changes, passed }: ActiveKeysDeps) {
   const keys = new Map<string, LiveKey>();
   // Settings that changed since the start: a record that was read before a change must not undo it.
   const changed = new Map<string, Changeable>();
@@ -92,7 +83,6 @@ export function createActiveKeys({ store, changes, now }: ActiveKeysDeps) {
     changed.set(keyId, { limits, defaults });
     const key = keys.get(keyId);
     if (key) Object.assign(key, { limits, defaults });
-    for (const other of keys.values()) if (!isExpired(other, now())) other.isReported = false;
     wake();
   };
   changes.subscribe('key', ({ workspaceId, keyId }) => reads.run(() => reread(workspaceId, keyId), keyId));
@@ -104,15 +94,20 @@ export function createActiveKeys({ store, changes, now }: ActiveKeysDeps) {
     async watch(world: Pick<World, 'sleep'>, signal: AbortSignal, onExpired: (keyId: string) => void) {
       while (!signal.aborted) {
         let next = Number.POSITIVE_INFINITY;
+        const now = passed.at();
         for (const key of keys.values()) {
-          if (!isExpired(key, now())) next = Math.min(next, expiryOf(key));
-          else if (!key.isReported) {
+          const expiry = expiryOf(key);
+          if (expiry > now) {
+            next = Math.min(next, expiry);
+            key.isReported = false;
+          } else if (!key.isReported) {
             key.isReported = true;
+            passed.noteExpiry(expiry);
             onExpired(key.keyId);
           }
         }
         const ends = AbortSignal.any([signal, waker.signal]);
-        const ms = Math.min(checkEveryMs, Math.max(1, next - now()));
+        const ms = Math.min(checkEveryMs, Math.max(1, next - now));
         await world.sleep(ms, ends).catch((error: unknown) => {
           if (!ends.aborted) throw error;
         });

@@ -12,10 +12,10 @@ import {
   type LoginCaller,
   type TokenCaller,
 } from '../../handler.ts';
-import type { World } from '../../world.ts';
+import { repeatedly, type World } from '../../world.ts';
 import type { TokenRecord, TokensStore } from '../tokens/index.ts';
 import type { WorkspacesStore } from '../workspaces/index.ts';
-import { type ActiveKeys, createActiveKeys, expiryOf, isExpired } from './active-keys.ts';
+import { type ActiveKeys, createActiveKeys, expiryOf } from './active-keys.ts';
 import { createIdleLogins, type IdleLogins } from './idle-logins.ts';
 import { createCredentialUses } from './last-use.ts';
 import type { KeyRecord, KeysStore } from './store.ts';
@@ -36,12 +36,12 @@ export interface AuthenticatorDeps {
   /** The digest of a whole secret. */
   digest: (secret: string) => string;
   now: () => number;
+  /** What expiries are compared with. */
+  passed: PassedTime;
   /** The policies of keys in use. */
   activeKeys?: ActiveKeys;
   /** Called with each call that used an expired key. */
   onExpired?: (caller: KeyCaller) => void;
-  /** Stores the time, so that what has expired by then stays expired if the clock is set back over a restart. */
-  noteTime?: (at: number) => void;
   /** Maximum number of callers cached in memory. */
   callersMax?: number;
 }
@@ -49,14 +49,21 @@ export interface AuthenticatorDeps {
 const callersMaxDefault = 10_000;
 const actingMax = 1000;
 const headersMax = 1000;
-const expiredTokensMax = 10_000;
+const idleCheckMs = 30_000;
 type Authenticated = KeyCaller | LoginCaller | AgentCaller | TokenCaller;
+
+/** The clock, but for what expired before it was set back. */
+export interface PassedTime {
+  at(): number;
+  /** Stores that an expiry has passed, so that it stays so over a restart. */
+  noteExpiry(expiry: number): void;
+}
 
 const anonymous: AnonymousCaller = { kind: 'anonymous' };
 
 /** Identifies callers by their credential, and ends what runs with a credential as soon as it is revoked or expires. */
 export function createAuthenticator(deps: AuthenticatorDeps) {
-  const { digest, now, callersMax = callersMaxDefault } = deps;
+  const { digest, passed, callersMax = callersMaxDefault } = deps;
   const callers = callerCache(callersMax, (caller) => caller.kind !== 'login' || !idle.isOverdue(caller));
   // Of known callers only, by the `Authorization` header, as checking and hashing a secret takes longer than all else that
   // identifies its caller.
@@ -68,10 +75,9 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
   // By the id of a key or login.
   const names = new RecentMap<string, string>(callersMax);
   const activeKeys =
-    deps.activeKeys ?? createActiveKeys({ store: deps.keysStore, changes: deps.changes, now });
-  const noteExpiry = expiryNotes(deps);
-  const idle = createIdleLogins({ revoke: revocations.revoke, noteExpiry, now });
-  const admit = createCallerCheck(deps, { note: uses.note, noteExpiry, idle });
+    deps.activeKeys ?? createActiveKeys({ store: deps.keysStore, changes: deps.changes, passed });
+  const idle = createIdleLogins({ revoke: revocations.revoke, passed });
+  const admit = createCallerCheck(deps, { note: uses.note, idle });
   const noteName = (id: string, name: string) => names.set(id, name);
   const findDeps = { ...deps, activeKeys, noteName, idle, uses };
 
@@ -119,19 +125,9 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
      * The caller of a key or an agent by its id, or of a user's access token, for what stands in for its secret. Rejects as
      * `authenticate` does.
      */
-    async callerOf({ workspaceId, id, userId }: CredentialReference): Promise<Caller> {
+    async callerOf(reference: CredentialReference): Promise<Caller> {
       await deps.changes.current();
-      if (userId !== undefined && id.startsWith('tok_')) {
-        const record = (await deps.tokensStore?.list(userId))?.find((token) => token.id === id);
-        const caller = record && (await tokenCallerOf(findDeps, record, revocations.signalOf));
-        if (!caller) throw new ApiError('unauthenticated');
-        return admit(caller);
-      }
-      const key = id.startsWith('key_') ? await deps.keysStore.byId(workspaceId, id) : undefined;
-      const agent = id.startsWith('agt_') ? await deps.agentsStore?.find(id) : undefined;
-      const caller = key
-        ? await keyCallerOf(findDeps, key, revocations.signalOf)
-        : agent && agentCallerOf(agent, revocations.signalOf);
+      const caller = await referredCaller(findDeps, reference, revocations.signalOf);
       if (!caller) throw new ApiError('unauthenticated');
       return admit(caller);
     },
@@ -156,20 +152,28 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     membershipEnd: (workspaceId: string, userId: string): AbortSignal =>
       revocations.signalOf(membershipId(workspaceId, userId)),
 
-    /** Ends what runs with keys as they expire, until aborted. New calls with them are rejected anyway. */
-    keepExpiring: (world: Pick<World, 'sleep'>, signal: AbortSignal): Promise<void> =>
-      activeKeys.watch(world, signal, (keyId) => {
-        noteExpiry(now());
-        revocations.expire(keyId);
-        callers.remove((caller) => caller.kind === 'key' && caller.keyId === keyId);
-      }),
+    /** Ends what runs with keys and idle logins as they expire, until aborted. New calls with them are rejected anyway. */
+    keepExpiring: (world: Pick<World, 'sleep'>, signal: AbortSignal, onFailure: (error: unknown) => void) =>
+      Promise.all([
+        activeKeys.watch(world, signal, (keyId) => {
+          revocations.expire(keyId);
+          callers.remove((caller) => caller.kind === 'key' && caller.keyId === keyId);
+        }),
+        repeatedly(world, { everyMs: idleCheckMs, signal, onFailure }, () =>
+          endIdle(callers.entries(), {
+            idle,
+            revocations,
+            find: (key) => findLogin(findDeps, key, revocations.signalOf),
+          }),
+        ),
+      ]),
 
     /** When a credential was last used, if not stored yet. */
     lastUse: uses.lastKey,
     lastLoginUse: uses.lastLogin,
     lastTokenUse: uses.lastToken,
-
-    /** Stores the times of last use periodically until aborted, and once more at the end. */
+    /** Stores them now, or periodically until aborted and once more at the end. */
+    flush: uses.flush,
     keepFlushed: uses.keepFlushed,
   };
 }
@@ -181,6 +185,21 @@ interface CredentialReference {
   userId?: string;
 }
 
+async function referredCaller(
+  deps: FindDeps,
+  { workspaceId, id, userId }: CredentialReference,
+  signalOf: (id: string) => AbortSignal,
+): Promise<Authenticated | undefined> {
+  if (userId !== undefined && id.startsWith('tok_')) {
+    const record = (await deps.tokensStore?.list(userId))?.find((token) => token.id === id);
+    return record && (await tokenCallerOf(deps, record, signalOf));
+  }
+  const key = id.startsWith('key_') ? await deps.keysStore.byId(workspaceId, id) : undefined;
+  if (key) return await keyCallerOf(deps, key, signalOf);
+  const agent = id.startsWith('agt_') ? await deps.agentsStore?.find(id) : undefined;
+  return agent && agentCallerOf(agent, signalOf);
+}
+
 type CredentialKind = 'api' | 'login' | 'agent' | 'token';
 
 function credentialIn(header: string): { secret: string; kind: CredentialKind } {
@@ -190,40 +209,23 @@ function credentialIn(header: string): { secret: string; kind: CredentialKind } 
   return { secret, kind };
 }
 
-/** Notes that the clock has passed an expiry. */
-function expiryNotes({ now, noteTime }: AuthenticatorDeps): (expiry: number) => void {
-  let noted = 0;
-  return (expiry) => {
-    if (expiry <= noted) return;
-    noted = Math.max(expiry, now());
-    noteTime?.(noted);
-  };
-}
-
 /** Returns the caller if its credential is still valid, and records its use. */
 function createCallerCheck(
-  { now, onExpired }: AuthenticatorDeps,
+  { now, passed, onExpired }: AuthenticatorDeps,
   {
     note,
-    noteExpiry,
     idle,
-  }: {
-    note: Record<'key' | 'login' | 'token', (id: string, at: number) => void>;
-    noteExpiry: (expiry: number) => void;
-    idle: IdleLogins;
-  },
+  }: { note: Record<'key' | 'login' | 'token', (id: string, at: number) => void>; idle: IdleLogins },
 ) {
-  // They stay expired if the clock is set back.
-  const expiredTokens = new RecentMap<string, true>(expiredTokensMax);
-  const isTokenExpired = ({ tokenId, expiresAt }: TokenCaller): boolean => {
-    if (expiresAt === null || (expiresAt > now() && !expiredTokens.has(tokenId))) return false;
-    expiredTokens.set(tokenId, true);
-    noteExpiry(expiresAt);
+  const hasExpired = (expiry: number, at: number): boolean => {
+    if (expiry > at) return false;
+    passed.noteExpiry(expiry);
     return true;
   };
   return (caller: Authenticated): Caller => {
-    if (caller.kind === 'key' && caller.policy?.isRestricted && isExpired(caller.policy, now())) {
-      noteExpiry(expiryOf(caller.policy));
+    // For each caller, so that a clock that was set back is noticed before the caller makes a credential.
+    const at = passed.at();
+    if (caller.kind === 'key' && caller.policy?.isRestricted && hasExpired(expiryOf(caller.policy), at)) {
       onExpired?.(caller);
       throw refused(caller, expired());
     }
@@ -232,11 +234,32 @@ function createCallerCheck(
     if (caller.kind === 'key') note.key(caller.keyId, now());
     else if (caller.kind === 'login') note.login(caller.loginId, now());
     else if (caller.kind === 'token') {
-      if (isTokenExpired(caller)) throw new ApiError('unauthenticated');
+      if (caller.expiresAt !== null && hasExpired(caller.expiresAt, at))
+        throw new ApiError('unauthenticated');
       note.token(caller.tokenId, now());
     }
     return caller;
   };
+}
+
+/** Ends what runs with logins that no daemon has seen for the time that they may idle. */
+async function endIdle(
+  known: readonly [key: string, caller: Authenticated][],
+  {
+    idle,
+    revocations,
+    find,
+  }: {
+    idle: IdleLogins;
+    revocations: { revoke(id: string): void };
+    find: (key: string) => Promise<LoginCaller | undefined>;
+  },
+): Promise<void> {
+  for (const [key, caller] of known) {
+    if (caller.kind !== 'login' || caller.revoked.aborted || !idle.isOverdue(caller)) continue;
+    const stored = await find(key);
+    if (stored === undefined || idle.isOverdue(stored)) revocations.revoke(caller.loginId);
+  }
 }
 
 /** The error for a credential that is no longer valid; a key's own workspace learns of the call. */
@@ -261,6 +284,7 @@ function callerCache(callersMax: number, isCurrent: (caller: Authenticated) => b
       return caller && isCurrent(caller) ? caller : undefined;
     },
     add: (key: string, caller: Authenticated) => callers.set(key, caller),
+    entries: (): [key: string, caller: Authenticated][] => [...callers],
     remove(matches: (caller: Authenticated) => boolean): void {
       generation += 1;
       for (const [key, caller] of callers) if (matches(caller)) callers.delete(key);

@@ -3,12 +3,12 @@ import type { LoginRecord } from '../workspaces/index.ts';
 
 interface IdleLoginsDeps {
   revoke: (loginId: string) => void;
-  noteExpiry: (expiry: number) => void;
-  now: () => number;
+  /** What expiries are compared with. */
+  passed: { at(): number; noteExpiry(expiry: number): void };
 }
 
 /** Ends logins that were not used for the time that they may idle. */
-export function createIdleLogins({ revoke, noteExpiry, now }: IdleLoginsDeps) {
+export function createIdleLogins({ revoke, passed }: IdleLoginsDeps) {
   const watched = new WeakMap<LoginCaller, { usedAt: number; idleMs: number }>();
   return {
     watch(
@@ -21,7 +21,7 @@ export function createIdleLogins({ revoke, noteExpiry, now }: IdleLoginsDeps) {
     /** Whether this daemon has not seen the login for the time that it may idle; another one may have. */
     isOverdue(caller: LoginCaller): boolean {
       const login = watched.get(caller);
-      return login !== undefined && login.usedAt + login.idleMs <= now();
+      return login !== undefined && login.usedAt + login.idleMs <= passed.at();
     },
 
     /** Notes a use. A login that was idle for too long is revoked, also for streams that run with it. */
@@ -29,11 +29,12 @@ export function createIdleLogins({ revoke, noteExpiry, now }: IdleLoginsDeps) {
       const login = watched.get(caller);
       if (login === undefined) return;
       const expiry = login.usedAt + login.idleMs;
-      if (expiry > now()) {
-        login.usedAt = Math.max(login.usedAt, now());
+      const now = passed.at();
+      if (expiry > now) {
+        login.usedAt = Math.max(login.usedAt, now);
         return;
       }
-      noteExpiry(expiry);
+      passed.noteExpiry(expiry);
       revoke(caller.loginId);
     },
   };

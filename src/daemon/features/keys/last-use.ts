@@ -24,6 +24,7 @@ function lastUseLog(write: (uses: { id: string; at: number }[]) => Promise<void>
       uses.set(id, at);
     },
     last: (id: string): number | undefined => uses.get(id),
+    flush,
     keepFlushed: (world: Pick<World, 'sleep'>, signal: AbortSignal, onFailure: (error: unknown) => void) =>
       repeatedly(world, { everyMs: flushEveryMs, signal, onFailure }, flush).then(() =>
         flush().catch(onFailure),
@@ -47,6 +48,9 @@ export function createCredentialUses({ keysStore, workspacesStore, tokensStore }
     lastKey: keys.last,
     lastLogin: logins.last,
     lastToken: tokens.last,
+    async flush() {
+      await Promise.all([keys, logins, tokens].map((log) => log.flush()));
+    },
     async keepFlushed(world: Pick<World, 'sleep'>, signal: AbortSignal, onFailure: (error: unknown) => void) {
       await Promise.all([keys, logins, tokens].map((log) => log.keepFlushed(world, signal, onFailure)));
     },

@@ -26,6 +26,8 @@ export interface ChallengesDeps {
   /** Keys the ids of challenges. */
   secret: Uint8Array;
   world: Pick<World, 'now'>;
+  /** What expiries are compared with. */
+  passed: () => number;
   log: Pick<Log, 'warn'>;
 }
 
@@ -87,8 +89,8 @@ export class Challenges {
   }
 
   async #forCall({ due, ...call }: CallToPay): Promise<Challenge | undefined> {
-    const { store, world } = this.#deps;
-    const expiresAfter = world.now() + timeToPayMs;
+    const { store, passed } = this.#deps;
+    const expiresAfter = passed() + timeToPayMs;
     const open = await store.openFor(credentialId(call.caller), call.request, expiresAfter);
     // An invoice that commits to a URL is for that URL alone.
     const isSameUrl = !open?.commitment || open.commitment.requestHash === call.requestHash;

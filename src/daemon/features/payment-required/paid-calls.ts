@@ -50,6 +50,8 @@ export interface PaidCallsDeps {
   /** The configured address of this host; undefined for the one that the client used. */
   publicUrl: () => string | undefined;
   world: Pick<World, 'now'>;
+  /** What expiries are compared with. */
+  passed: () => number;
 }
 
 /** A call that was rejected, and what it would have cost at most. */
@@ -83,7 +85,7 @@ export class PaidCalls {
     const request = paidRequestOf(call.endpoint.path, call.request);
     const url = this.#urlOf(call.endpoint.path, call.request);
     const refused =
-      refusalOf(proof, challenge, { request, url, now: this.#deps.world.now() }) ??
+      refusalOf(proof, challenge, { request, url, now: this.#deps.passed() }) ??
       (await this.#unpaid(challenge));
     // Paid in time, but proven too late: the money becomes credit.
     if (refused === 'expired' && !(await this.#unpaid(challenge))) await this.redeem(challenge);

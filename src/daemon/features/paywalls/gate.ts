@@ -88,6 +88,8 @@ export interface GateDeps {
   /** 32 bytes. */
   dataKey: Uint8Array;
   world: Pick<World, 'now' | 'randomBytes'>;
+  /** What expiries are compared with. */
+  passed: () => number;
   log: Pick<Log, 'warn'>;
 }
 
@@ -126,6 +128,8 @@ export class PaywallGate {
   }
 
   async #decide(request: GateRequest): Promise<GateDecision> {
+    // A clock that was set back is noticed before anything is sold.
+    this.#deps.passed();
     const { path, query } = targetOf(request.target);
     const { host } = request;
     // A preflight is for the request that follows it, and costs nothing.
@@ -235,7 +239,7 @@ export class PaywallGate {
 
   /** The time at which what was sold is checked: what had expired stays expired when the clock is set back. */
   #timeFor(challenge: Pick<ChallengeRecord, 'seenAt'> | undefined): number {
-    return Math.max(this.#deps.world.now(), challenge?.seenAt ?? 0);
+    return Math.max(this.#deps.passed(), challenge?.seenAt ?? 0);
   }
 
   /** Expiries are in seconds, so that more than one write a second says nothing new. */

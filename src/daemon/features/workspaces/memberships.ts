@@ -162,7 +162,7 @@ export function createInvitations(deps: PeopleDeps) {
       const joined = await store.acceptInvitation({
         digest: deps.digest(normaliseCode(code)),
         userId,
-        at: now(),
+        at: deps.passed(),
       });
       if (joined === 'unknown') {
         const message = 'This code is wrong, was used or revoked, or has expired after seven days.';

@@ -93,13 +93,13 @@ export interface PeopleStore {
   users(page: PageRequest): Promise<UserRecord[]>;
   /** Also removes codes that expired a day before this one was created. False if the login that makes it has ended. */
   insertCode(code: NewLoginCode): Promise<boolean>;
-  /** Consumes a code, inserts the login and returns its user's id; undefined if the code is invalid at `createdAt`. */
-  redeemCode(digest: string, login: Omit<NewLogin, 'userId'>): Promise<string | undefined>;
+  /** Consumes a code, inserts the login and returns its user's id; undefined if the code is invalid at a time. */
+  redeemCode(digest: string, login: Omit<NewLogin, 'userId'>, at: number): Promise<string | undefined>;
   /** The same for a link, whose login may idle for one of two times. Only the first use makes a login, and the second ends it. */
   redeemLink(
     digest: string,
     login: Omit<NewLogin, 'userId' | 'idleMs'>,
-    idleMs: { kept: number; other: number },
+    how: { idleMs: { kept: number; other: number }; at: number },
   ): Promise<LinkOutcome>;
   /** A user's logins that are active at a time, oldest first. */
   logins(userId: string, page: PageRequest & { at: number }): Promise<LoginRecord[]>;

@@ -35,6 +35,8 @@ export interface PeopleDeps {
   makeId: MakeId;
   randomBytes: (count: number) => Uint8Array;
   now: () => number;
+  /** What expiries are compared with. */
+  passed: () => number;
 }
 
 /** A workspace and the user's role in it. */
@@ -112,7 +114,7 @@ export function createSessions(deps: PeopleDeps) {
     /** Whom a code would log in, and whether there is anyone else. Fails as `logIn` does. */
     async preview(address: string, code: string) {
       const giveBack = takeGuess(deps, { address, code });
-      const user = await store.userOfCode(deps.digest(normaliseCode(code)), now());
+      const user = await store.userOfCode(deps.digest(normaliseCode(code)), deps.passed());
       if (!user) throw wrongCode();
       giveBack();
       return { user, isOnly: (await store.users({ limit: 2, after: undefined })).length < 2 };
@@ -152,7 +154,7 @@ export function createSessions(deps: PeopleDeps) {
     },
 
     logins: async (caller: LoginCaller, page: PageRequest) =>
-      (await store.logins(caller.userId, { ...page, at: now() })).map(withLastUse),
+      (await store.logins(caller.userId, { ...page, at: deps.passed() })).map(withLastUse),
 
     /** Ends one of the caller's logins. Fails with `not_found`. */
     async end(caller: LoginCaller, loginId: string): Promise<void> {
@@ -212,24 +214,24 @@ type UnknownLogin = Omit<NewLogin, 'userId' | 'kind' | 'idleMs'>;
 type MadeLogin = Omit<LoginRecord, 'lastUsedAt'>;
 
 async function redeemCode(
-  { store, digest }: PeopleDeps,
+  { store, digest, passed }: PeopleDeps,
   code: string,
   login: UnknownLogin & Pick<LoginRecord, 'kind' | 'idleMs'>,
 ): Promise<MadeLogin> {
-  const userId = await store.redeemCode(digest(normaliseCode(code)), login);
+  const userId = await store.redeemCode(digest(normaliseCode(code)), login, passed());
   if (userId === undefined) throw wrongCode();
   return { ...login, userId };
 }
 
 /** The first use makes the login. A second one ends it: one of both who used the link is not who it was made for. */
 async function redeemLink(
-  { store, digest, log }: PeopleDeps,
+  { store, digest, log, passed }: PeopleDeps,
   code: string,
   unknown: UnknownLogin,
 ): Promise<MadeLogin> {
   const login = { ...unknown, kind: 'browser' as const };
   const idle = { kept: keptIdleMs, other: idleMs };
-  const outcome = await store.redeemLink(digest(normaliseCode(code)), login, idle);
+  const outcome = await store.redeemLink(digest(normaliseCode(code)), login, { idleMs: idle, at: passed() });
   if (outcome === 'unknown') throw wrongCode();
   if (outcome === 'expired') {
     const message = 'This link has expired after 60 seconds.';

@@ -11,6 +11,7 @@ import { DataNeedsRepair, UnfinishedCopy } from '../sqlite/engine/errors.ts';
 import { Reader } from '../sqlite/engine/reader.ts';
 import { Writer } from '../sqlite/engine/writer.ts';
 import type { LongReads } from '../sqlite/long-reads.ts';
+import { notePassedTime } from '../sqlite/note-passed-time.ts';
 import { runCheck } from '../sqlite/run-check.ts';
 import type { WriteCommands } from '../sqlite/write-commands.ts';
 import type { ServerFacts, Storage } from '../storage.ts';
@@ -54,8 +55,9 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   };
   const server = new Server(url, onFatal);
   let facts: Omit<ServerFacts, 'host'>;
+  let lastSeen: number | undefined;
   try {
-    facts = await prepareSchema(server, url);
+    ({ lastSeen, ...facts } = await prepareSchema(server, url));
   } catch (error) {
     await server.close();
     throw error;
@@ -126,7 +128,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
       folder,
       () => new Reader<BackupReads>(() => startThread('postgres-backup', { url })),
     ),
-    noteTime: (at) => void writer.write('engine.touch', at).catch(() => {}),
+    passed: notePassedTime(services.writer, { now, noted: Math.min(now(), lastSeen ?? now()) }),
     writesWaiting: () => writer.pending,
     state: () => {
       const isLate = members.sinceRenewal() > admissionMs;
@@ -150,14 +152,19 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   };
 }
 
-async function prepareSchema(server: Server, url: string): Promise<Omit<ServerFacts, 'host'>> {
+async function prepareSchema(
+  server: Server,
+  url: string,
+): Promise<Omit<ServerFacts, 'host'> & { lastSeen: number | undefined }> {
   const control = server.control('control');
   const query: Query = (sql, params) => control.query(sql, params);
   try {
     await control.connect();
     const schemaVersion = await migrate(query, migrations);
     await requireFinishedCopy(query, url);
-    return { ...(await readServerFacts(query, url)), schemaVersion };
+    const [seen] = await query("SELECT value FROM gateway.meta WHERE name = 'last_seen'");
+    const lastSeen = seen && Number(seen.value);
+    return { ...(await readServerFacts(query, url)), schemaVersion, lastSeen };
   } catch (error) {
     throw explainServer(url, error);
   } finally {

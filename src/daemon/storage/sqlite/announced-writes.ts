@@ -18,6 +18,10 @@ const changesOf: ChangesOf = {
   'keys.revoke': (_, ids) => ids.map(ended),
   'keys.setLimits': ({ workspaceId, keyId }) => [{ topic: 'key', workspaceId, keyId }],
   'keys.setDefaults': ({ workspaceId, keyId }) => [{ topic: 'key', workspaceId, keyId }],
+  'engine.expire': (_, { keys, ended: ids }) => [
+    ...keys.map((key): Change => ({ topic: 'key', ...key })),
+    ...ids.map(ended),
+  ],
   'tokens.revoke': (_, ids) => ids.map(ended),
   'people.revokeLogin': ({ loginId }, isRevoked) => (isRevoked ? [ended(loginId)] : none),
   'people.redeemLink': (_, outcome) =>

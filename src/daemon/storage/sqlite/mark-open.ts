@@ -1,7 +1,7 @@
 import { registerDaemon } from './daemons/own-daemon.ts';
 import type { Connection } from './engine/connection.ts';
 import { DataNeedsRepair, UnfinishedCopy } from './engine/errors.ts';
-import { readMeta, removeMeta, writeMeta } from './engine/meta.ts';
+import { noteTime, readMeta, removeMeta, writeMeta } from './engine/meta.ts';
 import { expireCredentials } from './expire-credentials.ts';
 import { balanceProblems, balanceTotals, checkBalances } from './metering/check-balances.ts';
 import { matchesCheckpoint, writeCheckpoint } from './metering/checkpoint.ts';
@@ -47,6 +47,7 @@ export function markOpen(
   const lastSeen = readMeta(database, 'last_seen') ?? 0;
   const daemon = database.transaction(() => {
     if (at < lastSeen) expireCredentials(database, { at, seen: lastSeen });
+    else noteTime(database, at);
     const restoredTo = readMeta(database, 'restored_to');
     if (restoredTo !== undefined) {
       database.prepare(openAfterRestore).run({ since: restoredTo, at });
@@ -56,7 +57,6 @@ export function markOpen(
     const number = register();
     writeCheckpoint(database);
     writeMeta(database, 'clean_shutdown', 0);
-    writeMeta(database, 'last_seen', at);
     return number;
   })();
   return { lastSeen, daemon };

@@ -7,14 +7,18 @@ import type { CallStorage } from '../storage.ts';
 import { announcing } from './announced-writes.ts';
 import { ownDaemon } from './daemons/own-daemon.ts';
 import { openForReading } from './engine/connection.ts';
+import { readMeta } from './engine/meta.ts';
 import { NameTexts } from './engine/names.ts';
 import { createOrm } from './engine/orm.ts';
 import { PortWriter } from './engine/port-writer.ts';
+import { notePassedTime } from './note-passed-time.ts';
 import { readerOf } from './reader-of.ts';
 import { stores } from './stores.ts';
 import type { WriteCommands } from './write-commands.ts';
 
 interface MemberOptions {
+  /** Wall clock, milliseconds since 1970; by default that of the machine. */
+  now?: () => number;
   /** The database, which another thread has open. */
   file: string;
   /** What `Writer.connect` of that thread returned. */
@@ -28,7 +32,13 @@ interface MemberOptions {
  * The stores of a thread over a database that another thread opened: it reads with a connection of its own, and its writes are
  * committed together with those of the others. The thread that opened it guards its files and closes it last.
  */
-export function openSqliteMember({ file, port, changes, settledEvent }: MemberOptions): CallStorage {
+export function openSqliteMember({
+  now = Date.now,
+  file,
+  port,
+  changes,
+  settledEvent,
+}: MemberOptions): CallStorage {
   const database = openForReading(file);
   const writer = new PortWriter<WriteCommands>(port);
   const reader = readerOf(file);
@@ -48,7 +58,7 @@ export function openSqliteMember({ file, port, changes, settledEvent }: MemberOp
     isShared: true,
     changes,
     state: () => ({ writable: writer.problem === undefined, reason: writer.problem }),
-    noteTime: (at: number) => void writer.write('engine.touch', at).catch(() => {}),
+    passed: notePassedTime(context.writer, { now, noted: readMeta(database, 'last_seen') ?? now() }),
     writesWaiting: () => writer.pending,
     async close(): Promise<void> {
       await Promise.all([reader.close(), checker.close()]);

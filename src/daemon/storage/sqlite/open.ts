@@ -25,6 +25,7 @@ import { type DiskBounds, watchDisk } from './guard/disk-watch.ts';
 import { lockFolder } from './guard/folder-lock.ts';
 import { watchMovedFiles } from './guard/moved-file-watch.ts';
 import { watchWal } from './guard/wal-watch.ts';
+import { notePassedTime } from './note-passed-time.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { readerOf } from './reader-of.ts';
 import { runCheck } from './run-check.ts';
@@ -124,6 +125,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<SqliteS
       isShared: options.changes !== undefined,
       changes,
       connect: () => writer.connect(),
+      passed: notePassedTime(context.writer, { now, noted: readMeta(database, 'last_seen') ?? now() }),
       backups: backupStore(folder, () => readerOf(file)),
       ...lifecycle({ ...context, writer }, { disk, log, now, close }),
     };
@@ -160,7 +162,6 @@ function lifecycle(
       return { writable: reason === undefined, reason };
     },
     isDiskFull: () => disk.level() === 'full',
-    noteTime: (at: number) => void writer.write('engine.touch', at).catch(() => {}),
     writesWaiting: () => writer.pending,
     onFatal: (listener: (reason: Error) => void) => writer.onFatal(listener),
     watchMainThread: (watch: MainThreadWatch) => writer.watchMainThread(watch),

@@ -10,7 +10,7 @@ import {
 import type { LoginCaller } from '../../../../src/daemon/handler.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
 import { hintOf, makeSecret, type SecretKind } from '../../../../src/shared/secrets.ts';
-import { type FakeWorld, fakeWorld, settled } from '../../../support/fake-world.ts';
+import { type FakeWorld, fakeWorld, passedBy, settled } from '../../../support/fake-world.ts';
 import { memoryKeysStore, memoryWorkspacesStore } from '../../../support/memory-stores.ts';
 
 const refused = { code: 'unauthenticated', status: 401, param: null };
@@ -41,6 +41,7 @@ function makeAuthenticator(callersMax?: number): Authenticator {
     changes: keysStore.changes,
     digest: sha256,
     now: world.now,
+    passed: passedBy(world.now),
     ...(callersMax === undefined ? {} : { callersMax }),
   });
 }
@@ -274,6 +275,7 @@ describe('revoking', () => {
       changes: keysStore.changes,
       digest: sha256,
       now: world.now,
+      passed: passedBy(world.now),
     });
     const asked = ask(`Bearer ${secret}`);
     await revoke(id);
@@ -298,6 +300,7 @@ describe('with other daemons on the same database', () => {
       },
       digest: sha256,
       now: world.now,
+      passed: passedBy(world.now),
     });
     await ask(`Bearer ${secret}`);
     const caughtUp = Promise.withResolvers<void>();
@@ -391,6 +394,7 @@ describe('a former member', () => {
       changes: keysStore.changes,
       digest: sha256,
       now: world.now,
+      passed: passedBy(world.now),
     });
     await ask(`Bearer ${kept}`);
     const asked = ask(`Bearer ${late}`);
@@ -453,6 +457,7 @@ describe('the time of last use', () => {
       changes: keysStore.changes,
       digest: sha256,
       now: world.now,
+      passed: passedBy(world.now),
     });
     const failures: unknown[] = [];
     const end = new AbortController();

@@ -20,8 +20,7 @@ test('a login is ended exactly when it was not used for the time that it may idl
       const noted: number[] = [];
       const idle = createIdleLogins({
         revoke: (id) => ended.push(id),
-        noteExpiry: (expiry) => noted.push(expiry),
-        now: () => now,
+        passed: { at: () => now, noteExpiry: (expiry) => noted.push(expiry) },
       });
       const caller = aCaller('key_1');
       idle.watch(caller, { idleMs, lastUsedAt: null, createdAt: 0 });

@@ -17,7 +17,7 @@ import { type ScopeName, scopeNames } from '../../../../src/shared/contract/endp
 import { getKey, issueKey, listKeys, revokeKey } from '../../../../src/shared/contract/keys.ts';
 import { idMaker } from '../../../../src/shared/ids.ts';
 import { callHandler, replyOf } from '../../../support/call-handler.ts';
-import { fakeWorld } from '../../../support/fake-world.ts';
+import { fakeWorld, passedBy } from '../../../support/fake-world.ts';
 import {
   memoryEventsStore,
   memoryKeysStore,
@@ -36,7 +36,7 @@ function makeDaemon() {
   people.addUser({ id: 'usr_otto', workspaces: [['ws_other', 'owner']] });
   const metering = memoryMeteringReads();
   const events = memoryEventsStore();
-  const activeKeys = createActiveKeys({ store, changes: store.changes, now: world.now });
+  const activeKeys = createActiveKeys({ store, changes: store.changes, passed: passedBy(world.now) });
   const authentic = createAuthenticator({
     activeKeys,
     keysStore: store,
@@ -44,6 +44,7 @@ function makeDaemon() {
     changes: store.changes,
     digest: sha256,
     now: world.now,
+    passed: passedBy(world.now),
   });
   const feature = createKeys({
     store,

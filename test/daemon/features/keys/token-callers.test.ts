@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createAuthenticator, sha256 } from '../../../../src/daemon/features/keys/index.ts';
 import type { TokenRecord } from '../../../../src/daemon/features/tokens/index.ts';
 import { makeSecret } from '../../../../src/shared/secrets.ts';
-import { fakeWorld } from '../../../support/fake-world.ts';
+import { fakeWorld, passedBy } from '../../../support/fake-world.ts';
 import { memoryKeysStore, memoryWorkspacesStore } from '../../../support/memory-stores.ts';
 
 function place(changes: Partial<TokenRecord> = {}) {
@@ -38,6 +38,7 @@ function place(changes: Partial<TokenRecord> = {}) {
     },
     digest: sha256,
     now: world.now,
+    passed: passedBy(world.now),
   });
   const ask = async () => await authentic.authenticate(`Bearer ${secret}`);
   return { world, authentic, announced, ask, touched };

@@ -91,7 +91,7 @@ describe.skipIf(missing)(`changes of two daemons${missing ? ` (skipped: ${missin
       woken += 1;
     });
     const before = woken;
-    one.noteTime(morning + 1);
+    await one.workspaces.touchLogins([{ id: 'key_1', at: morning + 1 }]);
     await eventually('followers are woken', () => woken > before);
     expect([one.members.count(), other.members.count()]).toEqual([2, 2]);
   });

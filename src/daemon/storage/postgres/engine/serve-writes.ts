@@ -6,7 +6,7 @@ import type { Renewal } from '../../../features/daemons/members.ts';
 import { watchMainThread } from '../../../worker-threads/watch-main-thread.ts';
 import type { Connection } from '../../sqlite/engine/connection.ts';
 import { DatabaseUnusable, DataNeedsRepair } from '../../sqlite/engine/errors.ts';
-import { writeMeta } from '../../sqlite/engine/meta.ts';
+import { noteTime, writeMeta } from '../../sqlite/engine/meta.ts';
 import { receivedOperations } from '../../sqlite/engine/sent-operations.ts';
 import { type FromWriter, lazyRunner, type ToWriter } from '../../sqlite/engine/serve-writes.ts';
 import type { BatchEngine, BatchResult, KeptTotals, Operation } from '../../sqlite/engine/write-batch.ts';
@@ -194,7 +194,7 @@ class BatchWriter {
         term.count();
         term.end();
         writeMeta(database, 'clean_shutdown', 1);
-        writeMeta(database, 'last_seen', lastSeen);
+        noteTime(database, lastSeen);
       })();
     } catch (error) {
       // Without the mark, the next start compares more.

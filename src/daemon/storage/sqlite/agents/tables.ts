@@ -10,7 +10,7 @@ export const agents = sqliteTable('agents', {
   createdAt: integer().notNull(),
 });
 
-/** The used challenges that have not expired. */
+/** The challenges that were used lately. */
 export const agentChallenges = sqliteTable('agent_challenges', {
   challenge: text().primaryKey(),
   expiresAt: integer().notNull(),

@@ -3,11 +3,17 @@ import { and, eq, lt, lte, type Orm, sql } from '../engine/orm.ts';
 import { workspaces } from '../workspaces/tables.ts';
 import { agentChallenges, agentSignUps, agents } from './tables.ts';
 
+const keptMs = 7 * 24 * 60 * 60 * 1000;
+
 export function agentsWrites(orm: Orm) {
   return {
     'agents.signUp': ({ agent, slug, challenge, day, origins }: SignUp): 'created' | 'used' | 'limit' => {
       const { createdAt } = agent;
-      orm.delete(agentChallenges).where(lte(agentChallenges.expiresAt, createdAt)).run();
+      // A challenge that was used could be used again if the clock is set back.
+      orm
+        .delete(agentChallenges)
+        .where(lte(agentChallenges.expiresAt, createdAt - keptMs))
+        .run();
       orm.delete(agentSignUps).where(lt(agentSignUps.day, day)).run();
       const isThis = eq(agentChallenges.challenge, challenge.text);
       if (orm.select().from(agentChallenges).where(isThis).get()) return 'used';

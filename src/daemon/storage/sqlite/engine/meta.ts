@@ -1,8 +1,10 @@
+import { isDoubtful } from '../../passed-time.ts';
 import type { Connection } from './connection.ts';
 
 /**
  * `clean_shutdown`: 1 while the database is closed after a clean shutdown, else 0.
- * `last_seen`: the wall clock time at the last start or stop, or when a credential was found to have expired since.
+ * `last_seen`: the latest wall clock time, noted every minute of use, and when a credential was found to have expired.
+ * `set_back_from`: what it was before the clock was last set back.
  * `chain_verified`: the last verified link of the ledger chain.
  * `checkpoint_link`: the link as of which `account_checkpoints` has all balances.
  * `checked_at`: the end of the last check of the whole database, milliseconds since 1970.
@@ -20,6 +22,7 @@ import type { Connection } from './connection.ts';
 export type MetaName =
   | 'clean_shutdown'
   | 'last_seen'
+  | 'set_back_from'
   | 'first_event'
   | 'last_event'
   | 'folded_to'
@@ -46,6 +49,12 @@ export function writeMeta(database: Connection, name: MetaName, value: number): 
       'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
     )
     .run(name, value);
+}
+
+/** Stores that the clock has shown a time, unless it is earlier than the one that is stored, or doubtful after it. */
+export function noteTime(database: Connection, at: number): void {
+  const seen = readMeta(database, 'last_seen') ?? 0;
+  if (at > seen && !isDoubtful(at, seen)) writeMeta(database, 'last_seen', at);
 }
 
 export function removeMeta(database: Connection, name: MetaName): void {

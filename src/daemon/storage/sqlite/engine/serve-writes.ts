@@ -5,7 +5,7 @@ import { type MainThreadWatch, watchMainThread } from '../../../worker-threads/w
 import { CommitCount } from './commit-count.ts';
 import { type Connection, openForWriting } from './connection.ts';
 import { isDamage, sqliteCode } from './errors.ts';
-import { writeMeta } from './meta.ts';
+import { noteTime, writeMeta } from './meta.ts';
 import { receivedOperations, type SentOperations } from './sent-operations.ts';
 import { SharedBatches } from './shared-batches.ts';
 import {
@@ -152,7 +152,7 @@ function cleanClose(database: Connection, totals: BatchTotals, count: CommitCoun
       database.transaction(() => {
         totals.close();
         writeMeta(database, 'clean_shutdown', 1);
-        writeMeta(database, 'last_seen', lastSeen);
+        noteTime(database, lastSeen);
       })();
       database.pragma('wal_checkpoint(TRUNCATE)');
       database.close();

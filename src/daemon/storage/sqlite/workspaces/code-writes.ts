@@ -4,11 +4,12 @@ import type { Connection } from '../engine/connection.ts';
 import { and, eq, gt, inArray, isNotNull, isNull, lt, type Orm, sql } from '../engine/orm.ts';
 import { loginCodes, logins } from './tables.ts';
 
-type Redemption = { digest: string; login: Omit<NewLogin, 'userId'> };
+type Redemption = { digest: string; login: Omit<NewLogin, 'userId'>; at: number };
 type LinkUse = {
   digest: string;
   login: Omit<NewLogin, 'userId' | 'idleMs'>;
   idleMs: { kept: number; other: number };
+  at: number;
 };
 
 /** How long a used link is remembered, so that a second use of it is noticed. */
@@ -30,8 +31,8 @@ export function codeWrites(database: Connection, orm: Orm) {
   return {
     'people.insertCode': (code: NewLoginCode): boolean => insertCode(orm, code),
 
-    'people.redeemCode': ({ digest, login }: Redemption): string | undefined => {
-      const { id: loginId, createdAt: at } = login;
+    'people.redeemCode': ({ digest, login, at }: Redemption): string | undefined => {
+      const { id: loginId } = login;
       const [used] = orm
         .update(loginCodes)
         .set({ usedAt: at, loginId })
@@ -46,8 +47,8 @@ export function codeWrites(database: Connection, orm: Orm) {
       return used.userId;
     },
 
-    'people.redeemLink': ({ digest, login, idleMs }: LinkUse): LinkOutcome => {
-      const { id: loginId, createdAt: at } = login;
+    'people.redeemLink': ({ digest, login, idleMs, at }: LinkUse): LinkOutcome => {
+      const { id: loginId } = login;
       // Of several uses at the same time, also on several daemons, the condition holds for one.
       const [used] = orm
         .update(loginCodes)

@@ -21,8 +21,8 @@ export function peopleStore({
   return {
     addUser: (added) => writer.write('people.addUser', added),
     insertCode: (record) => writer.write('people.insertCode', record),
-    redeemCode: (digest, login) => writer.write('people.redeemCode', { digest, login }),
-    redeemLink: (digest, login, idleMs) => writer.write('people.redeemLink', { digest, login, idleMs }),
+    redeemCode: (digest, login, at) => writer.write('people.redeemCode', { digest, login, at }),
+    redeemLink: (digest, login, how) => writer.write('people.redeemLink', { digest, login, ...how }),
     revokeLogin: (userId, loginId, at) => writer.write('people.revokeLogin', { userId, loginId, at }),
     createWorkspace: (workspace, ownerId) => writer.write('people.createWorkspace', { workspace, ownerId }),
     changeWorkspace: (workspaceId, changes) =>
