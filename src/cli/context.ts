@@ -6,6 +6,7 @@ import { isSentInClear } from './hosts/host-address.ts';
 import { findHost, type Host } from './hosts/hosts.ts';
 import { routeTo } from './hosts/send.ts';
 import type { Io } from './io.ts';
+import { guardedIo } from './output/guarded-io.ts';
 import { createOutput, type Output, type OutputFlags } from './output/output.ts';
 
 /** The options that every command has. */
@@ -80,7 +81,8 @@ export interface RecordedCall {
 }
 
 export function createContext(options: ContextOptions): Context {
-  const { io, env, platform, home, commands } = options;
+  const { env, platform, home, commands } = options;
+  const io = guardedIo(options.io);
   let flags: CommonFlags = {};
   let host: Host | undefined;
   let client: Client | undefined;

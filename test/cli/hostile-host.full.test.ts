@@ -8,7 +8,11 @@ import { endpoints } from '../support/endpoints.ts';
 import { runCli, temporaryHome } from '../support/run-cli.ts';
 
 /** A host that puts what a terminal obeys into every text of every answer. */
-const hostile = '\u001b[2J\u001b]0;owned\u0007\u009b31m\r\u202e\b\tx';
+const everyControl = String.fromCodePoint(
+  ...Array.from({ length: 0xa0 }, (_, code) => code).filter((code) => code < 0x20 || code > 0x7e),
+  ...[0x61c, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069],
+);
+const hostile = `\u001b[2J\u001b]0;owned\u0007\u009b31m\r\u202e\b\tx${everyControl}`;
 const obeyed = /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/u;
 
 type Schema = Record<string, unknown> & { properties?: Record<string, Schema> };
@@ -86,6 +90,7 @@ const events = [
   ...event,
 }));
 
+const soldBody = `No. ${hostile}\r\nNever.\n`;
 let isFailing = false;
 /** Called with each stream that is opened. */
 let onStream: (path: string) => void = () => {};
@@ -94,6 +99,7 @@ const server = createServer((request, response) => {
   const [path = ''] = url.split('?');
   request.resume();
   response.setHeader(versionHeader, version);
+  if (path === '/sold') return void response.writeHead(403, { 'content-type': 'text/plain' }).end(soldBody);
   const matching = endpoints.filter((it) => it.method === method && patternOf(it).test(path));
   const endpoint = matching.find((it) => it.path === path) ?? matching[0];
   if (isFailing || endpoint === undefined) {
@@ -255,7 +261,20 @@ test.each(commands)('`gateway %s` does not either when the host refuses', async 
   isFailing = true;
   const args = [...line.split(' '), '--no-color'];
   const { stdout, stderr } = await runCli(args, { env, tty: true, typed: ['y'] });
+  // Messages are read in a terminal at last, also those that were written to a file.
+  const piped = await runCli(args, { env });
   isFailing = false;
-  const shown = (stdout + stderr).replaceAll('\r\u001b[2K', '');
+  const shown = (stdout + stderr + piped.stderr).replaceAll('\r\u001b[2K', '');
   expect([line, shown.match(obeyed) && JSON.stringify(shown)]).toEqual([line, null]);
+});
+
+test('`gateway fetch` shows what a server answers without what a terminal obeys, and pipes every byte', async () => {
+  env.GATEWAY_HOME = await temporaryHome();
+  const args = ['fetch', `${env.GATEWAY_HOST}/sold`];
+  const shown = await runCli(args, { env, tty: true });
+  expect(shown.stdout).toContain('owned');
+  expect((shown.stdout + shown.stderr).match(obeyed)).toBeNull();
+  const piped = await runCli(args, { env });
+  expect(piped.stderr.match(obeyed)).toBeNull();
+  expect(Buffer.from(piped.stdout, 'latin1').toString()).toBe(soldBody);
 });

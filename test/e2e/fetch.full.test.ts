@@ -124,7 +124,7 @@ describe('gateway fetch, with a node that pays the invoices of others', () => {
         expect(again.code).toBe(isGone ? 5 : 0);
         if (!isGone) return;
         expect(again.stderr).toMatch(
-          /does not accept the payment: Pay first\. It was made: pay_\w+\.\n.*--again/s,
+          /does not accept the payment: Pay ␛\]0;owned␇first\. It was made: pay_\w+\.\n.*--again/s,
         );
         expect(await costOf(() => cli([url, '--yes', '--again']))).toMatchObject({ code: 0, cost: price });
       },

@@ -78,7 +78,7 @@ export async function startFakeSeller({ dialect, invoice: newInvoice }: SellerOp
     };
     const [name, value] = offers[dialect]();
     response.writeHead(402, { [name]: value, 'content-type': 'application/json' });
-    response.end(JSON.stringify({ error: { message: 'Pay first.' } }));
+    response.end(JSON.stringify({ error: { message: 'Pay \u001b]0;owned\u0007first.' } }));
   };
 
   /** What identifies a valid proof; undefined for one that proves nothing. */

@@ -28,7 +28,8 @@ export function escapeJson(json: string): string {
   );
 }
 
-function pictureOf(code: number): string {
+/** A visible sign for a control character. */
+export function pictureOf(code: number): string {
   if (code < 0x20) return String.fromCharCode(0x2400 + code);
   if (code === 0x7f) return '\u2421';
   return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;

@@ -1,6 +1,7 @@
 import { Box, Static, Text, useApp, useCursor, useInput, usePaste, useWindowSize } from 'ink';
 import { useEffect, useSyncExternalStore } from 'react';
 import { briefDollars } from '../../output/amount.ts';
+import { guardText } from '../../output/guarded-io.ts';
 import type { Paint, Style } from '../../output/style.ts';
 import { paintedWidth, widthOf } from '../../output/width.ts';
 import { stopJob } from '../../terminal/stop-job.ts';
@@ -65,7 +66,7 @@ export function ChatApp({ chat, paint }: ChatProps) {
       <Static items={chat.transcript()}>
         {({ id, kind, text, isFirst }) => {
           const sign = isFirst ? signs[kind] : ' '.repeat(signs[kind].length);
-          return <Text key={id}>{paint(styles[kind], (sign + text).trimEnd()) || ' '}</Text>;
+          return <Text key={id}>{guardText(paint(styles[kind], (sign + text).trimEnd())) || ' '}</Text>;
         }}
       </Static>
       <Box flexDirection="column" width={columns}>

@@ -1,4 +1,5 @@
 import { Box, Text } from 'ink';
+import { guardText } from '../../output/guarded-io.ts';
 
 /** Lines that already fit their pane. */
 export function Lines({ lines }: { lines: readonly string[] }) {
@@ -7,7 +8,7 @@ export function Lines({ lines }: { lines: readonly string[] }) {
       {lines.map((line, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a line has no identity but its position.
         <Text key={at} wrap="truncate">
-          {line === '' ? ' ' : line}
+          {line === '' ? ' ' : guardText(line)}
         </Text>
       ))}
     </Box>
