@@ -14,7 +14,7 @@ import { unixSeconds } from '../../../shared/time.ts';
 import { type Call, type Handler, identified, implement, StreamReply } from '../../handler.ts';
 import { type PageRequest, pageOf } from '../../replies.ts';
 import type { Background } from './lifecycles/background/background.ts';
-import { withoutServiceEvents } from './lifecycles/background/event-log.ts';
+import { withoutUnknownEvents } from './lifecycles/background/event-log.ts';
 import type { InferenceDeps } from './lifecycles/inference-deps.ts';
 
 /** The stream helper of OpenAI's SDK rejects unknown events, and identifies itself with this header. */
@@ -100,7 +100,7 @@ async function* filtered(
   { isStrict }: { isStrict: boolean },
 ): AsyncGenerator<string> {
   yield connected;
-  for await (const text of events) yield isStrict ? withoutServiceEvents(text) : text;
+  for await (const text of events) yield isStrict ? withoutUnknownEvents(text) : text;
 }
 
 function noResponse(id: string): ApiError {

@@ -3,6 +3,7 @@ import { sseEvent } from '../../../../../shared/sse.ts';
 import type { Output } from '../../../calls/index.ts';
 import type { RawFrame } from '../../../upstreams/neutral.ts';
 import { membersBefore } from '../members-before.ts';
+import { knownEvents } from './known-events.ts';
 import { showItem } from './render.ts';
 
 /** Snapshots of the response are rendered by us, as are `service:*` events: they carry our id, cost and sealed reasoning. */
@@ -14,6 +15,7 @@ const snapshotEvents = new Set([
   'response.incomplete',
   'response.failed',
   'response.cancelled',
+  'response.done',
   'error',
 ]);
 
@@ -23,6 +25,8 @@ interface PassOptions {
   output: Output;
   nextSequence: () => number;
   sealed: boolean;
+  /** Whether the client rejects events that OpenAI does not define. */
+  strictEvents: boolean;
 }
 
 /**
@@ -51,15 +55,17 @@ export class PassedEvents {
     const found = this.#head?.afterHead(raw, json);
     if (this.#head && found !== undefined) return this.#head.write(nextSequence(), raw, found);
     if (!this.#hasHeads || typeof json.delta !== 'string') return undefined;
+    if (this.#options.strictEvents && !knownEvents.has(String(json.type))) return undefined;
     this.#head = deltaHead(raw, this.#options.output);
     this.#hasHeads = this.#head !== undefined;
     return undefined;
   }
 
   #event(json: Json): string {
-    const { output, nextSequence, sealed } = this.#options;
+    const { output, nextSequence, sealed, strictEvents } = this.#options;
     const type = String(json.type);
     if (snapshotEvents.has(type) || type.startsWith('service:')) return '';
+    if (strictEvents && !knownEvents.has(type)) return '';
     json.sequence_number = nextSequence();
     const { item, output_index: index } = json;
     if (typeof json.item_id === 'string')

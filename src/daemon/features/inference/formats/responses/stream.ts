@@ -14,6 +14,8 @@ export interface ResponsesStreamOptions {
   answering: Answering;
   /** Whether the stream carries `service:*` events. */
   serviceEvents: boolean;
+  /** Whether the client rejects events that OpenAI does not define. */
+  strictEvents?: boolean;
   /** Whether the stream has started with `queuedEvents`. */
   wasQueued?: boolean;
   /** Whether sealed reasoning is shown. */
@@ -43,11 +45,16 @@ export class ResponsesStream implements StreamRenderer {
   #hasDisorder = false;
 
   constructor(options: ResponsesStreamOptions) {
-    const { output, sealed } = options;
+    const { output, sealed, strictEvents = false } = options;
     this.#options = options;
     this.#writer = new EventWriter({ first: options.wasQueued ? queuedEventsCount : 0 });
     this.#items = new ItemEvents(output, this.#writer, { sealed });
-    this.#passed = new PassedEvents({ output, sealed, nextSequence: () => this.#writer.next() });
+    this.#passed = new PassedEvents({
+      output,
+      sealed,
+      strictEvents,
+      nextSequence: () => this.#writer.next(),
+    });
   }
 
   head(): string {

@@ -1,5 +1,6 @@
 import { whenAborted } from '../../../../../shared/when-aborted.ts';
 import type { World } from '../../../../world.ts';
+import { knownEvents } from '../../formats/responses/known-events.ts';
 import type { BackgroundStore, EventBatch } from './background-store.ts';
 
 /** Events are written together after this time, or when this many characters are waiting. */
@@ -153,11 +154,13 @@ export function textAfter({ text, lastSequence }: EventBatch, sequence: number):
   return text.slice(start);
 }
 
-/** Removes `service:*` events, for clients that reject unknown events. */
-export function withoutServiceEvents(text: string): string {
-  if (!text.includes('event: service:')) return text;
+/** Removes events that OpenAI does not define, for clients that reject them. */
+export function withoutUnknownEvents(text: string): string {
   return text
     .split(blankLine)
-    .filter((event) => !event.startsWith('event: service:'))
+    .filter((event) => {
+      const name = /^event: (.*)/.exec(event)?.[1];
+      return name === undefined || knownEvents.has(name);
+    })
     .join(blankLine);
 }

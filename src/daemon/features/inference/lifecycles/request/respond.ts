@@ -52,11 +52,12 @@ async function answerResponse(deps: InferenceDeps, call: RespondCall): Promise<R
   const sessionOf = (answered: AnsweredCall) => new ResponseSession(deps, start, answered);
   if (inference.stream) {
     const serviceEvents = wantsServiceEvents(call, options);
-    const streaming = { serviceEvents, errorStatus: call.isOnSocket ?? false };
+    const { strictEvents, isOnSocket = false } = call;
+    const streaming = { serviceEvents, strictEvents, errorStatus: isOnSocket };
     return streamCall(deps, modelCall, (answered) => sessionOf(answered).stream(streaming), {
       rewrite,
       // Sockets have pings.
-      ...(!call.isOnSocket && {
+      ...(!isOnSocket && {
         renderFailedStart: (failure, settled) =>
           failedSession(deps, start, { failure, settled, serviceEvents }),
       }),

@@ -41,6 +41,8 @@ type Keeping = Pick<StreamFormat, 'keep' | 'keepCutShort' | 'discard'>;
 
 interface StreamOptions {
   serviceEvents: boolean;
+  /** Whether the client rejects events that OpenAI does not define. */
+  strictEvents?: boolean;
   errorStatus?: boolean;
   /** Whether the client already got the events of the queued response. */
   wasQueued?: boolean;
@@ -108,7 +110,13 @@ export class ResponseSession {
     this.#resource.model = answered.model;
   }
 
-  stream({ serviceEvents, errorStatus = false, wasQueued = false, keeping }: StreamOptions): StreamFormat {
+  stream({
+    serviceEvents,
+    strictEvents = false,
+    errorStatus = false,
+    wasQueued = false,
+    keeping,
+  }: StreamOptions): StreamFormat {
     const { model, provider, attempt, output } = this.#answered;
     const { requestId, showsSealed } = this.#start;
     const renderer = new ResponsesStream({
@@ -116,6 +124,7 @@ export class ResponseSession {
       output,
       answering: { requestId, model, provider, attempt },
       serviceEvents,
+      strictEvents,
       errorStatus,
       wasQueued,
       sealed: showsSealed,

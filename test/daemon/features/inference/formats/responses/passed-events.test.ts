@@ -12,7 +12,12 @@ function passing() {
   );
   for (const [index, id] of ['a', 'b'].entries())
     output.apply({ type: 'item-started', index, item: { kind: 'message', id } });
-  const events = new PassedEvents({ output, sealed: false, nextSequence: () => sequence++ });
+  const events = new PassedEvents({
+    output,
+    sealed: false,
+    strictEvents: false,
+    nextSequence: () => sequence++,
+  });
   return (raw: string) => events.pass([{ raw, json: JSON.parse(raw) }]);
 }
 

@@ -6,7 +6,7 @@ import {
   countEvents,
   EventLog,
   textAfter,
-  withoutServiceEvents,
+  withoutUnknownEvents,
 } from '../../../../../../src/daemon/features/inference/lifecycles/background/event-log.ts';
 
 const eventAt = (sequence: number, size: number) =>
@@ -171,11 +171,14 @@ describe('a batch of events', () => {
     }
   });
 
-  test('loses only its `service:*` events for strict clients', () => {
-    const [first, last] = [eventAt(0, 1), eventAt(2, 1)];
-    const own = 'event: service:route\ndata: {"type":"service:route"}\n\n';
-    expect(withoutServiceEvents(first + own + last)).toBe(first + last);
-    expect(withoutServiceEvents(own)).toBe('');
-    expect(withoutServiceEvents(first)).toBe(first);
-  });
+  test.each(['service:route', 'codex.rate_limits', 'response.made_up.delta'])(
+    'loses only what OpenAI does not define for strict clients: %s',
+    (name) => {
+      const event = (type: string) => `event: ${type}\ndata: {"type":"${type}"}\n\n`;
+      const [first, last] = [event('response.output_text.delta'), event('response.completed')];
+      expect(withoutUnknownEvents(first + event(name) + last)).toBe(first + last);
+      expect(withoutUnknownEvents(event(name))).toBe('');
+      expect(withoutUnknownEvents(first)).toBe(first);
+    },
+  );
 });
