@@ -49,7 +49,13 @@ export interface Adapter {
   readAnswer?(
     json: Json,
     call: UpstreamCall,
-  ): { tokens: Tokens | undefined; finish: FinishReason; failure?: UpstreamFailure };
+  ): {
+    tokens: Tokens | undefined;
+    finish: FinishReason;
+    /** The provider's word for the finish reason, where that says more. */
+    providerReason?: string;
+    failure?: UpstreamFailure;
+  };
   /** Converts such a document into one batch, for servers that cannot stream. Throws like `readAnswer`. */
   documentAsBatch?(json: Json, call: UpstreamCall): Batch;
   /** The request that counts the input of a call; undefined if the provider cannot count this one. */

@@ -202,13 +202,14 @@ async function readDocument(
   if (adapter.readAnswer === undefined) {
     throw new UpstreamFailure('broken', `${name} answered with a document that cannot be read`);
   }
-  const { tokens, finish, failure } = adapter.readAnswer(json, call);
+  const { tokens, finish, providerReason, failure } = adapter.readAnswer(json, call);
   const read: JsonAnswer = {
     kind: 'json',
     wire: call.inference.wire,
     json,
     tokens,
     finish,
+    ...(providerReason !== undefined && { providerReason }),
     ...(failure && { failure }),
   };
   // Nothing was generated, so another provider can still answer.

@@ -120,6 +120,12 @@ export const ServiceAnswer = Type.Object(
     cost: nullable(CostView),
     charged_usd: Usd,
     own_key: Type.Boolean({ description: 'Whether the workspace’s own provider key was used.' }),
+    provider_finish_reason: Type.Optional(
+      Type.String({
+        description:
+          'The provider’s own word for how the answer ended, where it says more than the format can.',
+      }),
+    ),
     dropped: Type.Optional(
       Type.Array(DroppedMember, {
         description:

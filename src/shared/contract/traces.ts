@@ -120,6 +120,9 @@ export const TraceView = Type.Object(
         description: '`stop`, `max_output_tokens` or `content_filter`; null without an answer.',
       }),
     ),
+    provider_finish_reason: nullable(
+      Type.String({ description: 'The provider’s own word for it; null where it says no more.' }),
+    ),
     timings: Type.Object({
       admitted_ms: Milliseconds('Routes were planned and the hold was placed.'),
       held_ms: Milliseconds('The hold was on disk; null if it was written together with the settlement.'),

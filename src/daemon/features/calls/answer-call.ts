@@ -232,6 +232,7 @@ function readWhole<Reply>(started: StartedCall, format: WholeFormat<Reply>): Pro
   const isReported = answer.tokens !== undefined && meter.report(answer.tokens);
   if (!isReported) format.countText?.(answer.json);
   meter.finish = answer.finish;
+  meter.providerReason = answer.providerReason;
   if (answer.failure) throw answer.failure;
   return undefined;
 }

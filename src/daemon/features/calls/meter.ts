@@ -60,6 +60,8 @@ export class Meter {
   readonly attempts: Attempt[] = [];
   responseId: string | null = null;
   finish: FinishReason = 'stop';
+  /** The provider's word for the finish reason, where that says more. */
+  providerReason: string | undefined;
   /** What the provider's format could not express. */
   dropped: readonly Dropped[] = [];
   #route: Route | undefined;
@@ -108,6 +110,7 @@ export class Meter {
     this.#ttftMs = null;
     this.#hasFinished = false;
     this.finish = 'stop';
+    this.providerReason = undefined;
     this.#progressCharacters = 0;
   }
 
@@ -130,6 +133,7 @@ export class Meter {
       else if (event.type === 'prompt-counted') this.#reportPrompt(event.tokens);
       else if (event.type === 'finished') {
         this.finish = event.reason;
+        this.providerReason = event.providerReason;
         this.#hasFinished = true;
       }
     }
@@ -235,6 +239,7 @@ export class Meter {
         heldMs: this.#heldMs,
         startedMs: this.#attemptsStartedMs,
         finishReason: status === 'completed' || status === 'incomplete' ? this.finish : null,
+        ...(this.providerReason !== undefined && { providerReason: this.providerReason }),
         routes: this.#options.routes ?? [],
         ...(this.dropped.length > 0 && { dropped: this.dropped }),
         ...(this.#options.captured && { captured: this.#options.captured }),

@@ -49,6 +49,9 @@ export function serviceAnswer(usage: UsageRecord): ServiceAnswer {
     cost: usage.cost && costView(usage.cost),
     charged_usd: formatUsd(usage.charged),
     own_key: usage.ownKey,
+    ...(usage.trace?.providerReason !== undefined && {
+      provider_finish_reason: usage.trace.providerReason,
+    }),
     ...(usage.trace?.dropped && { dropped: [...usage.trace.dropped] }),
   };
 }

@@ -38,8 +38,10 @@ export interface CallTrace {
   heldMs: number | null;
   /** The start of each attempt. */
   startedMs: number[];
-  /** As reported by the provider; null without an answer. */
+  /** Null without an answer. */
   finishReason: string | null;
+  /** The provider's word for it, where that says more. */
+  providerReason?: string;
   /** The best routes of the plan, best first. */
   routes: { provider: string; model: string }[];
   /** What the provider's format could not express; absent if there was nothing. */

@@ -217,6 +217,7 @@ function rejectionView(record: Rejection): UncapturedView {
       more: record.more,
     },
     finish_reason: null,
+    provider_finish_reason: null,
     timings: { ...unreached, total_ms: record.totalMs },
     attempts: [],
     routes: null,
@@ -241,6 +242,7 @@ function traceView(record: UsageRecord, settledMs: number | null): UncapturedVie
     http_status: record.httpStatus,
     rejection: null,
     finish_reason: trace?.finishReason ?? null,
+    provider_finish_reason: trace?.providerReason ?? null,
     timings: {
       admitted_ms: trace?.admittedMs ?? null,
       held_ms: trace?.heldMs ?? null,

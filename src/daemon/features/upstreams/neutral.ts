@@ -240,10 +240,17 @@ export type InferenceEvent =
   /** A snapshot that replaces earlier `usage` events. */
   | { type: 'usage'; tokens: Tokens }
   /**
-   * `stopSequence`: the caller's stop sequence that ended the answer, where the provider reports it. `members`: what else the
-   * provider says, for callers of the Responses format.
+   * `providerReason`: the provider's word for the reason, where that says more. `stopSequence`: the caller's stop sequence
+   * that ended the answer, where the provider reports it. `members`: what else the provider says, for callers of the Responses
+   * format.
    */
-  | { type: 'finished'; reason: FinishReason; stopSequence?: string; members?: Record<string, unknown> };
+  | {
+      type: 'finished';
+      reason: FinishReason;
+      providerReason?: string;
+      stopSequence?: string;
+      members?: Record<string, unknown>;
+    };
 
 export type StartedItem =
   | { kind: 'message'; id?: string }

@@ -94,6 +94,8 @@ export interface JsonAnswer {
   json: Record<string, unknown>;
   tokens: Tokens | undefined;
   finish: FinishReason;
+  /** The provider's word for it, where that says more. */
+  providerReason?: string;
   /** Why the answer is not complete, if the provider says that it failed. */
   failure?: UpstreamFailure;
   dropped?: readonly Dropped[];

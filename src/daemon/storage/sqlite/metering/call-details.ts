@@ -16,7 +16,8 @@ type TraceRow<Name> = [
   routes: Name[],
   /** 0 where there is nothing, and something follows. */
   dropped?: CallTrace['dropped'] | 0,
-  captured?: 1 | 2,
+  captured?: 0 | 1 | 2,
+  providerReason?: string,
 ];
 
 const capturedNumbers = { memory: 1, disk: 2 } as const;
@@ -35,8 +36,10 @@ export function callDetails({ attempts, trace }: Pick<UsageRecord, 'attempts' | 
     ? [trace.admittedMs, trace.heldMs, trace.startedMs, trace.finishReason, routeNames(trace)]
     : null;
   const captured = trace?.captured && capturedNumbers[trace.captured];
-  if (trace?.dropped || captured) row?.push(trace?.dropped ?? 0);
-  if (captured) row?.push(captured);
+  const word = trace?.providerReason;
+  if (trace?.dropped || captured || word) row?.push(trace?.dropped ?? 0);
+  if (captured || word) row?.push(captured ?? 0);
+  if (word) row?.push(word);
   const details: CallDetails = [row];
   for (const { provider, model, status, errorCode, ms, message } of attempts) {
     const attempt: AttemptRow<string> = [provider, model, status, errorCode, ms];
@@ -98,6 +101,7 @@ function readTrace([
   names,
   dropped,
   captured,
+  providerReason,
 ]: TraceRow<string>): CallTrace {
   const routes: CallTrace['routes'] = [];
   for (let index = 0; index < names.length; index += 2) {
@@ -108,6 +112,7 @@ function readTrace([
     heldMs,
     startedMs,
     finishReason,
+    ...(providerReason !== undefined && { providerReason }),
     routes,
     ...(dropped && { dropped }),
     ...(captured && { captured: captured === capturedNumbers.disk ? 'disk' : 'memory' }),

@@ -1,17 +1,13 @@
-import { ownValue } from '../../../../shared/json-object.ts';
 import type { MediaTokens, Tokens } from '../../../../shared/money.ts';
 import { pictureItem } from '../../../../shared/pictures.ts';
-import type {
-  Batch,
-  FinishReason,
-  InferenceEvent,
-  StartedItem,
-} from '../../../features/upstreams/neutral.ts';
+import type { Batch, InferenceEvent, StartedItem } from '../../../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import type { Decoder } from '../../adapter.ts';
 import { areCounts, countOf, type Json, listOf, objectOf, parseObject, textOf } from '../../json.ts';
 import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';
+import { argumentsIn, unreadableArguments } from '../call-arguments.ts';
 import { CallIds } from '../call-ids.ts';
+import { type Ended, endedWith } from '../finish-reasons.ts';
 import { unnamedCall } from '../provider-failures.ts';
 import type { Signatures } from './contents.ts';
 import { errorIn, googleStreamFailure } from './failure.ts';
@@ -79,26 +75,21 @@ class GenerateDialect implements Dialect {
   }
 
   finish({ events }: Batch): void {
-    const reason = this.#finishReasonOrFail();
+    const end = this.#endOrFail();
     this.#closeItem(events);
-    events.push({ type: 'finished', reason });
+    events.push({ type: 'finished', ...end });
   }
 
-  #finishReasonOrFail(): FinishReason {
+  #endOrFail(): Ended {
     const reported = this.#finishReason;
     if (reported === undefined) {
-      if (this.#isBlocked) return 'content_filter';
+      if (this.#isBlocked) return { reason: 'content_filter' };
       throw new UpstreamFailure(
         'broken',
         `${this.#context.provider} closed the stream without a finish reason`,
       );
     }
-    const reason = ownValue(finishReasons, reported);
-    if (reason !== undefined) return reason;
-    // A failed call is not an answer, whatever text came with it.
-    if (this.#hasContent && !/CALL|SIGNATURE|MALFORMED/.test(reported)) return 'stop';
-    const name = /^[A-Z_]{1,40}$/.test(reported) ? reported : 'an unknown reason';
-    throw new UpstreamFailure('server', `${this.#context.provider} gave no answer: ${name}`);
+    return endedWith(reported, { provider: this.#context.provider, isUsable: this.#hasContent });
   }
 
   #addPart(part: Json, events: InferenceEvent[]): void {
@@ -135,13 +126,15 @@ class GenerateDialect implements Dialect {
     const reported = textOf(call.name);
     if (!reported) throw unnamedCall(this.#context.provider);
     const name = this.#context.names.get(reported) ?? reported;
+    const args = argumentsIn(call.args);
+    if (args === undefined) throw unreadableArguments(this.#context.provider, reported);
     const callId = this.#callIds.unique(call.id);
     if (signature !== undefined) {
       if (this.#open?.kind !== 'reasoning') this.#openItem('reasoning', events);
       this.#closeItem(events, { calls: { [callId]: signature } });
     } else this.#closeItem(events);
     const index = this.#startItem({ kind: 'function_call', callId, name }, events);
-    events.push({ type: 'arguments', index, delta: JSON.stringify(objectOf(call.args) ?? {}) });
+    events.push({ type: 'arguments', index, delta: args });
     events.push({ type: 'item-done', index });
     this.#hasContent = true;
   }
@@ -259,20 +252,6 @@ function countIn(details: unknown, modality: string): number {
   }
   return sum;
 }
-
-const finishReasons: Record<string, FinishReason> = {
-  STOP: 'stop',
-  MAX_TOKENS: 'max_output_tokens',
-  SAFETY: 'content_filter',
-  RECITATION: 'content_filter',
-  BLOCKLIST: 'content_filter',
-  PROHIBITED_CONTENT: 'content_filter',
-  SPII: 'content_filter',
-  MODEL_ARMOR: 'content_filter',
-  IMAGE_SAFETY: 'content_filter',
-  IMAGE_PROHIBITED_CONTENT: 'content_filter',
-  IMAGE_RECITATION: 'content_filter',
-};
 
 const tailBytes = 16 * 1024;
 

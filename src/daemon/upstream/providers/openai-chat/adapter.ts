@@ -1,18 +1,19 @@
-import type { Tokens } from '../../../../shared/money.ts';
-import type { Batch, FinishReason } from '../../../features/upstreams/neutral.ts';
+import type { Batch } from '../../../features/upstreams/neutral.ts';
 import { type UpstreamCall, UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import type { Adapter, ProviderSettings } from '../../adapter.ts';
 import { droppedMembers, type Sent } from '../../dropped-members.ts';
 import { isObject, type Json, objectOf } from '../../json.ts';
 import { SseJsonDecoder } from '../../sse-decoder.ts';
+import { type Ended, endedWith } from '../finish-reasons.ts';
 import { fittedToModel } from '../openai-options.ts';
-import { ChatDialect, Envelope, repairFinish, repairUsage } from './decoder.ts';
-import { openAiFailure } from './failure.ts';
+import { ChatDialect } from './decoder.ts';
+import { Envelope, repairFinish, repairUsage, withoutUnreadable } from './envelope.ts';
+import { openAiFailure, openAiStreamFailure } from './failure.ts';
 import { type Quirks, quirksOf } from './quirks.ts';
 import { flattenContent } from './reasoning.ts';
 import { neutralBody, relayedBody } from './request.ts';
 import { repairCalls } from './tool-calls.ts';
-import { chatTokensIn, finishReasonOf } from './usage.ts';
+import { chatTokensIn } from './usage.ts';
 
 /**
  * OpenAI's chat format, as spoken by OpenAI, OpenRouter, Vercel, Mistral, DeepSeek, Groq, xAI and servers such as Ollama,
@@ -42,7 +43,7 @@ export function chatAdapter(settings: ProviderSettings): Adapter {
         hasFrames: isSameWire(call),
       }),
     wholeAnswer: (call) => isSameWire(call) && !call.inference.stream,
-    readAnswer: (json) => readChatAnswer(json, name),
+    readAnswer: (json, call) => readChatAnswer(json, name, choicesOf(call)),
     documentAsBatch: (json, { model }) => chatAnswerAsBatch(json, name, model),
     failure: (status, headers, body) => openAiFailure(name, status, headers, body),
   };
@@ -86,36 +87,71 @@ function isSameWire(call: UpstreamCall): boolean {
 function readChatAnswer(
   json: Record<string, unknown>,
   name: string,
-): { tokens: Tokens | undefined; finish: FinishReason } {
-  const choices = Array.isArray(json.choices) ? json.choices.filter(isObject) : [];
-  const [first] = choices;
-  if (first === undefined) throw new UpstreamFailure('broken', `${name} answered without a choice`);
-  const reason = typeof first.finish_reason === 'string' ? first.finish_reason : 'stop';
-  const finish = finishReasonOf(reason);
-  if (finish === undefined)
-    throw new UpstreamFailure('server', `${name} ended its answer with the reason "error"`);
+  choicesExpected: number,
+): ReturnType<NonNullable<Adapter['readAnswer']>> {
+  let choices = Array.isArray(json.choices) ? json.choices.filter(isObject) : [];
+  if (choices.length > 1 && choicesExpected === 1) {
+    choices = [joinedChoices(choices)];
+    json.choices = choices;
+  }
+  if (choices.length === 0) throw new UpstreamFailure('broken', `${name} answered without a choice`);
   const envelope = new Envelope('chat.completion');
   envelope.repair(json);
   repairUsage(json);
-  for (const [position, choice] of choices.entries()) {
-    const { message } = choice;
-    if (!isObject(message)) throw new UpstreamFailure('broken', `${name} answered without a message`);
-    if (typeof choice.index !== 'number') choice.index = position;
-    envelope.repairRole(choice.index, message);
-    flattenContent(message);
-    repairCalls(message);
-    const hasCalls = Array.isArray(message.tool_calls) && message.tool_calls.length > 0;
-    repairFinish(choice, { hasCalls });
-  }
-  return { tokens: chatTokensIn(json), finish };
+  const ends = choices.map((choice, position) => readChoice(choice, { name, envelope, position }));
+  const { reason: finish, ...word } = ends[0] ?? { reason: 'stop' };
+  return { tokens: chatTokensIn(json), finish, ...word };
+}
+
+/** Some servers write the text and the calls of one message as two choices. */
+function joinedChoices([first = {}, ...others]: Json[]): Json {
+  const parts = [first, ...others].map((choice) => (isObject(choice.message) ? choice.message : {}));
+  const calls = parts.flatMap(({ tool_calls }) => (Array.isArray(tool_calls) ? tool_calls : []));
+  const content = parts.find((part) => typeof part.content === 'string' && part.content !== '')?.content;
+  const message = { ...parts[0], content: content ?? parts[0]?.content ?? null };
+  return { ...first, message: calls.length > 0 ? { ...message, tool_calls: calls } : message };
+}
+
+function readChoice(
+  choice: Json,
+  { name, envelope, position }: { name: string; envelope: Envelope; position: number },
+): Ended {
+  if (isObject(choice.error)) throw openAiStreamFailure(name, choice.error);
+  const { finish_reason: reason } = choice;
+  // Some servers leave out the message where there is none.
+  if (reason && choice.message === undefined) choice.message = { content: null };
+  const { message } = choice;
+  if (!isObject(message)) throw new UpstreamFailure('broken', `${name} answered without a message`);
+  if (typeof choice.index !== 'number') choice.index = position;
+  envelope.repairRole(choice.index, message);
+  flattenContent(message);
+  withoutUnreadable(message);
+  const calls = Array.isArray(message.tool_calls) ? message.tool_calls : [];
+  const hasCalls = calls.length > 0 || isObject(message.function_call);
+  const word = typeof reason === 'string' ? reason : undefined;
+  const end = endedWith(word, { provider: name, isUsable: hasCalls || hasContent(message) });
+  repairCalls(message, { provider: name, isCut: end.reason !== 'stop' });
+  // Callers of the deprecated functions know no other word.
+  const isDeprecated = reason === 'function_call' && calls.length === 0 && hasCalls;
+  if (!isDeprecated) repairFinish(choice, { finish: end.reason, hasCalls });
+  return end;
+}
+
+function hasContent({ content, refusal, images, audio }: Json): boolean {
+  const isText = (value: unknown) => typeof value === 'string' && value.trim() !== '';
+  return (
+    isText(content) || isText(refusal) || isObject(audio) || (Array.isArray(images) && images.length > 0)
+  );
 }
 
 /** Converts a chat completion to the batch that a stream with a single chunk would give. Uses the first choice only. */
 function chatAnswerAsBatch(json: Record<string, unknown>, name: string, model: string): Batch {
-  readChatAnswer(json, name);
+  const { providerReason } = readChatAnswer(json, name, 1);
   const batch: Batch = { events: [], frames: undefined };
   const dialect = new ChatDialect(name, model);
   dialect.take(json, '', batch);
   dialect.finish(batch, 'done-mark');
+  const end = batch.events.at(-1);
+  if (end?.type === 'finished' && providerReason !== undefined) end.providerReason = providerReason;
   return batch;
 }

@@ -1,13 +1,21 @@
 import { pictureInChat, pictureItem } from '../../../../shared/pictures.ts';
-import type { Batch, FinishReason, InferenceEvent } from '../../../features/upstreams/neutral.ts';
+import type { Batch, InferenceEvent } from '../../../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json } from '../../json.ts';
 import type { Dialect } from '../../sse-decoder.ts';
-import { unnamedCall } from '../provider-failures.ts';
+import { type Ended, endedWith } from '../finish-reasons.ts';
+import { Envelope, repairChoice, repairFinish, withoutUnreadable } from './envelope.ts';
 import { openAiStreamFailure } from './failure.ts';
-import { flattenContent, ReasoningCollector, type ReasoningPiece, reasoningOf } from './reasoning.ts';
+import {
+  flattenContent,
+  ReasoningCollector,
+  type ReasoningPayload,
+  type ReasoningPiece,
+  reasoningOf,
+} from './reasoning.ts';
+import { SentText } from './sent-text.ts';
 import { ToolCalls } from './tool-calls.ts';
-import { chatTokensIn, finishReasonOf } from './usage.ts';
+import { chatTokensIn } from './usage.ts';
 
 /** Decodes chunks of the chat format. Only the first choice is converted to events; frames keep all choices. */
 export class ChatDialect implements Dialect {
@@ -15,11 +23,25 @@ export class ChatDialect implements Dialect {
   readonly isComplete = false;
   readonly #provider: string;
   readonly #model: string;
-  readonly #calls = new ToolCalls(() => this.#nextItem());
+  readonly #calls: ToolCalls;
   #items = 0;
   #message = -1;
   #reasoning: { index: number; collector: ReasoningCollector } | undefined;
-  #finish: FinishReason | undefined;
+  readonly #text = new SentText();
+  readonly #thoughts = new SentText();
+  /** Whether the text so far is blank. */
+  #isBlank = true;
+  #hasPictures = false;
+  #end: Ended | undefined;
+  /** The finish reason of a choice that was not asked for. */
+  #otherReason: string | undefined;
+  /** The calls of a whole message that follows its deltas. */
+  #wholeCalls: Json[] | undefined;
+  /** Whether the provider says that the answer is a call. */
+  #saysCall = false;
+  /** Whether any choice had a delta; and if none had, whether the messages in its place are pieces or the text so far. */
+  #hasDelta = false;
+  #messagesArePieces = false;
   #hasChoice = false;
   #firstIndex: number | undefined;
   readonly #choicesExpected: number;
@@ -34,6 +56,11 @@ export class ChatDialect implements Dialect {
     this.#model = model;
     this.#choicesExpected = choices;
     this.#envelope = new Envelope('chat.completion.chunk');
+    this.#calls = new ToolCalls({
+      provider,
+      nextItem: () => this.#nextItem(),
+      sign: (callId, extra, events) => this.#sign({ calls: { [callId]: extra } }, events),
+    });
   }
 
   get hasFinished(): boolean {
@@ -53,10 +80,11 @@ export class ChatDialect implements Dialect {
         isChanged = true;
       }
       for (const choice of known) {
+        if (isObject(choice.error)) throw openAiStreamFailure(this.#provider, choice.error);
         if (this.#renumber(choice)) isChanged = true;
         this.#hasChoice = true;
-        if (indexOf(choice) === 0 && this.#takeChoice(choice, json, batch)) isChanged = true;
-        if (indexOf(choice) !== 0 && repairFinish(choice, { hasCalls: false })) isChanged = true;
+        if (indexOf(choice) === 0 ? this.#takeChoice(choice, json, batch) : this.#takeOther(choice))
+          isChanged = true;
         if (this.#envelope.repairRole(choice.index, choice.delta)) isChanged = true;
         this.#trackFinish(choice);
       }
@@ -76,18 +104,35 @@ export class ChatDialect implements Dialect {
 
   finish(batch: Batch, at: 'done-mark' | 'last-byte'): void {
     const name = this.#provider;
-    if (at === 'last-byte' && this.#finish === undefined) {
-      throw new UpstreamFailure('broken', `${name} broke off in the middle of its answer`);
-    }
-    if (!this.#hasChoice) throw new UpstreamFailure('broken', `${name} ended its stream without an answer`);
-    if (this.#calls.hasUnnamed) throw unnamedCall(name);
     const { events } = batch;
+    const end = this.#end ?? this.#otherEnd();
+    if (end === undefined) {
+      if (at === 'last-byte')
+        throw new UpstreamFailure('broken', `${name} broke off in the middle of its answer`);
+      if (!this.#hasChoice) throw new UpstreamFailure('broken', `${name} ended its stream without an answer`);
+      // Most SDKs fail here, too: where servers stop half-way, this is all that tells.
+      throw new UpstreamFailure('broken', `${name} ended its stream without a finish reason`);
+    }
     this.#endReasoning(events);
-    this.#calls.finish(events);
+    this.#endCalls(events, end);
     const items = this.#calls.items();
     if (this.#message >= 0) items.push(this.#message);
     for (const index of items.sort((a, b) => a - b)) events.push({ type: 'item-done', index });
-    events.push({ type: 'finished', reason: this.#finish ?? 'stop' });
+    events.push({ type: 'finished', ...end });
+  }
+
+  #otherEnd(): Ended | undefined {
+    if (this.#otherReason === undefined) return undefined;
+    return endedWith(this.#otherReason, { provider: this.#provider, isUsable: this.#isUsable });
+  }
+
+  #endCalls(events: InferenceEvent[], { reason }: Ended): Json[] {
+    const mustCall = this.#saysCall || !this.#isUsable;
+    return this.#calls.finish(events, { isCut: reason !== 'stop', mustCall });
+  }
+
+  get #isUsable(): boolean {
+    return !this.#isBlank || this.#hasPictures || !this.#calls.isEmpty;
   }
 
   /** The same list if all choices are known, as there is one list for each token. */
@@ -102,16 +147,25 @@ export class ChatDialect implements Dialect {
     if (!isObject(choice)) return false;
     const index = indexOf(choice);
     this.#firstIndex ??= index;
-    return this.#isOnly ? index === this.#firstIndex : isPosition(index);
+    return this.#choicesExpected > 1
+      ? isPosition(index)
+      : index === this.#firstIndex || this.#hasCallsToAdd(choice);
   }
 
-  /** Whether there is one choice, and its provider does not number it 0. */
-  get #isOnly(): boolean {
-    return this.#choicesExpected === 1 && this.#firstIndex !== 0;
+  /** Some servers write the text and the calls of one message as two choices. */
+  #hasCallsToAdd(choice: Json): boolean {
+    const { finish_reason: reason } = choice;
+    if (typeof reason === 'string' && reason !== '') this.#otherReason ??= reason;
+    const part = isObject(choice.delta) ? choice.delta : choice.message;
+    if (!isObject(part) || !Array.isArray(part.tool_calls)) return false;
+    const { tool_calls } = part;
+    Object.assign(choice, { delta: { tool_calls }, message: undefined, finish_reason: null });
+    return true;
   }
 
+  /** Where one choice was asked for, all are parts of it, whatever their numbers. */
   #renumber(choice: Json): boolean {
-    if (!this.#isOnly) return false;
+    if (this.#choicesExpected > 1 || (this.#firstIndex === 0 && indexOf(choice) === 0)) return false;
     choice.index = 0;
     return true;
   }
@@ -122,20 +176,33 @@ export class ChatDialect implements Dialect {
     if (typeof reason === 'string' && reason !== '') this.#finishedChoices.add(index);
   }
 
+  /** Takes a piece of a further choice, which only callers with the same format get. Returns whether it was changed. */
+  #takeOther(choice: Json): boolean {
+    const { finish_reason: reason } = choice;
+    if (typeof reason !== 'string' || reason === '') return false;
+    const { reason: finish } = endedWith(reason, { provider: this.#provider, isUsable: true });
+    return repairFinish(choice, { finish, hasCalls: undefined });
+  }
+
   /** Takes a piece of the first choice. Returns whether the chunk was changed. */
   #takeChoice(choice: Json, chunk: Json, batch: Batch): boolean {
-    let isChanged = repairChoice(choice);
+    let isChanged = false;
+    if (!isObject(choice.message)) this.#hasDelta = true;
+    else if (this.#deltaOfMessage(choice, choice.message)) isChanged = true;
+    if (repairChoice(choice)) isChanged = true;
     const { delta } = choice;
-    if (isObject(delta) && this.#takeDelta(delta, choice.logprobs, batch.events)) isChanged = true;
     const reason = choice.finish_reason;
-    if (typeof reason !== 'string' || reason === '') return isChanged;
-    const finish = finishReasonOf(reason);
-    if (finish === undefined) {
-      throw new UpstreamFailure('server', `${this.#provider} ended its answer with the reason "error"`);
+    const isLast = typeof reason === 'string' && reason !== '';
+    if (isObject(delta)) {
+      if (isLast && this.#withoutRepetition(delta)) isChanged = true;
+      if (this.#takeDelta(delta, choice.logprobs, batch.events)) isChanged = true;
+      if (this.#wholeCalls !== undefined) this.#takeWholeCalls(delta, this.#wholeCalls, batch.events);
     }
-    this.#finish = finish;
-    if (repairFinish(choice, { hasCalls: !this.#calls.isEmpty })) isChanged = true;
-    const missingPieces = this.#calls.finish(batch.events);
+    if (!isLast) return isChanged;
+    if (saysCall.has(reason)) this.#saysCall = true;
+    this.#end = endedWith(reason, { provider: this.#provider, isUsable: this.#isUsable });
+    if (repairFinish(choice, { finish: this.#end.reason, hasCalls: !this.#calls.isEmpty })) isChanged = true;
+    const missingPieces = this.#endCalls(batch.events, this.#end);
     const late = missingPieces.filter((piece) => !fillIn(delta, piece));
     if (late.length > 0 && batch.frames !== undefined) {
       const choices = [{ index: 0, delta: { tool_calls: late }, finish_reason: null }];
@@ -143,6 +210,65 @@ export class ChatDialect implements Dialect {
       batch.frames.push({ raw: JSON.stringify(json), json });
     }
     return isChanged || late.length < missingPieces.length;
+  }
+
+  /**
+   * Some servers end a stream with the whole message, or send it with every delta: what the deltas have not said becomes the
+   * delta. Others write `message` for `delta`. Returns whether the choice was changed.
+   */
+  #deltaOfMessage(choice: Json, message: Json): boolean {
+    const delta = isObject(choice.delta) ? choice.delta : undefined;
+    if (delta !== undefined && hasContent(delta)) {
+      this.#hasDelta = true;
+      return false;
+    }
+    choice.delta = this.#hasDelta || !this.#isPiece(message) ? this.#missingOf(message) : message;
+    choice.message = undefined;
+    return true;
+  }
+
+  /** Whether a message in a stream without deltas is a piece of the answer, because it does not repeat what was sent. */
+  #isPiece({ content, reasoning_content: thoughts }: Json): boolean {
+    const isOther = (whole: unknown, sent: SentText) =>
+      typeof whole === 'string' && whole !== '' && sent.missingOf(whole) === undefined;
+    this.#messagesArePieces ||= isOther(content, this.#text) || isOther(thoughts, this.#thoughts);
+    return this.#messagesArePieces;
+  }
+
+  /** What a whole message has that was not sent. */
+  #missingOf(message: Json): Json {
+    const delta: Json = { ...message };
+    flattenContent(delta);
+    this.#keepMissing(delta);
+    if (Array.isArray(delta.tool_calls) && !this.#calls.isEmpty) {
+      this.#wholeCalls = delta.tool_calls.filter(isObject);
+      delta.tool_calls = undefined;
+    }
+    return delta;
+  }
+
+  #takeWholeCalls(delta: Json, calls: readonly Json[], events: InferenceEvent[]): void {
+    this.#wholeCalls = undefined;
+    const missing = calls.flatMap((call, position) => this.#calls.takeWhole(call, position, events) ?? []);
+    if (missing.length > 0) delta.tool_calls = missing;
+  }
+
+  /** Removes a whole text that a last delta repeats. Returns whether there was one. */
+  #withoutRepetition(delta: Json): boolean {
+    const { content } = delta;
+    if (typeof content !== 'string' || !this.#text.isRepeatedBy(content)) return false;
+    this.#keepMissing(delta);
+    return true;
+  }
+
+  #keepMissing(delta: Json): void {
+    const keep = (name: string, sent: SentText) => {
+      const whole = delta[name];
+      if (typeof whole === 'string') delta[name] = sent.isEmpty ? whole : (sent.missingOf(whole) ?? '');
+    };
+    keep('content', this.#text);
+    for (const name of ['reasoning_content', 'reasoning']) keep(name, this.#thoughts);
+    if (!this.#thoughts.isEmpty) delta.reasoning_details = undefined;
   }
 
   #takeDelta(delta: Json, logprobs: unknown, events: InferenceEvent[]): boolean {
@@ -156,12 +282,15 @@ export class ChatDialect implements Dialect {
     if (piece !== undefined) this.#takeReasoning(piece, events);
     const { content, refusal } = delta;
     if (typeof content === 'string' && content !== '') {
+      this.#text.add(content);
+      if (this.#isBlank && content.trim() !== '') this.#isBlank = false;
       const index = this.#messageIndex(events);
       const tokens = isObject(logprobs) ? logprobs.content : undefined;
       if (Array.isArray(tokens)) events.push({ type: 'text', index, delta: content, logprobs: tokens });
       else events.push({ type: 'text', index, delta: content });
     }
     if (typeof refusal === 'string' && refusal !== '') {
+      this.#isBlank = false;
       events.push({ type: 'refusal', index: this.#messageIndex(events), delta: refusal });
     }
     if (Array.isArray(delta.annotations)) this.#takeAnnotations(delta.annotations, events);
@@ -175,6 +304,7 @@ export class ChatDialect implements Dialect {
   #takeCalls(delta: Json, pieces: unknown[], events: InferenceEvent[]): boolean {
     let isChanged = false;
     const sent: Json[] = [];
+    this.#calls.startList();
     for (const piece of pieces) {
       if (!isObject(piece)) continue;
       this.#endReasoning(events);
@@ -191,6 +321,7 @@ export class ChatDialect implements Dialect {
       const picture = pictureInChat(image);
       if (picture === undefined) continue;
       this.#endReasoning(events);
+      this.#hasPictures = true;
       const index = this.#nextItem();
       events.push({ type: 'item-started', index, item: { kind: 'opaque', json: pictureItem(picture) } });
       events.push({ type: 'item-done', index });
@@ -214,6 +345,7 @@ export class ChatDialect implements Dialect {
     }
     const { index, collector } = this.#reasoning;
     collector.add(piece);
+    this.#thoughts.add(piece.text);
     if (piece.text !== '') events.push({ type: 'reasoning', index, part: 0, delta: piece.text });
   }
 
@@ -223,6 +355,14 @@ export class ChatDialect implements Dialect {
     const { index, collector } = this.#reasoning;
     this.#reasoning = undefined;
     const origin = { provider: this.#provider, model: this.#model, payload: collector.payload() };
+    events.push({ type: 'item-done', index, origin });
+  }
+
+  /** What the provider wants to see again with its calls is kept in a reasoning item, which every format can carry. */
+  #sign(payload: ReasoningPayload, events: InferenceEvent[]): void {
+    const index = this.#nextItem();
+    const origin = { provider: this.#provider, model: this.#model, payload };
+    events.push({ type: 'item-started', index, item: { kind: 'reasoning' } });
     events.push({ type: 'item-done', index, origin });
   }
 
@@ -254,37 +394,6 @@ function isPosition(index: number): boolean {
   return Number.isInteger(index) && index >= 0 && index < choicesMax;
 }
 
-/** Clients require a delta, index and role in each choice, which some servers omit or leave empty. */
-function repairChoice(choice: Json): boolean {
-  let isChanged = false;
-  if (!isObject(choice.delta)) {
-    choice.delta = isObject(choice.message) ? choice.message : {};
-    isChanged = true;
-  }
-  if (typeof choice.index !== 'number') {
-    choice.index = 0;
-    isChanged = true;
-  }
-  const delta = choice.delta as Json;
-  if (delta.role === '') {
-    delta.role = undefined;
-    isChanged = true;
-  }
-  return isChanged;
-}
-
-/** Removes content that is no text, which clients would join to the text. Returns whether there was any. */
-function withoutUnreadable(delta: Json): boolean {
-  let isChanged = false;
-  for (const name of ['content', 'refusal']) {
-    const value = delta[name];
-    if (value === undefined || value === null || typeof value === 'string') continue;
-    delta[name] = undefined;
-    isChanged = true;
-  }
-  return isChanged;
-}
-
 /** Whether a delta contains more than a role. */
 function hasContent(delta: unknown): boolean {
   if (!isObject(delta)) return false;
@@ -294,82 +403,15 @@ function hasContent(delta: unknown): boolean {
   );
 }
 
-/** Adds missing arguments to a call that started in this delta; false if it started earlier. */
+/** Words by which a provider says that its answer is a call. */
+const saysCall: ReadonlySet<unknown> = new Set(['tool_calls', 'tool_call', 'tool_use', 'function_call']);
+
+/** Adds missing arguments to a call that has a piece in this delta; false if it has none. */
 function fillIn(delta: unknown, missing: Json): boolean {
   const pieces = isObject(delta) && Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
   const piece = pieces.find((each) => isObject(each) && each.index === missing.index);
   if (piece === undefined) return false;
-  piece.function = { ...piece.function, arguments: '{}' };
-  return true;
-}
-
-const finishReasons = new Set(['stop', 'length', 'tool_calls', 'content_filter', 'function_call']);
-
-/**
- * Corrects what a provider leaves out around the content of its answer, and clients validate: `object` and the role. The
- * id, time and model are the gateway's own, and set later. An answer without such a fault is not changed.
- */
-export class Envelope {
-  readonly #object: 'chat.completion' | 'chat.completion.chunk';
-  /** The choices that have a role. */
-  readonly #withRole = new Set<unknown>();
-
-  constructor(object: 'chat.completion' | 'chat.completion.chunk') {
-    this.#object = object;
-  }
-
-  /** Returns whether anything was changed. */
-  repair(json: Json): boolean {
-    if (json.object === this.#object) return false;
-    json.object = this.#object;
-    return true;
-  }
-
-  /** Adds the role to the first piece of a choice, or to its whole message. */
-  repairRole(index: unknown, message: unknown): boolean {
-    if (this.#withRole.has(index) || !isObject(message)) return false;
-    this.#withRole.add(index);
-    if (isText(message.role)) return false;
-    message.role = 'assistant';
-    return true;
-  }
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === 'string' && value !== '';
-}
-
-/**
- * Corrects the finish reason of a choice: some servers send `stop` after tool calls, at which clients would end their
- * tool loop, or reasons of their own, such as `eos`. Returns whether it was wrong.
- */
-export function repairFinish(choice: Json, { hasCalls }: { hasCalls: boolean }): boolean {
-  const { finish_reason: reason } = choice;
-  if (typeof reason !== 'string' || reason === '') return false;
-  const right = rightFinish(reason, hasCalls);
-  if (right === reason) return false;
-  choice.finish_reason = right;
-  return true;
-}
-
-function rightFinish(reason: string, hasCalls: boolean): string {
-  if (hasCalls && (reason === 'stop' || reason === 'function_call')) return 'tool_calls';
-  if (finishReasons.has(reason)) return reason;
-  const finish = finishReasonOf(reason);
-  if (finish === 'max_output_tokens') return 'length';
-  if (finish === 'content_filter') return 'content_filter';
-  return hasCalls ? 'tool_calls' : 'stop';
-}
-
-/** Adds the total to a usage without one. Returns whether it was missing. */
-export function repairUsage({ usage }: Json): boolean {
-  if (!isObject(usage) || typeof usage.total_tokens === 'number') return false;
-  const { prompt_tokens: prompt = 0, completion_tokens: completion = 0 } = usage;
-  if (typeof prompt !== 'number' || typeof completion !== 'number') return false;
-  Object.assign(usage, {
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    total_tokens: prompt + completion,
-  });
+  const { arguments: rest } = missing.function as { arguments: string };
+  piece.function = { ...piece.function, arguments: `${piece.function?.arguments ?? ''}${rest}` };
   return true;
 }

@@ -6,7 +6,7 @@ import type {
   MessageItem,
   ReasoningItem,
 } from '../../../features/upstreams/neutral.ts';
-import type { Json } from '../../json.ts';
+import { isObject, type Json } from '../../json.ts';
 import { shortCallId } from '../call-ids.ts';
 import { markedOutput, type Round, roundsOf } from '../conversation.ts';
 import { inlineFile } from '../inline-data.ts';
@@ -51,6 +51,8 @@ class MessageWriter {
   #assistant: Assistant | undefined;
   /** Images of tool outputs, sent after all tool messages: those can only contain text and must be consecutive. */
   #toolImages: Json[] = [];
+  /** The `extra_content` of calls that follow, with our id of each. */
+  #extras: [callId: string, extra: unknown][] = [];
 
   constructor(receiver: Receiver) {
     this.#receiver = receiver;
@@ -93,10 +95,12 @@ class MessageWriter {
   #addCall(item: FunctionCallItem): void {
     const assistant = this.#currentTurn();
     assistant.tool_calls ??= [];
+    const extra = this.#takeExtra(item.callId);
     assistant.tool_calls.push({
       id: this.#callId(item.callId),
       type: 'function',
       function: { name: item.name, arguments: item.arguments },
+      ...(extra !== undefined && { extra_content: extra }),
     });
   }
 
@@ -113,7 +117,25 @@ class MessageWriter {
   #addReasoning(item: ReasoningItem): void {
     const { provider, model } = this.#receiver;
     if (item.origin?.provider !== provider || item.origin.model !== model) return;
-    replayReasoning(this.#currentTurn(), item.origin.payload);
+    const { payload } = item.origin;
+    const turn = this.#currentTurn();
+    replayReasoning(turn, payload);
+    if (isObject(payload) && isObject(payload.calls)) this.#extras.push(...Object.entries(payload.calls));
+  }
+
+  /** A client may have renamed a call, which then is the next one. */
+  #takeExtra(callId: string): unknown {
+    if (this.#extras.length === 0) return undefined;
+    const at = this.#extras.findIndex(([id]) => id === callId);
+    return this.#extras.splice(Math.max(0, at), 1)[0]?.[1];
+  }
+
+  /** Some calls were signed after they had started. */
+  #addLateExtras(calls: readonly Json[]): void {
+    for (const [id, extra] of this.#extras.splice(0)) {
+      const call = calls.find((each) => each.id === this.#callId(id));
+      if (call) call.extra_content ??= extra;
+    }
   }
 
   #currentTurn(): Assistant {
@@ -125,6 +147,7 @@ class MessageWriter {
     const assistant = this.#assistant;
     if (assistant === undefined) return;
     this.#assistant = undefined;
+    if (this.#extras.length > 0) this.#addLateExtras(assistant.tool_calls ?? []);
     const { thinking, ...message } = assistant;
     if (Array.isArray(thinking)) {
       const text = message.content === null ? [] : [{ type: 'text', text: message.content }];

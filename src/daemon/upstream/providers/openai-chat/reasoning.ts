@@ -10,6 +10,8 @@ export interface ReasoningPayload {
   reasoning?: string;
   reasoning_details?: Json[];
   thinking?: string;
+  /** The `extra_content` of calls, by our id: Gemini's API refuses a call without its signature. */
+  calls?: Record<string, Json>;
 }
 
 /** The reasoning in one delta or message. */

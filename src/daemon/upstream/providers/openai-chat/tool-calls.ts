@@ -1,29 +1,51 @@
 import type { InferenceEvent } from '../../../features/upstreams/neutral.ts';
 import { isObject, type Json } from '../../json.ts';
+import { argumentsIn, StreamedArguments, unreadableArguments } from '../call-arguments.ts';
 import { CallIds, newCallId } from '../call-ids.ts';
+import { unnamedCall } from '../provider-failures.ts';
 
 interface CallState {
-  /** Its position among the calls, from 0: the correct `index`. */
+  /** Its position among the calls, from 0: the correct `index`. -1 until the name is known. */
   ordinal: number;
   /** The provider's id. */
   id: string;
+  /** Another id that the provider uses for it. */
+  otherId: string;
   /** Our id, unique in the answer. Empty until the name is known. */
   callId: string;
   name: string;
-  arguments: string;
-  /** How often they were parsed, to see whether they are complete. */
-  parses: number;
+  arguments: StreamedArguments;
+  /** The list of calls, one for each delta, that it started in. */
+  list: number;
   /** The output item's index; -1 until the name is known. */
   item: number;
   isCustom: boolean;
+  /** Whether its arguments were of a type that means nothing. */
+  isUnreadable: boolean;
+}
+
+/** What a piece says about its call. */
+interface Said {
+  index: number | undefined;
+  id: string;
+  name: string;
+  text: string;
 }
 
 /** What happened to a chunk's piece: unchanged, corrected in place, or held back until the call has a name. */
 export type PieceFate = 'intact' | 'changed' | 'held-back';
 
+interface ToolCallsOptions {
+  provider: string;
+  nextItem: () => number;
+  /** Called before a call starts whose provider wants to see these members again, or when they come later. */
+  sign: (callId: string, extra: Json, events: InferenceEvent[]) => void;
+}
+
 /**
  * Assembles tool calls from their pieces. Providers deviate: pieces of several calls interleave, every call has index 0
- * with a new id, ids or names are missing or late, calls are sent whole, arguments are objects.
+ * with a new id, ids or names are missing, late or change, calls and arguments are sent whole or twice, arguments are
+ * objects.
  */
 export class ToolCalls {
   readonly #calls: CallState[] = [];
@@ -31,66 +53,105 @@ export class ToolCalls {
   readonly #byIndex = new Map<number, CallState>();
   readonly #byId = new Map<string, CallState>();
   readonly #ids = new CallIds();
-  readonly #nextItem: () => number;
+  readonly #options: ToolCallsOptions;
+  #started = 0;
+  #list = 0;
 
-  constructor(nextItem: () => number) {
-    this.#nextItem = nextItem;
+  constructor(options: ToolCallsOptions) {
+    this.#options = options;
   }
 
   get isEmpty(): boolean {
-    return this.#calls.length === 0;
+    return this.#calls.every(isPhantom);
+  }
+
+  /** To be called before the pieces of each delta. */
+  startList(): void {
+    this.#list += 1;
   }
 
   take(piece: Json, events: InferenceEvent[]): PieceFate {
     if (isObject(piece.custom)) return this.#takeCustom(piece);
     const reported = isObject(piece.function) ? piece.function : {};
-    const name = typeof reported.name === 'string' ? reported.name : '';
-    const id = typeof piece.id === 'string' ? piece.id : '';
-    const text = argumentsText(reported.arguments);
-    const call = this.#callOf(piece.index, { id, name, text });
-    call.id ||= id;
-    if (id !== '' && call.id === id && !this.#byId.has(id)) this.#byId.set(id, call);
-    call.name ||= name;
-    const previous = call.arguments;
-    call.arguments += text;
+    const said: Said = {
+      index: indexIn(piece.index),
+      id: idIn(piece.id),
+      name: typeof reported.name === 'string' ? reported.name : '',
+      text: pieceText(reported.arguments) ?? '',
+    };
+    const call = this.#callOf(said);
+    if (pieceText(reported.arguments) === undefined) call.isUnreadable = true;
+    call.id ||= said.id;
+    if (said.id !== '' && call.id === said.id && !this.#byId.has(said.id)) this.#byId.set(said.id, call);
+    const isFirst = call.name === '';
+    call.name ||= said.name;
+    const delta = call.arguments.add(said.text);
     if (call.item >= 0) {
-      if (text !== '') events.push({ type: 'arguments', index: call.item, delta: text });
-      return repairPiece(piece, call, reported.arguments === undefined ? undefined : text);
+      if (isObject(piece.extra_content)) this.#options.sign(call.callId, piece.extra_content, events);
+      if (delta !== '') events.push({ type: 'arguments', index: call.item, delta });
+      return repairPiece(piece, call, reported.arguments === undefined ? undefined : delta);
     }
     if (call.name === '') return 'held-back';
-    call.id ||= newCallId();
-    call.callId = this.#ids.unique(call.id);
-    call.item = this.#nextItem();
-    const { item: index, callId } = call;
-    events.push({ type: 'item-started', index, item: { kind: 'function_call', callId, name: call.name } });
-    if (call.arguments !== '') events.push({ type: 'arguments', index, delta: call.arguments });
-    const isWhole = id === callId && name !== '' && previous === '';
-    if (isWhole) return repairPiece(piece, call, text);
+    this.#start(call, piece, events);
+    const { sent } = call.arguments;
+    if (sent !== '') events.push({ type: 'arguments', index: call.item, delta: sent });
+    const isWhole = said.id === call.callId && said.name !== '' && isFirst && delta === sent;
+    if (isWhole) return repairPiece(piece, call, sent);
     piece.index = call.ordinal;
-    piece.id = callId;
+    piece.id = call.callId;
     piece.type = 'function';
-    piece.function = { ...reported, name: call.name, arguments: call.arguments };
+    piece.function = { ...reported, name: call.name, arguments: sent };
     return 'changed';
+  }
+
+  /**
+   * Takes a call of a whole message that follows its deltas. Returns the piece that was missing, with our numbers; undefined
+   * if there is nothing to add.
+   */
+  takeWhole(call: Json, position: number, events: InferenceEvent[]): Json | undefined {
+    const known = this.#byId.get(idIn(call.id)) ?? this.#calls.filter((each) => !isPhantom(each))[position];
+    if (known === undefined || known.item < 0) {
+      const piece: Json = { ...call, index: indexIn(call.index) ?? position };
+      return this.take(piece, events) === 'held-back' ? undefined : piece;
+    }
+    const reported = isObject(call.function) ? call.function : {};
+    const whole = argumentsIn(reported.arguments);
+    const missing = whole === undefined ? undefined : known.arguments.complete(whole);
+    if (!missing) return undefined;
+    events.push({ type: 'arguments', index: known.item, delta: missing });
+    return { index: known.ordinal, function: { arguments: missing } };
   }
 
   /** A call of a custom tool: only callers of this format have such tools, and they receive the call unchanged. */
   #takeCustom(piece: Json): PieceFate {
-    const id = typeof piece.id === 'string' ? piece.id : '';
-    const call = this.#callOf(piece.index, { id, name: '', text: '' });
+    const id = idIn(piece.id);
+    const call = this.#callOf({ index: indexIn(piece.index), id, name: '', text: '' });
+    if (!call.isCustom) call.ordinal = this.#started++;
     call.isCustom = true;
     call.callId ||= id;
     return repairPiece(piece, call, undefined);
   }
 
-  /** Ends all calls. Returns pieces with the arguments of calls that had none. */
-  finish(events: InferenceEvent[]): Json[] {
+  /**
+   * Ends all calls. Returns pieces with the arguments that were missing. Throws an UpstreamFailure for calls without a name,
+   * and for unreadable arguments, unless the answer was cut. `mustCall`: whether the answer is a call or nothing.
+   */
+  finish(events: InferenceEvent[], { isCut, mustCall }: { isCut: boolean; mustCall: boolean }): Json[] {
+    const { provider } = this.#options;
     const missing: Json[] = [];
     for (const call of this.#calls) {
-      if (call.item < 0 || call.arguments.trim() !== '') continue;
-      call.arguments = '{}';
-      events.push({ type: 'arguments', index: call.item, delta: '{}' });
-      missing.push({ index: call.ordinal, function: { arguments: '{}' } });
+      if (call.isCustom || isPhantom(call)) continue;
+      if (call.item < 0) {
+        if (isCut) continue;
+        throw unnamedCall(provider);
+      }
+      const rest = isCut ? call.arguments.cut() : call.isUnreadable ? undefined : call.arguments.end();
+      if (rest === undefined) throw unreadableArguments(provider, call.name);
+      if (rest === '') continue;
+      events.push({ type: 'arguments', index: call.item, delta: rest });
+      missing.push({ index: call.ordinal, function: { arguments: rest } });
     }
+    if (mustCall && !isCut && this.#calls.length > 0 && this.isEmpty) throw unnamedCall(provider);
     return missing;
   }
 
@@ -99,68 +160,91 @@ export class ToolCalls {
     return this.#calls.flatMap((call) => (call.item < 0 ? [] : [call.item]));
   }
 
-  /** Whether a call never got a name, so that it cannot be answered. */
-  get hasUnnamed(): boolean {
-    return this.#calls.some((call) => call.item < 0 && !call.isCustom);
+  #start(call: CallState, { extra_content: extra }: Json, events: InferenceEvent[]): void {
+    call.id ||= newCallId();
+    call.callId = this.#ids.unique(call.id);
+    call.ordinal = this.#started++;
+    if (isObject(extra)) this.#options.sign(call.callId, extra, events);
+    call.item = this.#options.nextItem();
+    const { item: index, callId, name } = call;
+    events.push({ type: 'item-started', index, item: { kind: 'function_call', callId, name } });
   }
 
-  #callOf(reported: unknown, piece: { id: string; name: string; text: string }): CallState {
-    const index = typeof reported === 'number' ? reported : undefined;
+  #callOf(said: Said): CallState {
+    const { index, id } = said;
     const known =
       index === undefined
-        ? (this.#byId.get(piece.id) ?? (piece.id === '' ? this.#calls.at(-1) : undefined))
+        ? (this.#byId.get(id) ?? (id === '' ? this.#calls.at(-1) : undefined))
         : this.#byIndex.get(index);
-    if (known !== undefined && !startsNewCall(known, piece)) return known;
-    const ordinal = this.#calls.length;
+    if (known !== undefined && !this.#startsNewCall(known, said)) return known;
     const call: CallState = {
-      ordinal,
+      ordinal: -1,
       id: '',
+      otherId: '',
       callId: '',
       name: '',
-      arguments: '',
-      parses: 0,
+      arguments: new StreamedArguments(),
+      list: this.#list,
       item: -1,
       isCustom: false,
+      isUnreadable: false,
     };
     this.#calls.push(call);
     if (index !== undefined) this.#byIndex.set(index, call);
     return call;
   }
-}
 
-/** Whether a piece starts a new call: it has another id or name, or the same name again after complete arguments. */
-function startsNewCall(
-  call: CallState,
-  { id, name, text }: { id: string; name: string; text: string },
-): boolean {
-  if (name === '' || call.name === '') return false;
-  if (id !== '' && id !== call.id) return true;
-  if (name !== call.name) return true;
-  if (!text.trimStart().startsWith('{') || call.parses >= parsesMax) return false;
-  call.parses += 1;
-  return isWholeObject(call.arguments);
-}
-
-/** Of the arguments of one call: parsing them for each piece would take quadratic time. */
-const parsesMax = 100;
-
-function isWholeObject(text: string): boolean {
-  if (!text.trimEnd().endsWith('}')) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
+  /** Whether a piece that names a tool starts a new call, instead of repeating the name of the call at its index. */
+  #startsNewCall(call: CallState, { index, id, name, text }: Said): boolean {
+    if (name === '' || call.name === '') return false;
+    const isOwnId = id !== '' && (id === call.id || id === call.otherId);
+    if (call.list === this.#list && !isOwnId) return true;
+    const startsObject = text.trimStart().startsWith('{');
+    const { arguments: args } = call;
+    if (name !== call.name) return args.isBlank || (startsObject && !isOwnId) || args.isWhole;
+    if (isOwnId || id === '') {
+      if (!startsObject || !args.isWhole) return false;
+      // A call that is sent twice has its id twice.
+      return index === undefined && id === '' ? true : !isRepeated(args.sent, text);
+    }
+    if (args.isWhole) return true;
+    call.otherId = id;
     return false;
   }
 }
 
-function argumentsText(value: unknown): string {
-  if (typeof value === 'string') return value;
-  return isObject(value) ? JSON.stringify(value) : '';
+/** Whether a text is arguments that were sent, or their start. */
+function isRepeated(sent: string, text: string): boolean {
+  return sent.trim().startsWith(text.trim());
 }
 
-/** Corrects index, id and arguments of a piece. */
-function repairPiece(piece: Json, { ordinal, callId }: CallState, text: string | undefined): PieceFate {
+/** A piece of nothing, such as some servers send in front of their calls. */
+function isPhantom({ item, id, isCustom, isUnreadable, arguments: args }: CallState): boolean {
+  return item < 0 && !isCustom && !isUnreadable && id === '' && args.isBlank;
+}
+
+/** An index that may be a text; undefined for what is no position. */
+function indexIn(value: unknown): number | undefined {
+  const index = typeof value === 'string' && /^\d{1,5}$/.test(value) ? Number(value) : value;
+  return typeof index === 'number' && Number.isInteger(index) && index >= 0 ? index : undefined;
+}
+
+/** An id that is one: some servers write an absent one as text. */
+function idIn(value: unknown): string {
+  if (typeof value === 'number') return String(value);
+  return typeof value !== 'string' || value === 'null' || value === 'None' ? '' : value;
+}
+
+/** The text of a piece of arguments; undefined for a value that cannot be one. */
+function pieceText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return '';
+  return isObject(value) ? JSON.stringify(value) : undefined;
+}
+
+/** Corrects index, id, name and arguments of a piece. */
+function repairPiece(piece: Json, call: CallState, text: string | undefined): PieceFate {
+  const { ordinal, callId, name } = call;
   let fate: PieceFate = 'intact';
   if (isObject(piece.function) && typeof piece.id === 'string' && piece.id !== '' && !piece.type) {
     piece.type = 'function';
@@ -170,27 +254,42 @@ function repairPiece(piece: Json, { ordinal, callId }: CallState, text: string |
     piece.index = ordinal;
     fate = 'changed';
   }
-  if (typeof piece.id === 'string' && piece.id !== '' && piece.id !== callId) {
+  if (piece.id !== undefined && piece.id !== null && piece.id !== '' && piece.id !== callId) {
     piece.id = callId;
     fate = 'changed';
   }
   const reported = piece.function;
-  if (text !== undefined && isObject(reported) && reported.arguments !== text) {
-    piece.function = { ...reported, arguments: text };
-    fate = 'changed';
-  }
-  return fate;
+  if (!isObject(reported)) return fate;
+  const isRenamed = typeof reported.name === 'string' && reported.name !== '' && reported.name !== name;
+  if ((text === undefined || reported.arguments === text) && !isRenamed) return fate;
+  piece.function = {
+    ...reported,
+    ...(isRenamed && { name }),
+    ...(text !== undefined && { arguments: text }),
+  };
+  return 'changed';
 }
 
-/** Corrects ids and arguments in the calls of a whole message. */
-export function repairCalls(message: Json): void {
-  if (!Array.isArray(message.tool_calls)) return;
+/**
+ * Corrects ids and arguments in the calls of a whole message. Throws an UpstreamFailure for calls without a name, and for
+ * unreadable arguments unless the answer was cut.
+ */
+export function repairCalls(message: Json, { provider, isCut }: { provider: string; isCut: boolean }): void {
+  const { tool_calls: calls, function_call: legacy } = message;
+  if (isObject(legacy)) repairFunction(legacy, { provider, isCut });
+  if (!Array.isArray(calls)) return;
   const ids = new CallIds();
-  for (const call of message.tool_calls) {
-    if (!isObject(call) || !isObject(call.function)) continue;
-    const text = argumentsText(call.function.arguments);
-    call.function.arguments = text.trim() === '' ? '{}' : text;
-    if (!call.type) call.type = 'function';
+  for (const call of calls) {
+    if (!isObject(call) || (!isObject(call.custom) && !isObject(call.function))) throw unnamedCall(provider);
+    if (isObject(call.function)) repairFunction(call.function, { provider, isCut });
+    if (!call.type) call.type = isObject(call.custom) ? 'custom' : 'function';
     call.id = ids.unique(call.id);
   }
+}
+
+function repairFunction(called: Json, { provider, isCut }: { provider: string; isCut: boolean }): void {
+  if (typeof called.name !== 'string' || called.name === '') throw unnamedCall(provider);
+  const text = argumentsIn(called.arguments) ?? (isCut ? String(called.arguments) : undefined);
+  if (text === undefined) throw unreadableArguments(provider, called.name);
+  called.arguments = text;
 }

@@ -1,5 +1,4 @@
 import type { MediaTokens, Tokens } from '../../../../shared/money.ts';
-import type { FinishReason } from '../../../features/upstreams/neutral.ts';
 import type { Json } from '../../json.ts';
 import { areCounts, isObject } from '../../json.ts';
 
@@ -42,11 +41,4 @@ function mediaTokens(prompt: Json, completion: Json): MediaTokens | undefined {
 /** The value if it is a positive integer, else 0. */
 export function tokenCount(value: unknown): number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0;
-}
-
-/** Undefined for reasons that mean a failure. */
-export function finishReasonOf(reason: string): FinishReason | undefined {
-  if (reason === 'length' || reason === 'model_length' || reason === 'max_tokens') return 'max_output_tokens';
-  if (reason === 'content_filter' || reason === 'refusal' || reason === 'safety') return 'content_filter';
-  return reason === 'error' || reason === 'insufficient_system_resource' ? undefined : 'stop';
 }

@@ -1,9 +1,10 @@
 import type { Tokens, ToolUses } from '../../../../shared/money.ts';
-import type { FinishReason } from '../../../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import type { Adapter } from '../../adapter.ts';
 import { areCounts, countOf, isObject, type Json } from '../../json.ts';
+import { argumentsIn, unreadableArguments } from '../call-arguments.ts';
 import { CallIds } from '../call-ids.ts';
+import { type Ended, endedWith } from '../finish-reasons.ts';
 import { openAiStreamFailure } from '../openai-chat/failure.ts';
 import { tokenCount } from '../openai-chat/usage.ts';
 import { unnamedCall } from '../provider-failures.ts';
@@ -11,35 +12,44 @@ import { unnamedCall } from '../provider-failures.ts';
 /** Higher counts are treated as invalid. */
 const searchesMax = 10_000;
 
-/** Reads a whole response object; corrects calls without arguments or with duplicate ids in place. */
+/** Reads a whole response object; corrects the arguments of calls and duplicate ids in place. */
 export function readResponsesAnswer(
   json: Json,
   name: string,
 ): ReturnType<NonNullable<Adapter['readAnswer']>> {
   const failure = failureIn(json, name);
   if (failure) return { tokens: responsesTokensIn(json), finish: 'stop', failure };
-  const finish = outcomeOf(json, name);
+  // Some servers leave it out.
+  json.status ??= Array.isArray(json.output) ? 'completed' : undefined;
+  const { reason: finish, ...word } = outcomeOf(json, name);
   if (!Array.isArray(json.output)) throw new UpstreamFailure('broken', `${name} answered without output`);
   if (!json.output.every(isWholeItem)) json.output = json.output.filter(isWholeItem);
   const ids = new CallIds();
   for (const item of json.output as Json[]) {
     if (!isCall(item)) continue;
     if (isUnnamedCall(item)) throw unnamedCall(name);
-    if (item.type === 'function_call' && hasNoArguments(item.arguments)) item.arguments = '{}';
+    if (item.type === 'function_call') {
+      const isCut = finish !== 'stop' || item.status === 'incomplete';
+      const text = argumentsIn(item.arguments) ?? (isCut ? String(item.arguments) : undefined);
+      if (text === undefined) throw unreadableArguments(name, item.name);
+      item.arguments = text;
+    }
     item.call_id = ids.unique(item.call_id);
   }
-  return { tokens: responsesTokensIn(json), finish };
+  return { tokens: responsesTokensIn(json), finish, ...word };
 }
 
 /** How a response ended. Throws an UpstreamFailure if it failed or is incomplete. */
-export function outcomeOf(response: Json, name: string): FinishReason {
+export function outcomeOf(response: Json, name: string): Ended {
   const { status, incomplete_details: details } = response;
   const failure = failureIn(response, name);
   if (failure) throw failure;
-  if (status === 'completed') return 'stop';
+  if (status === 'completed') return { reason: 'stop' };
   if (status !== 'incomplete') throw new UpstreamFailure('broken', `${name} ended its answer early`);
-  const reason = isObject(details) ? details.reason : undefined;
-  return reason === 'content_filter' ? 'content_filter' : 'max_output_tokens';
+  const word = isObject(details) && typeof details.reason === 'string' ? details.reason : 'length';
+  const end = endedWith(word, { provider: name, isUsable: true });
+  // What is incomplete has been cut, whatever the word.
+  return end.reason === 'stop' ? { ...end, reason: 'max_output_tokens' } : end;
 }
 
 function failureIn({ status, error }: Json, name: string): UpstreamFailure | undefined {
@@ -105,8 +115,4 @@ export function isUnnamedCall({ type, name }: Json): boolean {
 
 function isCall({ type }: Json): boolean {
   return type === 'function_call' || type === 'custom_tool_call';
-}
-
-export function hasNoArguments(args: unknown): boolean {
-  return typeof args !== 'string' || args.trim() === '';
 }

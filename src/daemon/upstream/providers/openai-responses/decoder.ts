@@ -4,14 +4,21 @@ import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json } from '../../json.ts';
 import type { Dialect } from '../../sse-decoder.ts';
 import { openAiStreamFailure } from '../openai-chat/failure.ts';
-import { hasNoArguments, isItem, isWholeItem, outcomeOf, responsesTokensIn } from './answer.ts';
+import { isItem, isWholeItem, outcomeOf, responsesTokensIn } from './answer.ts';
 import { type ItemProgress, ItemStates } from './item-states.ts';
-import { missingEvents } from './missing-events.ts';
+import { argumentsDelta, missingEvents } from './missing-events.ts';
 
 /** Valid event names; anything else could contain a line break and inject events. */
 const eventName = /^[\w.:-]{1,100}$/;
 
 const noEvents: Json[] = [];
+
+/** The status of a response that has none, by the event that ends it. */
+const statusByEvent: Record<string, string> = {
+  'response.incomplete': 'incomplete',
+  'response.failed': 'failed',
+  'response.cancelled': 'cancelled',
+};
 
 /**
  * Decodes the events of a Responses stream. Unknown events are passed on as frames to callers of the same format.
@@ -21,6 +28,8 @@ export class ResponsesDialect implements Dialect {
   isComplete = false;
   readonly #provider: string;
   readonly #items: ItemStates;
+  /** Whether the current event was corrected. */
+  #isChanged = false;
 
   constructor(provider: string, model: string) {
     this.#provider = provider;
@@ -30,6 +39,7 @@ export class ResponsesDialect implements Dialect {
   take(json: Json, raw: string, batch: Batch): void {
     const { events, frames } = batch;
     let missing = noEvents;
+    this.#isChanged = false;
     switch (json.type) {
       case 'response.created':
       case 'response.queued':
@@ -41,11 +51,15 @@ export class ResponsesDialect implements Dialect {
         if (!isWholeItem(json.item)) return;
         missing = this.#endItem(json, json.item, events);
         break;
+      case 'response.function_call_arguments.done':
+        missing = this.#endArguments(json, events);
+        break;
       case 'response.completed':
       case 'response.incomplete':
       case 'response.failed':
       case 'response.cancelled':
-        missing = this.#endResponse(json.response, events);
+      case 'response.done':
+        missing = this.#endResponse(json.type, json.response, events);
         break;
       case 'error':
         throw openAiStreamFailure(this.#provider, isObject(json.error) ? json.error : json);
@@ -55,14 +69,7 @@ export class ResponsesDialect implements Dialect {
     }
     if (frames === undefined || typeof json.type !== 'string' || !eventName.test(json.type)) return;
     for (const json of missing) frames.push({ raw: JSON.stringify(json), json });
-    const isFilled = fillArguments(json);
-    // Clients assemble arguments from deltas.
-    if (isFilled && json.type === 'response.function_call_arguments.done') {
-      const { item_id, output_index } = json;
-      const delta = { type: 'response.function_call_arguments.delta', item_id, output_index, delta: '{}' };
-      frames.push({ raw: JSON.stringify(delta), json: delta });
-    }
-    frames.push({ raw: isFilled ? JSON.stringify(json) : raw, json });
+    frames.push({ raw: this.#isChanged ? JSON.stringify(json) : raw, json });
   }
 
   finish(): void {
@@ -76,8 +83,10 @@ export class ResponsesDialect implements Dialect {
         if (typeof json.delta === 'string') items.text(json, json.delta, events);
         break;
       case 'response.function_call_arguments.delta':
+        this.#addArguments(json, events);
+        break;
       case 'response.custom_tool_call_input.delta':
-        if (typeof json.delta === 'string') items.arguments(json, json.delta, events);
+        if (typeof json.delta === 'string') items.input(json, json.delta, events);
         break;
       case 'response.reasoning_summary_text.delta':
         if (typeof json.delta === 'string')
@@ -95,7 +104,7 @@ export class ResponsesDialect implements Dialect {
         if (isObject(json.annotation)) items.annotation(json, json.annotation, events);
         break;
       case 'response.output_item.added':
-        if (isItem(json.item)) items.start(json, json.item, events);
+        if (isItem(json.item)) this.#isChanged = items.start(json, json.item, events);
         break;
       case 'response.content_part.added':
       case 'response.reasoning_summary_part.added':
@@ -103,42 +112,67 @@ export class ResponsesDialect implements Dialect {
         break;
       case 'response.content_part.done':
       case 'response.reasoning_summary_part.done':
-      case 'response.function_call_arguments.done':
       case 'response.custom_tool_call_input.done':
         items.endPart(json);
     }
   }
 
+  #addArguments(json: Json, events: InferenceEvent[]): void {
+    const { delta } = json;
+    const piece = isObject(delta) ? JSON.stringify(delta) : delta;
+    if (typeof piece !== 'string') return;
+    const passed = this.#items.arguments(json, piece, events);
+    if (passed === delta) return;
+    json.delta = passed;
+    this.#isChanged = true;
+  }
+
+  /** Returns the delta that is missing before the end of arguments, as clients assemble them from deltas. */
+  #endArguments(json: Json, events: InferenceEvent[]): Json[] {
+    const ended = this.#items.endArguments(json, events);
+    this.#items.endPart(json);
+    if (ended === undefined) return noEvents;
+    if (json.arguments !== ended.text) {
+      json.arguments = ended.text;
+      this.#isChanged = true;
+    }
+    return ended.missing === '' ? noEvents : [argumentsDelta(json, ended.missing)];
+  }
+
   /** Returns events that are missing before this one. */
   #endItem(json: Json, item: Json, events: InferenceEvent[]): Json[] {
     const progress = this.#items.progressOf(json, item);
-    this.#items.end(json, item, events);
+    const { arguments: args } = item;
+    const missing = this.#items.end(json, item, events);
     json.output_index = progress.outputIndex;
-    return progress.isDone ? noEvents : missingEvents(progress);
+    if (item.arguments !== args) this.#isChanged = true;
+    if (progress.isDone) return noEvents;
+    if (missing !== '' && progress.hasContent)
+      return [argumentsDelta({ item_id: item.id, output_index: progress.outputIndex }, missing)];
+    return missingEvents(progress);
   }
 
   /** Handles the last event, which repeats every item. Returns events that are missing before it. */
-  #endResponse(response: unknown, events: InferenceEvent[]): Json[] {
+  #endResponse(type: string, response: unknown, events: InferenceEvent[]): Json[] {
     if (!isObject(response))
       throw new UpstreamFailure('broken', `${this.#provider} ended its answer without a response`);
     const tokens = responsesTokensIn(response);
     // Usage is billed even if the answer failed.
     if (tokens !== undefined) events.push({ type: 'usage', tokens });
-    const reason = outcomeOf(response, this.#provider);
+    response.status ??= statusByEvent[type] ?? 'completed';
+    const end = outcomeOf(response, this.#provider);
     const output = Array.isArray(response.output) ? response.output.filter(isWholeItem) : [];
     const unfinished = this.#items.progressOfAll(output).filter(({ isDone }) => !isDone);
-    this.#items.endAll(output, events);
+    this.#items.endAll(output, events, { isCut: end.reason !== 'stop' });
     const members = providerMembers(response);
-    events.push({ type: 'finished', reason, ...(members && { members }) });
+    events.push({ type: 'finished', ...end, ...(members && { members }) });
     this.isComplete = true;
     return unfinished.flatMap((each) => [...missingEvents(each), doneEvent(each)]);
   }
 }
 
 function doneEvent({ item, outputIndex: output_index }: ItemProgress): Json {
-  const event = { type: 'response.output_item.done', output_index, item };
-  fillArguments(event);
-  return event;
+  return { type: 'response.output_item.done', output_index, item };
 }
 
 /** Converts a whole response to the batch that a stream with only its last event would give. */
@@ -146,17 +180,4 @@ export function responseAsBatch(response: Json, dialect: Dialect): Batch {
   const batch: Batch = { events: [], frames: undefined };
   dialect.take({ type: 'response.completed', response }, '', batch);
   return batch;
-}
-
-/** Sets the arguments of a call without any to an empty object, in the events that finish it. */
-function fillArguments(json: Json): boolean {
-  if (json.type === 'response.function_call_arguments.done' && hasNoArguments(json.arguments)) {
-    json.arguments = '{}';
-    return true;
-  }
-  const { item } = json;
-  if (json.type !== 'response.output_item.done' || !isObject(item)) return false;
-  if (item.type !== 'function_call' || !hasNoArguments(item.arguments)) return false;
-  item.arguments = '{}';
-  return true;
 }

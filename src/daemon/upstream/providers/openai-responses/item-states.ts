@@ -1,14 +1,20 @@
 import type { InferenceEvent, StartedItem } from '../../../features/upstreams/neutral.ts';
 import { type Json, objectsOf } from '../../json.ts';
+import { argumentsIn, StreamedArguments, unreadableArguments } from '../call-arguments.ts';
 import { CallIds } from '../call-ids.ts';
 import { unnamedCall } from '../provider-failures.ts';
-import { hasNoArguments, isUnnamedCall } from './answer.ts';
+import { isUnnamedCall } from './answer.ts';
 
 interface ItemState {
   /** The neutral index: items are numbered in the order in which they start. */
   index: number;
   /** Our id of a call, unique in the answer. */
   callId: string | undefined;
+  name: unknown;
+  /** The arguments of a function call. */
+  arguments: StreamedArguments | undefined;
+  /** Those that the item ended with. */
+  ended: EndedArguments | undefined;
   isDone: boolean;
   /** Whether any content came as deltas. */
   hasContent: boolean;
@@ -22,8 +28,15 @@ interface ItemState {
   parts: Map<unknown, number> | undefined;
 }
 
+/** The arguments of a call, and what of them no delta had. */
+interface EndedArguments {
+  text: string;
+  missing: string;
+}
+
 /** What a stream has sent of an item before its end. */
-export interface ItemProgress extends Omit<ItemState, 'index' | 'callId' | 'parts'> {
+export interface ItemProgress
+  extends Omit<ItemState, 'index' | 'callId' | 'name' | 'parts' | 'arguments' | 'ended'> {
   item: Json;
   outputIndex: number;
 }
@@ -35,6 +48,8 @@ export class ItemStates {
   readonly #byIndex = new Map<number, ItemState>();
   readonly #byId = new Map<string, ItemState>();
   readonly #callIds = new CallIds();
+  /** The tool of a call whose arguments cannot be read, which is no fault of an answer that was cut. */
+  #unreadable: string | undefined;
 
   constructor(origin: { provider: string; model: string }) {
     this.#origin = origin;
@@ -70,20 +85,42 @@ export class ItemStates {
     events.push({ type: 'reasoning', index: state.index, part, delta });
   }
 
-  /** Arguments of a call that was not started are ignored: its end repeats them, with the name. */
-  arguments(json: Json, delta: string, events: InferenceEvent[]): void {
+  /** The input of a custom tool. That of a call that was not started is ignored: its end repeats it, with the name. */
+  input(json: Json, delta: string, events: InferenceEvent[]): void {
     const state = this.#find(json);
     if (state?.callId === undefined || delta === '') return;
     state.hasContent = true;
     events.push({ type: 'arguments', index: state.index, delta });
   }
 
-  /** A call without a name is started at its end. */
-  start(json: Json, item: Json, events: InferenceEvent[]): void {
-    if (this.#byReference(json, item.id) !== undefined || isUnnamedCall(item)) return;
+  /** The same for arguments. Returns what of them can be passed on. */
+  arguments(json: Json, delta: string, events: InferenceEvent[]): string {
+    const state = this.#find(json);
+    if (state?.arguments === undefined || delta === '') return delta;
+    const passed = state.arguments.add(delta);
+    if (passed === '') return '';
+    state.hasContent = true;
+    events.push({ type: 'arguments', index: state.index, delta: passed });
+    return passed;
+  }
+
+  /** Ends the arguments of a call; undefined if it was not started. */
+  endArguments(json: Json, events: InferenceEvent[]): EndedArguments | undefined {
+    const state = this.#find(json);
+    return state?.arguments && this.#endArguments(state, state.arguments, json, events);
+  }
+
+  /** A call without a name is started at its end. Returns whether the item was changed. */
+  start(json: Json, item: Json, events: InferenceEvent[]): boolean {
+    if (this.#byReference(json, item.id) !== undefined || isUnnamedCall(item)) return false;
     const state = this.#add(json, this.#started(item), events);
+    state.name = item.name;
     state.startEvents.add(json.type);
+    const { call_id: id, arguments: args } = item;
     repairCallId(item, state);
+    // Its deltas or its end repeat them.
+    if (state.arguments && args !== '') item.arguments = '';
+    return item.call_id !== id || item.arguments !== args;
   }
 
   startPart(json: Json): void {
@@ -103,9 +140,10 @@ export class ItemStates {
     return { ...(state ?? noProgress), item, outputIndex };
   }
 
-  /** Ends an item; emits content that did not come as deltas. */
-  end(json: Json, item: Json, events: InferenceEvent[]): void {
-    this.#end(this.#find(json, item.id) ?? this.#add(json, this.#started(item), events), item, events);
+  /** Ends an item; emits content that did not come as deltas. Returns the arguments among it. */
+  end(json: Json, item: Json, events: InferenceEvent[]): string {
+    const state = this.#find(json, item.id) ?? this.#add(json, this.#started(item), events);
+    return this.#end(state, item, events);
   }
 
   progressOfAll(output: Json[]): ItemProgress[] {
@@ -117,31 +155,64 @@ export class ItemStates {
   }
 
   /** Emits and ends items of the last event that the stream left out or did not finish. */
-  endAll(output: Json[], events: InferenceEvent[]): void {
+  endAll(output: Json[], events: InferenceEvent[], { isCut }: { isCut: boolean }): void {
     output.forEach((item, outputIndex) => {
       const state = this.#stateAt(item, outputIndex);
       this.#end(state ?? this.#add({ output_index: outputIndex }, this.#started(item), events), item, events);
     });
     for (const state of this.#states) {
-      if (!state.isDone) events.push({ type: 'item-done', index: state.index });
+      if (state.isDone) continue;
+      if (state.arguments) this.#endArguments(state, state.arguments, {}, events);
+      events.push({ type: 'item-done', index: state.index });
       state.isDone = true;
     }
+    if (this.#unreadable !== undefined && !isCut)
+      throw unreadableArguments(this.#origin.provider, this.#unreadable);
+  }
+
+  #endArguments(
+    state: ItemState,
+    args: StreamedArguments,
+    { arguments: reported }: Json,
+    events: InferenceEvent[],
+  ): EndedArguments {
+    if (state.ended) return { ...state.ended, missing: '' };
+    const isReported = typeof reported === 'string' ? reported.trim() !== '' : reported !== undefined;
+    const whole = isReported ? argumentsIn(reported) : undefined;
+    const rest = whole === undefined && isReported ? undefined : whole ? args.complete(whole) : args.end();
+    // What was sent cannot be taken back, but it may be readable.
+    const missing = rest ?? args.end() ?? this.#unreadableRest(state, args);
+    if (missing !== '') events.push({ type: 'arguments', index: state.index, delta: missing });
+    state.ended = { text: args.sent, missing };
+    return state.ended;
+  }
+
+  #unreadableRest(state: ItemState, args: StreamedArguments): string {
+    this.#unreadable ??= String(state.name);
+    return args.cut();
   }
 
   #stateAt(item: Json, outputIndex: number): ItemState | undefined {
     return this.#byReference({ output_index: outputIndex }, item.id) ?? this.#states[outputIndex];
   }
 
-  #end(state: ItemState, item: Json, events: InferenceEvent[]): void {
-    if (state.isDone) return;
+  #end(state: ItemState, item: Json, events: InferenceEvent[]): string {
+    const { index, arguments: args, isDone } = state;
+    if (isDone) {
+      if (state.ended && item.type === 'function_call') item.arguments = state.ended.text;
+      return '';
+    }
     state.isDone = true;
+    state.name ??= item.name;
     repairCallId(item, state);
-    const { index } = state;
-    if (!state.hasContent) emitWhole(item, index, events);
+    const ended = args && this.#endArguments(state, args, item, events);
+    if (ended) item.arguments = ended.text;
+    else if (!state.hasContent) emitWhole(item, index, events);
     const origin = this.#originOf(item);
     events.push(
       origin === undefined ? { type: 'item-done', index, item } : { type: 'item-done', index, item, origin },
     );
+    return ended?.missing ?? '';
   }
 
   #originOf({ type, encrypted_content, id }: Json) {
@@ -174,6 +245,9 @@ export class ItemStates {
     const state: ItemState = {
       index,
       callId: item.kind === 'function_call' ? item.callId : undefined,
+      name: undefined,
+      arguments: item.kind === 'function_call' && !item.custom ? new StreamedArguments() : undefined,
+      ended: undefined,
       isDone: false,
       hasContent: false,
       startEvents: new Set(),
@@ -231,13 +305,7 @@ function idOf(id: unknown): { id?: string } {
 }
 
 function emitWhole(item: Json, index: number, events: InferenceEvent[]): void {
-  if (item.type === 'function_call') {
-    events.push({
-      type: 'arguments',
-      index,
-      delta: hasNoArguments(item.arguments) ? '{}' : String(item.arguments),
-    });
-  } else if (item.type === 'custom_tool_call') {
+  if (item.type === 'custom_tool_call') {
     const { input } = item;
     if (typeof input === 'string' && input !== '') events.push({ type: 'arguments', index, delta: input });
   } else if (item.type === 'reasoning') {

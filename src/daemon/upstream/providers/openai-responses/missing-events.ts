@@ -1,5 +1,4 @@
 import { type Json, listOf, objectsOf, textOf } from '../../json.ts';
-import { hasNoArguments } from './answer.ts';
 import type { ItemProgress } from './item-states.ts';
 
 /**
@@ -21,6 +20,11 @@ export function missingEvents({
 }
 
 type Event = Json & { type: string };
+
+/** The part of the arguments that no delta had. */
+export function argumentsDelta({ item_id, output_index }: Json, delta: string): Event {
+  return { type: 'response.function_call_arguments.delta', item_id, output_index, delta };
+}
 
 /** All events of an item except the last one. */
 function eventsBeforeEnd(item: Json, output_index: number): Event[] {
@@ -44,7 +48,7 @@ function eventsBeforeEnd(item: Json, output_index: number): Event[] {
         ...at,
         ...text,
       });
-      const args = hasNoArguments(item.arguments) ? '{}' : item.arguments;
+      const { arguments: args } = item;
       return [added({ arguments: '' }), of('delta', { delta: args }), of('done', { arguments: args })];
     }
     case 'custom_tool_call': {

@@ -178,7 +178,10 @@ test.each([
   ['model_context_window_exceeded', 'max_output_tokens'],
   ['refusal', 'content_filter'],
 ])('the stop reason %s is %s', (reason, finish) => {
-  expect(decode(newDecoder(), sse(end(reason), over)).at(-1)).toEqual({ type: 'finished', reason: finish });
+  expect(decode(newDecoder(), sse(end(reason), over)).at(-1)).toMatchObject({
+    type: 'finished',
+    reason: finish,
+  });
 });
 
 describe('blocks', () => {

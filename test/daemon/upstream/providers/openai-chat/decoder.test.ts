@@ -187,12 +187,13 @@ describe('tool calls', () => {
   });
 
   test.each([0, undefined])('of other names with one id are several calls (index: %s)', (index) => {
-    const whole = (name: string) => call({ index, id: 'same', function: { name, arguments: '{"x":1}' } });
-    const { calls: found, frames } = decoded(whole('f'), whole('g'), whole('g'), calls, '[DONE]');
+    const whole = (name: string, x: number) =>
+      call({ index, id: 'same', function: { name, arguments: `{"x":${x}}` } });
+    const { calls: found, frames } = decoded(whole('f', 1), whole('g', 1), whole('g', 2), calls, '[DONE]');
     expect(found.map(({ name, arguments: args }) => name + args)).toEqual([
       'f{"x":1}',
       'g{"x":1}',
-      'g{"x":1}',
+      'g{"x":2}',
     ]);
     expect(found[0]?.callId).toBe('same');
     expect(new Set(found.map((each) => each.callId)).size).toBe(3);
@@ -286,10 +287,10 @@ describe('tool calls', () => {
   test('of custom tools are passed on unchanged, next to others', () => {
     const custom = { index: 0, id: 'c', type: 'custom', custom: { name: 'sql', input: '' } };
     const more = { index: 0, custom: { input: 'SELECT 1' } };
-    const called = { index: 1, id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
+    const called = { index: 1, id: 'a', type: 'function', function: { name: 'f', arguments: '{"x":1}' } };
     const chunks = [chunkOf({ role: 'assistant' }), call(custom), call(more), call(called), calls];
     const { calls: found, frames, finish } = decoded(...chunks, '[DONE]');
-    expect(found).toEqual([{ callId: 'a', name: 'f', arguments: '{}' }]);
+    expect(found).toEqual([{ callId: 'a', name: 'f', arguments: '{"x":1}' }]);
     expect(frames.map(({ raw }) => raw)).toEqual(chunks.map((chunk) => JSON.stringify(chunk)));
     expect(finish).toBe('stop');
   });
@@ -454,9 +455,9 @@ describe('the end', () => {
     expect(decoded(chunkOf({ content: 'a' }, { finish: reason })).finish).toBe(finish);
   });
 
-  test('without a finish reason and without [DONE] is broken', () => {
-    expect(() => decoded(chunkOf({ content: 'a' }))).toThrow(expect.objectContaining({ kind: 'broken' }));
-    expect(decoded(chunkOf({ content: 'a' }), '[DONE]').finish).toBe('stop');
+  test.each([[[]], [['[DONE]']]])('without a finish reason is broken, followed by %j', (rest) => {
+    const broken = expect.objectContaining({ kind: 'broken' });
+    expect(() => decoded(chunkOf({ content: 'a' }), ...rest)).toThrow(broken);
   });
 
   test('may have white space around [DONE]', () => {

@@ -1,0 +1,160 @@
+import { UpstreamFailure } from '../../features/upstreams/upstream.ts';
+import { isObject, isTooDeep } from '../json.ts';
+
+/** How often JSON may be the text of JSON. */
+const wrappingsMax = 3;
+
+/**
+ * The arguments of a call as the text of a JSON object, whatever a provider writes instead: an object, the text of its text,
+ * or nothing. Undefined for anything else.
+ */
+export function argumentsIn(value: unknown): string | undefined {
+  let text = value;
+  for (let depth = 0; depth <= wrappingsMax; depth += 1) {
+    // PHP writes an empty object as a list.
+    if (text === undefined || text === null || (Array.isArray(text) && text.length === 0)) return '{}';
+    if (typeof text !== 'string') return isObject(text) ? JSON.stringify(text) : undefined;
+    if (text.trim() === '') return '{}';
+    const read = parsed(text);
+    if (isObject(read)) return text;
+    if (read === unreadable) return undefined;
+    text = read;
+  }
+  return undefined;
+}
+
+const unreadable = Symbol('unreadable');
+
+function parsed(text: string): unknown {
+  if (isTooDeep(text)) return unreadable;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return unreadable;
+  }
+}
+
+/** Whether arguments may be sent as they come: they start as an object that is not empty. */
+const startOfObject = /^\s*\{(?!\s*\}\s*$)/;
+const emptyObject = /^\s*\{\s*\}\s*$/;
+const braceOpen = 123;
+const space = 32;
+
+/** Of the arguments of one call: parsing them for each piece would take quadratic time. */
+const parsesMax = 100;
+
+/**
+ * The arguments of a call while they are streamed. What may be something else than the arguments themselves is held back: text
+ * of text, `null`, and an empty object before the real one. What repeats complete arguments is left out.
+ */
+export class StreamedArguments {
+  #sent = '';
+  #held = '';
+  #last = '';
+  #repeated: string | undefined;
+  #parses = 0;
+
+  /** What was passed on. */
+  get sent(): string {
+    return this.#sent;
+  }
+
+  get isBlank(): boolean {
+    return this.#sent === '' && this.#held.trim() === '';
+  }
+
+  /** Whether the arguments so far are complete. */
+  get isWhole(): boolean {
+    const text = this.#sent === '' ? this.#held : this.#sent;
+    if (text === '' || this.#parses >= parsesMax || !(this.#last || text).trimEnd().endsWith('}'))
+      return false;
+    this.#parses += 1;
+    return isObject(parsed(text));
+  }
+
+  /** Takes a piece; returns what of it can be passed on. */
+  add(piece: string): string {
+    if (this.#repeated !== undefined) {
+      this.#repeated += piece;
+      return '';
+    }
+    if (this.#sent === '') return this.#start(piece);
+    const code = piece.charCodeAt(0);
+    // No JSON but a text has a brace after a closing one.
+    if ((code === braceOpen || code <= space) && this.#isRepeatedBy(piece)) {
+      this.#repeated = piece;
+      return '';
+    }
+    return this.#send(piece);
+  }
+
+  /**
+   * Takes arguments that are sent once more or for the first time, as a whole; returns what was missing. Undefined if they
+   * are not those that were sent.
+   */
+  complete(whole: string): string | undefined {
+    const { sent } = this;
+    this.#held = '';
+    if (sent === '') return this.#send(whole);
+    if (whole.startsWith(sent)) return whole.length > sent.length ? this.#send(whole.slice(sent.length)) : '';
+    return isSame(sent, whole) ? '' : undefined;
+  }
+
+  /** What is missing at the end of the arguments; undefined if they cannot be read. */
+  end(): string | undefined {
+    if (this.#repeated !== undefined && !isRepetition(this.#repeated, this.#sent)) return undefined;
+    if (this.#sent !== '') return isObject(parsed(this.#sent)) ? '' : undefined;
+    const read = argumentsIn(this.#held);
+    return read === undefined ? undefined : this.complete(read);
+  }
+
+  /** What is missing where the answer was cut. */
+  cut(): string {
+    if (this.#sent !== '') return '';
+    return this.complete(argumentsIn(this.#held) ?? this.#held) ?? '';
+  }
+
+  #start(piece: string): string {
+    const isAgain = emptyObject.test(this.#held) && startOfObject.test(piece);
+    this.#held = isAgain ? piece : this.#held + piece;
+    if (!startOfObject.test(this.#held)) return '';
+    const text = this.#held;
+    this.#held = '';
+    return this.#send(text);
+  }
+
+  #send(text: string): string {
+    if (text === '') return '';
+    this.#sent += text;
+    this.#last = text;
+    return text;
+  }
+
+  #isRepeatedBy(piece: string): boolean {
+    return piece.trimStart().startsWith('{') && this.isWhole;
+  }
+}
+
+/** Whether a text repeats the arguments, or as much of them as came. */
+function isRepetition(text: string, whole: string): boolean {
+  return whole.trim().startsWith(text.trim()) || isSame(text, whole);
+}
+
+function isSame(one: string, other: string): boolean {
+  const first = parsed(one);
+  return isObject(first) && JSON.stringify(first) === JSON.stringify(parsed(other));
+}
+
+const toolName = /^[\w.:-]{1,128}$/;
+
+/** A call whose arguments no client could read. */
+export function unreadableArguments(provider: string, name: unknown): UpstreamFailure {
+  const tool = typeof name === 'string' && toolName.test(name) ? `tool ${name}` : 'tool';
+  return new UpstreamFailure(
+    'server',
+    `${provider} called a tool with arguments that are not a JSON object`,
+    {
+      publicMessage: `The ${tool} was called with arguments that are not a JSON object.`,
+    },
+  );
+}

@@ -1,0 +1,194 @@
+import { ownValue } from '../../../shared/json-object.ts';
+import type { FinishReason } from '../../features/upstreams/neutral.ts';
+import { UpstreamFailure } from '../../features/upstreams/upstream.ts';
+
+/** How an answer ended. */
+export interface Ended {
+  reason: FinishReason;
+  /** The provider's word for it, where `reason` says less. */
+  providerReason?: string;
+}
+
+type Ending = FinishReason | 'failed';
+
+/** The words of the formats themselves. Those of other servers are in `endings`. */
+const plainWords: Record<string, FinishReason> = {
+  stop: 'stop',
+  tool_calls: 'stop',
+  function_call: 'stop',
+  end_turn: 'stop',
+  tool_use: 'stop',
+  stop_sequence: 'stop',
+  completed: 'stop',
+  STOP: 'stop',
+  length: 'max_output_tokens',
+  max_tokens: 'max_output_tokens',
+  max_output_tokens: 'max_output_tokens',
+  MAX_TOKENS: 'max_output_tokens',
+  content_filter: 'content_filter',
+  refusal: 'content_filter',
+};
+
+/**
+ * Words for the end of an answer, in lower case with underscores. Source: the references of the providers in
+ * docs/providers.md, vLLM, SGLang, llama.cpp, TGI, Cohere, MiniMax, Moonshot, Z.ai and DashScope, and public reports.
+ */
+const endings: Record<Ending, readonly string[]> = {
+  stop: [
+    ...[
+      'stop',
+      'stop_token',
+      'stop_tokens',
+      'stop_word',
+      'stop_words',
+      'eos',
+      'eos_token',
+      'eot',
+      'eog',
+      'end',
+    ],
+    ...[
+      'end_of_turn',
+      'end_of_text',
+      'done',
+      'finish',
+      'finished',
+      'complete',
+      'completed',
+      'success',
+      'normal',
+    ],
+    ...['tool_call', 'tools', 'function_calls', 'pause_turn', 'compaction', 'natural', 'matched_stop'],
+  ],
+  max_output_tokens: [
+    ...['max_length', 'max_new_tokens', 'max_completion_tokens', 'model_length', 'token_limit', 'truncated'],
+    ...['context_length', 'context_length_exceeded', 'context_window_exceeded', 'limit', 'cut', 'incomplete'],
+    // vLLM stops an answer that repeats itself.
+    'repetition',
+  ],
+  content_filter: [
+    ...[
+      'safety',
+      'sensitive',
+      'recitation',
+      'blocklist',
+      'prohibited_content',
+      'spii',
+      'model_armor',
+      'jailbreak',
+    ],
+    ...[
+      'image_safety',
+      'image_prohibited_content',
+      'image_recitation',
+      'error_toxic',
+      'guardrail_intervened',
+    ],
+    ...['blocked', 'filtered', 'moderation', 'content_policy', 'violation', 'refused'],
+  ],
+  failed: [
+    ...[
+      'error',
+      'abort',
+      'aborted',
+      'cancel',
+      'canceled',
+      'cancelled',
+      'failed',
+      'failure',
+      'timeout',
+      'rejected',
+    ],
+    ...[
+      'network_error',
+      'insufficient_system_resource',
+      'interrupted',
+      'preempted',
+      'disconnected',
+      'exception',
+    ],
+    ...[
+      'malformed_function_call',
+      'unexpected_tool_call',
+      'too_many_tool_calls',
+      'missing_thought_signature',
+    ],
+    ...['malformed_response', 'overloaded', 'unavailable'],
+  ],
+};
+
+const endingByWord = new Map<string, Ending>(
+  (Object.keys(endings) as Ending[]).flatMap((ending) =>
+    endings[ending].map((word) => [word, ending] as const),
+  ),
+);
+
+/** What parts of words mean that are not in the table, such as `stream_error` or `max_context_length`. */
+const endingByPart: readonly [RegExp, Ending][] = [
+  [/malformed|error|fail|abort|cancel|time_?out|exception|unexpected|invalid|overload|interrupt/, 'failed'],
+  [/max_.*token|token.*(limit|max)|length|context_window|truncat/, 'max_output_tokens'],
+  [/filter|safety|sensitiv|prohibit|moderat|refus|block|policy|guardrail|harm|recitation/, 'content_filter'],
+  [/^(stop|end|eos)(_|$)|tool_?(call|use)/, 'stop'],
+];
+
+/** What a part in front of a colon means if the word after it is not known. Source: Gemini's API in OpenAI's format. */
+const endingByPrefix: Record<string, Ending> = {
+  content_filter: 'content_filter',
+  function_call_filter: 'failed',
+  error: 'failed',
+  length: 'max_output_tokens',
+};
+
+/** What a word for the end of an answer means; undefined for one that is not known. */
+function endingOf(word: string): Ending | undefined {
+  const plain = ownValue(plainWords, word);
+  if (plain !== undefined) return plain;
+  const [first = '', ...rest] = word.slice(0, wordCharsMax).split(':').map(normal);
+  const last = rest.at(-1);
+  if (last === undefined) return knownEnding(first);
+  return knownEnding(last) ?? ownValue(endingByPrefix, first) ?? knownEnding(first);
+}
+
+function knownEnding(word: string): Ending | undefined {
+  return (
+    ownValue(plainWords, word) ??
+    endingByWord.get(word) ??
+    endingByPart.find(([part]) => part.test(word))?.[1]
+  );
+}
+
+const wordCharsMax = 100;
+
+function normal(word: string): string {
+  return word
+    .trim()
+    .replace(/([a-z])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .replace(/[\s-]+/g, '_');
+}
+
+/** A word that says nothing of the request, as logs and traces show it. */
+const showable = /^[A-Za-z][\w.-]{0,47}(: ?[A-Za-z][\w.-]{0,47})?$/;
+
+/**
+ * How an answer with this word ended; without a word, it is complete. Throws an UpstreamFailure for words that mean a
+ * failure, and for unknown words if nothing was generated that a caller can use.
+ */
+export function endedWith(
+  word: string | undefined,
+  { provider, isUsable }: { provider: string; isUsable: boolean },
+): Ended {
+  if (word === undefined || word === '') return { reason: 'stop' };
+  const ending = endingOf(word) ?? (isUsable ? 'stop' : 'failed');
+  const shown = showable.test(word) ? word : 'an unknown reason';
+  if (ending === 'failed') throw endFailure(provider, shown);
+  return Object.hasOwn(plainWords, word) ? { reason: ending } : { reason: ending, providerReason: shown };
+}
+
+function endFailure(provider: string, word: string): UpstreamFailure {
+  const code = word.toLowerCase();
+  return new UpstreamFailure('server', `${provider} ended its answer with ${word}`, {
+    publicMessage: `The answer ended with ${word}.`,
+    ...(/^[a-z][\w.-]*$/.test(code) && { providerCode: code }),
+  });
+}
