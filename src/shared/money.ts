@@ -106,6 +106,33 @@ export function costOf(prices: Prices, tokens: Tokens, marginPpm: number): Cost 
   return { provider, margin: total - provider, total };
 }
 
+/** Prices in hundredths of others; fees for tools stay. */
+export function scaledPrices(prices: Prices, percent: number): Prices {
+  const scale = <Each extends TokenPrices>(each: Each): Each => ({
+    ...each,
+    input: scaled(each.input, percent),
+    cachedInput: scaled(each.cachedInput, percent),
+    cacheWrite: scaled(each.cacheWrite, percent),
+    output: scaled(each.output, percent),
+    ...(each.media && { media: scaledMedia(each.media, percent) }),
+  });
+  return { ...scale(prices), ...(prices.tiers && { tiers: prices.tiers.map(scale) }) };
+}
+
+function scaledMedia(media: MediaPrices, percent: number): MediaPrices {
+  return Object.fromEntries(Object.entries(media).map(([name, price]) => [name, scaled(price, percent)]));
+}
+
+function scaled(price: NanoUsd, percent: number): NanoUsd {
+  return safe(roundUp(BigInt(price) * BigInt(percent), 100n));
+}
+
+/** The cost of a call that its provider has stated, with a margin in millionths. */
+export function costStated(provider: NanoUsd, marginPpm: number): Cost {
+  const total = withMargin(provider, marginPpm);
+  return { provider, margin: total - provider, total };
+}
+
 /** In millionths of a nano-dollar, without the margin. */
 function exactCost(tokens: Tokens, at: TokenPrices): bigint {
   const plainInput = Math.max(0, tokens.input - tokens.cachedInput - tokens.cacheWrite);

@@ -1,6 +1,6 @@
 import type { Tokens } from '../../shared/money.ts';
 import type { ListedModel } from '../features/catalog/index.ts';
-import type { Batch, EmbeddingInput, FinishReason, Wire } from '../features/upstreams/neutral.ts';
+import type { Batch, Billed, EmbeddingInput, FinishReason, Wire } from '../features/upstreams/neutral.ts';
 import type { Dropped, UpstreamCall, UpstreamFailure, Vector } from '../features/upstreams/upstream.ts';
 import type { Json } from './json.ts';
 
@@ -51,6 +51,7 @@ export interface Adapter {
     call: UpstreamCall,
   ): {
     tokens: Tokens | undefined;
+    billed?: Billed;
     finish: FinishReason;
     /** The provider's word for the finish reason, where that says more. */
     providerReason?: string;

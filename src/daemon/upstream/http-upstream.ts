@@ -10,7 +10,7 @@ import {
   UpstreamFailure,
 } from '../features/upstreams/upstream.ts';
 import { whenLate } from '../when-late.ts';
-import type { IncomingAnswer, World } from '../world.ts';
+import type { IncomingAnswer, IncomingBody, World } from '../world.ts';
 import type { Adapter, ProviderRequest } from './adapter.ts';
 import { AnswerBatches } from './answer-batches.ts';
 import { listOf, parseObject } from './json.ts';
@@ -202,12 +202,13 @@ async function readDocument(
   if (adapter.readAnswer === undefined) {
     throw new UpstreamFailure('broken', `${name} answered with a document that cannot be read`);
   }
-  const { tokens, finish, providerReason, failure } = adapter.readAnswer(json, call);
+  const { tokens, billed, finish, providerReason, failure } = adapter.readAnswer(json, call);
   const read: JsonAnswer = {
     kind: 'json',
     wire: call.inference.wire,
     json,
     tokens,
+    ...(billed && { billed }),
     finish,
     ...(providerReason !== undefined && { providerReason }),
     ...(failure && { failure }),
@@ -229,12 +230,63 @@ async function documentForStream(
   sent: AttemptCapture | undefined,
 ): Promise<StreamAnswer> {
   const { name, adapter } = options;
-  const document = documentIn(options, answer, await answer.body.bytes(answerBytesMax), sent);
+  const start = await firstBytes(answer.body);
+  if (startsEventStream(start))
+    return readStream(options, call, { ...answer, body: resumed(answer.body, start) }, sent);
+  const bytes = Buffer.concat([start, await answer.body.bytes(answerBytesMax)]);
+  const document = documentIn(options, answer, bytes, sent);
   if (document.json === undefined) return streamIn(options, call, document);
   if (adapter.documentAsBatch === undefined) {
     throw new UpstreamFailure('broken', `${name} answered with a document instead of a stream`);
   }
   return { kind: 'stream', batches: each([adapter.documentAsBatch(document.json, call)]) };
+}
+
+/** The bytes up to the first that are no white space. */
+async function firstBytes(body: IncomingBody): Promise<Uint8Array> {
+  const reader = body[Symbol.asyncIterator]();
+  let bytes: Uint8Array = new Uint8Array(0);
+  while (bytes.length < startBytesMin || isBlank(bytes)) {
+    const read = await reader.next();
+    if (read.done || bytes.length > blankBytesMax) break;
+    bytes = bytes.length === 0 ? read.value : Buffer.concat([bytes, read.value]);
+    // A document needs no more to be told from a stream.
+    if (!isBlank(bytes) && /^\s*[[{]/.test(textOf(bytes))) break;
+  }
+  return bytes;
+}
+
+/** The longest name of a field of an event with its colon. */
+const startBytesMin = 'event:'.length;
+const blankBytesMax = 64 * 1024;
+
+function isBlank(bytes: Uint8Array): boolean {
+  return textOf(bytes).trim() === '';
+}
+
+function startsEventStream(bytes: Uint8Array): boolean {
+  return isEventStream.test(textOf(withoutMark(bytes)));
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+}
+
+/** A body that starts with bytes that were read from it. */
+function resumed(body: IncomingBody, start: Uint8Array): IncomingBody {
+  const reader = body[Symbol.asyncIterator]();
+  let first: Uint8Array | undefined = start;
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next() {
+        const value = first;
+        first = undefined;
+        return value === undefined ? reader.next() : Promise.resolve({ done: false, value });
+      },
+    }),
+    bytes: (bytesMax) => body.bytes(bytesMax),
+    cancel: () => body.cancel(),
+  };
 }
 
 async function* each(batches: readonly Batch[]): AsyncGenerator<Batch> {
@@ -259,7 +311,7 @@ function documentIn(
 ): ReadDocument {
   sent?.read?.(received);
   const bytes = withoutMark(received);
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  const text = textOf(bytes);
   const json = parseObject(text);
   const status = json && errorStatusIn(json);
   const isUsable = json === undefined ? isEventStream.test(text) : status === undefined;

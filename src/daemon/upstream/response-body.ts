@@ -1,5 +1,6 @@
 import { type IncomingBody, NetworkFailure } from '../world.ts';
 import { isObject, type Json } from './json.ts';
+import { statusIn, vendorError } from './vendor-errors.ts';
 
 /** Reads at most `bytesMax` bytes of a body as text. If the connection breaks, returns what arrived before. */
 export async function readText(body: IncomingBody, bytesMax: number): Promise<string> {
@@ -26,13 +27,14 @@ export function isHtmlRefusal(status: number, body: string): boolean {
 }
 
 /**
- * The status of an error that was sent as a successful document: `{error: …}` or `{object: "error", …}`. Some providers
- * write the status into `code`; otherwise it is 500. Undefined if the document is an answer.
+ * The status of an error that was sent as a successful document: `{error: …}`, `{object: "error", …}` or a vendor's own
+ * shape. Some providers write the status into `code`; otherwise it is 500. Undefined if the document is an answer.
  */
 export function errorStatusIn(json: Json): number | undefined {
   const isError = json.object === 'error' || (json.error !== undefined && json.error !== null);
   // A failed Responses object has `error` too, but is still an answer.
-  if (!isError || json.object === 'response') return undefined;
+  if (json.object === 'response') return undefined;
+  if (!isError) return vendorError(json)?.status;
   const code = isObject(json.error) ? (json.error.code ?? json.error.status) : json.code;
-  return typeof code === 'number' && code >= 400 && code <= 599 ? code : 500;
+  return statusIn(code) ?? 500;
 }

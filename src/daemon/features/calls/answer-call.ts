@@ -229,7 +229,7 @@ function readWhole<Reply>(started: StartedCall, format: WholeFormat<Reply>): Pro
     return undefined;
   }
   format.assemble?.(answer.json);
-  const isReported = answer.tokens !== undefined && meter.report(answer.tokens);
+  const isReported = answer.tokens !== undefined && meter.report(answer.tokens, answer.billed);
   if (!isReported) format.countText?.(answer.json);
   meter.finish = answer.finish;
   meter.providerReason = answer.providerReason;

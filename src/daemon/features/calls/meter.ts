@@ -1,15 +1,27 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { estimateTokens } from '../../../shared/estimate-tokens.ts';
-import { type Cost, costOf, noCost, pricesFor, type Tokens } from '../../../shared/money.ts';
+import {
+  type Cost,
+  costOf,
+  costStated,
+  costWithin,
+  type NanoUsd,
+  noCost,
+  type Prices,
+  pricesFor,
+  type Tokens,
+} from '../../../shared/money.ts';
+import type { Offer } from '../catalog/index.ts';
 import type { SlotAnswer } from '../idempotency/index.ts';
 import type { CallOutcome, CallStatus, CallTrace, UsageRecord } from '../metering/index.ts';
 import type { Attempt, Route } from '../routing/index.ts';
-import type { FinishReason, InferenceEvent } from '../upstreams/neutral.ts';
+import type { Billed, FinishReason, InferenceEvent } from '../upstreams/neutral.ts';
 import type { Dropped } from '../upstreams/upstream.ts';
 import type { CallProgress } from './call-observer.ts';
 import { HeldCall, type HeldCallOptions } from './held-call.ts';
 import type { Output } from './output-items.ts';
 import { noTokens, tokensMax } from './pricing/cost-bound.ts';
+import { pricesOfTier } from './pricing/service-tiers.ts';
 import type { Settled } from './renderer.ts';
 import { serviceAnswer } from './service-member.ts';
 
@@ -68,6 +80,7 @@ export class Meter {
   #output: Pick<Output, 'characters'> | undefined;
   #hasFinished = false;
   #reported: Tokens | undefined;
+  #billed: Billed = {};
   #reportedPrompt: PromptTokens | undefined;
   #ttftMs: number | null = null;
   #progressAt: number;
@@ -106,6 +119,7 @@ export class Meter {
     this.#route = undefined;
     this.#output = undefined;
     this.#reported = undefined;
+    this.#billed = {};
     this.#reportedPrompt = undefined;
     this.#ttftMs = null;
     this.#hasFinished = false;
@@ -119,17 +133,18 @@ export class Meter {
     this.#route ??= route;
   }
 
-  /** Takes the provider's usage, unless it is implausible; returns whether it did. */
-  report(tokens: Tokens): boolean {
+  /** Takes the provider's usage and its own cost, unless they are implausible; returns whether it did. */
+  report(tokens: Tokens, billed?: Billed): boolean {
     if (!isPlausible(tokens)) return false;
     this.#reported = tokens;
+    if (billed) this.#billed = { ...this.#billed, ...billed };
     return true;
   }
 
   /** Takes usage and the finish reason from a batch. */
   count(events: readonly InferenceEvent[]): void {
     for (const event of events) {
-      if (event.type === 'usage') this.report(event.tokens);
+      if (event.type === 'usage') this.report(event.tokens, event.billed);
       else if (event.type === 'prompt-counted') this.#reportPrompt(event.tokens);
       else if (event.type === 'finished') {
         this.finish = event.reason;
@@ -217,6 +232,7 @@ export class Meter {
   #outcome(status: CallStatus, errorCode: string | null, httpStatus: number | null): CallOutcome {
     const tokens = this.tokens();
     const route = this.#route;
+    const prices = route && this.#prices(route.offer);
     return {
       status,
       errorCode,
@@ -227,7 +243,7 @@ export class Meter {
       tokens,
       tokensReported: this.#reported !== undefined,
       cost: this.#cost(tokens),
-      prices: route?.offer.prices ? pricesFor(route.offer.prices, tokens.input) : null,
+      prices: prices ? pricesFor(prices, tokens.input) : null,
       attempts: [...this.attempts],
       ttftMs: this.#ttftMs,
       totalMs: Math.round(this.#held.sinceStart()),
@@ -250,7 +266,25 @@ export class Meter {
   #cost(tokens: Tokens): Cost | null {
     if (!this.#route) return noCost;
     const { offer, ownKey } = this.#route;
-    return offer.prices ? costOf(offer.prices, tokens, ownKey ? 0 : this.#options.marginPpm) : null;
+    const marginPpm = ownKey ? 0 : this.#options.marginPpm;
+    const { cost } = this.#billed;
+    if (cost !== undefined) return costStated(this.#boundedByHold(cost, marginPpm), marginPpm);
+    const prices = this.#prices(offer);
+    return prices ? costOf(prices, tokens, marginPpm) : null;
+  }
+
+  /** The prices of the tier that the answer names. */
+  #prices(offer: Offer): Prices | null {
+    const { tier } = this.#billed;
+    return tier === undefined || offer.prices === null
+      ? offer.prices
+      : pricesOfTier(offer.prices, tier, offer);
+  }
+
+  /** A provider may state any cost; a hold is what the caller agreed to. There is none on an own key or without a price. */
+  #boundedByHold(stated: NanoUsd, marginPpm: number): NanoUsd {
+    const { amount } = this.#options.hold.record;
+    return amount > 0 ? Math.min(stated, costWithin(amount, marginPpm).provider) : stated;
   }
 
   /** Characters of the answer so far. */

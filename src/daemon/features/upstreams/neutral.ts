@@ -3,7 +3,7 @@
  * Input items follow the Responses format, the richest of the formats.
  */
 import type { ApiError } from '../../../shared/errors.ts';
-import type { Tokens } from '../../../shared/money.ts';
+import type { NanoUsd, Tokens } from '../../../shared/money.ts';
 
 /** The formats of generated answers: OpenAI's Responses and chat completions, and Anthropic's Messages. */
 export type Wire = 'responses' | 'chat' | 'messages';
@@ -238,7 +238,7 @@ export type InferenceEvent =
   /** The prompt's token count, reported early: it is used when the answer breaks off before `usage`. */
   | { type: 'prompt-counted'; tokens: Pick<Tokens, 'input' | 'cachedInput' | 'cacheWrite'> }
   /** A snapshot that replaces earlier `usage` events. */
-  | { type: 'usage'; tokens: Tokens }
+  | { type: 'usage'; tokens: Tokens; billed?: Billed }
   /**
    * `providerReason`: the provider's word for the reason, where that says more. `stopSequence`: the caller's stop sequence
    * that ended the answer, where the provider reports it. `members`: what else the provider says, for callers of the Responses
@@ -251,6 +251,14 @@ export type InferenceEvent =
       stopSequence?: string;
       members?: Record<string, unknown>;
     };
+
+/** What a provider says of the cost of an answer. */
+export interface Billed {
+  /** What it charged. */
+  cost?: NanoUsd;
+  /** The service tier that it used, if that is not the standard one. */
+  tier?: string;
+}
 
 export type StartedItem =
   | { kind: 'message'; id?: string }

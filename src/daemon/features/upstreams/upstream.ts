@@ -1,5 +1,14 @@
 import type { Tokens } from '../../../shared/money.ts';
-import type { Batch, CallFormat, ContentPart, FinishReason, Inference, InputItem, Wire } from './neutral.ts';
+import type {
+  Batch,
+  Billed,
+  CallFormat,
+  ContentPart,
+  FinishReason,
+  Inference,
+  InputItem,
+  Wire,
+} from './neutral.ts';
 
 /** One attempt to get an answer from one provider. */
 export interface UpstreamCall {
@@ -93,6 +102,7 @@ export interface JsonAnswer {
   wire: CallFormat;
   json: Record<string, unknown>;
   tokens: Tokens | undefined;
+  billed?: Billed;
   finish: FinishReason;
   /** The provider's word for it, where that says more. */
   providerReason?: string;

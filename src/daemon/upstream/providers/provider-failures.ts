@@ -48,13 +48,15 @@ interface Refusal {
   retryAfterSeconds: number | undefined;
   /** The provider's error code, an identifier; empty for none. */
   code: string;
+  /** Whether there is a code, which may be a number. */
+  hasCode: boolean;
   field: FieldAtFault;
 }
 
 /** The failure of a refused call, for providers whose messages may be shown. */
 export function refusalFailure(
   kind: UpstreamFailureKind,
-  { message, status, providerMessage, retryAfterSeconds, code, field }: Refusal,
+  { message, status, providerMessage, retryAfterSeconds, code, hasCode, field }: Refusal,
 ): UpstreamFailure {
   const sentStatus = status !== undefined && { status };
   if (kind === 'caller') {
@@ -68,25 +70,25 @@ export function refusalFailure(
       ...(code !== '' && { providerCode: code }),
     });
   }
-  const details: UpstreamFailureDetails = { ...sentStatus, ...explanationOf(kind, code, providerMessage) };
+  const explanation = (hasCode || code !== '') && explanationOf(kind, code, providerMessage);
+  const details: UpstreamFailureDetails = { ...sentStatus, ...explanation };
   const isTransient = kind === 'rate-limited' || kind === 'server';
   if (isTransient && retryAfterSeconds !== undefined) details.retryAfterSeconds = retryAfterSeconds;
   return new UpstreamFailure(kind, message, details);
 }
 
 /**
- * A provider's error code, and its sentence unless the failure concerns the account there. The sentence of an error without
- * a code may be anything, such as a dump of its internals.
+ * A provider's error code, empty if it is a number, and its sentence unless the failure concerns the account there. Not for
+ * errors without any code, whose sentence may be anything, such as a dump of internals.
  */
 export function explanationOf(
   kind: UpstreamFailureKind,
   code: string,
   message: string | undefined,
 ): Pick<UpstreamFailureDetails, 'providerCode' | 'publicMessage'> {
-  if (code === '') return {};
   const isPublic = kind === 'rate-limited' || kind === 'server';
   const publicMessage = isPublic && message ? sanitizeProviderMessage(message) : '';
-  return { providerCode: code, ...(publicMessage && { publicMessage }) };
+  return { ...(code !== '' && { providerCode: code }), ...(publicMessage && { publicMessage }) };
 }
 
 /** A request that the provider's format cannot express; `part` is what it cannot express of the input. */

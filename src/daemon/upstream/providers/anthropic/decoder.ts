@@ -3,6 +3,7 @@ import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import type { Adapter, Decoder } from '../../adapter.ts';
 import { isObject, type Json, objectOf, objectsOf, textOf } from '../../json.ts';
 import { SseJsonDecoder } from '../../sse-decoder.ts';
+import { billedIn } from '../billed.ts';
 import { argumentsIn, unreadableArguments } from '../call-arguments.ts';
 import { CallIds } from '../call-ids.ts';
 import { endedWith } from '../finish-reasons.ts';
@@ -34,7 +35,7 @@ export function readMessage(json: Json, provider: string): ReturnType<NonNullabl
   const { reason: finish, ...word } = endedWith(textOf(json.stop_reason), { provider, isUsable });
   repairBlocks(blocks, { provider, isCut: finish !== 'stop' });
   json.stop_reason = rightStopReason(json.stop_reason, { finish, hasCalls });
-  return { tokens: usage && reportedTokens(usage), finish, ...word };
+  return { tokens: usage && reportedTokens(usage), ...billedIn(usage), finish, ...word };
 }
 
 function repairBlocks(

@@ -2,6 +2,8 @@ import type { Batch, InferenceEvent, RawFrame, StartedItem } from '../../../feat
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import { countOf, isObject, type Json, objectOf, textOf } from '../../json.ts';
 import type { Dialect } from '../../sse-decoder.ts';
+import { vendorError } from '../../vendor-errors.ts';
+import { billedIn } from '../billed.ts';
 import { argumentsIn, StreamedArguments, unreadableArguments } from '../call-arguments.ts';
 import { CallIds } from '../call-ids.ts';
 import { type Ended, endedWith } from '../finish-reasons.ts';
@@ -128,7 +130,7 @@ export class MessagesDialect implements Dialect {
         this.#close(events);
         break;
       default:
-        if (event.type === 'error' || event.error !== undefined)
+        if (event.type === 'error' || event.error !== undefined || vendorError(event))
           throw anthropicStreamFailure(this.#origin.provider, event);
     }
   }
@@ -332,7 +334,7 @@ export class MessagesDialect implements Dialect {
     // Otherwise only the count at the start is known, which is not the answer's.
     if (countOf(usage.output_tokens) === undefined) return;
     const tokens = reportedTokens(this.#usage);
-    if (tokens) events.push({ type: 'usage', tokens });
+    if (tokens) events.push({ type: 'usage', tokens, ...billedIn(usage) });
   }
 
   #close(events: InferenceEvent[]): void {

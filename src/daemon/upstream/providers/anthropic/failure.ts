@@ -2,6 +2,7 @@ import { ownValue } from '../../../../shared/json-object.ts';
 import type { UpstreamFailure, UpstreamFailureKind } from '../../../features/upstreams/upstream.ts';
 import { type Json, objectOf, parseObject, textOf } from '../../json.ts';
 import { isHtmlRefusal } from '../../response-body.ts';
+import { statusIn, vendorError } from '../../vendor-errors.ts';
 import { anthropicField } from '../field-at-fault.ts';
 import { accountFailure, kindOfStatus, refusalFailure, retryAfterSeconds } from '../provider-failures.ts';
 
@@ -26,7 +27,7 @@ export function anthropicFailure(
   headers: Record<string, string>,
   body: string,
 ): UpstreamFailure {
-  const error = objectOf(parseObject(body)?.error) ?? {};
+  const error = errorOf(parseObject(body));
   const kind = isHtmlRefusal(status, body) ? 'server' : kindOf(status, error);
   return refusalFailure(kind, {
     message: `${name} answered ${status} ${loggableType(error)}`.trimEnd(),
@@ -34,23 +35,33 @@ export function anthropicFailure(
     providerMessage: textOf(error.message),
     retryAfterSeconds: retryAfterSeconds(headers),
     code: loggableType(error),
+    hasCode: statusIn(error.code) !== undefined,
     field: anthropicField(textOf(error.message) ?? ''),
   });
 }
 
 /** Interprets an `error` event in the middle of a stream. */
 export function anthropicStreamFailure(name: string, event: Json): UpstreamFailure {
-  const error = objectOf(event.error) ?? {};
+  const error = errorOf(event);
   const code = loggableType(error);
   const providerMessage = textOf(error.message);
-  return refusalFailure(kindOf(500, error), {
+  return refusalFailure(kindOf(statusIn(error.code) ?? 500, error), {
     message: `${name} broke off with ${code || 'an error'}`,
     status: undefined,
     providerMessage,
     retryAfterSeconds: undefined,
     code,
+    hasCode: statusIn(error.code) !== undefined,
     field: anthropicField(providerMessage ?? ''),
   });
+}
+
+/** The error in a body or event: a vendor's own, a text, or the API's. */
+function errorOf(json: Json | undefined): Json {
+  if (json === undefined) return {};
+  if (typeof json.error === 'string') return { message: json.error };
+  const vendor = json.error === undefined ? vendorError(json) : undefined;
+  return vendor ? { code: vendor.status, message: vendor.message } : (objectOf(json.error) ?? {});
 }
 
 function kindOf(status: number, error: Json): UpstreamFailureKind {

@@ -229,18 +229,14 @@ function tokensOf(usage: Json): Tokens {
     imageOutput: countIn(usage.candidatesTokensDetails, 'IMAGE'),
   };
   const hasMedia = media.audioInput + media.audioOutput + media.imageOutput > 0;
+  const output = (countOf(usage.candidatesTokenCount) ?? 0) + reasoning;
   return {
     ...promptOf(usage),
-    output: (countOf(usage.candidatesTokenCount) ?? outputFromTotal(usage)) + reasoning,
+    // Some answers have a total, but no count of the output or of the thoughts.
+    output: Math.max(output, (countOf(usage.totalTokenCount) ?? 0) - promptOf(usage).input),
     reasoning,
     ...(hasMedia && { media }),
   };
-}
-
-/** The output derived from the total: some answers have a total but no output count. */
-function outputFromTotal(usage: Json): number {
-  const reported = promptOf(usage).input + (countOf(usage.thoughtsTokenCount) ?? 0);
-  return Math.max(0, (countOf(usage.totalTokenCount) ?? 0) - reported);
 }
 
 /** Sums the tokens of one modality. */

@@ -1,6 +1,7 @@
 import { UpstreamFailure, type UpstreamFailureKind } from '../../../features/upstreams/upstream.ts';
 import { countOf, type Json, listOf, objectOf, parseObject, textOf } from '../../json.ts';
 import { isHtmlRefusal } from '../../response-body.ts';
+import { statusIn } from '../../vendor-errors.ts';
 import { googleField } from '../field-at-fault.ts';
 import {
   accountFailure,
@@ -49,6 +50,7 @@ function toFailure(
     providerMessage,
     retryAfterSeconds,
     code: loggableStatus(error),
+    hasCode: statusIn(error.code) !== undefined,
     field: googleField(error, providerMessage),
   });
 }

@@ -4,6 +4,7 @@ import type { Adapter, ProviderSettings } from '../../adapter.ts';
 import { droppedMembers, type Sent } from '../../dropped-members.ts';
 import { isObject, type Json, objectOf } from '../../json.ts';
 import { SseJsonDecoder } from '../../sse-decoder.ts';
+import { billedIn } from '../billed.ts';
 import { type Ended, endedWith } from '../finish-reasons.ts';
 import { fittedToModel } from '../openai-options.ts';
 import { ChatDialect } from './decoder.ts';
@@ -13,7 +14,7 @@ import { type Quirks, quirksOf } from './quirks.ts';
 import { flattenContent } from './reasoning.ts';
 import { neutralBody, relayedBody } from './request.ts';
 import { repairCalls } from './tool-calls.ts';
-import { chatTokensIn } from './usage.ts';
+import { chatTokens, chatUsageIn } from './usage.ts';
 
 /**
  * OpenAI's chat format, as spoken by OpenAI, OpenRouter, Vercel, Mistral, DeepSeek, Groq, xAI and servers such as Ollama,
@@ -100,7 +101,8 @@ function readChatAnswer(
   repairUsage(json);
   const ends = choices.map((choice, position) => readChoice(choice, { name, envelope, position }));
   const { reason: finish, ...word } = ends[0] ?? { reason: 'stop' };
-  return { tokens: chatTokensIn(json), finish, ...word };
+  const usage = chatUsageIn(json) ?? {};
+  return { tokens: chatTokens(usage), ...billedIn(usage, json.service_tier), finish, ...word };
 }
 
 /** Some servers write the text and the calls of one message as two choices. */

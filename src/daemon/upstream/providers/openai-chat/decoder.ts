@@ -1,11 +1,13 @@
+import type { Tokens } from '../../../../shared/money.ts';
 import { pictureInChat, pictureItem } from '../../../../shared/pictures.ts';
 import type { Batch, InferenceEvent } from '../../../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json } from '../../json.ts';
 import type { Dialect } from '../../sse-decoder.ts';
+import { billedIn } from '../billed.ts';
 import { type Ended, endedWith } from '../finish-reasons.ts';
 import { Envelope, repairChoice, repairFinish, withoutUnreadable } from './envelope.ts';
-import { openAiStreamFailure } from './failure.ts';
+import { openAiStreamFailure, vendorStreamFailure } from './failure.ts';
 import {
   flattenContent,
   ReasoningCollector,
@@ -15,7 +17,7 @@ import {
 } from './reasoning.ts';
 import { SentText } from './sent-text.ts';
 import { ToolCalls } from './tool-calls.ts';
-import { chatTokensIn } from './usage.ts';
+import { chatTokens, chatUsageIn, laterTokens } from './usage.ts';
 
 /** Decodes chunks of the chat format. Only the first choice is converted to events; frames keep all choices. */
 export class ChatDialect implements Dialect {
@@ -27,6 +29,7 @@ export class ChatDialect implements Dialect {
   #items = 0;
   #message = -1;
   #reasoning: { index: number; collector: ReasoningCollector } | undefined;
+  #tokens: Tokens | undefined;
   readonly #text = new SentText();
   readonly #thoughts = new SentText();
   /** Whether the text so far is blank. */
@@ -71,6 +74,7 @@ export class ChatDialect implements Dialect {
     if ((json.error !== undefined && json.error !== null) || json.object === 'error') {
       throw openAiStreamFailure(this.#provider, json.error ?? json);
     }
+    if (json.base_resp !== undefined || !Array.isArray(json.choices)) this.#failOnVendorError(json);
     let isChanged = false;
     const { choices } = json;
     if (Array.isArray(choices)) {
@@ -89,17 +93,29 @@ export class ChatDialect implements Dialect {
         this.#trackFinish(choice);
       }
     }
-    const tokens = chatTokensIn(json);
-    if (tokens !== undefined) batch.events.push({ type: 'usage', tokens });
+    const usage = chatUsageIn(json);
+    if (usage !== undefined) this.#takeUsage(usage, json.service_tier, batch.events);
     if (!Array.isArray(choices)) {
       // Clients validate each line: anything that is not a chunk is dropped, and usage alone is made into one.
-      if (tokens === undefined) return;
+      if (usage === undefined) return;
       json.choices = [];
       isChanged = true;
     }
     if (batch.frames === undefined) return;
     if (this.#envelope.repair(json)) isChanged = true;
     batch.frames.push({ raw: isChanged ? JSON.stringify(json) : raw, json });
+  }
+
+  #takeUsage(usage: Json, tier: unknown, events: InferenceEvent[]): void {
+    const reported = chatTokens(usage);
+    if (reported === undefined) return;
+    this.#tokens = laterTokens(this.#tokens, reported);
+    events.push({ type: 'usage', tokens: this.#tokens, ...billedIn(usage, tier) });
+  }
+
+  #failOnVendorError(json: Json): void {
+    const failure = vendorStreamFailure(this.#provider, json);
+    if (failure) throw failure;
   }
 
   finish(batch: Batch, at: 'done-mark' | 'last-byte'): void {
@@ -188,7 +204,10 @@ export class ChatDialect implements Dialect {
   #takeChoice(choice: Json, chunk: Json, batch: Batch): boolean {
     let isChanged = false;
     if (!isObject(choice.message)) this.#hasDelta = true;
-    else if (this.#deltaOfMessage(choice, choice.message)) isChanged = true;
+    else {
+      this.#deltaOfMessage(choice, choice.message);
+      isChanged = true;
+    }
     if (repairChoice(choice)) isChanged = true;
     const { delta } = choice;
     const reason = choice.finish_reason;
@@ -214,17 +233,13 @@ export class ChatDialect implements Dialect {
 
   /**
    * Some servers end a stream with the whole message, or send it with every delta: what the deltas have not said becomes the
-   * delta. Others write `message` for `delta`. Returns whether the choice was changed.
+   * delta. Others write `message` for `delta`. Clients would take either for the answer itself.
    */
-  #deltaOfMessage(choice: Json, message: Json): boolean {
+  #deltaOfMessage(choice: Json, message: Json): void {
     const delta = isObject(choice.delta) ? choice.delta : undefined;
-    if (delta !== undefined && hasContent(delta)) {
-      this.#hasDelta = true;
-      return false;
-    }
-    choice.delta = this.#hasDelta || !this.#isPiece(message) ? this.#missingOf(message) : message;
     choice.message = undefined;
-    return true;
+    if (delta !== undefined && hasContent(delta)) this.#hasDelta = true;
+    else choice.delta = this.#hasDelta || !this.#isPiece(message) ? this.#missingOf(message) : message;
   }
 
   /** Whether a message in a stream without deltas is a piece of the answer, because it does not repeat what was sent. */

@@ -5,6 +5,7 @@ import {
 } from '../../../features/upstreams/upstream.ts';
 import { isObject, listOf, objectsOf, parseObject, textOf } from '../../json.ts';
 import { isHtmlRefusal } from '../../response-body.ts';
+import { statusIn, vendorError } from '../../vendor-errors.ts';
 import { accountFailure, explanationOf, retryAfterSeconds } from '../provider-failures.ts';
 import { sanitizeProviderMessage, unquotedStart } from '../sanitize-provider-message.ts';
 
@@ -15,6 +16,8 @@ interface ErrorInfo {
   param: string | undefined;
   /** May quote keys and prompts: it is shown to callers only sanitized. */
   message: string;
+  /** Whether there is a code, which may be a number: the sentence of an error without one may be anything. */
+  hasCode: boolean;
   /** Whether moderation refused the input; other calls would be answered. */
   isFlagged: boolean;
 }
@@ -50,16 +53,32 @@ export function openAiFailure(
   if (kind === 'caller') Object.assign(details, callerDetails(status, info));
 
   const code = info.code || info.type;
-  if (code !== '') Object.assign(details, explanationOf(kind, code, info.message));
+  if (info.hasCode || code !== '') Object.assign(details, explanationOf(kind, code, info.message));
   return new UpstreamFailure(kind, `${name} answered ${status}${code && ` (${code})`}`, details);
 }
 
 /** Interprets an error in the middle of a stream, the `error` of a chunk or of a failed response. */
 export function openAiStreamFailure(name: string, error: unknown): UpstreamFailure {
   const code = isObject(error) ? (error.code ?? error.status) : undefined;
-  const status =
-    typeof code === 'number' && code >= 400 && code <= 599 ? code : statusFor(errorInfoOf({ error }));
+  const status = statusIn(code) ?? statusFor(errorInfoOf({ error }));
   return openAiFailure(name, status, {}, JSON.stringify({ error }));
+}
+
+/** Interprets an event that says in its vendor's own shape that the call failed; undefined for others. */
+export function vendorStreamFailure(
+  name: string,
+  event: Record<string, unknown>,
+): UpstreamFailure | undefined {
+  const error = vendorError(event);
+  return (
+    error &&
+    openAiFailure(
+      name,
+      error.status,
+      {},
+      JSON.stringify({ error: { code: error.status, message: error.message } }),
+    )
+  );
 }
 
 function statusFor({ code, type }: ErrorInfo): number {
@@ -72,9 +91,12 @@ function statusFor({ code, type }: ErrorInfo): number {
 }
 
 function errorInfoOf(body: Record<string, unknown> | undefined): ErrorInfo {
-  const error = body?.error ?? body ?? {};
-  if (!isObject(error))
-    return { code: '', type: '', param: undefined, message: textOf(error) ?? '', isFlagged: false };
+  const vendor = body?.error === undefined && body ? vendorError(body) : undefined;
+  const error = vendor ? { code: vendor.status, message: vendor.message } : (body?.error ?? body ?? {});
+  if (!isObject(error)) {
+    const message = textOf(error) ?? '';
+    return { code: '', type: '', param: undefined, message, hasCode: false, isFlagged: false };
+  }
   const detail = faultIn(error.detail) ?? error.detail ?? error.message;
   const metadata = isObject(error.metadata) ? error.metadata : {};
   const code = identifierOf(error.code) || identifierOf(error.status);
@@ -82,6 +104,7 @@ function errorInfoOf(body: Record<string, unknown> | undefined): ErrorInfo {
   return {
     code,
     type,
+    hasCode: statusIn(error.code ?? error.status) !== undefined,
     isFlagged: 'flagged_input' in metadata || 'reasons' in metadata || flagged.test(`${code} ${type}`),
     param: paramOf(error.param) ?? paramOf(faultPath(error.detail)),
     message: typeof detail === 'string' ? detail : detail === undefined ? '' : JSON.stringify(detail),

@@ -2,30 +2,47 @@ import type { MediaTokens, Tokens } from '../../../../shared/money.ts';
 import type { Json } from '../../json.ts';
 import { areCounts, isObject } from '../../json.ts';
 
-/** The usage in a document or chunk: `usage`, or Groq's `x_groq.usage`. */
-export function chatTokensIn(json: Json): Tokens | undefined {
-  const usage = json.usage ?? (isObject(json.x_groq) ? json.x_groq.usage : undefined);
-  return isObject(usage) ? chatTokens(usage) : undefined;
+/** The usage in a document or chunk: `usage`, Groq's `x_groq.usage`, or that of a choice, as Moonshot writes it. */
+export function chatUsageIn({ usage, x_groq, choices }: Json): Json | undefined {
+  if (isObject(usage)) return usage;
+  if (isObject(x_groq) && isObject(x_groq.usage)) return x_groq.usage;
+  const [first] = Array.isArray(choices) ? choices : [];
+  return isObject(first) && isObject(first.usage) ? first.usage : undefined;
 }
 
-/** Reads usage in the chat format, including DeepSeek's name for cached tokens. */
-function chatTokens(usage: Json): Tokens | undefined {
-  if (!areCounts(usage.prompt_tokens, usage.completion_tokens)) return undefined;
+/** Reads usage in the chat format, including other names for cached tokens. */
+export function chatTokens(usage: Json): Tokens | undefined {
+  const { prompt_tokens = usage.input_tokens, completion_tokens = usage.output_tokens } = usage;
+  if (!areCounts(prompt_tokens, completion_tokens)) return undefined;
   const prompt = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
   const completion = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
-  const input = tokenCount(usage.prompt_tokens);
-  const completionTokens = tokenCount(usage.completion_tokens);
-  const reasoning = tokenCount(completion.reasoning_tokens);
-  // xAI counts thoughts separately from the completion, as its total shows.
-  const isSeparate = reasoning > 0 && tokenCount(usage.total_tokens) === input + completionTokens + reasoning;
+  const input = tokenCount(prompt_tokens);
+  const output = outputWithin(usage.total_tokens, input, tokenCount(completion_tokens));
+  const cached = prompt.cached_tokens ?? usage.cached_tokens ?? usage.prompt_cache_hit_tokens;
   const media = mediaTokens(prompt, completion);
   return {
     ...(media && { media }),
     input,
-    cachedInput: Math.min(input, tokenCount(prompt.cached_tokens ?? usage.prompt_cache_hit_tokens)),
+    cachedInput: Math.min(input, tokenCount(cached)),
     cacheWrite: tokenCount(prompt.cache_write_tokens),
-    output: isSeparate ? completionTokens + reasoning : completionTokens,
-    reasoning,
+    output,
+    reasoning: Math.max(tokenCount(completion.reasoning_tokens), output - tokenCount(completion_tokens)),
+  };
+}
+
+/** The output, with thoughts that some providers, such as xAI and Gemini, count in the total only. */
+export function outputWithin(total: unknown, input: number, output: number): number {
+  return Math.max(output, tokenCount(total) - input);
+}
+
+/** Later usage with the counts of earlier usage that it has as 0. */
+export function laterTokens(earlier: Tokens | undefined, later: Tokens): Tokens {
+  if (earlier === undefined || (later.input > 0 && later.output > 0)) return later;
+  const { input, cachedInput, cacheWrite, output, reasoning } = earlier;
+  return {
+    ...later,
+    ...(later.input === 0 && { input, cachedInput, cacheWrite }),
+    ...(later.output === 0 && { output, reasoning }),
   };
 }
 

@@ -1,12 +1,13 @@
 import type { Tokens, ToolUses } from '../../../../shared/money.ts';
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import type { Adapter } from '../../adapter.ts';
-import { areCounts, countOf, isObject, type Json } from '../../json.ts';
+import { areCounts, countOf, isObject, type Json, objectOf } from '../../json.ts';
+import { billedIn } from '../billed.ts';
 import { argumentsIn, unreadableArguments } from '../call-arguments.ts';
 import { CallIds } from '../call-ids.ts';
 import { type Ended, endedWith } from '../finish-reasons.ts';
 import { openAiStreamFailure } from '../openai-chat/failure.ts';
-import { tokenCount } from '../openai-chat/usage.ts';
+import { outputWithin, tokenCount } from '../openai-chat/usage.ts';
 import { unnamedCall } from '../provider-failures.ts';
 
 /** Higher counts are treated as invalid. */
@@ -36,7 +37,12 @@ export function readResponsesAnswer(
     }
     item.call_id = ids.unique(item.call_id);
   }
-  return { tokens: responsesTokensIn(json), finish, ...word };
+  return {
+    tokens: responsesTokensIn(json),
+    ...billedIn(objectOf(json.usage), json.service_tier),
+    finish,
+    ...word,
+  };
 }
 
 /** How a response ended. Throws an UpstreamFailure if it failed or is incomplete. */
@@ -61,17 +67,19 @@ function failureIn({ status, error }: Json, name: string): UpstreamFailure | und
 export function responsesTokensIn(response: Json): Tokens | undefined {
   const { usage } = response;
   if (!isObject(usage)) return undefined;
-  if (!areCounts(usage.input_tokens, usage.output_tokens)) return undefined;
+  const { input_tokens = usage.prompt_tokens, output_tokens = usage.completion_tokens } = usage;
+  if (!areCounts(input_tokens, output_tokens)) return undefined;
   const input = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
   const output = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
-  const inputTokens = tokenCount(usage.input_tokens);
+  const inputTokens = tokenCount(input_tokens);
+  const outputTokens = outputWithin(usage.total_tokens, inputTokens, tokenCount(output_tokens));
   const toolUses = toolUsesIn(response);
   return {
     input: inputTokens,
-    cachedInput: Math.min(inputTokens, tokenCount(input.cached_tokens)),
+    cachedInput: Math.min(inputTokens, tokenCount(input.cached_tokens ?? usage.cached_tokens)),
     cacheWrite: tokenCount(input.cache_write_tokens),
-    output: tokenCount(usage.output_tokens),
-    reasoning: tokenCount(output.reasoning_tokens),
+    output: outputTokens,
+    reasoning: Math.max(tokenCount(output.reasoning_tokens), outputTokens - tokenCount(output_tokens)),
     ...(toolUses && { toolUses }),
   };
 }

@@ -1,9 +1,10 @@
 import { providerMembers } from '../../../../shared/response-members.ts';
 import type { Batch, InferenceEvent } from '../../../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
-import { isObject, type Json } from '../../json.ts';
+import { isObject, type Json, objectOf } from '../../json.ts';
 import type { Dialect } from '../../sse-decoder.ts';
-import { openAiStreamFailure } from '../openai-chat/failure.ts';
+import { billedIn } from '../billed.ts';
+import { openAiStreamFailure, vendorStreamFailure } from '../openai-chat/failure.ts';
 import { isItem, isWholeItem, outcomeOf, responsesTokensIn } from './answer.ts';
 import { type ItemProgress, ItemStates } from './item-states.ts';
 import { argumentsDelta, missingEvents } from './missing-events.ts';
@@ -63,8 +64,15 @@ export class ResponsesDialect implements Dialect {
         break;
       case 'error':
         throw openAiStreamFailure(this.#provider, isObject(json.error) ? json.error : json);
+      case 'response.reasoning_part.added':
+      case 'response.reasoning_part.done':
+        // The name in vLLM for parts of thoughts.
+        json.type = json.type.replace('reasoning_part', 'content_part');
+        this.#event(json, events);
+        this.#isChanged = true;
+        break;
       default:
-        if (json.type === undefined && json.error) throw openAiStreamFailure(this.#provider, json.error);
+        if (json.type === undefined) this.#failOnError(json);
         this.#event(json, events);
     }
     if (frames === undefined || typeof json.type !== 'string' || !eventName.test(json.type)) return;
@@ -74,6 +82,12 @@ export class ResponsesDialect implements Dialect {
 
   finish(): void {
     throw new UpstreamFailure('broken', `${this.#provider} broke off in the middle of its answer`);
+  }
+
+  #failOnError(json: Json): void {
+    if (json.error) throw openAiStreamFailure(this.#provider, json.error);
+    const failure = vendorStreamFailure(this.#provider, json);
+    if (failure) throw failure;
   }
 
   #event(json: Json, events: InferenceEvent[]): void {
@@ -158,7 +172,8 @@ export class ResponsesDialect implements Dialect {
       throw new UpstreamFailure('broken', `${this.#provider} ended its answer without a response`);
     const tokens = responsesTokensIn(response);
     // Usage is billed even if the answer failed.
-    if (tokens !== undefined) events.push({ type: 'usage', tokens });
+    if (tokens !== undefined)
+      events.push({ type: 'usage', tokens, ...billedIn(objectOf(response.usage), response.service_tier) });
     response.status ??= statusByEvent[type] ?? 'completed';
     const end = outcomeOf(response, this.#provider);
     const output = Array.isArray(response.output) ? response.output.filter(isWholeItem) : [];

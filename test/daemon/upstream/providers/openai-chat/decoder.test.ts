@@ -412,7 +412,11 @@ describe('usage', () => {
       { prompt_tokens_details: 'x', completion_tokens_details: { reasoning_tokens: -1 } },
       {},
     ],
-    ['an explicit zero', { prompt_tokens: 0, completion_tokens: 0 }, { input: 0, output: 0 }],
+    [
+      'an explicit zero',
+      { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+      { input: 0, output: 0 },
+    ],
   ])('of %s', (_case, more, expected) => {
     const { tokens } = decoded(
       chunkOf({ content: 'a' }),
@@ -432,7 +436,9 @@ describe('usage', () => {
   );
 
   test('a snapshot in every chunk replaces the one before', () => {
-    const at = (completion_tokens: number) => ({ chunk: { usage: { ...usage, completion_tokens } } });
+    const at = (output: number) => ({
+      chunk: { usage: { ...usage, completion_tokens: output, total_tokens: 10 + output } },
+    });
     const { tokens } = decoded(
       chunkOf({ content: 'a' }, at(1)),
       chunkOf({ content: 'b' }, at(2)),

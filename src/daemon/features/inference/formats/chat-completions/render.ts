@@ -18,28 +18,28 @@ export function showChatUsage(tokens: Tokens, service: ServiceAnswer | undefined
   };
 }
 
-const countNames = ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const;
 const detailNames = ['prompt_tokens_details', 'completion_tokens_details'] as const;
 
-function isCount(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
 /**
- * The provider's usage of an answer that is passed on, with the cost of the call. Counts that are none, which clients would
- * reject, are replaced by those that the call was charged for.
+ * The provider's usage of an answer that is passed on, with the cost of the call and the counts that it was charged for:
+ * providers differ in what they count, and where.
  */
 export function passedUsage(reported: Json | undefined, { tokens, service }: Settled): Json {
-  const { cost_usd, ...counted } = showChatUsage(tokens, service);
   // A provider that is itself a gateway reports its own cost, which ours replaces.
-  const usage: Json = { ...counted, ...reported, cost_usd };
-  if (!countNames.every((name) => isCount(usage[name]))) {
-    for (const name of countNames) usage[name] = counted[name];
-  }
+  const counted = showChatUsage(tokens, service);
+  const usage: Json = { ...reported, ...counted };
   for (const name of detailNames) {
-    if (usage[name] !== null && !isObject(usage[name])) usage[name] = counted[name];
+    const details = reported?.[name];
+    if (isObject(details)) usage[name] = { ...details, ...nonZero(counted[name], details) };
   }
   return usage;
+}
+
+/** The counts of ours that are not 0, or that the provider has, too. */
+function nonZero(counts: unknown, details: Json): Json {
+  return Object.fromEntries(
+    Object.entries(counts as Json).filter(([name, count]) => count !== 0 || name in details),
+  );
 }
 
 /** `stop` with function calls becomes `tool_calls`; a cut answer is `length` even with function calls. */

@@ -1,0 +1,46 @@
+import type { NanoUsd } from '../../../shared/money.ts';
+import type { Billed } from '../../features/upstreams/neutral.ts';
+import { isObject, type Json } from '../json.ts';
+
+const nanoPerUsd = 1e9;
+/** xAI's unit: ten thousand million are a dollar. */
+const ticksPerNano = 10;
+/** No call costs more; what does is not a number of dollars. */
+const usdMax = 100_000;
+
+/**
+ * What a provider says of the cost of an answer: the service tier, and in its usage dollars in `cost` (OpenRouter), `cost.total_cost`
+ * (Perplexity), `estimated_cost` (DeepInfra), `cost_usd` (a gateway like this) or `cost_in_usd_ticks` (xAI). Source: their API
+ * references.
+ */
+export function billedIn(usage: Json | undefined, tier?: unknown): { billed?: Billed } {
+  const cost = usage && statedCost(usage);
+  if (cost === undefined && (typeof tier !== 'string' || standardTiers.has(tier))) return {};
+  return { billed: { ...(cost !== undefined && { cost }), ...(typeof tier === 'string' && { tier }) } };
+}
+
+const standardTiers = new Set(['default', 'standard', 'auto', 'on_demand']);
+
+function statedCost(usage: Json): NanoUsd | undefined {
+  const { cost, estimated_cost, cost_usd, cost_in_usd_ticks: ticks } = usage;
+  if (typeof ticks === 'number') return amount(ticks / ticksPerNano);
+  const stated =
+    dollars(isObject(cost) ? cost.total_cost : cost) ?? dollars(estimated_cost) ?? dollars(cost_usd);
+  return stated === undefined ? undefined : amount((stated + paidElsewhere(usage)) * nanoPerUsd);
+}
+
+/** With a key of ours at the provider behind it, OpenRouter charges a fee, and the provider the rest. */
+function paidElsewhere({ is_byok: isOwnKey, cost_details: details }: Json): number {
+  return isOwnKey === true && isObject(details) ? (dollars(details.upstream_inference_cost) ?? 0) : 0;
+}
+
+function dollars(value: unknown): number | undefined {
+  const number = typeof value === 'string' && /^\d{1,6}(\.\d{1,20})?$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && number >= 0 && number <= usdMax ? number : undefined;
+}
+
+/** Rounded up, but for what doubles cannot express. */
+function amount(nano: number): NanoUsd | undefined {
+  const cost = Math.ceil(Number(nano.toFixed(3)));
+  return Number.isSafeInteger(cost) && cost >= 0 && cost <= usdMax * nanoPerUsd ? cost : undefined;
+}
