@@ -17,8 +17,19 @@ export function argumentsIn(value: unknown): string | undefined {
     if (text.trim() === '') return '{}';
     const read = parsed(text);
     if (isObject(read)) return text;
-    if (read === unreadable) return undefined;
+    if (read === unreadable) return withoutRepetition(text);
     text = read;
+  }
+  return undefined;
+}
+
+/** The object that a text consists of several times; undefined for any other text. */
+function withoutRepetition(text: string): string | undefined {
+  for (const { index } of text.matchAll(/\}\s*(?=\{)/g)) {
+    const first = text.slice(0, index + 1);
+    if (!isObject(parsed(first))) continue;
+    const rest = argumentsIn(text.slice(index + 1));
+    return rest !== undefined && isSame(first, rest) ? first : undefined;
   }
   return undefined;
 }
@@ -36,9 +47,13 @@ function parsed(text: string): unknown {
 
 /** Whether arguments may be sent as they come: they start as an object that is not empty. */
 const startOfObject = /^\s*\{(?!\s*\}\s*$)/;
+const betweenBraces = /\}\s*\{/;
 const emptyObject = /^\s*\{\s*\}\s*$/;
 const braceOpen = 123;
 const space = 32;
+
+/** Shorter arguments may start with themselves. */
+const cumulativeMin = 3;
 
 /** Of the arguments of one call: parsing them for each piece would take quadratic time. */
 const parsesMax = 100;
@@ -52,6 +67,8 @@ export class StreamedArguments {
   #held = '';
   #last = '';
   #repeated: string | undefined;
+  /** Whether each piece repeats those before it. */
+  #isCumulative = false;
   #parses = 0;
 
   /** What was passed on. */
@@ -80,8 +97,13 @@ export class StreamedArguments {
     }
     if (this.#sent === '') return this.#start(piece);
     const code = piece.charCodeAt(0);
+    if (code !== braceOpen && code > space) return this.#send(piece);
+    if (this.#isContinuedBy(piece)) {
+      this.#isCumulative = true;
+      return this.#send(piece.slice(this.#sent.length));
+    }
     // No JSON but a text has a brace after a closing one.
-    if ((code === braceOpen || code <= space) && this.#isRepeatedBy(piece)) {
+    if (this.#isRepeatedBy(piece)) {
       this.#repeated = piece;
       return '';
     }
@@ -108,6 +130,11 @@ export class StreamedArguments {
     return read === undefined ? undefined : this.complete(read);
   }
 
+  /** Whether arguments that cannot be read are the start of some that can, so that the answer may have been cut there. */
+  get mayBeCut(): boolean {
+    return this.#repeated === undefined && isStart(this.#sent || this.#held);
+  }
+
   /** What is missing where the answer was cut. */
   cut(): string {
     if (this.#sent !== '') return '';
@@ -120,7 +147,7 @@ export class StreamedArguments {
     if (!startOfObject.test(this.#held)) return '';
     const text = this.#held;
     this.#held = '';
-    return this.#send(text);
+    return this.#send(betweenBraces.test(text) ? (withoutRepetition(text) ?? text) : text);
   }
 
   #send(text: string): string {
@@ -130,8 +157,25 @@ export class StreamedArguments {
     return text;
   }
 
+  /** Whether a piece is all arguments so far, and more: an object within the arguments would follow a colon or a comma. */
+  #isContinuedBy(piece: string): boolean {
+    if (piece.length <= this.#sent.length || !piece.startsWith(this.#sent)) return false;
+    return this.#isCumulative || (this.#sent.length >= cumulativeMin && !/[:,[]\s*$/.test(this.#last));
+  }
+
   #isRepeatedBy(piece: string): boolean {
     return piece.trimStart().startsWith('{') && this.isWhole;
+  }
+}
+
+/** Whether a text is JSON up to its end. */
+function isStart(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return false;
+  } catch (error) {
+    const [, position] = /at position (\d+)/.exec(String(error)) ?? [];
+    return position === undefined ? /end of JSON/.test(String(error)) : Number(position) >= text.length;
   }
 }
 

@@ -170,16 +170,24 @@ function normal(word: string): string {
 /** A word that says nothing of the request, as logs and traces show it. */
 const showable = /^[A-Za-z][\w.-]{0,47}(: ?[A-Za-z][\w.-]{0,47})?$/;
 
+/** Words by which a provider says that its answer is a call. */
+const callWords: ReadonlySet<unknown> = new Set(['tool_calls', 'tool_call', 'tool_use', 'function_call']);
+
+export function saysCall(word: unknown): boolean {
+  return callWords.has(word);
+}
+
 /**
  * How an answer with this word ended; without a word, it is complete. Throws an UpstreamFailure for words that mean a
- * failure, and for unknown words if nothing was generated that a caller can use.
+ * failure, and, if nothing was generated that a caller can use, for unknown words and those that announce a call.
  */
 export function endedWith(
   word: string | undefined,
   { provider, isUsable }: { provider: string; isUsable: boolean },
 ): Ended {
   if (word === undefined || word === '') return { reason: 'stop' };
-  const ending = endingOf(word) ?? (isUsable ? 'stop' : 'failed');
+  const isMissing = !isUsable && saysCall(word);
+  const ending = isMissing ? 'failed' : (endingOf(word) ?? (isUsable ? 'stop' : 'failed'));
   const shown = showable.test(word) ? word : 'an unknown reason';
   if (ending === 'failed') throw endFailure(provider, shown);
   return Object.hasOwn(plainWords, word) ? { reason: ending } : { reason: ending, providerReason: shown };

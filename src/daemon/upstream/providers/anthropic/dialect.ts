@@ -299,7 +299,10 @@ export class MessagesDialect implements Dialect {
   ): void {
     const isInStart = args.sent === '' && argumentsIn(input) !== '{}';
     const rest = isInStart ? argumentsIn(input) : args.end();
-    if (rest === undefined) this.#unreadable ??= name;
+    if (rest === undefined) {
+      if (!args.mayBeCut) throw unreadableArguments(this.#origin.provider, name);
+      this.#unreadable ??= name;
+    }
     const delta = rest ?? args.cut();
     if (delta === '') return;
     events.push({ type: 'arguments', index, delta });

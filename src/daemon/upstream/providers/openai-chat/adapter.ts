@@ -8,7 +8,7 @@ import { billedIn } from '../billed.ts';
 import { type Ended, endedWith } from '../finish-reasons.ts';
 import { fittedToModel } from '../openai-options.ts';
 import { ChatDialect } from './decoder.ts';
-import { Envelope, repairFinish, repairUsage, withoutUnreadable } from './envelope.ts';
+import { Envelope, repairFinish, withoutUnreadable } from './envelope.ts';
 import { openAiFailure, openAiStreamFailure } from './failure.ts';
 import { type Quirks, quirksOf } from './quirks.ts';
 import { flattenContent } from './reasoning.ts';
@@ -98,7 +98,6 @@ function readChatAnswer(
   if (choices.length === 0) throw new UpstreamFailure('broken', `${name} answered without a choice`);
   const envelope = new Envelope('chat.completion');
   envelope.repair(json);
-  repairUsage(json);
   const ends = choices.map((choice, position) => readChoice(choice, { name, envelope, position }));
   const { reason: finish, ...word } = ends[0] ?? { reason: 'stop' };
   const usage = chatUsageIn(json) ?? {};
@@ -128,6 +127,7 @@ function readChoice(
   envelope.repairRole(choice.index, message);
   flattenContent(message);
   withoutUnreadable(message);
+  message.content ??= null;
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls : [];
   const hasCalls = calls.length > 0 || isObject(message.function_call);
   const word = typeof reason === 'string' ? reason : undefined;

@@ -5,7 +5,7 @@ import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json } from '../../json.ts';
 import type { Dialect } from '../../sse-decoder.ts';
 import { billedIn } from '../billed.ts';
-import { type Ended, endedWith } from '../finish-reasons.ts';
+import { type Ended, endedWith, saysCall } from '../finish-reasons.ts';
 import { Envelope, repairChoice, repairFinish, withoutUnreadable } from './envelope.ts';
 import { openAiStreamFailure, vendorStreamFailure } from './failure.ts';
 import {
@@ -36,6 +36,8 @@ export class ChatDialect implements Dialect {
   #isBlank = true;
   #hasPictures = false;
   #end: Ended | undefined;
+  /** The finish reason that clients were shown. */
+  #shownFinish: unknown;
   /** The finish reason of a choice that was not asked for. */
   #otherReason: string | undefined;
   /** The calls of a whole message that follows its deltas. */
@@ -218,9 +220,14 @@ export class ChatDialect implements Dialect {
       if (this.#wholeCalls !== undefined) this.#takeWholeCalls(delta, this.#wholeCalls, batch.events);
     }
     if (!isLast) return isChanged;
-    if (saysCall.has(reason)) this.#saysCall = true;
+    if (saysCall(reason)) this.#saysCall = true;
     this.#end = endedWith(reason, { provider: this.#provider, isUsable: this.#isUsable });
     if (repairFinish(choice, { finish: this.#end.reason, hasCalls: !this.#calls.isEmpty })) isChanged = true;
+    if (choice.finish_reason === this.#shownFinish) {
+      // Some servers repeat it with usage, others with every chunk.
+      choice.finish_reason = null;
+      isChanged = true;
+    } else this.#shownFinish = choice.finish_reason;
     const missingPieces = this.#endCalls(batch.events, this.#end);
     const late = missingPieces.filter((piece) => !fillIn(delta, piece));
     if (late.length > 0 && batch.frames !== undefined) {
@@ -279,7 +286,8 @@ export class ChatDialect implements Dialect {
   #keepMissing(delta: Json): void {
     const keep = (name: string, sent: SentText) => {
       const whole = delta[name];
-      if (typeof whole === 'string') delta[name] = sent.isEmpty ? whole : (sent.missingOf(whole) ?? '');
+      if (typeof whole !== 'string' || sent.isEmpty) return;
+      delta[name] = sent.missingOf(whole) || undefined;
     };
     keep('content', this.#text);
     for (const name of ['reasoning_content', 'reasoning']) keep(name, this.#thoughts);
@@ -417,9 +425,6 @@ function hasContent(delta: unknown): boolean {
     typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value),
   );
 }
-
-/** Words by which a provider says that its answer is a call. */
-const saysCall: ReadonlySet<unknown> = new Set(['tool_calls', 'tool_call', 'tool_use', 'function_call']);
 
 /** Adds missing arguments to a call that has a piece in this delta; false if it has none. */
 function fillIn(delta: unknown, missing: Json): boolean {

@@ -88,16 +88,3 @@ function rightFinish(reason: unknown, finish: FinishReason, hasCalls: boolean | 
   if (hasCalls === undefined) return reason === 'tool_calls' || reason === 'function_call' ? reason : 'stop';
   return hasCalls ? 'tool_calls' : 'stop';
 }
-
-/** Adds the total to a usage without one. Returns whether it was missing. */
-export function repairUsage({ usage }: Json): boolean {
-  if (!isObject(usage) || typeof usage.total_tokens === 'number') return false;
-  const { prompt_tokens: prompt = 0, completion_tokens: completion = 0 } = usage;
-  if (typeof prompt !== 'number' || typeof completion !== 'number') return false;
-  Object.assign(usage, {
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    total_tokens: prompt + completion,
-  });
-  return true;
-}

@@ -52,9 +52,12 @@ export class ResponsesDialect implements Dialect {
         if (!isWholeItem(json.item)) return;
         missing = this.#endItem(json, json.item, events);
         break;
-      case 'response.function_call_arguments.done':
-        missing = this.#endArguments(json, events);
+      case 'response.function_call_arguments.done': {
+        const before = this.#endArguments(json, events);
+        if (before === 'left') return;
+        missing = before;
         break;
+      }
       case 'response.completed':
       case 'response.incomplete':
       case 'response.failed':
@@ -142,8 +145,9 @@ export class ResponsesDialect implements Dialect {
   }
 
   /** Returns the delta that is missing before the end of arguments, as clients assemble them from deltas. */
-  #endArguments(json: Json, events: InferenceEvent[]): Json[] {
+  #endArguments(json: Json, events: InferenceEvent[]): Json[] | 'left' {
     const ended = this.#items.endArguments(json, events);
+    if (ended === 'left') return ended;
     this.#items.endPart(json);
     if (ended === undefined) return noEvents;
     if (json.arguments !== ended.text) {

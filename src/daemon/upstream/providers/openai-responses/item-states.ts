@@ -104,9 +104,13 @@ export class ItemStates {
     return passed;
   }
 
-  /** Ends the arguments of a call; undefined if it was not started. */
-  endArguments(json: Json, events: InferenceEvent[]): EndedArguments | undefined {
+  /**
+   * Ends the arguments of a call; undefined if it was not started. Empty ones are left for the end of the item, which may have
+   * others.
+   */
+  endArguments(json: Json, events: InferenceEvent[]): EndedArguments | 'left' | undefined {
     const state = this.#find(json);
+    if (state?.arguments?.sent === '' && argumentsIn(json.arguments) === '{}') return 'left';
     return state?.arguments && this.#endArguments(state, state.arguments, json, events);
   }
 
@@ -188,6 +192,7 @@ export class ItemStates {
   }
 
   #unreadableRest(state: ItemState, args: StreamedArguments): string {
+    if (!args.mayBeCut) throw unreadableArguments(this.#origin.provider, state.name);
     this.#unreadable ??= String(state.name);
     return args.cut();
   }

@@ -178,7 +178,12 @@ test.each([
   ['model_context_window_exceeded', 'max_output_tokens'],
   ['refusal', 'content_filter'],
 ])('the stop reason %s is %s', (reason, finish) => {
-  expect(decode(newDecoder(), sse(end(reason), over)).at(-1)).toMatchObject({
+  const block = [
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi' } },
+    { type: 'content_block_stop', index: 0 },
+  ];
+  expect(decode(newDecoder(), sse(...block, end(reason), over)).at(-1)).toMatchObject({
     type: 'finished',
     reason: finish,
   });
