@@ -223,8 +223,7 @@ const afterTheStart: { name: string; behaviour: () => Behaviour; isSlow?: boolea
   { name: 'sends an event of 100 MB', behaviour: () => endlessEvent(started) },
   {
     name: 'sends an error',
-    behaviour: () =>
-      insertsAfter(started, `event: error\ndata: {"error":{"code":"500","message":"${rawMark}"}}\n\n`),
+    behaviour: () => insertsAfter(started, `event: error\ndata: {"error":{"message":"${rawMark}"}}\n\n`),
   },
   {
     name: 'sends an answer of status 500 into the stream',

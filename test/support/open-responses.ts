@@ -90,6 +90,7 @@ const Service = z.strictObject({
   cost: Cost,
   charged_usd: dollars,
   own_key: z.boolean(),
+  provider_finish_reason: text.optional(),
 });
 
 const nullableText = text.nullable();
