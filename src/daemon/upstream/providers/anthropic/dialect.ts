@@ -108,6 +108,9 @@ export class MessagesDialect implements Dialect {
 
   #take(event: Json, events: InferenceEvent[]): void {
     switch (event.type) {
+      case 'content_block_delta':
+        this.#addDelta(event.index, objectOf(event.delta) ?? {}, events);
+        break;
       case 'message_start':
         // Its output count is not final. Its input count is emitted with the first block, since the call may still fail
         // until then.
@@ -116,9 +119,6 @@ export class MessagesDialect implements Dialect {
         break;
       case 'content_block_start':
         this.#startBlock(event.index, objectOf(event.content_block) ?? {}, events);
-        break;
-      case 'content_block_delta':
-        this.#addDelta(event.index, objectOf(event.delta) ?? {}, events);
         break;
       case 'content_block_stop':
         this.#endBlock(event.index, events);

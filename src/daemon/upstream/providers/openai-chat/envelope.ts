@@ -56,14 +56,15 @@ export function repairChoice(choice: Json): boolean {
 
 /** Removes content that is no text, which clients would join to the text. Returns whether there was any. */
 export function withoutUnreadable(delta: Json): boolean {
-  let isChanged = false;
-  for (const name of ['content', 'refusal']) {
-    const value = delta[name];
-    if (value === undefined || value === null || typeof value === 'string') continue;
-    delta[name] = undefined;
-    isChanged = true;
-  }
-  return isChanged;
+  const { content, refusal } = delta;
+  if (isReadable(content) && isReadable(refusal)) return false;
+  if (!isReadable(content)) delta.content = undefined;
+  if (!isReadable(refusal)) delta.refusal = undefined;
+  return true;
+}
+
+function isReadable(value: unknown): boolean {
+  return typeof value === 'string' || value === undefined || value === null;
 }
 
 /**

@@ -23,8 +23,10 @@ export interface ReasoningPiece {
 
 /** Reads the reasoning in a delta or message; undefined if there is none. */
 export function reasoningOf(delta: Json): ReasoningPiece | undefined {
-  const details = Array.isArray(delta.reasoning_details) ? delta.reasoning_details.filter(isObject) : [];
-  const { reasoning_content, reasoning } = delta;
+  const { reasoning_content, reasoning, reasoning_details } = delta;
+  // Most deltas are text.
+  if (!reasoning_content && !reasoning && !reasoning_details) return undefined;
+  const details = Array.isArray(reasoning_details) ? reasoning_details.filter(isObject) : [];
   if (typeof reasoning_content === 'string' && reasoning_content !== '') {
     return { text: reasoning_content, field: 'reasoning_content', details };
   }

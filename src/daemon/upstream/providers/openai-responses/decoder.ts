@@ -42,6 +42,11 @@ export class ResponsesDialect implements Dialect {
     let missing = noEvents;
     this.#isChanged = false;
     switch (json.type) {
+      // First, as nearly all events are deltas.
+      case 'response.output_text.delta':
+      case 'response.function_call_arguments.delta':
+        this.#event(json, events);
+        break;
       case 'response.created':
       case 'response.queued':
       case 'response.in_progress':
