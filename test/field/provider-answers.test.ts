@@ -1,0 +1,245 @@
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { callModel, completeCall } from '../support/model-client.ts';
+import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+
+/** What providers say besides the answer, through a daemon. */
+
+type Json = Record<string, unknown>;
+type Answer = (body: Json, reply: ServerResponse) => void;
+
+let daemon: RunningDaemon;
+let fake: Server;
+let answer: Answer;
+const asked: Json[] = [];
+let models = 0;
+
+beforeAll(async () => {
+  fake = createServer(async (request, reply) => {
+    let body = '';
+    for await (const piece of request) body += piece;
+    const json = JSON.parse(body || '{}') as Json;
+    asked.push(json);
+    answer(json, reply);
+  });
+  fake.listen(0, '127.0.0.1');
+  await once(fake, 'listening');
+  const url = `http://127.0.0.1:${(fake.address() as AddressInfo).port}/v1`;
+  const upstream = { name: 'up', base_url: url, models: ['*'], wire: 'chat' };
+  const priced = { ...upstream, name: 'priced', prices: { input: '1', output: '2' } };
+  daemon = await startDaemon({ config: `upstreams: ${JSON.stringify([upstream, priced])}\n` });
+});
+
+afterAll(async () => {
+  await daemon.stop();
+  fake.closeAllConnections();
+  fake.close();
+});
+
+beforeEach(() => asked.splice(0));
+
+const model = (upstream = 'up') => `${upstream}/m${++models}`;
+const usage = { prompt_tokens: 12, completion_tokens: 7, total_tokens: 19 };
+
+function chunk(delta: Json, finish: string | null = null, more: Json = {}): string {
+  const choices = [{ index: 0, delta, finish_reason: finish }];
+  return `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices, ...more })}\n\n`;
+}
+
+/** Answers whole or streamed. */
+const says =
+  (message: Json, finish: string, more: Json = {}): Answer =>
+  ({ stream }, reply) => {
+    reply.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' });
+    const choices = [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: finish }];
+    const calls = (message.tool_calls as Json[] | undefined)?.map((call, index) => ({ index, ...call }));
+    const delta = { ...message, ...(calls && { tool_calls: calls }) };
+    reply.end(
+      stream
+        ? `${chunk(delta) + chunk({}, finish, { usage, ...more })}data: [DONE]\n\n`
+        : JSON.stringify({ id: 'c', object: 'chat.completion', choices, usage, ...more }),
+    );
+  };
+
+async function post(path: string, json: Json): Promise<Json> {
+  const reply = await daemon.fetch(path, { json });
+  expect(reply.status, await reply.clone().text()).toBe(200);
+  return (await reply.json()) as Json;
+}
+
+const signature = { google: { thought_signature: 'c2lnbmVk' } };
+const call = (id: string, more: Json = {}) => ({
+  id,
+  type: 'function',
+  function: { name: 'get_weather', arguments: '{"city":"Oslo"}' },
+  ...more,
+});
+const schema = { type: 'object', properties: {} };
+
+/** Signatures of the calls in the last request. */
+function signaturesSent(): unknown[] {
+  const messages = asked.at(-1)?.messages as { tool_calls?: Json[] }[];
+  return messages.flatMap(({ tool_calls: calls }) => calls ?? []).map((each) => each.extra_content);
+}
+
+// Gitlawb/openclaude#67, AstrBotDevs/AstrBot#9217: Gemini refuses a call without its signature.
+describe('the signature of a call over a chat upstream comes back with it', () => {
+  const signed = { content: null, tool_calls: [call('a', { extra_content: signature }), call('b')] };
+  const calling = says(signed, 'tool_calls');
+  const done = says({ content: 'Sunny.' }, 'stop');
+  const tool = { name: 'get_weather', description: 'w' };
+  const asking = 'How is the weather?';
+
+  test('from a client of the Responses format', async () => {
+    const tools = [{ type: 'function', strict: false, ...tool, parameters: schema }];
+    const named = { model: model(), tools, store: false };
+    answer = calling;
+    const include = ['reasoning.encrypted_content'];
+    const { output } = await post('/v1/responses', { ...named, input: asking, include });
+    const outputs = ['a', 'b'].map((id) => ({ type: 'function_call_output', call_id: id, output: 'sunny' }));
+    answer = done;
+    const input = [{ role: 'user', content: asking }, ...(output as Json[]), ...outputs];
+    await post('/v1/responses', { ...named, input });
+    expect(signaturesSent()).toEqual([signature, undefined]);
+  });
+
+  test('from a stored response', async () => {
+    const tools = [{ type: 'function', strict: false, ...tool, parameters: schema }];
+    const named = { model: model(), tools };
+    answer = calling;
+    const { id } = await post('/v1/responses', { ...named, input: asking });
+    answer = done;
+    const input = ['a', 'b'].map((call_id) => ({ type: 'function_call_output', call_id, output: 'sunny' }));
+    await post('/v1/responses', { ...named, previous_response_id: id, input });
+    expect(signaturesSent()).toEqual([signature, undefined]);
+  });
+
+  test('from a client of the Messages format', async () => {
+    const named = { model: model(), max_tokens: 999, tools: [{ ...tool, input_schema: schema }] };
+    const user = { role: 'user', content: asking };
+    answer = calling;
+    const { content } = await post('/v1/messages', { ...named, messages: [user] });
+    const results = (content as Json[])
+      .filter(({ type }) => type === 'tool_use')
+      .map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: 'sunny' }));
+    answer = done;
+    const messages = [user, { role: 'assistant', content }, { role: 'user', content: results }];
+    await post('/v1/messages', { ...named, messages });
+    expect(signaturesSent()).toEqual([signature, undefined]);
+  });
+
+  test('from a client of the chat format, in the call itself', async () => {
+    const named = {
+      model: model(),
+      tools: [{ type: 'function', function: { ...tool, parameters: schema } }],
+    };
+    const user = { role: 'user', content: asking };
+    answer = calling;
+    const { choices } = await post('/v1/chat/completions', { ...named, messages: [user] });
+    const [{ message } = {}] = choices as Json[];
+    const results = ['a', 'b'].map((id) => ({ role: 'tool', tool_call_id: id, content: 'sunny' }));
+    answer = done;
+    await post('/v1/chat/completions', { ...named, messages: [user, message, ...results] });
+    expect(signaturesSent()).toEqual([signature, undefined]);
+  });
+
+  test('but another model does not see it', async () => {
+    const named = { max_tokens: 999, tools: [{ ...tool, input_schema: schema }] };
+    const user = { role: 'user', content: asking };
+    answer = calling;
+    const { content } = await post('/v1/messages', { ...named, model: model(), messages: [user] });
+    const results = ['a', 'b'].map((id) => ({ type: 'tool_result', tool_use_id: id, content: 'sunny' }));
+    answer = done;
+    const messages = [user, { role: 'assistant', content }, { role: 'user', content: results }];
+    await post('/v1/messages', { ...named, model: model(), messages });
+    expect(signaturesSent()).toEqual([undefined, undefined]);
+  });
+});
+
+// openclaw/openclaw#97773
+test('a stream that is labelled as JSON reaches the client as it comes', async () => {
+  const rest = Promise.withResolvers<void>();
+  answer = async (_body, reply) => {
+    reply.writeHead(200, { 'content-type': 'application/json' });
+    reply.write(chunk({ role: 'assistant', content: 'First, ' }));
+    await rest.promise;
+    reply.end(`${chunk({ content: 'last.' }) + chunk({}, 'stop', { usage })}data: [DONE]\n\n`);
+  };
+  const streaming = callModel(daemon, { wire: 'chat', model: model(), stream: true });
+  await streaming.receives('First, ');
+  rest.resolve();
+  expect(await streaming.ended).toBe('end');
+  expect(streaming.text).toContain('last.');
+});
+
+test('a document for a stream may come in pieces', async () => {
+  answer = (_body, reply) => {
+    reply.writeHead(200, { 'content-type': 'application/json' });
+    const choices = [{ index: 0, message: { content: 'Whole.' }, finish_reason: 'stop' }];
+    for (const piece of ['\n', ' ', ...JSON.stringify({ choices, usage })]) reply.write(piece);
+    reply.end();
+  };
+  const { text } = await completeCall(daemon, { wire: 'chat', model: model(), stream: true });
+  expect(text).toContain('"content":"Whole."');
+});
+
+describe('the cost that a provider states', () => {
+  async function costOf(name: string, stream: boolean): Promise<unknown> {
+    const { headers } = await completeCall(daemon, {
+      wire: 'chat',
+      model: name,
+      stream,
+      more: { max_tokens: 100 },
+    });
+    const reply = await daemon.fetch(`/v1/usage/${headers['x-request-id']}`);
+    const { cost, charged_usd } = (await reply.json()) as { cost: Json | null; charged_usd: string };
+    return [cost?.provider_usd, charged_usd];
+  }
+
+  // pydantic/genai-prices#239
+  test.each([false, true])('is its cost, streamed: %s', async (stream) => {
+    answer = says({ content: 'Hi' }, 'stop', { usage: { ...usage, cost: 0.00005 } });
+    expect(await costOf(model('priced'), stream)).toEqual(['0.00005', '0.00005']);
+  });
+
+  test('is known where no price is, and charged to no one', async () => {
+    answer = says({ content: 'Hi' }, 'stop', { usage: { ...usage, cost: 0.00005 } });
+    expect(await costOf(model(), false)).toEqual(['0.00005', '0']);
+  });
+
+  test('is never more than the hold', async () => {
+    answer = says({ content: 'Hi' }, 'stop', { usage: { ...usage, cost: 900 } });
+    const [provider, charged] = (await costOf(model('priced'), false)) as string[];
+    expect(provider).toBe(charged);
+    // At most 100 tokens of output, and one of input for each byte.
+    expect(Number(charged)).toBeLessThan(0.001);
+  });
+});
+
+// agentjido/req_llm#935
+describe('the provider’s word for the end', () => {
+  const traceOf = async (id: unknown) => {
+    const headers = { authorization: `Bearer ${daemon.login}` };
+    return (await daemon.fetch(`/v1/traces/${id}`, { headers })).json();
+  };
+
+  test.each([false, true])('is in the trace and the answer, streamed: %s', async (stream) => {
+    answer = says({ content: 'Hi' }, 'unheard_of');
+    const { headers, text } = await completeCall(daemon, { wire: 'responses', model: model(), stream });
+    expect(text).toContain('"provider_finish_reason":"unheard_of"');
+    expect(await traceOf(headers['x-request-id'])).toMatchObject({
+      finish_reason: 'stop',
+      provider_finish_reason: 'unheard_of',
+    });
+  });
+
+  test('is in the attempt of a call that failed', async () => {
+    answer = says({ content: 'Hi' }, 'network_error');
+    const { headers, status } = await completeCall(daemon, { wire: 'chat', model: model(), stream: false });
+    expect(status).toBe(502);
+    const trace = JSON.stringify(await traceOf(headers['x-request-id']));
+    expect(trace).toContain('The answer ended with network_error.');
+  });
+});
