@@ -68,7 +68,7 @@ const finishes: Record<string, Read['finish']> = {
 
 function callOf(name: string | undefined, args: unknown): Json {
   expect(name).toBe('get_weather');
-  return typeof args === 'string' ? JSON.parse(args) : args;
+  return (typeof args === 'string' ? JSON.parse(args) : args) as Json;
 }
 
 type Reader = (model: string, stream: boolean) => Promise<Read>;

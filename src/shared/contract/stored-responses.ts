@@ -28,7 +28,7 @@ export const getResponse = endpoint({
   description: [
     'With `stream`: the events of a response created with `background` and `stream`, first those after `starting_after`,',
     'then new ones, until the end and `data: [DONE]`. Any number of clients can follow it, repeatedly, while it is',
-    'stored. The header `x-stainless-helper-method: stream` omits the `service:*` events. A response that its daemon',
+    'stored. The header `x-stainless-helper-method: stream` omits events that OpenAI does not define. A response that its daemon',
     'could not finish ends with `error` and `response.failed`, a cancelled one with `response.incomplete` whose response',
     'has the status `cancelled`.',
   ].join(' '),
