@@ -449,6 +449,32 @@ const errors: Shape[] = [
   ),
 ];
 
+/** An error in a shape of its vendor's. */
+function vendor(name: string, cite: string, error: Json, fails: RegExp): Shape {
+  return chat('errors', name, cite, [error], error, { fails });
+}
+
+const vendorErrors: Shape[] = [
+  vendor(
+    'in a list',
+    'maximhq/bifrost#5963',
+    { success: false, errors: [{ code: 7003, message: 'No such account' }], result: null },
+    /No such account|failed/,
+  ),
+  vendor(
+    'with names of their own',
+    'maximhq/bifrost#5963',
+    { error_code: 336003, error_msg: 'The first message must be from a user' },
+    /first message|failed/,
+  ),
+  vendor(
+    'with a code in words',
+    'maximhq/bifrost#5963',
+    { code: 'Throttling.RateQuota', message: 'Slower, please', request_id: 'r' },
+    /rate limited|Slower/,
+  ),
+];
+
 const snapshots: Shape[] = [
   chat(
     'snapshots',
@@ -629,6 +655,9 @@ const callsInPieces: Shape[] = [
   inPieces('the name in every piece', 'SillyTavern/SillyTavern#5948', [
     first(''),
     ...pieces(json).map((each) => first(each)),
+  ]),
+  inPieces('a call that is no list, and flat', 'acon96/home-llm#348', [
+    delta({ tool_calls: { index: 0, id: 'call_1', name: 'get_weather', arguments: json } }),
   ]),
   inPieces('an index as text', 'LibreChat-AI/agents#260', [
     first(json.slice(0, half), { index: '0' }),
@@ -892,6 +921,22 @@ const streams: Shape[] = [
   ),
   responses(
     'streams',
+    'ended without a response, though all items are done',
+    'moeru-ai/airi#2593',
+    [created, ...textEvents, { type: 'response.completed' }],
+    response([message()]),
+    { read: { text, finish: 'stop' } },
+  ),
+  responses(
+    'streams',
+    'ended with a status that was forgotten',
+    'decolua/9router#1648',
+    [created, ...textEvents, over([message()], { status: 'in_progress' })],
+    response([message()]),
+    { read: answer },
+  ),
+  responses(
+    'streams',
     'with events of its own',
     'openai/openai-java#719',
     [
@@ -935,6 +980,7 @@ const streams: Shape[] = [
 export const shapes: readonly Shape[] = [
   ...finishReasons,
   ...errors,
+  ...vendorErrors,
   ...snapshots,
   ...callsInPieces,
   ...argumentClothes,

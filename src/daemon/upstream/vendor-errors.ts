@@ -1,8 +1,10 @@
-import { isObject, type Json, textOf } from './json.ts';
+import { isObject, type Json, objectsOf, textOf } from './json.ts';
 
 /** An error that is not in the shape of its format. */
 export interface VendorError {
   status: number;
+  /** An identifier; undefined if the code is a number. */
+  code?: string;
   message: string;
 }
 
@@ -28,12 +30,19 @@ export function vendorError(json: Json): VendorError | undefined {
     if (code === undefined || code === null || Number(code) === 0) return undefined;
     return { status: statusByBaseCode.get(Number(code)) ?? 500, message: textOf(base.status_msg) ?? '' };
   }
-  const { code, success } = json;
+  const { code = json.error_code, success } = json;
   if (success !== false && code === undefined) return undefined;
-  const message = textOf(json.msg) ?? textOf(json.message) ?? textOf(json.error_msg);
+  const [first] = objectsOf(json.errors);
+  const message =
+    textOf(json.msg) ?? textOf(json.message) ?? textOf(json.error_msg) ?? textOf(first?.message);
   if (success !== false && message === undefined) return undefined;
   if (answerMembers.some((name) => json[name] !== undefined && json[name] !== null)) return undefined;
-  return { status: statusIn(code) ?? 500, message: message ?? '' };
+  const name = textOf(code)?.replace(/([a-z])([A-Z])/g, '$1_$2');
+  return {
+    status: statusIn(code) ?? 500,
+    ...(name !== undefined && statusIn(code) === undefined && { code: name }),
+    message: message ?? '',
+  };
 }
 
 /** A status that is written as a code. */

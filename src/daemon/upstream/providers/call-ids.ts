@@ -29,6 +29,19 @@ export class CallIds {
   }
 }
 
+/** The calls without those that are sent again, id and all. `idOf`: undefined for what is no call. */
+export function withoutRepeated<Call>(calls: readonly Call[], idOf: (call: Call) => unknown): Call[] {
+  const known = new Map<unknown, string>();
+  return calls.filter((call) => {
+    const id = idOf(call);
+    if (id === undefined) return true;
+    const text = JSON.stringify(call);
+    if (known.get(id) === text) return false;
+    known.set(id, text);
+    return true;
+  });
+}
+
 const alphanumerics = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /**

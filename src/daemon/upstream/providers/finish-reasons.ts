@@ -193,6 +193,16 @@ export function endedWith(
   return Object.hasOwn(plainWords, word) ? { reason: ending } : { reason: ending, providerReason: shown };
 }
 
+/**
+ * The word of the provider behind a router, if it says that the answer failed or was filtered where the router's word is
+ * that it is complete; else the router's own.
+ */
+export function behindRouter(word: string | undefined, native: unknown): string | undefined {
+  if (typeof native !== 'string' || word === undefined || endingOf(word) !== 'stop') return word;
+  const ending = endingOf(native);
+  return ending === 'failed' || ending === 'content_filter' ? native : word;
+}
+
 function endFailure(provider: string, word: string): UpstreamFailure {
   const code = word.toLowerCase();
   return new UpstreamFailure('server', `${provider} ended its answer with ${word}`, {

@@ -5,7 +5,7 @@ import { isObject, type Json, objectOf, objectsOf, textOf } from '../../json.ts'
 import { SseJsonDecoder } from '../../sse-decoder.ts';
 import { billedIn } from '../billed.ts';
 import { argumentsIn, unreadableArguments } from '../call-arguments.ts';
-import { CallIds } from '../call-ids.ts';
+import { CallIds, withoutRepeated } from '../call-ids.ts';
 import { endedWith } from '../finish-reasons.ts';
 import { unnamedCall } from '../provider-failures.ts';
 import { MessagesDialect, type Origin } from './dialect.ts';
@@ -25,6 +25,9 @@ export function readMessage(json: Json, provider: string): ReturnType<NonNullabl
   if (!Array.isArray(json.content))
     throw new UpstreamFailure('broken', `${provider} answered without content`);
   json.content = json.content.filter((block) => textOf(objectOf(block)?.type) !== undefined);
+  json.content = withoutRepeated(objectsOf(json.content), ({ type, id }) =>
+    type === 'tool_use' ? id : undefined,
+  );
   const blocks = objectsOf(json.content);
   const usage = objectOf(json.usage);
   if (usage) json.usage = withCompactions(usage);

@@ -5,7 +5,7 @@ import { droppedMembers, type Sent } from '../../dropped-members.ts';
 import { isObject, type Json, objectOf } from '../../json.ts';
 import { SseJsonDecoder } from '../../sse-decoder.ts';
 import { billedIn } from '../billed.ts';
-import { type Ended, endedWith } from '../finish-reasons.ts';
+import { behindRouter, type Ended, endedWith } from '../finish-reasons.ts';
 import { fittedToModel } from '../openai-options.ts';
 import { ChatDialect } from './decoder.ts';
 import { Envelope, repairFinish, withoutUnreadable } from './envelope.ts';
@@ -128,10 +128,13 @@ function readChoice(
   flattenContent(message);
   withoutUnreadable(message);
   message.content ??= null;
+  if (isObject(message.tool_calls)) message.tool_calls = [message.tool_calls];
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls : [];
   const hasCalls = calls.length > 0 || isObject(message.function_call);
-  const word = typeof reason === 'string' ? reason : undefined;
-  const end = endedWith(word, { provider: name, isUsable: hasCalls || hasContent(message) });
+  const said = typeof reason === 'string' ? reason : undefined;
+  const isUsable = hasCalls || hasContent(message);
+  const word = isUsable ? said : behindRouter(said, choice.native_finish_reason);
+  const end = endedWith(word, { provider: name, isUsable });
   repairCalls(message, { provider: name, isCut: end.reason !== 'stop' });
   // Callers of the deprecated functions know no other word.
   const isDeprecated = reason === 'function_call' && calls.length === 0 && hasCalls;

@@ -5,7 +5,7 @@ import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json } from '../../json.ts';
 import type { Dialect } from '../../sse-decoder.ts';
 import { billedIn } from '../billed.ts';
-import { type Ended, endedWith, saysCall } from '../finish-reasons.ts';
+import { behindRouter, type Ended, endedWith, saysCall } from '../finish-reasons.ts';
 import { Envelope, repairChoice, repairFinish, withoutUnreadable } from './envelope.ts';
 import { openAiStreamFailure, vendorStreamFailure } from './failure.ts';
 import {
@@ -16,7 +16,7 @@ import {
   reasoningOf,
 } from './reasoning.ts';
 import { SentText } from './sent-text.ts';
-import { ToolCalls } from './tool-calls.ts';
+import { ToolCalls, withFunction } from './tool-calls.ts';
 import { chatTokens, chatUsageIn, laterTokens } from './usage.ts';
 
 /** Decodes chunks of the chat format. Only the first choice is converted to events; frames keep all choices. */
@@ -221,7 +221,9 @@ export class ChatDialect implements Dialect {
     }
     if (!isLast) return isChanged;
     if (saysCall(reason)) this.#saysCall = true;
-    this.#end = endedWith(reason, { provider: this.#provider, isUsable: this.#isUsable });
+    const isUsable = this.#isUsable;
+    const word = isUsable ? reason : behindRouter(reason, choice.native_finish_reason);
+    this.#end = endedWith(word, { provider: this.#provider, isUsable });
     if (repairFinish(choice, { finish: this.#end.reason, hasCalls: !this.#calls.isEmpty })) isChanged = true;
     if (choice.finish_reason === this.#shownFinish) {
       // Some servers repeat it with usage, others with every chunk.
@@ -318,6 +320,10 @@ export class ChatDialect implements Dialect {
     }
     if (Array.isArray(delta.annotations)) this.#takeAnnotations(delta.annotations, events);
     if (Array.isArray(delta.images)) this.#takeImages(delta.images, events);
+    if (isObject(delta.tool_calls)) {
+      delta.tool_calls = [delta.tool_calls];
+      isChanged = true;
+    }
     if (Array.isArray(delta.tool_calls) && this.#takeCalls(delta, delta.tool_calls, events)) isChanged = true;
     // The deprecated form, with one call and no id.
     if (isObject(delta.function_call)) this.#calls.take({ index: 0, function: delta.function_call }, events);
@@ -331,6 +337,7 @@ export class ChatDialect implements Dialect {
     for (const piece of pieces) {
       if (!isObject(piece)) continue;
       this.#endReasoning(events);
+      if (withFunction(piece)) isChanged = true;
       const fate = this.#calls.take(piece, events);
       if (fate !== 'held-back') sent.push(piece);
       if (fate !== 'intact') isChanged = true;

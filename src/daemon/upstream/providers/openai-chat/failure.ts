@@ -22,8 +22,9 @@ interface ErrorInfo {
   isFlagged: boolean;
 }
 
-const billing = /insufficient_quota|insufficient_balance|insufficient_credits|billing|payment_required/;
-const rate = /rate_limit|too_many_requests|resource_exhausted/;
+const billing =
+  /insufficient_quota|insufficient_balance|insufficient_credits|billing|payment_required|arrearage/;
+const rate = /rate_limit|too_many_requests|resource_exhausted|throttling/;
 const badKey = /invalid_api_key|incorrect_api_key|authentication|unauthorized|invalid_token/;
 const noModel = /model_not_found|unknown_model|model_not_exist|no_such_model/;
 const noModelMessage =
@@ -70,15 +71,7 @@ export function vendorStreamFailure(
   event: Record<string, unknown>,
 ): UpstreamFailure | undefined {
   const error = vendorError(event);
-  return (
-    error &&
-    openAiFailure(
-      name,
-      error.status,
-      {},
-      JSON.stringify({ error: { code: error.status, message: error.message } }),
-    )
-  );
+  return error && openAiStreamFailure(name, { code: error.code ?? error.status, message: error.message });
 }
 
 function statusFor({ code, type }: ErrorInfo): number {
@@ -92,7 +85,9 @@ function statusFor({ code, type }: ErrorInfo): number {
 
 function errorInfoOf(body: Record<string, unknown> | undefined): ErrorInfo {
   const vendor = body?.error === undefined && body ? vendorError(body) : undefined;
-  const error = vendor ? { code: vendor.status, message: vendor.message } : (body?.error ?? body ?? {});
+  const error = vendor
+    ? { code: vendor.code ?? vendor.status, message: vendor.message }
+    : (body?.error ?? body ?? {});
   if (!isObject(error)) {
     const message = textOf(error) ?? '';
     return { code: '', type: '', param: undefined, message, hasCode: false, isFlagged: false };

@@ -111,9 +111,11 @@ export function flattenContent(delta: Json): { thinking: string } | undefined {
   let text = '';
   let thinking = '';
   for (const part of delta.content) {
+    if (typeof part === 'string') text += part;
     if (!isObject(part)) continue;
-    if (part.type === 'text' && typeof part.text === 'string') text += part.text;
-    else if (part.type === 'thinking') thinking += thinkingText(part.thinking);
+    if (part.type === 'thinking' || part.type === 'reasoning')
+      thinking += thinkingText(part.thinking ?? part.text);
+    else if (typeof part.text === 'string') text += part.text;
   }
   delta.content = text === '' ? null : text;
   if (thinking !== '') delta.reasoning_content = thinking;

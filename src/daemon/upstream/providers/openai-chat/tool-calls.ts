@@ -1,7 +1,7 @@
 import type { InferenceEvent } from '../../../features/upstreams/neutral.ts';
 import { isObject, type Json } from '../../json.ts';
 import { argumentsIn, StreamedArguments, unreadableArguments } from '../call-arguments.ts';
-import { CallIds, newCallId } from '../call-ids.ts';
+import { CallIds, newCallId, withoutRepeated } from '../call-ids.ts';
 import { unnamedCall } from '../provider-failures.ts';
 
 interface CallState {
@@ -279,12 +279,27 @@ export function repairCalls(message: Json, { provider, isCut }: { provider: stri
   if (isObject(legacy)) repairFunction(legacy, { provider, isCut });
   if (!Array.isArray(calls)) return;
   const ids = new CallIds();
-  for (const call of calls) {
+  const distinct = withoutRepeated(calls, (call) =>
+    isObject(call) ? idIn(call.id) || undefined : undefined,
+  );
+  message.tool_calls = distinct;
+  for (const call of distinct) {
+    if (isObject(call)) withFunction(call);
     if (!isObject(call) || (!isObject(call.custom) && !isObject(call.function))) throw unnamedCall(provider);
     if (isObject(call.function)) repairFunction(call.function, { provider, isCut });
     if (!call.type) call.type = isObject(call.custom) ? 'custom' : 'function';
     call.id = ids.unique(call.id);
   }
+}
+
+/** Some servers write a call as the Responses format does. Returns whether this one is. */
+export function withFunction(call: Json): boolean {
+  const { name, arguments: args } = call;
+  if (isObject(call.function) || isObject(call.custom) || typeof name !== 'string') return false;
+  call.function = { name, arguments: args };
+  call.name = undefined;
+  call.arguments = undefined;
+  return true;
 }
 
 function repairFunction(called: Json, { provider, isCut }: { provider: string; isCut: boolean }): void {

@@ -16,14 +16,17 @@ export function chatTokens(usage: Json): Tokens | undefined {
   if (!areCounts(prompt_tokens, completion_tokens)) return undefined;
   const prompt = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
   const completion = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
-  const input = tokenCount(prompt_tokens);
+  const cached = tokenCount(prompt.cached_tokens ?? usage.cached_tokens ?? usage.prompt_cache_hit_tokens);
+  const prompted = tokenCount(prompt_tokens);
+  // Some servers leave cached tokens out of the prompt, as Anthropic does, but not out of the total.
+  const isApart = cached > prompted && tokenCount(usage.total_tokens) >= prompted + cached;
+  const input = isApart ? prompted + cached : prompted;
   const output = outputWithin(usage.total_tokens, input, tokenCount(completion_tokens));
-  const cached = prompt.cached_tokens ?? usage.cached_tokens ?? usage.prompt_cache_hit_tokens;
   const media = mediaTokens(prompt, completion);
   return {
     ...(media && { media }),
     input,
-    cachedInput: Math.min(input, tokenCount(cached)),
+    cachedInput: Math.min(input, cached),
     cacheWrite: tokenCount(prompt.cache_write_tokens),
     output,
     reasoning: Math.max(tokenCount(completion.reasoning_tokens), output - tokenCount(completion_tokens)),
@@ -32,7 +35,8 @@ export function chatTokens(usage: Json): Tokens | undefined {
 
 /** The output, with thoughts that some providers, such as xAI and Gemini, count in the total only. */
 export function outputWithin(total: unknown, input: number, output: number): number {
-  return Math.max(output, tokenCount(total) - input);
+  // Without the input, the total says nothing of the output.
+  return input === 0 ? output : Math.max(output, tokenCount(total) - input);
 }
 
 /** Later usage with the counts of earlier usage that it has as 0. */

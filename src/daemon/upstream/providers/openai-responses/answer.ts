@@ -4,7 +4,7 @@ import type { Adapter } from '../../adapter.ts';
 import { areCounts, countOf, isObject, type Json, objectOf } from '../../json.ts';
 import { billedIn } from '../billed.ts';
 import { argumentsIn, unreadableArguments } from '../call-arguments.ts';
-import { CallIds } from '../call-ids.ts';
+import { CallIds, withoutRepeated } from '../call-ids.ts';
 import { type Ended, endedWith } from '../finish-reasons.ts';
 import { openAiStreamFailure } from '../openai-chat/failure.ts';
 import { outputWithin, tokenCount } from '../openai-chat/usage.ts';
@@ -25,6 +25,7 @@ export function readResponsesAnswer(
   const { reason: finish, ...word } = outcomeOf(json, name);
   if (!Array.isArray(json.output)) throw new UpstreamFailure('broken', `${name} answered without output`);
   if (!json.output.every(isWholeItem)) json.output = json.output.filter(isWholeItem);
+  json.output = withoutRepeated(json.output as Json[], ({ call_id: id }) => id);
   const ids = new CallIds();
   for (const item of json.output as Json[]) {
     if (!isCall(item)) continue;

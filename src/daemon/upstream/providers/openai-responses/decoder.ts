@@ -68,7 +68,8 @@ export class ResponsesDialect implements Dialect {
       case 'response.failed':
       case 'response.cancelled':
       case 'response.done':
-        missing = this.#endResponse(json.type, json.response, events);
+        // Some servers write its members into the event itself.
+        missing = this.#endResponse(json.type, json.response ?? json, events);
         break;
       case 'error':
         throw openAiStreamFailure(this.#provider, isObject(json.error) ? json.error : json);
@@ -177,13 +178,14 @@ export class ResponsesDialect implements Dialect {
 
   /** Handles the last event, which repeats every item. Returns events that are missing before it. */
   #endResponse(type: string, response: unknown, events: InferenceEvent[]): Json[] {
-    if (!isObject(response))
+    if (!isObject(response) || (response.type === type && !this.#items.areAllDone && !response.output))
       throw new UpstreamFailure('broken', `${this.#provider} ended its answer without a response`);
     const tokens = responsesTokensIn(response);
     // Usage is billed even if the answer failed.
     if (tokens !== undefined)
       events.push({ type: 'usage', tokens, ...billedIn(objectOf(response.usage), response.service_tier) });
-    response.status ??= statusByEvent[type] ?? 'completed';
+    // Some servers leave it out, or forget to change it.
+    if (isRunning(response.status)) response.status = statusByEvent[type] ?? 'completed';
     const end = outcomeOf(response, this.#provider);
     const output = Array.isArray(response.output) ? response.output.filter(isWholeItem) : [];
     const unfinished = this.#items.progressOfAll(output).filter(({ isDone }) => !isDone);
@@ -193,6 +195,10 @@ export class ResponsesDialect implements Dialect {
     this.isComplete = true;
     return unfinished.flatMap((each) => [...missingEvents(each), doneEvent(each)]);
   }
+}
+
+function isRunning(status: unknown): boolean {
+  return status === undefined || status === null || status === 'in_progress' || status === 'queued';
 }
 
 function doneEvent({ item, outputIndex: output_index }: ItemProgress): Json {

@@ -150,6 +150,11 @@ export class ItemStates {
     return this.#end(state, item, events);
   }
 
+  /** Whether there are items, and all have ended. */
+  get areAllDone(): boolean {
+    return this.#states.length > 0 && this.#states.every(({ isDone }) => isDone);
+  }
+
   progressOfAll(output: Json[]): ItemProgress[] {
     return output.map((item, outputIndex) => ({
       ...(this.#stateAt(item, outputIndex) ?? noProgress),

@@ -399,6 +399,12 @@ describe('usage', () => {
       { total_tokens: 19, completion_tokens_details: { reasoning_tokens: 5 } },
       { output: 9, reasoning: 5 },
     ],
+    ['a total without the prompt', { prompt_tokens: 0, total_tokens: 19 }, { input: 0, output: 4 }],
+    [
+      'cached tokens apart from the prompt, but in the total',
+      { total_tokens: 114, prompt_tokens_details: { cached_tokens: 100 } },
+      { input: 110, cachedInput: 100 },
+    ],
     [
       'sound and pictures',
       {
