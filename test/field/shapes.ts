@@ -559,6 +559,20 @@ const snapshots: Shape[] = [
   ),
   chat(
     'snapshots',
+    'the text so far in each delta',
+    'tashfeenahmed/freellmapi#1007',
+    [
+      delta({ content: text.slice(0, 20) }),
+      delta({ content: text.slice(0, 26) }),
+      delta({ content: text }),
+      end('stop'),
+      used(),
+    ],
+    completion({ content: text }),
+    { read: answer },
+  ),
+  chat(
+    'snapshots',
     'a text that starts with itself is none',
     'posit-dev/chatlas#435',
     [delta({ content: 'No ' }), delta({ content: 'No ' }), delta({ content: 'No ' }), end('stop'), used()],

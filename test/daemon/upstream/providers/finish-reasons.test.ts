@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { endedWith } from '../../../../src/daemon/upstream/providers/finish-reasons.ts';
+import { behindRouter, endedWith } from '../../../../src/daemon/upstream/providers/finish-reasons.ts';
 
 const having = (isUsable: boolean) => ({ provider: 'p', isUsable });
 const failure = expect.objectContaining({ kind: 'server' });
@@ -91,4 +91,16 @@ test('the provider’s word is kept where it says more', () => {
 test('a word that could be a text is not repeated', () => {
   const text = `The prompt was ${'x'.repeat(200)}`;
   expect(endedWith(text, having(true)).providerReason).toBe('an unknown reason');
+});
+
+test.each([
+  ['stop', 'MALFORMED_FUNCTION_CALL', 'MALFORMED_FUNCTION_CALL'],
+  ['stop', 'SAFETY', 'SAFETY'],
+  ['stop', 'STOP', 'stop'],
+  ['stop', 'unheard_of', 'stop'],
+  ['stop', undefined, 'stop'],
+  ['length', 'error', 'length'],
+  [undefined, 'error', undefined],
+])('a router says %s, its provider %s', (word, native, expected) => {
+  expect(behindRouter(word, native)).toBe(expected);
 });

@@ -9,6 +9,7 @@ import { argumentsIn, unreadableArguments } from '../call-arguments.ts';
 import { CallIds } from '../call-ids.ts';
 import { type Ended, endedWith } from '../finish-reasons.ts';
 import { unnamedCall } from '../provider-failures.ts';
+import { SentText } from '../sent-text.ts';
 import type { Signatures } from './contents.ts';
 import { errorIn, googleStreamFailure } from './failure.ts';
 
@@ -38,6 +39,7 @@ class GenerateDialect implements Dialect {
   readonly #context: DecoderContext;
   #items = 0;
   #calls = 0;
+  readonly #text = new SentText();
   #open: { kind: 'message' | 'reasoning'; index: number } | undefined;
   /** The signature of the open message's text. */
   #textSignature: string | undefined;
@@ -107,8 +109,11 @@ class GenerateDialect implements Dialect {
     events.push({ type: 'reasoning', index, part: 0, delta: text });
   }
 
-  #addText(text: string, signature: string | undefined, events: InferenceEvent[]): void {
+  #addText(said: string, signature: string | undefined, events: InferenceEvent[]): void {
+    // Some models repeat all text with each event.
+    const text = this.#text.missingOfPiece(said) ?? said;
     if (text !== '') {
+      this.#text.add(text);
       const index = this.#openItem('message', events);
       const logprobs = this.#logprobs;
       this.#logprobs = [];

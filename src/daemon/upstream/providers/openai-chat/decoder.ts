@@ -6,6 +6,7 @@ import { isObject, type Json } from '../../json.ts';
 import type { Dialect } from '../../sse-decoder.ts';
 import { billedIn } from '../billed.ts';
 import { behindRouter, type Ended, endedWith, saysCall } from '../finish-reasons.ts';
+import { SentText } from '../sent-text.ts';
 import { Envelope, repairChoice, repairFinish, withoutUnreadable } from './envelope.ts';
 import { openAiStreamFailure, vendorStreamFailure } from './failure.ts';
 import {
@@ -15,7 +16,6 @@ import {
   type ReasoningPiece,
   reasoningOf,
 } from './reasoning.ts';
-import { SentText } from './sent-text.ts';
 import { ToolCalls, withFunction } from './tool-calls.ts';
 import { chatTokens, chatUsageIn, laterTokens } from './usage.ts';
 
@@ -215,7 +215,6 @@ export class ChatDialect implements Dialect {
     const reason = choice.finish_reason;
     const isLast = typeof reason === 'string' && reason !== '';
     if (isObject(delta)) {
-      if (isLast && this.#withoutRepetition(delta)) isChanged = true;
       if (this.#takeDelta(delta, choice.logprobs, batch.events)) isChanged = true;
       if (this.#wholeCalls !== undefined) this.#takeWholeCalls(delta, this.#wholeCalls, batch.events);
     }
@@ -277,14 +276,6 @@ export class ChatDialect implements Dialect {
     if (missing.length > 0) delta.tool_calls = missing;
   }
 
-  /** Removes a whole text that a last delta repeats. Returns whether there was one. */
-  #withoutRepetition(delta: Json): boolean {
-    const { content } = delta;
-    if (typeof content !== 'string' || !this.#text.isRepeatedBy(content)) return false;
-    this.#keepMissing(delta);
-    return true;
-  }
-
   #keepMissing(delta: Json): void {
     const keep = (name: string, sent: SentText) => {
       const whole = delta[name];
@@ -305,7 +296,16 @@ export class ChatDialect implements Dialect {
       ? { text: flat.thinking, field: 'thinking', details: [] }
       : reasoningOf(delta);
     if (piece !== undefined) this.#takeReasoning(piece, events);
-    const { content, refusal } = delta;
+    const { refusal } = delta;
+    let { content } = delta;
+    if (typeof content === 'string' && content !== '') {
+      const missing = this.#text.missingOfPiece(content);
+      if (missing !== undefined) {
+        content = missing;
+        delta.content = missing;
+        isChanged = true;
+      }
+    }
     if (typeof content === 'string' && content !== '') {
       this.#text.add(content);
       if (this.#isBlank && content.trim() !== '') this.#isBlank = false;
