@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { callModel, completeCall } from '../support/model-client.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
@@ -29,7 +30,8 @@ beforeAll(async () => {
   const url = `http://127.0.0.1:${(fake.address() as AddressInfo).port}/v1`;
   const upstream = { name: 'up', base_url: url, models: ['*'], wire: 'chat' };
   const priced = { ...upstream, name: 'priced', prices: { input: '1', output: '2' } };
-  daemon = await startDaemon({ config: `upstreams: ${JSON.stringify([upstream, priced])}\n` });
+  const unsigned = { ...upstream, name: 'unsigned', wire: 'messages' };
+  daemon = await startDaemon({ config: `upstreams: ${JSON.stringify([upstream, priced, unsigned])}\n` });
 });
 
 afterAll(async () => {
@@ -155,6 +157,74 @@ describe('the signature of a call over a chat upstream comes back with it', () =
     const messages = [user, { role: 'assistant', content }, { role: 'user', content: results }];
     await post('/v1/messages', { ...named, model: model(), messages });
     expect(signaturesSent()).toEqual([undefined, undefined]);
+  });
+});
+
+// lsdefine/GenericAgent#357, anomalyco/opencode#44713: servers that sign no thoughts refuse calls without them.
+describe('thoughts that a Messages upstream does not sign come back to it', () => {
+  const thinking = { type: 'thinking', thinking: 'Which town?' };
+  const toolUse = { type: 'tool_use', id: 'toolu_1', name: 'get_weather', input: { city: 'Oslo' } };
+  const counts = { input_tokens: 12, output_tokens: 7 };
+  const message = { id: 'm', type: 'message', role: 'assistant', model: 'm' };
+  const thinkingThenCall: Answer = ({ stream }, reply) => {
+    reply.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' });
+    const whole = { ...message, content: [thinking, toolUse], stop_reason: 'tool_use', usage: counts };
+    const block = (index: number, content_block: Json, delta: Json) => [
+      { type: 'content_block_start', index, content_block },
+      { type: 'content_block_delta', index, delta },
+      { type: 'content_block_stop', index },
+    ];
+    const events = [
+      { type: 'message_start', message: { ...message, content: [], usage: counts } },
+      ...block(0, { ...thinking, thinking: '' }, { type: 'thinking_delta', thinking: thinking.thinking }),
+      ...block(1, { ...toolUse, input: {} }, { type: 'input_json_delta', partial_json: '{"city":"Oslo"}' }),
+      { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: counts },
+      { type: 'message_stop' },
+    ];
+    const sse = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+    reply.end(stream ? sse : JSON.stringify(whole));
+  };
+  const blocksSent = () => {
+    const messages = (asked.at(-1)?.messages ?? []) as { content: Json[] | string }[];
+    return messages.flatMap(({ content }) =>
+      typeof content === 'string' ? [] : content.filter(({ type }) => type === 'thinking'),
+    );
+  };
+
+  test.each([false, true])('from a client of the same format, streamed: %s', async (stream) => {
+    const anthropic = new Anthropic({ baseURL: daemon.url, apiKey: daemon.key, maxRetries: 0 });
+    const named = {
+      model: model('unsigned'),
+      max_tokens: 2048,
+      thinking: { type: 'enabled' as const, budget_tokens: 1024 },
+      tools: [{ name: 'get_weather', description: 'w', input_schema: { type: 'object' as const } }],
+    };
+    const user = { role: 'user' as const, content: 'Go.' };
+    answer = thinkingThenCall;
+    const body = { ...named, messages: [user] };
+    const { content } = await (stream
+      ? anthropic.messages.stream(body).finalMessage()
+      : anthropic.messages.create(body));
+    const result = { type: 'tool_result' as const, tool_use_id: 'toolu_1', content: 'sunny' };
+    const next = [
+      user,
+      { role: 'assistant' as const, content },
+      { role: 'user' as const, content: [result] },
+    ];
+    await anthropic.messages.create({ ...named, messages: next });
+    expect(blocksSent()).toEqual([{ ...thinking, signature: '' }]);
+    await anthropic.messages.create({ ...named, model: model('unsigned'), messages: next });
+    expect(blocksSent()).toEqual([]);
+  });
+
+  test('from a client of the Responses format', async () => {
+    const tools = [{ type: 'function', strict: false, name: 'get_weather', parameters: schema }];
+    const named = { model: model('unsigned'), tools };
+    answer = thinkingThenCall;
+    const { id } = await post('/v1/responses', { ...named, input: 'Go.' });
+    const input = [{ type: 'function_call_output', call_id: 'toolu_1', output: 'sunny' }];
+    await post('/v1/responses', { ...named, previous_response_id: id, input });
+    expect(blocksSent()).toEqual([{ ...thinking, signature: '' }]);
   });
 });
 

@@ -13,13 +13,14 @@ import { rightStopReason } from './stop-reason.ts';
 import { countUsage, type PromptTokens, promptOf, reportedTokens, shownUsage } from './usage.ts';
 
 /** An open content block: the output item it belongs to, and what is needed when it ends. */
-type Block = TextBlock | ThinkingBlock | { kind: 'redacted'; index: number; data: string } | ToolBlock;
+type Block = TextBlock | ThinkingBlock | RedactedBlock | ToolBlock;
 
 interface Opening {
   /** A text in the start of the block, until it is known whether the first delta repeats it. */
   opening: string | undefined;
 }
 
+type RedactedBlock = { kind: 'redacted'; index: number; data: string };
 type TextBlock = { kind: 'text'; index: number } & Opening;
 type ThinkingBlock = {
   kind: 'thinking';
@@ -34,6 +35,10 @@ type ToolBlock = { kind: 'tool'; index: number; name: string; input: unknown; ar
 export interface Origin {
   provider: string;
   model: string;
+}
+
+function signsThoughts({ provider, model }: Origin): boolean {
+  return provider === 'anthropic' || /claude/i.test(model);
 }
 
 /** Takes the events of a Messages stream, and corrects those whose content clients could not read. */
@@ -285,11 +290,16 @@ export class MessagesDialect implements Dialect {
       events.push({ type: 'item-done', index });
       return;
     }
-    const { thinking, signature } = block.kind === 'thinking' ? block : {};
-    const payload = block.kind === 'redacted' ? { data: block.data } : { thinking, signature };
-    // Unsigned thoughts would be refused when sent back.
-    const isReplayable = block.kind === 'redacted' || signature !== undefined;
-    events.push({ type: 'item-done', index, ...(isReplayable && { origin: { ...this.#origin, payload } }) });
+    const payload = this.#payloadOf(block);
+    events.push({ type: 'item-done', index, ...(payload && { origin: { ...this.#origin, payload } }) });
+  }
+
+  /** What the provider must see again. Claude would refuse thoughts without its signature; servers that sign none want them. */
+  #payloadOf(block: ThinkingBlock | RedactedBlock): Json | undefined {
+    if (block.kind === 'redacted') return { data: block.data };
+    const { thinking, signature } = block;
+    if (signature !== undefined) return { thinking, signature };
+    return thinking === '' || signsThoughts(this.#origin) ? undefined : { thinking, signature: '' };
   }
 
   #endArguments(

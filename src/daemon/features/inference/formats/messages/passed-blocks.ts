@@ -6,6 +6,8 @@ interface PassedBlock {
   /** Its number with us: clients expect blocks to be numbered as they start. */
   index: number;
   type: string;
+  /** Its position among the thoughts; undefined for other blocks, and for signed thoughts. */
+  unsigned: number | undefined;
 }
 
 interface PassOptions {
@@ -15,6 +17,8 @@ interface PassOptions {
   labelled: (event: Json) => Json;
   /** The provider's end with what it lacks. */
   completed: (event: Json) => Json;
+  /** What the gateway sealed of thoughts, by their position among all thoughts; undefined if nothing. */
+  sealed: (position: number) => string | undefined;
 }
 
 /** What a delta has, by its type, and whether it may be in a block. */
@@ -35,6 +39,7 @@ export class PassedBlocks {
   readonly #open = new Map<unknown, PassedBlock>();
   #hasStarted = false;
   #next = 0;
+  #thoughts = 0;
   /** Whether the end of the message was passed on. */
   hasEnd = false;
 
@@ -51,7 +56,7 @@ export class PassedBlocks {
   /** Ends all blocks. */
   close(): string {
     let text = this.#start();
-    for (const { index } of this.#open.values()) text += stop(index);
+    for (const block of this.#open.values()) text += this.#end(block);
     this.#open.clear();
     return text;
   }
@@ -94,13 +99,23 @@ export class PassedBlocks {
     const ended = this.#stopBlock(key);
     if (!isObject(block) || typeof block.type !== 'string') return ended;
     const index = this.#next++;
-    this.#open.set(key, { index, type: block.type });
+    const position = isThought(block) ? this.#thoughts++ : undefined;
+    const isUnsigned = block.type === 'thinking' && !block.signature;
+    this.#open.set(key, { index, type: block.type, unsigned: isUnsigned ? position : undefined });
     return ended + numbered(json, raw, index);
   }
 
   #stopBlock(key: unknown): string {
     const block = this.#open.get(key);
-    return block && this.#open.delete(key) ? stop(block.index) : '';
+    return block && this.#open.delete(key) ? this.#end(block) : '';
+  }
+
+  /** Thoughts that their provider does not sign get our seal, with which they come back to it. */
+  #end({ index, unsigned }: PassedBlock): string {
+    const signature = unsigned === undefined ? undefined : this.#options.sealed(unsigned);
+    if (signature === undefined) return stop(index);
+    const delta = { type: 'signature_delta', signature };
+    return show({ type: 'content_block_delta', index, delta }, 'content_block_delta') + stop(index);
   }
 
   #delta(raw: string, json: Json): string {
@@ -111,6 +126,7 @@ export class PassedBlocks {
     const start = delta.type === 'text_delta' && !this.#open.has(key) ? this.#startText(key) : '';
     const block = this.#open.get(key);
     if (block === undefined || known?.isOf(block.type) === false) return '';
+    if (delta.type === 'signature_delta' && delta.signature) block.unsigned = undefined;
     return start + numbered(json, raw, block.index);
   }
 
@@ -125,6 +141,10 @@ export class PassedBlocks {
 function numbered(json: Json, raw: string, index: number): string {
   const type = String(json.type);
   return json.index === index ? sseEvent(raw, type) : show({ ...json, index }, type);
+}
+
+function isThought({ type }: Json): boolean {
+  return type === 'thinking' || type === 'redacted_thinking';
 }
 
 function stop(index: number): string {

@@ -66,6 +66,7 @@ export class MessagesStream implements StreamRenderer {
         start: () => this.#start(),
         labelled: (event) => this.#labelled(event),
         completed: (event) => this.#completed(event),
+        sealed: (position) => sealedThought(output, position),
       });
       return this.#passed.pass(frames);
     }
@@ -114,6 +115,10 @@ export class MessagesStream implements StreamRenderer {
   #empty(): Json {
     return emptyMessage(this.#options, { ...this.#options.tokens(), output: 0 });
   }
+}
+
+function sealedThought({ items }: Output, position: number): string | undefined {
+  return items.filter((item) => item.kind === 'reasoning')[position]?.sealed;
 }
 
 /** An event of one item. */

@@ -13,6 +13,7 @@ import {
   wholeCall,
 } from '../../../calls/index.ts';
 import type { IdempotencySlot } from '../../../idempotency/index.ts';
+import type { ReasoningOrigin } from '../../../upstreams/neutral.ts';
 import { type MessageHeaders, parseMessagesCall, wantsThinking } from '../../formats/messages/parse.ts';
 import { distinctCallIds, type MessageLabel, renderMessage } from '../../formats/messages/render.ts';
 import { failedEvents, MessagesStream } from '../../formats/messages/stream.ts';
@@ -46,6 +47,7 @@ export async function createMessageReply(
     signal,
     request,
   };
+  const seal = (origin: ReasoningOrigin) => deps.sealer.seal(caller.workspaceId, origin);
   const label = ({ model }: AnsweredCall): MessageLabel => ({ id: deps.makeId('msg'), model });
   const distinctId = distinctCallIds(inference.items, deps.makeId);
   const showsThoughts = wantsThinking(body);
@@ -66,13 +68,36 @@ export async function createMessageReply(
       countText: (json) => countText(json, output),
       render(settled) {
         const message = document
-          ? { ...document, ...labelled }
+          ? { ...withSeals(document, answered, seal), ...labelled }
           : renderMessage({ label: labelled, output, settled, showsThoughts, distinctId });
         return new RelayReply(answered.headers(settled), JSON.stringify(message));
       },
     };
   };
   return wholeCall(deps, call, wholeMessage, { slot });
+}
+
+/** Thoughts that their provider does not sign get our seal, with which they come back to it. */
+function withSeals(
+  document: Json,
+  { provider, providerModel: model }: AnsweredCall,
+  seal: (origin: ReasoningOrigin) => string,
+): Json {
+  const { content } = document;
+  if (!Array.isArray(content) || !content.some(isUnsigned)) return document;
+  const sealed = content.map((block) =>
+    isUnsigned(block)
+      ? {
+          ...block,
+          signature: seal({ provider, model, payload: { thinking: block.thinking, signature: '' } }),
+        }
+      : block,
+  );
+  return { ...document, content: sealed };
+}
+
+function isUnsigned(block: unknown): block is Json {
+  return isObject(block) && block.type === 'thinking' && block.signature === '' && !!block.thinking;
 }
 
 /** Counts the text of all blocks, for the estimate of an answer without usage. */
