@@ -353,6 +353,28 @@ const finishReasons: Shape[] = [
   ),
   messages(
     'finish reasons',
+    'a refusal that is explained, after a text',
+    'UKGovernmentBEIS/inspect_ai#4209',
+    [
+      start(),
+      ...textBlock,
+      {
+        type: 'message_delta',
+        delta: {
+          stop_reason: 'refusal',
+          stop_details: { type: 'refusal', explanation: 'This was declined.' },
+        },
+        usage: { output_tokens: 7 },
+      },
+      { type: 'message_stop' },
+    ],
+    wholeMessage([saidBlock], 'refusal', {
+      stop_details: { type: 'refusal', explanation: 'This was declined.' },
+    }),
+    filtered,
+  ),
+  messages(
+    'finish reasons',
     'end_turn after a call',
     'maximhq/bifrost#3638',
     [start(), ...toolBlock(pieces(json)), ...stops('end_turn')],

@@ -356,7 +356,8 @@ export class MessagesDialect implements Dialect {
     const end = this.#end ?? { reason: 'stop' };
     if (this.#unreadable !== undefined && end.reason === 'stop')
       throw unreadableArguments(this.#origin.provider, this.#unreadable);
-    if (end.reason === 'content_filter' && this.#refusal) {
+    // After a text, clients would take it for more of the text.
+    if (end.reason === 'content_filter' && this.#refusal && !this.#isUsable) {
       const index = this.#startItem({ kind: 'message' }, events);
       events.push({ type: 'refusal', index, delta: this.#refusal }, { type: 'item-done', index });
     } else this.#endMessage(events);
