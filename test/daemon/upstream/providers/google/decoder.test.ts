@@ -132,6 +132,28 @@ describe('the end', () => {
     },
   );
 
+  // tashfeenahmed/freellmapi#1007
+  test('text that each event repeats is read once', () => {
+    const text = 'It rains, and the wind is strong.';
+    const events = [16, 24, text.length].map((length) => piece([{ text: text.slice(0, length) }]));
+    expect(summaryOf(sse(...events, last())).items).toEqual([{ kind: 'message', text }]);
+  });
+
+  test.each([
+    [{ city: 'Oslo' }, '{"city":"Oslo"}'],
+    ['{"city":"Oslo"}', '{"city":"Oslo"}'],
+    [null, '{}'],
+    [undefined, '{}'],
+  ])('the arguments %j', (args, expected) => {
+    const call = piece([{ functionCall: { name: 'f', args } }], 'STOP');
+    expect(summaryOf(sse(call)).items).toMatchObject([{ name: 'f', arguments: expected }]);
+  });
+
+  test('arguments that are no object are a failure that names the function', () => {
+    const { details } = failureOf(sse(piece([{ functionCall: { name: 'f', args: 'Oslo' } }], 'STOP')));
+    expect(details.publicMessage).toContain('The tool f was called');
+  });
+
   test('OTHER after a text keeps the text; a failed call does not', () => {
     expect(summaryOf(sse(piece([{ text: 'Well.' }]), last('OTHER'))).finish).toBe('stop');
     expect(failureOf(sse(piece([{ text: 'Looking.' }]), last('MALFORMED_FUNCTION_CALL'))).kind).toBe(
