@@ -1,5 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ExplainedSetting as Explained } from '../../shared/daemon-module.ts';
 import { withoutPassword } from '../../shared/database-url.ts';
+import { isObject } from '../../shared/json-object.ts';
+import { isHarmlessHeader } from '../../shared/masking/mask-headers.ts';
+import { maskText, maskUrl, removedText } from '../../shared/masking/mask-text.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
 import type { ConfigFlags } from './config.ts';
 import { type Setting, settingFlags, settings } from './settings.ts';
@@ -17,7 +21,15 @@ interface Sources {
   path: string;
 }
 
-/** Every setting with its value; passwords in URLs are removed. */
+/** What the sources say, which may be secret: by its setting, to compare them. */
+const writtenValues = new WeakMap<ExplainedSetting, unknown>();
+
+/** Whether two settings have the same value, what is masked in them included. */
+export function haveSameValue(one: ExplainedSetting, other: ExplainedSetting | undefined): boolean {
+  return other !== undefined && isDeepStrictEqual(writtenValues.get(one), writtenValues.get(other));
+}
+
+/** Every setting with its value; headers, and credentials in addresses, are masked. */
 export function explainSettings({ flags, env, text, path }: Sources): ExplainedSetting[] {
   const read = readYaml(text, path);
   const inFile = (setting: Setting) => {
@@ -33,14 +45,17 @@ export function explainSettings({ flags, env, text, path }: Sources): ExplainedS
   };
   return settings.map((setting) => {
     const { name, usual, isLive } = setting;
-    const of = (value: unknown, source: ExplainedSetting['source'], place: string | null) => ({
-      name,
-      value:
-        name === 'storage.url' && value !== null ? withoutPassword(String(value)) : withoutPasswords(value),
-      source,
-      place,
-      isLive,
-    });
+    const of = (value: unknown, source: ExplainedSetting['source'], place: string | null) => {
+      const explained: ExplainedSetting = {
+        name,
+        value: name === 'storage.url' && value !== null ? withoutPassword(String(value)) : masked(value),
+        source,
+        place,
+        isLive,
+      };
+      writtenValues.set(explained, value);
+      return explained;
+    };
     const { flag } = setting;
     const flagged = flag && flags[settingFlags[flag]];
     if (flag && flagged !== undefined) return of(flagged, 'flag', flag);
@@ -56,10 +71,27 @@ function typed(text: string, usual: unknown): unknown {
   return typeof usual === 'number' && /^\d+$/.test(text) ? Number(text) : text;
 }
 
-/** URLs may contain credentials: `https://name:secret@host`. */
-function withoutPasswords(value: unknown): unknown {
-  if (typeof value === 'string') return value.replace(/^(https?:\/\/)[^/@\s]*@/, '$1***@');
-  if (Array.isArray(value)) return value.map(withoutPasswords);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withoutPasswords(one)]));
+/** A setting with credentials in its addresses and headers masked. */
+function masked(value: unknown): unknown {
+  if (typeof value === 'string') return isAddress.test(value) ? maskUrl(value) : maskText(value);
+  if (Array.isArray(value)) return value.map(masked);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [
+      name,
+      name === 'headers' && isObject(one) ? maskedHeaders(one) : masked(one),
+    ]),
+  );
+}
+
+const isAddress = /^[a-z][a-z\d+.-]{0,31}:\/\//i;
+
+/** The name of a variable is none of its value. */
+function maskedHeaders(headers: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      typeof value === 'string' && !isHarmlessHeader(name) ? removedText : masked(value),
+    ]),
+  );
 }

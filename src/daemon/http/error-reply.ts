@@ -1,6 +1,7 @@
 import type { Endpoint, Surface } from '../../shared/contract/endpoint.ts';
 import { statusOf } from '../../shared/contract/error-reply.ts';
 import { type ApiError, failures } from '../../shared/errors.ts';
+import { maskText } from '../../shared/masking/mask-text.ts';
 
 /** An error response, ready to be written. */
 export interface ErrorAnswer {
@@ -65,7 +66,9 @@ const messagesTypes: Readonly<Record<number, string>> = {
 
 function messagesError(error: ApiError, status: number, { requestId }: ErrorContext): unknown {
   const type = messagesTypes[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
-  const message = status === 400 && error.param !== null ? fieldFirst(error, error.param) : error.message;
+  const said = status === 400 && error.param !== null ? fieldFirst(error, error.param) : error.message;
+  // A caller may have put a key where something else belongs.
+  const message = maskText(said);
   const details = {
     ...error.extra,
     error_code: error.reportedCode,
@@ -119,7 +122,8 @@ function v1Error(error: ApiError, { requestId, unauthorizedType }: Omit<ErrorCon
   const members = {
     type: error.status === 401 ? (unauthorizedType ?? type) : type,
     code: error.reportedCode,
-    message: error.message,
+    // A caller may have put a key where something else belongs.
+    message: maskText(error.message),
     param: error.param,
     request_id: requestId,
   };
@@ -136,10 +140,10 @@ const siteSentences = new Map([
 function siteBody(error: ApiError, status: number): unknown {
   const named = error.extra?.errors;
   if (status === 422) {
-    const errors = named ?? { [error.param ?? 'body']: [error.message] };
+    const errors = named ?? { [error.param ?? 'body']: [maskText(error.message)] };
     return { message: 'The given data was invalid.', errors };
   }
-  const message = siteSentences.get(status) ?? error.message;
+  const message = siteSentences.get(status) ?? maskText(error.message);
   // What a credential lacks for one member of the request.
   return status === 403 && named !== undefined ? { message, errors: named } : { message };
 }

@@ -1,10 +1,11 @@
 import { pino } from 'pino';
+import { maskText, removedText } from '../../shared/masking/mask-text.ts';
 import { isoTime } from '../../shared/time.ts';
 import { describeFailure } from '../http/error-reply.ts';
 import type { LogDetails } from '../log.ts';
 import type { LogFile } from './log-file.ts';
 
-/** Redacted wherever they appear in a log line. */
+/** Masked wherever they appear in a log line. */
 const secretPaths = [
   'authorization',
   'headers',
@@ -23,7 +24,7 @@ interface LogDestinations {
   file: LogFile;
 }
 
-/** A logger that writes JSON lines to stderr and a file. Bodies, headers and credentials are redacted. */
+/** A logger that writes JSON lines to stderr and a file. Bodies, headers and credentials are masked. */
 export function createLog(level: string, { stderr, file }: LogDestinations) {
   return loggerTo(level, {
     write(line: string) {
@@ -46,9 +47,9 @@ function loggerTo(level: string, destination: Pick<LogFile, 'write'>) {
       timestamp: pino.stdTimeFunctions.isoTime,
       // An error can contain user data, in its members or in the message of a parser.
       serializers: { err: (error: unknown) => describeFailure(error) },
-      redact: { paths: secretPaths, censor: '***' },
+      redact: { paths: secretPaths, censor: removedText },
     },
-    destination,
+    { write: (line: string) => destination.write(maskText(line)) },
   );
 }
 

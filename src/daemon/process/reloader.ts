@@ -1,5 +1,4 @@
 import { homedir } from 'node:os';
-import { isDeepStrictEqual } from 'node:util';
 import type { ConfigurationView, ConfigWarning, ReloadReport } from '../../shared/contract/configuration.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { type Config, type ConfigFlags, ConfigInvalid, loadConfig } from '../config/config.ts';
@@ -49,9 +48,8 @@ export function createReloader({ config, flags, env, stderr, log, apply }: Reloa
     const hasFile = latest.configText !== '';
     const next = await loadConfig({ flags, env, platform: process.platform, home: homedir(), hasFile });
     const wanted = await explain(next);
-    const isChanged = ({ name, value }: ExplainedSetting) =>
-      !isDeepStrictEqual(settingIn(before, name)?.value, value);
-    const changed = wanted.filter(isChanged);
+    const { haveSameValue } = await import('../config/explain.ts');
+    const changed = wanted.filter((setting) => !haveSameValue(setting, settingIn(before, setting.name)));
     const warnings = await apply(next);
     log.level = next.logLevel;
     latest = next;
@@ -72,12 +70,13 @@ export function createReloader({ config, flags, env, stderr, log, apply }: Reloa
   return {
     async describe() {
       const [now, wanted] = [await current(), await explain(latest)];
-      const settings = now.map(({ name, value, source, place }) => ({
-        name,
-        value,
-        source,
-        place,
-        waits_for_restart: !isDeepStrictEqual(settingIn(wanted, name)?.value, value),
+      const { haveSameValue } = await import('../config/explain.ts');
+      const settings = now.map((setting) => ({
+        name: setting.name,
+        value: setting.value,
+        source: setting.source,
+        place: setting.place,
+        waits_for_restart: !haveSameValue(setting, settingIn(wanted, setting.name)),
       }));
       return { file: latest.configFile, settings };
     },

@@ -1,3 +1,4 @@
+import type { KnownSecrets } from '../../shared/masking/known-secrets.ts';
 import { SseTooLong } from '../../shared/sse.ts';
 import type { Batch, InferenceEvent, RawFrame } from '../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../features/upstreams/upstream.ts';
@@ -5,6 +6,7 @@ import { whenLate } from '../when-late.ts';
 import { type IncomingBody, NetworkFailure } from '../world.ts';
 import type { Decoder } from './adapter.ts';
 import { isObject } from './json.ts';
+import { maskFailure } from './mask-failure.ts';
 import { midStreamFailureOf, upstreamFailureOf } from './network-failures.ts';
 
 const done: IteratorResult<Batch> = { done: true, value: undefined };
@@ -29,6 +31,8 @@ export interface AnswerSource {
   decoder: Decoder;
   /** Gets what is read, before it is decoded. */
   onRead?: ((bytes: Uint8Array) => void) | undefined;
+  /** The secrets of the call, which an error in the stream may repeat. */
+  secrets: () => KnownSecrets;
   /** How long to wait for the end of the stream after the finish reason, in milliseconds. */
   closingTimeoutMs: number;
   /** How long to wait for new output, in milliseconds. */
@@ -45,6 +49,7 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
   readonly #bytes: AsyncIterator<Uint8Array>;
   readonly #decoder: Decoder;
   readonly #onRead: AnswerSource['onRead'];
+  readonly #secrets: AnswerSource['secrets'];
   readonly #closingTimeoutMs: number;
   readonly #outputTimeoutMs: number;
   /** How long this reader has waited since the last output. */
@@ -62,12 +67,13 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
   #isDone = false;
   #failure: UpstreamFailure | undefined;
 
-  constructor({ name, body, decoder, onRead, closingTimeoutMs, outputTimeoutMs }: AnswerSource) {
+  constructor({ name, body, decoder, onRead, secrets, closingTimeoutMs, outputTimeoutMs }: AnswerSource) {
     this.#name = name;
     this.#body = body;
     this.#bytes = body[Symbol.asyncIterator]();
     this.#decoder = decoder;
     this.#onRead = onRead;
+    this.#secrets = secrets;
     this.#closingTimeoutMs = closingTimeoutMs;
     this.#outputTimeoutMs = outputTimeoutMs;
   }
@@ -117,7 +123,7 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
     const failure = this.#failure;
     if (failure === undefined) return done;
     this.#failure = undefined;
-    throw failure;
+    throw maskFailure(failure, this.#secrets);
   }
 
   async #read(): Promise<Batch> {
@@ -146,7 +152,11 @@ export class AnswerBatches implements AsyncIterableIterator<Batch> {
       return batch;
     } catch (error) {
       this.#stop();
-      return this.#recover(error);
+      try {
+        return this.#recover(error);
+      } catch (failure) {
+        throw maskFailure(failure, this.#secrets);
+      }
     }
   }
 

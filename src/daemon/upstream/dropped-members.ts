@@ -1,4 +1,5 @@
 import { asksForNothing } from '../../shared/asks-for-nothing.ts';
+import { maskText } from '../../shared/masking/mask-text.ts';
 import type { CallFormat, Inference, OpaqueItem } from '../features/upstreams/neutral.ts';
 import type { Dropped } from '../features/upstreams/upstream.ts';
 import { isObject, type Json, objectsOf } from './json.ts';
@@ -102,7 +103,7 @@ export function droppedMembers(
   const dropped = [
     ...Object.entries(body).flatMap(([name, value]) => (isLeftOut(wire, name, value, sent) ? [name] : [])),
     ...nested,
-  ].map((param): Dropped => ({ param: param.slice(0, nameCharactersMax) }));
+  ].map((param): Dropped => ({ param: maskText(param).slice(0, nameCharactersMax) }));
   // Without any tool that can be sent, nothing forces a call.
   if (inference.toolChoice?.mode === 'required' && inference.tools.every(({ type }) => type === 'opaque'))
     dropped.push({ param: 'tool_choice' });
@@ -123,7 +124,7 @@ const nestedMembersOf: Readonly<Record<CallFormat, (body: Json, sent: Sent) => s
 };
 
 function typed(param: string, { type }: Json): Dropped {
-  return { param, type: String(type).slice(0, nameCharactersMax) };
+  return { param, type: maskText(String(type)).slice(0, nameCharactersMax) };
 }
 
 function isLeftOut(wire: CallFormat, name: string, value: unknown, sent: Sent): boolean {

@@ -1,3 +1,6 @@
+import { KnownSecrets } from '../../shared/masking/known-secrets.ts';
+import { secretsOfServers } from '../../shared/masking/mask-json.ts';
+import { maskText } from '../../shared/masking/mask-text.ts';
 import type { Batch, Inference } from '../features/upstreams/neutral.ts';
 import {
   type AttemptCapture,
@@ -14,6 +17,7 @@ import type { IncomingAnswer, IncomingBody, World } from '../world.ts';
 import type { Adapter, ProviderRequest } from './adapter.ts';
 import { AnswerBatches } from './answer-batches.ts';
 import { listOf, parseObject } from './json.ts';
+import { maskFailure, secretsSent } from './mask-failure.ts';
 import { upstreamFailureOf } from './network-failures.ts';
 import { rateLimitsIn } from './rate-limits.ts';
 import { errorStatusIn, readText } from './response-body.ts';
@@ -62,12 +66,14 @@ async function open(
 ): Promise<UpstreamAnswer> {
   const { name, adapter } = options;
   const isWhole = adapter.wholeAnswer?.(call) ?? false;
+  let secrets = () => secretsOfServers(call.inference.body);
   try {
     const { dropped = [], ...request } = adapter.request(call);
+    secrets = () => secretsSent(request);
     const sent = call.capture?.sent(name, request);
     const answer = await dial(options, request, { isWhole, signal, spentMs: call.spentMs });
     sent?.received(answer);
-    if (answer.status >= 400) throw await refusal(adapter, answer, sent);
+    if (answer.status >= 400) throw await refusal(adapter, answer, secrets, sent);
     const type = acceptedType(name, answer);
     // A provider may stream although a document was requested, which works as well: the caller drains streams.
     const isDocument = isWhole && !type.startsWith('text/event-stream');
@@ -79,7 +85,8 @@ async function open(
     const received = await read(options, call, answer, sent);
     return { ...received, ...rateLimitsIn(answer.headers), ...(dropped.length > 0 && { dropped }) };
   } catch (error) {
-    throw rewritable(upstreamFailureOf(error, name), (inference) => adapter.request({ ...call, inference }));
+    const failure = maskFailure(upstreamFailureOf(error, name), secrets);
+    throw rewritable(failure, (inference) => adapter.request({ ...call, inference }));
   }
 }
 
@@ -141,17 +148,18 @@ export async function fetchDocument(
   asking: Omit<Asking, 'isWhole'>,
 ): Promise<{ json: Record<string, unknown>; headers: IncomingAnswer['headers'] }> {
   const { name } = options;
+  const secrets = () => secretsSent(request);
   try {
     const sent = asking.capture?.sent(name, request);
     const answer = await dial(options, request, { ...asking, isWhole: true });
     sent?.received(answer);
-    if (answer.status >= 400) throw await refusal(options.adapter, answer, sent);
+    if (answer.status >= 400) throw await refusal(options.adapter, answer, secrets, sent);
     acceptedType(name, answer);
     const { json } = documentIn(options, answer, await answer.body.bytes(answerBytesMax), sent);
     if (json) return { json, headers: answer.headers };
     throw new UpstreamFailure('broken', `${name} answered with something that is not a JSON object`);
   } catch (error) {
-    throw upstreamFailureOf(error, name);
+    throw maskFailure(upstreamFailureOf(error, name), secrets);
   }
 }
 
@@ -178,13 +186,15 @@ function dial(
 async function refusal(
   adapter: Pick<Adapter, 'failure'>,
   answer: IncomingAnswer,
+  secrets: () => KnownSecrets,
   sent: AttemptCapture | undefined,
 ): Promise<UpstreamFailure> {
   // What has arrived by then is enough.
   const stopWaiting = whenLate(errorBodyMs, () => answer.body.cancel());
   const body = await readText(answer.body, errorBytesMax).finally(stopWaiting);
   sent?.refused(body);
-  const failure = adapter.failure(answer.status, answer.headers, body);
+  // Masked as a whole, as messages are cut.
+  const failure = adapter.failure(answer.status, answer.headers, maskText(body, { known: secrets() }));
   Object.assign(failure.details, rateLimitsIn(answer.headers));
   return failure;
 }
@@ -345,6 +355,12 @@ function withoutMark(bytes: Uint8Array): Uint8Array {
   return isMarked ? bytes.subarray(3) : bytes;
 }
 
+/** The secrets that an error in a stream may repeat; what else is one is recognized by its form. */
+function secretsLater({ key, inference: { body } }: UpstreamCall): () => KnownSecrets {
+  const { tools, mcp_servers } = body;
+  return () => new KnownSecrets([key, ...secretsOfServers({ tools, mcp_servers }).values]);
+}
+
 /** Waits for the first batch with content; the returned answer starts with it. */
 async function readStream(
   { name, adapter, timeouts }: HttpUpstreamOptions,
@@ -357,6 +373,8 @@ async function readStream(
     body: answer.body,
     decoder: adapter.decoder(call),
     onRead: sent?.read,
+    // Not those of the whole request, which would be kept for as long as the stream takes.
+    secrets: secretsLater(call),
     closingTimeoutMs: timeouts.closingMs,
     outputTimeoutMs: timeouts.outputMs,
   });

@@ -9,6 +9,7 @@ import {
   type ProviderAccount,
 } from '../config/config.ts';
 import type { ConfiguredHeaders } from '../config/headers.ts';
+import { noteHostSecrets } from '../config/host-secrets.ts';
 import { type ConfiguredPrices, isOnePrice } from '../config/schema.ts';
 import type { ListedModel, ProviderDescription } from '../features/catalog/index.ts';
 import type { AskNative } from '../features/decisions/index.ts';
@@ -234,6 +235,7 @@ interface FindDeps {
 
 /** The providers of the configuration and the environment, and the simulator. */
 export async function configuredProviders(config: Config, { world, makeId }: FindDeps): Promise<Provider[]> {
+  noteHostSecrets(config);
   const deps = { world, timeouts: config.timeouts, makeCallId: () => makeId('call') };
   const script = config.simulatorScript === undefined ? undefined : await readScript(config.simulatorScript);
   return [

@@ -1,4 +1,4 @@
-import { removedText } from '../redaction.ts';
+import { removedText } from '../masking/mask-text.ts';
 
 type Json = Record<string, unknown>;
 

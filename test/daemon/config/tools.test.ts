@@ -43,13 +43,19 @@ describe('the source of a value', () => {
     expect(fromEnvironment).toMatchObject({ value: 6000, source: 'environment', place: 'GATEWAY_PORT' });
   });
 
-  test('lists count as one setting, and passwords in URLs are hidden', async () => {
+  test('lists count as one setting, and credentials in URLs and headers are masked', async () => {
+    const headers = 'headers: { x-team: hidden, authorization: { env: TEAM }, x-title: shown }';
     await writeFile(
       file,
-      'upstreams:\n  - { name: one, base_url: "https://me:hidden@one.example/v1", models: ["*"] }\n',
+      `upstreams:\n  - { name: one, base_url: "https://me:hidden@one.example/v1?key=hidden", models: ["*"], ${headers} }\n`,
     );
     const upstreams = await explained('upstreams');
-    expect(JSON.stringify(upstreams)).toContain('https://***@one.example/v1');
+    expect(upstreams?.value).toMatchObject([
+      {
+        base_url: 'https://[removed]@one.example/v1?key=[removed]',
+        headers: { 'x-team': '[removed]', authorization: { env: 'TEAM' }, 'x-title': 'shown' },
+      },
+    ]);
     expect(JSON.stringify(upstreams)).not.toContain('hidden');
   });
 

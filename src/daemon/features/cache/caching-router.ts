@@ -1,4 +1,6 @@
 import type { CacheMode } from '../../../shared/contract/key-defaults.ts';
+import { secretsOfServers } from '../../../shared/masking/mask-json.ts';
+import { maskText } from '../../../shared/masking/mask-text.ts';
 import type { Log } from '../../log.ts';
 import type { World } from '../../world.ts';
 import { fingerprintOf } from '../idempotency/index.ts';
@@ -118,7 +120,11 @@ async function openMiss(
   if (!storeAs || isFallback || answer.kind !== 'stream') return opened;
   const { ttlMs, entriesMax, bytesMax } = settings;
   const { providerModel } = route;
+  const { tools, mcp_servers } = request.inference.body;
   const put = async (events: string) => {
+    // An answer that repeats a secret is not kept.
+    const known = secretsOfServers({ tools, mcp_servers });
+    if (maskText(events, { known }) !== events) return;
     const createdAt = world.now();
     const cached = { ...storeAs, model: route.offer.model, providerModel, events, createdAt };
     await store

@@ -1,6 +1,7 @@
 import type { CallLabels } from '../../../shared/call-labels.ts';
 import { labelCharactersMax, parseTags } from '../../../shared/call-labels.ts';
 import type { ServiceMember } from '../../../shared/contract/service-member.ts';
+import { maskText } from '../../../shared/masking/mask-text.ts';
 
 /** What the bodies of all formats say about the caller's users and conversations. */
 interface LabellingBody {
@@ -27,27 +28,45 @@ export function readLabels(
   const tags = textIn(headers, 'x-service-tags');
   const session = sessionIn(body.metadata);
   return {
-    client: clientOf(textIn(headers, 'user-agent')),
-    user:
+    client: masked(clientOf(textIn(headers, 'user-agent'))),
+    user: masked(
       textIn(headers, 'x-service-user') ??
-      service?.user ??
-      label(body.safety_identifier) ??
-      label(body.user) ??
-      session?.user ??
-      null,
+        service?.user ??
+        label(body.safety_identifier) ??
+        label(body.user) ??
+        session?.user ??
+        null,
+    ),
     conversation:
-      textIn(headers, 'x-service-conversation') ??
-      service?.conversation ??
-      service?.thread ??
-      threadIn(body.conversation) ??
-      session?.conversation ??
-      firstResponseId,
-    tags: tags === undefined ? (service?.tags ?? noTags) : parseTags(tags),
+      masked(
+        textIn(headers, 'x-service-conversation') ??
+          service?.conversation ??
+          service?.thread ??
+          threadIn(body.conversation) ??
+          session?.conversation ??
+          null,
+      ) ?? firstResponseId,
+    tags: maskedTags(tags === undefined ? (service?.tags ?? noTags) : parseTags(tags)),
     replayOf: textIn(headers, 'x-service-replay-of') ?? service?.replay_of ?? null,
   };
 }
 
 const noTags = Object.freeze({});
+
+/** Shorter texts are no credentials that are recognized by their form. */
+const secretCharactersMin = 16;
+
+/** Labels are kept, shown and exported; someone may have named a call by a key. */
+function masked(text: string | null): string | null {
+  return text === null || text.length < secretCharactersMin ? text : maskText(text);
+}
+
+function maskedTags(tags: CallLabels['tags']): CallLabels['tags'] {
+  const values = Object.values(tags);
+  if (values.every((value) => masked(value) === value)) return tags;
+  return Object.fromEntries(Object.entries(tags).map(([name, value]) => [name, masked(value) ?? '']));
+}
+
 const clientCharactersMax = 64;
 const sessionMark = '_session_';
 

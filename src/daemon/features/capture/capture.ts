@@ -1,5 +1,5 @@
 import type { CaptureLevel } from '../../../shared/capture-levels.ts';
-import { keptHeadersIn } from '../../../shared/kept-headers.ts';
+import { keptHeadersIn } from '../../../shared/masking/mask-headers.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
 import { type Caller, credentialId, type Identified } from '../../handler.ts';
 import type { World } from '../../world.ts';

@@ -1,4 +1,4 @@
-import { keptHeadersIn } from '../../../shared/kept-headers.ts';
+import { keptHeadersIn } from '../../../shared/masking/mask-headers.ts';
 import type { CallCapture } from '../calls/index.ts';
 import type { AttemptCapture, SentRequest } from '../upstreams/upstream.ts';
 import type { AskedContent, AttemptContent, ContentStore, WireContent } from './store.ts';

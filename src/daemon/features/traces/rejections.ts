@@ -1,4 +1,5 @@
 import { ApiError, failures } from '../../../shared/errors.ts';
+import { maskText } from '../../../shared/masking/mask-text.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
 import { credentialId } from '../../handler.ts';
 import { repeatedly, type World } from '../../world.ts';
@@ -107,7 +108,8 @@ export class Rejections implements CallObserver {
     await Promise.all(records);
   }
 
-  #take(rejection: Rejection): void {
+  #take(received: Rejection): void {
+    const rejection = masked(received);
     const { workspaceId, endpoint, errorCode } = rejection;
     this.#deps.onRejected(endpoint, errorCode);
     const window = this.#windows.get(workspaceId) ?? { recorded: 0, kinds: new Map<string, Kind>() };
@@ -154,6 +156,18 @@ export function reasonOf(error: unknown): Pick<Rejection, 'errorCode' | 'param' 
     errorCode: code,
     param: param === null ? null : shortened(param),
     message: shortened(cause === undefined ? message : failures[code].message),
+  };
+}
+
+/** What a caller sent in the place of a model or a path may be a key. */
+function masked(rejection: Rejection): Rejection {
+  const { endpoint, model, param, message } = rejection;
+  return {
+    ...rejection,
+    endpoint: maskText(endpoint),
+    model: model && maskText(model),
+    param: param && maskText(param),
+    message: maskText(message),
   };
 }
 

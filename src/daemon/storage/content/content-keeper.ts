@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { AnswerAssembler } from '../../../shared/assemble-answer.ts';
-import { keptHeadersIn } from '../../../shared/kept-headers.ts';
+import { KnownSecrets } from '../../../shared/masking/known-secrets.ts';
+import { keptHeadersIn, secretsOfRequest } from '../../../shared/masking/mask-headers.ts';
+import { maskUrl } from '../../../shared/masking/mask-text.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
-import { secretsIn, withoutSecretParameters } from '../../../shared/redaction.ts';
 import type { RemovedKind } from '../../../shared/redaction-kinds.ts';
 import type {
   AnsweredContent,
@@ -33,6 +34,8 @@ interface PartOwner {
   number: number;
   /** What was removed from its texts. */
   removed: Set<RemovedKind>;
+  /** The secrets of the call. */
+  known: KnownSecrets;
 }
 
 interface Slice {
@@ -57,6 +60,8 @@ export class ContentKeeper {
   readonly #redactor: () => Redactor;
   /** Of which more was handed over than is kept, the oldest are forgotten: their end was dropped. */
   readonly #streams = new RecentMap<string, AssembledStream>(streamsMax);
+  /** The secrets of calls that go on, which their answers may repeat. */
+  readonly #known = new RecentMap<string, KnownSecrets>(streamsMax);
 
   constructor(shelves: ContentShelves, key: Uint8Array, redactor: () => Redactor) {
     this.#shelves = shelves;
@@ -69,12 +74,16 @@ export class ContentKeeper {
     if (shelf === undefined) return;
     const number = this.#shelves.numbers.next();
     const removed = new Set<RemovedKind>();
-    const owner = { shelf, workspaceId: call.workspaceId, number, removed };
+    const known = new KnownSecrets(attempts.flatMap((attempt) => secretsOfRequest(attempt).values));
+    this.#known.set(call.requestId, known);
+    const owner = { shelf, workspaceId: call.workspaceId, number, removed, known };
+    // The body comes first, as it has secrets that providers repeat.
+    const stored = this.#store(body, owner);
     const record: ContentRecord = {
       ...call,
       number,
-      headers: headers.map((text) => this.#redactor().clean(text, [], removed)),
-      body: this.#store(body, owner),
+      headers: this.#clean(headers, owner),
+      body: stored,
       attempts: attempts.map((attempt) => this.#attempt(attempt, owner)),
       answer: null,
       isStream: false,
@@ -95,12 +104,14 @@ export class ContentKeeper {
   answered({ requestId, answer, isStream, isCut, reads, wire }: AnsweredContent): void {
     const stream = this.#streams.get(requestId) ?? new AssembledStream();
     this.#streams.delete(requestId);
+    const known = this.#known.get(requestId);
+    this.#known.delete(requestId);
     const located = this.#shelves.find(requestId);
-    // It was not kept, or has been deleted.
-    if (located === undefined) return;
+    // It was not kept, has been deleted, or was asked before this thread started, which does not know its secrets.
+    if (located === undefined || known === undefined) return;
     const { shelf, record } = located;
     const removed = new Set<RemovedKind>();
-    const owner = { shelf, workspaceId: record.workspaceId, number: record.number, removed };
+    const owner = { shelf, workspaceId: record.workspaceId, number: record.number, removed, known };
     if (isStream && typeof answer === 'string') stream.add(answer, reads);
     const assembled = isStream ? stream.end() : { text: answer, reads: undefined };
     const stored = this.#store(assembled.text, owner);
@@ -204,27 +215,27 @@ export class ContentKeeper {
   }
 
   #attempt({ body, refusal, url, headers, ...attempt }: AttemptContent, owner: PartOwner): StoredAttempt {
-    const secrets = secretsIn(url, headers);
-    const cleanText = (text: string) => this.#redactor().clean(text, secrets, owner.removed);
-    const clean = (texts: readonly string[]) => texts.map(cleanText);
     return {
       ...attempt,
-      url: cleanText(withoutSecretParameters(url)),
-      headers: clean(keptHeadersIn(headers)),
-      received: clean(attempt.received),
-      body: this.#store(body, owner, secrets),
-      refusal: this.#store(refusal, owner, secrets),
+      url: this.#clean([maskUrl(url)], owner)[0] ?? '',
+      headers: this.#clean(keptHeadersIn(headers), owner),
+      received: this.#clean(attempt.received, owner),
+      body: this.#store(body, owner),
+      refusal: this.#store(refusal, owner),
     };
+  }
+
+  #clean(texts: readonly string[], { known, removed }: PartOwner): string[] {
+    return texts.map((text) => this.#redactor().clean(text, known, removed));
   }
 
   #store(
     content: Uint8Array | string | undefined,
-    { shelf, workspaceId, number, removed }: PartOwner,
-    secrets: readonly string[] = [],
+    { shelf, workspaceId, number, removed, known }: PartOwner,
   ): StoredText | null {
     if (content === undefined) return null;
     const text = typeof content === 'string' ? content : textOf(content);
-    const clean = this.#redactor().clean(text, secrets, removed);
+    const clean = this.#redactor().clean(text, known, removed);
     const isUnchanged = typeof content !== 'string' && clean === text && isUtf8(content);
     const bytes = isUnchanged ? content : Buffer.from(clean);
     const parts = splitJson(bytes).map((part) => {

@@ -66,6 +66,8 @@ export interface ContentSettings {
   now: number;
   memoryBytes: number;
   redaction: RedactionRules;
+  /** Those of the host, which are masked wherever they are. */
+  secrets: readonly string[];
   disk: DiskBounds;
 }
 

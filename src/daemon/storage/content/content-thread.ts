@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
 import { ApiError } from '../../../shared/errors.ts';
+import { hostSecrets } from '../../../shared/masking/known-secrets.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
 import type {
   AnsweredContent,
@@ -31,7 +32,7 @@ import { withWaiting } from './kept-content.ts';
 
 export interface ContentThreadOptions {
   /** How much may be kept; read with each batch. */
-  settings: () => Omit<ContentSettings, 'now'>;
+  settings: () => Omit<ContentSettings, 'now' | 'secrets'>;
   /** Whether content is to be kept on disk. */
   isOnDisk: () => boolean;
   /** Where, and encrypted with a key that is derived from this one; without it, content is kept in memory only. */
@@ -239,7 +240,8 @@ export class ContentThread implements ContentStore {
   }
 
   #tellSettings(link: Thread['link']): void {
-    link.tell('settings', { ...this.#options.settings(), now: this.#options.now() });
+    const { settings, now } = this.#options;
+    link.tell('settings', { ...settings(), secrets: hostSecrets.values, now: now() });
   }
 
   #hasFile(): boolean {

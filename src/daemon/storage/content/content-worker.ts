@@ -1,6 +1,7 @@
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ApiError } from '../../../shared/errors.ts';
+import { hostSecrets } from '../../../shared/masking/known-secrets.ts';
 import { messageOf } from '../../../shared/message-of.ts';
 import { freeMemory } from '../../own-memory.ts';
 import { collectGarbage } from '../../worker-threads/collect-garbage.ts';
@@ -61,6 +62,7 @@ if (parentPort) {
     now: 0,
     memoryBytes: 0,
     redaction: { kinds: [], patterns: [] },
+    secrets: [],
     disk: { days: 0, bytes: 0 },
   };
   const warn = (warning: string) => link.tell('warn', warning);
@@ -170,6 +172,7 @@ if (parentPort) {
   const link = new ThreadLink<FromContent, ToContent>(port, {
     settings(given) {
       settings = given;
+      for (const secret of settings.secrets) hostSecrets.add(secret);
       current = redactorOf();
       numbers.setTime(settings.now);
       memory.setBytesMax(settings.memoryBytes);

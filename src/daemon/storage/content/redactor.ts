@@ -1,6 +1,7 @@
 import { type Context, createContext, Script } from 'node:vm';
+import type { KnownSecrets } from '../../../shared/masking/known-secrets.ts';
+import { maskJsonText } from '../../../shared/masking/mask-json.ts';
 import { withoutPersonalData } from '../../../shared/personal-data.ts';
-import { withoutSecrets } from '../../../shared/redaction.ts';
 import type { RedactionKind, RemovedKind } from '../../../shared/redaction-kinds.ts';
 import { runWithin } from '../../run-within.ts';
 
@@ -30,9 +31,9 @@ export class Redactor {
     this.#onTooSlow = onTooSlow;
   }
 
-  /** A JSON text stays one. */
-  clean(text: string, secrets: readonly string[], found: Set<RemovedKind>): string {
-    const safe = withoutSecrets(text, secrets);
+  /** A JSON text stays one. Secrets that are found are added to those that are known. */
+  clean(text: string, known: KnownSecrets, found: Set<RemovedKind>): string {
+    const safe = maskJsonText(text, { known });
     if (safe !== text) found.add('credential');
     const clean = this.#personal(safe, found);
     if (clean === safe || !isJson(safe) || isJson(clean)) return clean;

@@ -1,3 +1,4 @@
+import { maskText } from '../../../shared/masking/mask-text.ts';
 import type { CallerErrorCode } from '../../features/upstreams/upstream.ts';
 
 /** The longest message that is shown to a caller. */
@@ -37,8 +38,7 @@ const quotations: readonly (readonly [RegExp, string, string])[] = [
  * quotations, which usually repeat the caller's text. Quoted names of fields and models are kept.
  */
 export function sanitizeProviderMessage(message: string): string {
-  let text = message
-    .slice(0, readCharsMax)
+  let text = maskText(message.slice(0, readCharsMax), { mark: () => '***' })
     .replace(/\s+/g, ' ')
     .replace(inputValue, '…')
     .replace(keys, '***')

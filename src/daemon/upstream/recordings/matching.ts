@@ -1,5 +1,5 @@
 import canonicalize from 'canonicalize';
-import { withoutSecretsDeep } from '../../../shared/redaction.ts';
+import { maskJson } from '../../../shared/masking/mask-json.ts';
 
 /** The parts of a request that are compared. */
 export interface RecordedRequest {
@@ -38,7 +38,7 @@ export function comparable(body: unknown): unknown {
     }
     return Object.fromEntries(members);
   };
-  return walk(withoutSecretsDeep(body, []), 0);
+  return walk(maskJson(body), 0);
 }
 
 /** Host, path and sorted parameters without credentials. */

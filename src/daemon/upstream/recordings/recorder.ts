@@ -2,13 +2,10 @@ import { createHash } from 'node:crypto';
 import { chmod, mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import {
-  secretsIn,
-  withoutSecretHeaders,
-  withoutSecretParameters,
-  withoutSecrets,
-  withoutSecretsDeep,
-} from '../../../shared/redaction.ts';
+import type { KnownSecrets } from '../../../shared/masking/known-secrets.ts';
+import { maskHeaders, secretsOfRequest } from '../../../shared/masking/mask-headers.ts';
+import { maskJson } from '../../../shared/masking/mask-json.ts';
+import { maskText, maskUrl } from '../../../shared/masking/mask-text.ts';
 import type { IncomingAnswer, IncomingBody, OutgoingRequest, World } from '../../world.ts';
 import { isTooDeep } from '../json.ts';
 import { matchKey } from './matching.ts';
@@ -89,10 +86,10 @@ function recordingOf(
   { chunks, isComplete }: BodyEnd,
 ): Recording {
   const { method, url, headers, body, provider, at } = request;
-  const secrets = secretsIn(url, headers);
-  const requestBody = withoutSecretsDeep(jsonOrText(body), secrets);
+  const known = secretsOfRequest({ url, headers });
+  const requestBody = maskJson(jsonOrText(body), known);
   const model = modelOf(requestBody, url);
-  const keptHeaders = Object.entries(withoutSecretHeaders(answer.headers)).filter(
+  const keptHeaders = Object.entries(maskHeaders(answer.headers)).filter(
     ([name]) => !skippedHeaders.has(name),
   );
   return {
@@ -101,15 +98,15 @@ function recordingOf(
     ...(model !== undefined && { model }),
     request: {
       method,
-      url: withoutSecrets(withoutSecretParameters(url), secrets),
-      headers: withoutSecretsDeep(withoutSecretHeaders(headers), secrets) as Record<string, string>,
+      url: maskText(maskUrl(url), { known }),
+      headers: maskJson(maskHeaders(headers), known) as Record<string, string>,
       ...(requestBody !== undefined && { body: requestBody }),
     },
     response: {
       status: answer.status,
-      headers: withoutSecretsDeep(Object.fromEntries(keptHeaders), secrets) as Record<string, string>,
+      headers: maskJson(Object.fromEntries(keptHeaders), known) as Record<string, string>,
       ended: isComplete ? 'complete' : 'broken',
-      ...answerOf(chunks, secrets, { isComplete }),
+      ...answerOf(chunks, known, { isComplete }),
     },
   };
 }
@@ -117,7 +114,7 @@ function recordingOf(
 /** The body as JSON if that preserves its text, else as chunks. */
 function answerOf(
   captured: readonly CapturedChunk[],
-  secrets: readonly string[],
+  known: KnownSecrets,
   { isComplete }: { isComplete: boolean },
 ): Pick<Recording['response'], 'json' | 'chunks'> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -129,10 +126,10 @@ function answerOf(
   const rest = decoder.decode();
   if (rest !== '') chunks.push({ after_ms: chunks.at(-1)?.after_ms ?? 0, text: rest });
   const whole = chunks.map(({ text }) => text).join('');
-  const clean = withoutSecrets(whole, secrets);
+  const clean = maskText(whole, { known });
   const json = isComplete ? jsonOrText(clean) : undefined;
   if (typeof json === 'object' && JSON.stringify(json) === clean) return { json };
-  const each = chunks.map(({ text, ...chunk }) => ({ ...chunk, text: withoutSecrets(text, secrets) }));
+  const each = chunks.map(({ text, ...chunk }) => ({ ...chunk, text: maskText(text, { known }) }));
   // A secret that is split between chunks is only found in the whole text.
   if (each.map(({ text }) => text).join('') === clean) return { chunks: each };
   return { chunks: [{ after_ms: chunks.at(-1)?.after_ms ?? 0, text: clean }] };

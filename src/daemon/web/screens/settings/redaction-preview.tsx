@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
+import { maskText } from '../../../../shared/masking/mask-text.ts';
 import { withoutPersonalData } from '../../../../shared/personal-data.ts';
-import { withoutSecrets } from '../../../../shared/redaction.ts';
 import { type RedactionKind, redactionKinds } from '../../../../shared/redaction-kinds.ts';
 import { getConfiguration } from '../../data/endpoints.ts';
 import { useQuery } from '../../data/query.ts';
@@ -78,7 +78,7 @@ export function RedactionPreview() {
 function redacted(text: string, kinds: readonly RedactionKind[]): { clean: string; found: string[] } {
   const found = new Map<string, number>();
   const add = (kind: string) => found.set(kind, (found.get(kind) ?? 0) + 1);
-  const safe = withoutSecrets(text, []);
+  const safe = maskText(text);
   if (safe !== text) add('credential');
   const clean = withoutPersonalData(safe, kinds, add);
   return { clean, found: [...found].map(([kind, times]) => (times > 1 ? `${times} × ${kind}` : kind)) };

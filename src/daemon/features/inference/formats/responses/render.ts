@@ -1,6 +1,7 @@
 import type { CreateResponseBody } from '../../../../../shared/contract/responses.ts';
 import type { ServiceAnswer } from '../../../../../shared/contract/service-member.ts';
 import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
+import { shownTool } from '../../../../../shared/masking/mask-json.ts';
 import type { Tokens } from '../../../../../shared/money.ts';
 import { unixSeconds } from '../../../../../shared/time.ts';
 import type { Output, OutputItem, OutputPart, Settled } from '../../../calls/index.ts';
@@ -49,7 +50,7 @@ export function startResource(
 }
 
 function showTool(tool: Json): Json {
-  if (tool.type !== 'function') return tool;
+  if (tool.type !== 'function') return shownTool(tool);
   return { description: null, parameters: null, strict: null, ...tool };
 }
 

@@ -1,0 +1,28 @@
+import { hostSecrets } from '../../shared/masking/known-secrets.ts';
+import { addConfiguredHeader } from '../../shared/masking/mask-headers.ts';
+import { maskUrl } from '../../shared/masking/mask-text.ts';
+import type { Config } from './config.ts';
+
+/** Has the secrets of a configuration masked in all that this thread keeps, shows, exports or logs from now on. */
+export function noteHostSecrets({
+  providers,
+  upstreams,
+  otlp,
+}: Pick<Config, 'providers' | 'upstreams' | 'otlp'>): void {
+  const addUrl = (url: string | undefined) => url && maskUrl(url, (secret) => hostSecrets.addTelling(secret));
+  const addHeaders = (headers: Readonly<Record<string, string>>) => {
+    for (const [name, value] of Object.entries(headers)) addConfiguredHeader(name, value);
+  };
+  for (const { key, headers, baseUrl } of providers) {
+    hostSecrets.addTelling(key);
+    addHeaders(headers.values);
+    addUrl(baseUrl);
+  }
+  for (const { key, headers, base_url: url } of upstreams) {
+    hostSecrets.addTelling(key);
+    addHeaders(headers.values);
+    addUrl(url);
+  }
+  if (otlp) addHeaders(otlp.headers);
+  addUrl(otlp?.url);
+}
