@@ -11,7 +11,12 @@ import { createEndpoints } from './composition/endpoints.ts';
 import { createEngineFeature } from './composition/engine.ts';
 import { type Feature, joinFeatures } from './composition/feature.ts';
 import { createMcpFeature } from './composition/mcp.ts';
-import { createCacheFeature, createIdempotencyFeature, createModelCalls } from './composition/model-calls.ts';
+import {
+  createCacheFeature,
+  createIdempotencyFeature,
+  createModelCalls,
+  createThreads,
+} from './composition/model-calls.ts';
 import { createCatalogFeature, createModels } from './composition/models.ts';
 import { createObservation } from './composition/observation.ts';
 import { createPaymentFeature } from './composition/payments.ts';
@@ -22,7 +27,7 @@ import { createWalletFeature } from './composition/wallets.ts';
 import { daemonHandlers, takeOver } from './features/daemons/index.ts';
 import { createEventFeed, type EventFeed, eventHandlers } from './features/events/index.ts';
 import { usageHandlers } from './features/metering/index.ts';
-import { Threads, threadHandlers } from './features/threads/index.ts';
+import { type Threads, threadHandlers } from './features/threads/index.ts';
 import { createWorkspaces, guardOwner, type Workspaces } from './features/workspaces/index.ts';
 
 function createEventFeature(
@@ -50,7 +55,7 @@ type BootstrapFiles = Parameters<Accounts['bootstrap']>[0];
 
 /** Builds the features and lists their endpoints. Only this file and `composition/` know both features and edges. */
 export function createApp(deps: AppDeps) {
-  const { storage, world, makeId, log } = deps;
+  const { storage, world, log } = deps;
   const endpoints = createEndpoints();
   const events = createEventFeed({ store: storage.events, world });
   const workspaces = createWorkspaces({ store: storage.workspaces, changes: storage.changes });
@@ -61,7 +66,7 @@ export function createApp(deps: AppDeps) {
   const { capture, ...content } = createCaptureFeature(deps, accounts, workspaces);
   const observation = createObservation(deps, { accounts, capture, events, models, workspaces });
   const { observers, running } = observation;
-  const threads = new Threads({ store: storage.threads, changes: storage.changes, world, makeId, log });
+  const threads = createThreads(deps);
   const once = createIdempotencyFeature(deps);
   const { idempotency } = once;
   const wallets = createWalletFeature(deps, { vault: ownKeys.vault, events, idempotency });

@@ -19,7 +19,13 @@ function aRun(id: string, changes: Partial<BackgroundResponse> = {}): Background
   };
 }
 
-const end = (id: string) => ({ id, body: '{"status":"completed"}', output: '[]', lastSequence: 4 });
+const end = (id: string) => ({
+  id,
+  workspaceId: 'ws_1',
+  body: '{"status":"completed"}',
+  output: '[]',
+  lastSequence: 4,
+});
 const reading = { at: morning, bytesMax: 1_000_000 };
 
 export function backgroundStoreContract(open: OpenStorage): void {

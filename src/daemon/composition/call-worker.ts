@@ -3,7 +3,6 @@ import { type CallObserver, RunningCalls } from '../features/calls/index.ts';
 import type { Capture, WireWindow } from '../features/capture/index.ts';
 import type { ProviderDescription } from '../features/catalog/index.ts';
 import { carriesPayment } from '../features/payment-required/index.ts';
-import { Threads } from '../features/threads/index.ts';
 import { createWorkspaces } from '../features/workspaces/index.ts';
 import type { Handler } from '../handler.ts';
 import { createAccounts } from './accounts.ts';
@@ -12,7 +11,7 @@ import { createAuthenticate } from './authenticate.ts';
 import { createBudgetFeature } from './budgets.ts';
 import { createCapture } from './capture.ts';
 import { joinFeatures } from './feature.ts';
-import { createIdempotencyFeature, createModelCalls } from './model-calls.ts';
+import { createIdempotencyFeature, createModelCalls, createThreads } from './model-calls.ts';
 import { createModels, type Models } from './models.ts';
 import {
   type Observe,
@@ -43,7 +42,7 @@ export interface CallWorkerDeps extends CallAppDeps {
  * rejected calls are made in one place.
  */
 export function createCallWorker(deps: CallWorkerDeps) {
-  const { storage, world, makeId, log, observe } = deps;
+  const { storage, world, log, observe } = deps;
   const events = observedEvents(storage, observe);
   const workspaces = createWorkspaces({ store: storage.workspaces, changes: storage.changes });
   const accounts = createAccounts(deps, { events, workspaces });
@@ -70,7 +69,7 @@ export function createCallWorker(deps: CallWorkerDeps) {
     observers: [counting, observedCalls(observe)],
     paidCalls: undefined,
     running,
-    threads: new Threads({ store: storage.threads, changes: storage.changes, world, makeId, log }),
+    threads: createThreads(deps),
   });
   const handlers = (calls.handlers ?? [])
     .filter(({ endpoint }) => servedIds.has(endpoint.id))

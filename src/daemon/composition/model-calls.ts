@@ -8,10 +8,16 @@ import {
   SilentStarts,
 } from '../features/calls/index.ts';
 import { Idempotency } from '../features/idempotency/index.ts';
-import { Background, type InferenceDeps, inferenceHandlers } from '../features/inference/index.ts';
+import {
+  Background,
+  type InferenceDeps,
+  inferenceHandlers,
+  sealedBackground,
+  sealedResponses,
+} from '../features/inference/index.ts';
 import type { PaidCalls } from '../features/payment-required/index.ts';
-import type { Threads } from '../features/threads/index.ts';
-import { createDataSealer } from '../features/vault/index.ts';
+import { sealedThreads, Threads } from '../features/threads/index.ts';
+import { createDataSealer, createTextSealer } from '../features/vault/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
 import { credentialId } from '../handler.ts';
 import { repeatedly } from '../world.ts';
@@ -41,6 +47,18 @@ export function createIdempotencyFeature({ storage, world, dataKey, log }: CallA
   return { ...feature, idempotency };
 }
 
+/** Seals the secrets in what is stored of calls. */
+function textSealer({ dataKey, world }: Pick<CallAppDeps, 'dataKey' | 'world'>) {
+  return createTextSealer(createDataSealer(dataKey, (count) => world.randomBytes(count)));
+}
+
+/** Stored conversations, and the calls in them. */
+export function createThreads(deps: CallAppDeps): Threads {
+  const { storage, world, makeId, log } = deps;
+  const store = sealedThreads(storage.threads, textSealer(deps));
+  return new Threads({ store, changes: storage.changes, world, makeId, log });
+}
+
 interface ModelCallFeatures {
   accounts: Pick<Accounts, 'admission' | 'budgets' | 'isPrepaid'>;
   captures: Captures;
@@ -57,6 +75,7 @@ interface ModelCallFeatures {
 export function createModelCalls(deps: CallAppDeps, features: ModelCallFeatures): Feature {
   const { storage, world, makeId, settings, log } = deps;
   const { accounts, captures, idempotency, models, observers, paidCalls, running, threads } = features;
+  const texts = textSealer(deps);
   const inference: InferenceDeps = {
     world,
     makeId,
@@ -69,7 +88,7 @@ export function createModelCalls(deps: CallAppDeps, features: ModelCallFeatures)
       return accounts.budgets.rules.isHard(call, policyOf(caller));
     },
     metering: storage.metering,
-    responses: storage.responses,
+    responses: sealedResponses(storage.responses, texts),
     threads,
     sealer: createSealer(deps.dataKey, (count) => world.randomBytes(count)),
     settings,
@@ -83,7 +102,7 @@ export function createModelCalls(deps: CallAppDeps, features: ModelCallFeatures)
   const background = new Background({
     ...inference,
     world,
-    background: storage.background,
+    background: sealedBackground(storage.background, texts),
     changes: storage.changes,
     hasOthers: () => storage.members.count() > 1,
   });

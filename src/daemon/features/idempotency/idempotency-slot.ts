@@ -10,11 +10,17 @@ const answerBytesMax = 16 * 1024 * 1024;
  */
 export class IdempotencySlot {
   readonly #claim: Pick<KeyClaim, 'scope' | 'key'>;
+  readonly #sealed: (answer: StoredAnswer) => StoredAnswer;
   #headers: Record<string, string> = {};
   #recorded: { reply: RelayReply; answer: StoredAnswer } | undefined;
 
-  constructor({ scope, key }: Pick<KeyClaim, 'scope' | 'key'>) {
+  /** `sealed` returns an answer as it may be stored. */
+  constructor(
+    { scope, key }: Pick<KeyClaim, 'scope' | 'key'>,
+    sealed: (answer: StoredAnswer) => StoredAnswer,
+  ) {
     this.#claim = { scope, key };
+    this.#sealed = sealed;
   }
 
   /** The answer will be sent with these headers, too: the receipt of a payment. */
@@ -27,7 +33,7 @@ export class IdempotencySlot {
     const answer = storedAnswer(reply.withHeaders(this.#headers));
     if (answer.body.length > answerBytesMax) return undefined;
     this.#recorded = { reply, answer };
-    return { ...this.#claim, ...answer };
+    return { ...this.#claim, ...this.#sealed(answer) };
   }
 
   /** Returns the answer and whether to store it: `done` if the settlement has stored it. */

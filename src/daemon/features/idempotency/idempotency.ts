@@ -1,5 +1,10 @@
+import { createHash } from 'node:crypto';
 import { idempotencyKeyCharactersMax } from '../../../shared/contract/model-call.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { isObject } from '../../../shared/json-object.ts';
+import { KnownSecrets } from '../../../shared/masking/known-secrets.ts';
+import { secretsOfServers } from '../../../shared/masking/mask-json.ts';
+import { maskText } from '../../../shared/masking/mask-text.ts';
 import { TransientMap } from '../../../shared/transient.ts';
 import { whenAborted } from '../../../shared/when-aborted.ts';
 import { type Caller, RelayReply, type StreamReply } from '../../handler.ts';
@@ -92,8 +97,9 @@ export class Idempotency {
     header: string | string[],
     produce: Produce<R>,
   ): Promise<R | RelayReply> {
-    const key = parseKey(header);
-    if (key === undefined || call.isStreamed) return produce(call.signal);
+    const given = parseKey(header);
+    if (given === undefined || call.isStreamed) return produce(call.signal);
+    const key = storedKey(given);
     const scope = scopeOf(call.caller, call.remoteAddress);
     const fingerprint = await fingerprintOf(call.endpoint, call.body);
     const name = `${scope} ${key}`;
@@ -195,7 +201,7 @@ export class Idempotency {
       return store.release(mine).catch(() => {});
     };
     try {
-      const slot = new IdempotencySlot(mine);
+      const slot = new IdempotencySlot(mine, (answer) => this.#sealed(call, mine, answer));
       const reply = await produce(lasting, slot);
       if (!(reply instanceof RelayReply)) throw new TypeError('streams cannot be replayed');
       const { answer, state } = slot.decide(reply);
@@ -212,13 +218,18 @@ export class Idempotency {
     }
   }
 
-  #sealed({ isSecret }: OnceCall, claim: Claim, { headers, body }: StoredAnswer): StoredAnswer {
-    return { headers, body: isSecret ? Buffer.from(this.#deps.sealer.seal(body, boundTo(claim))) : body };
+  #sealed(call: OnceCall, claim: Claim, { headers, body }: StoredAnswer): StoredAnswer {
+    const mark = call.isSecret ? '' : repeatsSecret(call, body) ? sealedMark : undefined;
+    if (mark === undefined) return { headers, body };
+    return { headers, body: Buffer.from(mark + this.#deps.sealer.seal(body, boundTo(claim))) };
   }
 
   #opened({ isSecret }: OnceCall, claim: Claim, { headers, body }: StoredAnswer): StoredAnswer {
-    if (!isSecret) return { headers, body };
-    const opened = this.#deps.sealer.open(Buffer.from(body).toString(), boundTo(claim));
+    const text = Buffer.from(body);
+    const isSealed = isSecret || text.subarray(0, sealedMark.length).toString('latin1') === sealedMark;
+    if (!isSealed) return { headers, body };
+    const sealed = text.toString().slice(isSecret ? 0 : sealedMark.length);
+    const opened = this.#deps.sealer.open(sealed, boundTo(claim));
     if (opened) return { headers, body: opened };
     throw new Error('a stored answer cannot be decrypted');
   }
@@ -253,6 +264,21 @@ export class Idempotency {
       stopWatching();
     }
   }
+}
+
+/** A credential in the place of a key is stored as its digest. */
+function storedKey(key: string): string {
+  return maskText(key) === key ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
+}
+
+/** Starts the stored answer of a call that is not secret by itself, but whose answer has a secret. */
+const sealedMark = 'gwx1.';
+
+/** Whether an answer has a secret, such as one that a model repeats. */
+function repeatsSecret({ body: request }: OnceCall, answer: Uint8Array): boolean {
+  const text = Buffer.from(answer).toString();
+  const known = isObject(request) ? secretsOfServers(request) : new KnownSecrets();
+  return maskText(text, { known }) !== text;
 }
 
 type Claim = Pick<KeyClaim, 'scope' | 'key'>;

@@ -1,5 +1,7 @@
 export { inferenceHandlers } from './handlers.ts';
 export { Background } from './lifecycles/background/background.ts';
+export { sealedBackground } from './lifecycles/background/sealed-background.ts';
 export type { InferenceDeps } from './lifecycles/inference-deps.ts';
 export type { ResponsesStore } from './stored/responses-store.ts';
+export { sealedResponses } from './stored/sealed-responses.ts';
 export { translatingUpstreams } from './translation/translating-upstreams.ts';

@@ -1,6 +1,7 @@
 import { ApiError, failures, isErrorCode } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { haveTooManyContainers, requestShape } from '../../../shared/json-shape.ts';
+import type { KnownSecrets } from '../../../shared/masking/known-secrets.ts';
 import type { Log } from '../../log.ts';
 import type { UsageRecord } from '../metering/index.ts';
 import type { NewMessage, NewRunEvent, RunEnd, RunRecord, RunUsage, ThreadsStore } from './threads-store.ts';
@@ -109,14 +110,14 @@ export class ThreadRun {
     this.#counted = { model, provider, usage: before ? sumOf(before, usage) : usage };
   }
 
-  /** Completes the run with its messages. Never rejects, as the answer must reach its caller even if this fails. */
-  complete({ input, output }: Turn): Promise<void> {
+  /** Completes the run with its messages; `secrets` are those of its call. Never rejects, as the answer must reach its caller even if this fails. */
+  complete({ input, output }: Turn, secrets?: KnownSecrets): Promise<void> {
     const { makeId } = this.#deps;
     const messages = [
       ...input.map((item) => ({ id: makeId('msg'), isOutput: false, item: JSON.stringify(item) })),
       ...output.map((item) => ({ id: makeId('msg'), isOutput: true, item: JSON.stringify(item) })),
     ];
-    return this.#end('completed', null, messages);
+    return this.#end('completed', null, messages, secrets);
   }
 
   /** Ends the run without messages, unless it has ended. Never rejects. */
@@ -126,12 +127,22 @@ export class ThreadRun {
     return this.#end('failed', failure ?? failureOf(this.#usage?.errorCode), []);
   }
 
-  #end(status: RunEnd['status'], error: RunRecord['error'], messages: NewMessage[]): Promise<void> {
-    this.#ending ??= this.#write(status, error, messages).finally(() => this.#ended.resolve());
+  #end(
+    status: RunEnd['status'],
+    error: RunRecord['error'],
+    messages: NewMessage[],
+    secrets?: KnownSecrets,
+  ): Promise<void> {
+    this.#ending ??= this.#write(status, error, messages, secrets).finally(() => this.#ended.resolve());
     return this.#ending;
   }
 
-  async #write(status: RunEnd['status'], error: RunRecord['error'], messages: NewMessage[]): Promise<void> {
+  async #write(
+    status: RunEnd['status'],
+    error: RunRecord['error'],
+    messages: NewMessage[],
+    secrets?: KnownSecrets,
+  ): Promise<void> {
     const { store, now, log, onWritten } = this.#deps;
     const usage = this.#usage;
     const hasFinished = usage?.provider != null && status === 'completed';
@@ -162,7 +173,7 @@ export class ThreadRun {
       at: now(),
     };
     try {
-      await store.endRun(end);
+      await store.endRun(end, secrets);
       onWritten(this.threadId);
     } catch (cause) {
       this.#isUnfinished = true;

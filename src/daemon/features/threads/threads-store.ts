@@ -1,3 +1,4 @@
+import type { KnownSecrets } from '../../../shared/masking/known-secrets.ts';
 import type { NanoUsd, Tokens } from '../../../shared/money.ts';
 
 /** A stored conversation. Times in milliseconds since 1970. */
@@ -119,8 +120,11 @@ export interface ThreadsStore {
   startRun(start: RunStart): Promise<'started' | 'busy' | 'missing' | 'full'>;
   /** Stores an event of a current run; does nothing for any other run. */
   noteEvent(threadId: string, runId: string, event: NewRunEvent, at: number): Promise<void>;
-  /** Ends a current run with its messages and events; resolves to false, without a write, for any other run. */
-  endRun(end: RunEnd): Promise<boolean>;
+  /**
+   * Ends a current run with its messages and events; resolves to false, without a write, for any other run. `secrets`: those of
+   * its call.
+   */
+  endRun(end: RunEnd, secrets?: KnownSecrets): Promise<boolean>;
   /** The current runs of a daemon. */
   running(daemon: number): Promise<RunRecord[]>;
   runOf(threadId: string, runId: string): Promise<RunRecord | undefined>;
@@ -132,14 +136,14 @@ export interface ThreadsStore {
     page: { workspaceId: string; limit: number; runId?: string },
   ): Promise<RunRecord[]>;
 
-  /** Oldest first, after the message `after`; undefined when there is no such message. */
+  /** As they are shown: without secrets. Oldest first, after the message `after`; undefined when there is none. */
   messages(
     threadId: string,
     page: { limit: number; after: string | undefined },
   ): Promise<MessageRecord[] | undefined>;
-  /** The messages that a run added, oldest first. */
+  /** The messages that a run added, oldest first, as they are shown. */
   messagesOf(threadId: string, runId: string): Promise<MessageRecord[]>;
-  /** All messages, oldest first. */
+  /** All messages, oldest first, as they were sent. */
   conversation(threadId: string): Promise<Pick<MessageRecord, 'item' | 'isOutput'>[]>;
   /** Events after a sequence, oldest first; of one run if `runId` is set. */
   events(threadId: string, page: { after: number; limit: number; runId?: string }): Promise<RunEventRecord[]>;

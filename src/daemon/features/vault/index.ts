@@ -9,4 +9,5 @@ export {
 } from './master-store.ts';
 export { parseMasterKey } from './sealing-scheme.ts';
 export type { MasterStoreName, SealedSecret, VaultStore } from './store.ts';
+export { createTextSealer, type TextSealer, withMethods } from './text-sealer.ts';
 export { Vault } from './vault.ts';

@@ -216,7 +216,7 @@ describe('a stream', () => {
 
 test('a whole answer with a slot is rendered once and stored with its settlement', async () => {
   const scene = await started();
-  const slot = new IdempotencySlot({ scope: 's', key: 'k' });
+  const slot = new IdempotencySlot({ scope: 's', key: 'k' }, (answer) => answer);
   const replies: RelayReply[] = [];
   const render = () => {
     replies.push(new RelayReply({}, 'rendered'));

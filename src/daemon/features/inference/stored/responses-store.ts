@@ -1,3 +1,5 @@
+import type { KnownSecrets } from '../../../../shared/masking/known-secrets.ts';
+
 /** A stored response, for `GET /v1/responses/{id}` and for continuations. Times in milliseconds since 1970. */
 export interface StoredResponse {
   id: string;
@@ -38,9 +40,9 @@ export interface ResponsesPage {
 }
 
 export interface ResponsesStore {
-  /** Stores the response; its items can then be found by id. */
-  insert(record: StoredResponse): Promise<void>;
-  /** A response of this workspace that has not expired at `at`. */
+  /** Stores the response; its items can then be found by id. `secrets`: those of its call. */
+  insert(record: StoredResponse, secrets?: KnownSecrets): Promise<void>;
+  /** A response of this workspace that has not expired at `at`, as it is shown: without secrets. */
   byId(workspaceId: string, id: string, at: number): Promise<StoredResponse | undefined>;
   /** The turns up to and including this response, oldest first; undefined when one is missing. */
   chain(

@@ -1,3 +1,5 @@
+import type { KnownSecrets } from '../../../../../shared/masking/known-secrets.ts';
+
 /** A background response; once it has ended, the responses store has it. Times in milliseconds since 1970. */
 export interface BackgroundResponse {
   id: string;
@@ -26,6 +28,7 @@ export interface EventBatch {
 /** The end of a background response. */
 export interface BackgroundEnd {
   id: string;
+  workspaceId: string;
   /** The response object, JSON text. */
   body: string;
   /** The output items for continuations, with sealed reasoning, JSON text. */
@@ -34,10 +37,11 @@ export interface BackgroundEnd {
 }
 
 export interface BackgroundStore {
-  start(record: BackgroundResponse): Promise<void>;
+  /** `secrets`: those of its call. */
+  start(record: BackgroundResponse, secrets?: KnownSecrets): Promise<void>;
   /** Turns it into a stored response. Resolves to false when it is not running or was deleted. */
-  finish(end: BackgroundEnd): Promise<boolean>;
-  /** A response of this workspace that has not expired at `at`. */
+  finish(end: BackgroundEnd, secrets?: KnownSecrets): Promise<boolean>;
+  /** A response of this workspace that has not expired at `at`, as it is shown: without secrets. */
   byId(workspaceId: string, id: string, at: number): Promise<BackgroundResponse | undefined>;
   /** The responses of a daemon that have not ended. */
   running(daemon: number): Promise<{ workspaceId: string; id: string }[]>;

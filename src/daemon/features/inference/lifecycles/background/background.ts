@@ -133,7 +133,7 @@ export class Background {
       const row = await background.byId(workspaceId, id, 0);
       if (!row) continue;
       const body = JSON.stringify(interruptedResponse(row.body));
-      await background.finish({ id, body, output: '[]', lastSequence: null });
+      await background.finish({ id, workspaceId, body, output: '[]', lastSequence: null });
     }
     return left.length;
   }

@@ -69,7 +69,7 @@ export async function startRun(deps: BackgroundDeps, call: RespondCall, request:
   const id = String(start.resource.id);
   const queued = JSON.stringify({ ...start.resource, status: 'queued' });
   const streamed = body.stream === true;
-  const stored = deps.background.start({
+  const record = {
     id,
     workspaceId: start.workspaceId,
     requestId,
@@ -81,7 +81,8 @@ export async function startRun(deps: BackgroundDeps, call: RespondCall, request:
     expiresAt: start.createdAt + deps.settings.responsesKeptMs,
     input,
     body: queued,
-  });
+  };
+  const stored = deps.background.start(record, start.secrets);
   const log = streamed
     ? new EventLog({ responseId: id, store: deps.background, world: deps.world })
     : undefined;
@@ -195,7 +196,9 @@ export class BackgroundRun {
       const { body, output, text } = await this.#answer(starting);
       if (!isStored) return;
       const lastSequence = log ? log.lastSequence + countEvents(text) : null;
-      await this.#deps.background.finish({ id: this.id, body, output, lastSequence });
+      const { id, workspaceId } = this;
+      const end = { id, workspaceId, body, output, lastSequence };
+      await this.#deps.background.finish(end, this.#options.start.secrets);
       await log?.append(text);
     } catch (error) {
       this.#isUnfinished = true;

@@ -1,4 +1,6 @@
 import type { Json } from '../../../../../shared/invalid-request.ts';
+import type { KnownSecrets } from '../../../../../shared/masking/known-secrets.ts';
+import { secretsOfServers } from '../../../../../shared/masking/mask-json.ts';
 import { unixSeconds } from '../../../../../shared/time.ts';
 import { RelayReply } from '../../../../handler.ts';
 import type {
@@ -35,6 +37,8 @@ export interface SessionStart {
   run: ThreadRun | undefined;
   resource: Json;
   createdAt: number;
+  /** The secrets of the request, which its answer may repeat. */
+  secrets: KnownSecrets;
 }
 
 type Keeping = Pick<StreamFormat, 'keep' | 'keepCutShort' | 'discard'>;
@@ -74,6 +78,7 @@ export function startSession(deps: InferenceDeps, call: RespondCall, ownItems: J
       ...(call.run && { threadId: call.run.threadId }),
     }),
     createdAt,
+    secrets: secretsOfServers(call.body),
   };
 }
 
@@ -165,7 +170,8 @@ export class ResponseSession {
 
   /** Adds the turn to the thread, if the call is a run of one. */
   async joinThread(settled: Settled, input: readonly Json[] = this.#start.ownItems): Promise<void> {
-    await this.#start.run?.complete({ input, output: this.#output(settled, { sealed: true }) });
+    const { run, secrets } = this.#start;
+    await run?.complete({ input, output: this.#output(settled, { sealed: true }) }, secrets);
   }
 
   /** The response object of a canceled call. */
@@ -233,7 +239,7 @@ export class ResponseSession {
 /** Stores a response; resolves to whether it was. One that is not is marked so. */
 async function store(
   { responses, settings, log }: InferenceDeps,
-  { workspaceId, requestId, previousId, createdAt, resource }: SessionStart,
+  { workspaceId, requestId, previousId, createdAt, resource, secrets }: SessionStart,
   { body, turn: { id, input, output } }: { body: string; turn: StoredTurn },
 ): Promise<boolean> {
   const record: StoredResponse = {
@@ -249,7 +255,7 @@ async function store(
   };
   const isStored =
     body.length + input.length <= storedCharactersMax &&
-    (await responses.insert(record).then(
+    (await responses.insert(record, secrets).then(
       () => true,
       (error: unknown) => {
         log.warn({ err: error, request_id: requestId }, 'a response could not be stored');

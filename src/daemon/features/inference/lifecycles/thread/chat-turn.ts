@@ -1,4 +1,5 @@
 import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
+import { secretsOfServers } from '../../../../../shared/masking/mask-json.ts';
 import type { AnsweredCall } from '../../../calls/index.ts';
 import type { ThreadRun } from '../../../threads/index.ts';
 import type { Inference } from '../../../upstreams/neutral.ts';
@@ -38,7 +39,8 @@ export async function chatTurn(
       body: { ...parsed.body, messages: [...earlier, ...sent] },
       earlierMessages: earlier.length,
     },
-    keep: (answered) => run.complete({ input, output: withIds(outputOf(answered), makeId) }),
+    keep: (answered) =>
+      run.complete({ input, output: withIds(outputOf(answered), makeId) }, secretsOfServers(parsed.body)),
   };
 }
 
