@@ -37,7 +37,8 @@ const UpstreamView = {
     }),
   ),
   headers: Type.Record(Type.String(), Type.String(), {
-    description: 'Headers that are added to requests. Only their owner can read them.',
+    description:
+      'The headers that are added to requests: of each value its fingerprint, as the values themselves are never shown.',
   }),
   timeoutMs: Type.Integer({ description: 'How long the upstream may take to start its response.' }),
 };
@@ -147,7 +148,11 @@ const upstreamMembers = {
     mapOf(
       { pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$", description: 'The name of a header.' },
       Type.String({ maxLength: 2048, pattern: '^[\\t\\u0020-\\u007e\\u00a0-\\u00ff]*$' }),
-      { maxProperties: 32 },
+      {
+        maxProperties: 32,
+        description:
+          'Headers to add to requests. They are encrypted where they are stored, and not shown again; in a change, the fingerprint of a value keeps it.',
+      },
     ),
   ),
   timeoutMs: Type.Optional(Type.Integer({ minimum: 100, maximum: 600_000, description: 'Default: 30000.' })),

@@ -87,7 +87,7 @@ async function viewOf(
     status,
     url: status === 'deleted' ? null : clientUrl(proxyUrl() && (publicUrl() ?? proxyUrl()), record),
     match: { host, pathPrefix, methods },
-    upstream: { ...upstream, headers: paywalls.headersOf(record) },
+    upstream: { ...upstream, headers: paywalls.shownHeaders(record) },
     priceSats: record.priceSats,
     authScheme: record.authScheme,
     token: record.token,

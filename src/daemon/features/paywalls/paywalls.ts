@@ -3,6 +3,7 @@ import type { createPaywall, PaywallStatus, updatePaywall } from '../../../share
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { inputFault, wellFormedMembers } from '../../../shared/input-faults.ts';
+import { ownValue } from '../../../shared/json-object.ts';
 import { actingUser, type Caller } from '../../handler.ts';
 import type { EventFeed, NewEvent } from '../events/index.ts';
 import type { People } from '../profile/index.ts';
@@ -54,7 +55,7 @@ export function createPaywalls(deps: PaywallsDeps) {
     return record;
   };
 
-  const { headersOf, seal } = sealedHeaders(sealer);
+  const { headersOf, shownHeaders, seal, withKept } = sealedHeaders(sealer);
   const announce = async (type: NewEvent['type'], caller: Caller, { id }: PaywallRecord): Promise<void> => {
     const { workspaceId } = actingUser(caller);
     await deps.events.record({ type, workspaceId, at: now(), data: { paywall: id } });
@@ -81,6 +82,7 @@ export function createPaywalls(deps: PaywallsDeps) {
   return {
     find,
     headersOf,
+    shownHeaders,
 
     /** Fails with `invalid_request` without a wallet, for a taken name or route, or an upstream that is not allowed. */
     async create(caller: Caller, request: NewPaywall): Promise<PaywallRecord> {
@@ -138,7 +140,10 @@ export function createPaywalls(deps: PaywallsDeps) {
       return await change(caller, reference, (before) => {
         const mayBePrivate = upstream?.url === undefined ? before.mayBePrivate : isPrivileged;
         if (upstream?.url !== undefined) requireUpstream(deps, upstream.url, mayBePrivate);
-        const headers = upstream?.headers === undefined ? before.headers : seal(before.id, upstream.headers);
+        const headers =
+          upstream?.headers === undefined
+            ? before.headers
+            : seal(before.id, withKept(before, upstream.headers));
         return { ...checkedTerms(changed(before, request)), headers, mayBePrivate, updatedAt: now() };
       });
     },
@@ -213,16 +218,38 @@ function checkedTerms<T extends Pick<PaywallTerms, 'authScheme' | 'token'>>(term
 
 /** The headers that a paywall adds, which may be credentials of its upstream. */
 function sealedHeaders(sealer: DataSealer) {
+  type Sealed = Pick<PaywallRecord, 'id' | 'headers'>;
+  const headersOf = ({ id, headers }: Sealed): Record<string, string> => {
+    if (headers === null) return {};
+    const opened = sealer.open(headers, boundTo(id));
+    // Without them the upstream would be asked without its credentials.
+    if (!opened) {
+      const message = 'The headers for the upstream cannot be decrypted.';
+      throw new ApiError('unavailable', { message });
+    }
+    return JSON.parse(opened.toString()) as Record<string, string>;
+  };
+  const shownHeaders = (paywall: Sealed): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(headersOf(paywall)).map(([name, value]) => [
+        name,
+        sealer.fingerprint(value, `${boundTo(paywall.id)}|${name}`),
+      ]),
+    );
   return {
-    headersOf({ id, headers }: Pick<PaywallRecord, 'id' | 'headers'>): Record<string, string> {
-      if (headers === null) return {};
-      const opened = sealer.open(headers, boundTo(id));
-      // Without them the upstream would be asked without its credentials.
-      if (!opened) {
-        const message = 'The headers for the upstream cannot be decrypted.';
-        throw new ApiError('unavailable', { message });
-      }
-      return JSON.parse(opened.toString()) as Record<string, string>;
+    headersOf,
+    /** The fingerprints of the values: no one can read these again. */
+    shownHeaders,
+    /** New headers, in which the fingerprint of a value stands for that value. */
+    withKept(before: Sealed, headers: Record<string, string>): Record<string, string> {
+      if (before.headers === null) return headers;
+      const [values, shown] = [headersOf(before), shownHeaders(before)];
+      return Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [
+          name,
+          (value === ownValue(shown, name) ? ownValue(values, name) : undefined) ?? value,
+        ]),
+      );
     },
     seal(id: string, headers: Record<string, string>): string | null {
       if (Object.keys(headers).length === 0) return null;

@@ -9,6 +9,8 @@ export interface DataSealer {
   seal(secret: Uint8Array, boundTo: string): string;
   /** Undefined for a text that is damaged, or was not sealed here for the same purpose. */
   open(sealed: string, boundTo: string): Buffer | undefined;
+  /** 12 hex digits that tell whether two secrets are the same, and from which the secret cannot be guessed. */
+  fingerprint(secret: string, boundTo: string): string;
 }
 
 /** `dataKey` is 32 bytes. */
@@ -20,5 +22,7 @@ export function createDataSealer(
   return {
     seal: (secret, boundTo) => encrypt(key, secret, boundTo, randomBytes),
     open: (sealed, boundTo) => decrypt(key, sealed, boundTo),
+    fingerprint: (secret, boundTo) =>
+      createHmac('sha256', key).update(`fingerprint|${boundTo}|`).update(secret).digest('hex').slice(0, 12),
   };
 }
