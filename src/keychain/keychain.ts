@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { childEnvironment } from '../shared/masking/child-environment.ts';
 import { KeychainFailure } from './keychain-failure.ts';
 import { type KeychainAnswer, type KeychainRequest, started } from './protocol.ts';
 
@@ -60,7 +61,7 @@ async function askChild(
   const ending = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
   const program = script ?? new URL(`./keychain-child${ending}`, import.meta.url);
   const child: ChildProcess = start(process.execPath, [fileURLToPath(program)], {
-    env: { ...(env ?? process.env), NODE_OPTIONS: undefined },
+    env: { ...childEnvironment(env ?? process.env), NODE_OPTIONS: undefined },
     stdio: ['pipe', 'pipe', 'ignore'],
     windowsHide: true,
   });

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { rename, rm, writeFile } from 'node:fs/promises';
+import { childEnvironment } from '../../shared/masking/child-environment.ts';
 import { FileUnreadable, readNamedFile } from '../read-named-file.ts';
 import { nginxWorkers, workersReplaced } from './nginx-workers.ts';
 
@@ -61,14 +62,19 @@ async function replace(file: string, text: string): Promise<void> {
 
 function run([program = '', ...args]: readonly string[]): Promise<void> {
   return new Promise((resolve, reject) => {
-    execFile(program, args, { timeout: timeoutMs }, (error, _stdout, stderr) => {
-      if (!error) return resolve();
-      const reason =
-        stderr
-          .trim()
-          .split('\n')
-          .find((line) => line.includes('[emerg]')) ?? stderr.trim().split('\n').at(-1);
-      reject(new Error(`${[program, ...args].join(' ')} failed: ${reason || error.message}`.slice(0, 500)));
-    });
+    execFile(
+      program,
+      args,
+      { timeout: timeoutMs, env: childEnvironment(process.env) },
+      (error, _stdout, stderr) => {
+        if (!error) return resolve();
+        const reason =
+          stderr
+            .trim()
+            .split('\n')
+            .find((line) => line.includes('[emerg]')) ?? stderr.trim().split('\n').at(-1);
+        reject(new Error(`${[program, ...args].join(' ')} failed: ${reason || error.message}`.slice(0, 500)));
+      },
+    );
   });
 }

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { childEnvironment } from '../../shared/masking/child-environment.ts';
 
 const pollMs = 20;
 /** Without knowledge of the workers: nginx replaces them within about 0.1 s. */
@@ -59,7 +60,8 @@ async function pidFile(command: readonly string[], timeoutMs: number): Promise<s
 
 function outputOf([program = '', ...args]: readonly string[], timeout: number): Promise<string> {
   return new Promise((resolve, reject) => {
-    execFile(program, args, { timeout, maxBuffer: 16 * 1024 * 1024 }, (error, stdout, stderr) => {
+    const options = { timeout, maxBuffer: 16 * 1024 * 1024, env: childEnvironment(process.env) };
+    execFile(program, args, options, (error, stdout, stderr) => {
       if (error) reject(error);
       else resolve(`${stdout}\n${stderr}`);
     });
