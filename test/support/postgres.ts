@@ -67,6 +67,8 @@ export interface PostgresServer {
   newDatabase(template?: string): Promise<string>;
   /** Runs statements in a database and returns the rows of the last one. */
   query(sql: string, database?: string): Promise<Record<string, unknown>[]>;
+  /** A database as `pg_dump` writes it. */
+  dump(database: string): Promise<string>;
   /** The process id of the server; changes with a restart. */
   pid(): number;
   /** `fast` ends sessions and writes a checkpoint; `kill` is SIGKILL, after which files stay as they are. */
@@ -180,6 +182,10 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       // Writing the copy to the log, too, would take twice the time.
       await query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
       return url(name);
+    },
+    dump: async (database) => {
+      const options = { ...asUser, maxBuffer: 1024 ** 3 };
+      return (await run(join(programs, 'pg_dump'), [url(database)], options)).stdout;
     },
     pid: () => pid,
     halt: async (how) => {
