@@ -18,6 +18,11 @@ export interface FakeNwcOptions {
   encryption?: 'nip44_v2' | 'nip04';
   /** What the connection permits. */
   methods?: readonly string[];
+  /** By how much the clock of the wallet is ahead, in seconds. */
+  aheadSeconds?: number;
+  /** Changes its answers. */
+  // biome-ignore lint/suspicious/noExplicitAny: the answers of wallets have any form.
+  rewrite?: (answer: any, method: string) => unknown;
 }
 
 export const allMethods = [
@@ -31,7 +36,12 @@ export const allMethods = [
 
 /** A wallet that supports Nostr Wallet Connect (NIP-47), and its relay. */
 export async function startFakeNwc(
-  { encryption = 'nip44_v2', methods = allMethods }: FakeNwcOptions = {},
+  {
+    encryption = 'nip44_v2',
+    methods = allMethods,
+    aheadSeconds = 0,
+    rewrite = (answer) => answer,
+  }: FakeNwcOptions = {},
   node = new FakeNode(),
 ) {
   const relay = await startFakeRelay();
@@ -42,12 +52,14 @@ export async function startFakeNwc(
   const socket = new WebSocket(relay.url);
   await new Promise((resolve) => socket.once('open', resolve));
   const publish = (kind: number, tags: string[][], content: string) => {
-    const created_at = Math.floor(Date.now() / 1000);
+    const created_at = Math.floor(Date.now() / 1000) + aheadSeconds;
     socket.send(JSON.stringify(['EVENT', signEvent({ kind, created_at, tags, content }, walletSecret)]));
   };
   publish(13194, encryption === 'nip04' ? [] : [['encryption', 'nip44_v2 nip04']], methods.join(' '));
   const serve = async (event: NostrEvent) => {
     if (!isAuthentic(event) || event.pubkey !== clientKey) return;
+    const expiration = event.tags.find(([name]) => name === 'expiration')?.[1];
+    if (Number(expiration) < Date.now() / 1000 + aheadSeconds) return;
     const { method, params } = JSON.parse(cipher.decrypt(event.content));
     const answer = methods.includes(method)
       ? await answerTo(node, method, params)
@@ -58,7 +70,8 @@ export async function startFakeNwc(
       ['p', clientKey],
       ['e', event.id],
     ];
-    publish(23195, tags, cipher.encrypt(JSON.stringify({ result_type: method, result: null, ...answer })));
+    const whole = rewrite({ result_type: method, result: null, ...answer }, method);
+    publish(23195, tags, cipher.encrypt(JSON.stringify(whole)));
   };
   socket.on('message', (data) => {
     const [type, , event] = JSON.parse(String(data));
@@ -74,8 +87,9 @@ export async function startFakeNwc(
 }
 
 /** What the fake wallets give out. */
-export function connectionString(relayUrl: string): string {
-  const query = new URLSearchParams({ relay: relayUrl, secret: hex(clientSecret) });
+export function connectionString(...relayUrls: string[]): string {
+  const query = new URLSearchParams({ secret: hex(clientSecret) });
+  for (const url of relayUrls) query.append('relay', url);
   return `nostr+walletconnect://${publicKeyOf(walletSecret)}?${query}`;
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
-import type { NostrEvent } from '../../../src/daemon/upstream/lightning/nostr.ts';
+import { isAuthentic, type NostrEvent } from '../../../src/daemon/upstream/lightning/nostr.ts';
 
 interface Filter {
   kinds?: number[];
@@ -10,8 +10,26 @@ interface Filter {
   [tag: `#${string}`]: string[];
 }
 
+/** How a relay treats its clients. */
+export interface RelayManners {
+  /** Says nothing. */
+  isSilent?: boolean;
+  /** Asks for NIP-42 on these, and says so with the challenge before or after its refusal. */
+  asksWho?: { on: readonly ('REQ' | 'EVENT')[]; challenge: 'at once' | 'after the refusal' };
+  /** Closes subscriptions, or rejects events, with this reason. */
+  refuses?: { on: 'REQ' | 'EVENT'; reason: string };
+  /** Says this when a client connects. */
+  notice?: string;
+}
+
 export interface FakeRelay {
   url: string;
+  /** How it treats all but the wallet, from the next connection on. */
+  manners: RelayManners;
+  /** How many connected, without the wallet. */
+  clients(): number;
+  /** Cuts off all connections but the wallet's without notice: nothing comes through, and they stay open. */
+  freeze(): void;
   /** Every event that was published, in order. */
   events: NostrEvent[];
   /** Closes all connections but the first, which is the wallet's. */
@@ -27,9 +45,37 @@ export async function startFakeRelay(): Promise<FakeRelay> {
   await once(server, 'listening');
   const events: NostrEvent[] = [];
   const followers = new Set<(event: NostrEvent) => void>();
+  let connections = 0;
+  const relay = { manners: {} as RelayManners };
   server.on('connection', (socket) => {
+    connections += 1;
+    const { isSilent, asksWho, refuses, notice } = connections === 1 ? {} : relay.manners;
+    if (isSilent) return socket.pause();
     const subscriptions = new Map<string, Filter[]>();
     const send = (...message: unknown[]) => socket.send(JSON.stringify(message));
+    const challenge = `challenge-${connections}`;
+    let isKnown = false;
+    const ask = () => send('AUTH', challenge);
+    if (notice !== undefined) send('NOTICE', notice);
+    if (asksWho?.challenge === 'at once') ask();
+    const refuse = (type: string, id: string): boolean => {
+      const mustAuthenticate = !isKnown && asksWho?.on.some((each) => each === type);
+      const reason = mustAuthenticate
+        ? 'auth-required: who are you?'
+        : refuses?.on === type
+          ? refuses.reason
+          : undefined;
+      if (reason === undefined) return false;
+      if (type === 'REQ') send('CLOSED', id, reason);
+      else send('OK', id, false, reason);
+      if (mustAuthenticate && asksWho?.challenge === 'after the refusal') ask();
+      return true;
+    };
+    const isProof = ({ kind, tags, ...event }: NostrEvent) =>
+      kind === 22242 &&
+      tags.some(([name, value]) => name === 'challenge' && value === challenge) &&
+      tags.some(([name, value]) => name === 'relay' && URL.parse(value ?? '')?.host === host()) &&
+      isAuthentic({ kind, tags, ...event });
     const show = (event: NostrEvent) => {
       for (const [id, filters] of subscriptions)
         if (filters.some((filter) => matches(filter, event))) send('EVENT', id, event);
@@ -38,12 +84,18 @@ export async function startFakeRelay(): Promise<FakeRelay> {
     socket.on('close', () => followers.delete(show));
     socket.on('message', (data) => {
       const [type, subject, ...rest] = JSON.parse(String(data)) as [string, unknown, ...Filter[]];
-      if (type === 'EVENT') {
+      if (type === 'AUTH') {
         const event = subject as NostrEvent;
+        isKnown = isProof(event);
+        send('OK', event.id, isKnown, isKnown ? '' : 'invalid: no proof');
+      } else if (type === 'EVENT') {
+        const event = subject as NostrEvent;
+        if (refuse(type, event.id)) return;
         events.push(event);
         send('OK', event.id, true, '');
         for (const follower of followers) follower(event);
       } else if (type === 'REQ') {
+        if (refuse(type, String(subject))) return;
         subscriptions.set(String(subject), rest);
         for (const event of events)
           if (rest.some((filter) => matches(filter, event))) send('EVENT', subject, event);
@@ -61,13 +113,19 @@ export async function startFakeRelay(): Promise<FakeRelay> {
     for (const socket of server.clients) socket.terminate();
     await new Promise((resolve) => server.close(resolve));
   };
-  return {
-    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  const host = () => `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const freeze = () => {
+    for (const socket of [...server.clients].slice(1)) socket.pause();
+  };
+  return Object.assign(relay, {
+    url: `ws://${host()}`,
+    clients: () => connections - 1,
+    freeze,
     events,
     disconnect,
     broadcast,
     close,
-  };
+  });
 }
 
 function matches({ kinds, authors, since, ...others }: Filter, event: NostrEvent): boolean {

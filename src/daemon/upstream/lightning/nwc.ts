@@ -172,15 +172,21 @@ function walletLink(
   };
 }
 
-/** Parses a connection string; undefined if it is not one. */
+/** Parses a connection string, also as BTCPay Server stores it; undefined if it is not one. */
 function connectionIn(text: string): WalletConnection | undefined {
-  const [, walletKey, query] = /^nostr\+?walletconnect:(?:\/\/)?([0-9a-f]{64})\?(\S+)$/i.exec(text) ?? [];
+  const [, walletKey, query] =
+    /^(?:type=nwc;\s*key=)?nostr\+?walletconnect:(?:\/\/)?([0-9a-f]{64})\/?\?([^\s;]+);?$/i.exec(text) ?? [];
   const values = new URLSearchParams(query);
-  const [relay, secret] = [values.get('relay'), values.get('secret')];
-  if (walletKey === undefined || !relay || !/^wss?:\/\/\S+$/i.test(relay) || !URL.canParse(relay))
+  const relays = values.getAll('relay').map((relay) => relay.trim());
+  const usable = relays.filter((relay) => /^wss?:\/\/\S+$/i.test(relay) && URL.canParse(relay));
+  const secret = values.get('secret')?.trim();
+  if (walletKey === undefined || usable.length === 0 || !secret || !/^[0-9a-f]{64}$/i.test(secret))
     return undefined;
-  if (!secret || !/^[0-9a-f]{64}$/i.test(secret)) return undefined;
-  return { walletKey: walletKey.toLowerCase(), relay, secretKey: Buffer.from(secret, 'hex') };
+  return {
+    walletKey: walletKey.toLowerCase(),
+    relays: [...new Set(usable)],
+    secretKey: Buffer.from(secret, 'hex'),
+  };
 }
 
 /** Refusals before anything was sent. */
