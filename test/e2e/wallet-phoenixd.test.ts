@@ -102,6 +102,36 @@ describe('users of one phoenixd', () => {
     expect(own).toMatchObject({ bought_usd: '0.5', balance_usd: '0.5' });
   });
 
+  test('are credited the whole invoice if the node does not say what it received, and the log says so', async () => {
+    const before = (await balanceOf(bob.login)).balanceSats;
+    const { id, paymentHash, paymentRequest } = await invoiceOf(bob.login, 70);
+    const issued = phoenixd.node.incoming.get(paymentHash);
+    // All of it became fee credit.
+    if (issued) issued.amountMsat = 0;
+    phoenixd.node.receive(paymentRequest);
+    await eventually('it is credited', async () => {
+      const { invoice } = (await api(bob.login, 'GET', `/api/payments/invoices/${id}`)).body.data;
+      return invoice.receivedMsats === 70_000;
+    });
+    expect((await balanceOf(bob.login)).balanceSats).toBe(before + 70);
+    expect(daemon.printed().stderr).toContain('the back end does not say what it received');
+  });
+
+  test('are told of payments of the node whose amount cannot be read', async () => {
+    const invoice = phoenixd.node.foreignInvoice(10_000);
+    const { payment } = phoenixd.node.pay(invoice);
+    Object.assign(payment, { invoice: '', amountMsat: Number.NaN });
+    const since = new Date(Date.now() - 60_000).toISOString();
+    const found = await api(daemon.login, 'POST', '/v1/admin/wallet-backend/reconcile', { since });
+    expect(found.body.problems, JSON.stringify(found.body)).toEqual([
+      `The node lists a payment ${payment.paymentHash} whose amount cannot be read.`,
+    ]);
+    expect(found.body.state).not.toBe('reconciled');
+    phoenixd.node.outgoing.delete(payment.paymentHash);
+    const again = await api(daemon.login, 'POST', '/v1/admin/wallet-backend/reconcile', {});
+    expect(again.body.problems, JSON.stringify(again.body)).toEqual([]);
+  });
+
   test('leave no preimage that the node revealed in files or logs', async () => {
     const preimages = [...phoenixd.node.incoming.values()].map(({ preimage }) => preimage);
     expect(preimages.length).toBeGreaterThan(4);

@@ -8,7 +8,8 @@ export type BackendName = 'embedded' | (string & {});
  * retried; everything else that is not a success, including each exception and unknown state, is `pending`.
  */
 export type PaymentOutcome =
-  | { state: 'succeeded'; preimage: Uint8Array; feeMsat: number }
+  /** `feeMsat`: null if the back end states a fee that cannot be read. */
+  | { state: 'succeeded'; preimage: Uint8Array; feeMsat: number | null }
   /** `startedAt`: when the attempt that failed began, if the back end says so. Milliseconds since 1970. */
   | { state: 'failed'; reason: PaymentFailure; startedAt?: number }
   /** `isUnknown`: the back end has no record of the payment. */
@@ -59,6 +60,12 @@ export interface PaymentRequest {
   signal: AbortSignal;
 }
 
+/** An invoice that was paid. */
+export interface InvoicePayment {
+  /** Null if the back end does not say how much it received. */
+  receivedMsat: number | null;
+}
+
 /** A back end's description of itself. */
 export interface BackendInfo {
   /** The public key of the node, in hexadecimal; null if it does not report it. */
@@ -75,9 +82,10 @@ export interface BackendInfo {
 export interface NodeMove {
   kind: 'receipt' | 'payment';
   paymentHash: string;
-  /** What was received, or paid without fees. */
-  amountMsat: number;
-  feeMsat: number;
+  /** What was received, or paid without fees; null if it cannot be read. */
+  amountMsat: number | null;
+  /** Null if it cannot be read. */
+  feeMsat: number | null;
   /** Milliseconds since 1970. */
   at: number;
   /** Set while a payment may still succeed or fail. */
@@ -119,8 +127,11 @@ export interface LightningBackend {
   pay(request: PaymentRequest): Promise<PaymentOutcome>;
   /** May reject: the caller counts that as pending. */
   lookUpPayment(paymentHash: string, signal: AbortSignal): Promise<PaymentOutcome>;
-  /** The amount received for an invoice; undefined if there is none yet. May reject: the caller retries. */
-  lookUpInvoice(paymentHash: string, signal: AbortSignal): Promise<{ receivedMsat: number } | undefined>;
+  /**
+   * What was received for an invoice, with an amount of null if it cannot be read; undefined if it is not paid yet. May reject:
+   * the caller retries.
+   */
+  lookUpInvoice(paymentHash: string, signal: AbortSignal): Promise<InvoicePayment | undefined>;
   /**
    * Makes an invoice unpayable from outside, before it is settled within the host. Returns false if that is not certain;
    * the invoice is then not settled within the host. A back end with neither this nor `revealPreimage` settles no invoices

@@ -107,19 +107,25 @@ export const lapseGraceMs = 60 * 60 * 1000;
 async function collectOne(
   { store, world, log, announce, onPaid }: InvoicesDeps,
   backend: LightningBackend,
-  { id, walletId, paymentHash, expiresAt }: InvoiceRecord,
+  { id, walletId, paymentHash, expiresAt, amount }: InvoiceRecord,
   signal: AbortSignal,
 ): Promise<void> {
   if (signal.aborted) return;
   const lookedUpAt = world.now();
   try {
     const found = await backend.lookUpInvoice(paymentHash, signal);
-    if (found !== undefined && found.receivedMsat > 0) {
-      const paid = await store.receive({ id, received: found.receivedMsat, at: world.now() });
+    if (found !== undefined) {
+      if (found.receivedMsat === null)
+        log.warn(
+          { invoice: id, amount },
+          'the back end does not say what it received; its whole amount counts',
+        );
+      const received = found.receivedMsat ?? amount;
+      const paid = await store.receive({ id, received, at: world.now() });
       const wallet = paid && (await store.find(walletId));
       if (wallet) announce(wallet);
       // An internal payment of it was reported when it was made.
-      if (paid?.received === found.receivedMsat) await onPaid?.(paid);
+      if (paid?.received === received) await onPaid?.(paid);
     } else if (expiresAt + lapseGraceMs <= lookedUpAt) {
       await store.lapse({ id, at: lookedUpAt });
     }

@@ -415,13 +415,18 @@ export class Payments {
 
   async #settle(payment: PaymentRecord, outcome: PaymentOutcome, wallet?: WalletRecord): Promise<void> {
     const { store, sealer, world, log, announce } = this.#deps;
-    const { id, paymentHash } = payment;
+    const { id, paymentHash, feeLimit } = payment;
     const at = world.now();
     if (outcome.state === 'pending') return;
     if (outcome.state === 'succeeded' && !isPreimageOf(outcome.preimage, paymentHash)) {
       log.warn({ payment: id }, 'the Lightning back end reported a success without its proof; asking again');
       return;
     }
+    if (outcome.state === 'succeeded' && outcome.feeMsat === null)
+      log.warn(
+        { payment: id, fee: feeLimit },
+        'the fee of a payment cannot be read; all that is reserved counts',
+      );
     const settled = await store.settlePayment(
       outcome.state === 'failed'
         ? { id, at, state: 'failed', failure: outcome.reason }
@@ -429,7 +434,7 @@ export class Payments {
             id,
             at,
             state: 'succeeded',
-            fee: Math.ceil(outcome.feeMsat),
+            fee: Math.ceil(outcome.feeMsat ?? feeLimit),
             preimage: sealer.seal(outcome.preimage, preimageOf(paymentHash)),
           },
     );

@@ -39,8 +39,9 @@ export interface ReconciliationDeps {
 }
 
 /** A payment or receipt of the node that is in no wallet, and why. */
-export interface Unexplained
-  extends Pick<NodeMove, 'kind' | 'paymentHash' | 'amountMsat' | 'feeMsat' | 'at'> {
+export interface Unexplained extends Pick<NodeMove, 'kind' | 'paymentHash' | 'at'> {
+  amountMsat: number;
+  feeMsat: number;
   /**
    * `unknown_wallet`: the node does not say whose it is; `in_flight`: it has not ended; `not_covered`: the wallet lacks the
    * money, or the wallets would hold more than the node has.
@@ -190,7 +191,7 @@ export class Reconciliation {
       throw error;
     }
     const wallets = await store.walletsOf(record);
-    const unknown = await this.#unknown(moves);
+    const { readable: unknown, problems } = await this.#unknown(moves);
     requireAssignable(assigned, unknown, wallets);
     const finder = this.#deps.marks.finderIn(wallets);
     const attributed = unknown.map(({ move, invoice }) => {
@@ -211,14 +212,15 @@ export class Reconciliation {
     const owed = await store.owed(record);
     const count = (wanted: NodeMove['kind']) => [...booked].filter(({ move }) => move.kind === wanted).length;
     const counts = { payments: count('payment'), receipts: count('receipt') };
-    return { problems: gaps(backend, { held, owed }), unexplained, booked: counts, held };
+    return { problems: [...problems, ...gaps(backend, { held, owed })], unexplained, booked: counts, held };
   }
 
-  /** The moves that are in no wallet, oldest first, with their invoices. */
-  async #unknown(moves: readonly NodeMove[]): Promise<{ move: NodeMove; invoice: Invoice | undefined }[]> {
+  /** The moves that are in no wallet, oldest first, with their invoices; and those of which the node does not say enough. */
+  async #unknown(moves: readonly NodeMove[]): Promise<{ readable: UnknownMove[]; problems: string[] }> {
     const { store } = this.#deps;
     const { readInvoice } = await loadBolt11();
-    const found = new Map<string, { move: NodeMove; invoice: Invoice | undefined }>();
+    const found = new Map<string, UnknownMove>();
+    const problems: string[] = [];
     for (const move of moves.toSorted((a, b) => a.at - b.at)) {
       const { kind, paymentHash } = move;
       const known =
@@ -226,9 +228,12 @@ export class Reconciliation {
       if (known) continue;
       const read = move.invoice === undefined ? undefined : readInvoice(move.invoice);
       const invoice = read?.paymentHash === paymentHash ? read : undefined;
-      found.set(`${kind} ${paymentHash}`, { move, invoice });
+      const { feeMsat, amountMsat = null } = { ...move, amountMsat: move.amountMsat ?? invoice?.amountMsat };
+      if (amountMsat === null || feeMsat === null)
+        problems.push(`The node lists a ${kind} ${paymentHash} whose amount cannot be read.`);
+      else found.set(`${kind} ${paymentHash}`, { move: { ...move, amountMsat, feeMsat }, invoice });
     }
-    return [...found.values()];
+    return { readable: [...found.values()], problems };
   }
 
   /** Returns what was booked. */
@@ -298,9 +303,13 @@ interface Comparison {
   signal: AbortSignal;
 }
 
-interface Attributed {
-  move: NodeMove;
+/** A move whose amounts are known. */
+interface UnknownMove {
+  move: NodeMove & { amountMsat: number; feeMsat: number };
   invoice: Invoice | undefined;
+}
+
+interface Attributed extends UnknownMove {
   wallet: WalletRecord | undefined;
   isByHand: boolean;
 }

@@ -1,5 +1,6 @@
 import type { NodeMove } from '../../features/lightning/backend.ts';
-import { countOf, type Json, objectsOf, textOf } from '../json.ts';
+import { type Json, objectsOf, textOf } from '../json.ts';
+import { amountOf, feeOf, integerOf, timeOf } from './amounts.ts';
 import { preimageFrom } from './preimage.ts';
 
 /** Runs a command of Electrum. */
@@ -19,7 +20,7 @@ export async function electrumHistory(run: Run, sinceMs: number): Promise<NodeMo
   const invoices = invoicesIn(await run('list_invoices'));
   const requests = invoicesIn(await run('list_requests'));
   const settled = objectsOf(await run('lightning_history')).flatMap((entry) =>
-    moveOf(entry, { invoices, requests }),
+    moveOf(entry, { invoices, requests, sinceMs }),
   );
   const known = new Set(settled.map(({ paymentHash }) => paymentHash));
   const pending = [...invoices].flatMap(([paymentHash, invoice]): NodeMove[] =>
@@ -28,10 +29,10 @@ export async function electrumHistory(run: Run, sinceMs: number): Promise<NodeMo
           {
             kind: 'payment',
             paymentHash,
-            amountMsat: countOf(invoice.amount_msat) ?? 0,
+            amountMsat: amountOf(invoice.amount_msat),
             feeMsat: 0,
             // It says only when the invoice was made, so a payment of an old one counts as new.
-            at: Math.max(sinceMs, (countOf(invoice.timestamp) ?? 0) * 1000),
+            at: Math.max(sinceMs, timeOf(invoice.timestamp) ?? sinceMs),
             isPending: true,
             ...invoiceOf(invoice),
           },
@@ -59,32 +60,41 @@ const invoiceOf = (found: Json | undefined) => {
   return invoice ? { invoice } : {};
 };
 
+type Listed = Map<string, Json>;
+
 /** A payment that was forwarded is neither sent nor received. */
 function moveOf(
   entry: Json,
-  { invoices, requests }: { invoices: Map<string, Json>; requests: Map<string, Json> },
+  { invoices, requests, sinceMs }: { invoices: Listed; requests: Listed; sinceMs: number },
 ): NodeMove[] {
   const paymentHash = textOf(entry.payment_hash);
-  const moved = entry.amount_msat;
-  if (paymentHash === undefined || typeof moved !== 'number' || !Number.isSafeInteger(moved)) return [];
+  if (paymentHash === undefined) return [];
+  const moved = integerOf(entry.amount_msat);
   const label = textOf(entry.label) ?? '';
   const mark = /^gateway-wallet-[0-9a-f]{66}(?= |$)/.exec(label)?.[0];
   const preimage = preimageFrom(textOf(entry.preimage), 'hex');
   const common = {
     paymentHash,
-    at: (countOf(entry.timestamp) ?? 0) * 1000,
+    at: timeOf(entry.timestamp) ?? sinceMs,
     ...(preimage && { preimage }),
     ...(mark !== undefined && { mark }),
   };
+  const invoice = invoices.get(paymentHash);
+  const request = requests.get(paymentHash);
+  if (moved === undefined) {
+    if (!invoice && !request && mark === undefined) return [];
+    const kind = invoice ? 'payment' : 'receipt';
+    return [{ kind, ...common, amountMsat: null, feeMsat: null, ...invoiceOf(invoice ?? request) }];
+  }
   if (moved < 0) {
-    const invoice = invoices.get(paymentHash);
-    const amountMsat = countOf(invoice?.amount_msat) ?? -moved - (countOf(entry.fee_msat) ?? 0);
-    const feeMsat = -moved - amountMsat;
+    const fee = feeOf(entry.fee_msat);
+    const amountMsat = amountOf(invoice?.amount_msat) ?? (fee === null ? null : amountOf(-moved - fee));
+    const feeMsat = amountMsat === null ? fee : -moved - amountMsat;
     // Parts of a payment are settled one by one.
-    const state = feeMsat < 0 ? { isPending: true as const, feeMsat: 0 } : { feeMsat };
+    const state = feeMsat !== null && feeMsat < 0 ? { isPending: true as const, feeMsat: 0 } : { feeMsat };
     return [{ kind: 'payment', ...common, amountMsat, ...state, ...invoiceOf(invoice) }];
   }
-  const request = requests.get(paymentHash);
-  if (request === undefined ? mark === undefined : moved < (countOf(request.amount_msat) ?? 0)) return [];
+  const asked = amountOf(request?.amount_msat);
+  if (request === undefined ? mark === undefined : asked !== null && moved < asked) return [];
   return [{ kind: 'receipt', ...common, amountMsat: moved, feeMsat: 0, ...invoiceOf(request) }];
 }

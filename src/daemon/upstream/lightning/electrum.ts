@@ -9,8 +9,9 @@ import type {
   PaymentRequest,
 } from '../../features/lightning/index.ts';
 import type { World } from '../../world.ts';
-import { countOf, type Json, listOf, objectOf, objectsOf, parseObject, textOf } from '../json.ts';
+import { type Json, listOf, objectOf, objectsOf, parseObject, textOf } from '../json.ts';
 import type { LightningAdapter, LightningAdapterDeps } from './adapter.ts';
+import { amountOf, integerOf, wholeOf } from './amounts.ts';
 import { electrumHistory, markedLabel } from './electrum-history.ts';
 import { networkNamed } from './network-names.ts';
 import { callNode } from './node-call.ts';
@@ -72,12 +73,14 @@ export const electrum: LightningAdapter = {
       async lookUpInvoice(paymentHash, signal) {
         const request = await node.request(paymentHash, signal);
         if (request?.status !== paidState) return undefined;
-        const received = countOf((await node.settled(paymentHash, signal))?.amount_msat);
-        const asked = countOf(request.amount_msat);
+        const entry = await node.settled(paymentHash, signal);
+        if (entry === undefined) return undefined;
+        const received = amountOf(entry.amount_msat);
+        const asked = amountOf(request.amount_msat);
+        if (asked === null)
+          throw new BackendFailure('rejected', 'Electrum lists an invoice whose amount cannot be read.');
         // Parts of a payment are settled one by one.
-        return received !== undefined && asked !== undefined && received >= asked
-          ? { receivedMsat: received }
-          : undefined;
+        return received === null || received >= asked ? { receivedMsat: received } : undefined;
       },
       history: (since, signal) => electrumHistory((command) => call(command, {}, { signal }), since),
       cannotPayItself: true,
@@ -123,8 +126,8 @@ function isRejection(error: unknown): error is BackendFailure {
 function isModernVersion(version: unknown): boolean {
   const parts = String(version).split('.').map(Number);
   for (const [at, wanted] of modernVersion.entries()) {
-    const part = parts[at] ?? 0;
-    if (part !== wanted) return part > wanted;
+    const part = parts[at];
+    if (part !== wanted) return part !== undefined && part > wanted;
   }
   return true;
 }
@@ -138,13 +141,21 @@ async function check(call: RunCommand, signal: AbortSignal): Promise<BackendInfo
   const nodeId = await nodeIdOf(call, signal);
   const channels = objectsOf(await call('list_channels', {}, { signal }));
   const open = channels.filter(({ state }) => state === 'OPEN');
-  const sats = open.reduce((sum, channel) => sum + (countOf(channel.local_balance) ?? 0), 0);
+  const balances = open.map((channel) => wholeOf(channel.local_balance));
+  const sats = balances.every((balance) => balance !== undefined)
+    ? balances.reduce((sum, balance) => sum + balance, 0)
+    : undefined;
   const problems = [
     ...(connected === true ? [] : ['Electrum is not connected to a server.']),
     ...(open.length > 0 ? [] : ['Electrum has no open channel.']),
     ...(isModernVersion(version) || !(await offersAddresses(call, signal)) ? [] : [offersAddress]),
   ];
-  return { nodeId, network: networkNamed(textOf(network)), balanceMsat: sats * 1000, problems };
+  return {
+    nodeId,
+    network: networkNamed(textOf(network)),
+    balanceMsat: sats === undefined ? null : sats * 1000,
+    problems,
+  };
 }
 
 const offersAddress =
@@ -266,7 +277,7 @@ function knowledgeOf(call: RunCommand, world: Pick<World, 'sleep'>) {
       const mayBeSent = settled !== undefined || mayHold(channels, {});
       return mayBeSent ? { state: 'pending' } : { state: 'pending', isUnknown: true };
     }
-    const sent = successIn(settled, countOf(invoice.amount_msat));
+    const sent = successIn(settled, wholeOf(invoice.amount_msat));
     if (sent) return sent;
     return idleStates.includes(invoice.status) && !mayHold(channels, invoice) ? 'over' : { state: 'pending' };
   };
@@ -309,9 +320,9 @@ function knowledgeOf(call: RunCommand, world: Pick<World, 'sleep'>) {
 
 /** The success that an entry of the history proves, once all parts are settled. */
 function successIn(entry: Json | undefined, amountMsat: number | undefined): PaymentOutcome | undefined {
-  const moved = entry?.amount_msat;
+  const moved = integerOf(entry?.amount_msat);
   const preimage = preimageFrom(textOf(entry?.preimage), 'hex');
-  if (typeof moved !== 'number' || amountMsat === undefined || preimage === undefined) return undefined;
+  if (moved === undefined || amountMsat === undefined || preimage === undefined) return undefined;
   return -moved < amountMsat ? undefined : { state: 'succeeded', preimage, feeMsat: -moved - amountMsat };
 }
 
@@ -324,6 +335,6 @@ function mayHold(channels: readonly Json[], { status }: Json): boolean {
     ({ type, state, peer_state, local_unsettled_sent: held }) =>
       type !== 'BACKUP' &&
       state !== 'REDEEMED' &&
-      (countOf(held) !== 0 || (status !== failedState && state === 'OPEN' && peer_state !== 'GOOD')),
+      (wholeOf(held) !== 0 || (status !== failedState && state === 'OPEN' && peer_state !== 'GOOD')),
   );
 }

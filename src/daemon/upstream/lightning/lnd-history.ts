@@ -1,6 +1,6 @@
 import type { NodeMove } from '../../features/lightning/backend.ts';
 import { type Json, objectsOf, textOf } from '../json.ts';
-import { integerOf } from './lnd-integer.ts';
+import { amountOf, feeOf, timeOf, wholeOf } from './amounts.ts';
 import { preimageFrom } from './preimage.ts';
 
 /** Entries contain every attempt with its route. */
@@ -17,8 +17,12 @@ export async function lndHistory(get: (path: string) => Promise<Json>, sinceMs: 
     max_payments: String(pageSize),
   });
   const invoices = await pagesOf(get, 'invoices', { ...since, num_max_invoices: String(pageSize) });
-  const moves = [...payments.map(paymentOf), ...invoices.map(receiptOf)];
-  return moves.filter((move): move is NodeMove => move !== undefined && move.at >= start * 1000);
+  const earliest = start * 1000;
+  const moves = [
+    ...payments.map((payment) => paymentOf(payment, earliest)),
+    ...invoices.map((invoice) => receiptOf(invoice, earliest)),
+  ];
+  return moves.filter((move): move is NodeMove => move !== undefined && move.at >= earliest);
 }
 
 /** All entries of a list, oldest first. */
@@ -32,13 +36,14 @@ async function pagesOf(
     const page = await get(`/v1/${name}?${new URLSearchParams({ ...query, index_offset: String(offset) })}`);
     const entries = objectsOf(page[name]);
     found.push(...entries);
-    const last = integerOf(page.last_index_offset) ?? 0;
-    if (entries.length === 0 || last <= offset) return found;
+    const last = wholeOf(page.last_index_offset);
+    if (entries.length === 0 || last === undefined || last <= offset) return found;
     offset = last;
   }
 }
 
-function paymentOf(payment: Json): NodeMove | undefined {
+/** What has no time counts as new. */
+function paymentOf(payment: Json, earliest: number): NodeMove | undefined {
   const { status, creation_time_ns: nanoseconds, creation_date: seconds } = payment;
   const paymentHash = textOf(payment.payment_hash);
   if (paymentHash === undefined || status === 'FAILED') return undefined;
@@ -48,24 +53,24 @@ function paymentOf(payment: Json): NodeMove | undefined {
   return {
     kind: 'payment',
     paymentHash,
-    amountMsat: integerOf(payment.value_msat) ?? 0,
-    feeMsat: integerOf(payment.fee_msat) ?? 0,
-    at: /^\d{7,20}$/.test(created) ? Number(created.slice(0, -6)) : (integerOf(seconds) ?? 0) * 1000,
+    amountMsat: amountOf(payment.value_msat),
+    feeMsat: feeOf(payment.fee_msat),
+    at: /^\d{7,20}$/.test(created) ? Number(created.slice(0, -6)) : (timeOf(seconds) ?? earliest),
     ...(preimage ? { preimage } : { isPending: true }),
     ...(invoice && { invoice: invoice.toLowerCase() }),
   };
 }
 
-function receiptOf(invoice: Json): NodeMove | undefined {
+function receiptOf(invoice: Json, earliest: number): NodeMove | undefined {
   const { state, r_hash: hash, payment_request: text } = invoice;
   if (state !== 'SETTLED' || typeof hash !== 'string') return undefined;
   const preimage = preimageFrom(textOf(invoice.r_preimage), 'base64');
   return {
     kind: 'receipt',
     paymentHash: Buffer.from(hash, 'base64').toString('hex'),
-    amountMsat: integerOf(invoice.amt_paid_msat) ?? 0,
+    amountMsat: amountOf(invoice.amt_paid_msat),
     feeMsat: 0,
-    at: (integerOf(invoice.creation_date) ?? 0) * 1000,
+    at: timeOf(invoice.creation_date) ?? earliest,
     ...(preimage && { preimage }),
     ...(typeof text === 'string' && text !== '' && { invoice: text.toLowerCase() }),
   };

@@ -3,8 +3,8 @@ import type { BackendInfo, PaymentFailure, PaymentOutcome } from '../../features
 import type { World } from '../../world.ts';
 import { countOf, isObject, type Json, objectOf, objectsOf, parseObject, textOf } from '../json.ts';
 import type { LightningAdapter, LightningAdapterDeps } from './adapter.ts';
+import { amountOf, feeOf, wholeOf } from './amounts.ts';
 import { lndHistory } from './lnd-history.ts';
-import { integerOf } from './lnd-integer.ts';
 import { networkNamed } from './network-names.ts';
 import { callNode, type NodeAnswer, nodeTimeoutMs, openNode, unreachable } from './node-call.ts';
 import { preimageFrom } from './preimage.ts';
@@ -74,7 +74,7 @@ export const lnd: LightningAdapter = {
         const answer = await node.call('GET', `/v1/invoice/${paymentHash}`, { signal });
         if (isNotFound(answer.json)) return undefined;
         const { state, amt_paid_msat: received } = succeeded(answer);
-        return state === 'SETTLED' ? { receivedMsat: integerOf(received) ?? 0 } : undefined;
+        return state === 'SETTLED' ? { receivedMsat: amountOf(received) } : undefined;
       },
       async cancelInvoice(paymentHash, signal) {
         const body = { payment_hash: Buffer.from(paymentHash, 'hex').toString('base64') };
@@ -192,9 +192,8 @@ function outcomeOf(payment: Json | undefined): PaymentOutcome {
   switch (payment?.status) {
     case 'SUCCEEDED': {
       const preimage = preimageFrom(textOf(payment.payment_preimage), 'hex');
-      const feeMsat = integerOf(payment.fee_msat);
-      return preimage && feeMsat !== undefined
-        ? { state: 'succeeded', preimage, feeMsat }
+      return preimage
+        ? { state: 'succeeded', preimage, feeMsat: feeOf(payment.fee_msat) }
         : { state: 'pending' };
     }
     case 'FAILED': {
@@ -254,7 +253,7 @@ async function check(node: LndNode, signal: AbortSignal): Promise<BackendInfo> {
   return {
     nodeId: nodeIdIn(info),
     network: networkNamed(textOf(chain?.network)),
-    balanceMsat: integerOf(isObject(balance.local_balance) ? balance.local_balance.msat : undefined) ?? null,
+    balanceMsat: wholeOf(isObject(balance.local_balance) ? balance.local_balance.msat : undefined) ?? null,
     problems,
   };
 }

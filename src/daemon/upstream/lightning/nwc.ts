@@ -6,8 +6,9 @@ import type {
   PaymentFailure,
   PaymentOutcome,
 } from '../../features/lightning/index.ts';
-import { countOf, type Json, listOf, objectsOf, textOf } from '../json.ts';
+import { type Json, listOf, objectsOf, textOf } from '../json.ts';
 import type { LightningAdapter } from './adapter.ts';
+import { amountOf, feeOf, timeOf, wholeOf } from './amounts.ts';
 import { networkNamed } from './network-names.ts';
 import { nodeTimeoutMs } from './node-call.ts';
 import type { WalletConnection } from './nostr-wallet.ts';
@@ -61,7 +62,7 @@ export const nwc: LightningAdapter = {
         return {
           nodeId: textOf(info.pubkey) || null,
           network: networkNamed(textOf(info.network)),
-          balanceMsat: countOf(balance) ?? null,
+          balanceMsat: wholeOf(balance) ?? null,
           problems: missing.length === 0 ? [] : [`The connection does not permit ${missing.join(', ')}.`],
         };
       },
@@ -81,23 +82,23 @@ export const nwc: LightningAdapter = {
         const answer = await ask('pay_invoice', { invoice }, signal, payTimeoutMs);
         if ('result' in answer) {
           const preimage = preimageFrom(textOf(answer.result.preimage), 'hex');
-          const feeMsat = countOf(answer.result.fees_paid);
-          if (preimage && feeMsat !== undefined) return { state: 'succeeded', preimage, feeMsat };
+          const { fees_paid: fee } = answer.result;
+          if (preimage && fee !== undefined) return { state: 'succeeded', preimage, feeMsat: feeOf(fee) };
           return await lookUpPayment(paymentHash, signal);
         }
-        const found = await lookUp(paymentHash, signal);
-        const reason = definiteRefusals[answer.refusal];
         // Other codes, PAYMENT_FAILED included, may mean that the wallet stopped waiting.
-        const isNotSent = found === undefined || found.type === 'incoming';
-        return isNotSent && reason !== undefined
-          ? { state: 'failed', reason }
-          : outcomeOf(found, world.now());
+        const reason = definiteRefusals[answer.refusal];
+        if (reason === undefined) return await lookUpPayment(paymentHash, signal);
+        // The wallet may know an earlier payment. A connection that permits few methods may not say.
+        const found = await lookUp(paymentHash, signal).catch(() => undefined);
+        const isFound = found !== undefined && !isIncoming(found);
+        return isFound ? outcomeOf(found, world.now()) : { state: 'failed', reason };
       },
       lookUpPayment,
       async lookUpInvoice(paymentHash, signal) {
         const found = await lookUp(paymentHash, signal);
-        if (found === undefined || found.type === 'outgoing' || !isSettled(found)) return undefined;
-        return { receivedMsat: countOf(found.amount) ?? 0 };
+        if (found === undefined || isOutgoing(found) || !isSettled(found)) return undefined;
+        return { receivedMsat: amountOf(found.amount) };
       },
       ownFeeMsat: (amountMsat) =>
         Math.max(usualFeeLimit.minMsat, Math.ceil(amountMsat * usualFeeLimit.share)),
@@ -111,7 +112,9 @@ export const nwc: LightningAdapter = {
           for (const entry of entries) found.set(`${entry.type} ${entry.payment_hash}`, entry);
           // A wallet may have shorter pages than asked for, or know of no offset.
           if (found.size === known)
-            return [...found.values()].map(moveOf).filter((move) => move !== undefined);
+            return [...found.values()]
+              .map((entry) => moveOf(entry, since))
+              .filter((move) => move !== undefined);
           offset += entries.length;
         }
       },
@@ -122,21 +125,20 @@ export const nwc: LightningAdapter = {
 
 const pageSize = 50;
 
-function moveOf(entry: Json): NodeMove | undefined {
-  const { type, state } = entry;
-  const paymentHash = textOf(entry.payment_hash);
-  const isPayment = type === 'outgoing';
-  if (paymentHash === undefined || (!isPayment && (type !== 'incoming' || !isSettled(entry))))
-    return undefined;
+function moveOf(entry: Json, since: number): NodeMove | undefined {
+  const state = stateOf(entry);
+  const paymentHash = textOf(entry.payment_hash)?.toLowerCase();
+  const isPayment = isOutgoing(entry);
+  if (paymentHash === undefined || (!isPayment && !(isIncoming(entry) && isSettled(entry)))) return undefined;
   if (isPayment && (state === 'failed' || state === 'expired')) return undefined;
   const preimage = preimageFrom(textOf(entry.preimage), 'hex');
   const invoice = textOf(entry.invoice);
   return {
     kind: isPayment ? 'payment' : 'receipt',
     paymentHash,
-    amountMsat: countOf(entry.amount) ?? 0,
-    feeMsat: isPayment ? (countOf(entry.fees_paid) ?? 0) : 0,
-    at: (countOf(entry.created_at) ?? 0) * 1000,
+    amountMsat: amountOf(entry.amount),
+    feeMsat: isPayment ? feeOf(entry.fees_paid) : 0,
+    at: timeOf(entry.created_at) ?? since,
     ...(preimage && { preimage }),
     ...(isPayment && !isSettled(entry) && { isPending: true as const }),
     ...(invoice && { invoice: invoice.toLowerCase() }),
@@ -189,7 +191,7 @@ function connectionIn(text: string): WalletConnection | undefined {
   };
 }
 
-/** Refusals before anything was sent. */
+/** Refusals before anything was sent, some of which only wallets define and NIP-47 does not. */
 const definiteRefusals: Readonly<Record<string, PaymentFailure>> = {
   INSUFFICIENT_BALANCE: 'insufficient_balance',
   QUOTA_EXCEEDED: 'rejected',
@@ -197,26 +199,34 @@ const definiteRefusals: Readonly<Record<string, PaymentFailure>> = {
   RESTRICTED: 'rejected',
   UNAUTHORIZED: 'rejected',
   NOT_IMPLEMENTED: 'rejected',
+  EXPIRED: 'rejected',
+  BAD_REQUEST: 'rejected',
+  UNSUPPORTED_ENCRYPTION: 'rejected',
 };
 
+const stateOf = ({ state }: Json) => textOf(state)?.toLowerCase();
+const isIncoming = ({ type }: Json) => textOf(type)?.toLowerCase() === 'incoming';
+const isOutgoing = ({ type }: Json) => textOf(type)?.toLowerCase() === 'outgoing';
+
 /** Wallets without `state` tell by the time of settlement. */
-function isSettled({ state, settled_at: settledAt }: Json): boolean {
-  return state === 'settled' || (state === undefined && (countOf(settledAt) ?? 0) > 0);
+function isSettled(entry: Json): boolean {
+  const state = stateOf(entry);
+  return state === 'settled' || (state === undefined && timeOf(entry.settled_at) !== undefined);
 }
 
 function outcomeOf(found: Json | undefined, nowMs: number): PaymentOutcome {
   if (found === undefined) return { state: 'pending', isUnknown: true };
-  if (found.type === 'incoming')
+  if (isIncoming(found))
     return canStillBePaid(found, nowMs) ? { state: 'pending' } : { state: 'failed', reason: 'rejected' };
   if (isSettled(found)) {
     const preimage = preimageFrom(textOf(found.preimage), 'hex');
     return preimage
-      ? { state: 'succeeded', preimage, feeMsat: countOf(found.fees_paid) ?? 0 }
+      ? { state: 'succeeded', preimage, feeMsat: feeOf(found.fees_paid) }
       : { state: 'pending' };
   }
-  if (found.state !== 'failed') return { state: 'pending' };
-  const startedAt = countOf(found.created_at);
-  return { state: 'failed', reason: 'failed', ...(startedAt && { startedAt: startedAt * 1000 }) };
+  if (stateOf(found) !== 'failed') return { state: 'pending' };
+  const startedAt = timeOf(found.created_at);
+  return { state: 'failed', reason: 'failed', ...(startedAt !== undefined && { startedAt }) };
 }
 
 /** How much longer than its clock says a node may take payments of an invoice. */
@@ -227,12 +237,12 @@ const expiryMarginMs = 3_600_000;
  * it was refused with: only the wallet knows the preimage, and reveals it when the invoice is paid.
  */
 function canStillBePaid(invoice: Json, nowMs: number): boolean {
-  const { state, expires_at: expires } = invoice;
+  const state = stateOf(invoice);
   const isOpen = state === undefined || state === 'pending' || state === 'expired';
   // `accepted`: a payment is held.
   if (isSettled(invoice) || !isOpen) return state !== 'failed';
-  const expiresAt = countOf(expires);
-  return expiresAt ? expiresAt * 1000 + expiryMarginMs > nowMs : state !== 'expired';
+  const expiresAt = timeOf(invoice.expires_at);
+  return expiresAt === undefined ? state !== 'expired' : expiresAt + expiryMarginMs > nowMs;
 }
 
 function failureFor(method: string, refusal: string): BackendFailure {

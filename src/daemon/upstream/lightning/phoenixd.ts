@@ -5,8 +5,9 @@ import type {
   PaymentFailure,
   PaymentOutcome,
 } from '../../features/lightning/index.ts';
-import { countOf, type Json, objectsOf, parseObject, textOf } from '../json.ts';
+import { type Json, objectsOf, parseObject, textOf } from '../json.ts';
 import type { LightningAdapter, LightningAdapterDeps } from './adapter.ts';
+import { amountOf, feeOf, wholeOf } from './amounts.ts';
 import { networkNamed } from './network-names.ts';
 import { callNode, type NodeAnswer } from './node-call.ts';
 import { preimageFrom } from './preimage.ts';
@@ -70,7 +71,8 @@ export const phoenixd: LightningAdapter = {
         const answer = await call('GET', `/payments/incoming/${paymentHash}`, { signal });
         if (answer.status === 404) return undefined;
         const { isPaid, receivedSat } = succeeded(answer);
-        return isPaid === true ? { receivedMsat: (countOf(receivedSat) ?? 0) * 1000 } : undefined;
+        // Nothing is received if the whole amount became fee credit of the node; its payer paid it nevertheless.
+        return isPaid === true ? { receivedMsat: amountOf(receivedSat, 1000) } : undefined;
       },
       cannotPayItself: true,
       async revealPreimage(paymentHash, signal) {
@@ -83,7 +85,10 @@ export const phoenixd: LightningAdapter = {
         const received = await pagesOf(call, `/payments/incoming?from=${since}`, signal);
         // Without `all`, payments that are under way are left out.
         const paid = await pagesOf(call, `/payments/outgoing?all=true&from=${since}`, signal);
-        return [...received.map(receiptOf), ...paid.map(paymentOf)].filter((move) => move !== undefined);
+        const moves = [...received.map(receiptOf), ...paid.map(paymentOf)].filter(
+          (move) => move !== undefined,
+        );
+        return moves.map(({ at, ...move }) => ({ ...move, at: at ?? since }));
       },
       ownFeeMsat: (amountMsat) => Math.ceil(amountMsat * fee.share) + fee.baseMsat,
     };
@@ -119,25 +124,28 @@ async function pagesOf(call: ReturnType<typeof caller>, path: string, signal: Ab
   }
 }
 
-function receiptOf(entry: Json): NodeMove | undefined {
+/** `at` is undefined if it cannot be read. */
+type Listed = Omit<NodeMove, 'at'> & { at: number | undefined };
+
+function receiptOf(entry: Json): Listed | undefined {
   const move = moveOf('receipt', entry);
-  const received = countOf(entry.receivedSat);
-  if (!move || entry.isPaid !== true || !received) return undefined;
+  if (!move || entry.isPaid !== true) return undefined;
   const mark = textOf(entry.externalId);
-  return { ...move, amountMsat: received * 1000, ...(mark !== undefined && { mark }) };
+  return { ...move, amountMsat: amountOf(entry.receivedSat, 1000), ...(mark !== undefined && { mark }) };
 }
 
-function paymentOf(entry: Json): NodeMove | undefined {
+function paymentOf(entry: Json): Listed | undefined {
   const move = moveOf('payment', entry);
-  if (!move || (move.preimage === undefined && countOf(entry.completedAt) !== undefined)) return undefined;
-  const feeMsat = countOf(entry.fees) ?? 0;
+  if (!move || (move.preimage === undefined && wholeOf(entry.completedAt) !== undefined)) return undefined;
+  const feeMsat = feeOf(entry.fees);
+  const sent = amountOf(entry.sent, 1000);
   // What was sent includes the fees, and both are zero until it ended.
-  const amountMsat = Math.max(0, (countOf(entry.sent) ?? 0) * 1000 - feeMsat);
+  const amountMsat = sent === null || feeMsat === null ? null : Math.max(0, sent - feeMsat) || null;
   return { ...move, amountMsat, feeMsat, ...(move.preimage === undefined && { isPending: true }) };
 }
 
 /** Undefined for what is not a payment over Lightning, such as a channel that was closed. */
-function moveOf(kind: NodeMove['kind'], entry: Json): NodeMove | undefined {
+function moveOf(kind: NodeMove['kind'], entry: Json): Listed | undefined {
   const paymentHash = textOf(entry.paymentHash);
   if (paymentHash === undefined) return undefined;
   const preimage = preimageFrom(textOf(entry.preimage), 'hex');
@@ -145,9 +153,9 @@ function moveOf(kind: NodeMove['kind'], entry: Json): NodeMove | undefined {
   return {
     kind,
     paymentHash,
-    amountMsat: 0,
+    amountMsat: null,
     feeMsat: 0,
-    at: countOf(entry.createdAt) ?? 0,
+    at: wholeOf(entry.createdAt),
     ...(preimage && { preimage }),
     ...(invoice && { invoice: invoice.toLowerCase() }),
   };
@@ -200,9 +208,9 @@ function outcomeOf(answer: NodeAnswer): PaymentOutcome {
   if (answer.status === 404) return { state: 'pending', isUnknown: true };
   const { preimage, completedAt, createdAt, fees, isPaid } = succeeded(answer);
   const proof = preimageFrom(textOf(preimage), 'hex');
-  if (proof) return { state: 'succeeded', preimage: proof, feeMsat: countOf(fees) ?? 0 };
-  const startedAt = countOf(createdAt);
-  const isFailed = countOf(completedAt) !== undefined && typeof isPaid === 'boolean';
+  if (proof) return { state: 'succeeded', preimage: proof, feeMsat: feeOf(fees) };
+  const startedAt = wholeOf(createdAt);
+  const isFailed = wholeOf(completedAt) !== undefined && typeof isPaid === 'boolean';
   if (!isFailed || startedAt === undefined) return { state: 'pending' };
   return { state: 'failed', reason: 'failed', startedAt };
 }
@@ -224,7 +232,7 @@ function infoOf(
   problems: readonly string[],
 ): BackendInfo {
   const isOpen = objectsOf(channels).some(({ state }) => /normal/i.test(textOf(state) ?? ''));
-  const sats = countOf(balanceSat);
+  const sats = wholeOf(balanceSat);
   return {
     nodeId: textOf(nodeId) ?? null,
     network: networkNamed(textOf(chain)),

@@ -88,6 +88,7 @@ async function start(more: Pick<LightningBackend, 'mayForget'> = {}) {
     lookUpInvoice: async () => undefined,
   };
   const announced: string[] = [];
+  const warnings: string[] = [];
   /** As a daemon that starts now would have it. */
   const payments = () =>
     new Payments({
@@ -100,11 +101,11 @@ async function start(more: Pick<LightningBackend, 'mayForget'> = {}) {
       settings: { paymentHosts: [] },
       announce: ({ workspaceId }) => announced.push(workspaceId),
       makeId: idMaker(world.now, world.randomBytes),
-      log: { warn: () => {} },
+      log: { warn: (_details: object, message: string) => void warnings.push(message) },
     });
   const balance = () => store.balance('wal_1');
   const problems = async () => (await storage.ledger.verify()).problems;
-  return { payments, answers, asked, announced, balance, problems, store, world };
+  return { payments, answers, asked, announced, balance, problems, store, warnings, world };
 }
 
 const never = new AbortController().signal;
@@ -126,6 +127,16 @@ describe('a payment over Lightning', () => {
     ]);
     expect(await balance()).toEqual({ available: 898_500, pending: 0 });
     expect(announced).toEqual(['ws_1']);
+    expect(await problems()).toEqual([]);
+  });
+
+  test('charges all that is reserved if the back end states a fee that cannot be read, and says so', async () => {
+    const { payments, answers, balance, problems, warnings } = await start();
+    answers.pay = async () => ({ ...success, feeMsat: null });
+    const paid = await payments().pay(caller, { invoice: invoiceOf() });
+    expect(paid).toMatchObject({ state: 'succeeded', fee: 2000, feeLimit: 2000 });
+    expect(await balance()).toEqual({ available: 898_000, pending: 0 });
+    expect(warnings).toEqual([expect.stringContaining('fee')]);
     expect(await problems()).toEqual([]);
   });
 
