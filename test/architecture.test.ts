@@ -234,6 +234,24 @@ test('lint rejects tests that compare how long something takes', async () => {
   expect(found.sort((a, b) => a - b)).toEqual([2, 2, 2, 3, 3, 5, 6, 7, 8]);
 });
 
+test('lint rejects what counts as zero where money is read', async () => {
+  const lines = [
+    'const read = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);',
+    'export const amount = read(1) ?? 0;',
+    'export const fee = read(1) || 0;',
+    'export const sum = 5 + (read(1) ?? 0) * 1000;',
+    'export const large = undefined ?? 0n;',
+    'export const allowed = [read(1) ?? null, read(1) || null, read(1) ?? 10];',
+  ];
+  await plant('src/daemon/upstream/lightning/planted-amounts.ts', lines.join('\n'));
+  await plant('src/daemon/features/wallet/planted-amounts.ts', 'export const fee = Number("") || 0;');
+  const { stdout } = await run('node_modules/.bin/biome', ['lint', '--reporter=github', ...planted]).catch(
+    (failure: { stdout: string }) => failure,
+  );
+  const found = [...stdout.matchAll(/line=(\d+),.*where money is read/g)].map(([, line]) => Number(line));
+  expect(found.sort((x, y) => x - y)).toEqual([1, 2, 3, 4, 5]);
+});
+
 test('TypeBox is used only where lint checks the names of records', async () => {
   const { plugins } = JSON.parse(await readFile('biome.json', 'utf8')) as {
     plugins: { path: string; includes: string[] }[];

@@ -261,7 +261,7 @@ function digestOf(prefix: string, words: Uint8Array): Uint8Array {
 
 function readPayee({ digest, bytes, named }: InvoiceSignature): string {
   const compact = bytes.subarray(0, 64);
-  const recovery = bytes[64] ?? 0;
+  const recovery = bytes[64] as number;
   try {
     if (named === undefined) {
       const recovered = Uint8Array.from([recovery, ...compact]);
@@ -286,7 +286,7 @@ function readFeatures(words: Uint8Array | undefined): number[] {
   if (unknown !== undefined) throw new InvalidInvoice(`requires feature ${unknown}, which is not known`);
   const has = (feature: number) => bits.includes(feature) || bits.includes(feature + 1);
   const broken = featureChain.some(
-    (feature, at) => at > 0 && has(feature) && !has(featureChain[at - 1] ?? 0),
+    (feature, at) => at > 0 && has(feature) && !has(featureChain[at - 1] as number),
   );
   if (broken) throw new InvalidInvoice('lacks a feature that another one depends on');
   return bits;
@@ -296,7 +296,7 @@ function featureWords(features: readonly number[]): number[] {
   const words = new Array<number>(Math.floor(Math.max(...features) / 5) + 1).fill(0);
   for (const feature of features) {
     const at = words.length - 1 - Math.floor(feature / 5);
-    words[at] = (words[at] ?? 0) | (1 << (feature % 5));
+    words[at] = (words[at] as number) | (1 << (feature % 5));
   }
   return words;
 }

@@ -1,3 +1,4 @@
+import { inputFault } from '../../../shared/input-faults.ts';
 import { parseUsd } from '../../../shared/money.ts';
 import { notFound } from '../../../shared/not-found.ts';
 import { type World, within } from '../../world.ts';
@@ -33,10 +34,10 @@ export class CreditPurchases {
    * invoices.
    */
   async start(payer: Payer, { usd, sats }: { usd?: string | undefined; sats?: number | undefined }) {
-    const worth = usd === undefined ? undefined : (parseUsd(usd) ?? 0);
-    return await this.#deps.challenges.forCredit(payer, (rate) =>
-      worth === undefined ? (sats ?? 0) * 1000 : msatFor(worth, rate),
-    );
+    if (sats !== undefined) return await this.#deps.challenges.forCredit(payer, () => sats * 1000);
+    const worth = parseUsd(usd ?? '');
+    if (worth === undefined) throw inputFault('usd', 'is no amount of dollars');
+    return await this.#deps.challenges.forCredit(payer, (rate) => msatFor(worth, rate));
   }
 
   /** A purchase of the workspace. If it is open, waits for its payment at most `waitMs`. Fails with `not_found`. */

@@ -12,8 +12,9 @@ export function creditPurchaseHandlers(purchases: CreditPurchases, now: () => nu
       purchaseView(await purchases.start({ caller: identified(caller), remoteAddress }, body), now()),
     ),
     implement(getCreditPurchase, async ({ caller, params, query }) => {
-      const waitMs = (query.wait_seconds ?? 0) * 1000;
-      return purchaseView(await purchases.find(identified(caller).workspaceId, params.id, waitMs), now());
+      const { wait_seconds: waitSeconds = 0 } = query;
+      const { workspaceId } = identified(caller);
+      return purchaseView(await purchases.find(workspaceId, params.id, waitSeconds * 1000), now());
     }),
   ];
 }

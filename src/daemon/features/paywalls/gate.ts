@@ -239,7 +239,8 @@ export class PaywallGate {
 
   /** The time at which what was sold is checked: what had expired stays expired when the clock is set back. */
   #timeFor(challenge: Pick<ChallengeRecord, 'seenAt'> | undefined): number {
-    return Math.max(this.#deps.passed(), challenge?.seenAt ?? 0);
+    const now = this.#deps.passed();
+    return challenge?.seenAt ? Math.max(now, challenge.seenAt) : now;
   }
 
   /** Expiries are in seconds, so that more than one write a second says nothing new. */

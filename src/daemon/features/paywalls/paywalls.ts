@@ -161,7 +161,7 @@ export function createPaywalls(deps: PaywallsDeps) {
 export type Paywalls = ReturnType<typeof createPaywalls>;
 
 /** The terms of a new paywall, apart from what depends on the caller. */
-function newTerms({ match, upstream, token, ...request }: NewPaywall) {
+function newTerms({ match, upstream, token, freeRequestsPerDay = 0, ...request }: NewPaywall) {
   return {
     host: match?.host?.toLowerCase() ?? null,
     pathPrefix: match?.pathPrefix ?? '/',
@@ -175,7 +175,7 @@ function newTerms({ match, upstream, token, ...request }: NewPaywall) {
     authScheme: request.authScheme ?? 'l402+mpp',
     token: withTerms(defaultToken, token),
     freePaths: request.freePaths ?? [],
-    freeRequestsPerDay: request.freeRequestsPerDay ?? 0,
+    freeRequestsPerDay,
     rateLimit: rateLimitOf(request.rateLimit),
     allowedOrigins: request.allowedOrigins ?? [],
   };

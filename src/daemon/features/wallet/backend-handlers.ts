@@ -124,7 +124,7 @@ export function backendHandlers({
         amount_msats: resolved.amount,
         fee_msats: resolved.fee,
         resolved_by: userId,
-        resolved_at: isoTime(resolved.settledAt ?? 0),
+        resolved_at: isoTime(resolved.settledAt ?? now()),
       };
     }),
   ];

@@ -129,7 +129,7 @@ export function paymentHandlers(deps: WalletHandlersDeps): Handler[] {
           description: service?.description ?? null,
           minMsats: service?.min ?? null,
           maxMsats: service?.max ?? null,
-          commentMax: service?.commentMax ?? 0,
+          commentMax: service ? service.commentMax : 0,
           thanks,
         },
       };

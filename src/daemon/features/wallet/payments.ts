@@ -178,7 +178,7 @@ export class Payments {
       const payer = wallet ?? (await this.#deps.wallets.required(caller));
       await this.#requireReconciled(payer);
       const { amount } = await this.#payable(payer, read, backend);
-      const needed = amount + (feeLimit ?? 0);
+      const needed = feeLimit === null ? amount : amount + feeLimit;
       const { available } = await this.#deps.store.balance(wallet?.id ?? '');
       return { ...quote, problem: available < needed ? insufficient(needed, available) : undefined };
     } catch (error) {
@@ -446,7 +446,8 @@ export class Payments {
 
 /** The highest fee that is reserved; a back end with its own price may charge more than others. */
 function feeLimitAt({ ownFeeMsat }: LightningBackend, amountMsat: number): number {
-  return Math.max(feeLimitFor(amountMsat), ownFeeMsat?.(amountMsat) ?? 0);
+  const usual = feeLimitFor(amountMsat);
+  return ownFeeMsat ? Math.max(usual, ownFeeMsat(amountMsat)) : usual;
 }
 
 /** Whether a payment of an invoice would be settled within the host, without fees. */

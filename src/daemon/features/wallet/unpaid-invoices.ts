@@ -84,7 +84,8 @@ export class UnpaidInvoices {
   /** Another daemon may have learnt that some were paid. */
   async #forgetPaid(requester: string): Promise<void> {
     const now = this.#world.now();
-    if (now < (this.#lookedUp.get(requester) ?? 0) + lookUpEveryMs) return;
+    const lookedUpAt = this.#lookedUp.get(requester);
+    if (lookedUpAt !== undefined && now < lookedUpAt + lookUpEveryMs) return;
     this.#lookedUp.set(requester, now);
     const hashes = [...(this.#unpaid.get(requester)?.keys() ?? [])].filter(
       (each) => typeof each === 'string',

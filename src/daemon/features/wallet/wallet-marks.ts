@@ -56,5 +56,5 @@ export class WalletMarks {
 }
 
 function exclusiveOr(some: Uint8Array, others: Uint8Array): Buffer {
-  return Buffer.from(some.map((byte, index) => byte ^ (others[index] ?? 0)));
+  return Buffer.from(some.map((byte, index) => byte ^ (others[index] as number)));
 }
