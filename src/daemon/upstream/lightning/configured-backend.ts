@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { ApiError } from '../../../shared/errors.ts';
 import { messageOf } from '../../../shared/message-of.ts';
@@ -91,30 +92,57 @@ function connect(
   config: LightningConfig,
   { vault, proxies, connectTimeoutMs, world }: LightningDeps,
 ): Connected {
-  let network: Promise<Network> | undefined;
-  const openNetwork = async (): Promise<Network> => {
-    const certificate = await readCertificate(config.certificateFile);
-    return await createProxiedNetwork({ connectTimeoutMs, certificate }, proxies);
-  };
+  const networks = new TrustingNetworks(config.certificateFile, async (certificate) =>
+    createProxiedNetwork({ connectTimeoutMs, certificate }, proxies),
+  );
   const adapter = lightningAdapters[name];
   const backend = adapter.create({
     url: config.url ?? backendFacts[name].url ?? '',
     network: config.network,
     secret: () => readSecret(name, adapter, config, vault),
-    async send(request) {
-      network ??= openNetwork().catch((error: unknown) => {
-        network = undefined;
-        throw error;
-      });
-      return await (await network).send(request);
-    },
+    send: async (request) => await (await networks.current()).send(request),
     world,
   });
   const close = async () => {
     await backend.close?.();
-    await (await network)?.close();
+    await networks.close();
   };
   return { config, backend, close };
+}
+
+/**
+ * The network that trusts the certificate of a file, which is read for each call: nodes renew their certificates by
+ * themselves.
+ */
+class TrustingNetworks {
+  readonly #path: string | undefined;
+  readonly #create: (certificate: string | undefined) => Promise<Network>;
+  /** By certificate, the latest last. Payments may still be under way in the others, so none is closed before the daemon stops. */
+  readonly #networks = new Map<string | undefined, Promise<Network>>();
+
+  constructor(path: string | undefined, create: (certificate: string | undefined) => Promise<Network>) {
+    this.#path = path;
+    this.#create = create;
+  }
+
+  async current(): Promise<Network> {
+    const latest = [...this.#networks.keys()].at(-1);
+    const certificate = await readCertificate(this.#path).catch((error: unknown) => {
+      // It may just be replaced.
+      if (this.#networks.size > 0) return latest;
+      throw error;
+    });
+    const known = this.#networks.get(certificate);
+    const network = known ?? this.#create(certificate);
+    // Of two that read it at once, the later one may have read the former content: the next call decides.
+    this.#networks.delete(certificate);
+    this.#networks.set(certificate, network);
+    return await network;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#networks.values()].map(async (network) => (await network).close()));
+  }
 }
 
 /** Of a secret and of a certificate. */
@@ -122,13 +150,20 @@ const secretBytesMax = 1024 ** 2;
 
 async function readCertificate(path: string | undefined): Promise<string | undefined> {
   if (path === undefined) return undefined;
-  try {
-    const text = (await readNamedFile(path, { bytesMax: secretBytesMax })).toString();
-    if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
-  } catch (error) {
+  const read = readNamedFile(path, { bytesMax: secretBytesMax });
+  const text = await read.then(String, (error: unknown) => {
     throw new BackendFailure('unreachable', messageOf(error), { cause: error });
-  }
+  });
+  if (isCertificate(text)) return text;
   throw new BackendFailure('unreachable', `${path} contains no certificate in PEM form.`);
+}
+
+function isCertificate(text: string): boolean {
+  try {
+    return text.includes('-----BEGIN CERTIFICATE-----') && new X509Certificate(text).raw.length > 0;
+  } catch {
+    return false;
+  }
 }
 
 /** The name under which the vault seals a back end's secret. */
