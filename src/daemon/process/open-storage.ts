@@ -16,12 +16,13 @@ export async function openStorage(
   if (database === undefined) return openSqliteStorage({ folder: dataFolder, ...options });
   if (options.writerThread) endUnusedWriter(options.writerThread);
   const url = await databaseUrl(database);
+  const urlFile = 'urlFile' in database ? database.urlFile : undefined;
   // Loaded only where it is used.
   const { openPostgresStorage } = await import('../storage/postgres/open.ts');
   // The folder still has what is not in the database, such as the content of calls.
   const lock = lockFolder(dataFolder);
   try {
-    const storage = await openPostgresStorage({ url, folder: dataFolder, ...options });
+    const storage = await openPostgresStorage({ url, urlFile, folder: dataFolder, ...options });
     const close = async (): Promise<void> => {
       await storage.close();
       lock.release();

@@ -29,6 +29,8 @@ import { readServerFacts } from './server-facts.ts';
 export interface PostgresOptions {
   /** `postgres://USER@HOST/DATABASE` */
   url: string;
+  /** The file that contains the address, which is read again when no connection can be opened. */
+  urlFile?: string | undefined;
   /** The data folder, in which backups are made; default: the current folder. */
   folder?: string;
   /** Wall clock, milliseconds since 1970. */
@@ -48,12 +50,12 @@ const checkedParts = ['balances', 'holds', 'spending', 'chain'];
  * `DatabaseUnusable`, `UnsupportedServer`, `UnsupportedSchema` or `DataNeedsRepair`.
  */
 export async function openPostgresStorage(options: PostgresOptions): Promise<Storage> {
-  const { url, folder = '.', now, log, settledEvent } = options;
+  const { url, urlFile, folder = '.', now, log, settledEvent } = options;
   const fatalListeners: ((reason: Error) => void)[] = [];
   const onFatal = (reason: Error) => {
     for (const listener of fatalListeners) listener(reason);
   };
-  const server = new Server(url, onFatal);
+  const server = new Server({ url, urlFile }, onFatal);
   let facts: Omit<ServerFacts, 'host'>;
   let lastSeen: number | undefined;
   try {

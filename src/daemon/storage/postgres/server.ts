@@ -51,6 +51,12 @@ export interface ServeChannel {
   options: { name: string; settings: Record<string, string | number>; answerMs: number };
 }
 
+/** The address of the database, and the file that it is from, if it is from one. */
+export interface ServerAddress {
+  url: string;
+  urlFile?: string | undefined;
+}
+
 /** The thread that speaks to the server, for all threads that block while they wait for it. */
 export class Server {
   readonly #worker: Worker;
@@ -58,9 +64,9 @@ export class Server {
   #host = '';
   #isClosing = false;
 
-  constructor(url: string, onFatal: (error: Error) => void) {
+  constructor({ url, urlFile }: ServerAddress, onFatal: (error: Error) => void) {
     this.#onFatal = onFatal;
-    this.#worker = startThread('server-worker', { url });
+    this.#worker = startThread('server-worker', { url, urlFile });
     this.#worker.on('message', (host: string) => {
       this.#host = host;
     });

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { settledEvent } from '../../../../src/daemon/features/metering/index.ts';
 import { openPostgresStorage } from '../../../../src/daemon/storage/postgres/open.ts';
@@ -36,6 +39,24 @@ describe.skipIf(missing !== undefined)(
       await server.restart();
       expect((await reads()).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
       expect(fatal).toBeUndefined();
+    });
+
+    test('is found again at the address that its file names then', async () => {
+      const { server, proxy } = await startProxiedPostgres();
+      const direct = await server.newDatabase();
+      const url = proxy.through(direct);
+      const folder = await mkdtemp(join(tmpdir(), 'gateway-address-'));
+      onTestFinished(() => rm(folder, { recursive: true }));
+      const urlFile = join(folder, 'storage-url');
+      await writeFile(urlFile, url);
+      const log = recordingLog();
+      const storage = await openPostgresStorage({ url, urlFile, now: () => morning, log, settledEvent });
+      onTestFinished(() => storage.close());
+      await writeFile(urlFile, `${direct}\n`);
+      proxy.cut();
+      await proxy.close();
+      await storage.metering.hold(aHold('req_1'));
+      expect(await storage.check()).toEqual({ ok: true, problems: [] });
     });
 
     test.each<CommitCut>(['before', 'after'])(

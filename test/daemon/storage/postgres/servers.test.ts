@@ -131,6 +131,28 @@ describe('the servers of an address', () => {
     expect(failure.message).toMatch(/^a: ENOENT.*missing\.pem.*; b: /);
   });
 
+  test('an address is read again when no connection can be opened: its password was changed', async () => {
+    const refused = await serve(refusing('28P01', 'password authentication failed'));
+    const other = await serve(primary);
+    let url = addressOf(refused);
+    const reads: string[] = [];
+    const servers = new DatabaseServers(
+      url,
+      () => {},
+      async () => {
+        reads.push(url);
+        if (reads.length === 1) throw new Error('it is being replaced');
+        return url;
+      },
+    );
+    expect((await failureOf(servers)).code).toBe('28P01');
+    expect((await failureOf(servers)).code).toBe('28P01');
+    url = addressOf(other);
+    expect(hostOf(await connect(servers))).toBe(other);
+    expect(hostOf(await connect(servers))).toBe(other);
+    expect(reads).toHaveLength(3);
+  });
+
   test('a connection to a server that comes after another one took over is not used', async () => {
     const late = Promise.withResolvers<Buffer>();
     const previous = await serve((asked, number) => {

@@ -172,7 +172,7 @@ class PostgresTarget extends PostgresSide implements CopyTarget {
   async problems(): Promise<string[]> {
     // Plans would be made for empty tables.
     await this.connection.query('ANALYZE');
-    const server = new Server(this.#url, () => {});
+    const server = new Server({ url: this.#url }, () => {});
     const reader = new Reader<LongReads>(() =>
       startThread('postgres-reader', { channel: server.channel('checks') }),
     );

@@ -12,15 +12,26 @@ const connectMs = 3000;
  * first that accepts writes, until it fails and another one does; those that are still open to the previous one are closed then.
  */
 export class DatabaseServers {
-  readonly #addresses: readonly string[];
+  #url: string;
+  #addresses: readonly string[];
   readonly #open = new Map<WireConnection['stream'], number>();
   readonly #onUse: (host: string) => void;
+  readonly #readAgain: () => Promise<string>;
   #current = 0;
 
-  /** The address as `storage.url` has it. `onUse` is told the host and port of the server of each new connection. */
-  constructor(url: string, onUse: (host: string) => void = () => {}) {
+  /**
+   * The address as `storage.url` has it, and what reads it again when no server of it accepts a connection: a password may have been
+   * changed. `onUse` is told the host and port of the server of each new connection.
+   */
+  constructor(
+    url: string,
+    onUse: (host: string) => void = () => {},
+    readAgain: () => Promise<string> = async () => url,
+  ) {
+    this.#url = url;
     this.#addresses = serverAddresses(url);
     this.#onUse = onUse;
+    this.#readAgain = readAgain;
   }
 
   /** Opens a connection. Rejects with `PostgresError`. */
@@ -43,7 +54,13 @@ export class DatabaseServers {
       wireOf(client).stream.destroy();
       return this.connect(config);
     }
-    throw new PostgresError(this.#failure(failures));
+    // What cannot be read now may be replaced just then.
+    const url = await this.#readAgain().catch(() => this.#url);
+    if (url === this.#url) throw new PostgresError(this.#failure(failures));
+    this.#url = url;
+    this.#addresses = serverAddresses(url);
+    this.#current = 0;
+    return this.connect(config);
   }
 
   /** The one in use first. */
