@@ -25,7 +25,7 @@ export interface OutgoingRequest {
 
 export interface IncomingAnswer {
   status: number;
-  /** Names in lower case; of a repeated header the last value. */
+  /** Names in lower case; of a repeated header the last value, of `www-authenticate` all. */
   headers: Record<string, string>;
   body: IncomingBody;
 }

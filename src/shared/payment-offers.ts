@@ -1,3 +1,4 @@
+import { bareInvoice } from './bare-invoice.ts';
 import { decodeMacaroon } from './macaroon.ts';
 import {
   formatCredential,
@@ -116,12 +117,17 @@ export function tokenBounds(token: string): { expiresAt: number; uses: number } 
 /** `token` is the newer name of `macaroon`. */
 function l402Offers(header: string): L402Offer[] {
   return parseAuthChallenges(header).flatMap(({ scheme, parameters }) => {
-    const token = parameters.get('macaroon') ?? parameters.get('token');
-    const invoice = parameters.get('invoice');
+    const token = bare(parameters.get('macaroon') ?? parameters.get('token'));
+    const invoice = bareInvoice(bare(parameters.get('invoice')) ?? '');
     if (!/^(l402|lsat)$/i.test(scheme) || !token || !/^[!-~]+$/.test(token) || !invoice) return [];
     const name = scheme.toUpperCase() as L402Offer['name'];
     return [{ scheme: 'L402', name, token, invoice, terms: tokenTerms(token) }];
   });
+}
+
+/** Without apostrophes in place of quotation marks, which neither tokens nor invoices contain. */
+function bare(value: string | undefined): string | undefined {
+  return value?.replace(/^'(.*)'$/s, '$1');
 }
 
 const identifierVersion = Buffer.of(0, 0);
@@ -150,7 +156,7 @@ function chargeOffers(header: string): ChargeOffer[] {
       ...(typeof paymentHash === 'string' && { paymentHash: paymentHash.toLowerCase() }),
       ...(network !== undefined && { network: chargeNetworks[network] ?? 'unknown' }),
     };
-    return [{ scheme: 'Payment', challenge, invoice, terms }];
+    return [{ scheme: 'Payment', challenge, invoice: bareInvoice(invoice), terms }];
   });
 }
 
@@ -171,11 +177,11 @@ function x402Offers(header: string): X402Offer[] {
     const chain = network.split(':')[1];
     const known = (Object.keys(chains) as LightningNetwork[]).find((name) => chains[name] === chain);
     const terms: OfferedTerms = {
-      amountMsat: /^[1-9]\d{0,15}$/.test(amount) ? Number(amount) : Number.NaN,
+      amountMsat: /^[1-9]\d{0,15}$/.test(String(amount)) ? Number(amount) : Number.NaN,
       network: known ?? 'unknown',
-      ...(isByPreimage && { payee: payTo }),
-      ...(isByPreimage && typeof requestHash === 'string' && { descriptionHash: requestHash }),
+      ...(isByPreimage && typeof payTo === 'string' && { payee: payTo.toLowerCase() }),
+      ...(isByPreimage && typeof requestHash === 'string' && { descriptionHash: requestHash.toLowerCase() }),
     };
-    return [{ scheme: 'x402', accepted, invoice, terms }];
+    return [{ scheme: 'x402', accepted, invoice: bareInvoice(invoice), terms }];
   });
 }

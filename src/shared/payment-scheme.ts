@@ -5,6 +5,7 @@
  */
 
 import { isObject, type JsonObject, parseObject } from './json-object.ts';
+import { trimEnd } from './trim-text.ts';
 
 /** A challenge. Its parameters are text; `request` and `opaque` are base64url of canonical JSON. */
 export interface PaymentChallenge {
@@ -109,9 +110,10 @@ export function lightningChargeIn({
   const json = jsonIn(request);
   const details = json?.methodDetails;
   if (!json || !isObject(details) || typeof details.invoice !== 'string') return undefined;
-  if (typeof json.amount !== 'string' || !/^[1-9]\d{0,15}$/.test(json.amount) || json.currency !== 'sat')
-    return undefined;
-  return json as unknown as LightningCharge;
+  const amount = typeof json.amount === 'number' ? String(json.amount) : json.amount;
+  const isInSats = typeof json.currency === 'string' && /^sats?$/i.test(json.currency);
+  if (typeof amount !== 'string' || !/^[1-9]\d{0,15}$/.test(amount) || !isInSats) return undefined;
+  return { ...json, amount, currency: 'sat' } as unknown as LightningCharge;
 }
 
 export interface AuthChallenge {
@@ -121,16 +123,17 @@ export interface AuthChallenge {
 }
 
 const token = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+";
-const separator = /[ \t]*(?:,[ \t]*)*/y;
-const parameter = new RegExp(
-  `(${token})[ \\t]*=[ \\t]*("(?:[^"\\\\]|\\\\.)*"|${token})(?=[ \\t]*(?:,|$))`,
-  'y',
-);
+const separator = /[\s,;]*/y;
+/** Servers separate parameters by blanks, too, and leave base64 unquoted, which is no token. */
+const parameter = new RegExp(`(${token})[ \\t]*=[ \\t]*("(?:[^"\\\\]|\\\\.)*"|[^\\s,;"]+)`, 'y');
 const scheme = new RegExp(`(${token})(?:[ \\t]+|(?=,|$))`, 'y');
 const token68 = /[A-Za-z0-9\-._~+/]+=*(?=[ \t]*(?:,|$))/y;
 const untilComma = /[^,]*/y;
 
-/** The challenges in `WWW-Authenticate`, of any scheme. Malformed parts are skipped. Source: RFC 9110, 11.6.1. */
+/**
+ * The challenges in `WWW-Authenticate`, of any scheme. Malformed parts are skipped, and separators other than commas taken. Source:
+ * RFC 9110, 11.6.1.
+ */
 export function parseAuthChallenges(header: string): AuthChallenge[] {
   const challenges: { scheme: string; parameters: Map<string, string> }[] = [];
   let at = 0;
@@ -163,16 +166,15 @@ export function toBase64Url(text: string): string {
   return Buffer.from(text).toString('base64url');
 }
 
-/** The bytes of base64url, padded or not; undefined if malformed, also if its last bits are not zero. */
-export function fromBase64Url(encoded: string): Buffer | undefined {
-  const bytes = Buffer.from(encoded, 'base64url');
-  const exact = bytes.toString('base64url');
-  const padded = exact.padEnd(Math.ceil(exact.length / 4) * 4, '=');
-  return encoded === exact || encoded === padded ? bytes : undefined;
+/** The bytes of base64 in either alphabet, padded or not; undefined if malformed, also if its last bits are not zero. */
+export function fromBase64(encoded: string): Buffer | undefined {
+  const bytes = Buffer.from(encoded, 'base64');
+  const exact = trimEnd(encoded, '=').replaceAll('+', '-').replaceAll('/', '_');
+  return exact === bytes.toString('base64url') ? bytes : undefined;
 }
 
 function jsonIn(encoded: string): JsonObject | undefined {
-  const bytes = fromBase64Url(encoded);
+  const bytes = fromBase64(encoded);
   return bytes && parseObject(bytes.toString());
 }
 

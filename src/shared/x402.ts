@@ -4,6 +4,7 @@
  */
 
 import { isObject, type JsonObject, parseObject } from './json-object.ts';
+import { fromBase64 } from './payment-scheme.ts';
 import type { LightningNetwork } from './wallet-backends.ts';
 
 /** The first 32 digits of the hash of each chain's first block, as CAIP-2 names chains. */
@@ -14,22 +15,25 @@ export const chains: Readonly<Record<LightningNetwork, string>> = {
   regtest: '0f9188f13cb7b2c71f2a335e3a4fc328',
 };
 
-/** What a seller accepts. `amount` is in the atomic units of `asset`: millisatoshis for Lightning. */
+/**
+ * What a seller accepts. `amount` is in the atomic units of `asset`: millisatoshis for Lightning. Some sellers write it as a number, or
+ * leave out or misspell what nobody needs; a payment returns it as it was.
+ */
 export interface PaymentRequirements {
   scheme: string;
   /** CAIP-2. */
   network: string;
-  amount: string;
-  asset: string;
-  payTo: string;
-  maxTimeoutSeconds: number;
+  amount: string | number;
+  asset?: string;
+  payTo?: string;
+  maxTimeoutSeconds?: number | string;
   extra?: Readonly<JsonObject>;
 }
 
 export interface PaymentRequired {
   x402Version: 2;
   error?: string;
-  resource: { url: string; description?: string; mimeType?: string };
+  resource?: { url: string; description?: string; mimeType?: string };
   accepts: PaymentRequirements[];
 }
 
@@ -58,33 +62,32 @@ export function formatX402(value: PaymentRequired | PaymentPayload | SettlementR
 /** The payment in `PAYMENT-SIGNATURE`; undefined if it is malformed. */
 export function parsePaymentPayload(header: string): PaymentPayload | undefined {
   const json = jsonIn(header);
-  if (json?.x402Version !== 2 || !isRequirements(json.accepted) || !isObject(json.payload)) return undefined;
+  if (!isVersion2(json) || !isRequirements(json.accepted) || !isObject(json.payload)) return undefined;
   return { x402Version: 2, accepted: json.accepted, payload: json.payload };
 }
 
 /** The offer in `PAYMENT-REQUIRED`; undefined if it is malformed. */
 export function parsePaymentRequired(header: string): PaymentRequired | undefined {
   const json = jsonIn(header);
-  if (json?.x402Version !== 2 || !isObject(json.resource) || typeof json.resource.url !== 'string')
-    return undefined;
-  if (!Array.isArray(json.accepts)) return undefined;
-  const accepts = json.accepts.filter(isRequirements);
-  return { ...json, x402Version: 2, resource: { ...json.resource, url: json.resource.url }, accepts };
+  if (!isVersion2(json) || !Array.isArray(json.accepts)) return undefined;
+  return { ...json, x402Version: 2, accepts: json.accepts.filter(isRequirements) };
+}
+
+function isVersion2(json: JsonObject | undefined): json is JsonObject {
+  return json?.x402Version === 2 || json?.x402Version === '2';
 }
 
 function isRequirements(value: unknown): value is PaymentRequirements {
   if (!isObject(value)) return false;
-  const texts = [value.scheme, value.network, value.amount, value.asset, value.payTo];
-  return (
-    texts.every((text) => typeof text === 'string') &&
-    typeof value.maxTimeoutSeconds === 'number' &&
-    (value.extra === undefined || isObject(value.extra))
-  );
+  const isAmount = typeof value.amount === 'string' || typeof value.amount === 'number';
+  const isNamed = typeof value.scheme === 'string' && typeof value.network === 'string';
+  return isAmount && isNamed && (value.extra === undefined || isObject(value.extra));
 }
 
+/** Some sellers do not encode it. */
 function jsonIn(header: string): JsonObject | undefined {
   const text = header.trim();
-  return /^[A-Za-z0-9+/]+={0,2}$/.test(text)
-    ? parseObject(Buffer.from(text, 'base64').toString())
-    : undefined;
+  if (text.startsWith('{')) return parseObject(text);
+  const bytes = fromBase64(text);
+  return bytes && parseObject(bytes.toString());
 }

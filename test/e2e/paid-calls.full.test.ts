@@ -161,7 +161,7 @@ describe('a call that the balance does not cover', () => {
     const payer = await newPayer();
     const resourceFor = async (headers: Record<string, string>) => {
       const answer = await callModel(daemon, { key: payer.key, body: request(), headers });
-      return offersIn(answer.headers).required.resource.url;
+      return offersIn(answer.headers).required.resource?.url;
     };
     expect(await resourceFor({ 'x-forwarded-proto': 'https' })).toBe(`${daemon.url}/v1/responses`);
     const env = { GATEWAY_HOME: daemon.home };

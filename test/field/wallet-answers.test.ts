@@ -233,6 +233,37 @@ test('an NWC wallet that sends an empty error with its result is read', async ()
   await backend.prepare(never);
 });
 
+describe('a macaroon', () => {
+  const lines = lndMacaroon.replace(/.{60}/g, '$&\n');
+  test.each([
+    ['in hexadecimal', lndMacaroon],
+    ['in hexadecimal in capitals', lndMacaroon.toUpperCase()],
+    ['in lines, as `xxd -p` prints it', lines],
+    ['with colons', lndMacaroon.replace(/..(?=.)/g, '$&:')],
+    ['with a prefix', `0x${lndMacaroon}`],
+    ['in base64', Buffer.from(lndMacaroon, 'hex').toString('base64')],
+    [
+      'in lines of base64, as `base64` prints it',
+      Buffer.from(lndMacaroon, 'hex').toString('base64').replace(/.{76}/g, '$&\n'),
+    ],
+    ['in base64url', Buffer.from(lndMacaroon, 'hex').toString('base64url')],
+  ])('is read %s', (_name, text) => {
+    expect(lnd.parseSecret(Buffer.from(text))).toBe(lndMacaroon);
+  });
+
+  test('is read as the file that LND wrote', () => {
+    expect(lnd.parseSecret(Buffer.from(lndMacaroon, 'hex'))).toBe(lndMacaroon);
+  });
+});
+
+test.each([
+  'http-password=hunter2hunter2',
+  'http-password = hunter2hunter2\r\nwebhook=x',
+  '\ufeffhttp-password=hunter2hunter2',
+])("the password of phoenixd's configuration is read from %j", (text) => {
+  expect(phoenixd.parseSecret(Buffer.from(text))).toBe('hunter2hunter2');
+});
+
 describe('a connection string', () => {
   const key = 'ab'.repeat(32);
   const rest = `relay=wss%3A%2F%2Frelay.example&secret=${key}`;

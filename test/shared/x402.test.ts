@@ -21,11 +21,12 @@ describe('x402', () => {
   });
 
   test.each([
-    ['not base64', '{"x402Version":2}'],
+    ['not base64', '!{"x402Version":2}'],
+    ['JSON that is cut off', '{"x402Version":2'],
     ['not JSON', 'AAAA'],
     ['another version', base64({ x402Version: 1, accepted, payload: {} })],
     ['nothing accepted', base64({ x402Version: 2, payload: {} })],
-    ['a number as amount', base64({ x402Version: 2, accepted: { ...accepted, amount: 1 }, payload: {} })],
+    ['no amount', base64({ x402Version: 2, accepted: { ...accepted, amount: null }, payload: {} })],
     ['no proof', base64({ x402Version: 2, accepted })],
   ])('a malformed payment is rejected: %s', (_name, header) => {
     expect(parsePaymentPayload(header)).toBeUndefined();

@@ -13,6 +13,9 @@ const smallChunksMax = 256;
 /** Interim responses, such as 103 Early Hints, before the headers. */
 const interimResponsesMax = 32;
 
+/** Servers name each way to pay in a header of its own; the value is a list. */
+const challenges = 'www-authenticate';
+
 const noBytes = new Uint8Array(0);
 const done: IteratorResult<Uint8Array> = { done: true, value: undefined };
 const readerLeft = new Error('the reader has left');
@@ -104,7 +107,8 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
     }
     for (const name in headers) {
       const value = headers[name];
-      if (typeof value !== 'string') headers[name] = value?.at(-1) ?? '';
+      if (typeof value !== 'string')
+        headers[name] = (name === challenges ? value?.join(', ') : value?.at(-1)) ?? '';
     }
     const single = headers as Record<string, string>;
     const contentEncoding = single['content-encoding'];

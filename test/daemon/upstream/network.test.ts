@@ -60,6 +60,14 @@ describe('an ordinary call', () => {
     expect(headers).toMatchObject({ 'x-request-id': 'two', 'retry-after': '3' });
   });
 
+  test('returns all challenges, of which servers send several', async () => {
+    const challenges = ['L402 macaroon="a", invoice="b"', 'Payment id="c"', 'Basic realm="d"'];
+    const headers = challenges.map((challenge) => `WWW-Authenticate: ${challenge}`);
+    const server = await startRawServer((socket) => socket.write(wholeAnswer('{}', { headers })));
+    const answer = await network().send(post(server.url));
+    expect(answer.headers['www-authenticate']).toBe(challenges.join(', '));
+  });
+
   test('reuses a connection for consecutive calls', async () => {
     const server = await startRawServer((socket) => socket.write(wholeAnswer('{}')));
     const { send } = network();

@@ -240,8 +240,7 @@ function readFields(words: Uint8Array) {
   const integer = (name: FieldName): number | undefined => {
     const data = first(name);
     if (data === undefined || data.length === 0) return undefined;
-    if (data[0] === 0 && data.length > 1) throw new InvalidInvoice('has a number with leading zeros');
-    const value = data.length > 10 ? Number.POSITIVE_INFINITY : numberOf(data);
+    const value = numberOf(data);
     if (value > 0xffff_ffff) throw new InvalidInvoice('has a number that is too large');
     return value;
   };
@@ -277,7 +276,6 @@ function readPayee({ digest, bytes, named }: InvoiceSignature): string {
 
 function readFeatures(words: Uint8Array | undefined): number[] {
   if (words === undefined) return [];
-  if (words[0] === 0) throw new InvalidInvoice('has a number with leading zeros');
   const bits: number[] = [];
   for (const [index, word] of words.toReversed().entries()) {
     for (let bit = 0; bit < 5; bit += 1) if (word & (1 << bit)) bits.push(index * 5 + bit);

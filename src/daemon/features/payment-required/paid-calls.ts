@@ -182,7 +182,8 @@ export class PaidCalls {
       const receipt = { status: 'success', method: 'lightning', challengeId, reference, timestamp } as const;
       return { 'payment-receipt': formatReceipt(receipt), 'cache-control': 'private' };
     }
-    const { network, amount } = proof.payment.accepted;
+    const { network, ...accepted } = proof.payment.accepted;
+    const amount = String(accepted.amount);
     const settled: SettlementResponse =
       proof.claims === undefined
         ? { success: true, transaction: reference, network, amount }

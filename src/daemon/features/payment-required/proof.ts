@@ -1,9 +1,11 @@
+import { bareInvoice } from '../../../shared/bare-invoice.ts';
 import {
   lightningChargeIn,
   type PaymentChallenge,
   type PaymentCredential,
   parseCredential,
 } from '../../../shared/payment-scheme.ts';
+import { trimEnd } from '../../../shared/trim-text.ts';
 import { type PaymentPayload, parsePaymentPayload } from '../../../shared/x402.ts';
 import { paymentChallengeOf, requirementsOf } from './offer.ts';
 import type { Challenge } from './store.ts';
@@ -55,14 +57,14 @@ export function proofIn(headers: Headers): Proof | undefined {
   return proof && { scheme: 'payment', ...proof };
 }
 
-const preimageFormat = /^[0-9a-f]{64}$/;
+const preimageFormat = /^[0-9a-f]{64}$/i;
 
 /** The `Payment` credential in a header; undefined for another scheme, or if it is malformed. */
 export function lightningCredentialIn(header: string): LightningCredential | undefined {
   const credential = parseCredential(header);
   const preimage = credential?.payload.preimage;
   if (!credential || typeof preimage !== 'string' || !preimageFormat.test(preimage)) return undefined;
-  return { credential, preimage };
+  return { credential, preimage: preimage.toLowerCase() };
 }
 
 function x402Proof(header: string): Proof | undefined {
@@ -70,9 +72,13 @@ function x402Proof(header: string): Proof | undefined {
   if (!payment) return undefined;
   const { invoice, preimage } = payment.payload;
   if (typeof preimage === 'string') {
-    return preimageFormat.test(preimage) ? { scheme: 'x402', payment, preimage } : undefined;
+    return preimageFormat.test(preimage)
+      ? { scheme: 'x402', payment, preimage: preimage.toLowerCase() }
+      : undefined;
   }
-  return typeof invoice === 'string' ? { scheme: 'x402', payment, claims: invoice.toLowerCase() } : undefined;
+  return typeof invoice === 'string'
+    ? { scheme: 'x402', payment, claims: bareInvoice(invoice).toLowerCase() }
+    : undefined;
 }
 
 /** Why a proof does not have the terms of a challenge; undefined if it has. */
@@ -90,7 +96,7 @@ export function credentialMismatch(
   { challenge: echoed }: PaymentCredential,
   issued: PaymentChallenge,
 ): RefusalReason | undefined {
-  if (echoed.request !== issued.request) {
+  if (trimEnd(echoed.request, '=') !== issued.request) {
     const [presented, expected] = [lightningChargeIn(echoed), lightningChargeIn(issued)];
     if (!presented || !expected) return 'malformed_credential';
     if (presented.amount !== expected.amount) return 'amount_mismatch';
@@ -107,7 +113,7 @@ function paymentMismatch({ accepted }: PaymentPayload, challenge: Challenge) {
   const offered = requirementsOf(challenge);
   const issued = offered.find(({ network }) => network === accepted.network);
   if (!issued) return 'network_mismatch';
-  if (accepted.amount !== issued.amount) return 'amount_mismatch';
+  if (String(accepted.amount) !== issued.amount) return 'amount_mismatch';
   const isSame = (['scheme', 'asset', 'payTo'] as const).every((name) => accepted[name] === issued[name]);
   return isSame ? undefined : 'unknown_challenge';
 }

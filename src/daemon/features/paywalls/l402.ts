@@ -105,7 +105,7 @@ export interface L402Credential {
 export function l402Credential(authorization: string): L402Credential | 'malformed' | undefined {
   const [, scheme, rest = ''] = /^\s*([A-Za-z0-9]+)\s+(.*)/s.exec(authorization) ?? [];
   if (scheme === undefined || !/^(L402|LSAT)$/i.test(scheme)) return undefined;
-  const [, token, preimage] = /^([A-Za-z0-9+/_-]+={0,2}):([0-9a-fA-F]{64})\s*$/.exec(rest) ?? [];
+  const [, token, preimage] = /^"?([A-Za-z0-9+/_-]+={0,2})\s*:\s*([0-9a-fA-F]{64})"?\s*$/.exec(rest) ?? [];
   return token === undefined || preimage === undefined ? 'malformed' : { token, preimage };
 }
 

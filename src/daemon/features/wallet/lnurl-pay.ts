@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { bareInvoice } from '../../../shared/bare-invoice.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { inputFault } from '../../../shared/input-faults.ts';
 import { isObject, type JsonObject, parseObject } from '../../../shared/json-object.ts';
@@ -41,19 +42,23 @@ const textMax = 500;
 /** Asks the service of an LNURL or Lightning address what it takes. Source: LUD-06, LUD-12. */
 export async function askService(deps: LnurlPayDeps, url: URL): Promise<PayService> {
   const { found, at } = await ask(deps, url);
-  const { tag, callback, minSendable, maxSendable, metadata, commentAllowed } = found;
-  if (tag !== 'payRequest') throw inputFault('destination', 'is an LNURL for something else than a payment');
-  const address = typeof callback === 'string' ? URL.parse(callback) : null;
+  const { tag, callback } = found;
+  const [min, max] = [countIn(found.minSendable), countIn(found.maxSendable)];
+  const isForPayments = tag === undefined ? min !== undefined : /^payRequest$/i.test(String(tag));
+  if (!isForPayments) throw inputFault('destination', 'is an LNURL for something else than a payment');
+  const address = typeof callback === 'string' ? URL.parse(callback, at.href) : null;
+  const metadata = Array.isArray(found.metadata) ? JSON.stringify(found.metadata) : found.metadata;
   const description = typeof metadata === 'string' ? descriptionIn(metadata) : undefined;
-  if (!address || !isAmount(minSendable) || !isAmount(maxSendable) || description === undefined)
+  if (!address || !min || !max || description === undefined)
     throw failed(at, 'gave an answer that is not valid');
+  const commentMax = countIn(found.commentAllowed);
   return {
     callback: address,
-    min: minSendable,
-    max: maxSendable,
+    min,
+    max,
     metadata: metadata as string,
     description,
-    commentMax: isAmount(commentAllowed) ? commentAllowed : 0,
+    commentMax: commentMax === undefined ? 0 : commentMax,
   };
 }
 
@@ -76,9 +81,10 @@ export async function requestInvoice(
   url.searchParams.set('amount', String(amountMsat));
   if (comment !== undefined) url.searchParams.set('comment', comment);
   const { found, at } = await ask(deps, url);
-  const { pr: invoice, successAction } = found;
-  const decoded = typeof invoice === 'string' ? (await loadBolt11()).readInvoice(invoice) : undefined;
-  if (typeof invoice !== 'string' || !decoded) throw failed(at, 'issued no valid invoice');
+  const { pr, successAction } = found;
+  const invoice = typeof pr === 'string' ? bareInvoice(pr) : '';
+  const decoded = (await loadBolt11()).readInvoice(invoice);
+  if (!decoded) throw failed(at, 'issued no valid invoice');
   if (decoded.amountMsat !== amountMsat) throw failed(at, 'issued an invoice over another amount');
   const hash = createHash('sha256').update(metadata).digest('hex');
   // Newer services give the description itself.
@@ -99,9 +105,9 @@ async function ask(deps: LnurlPayDeps, first: URL): Promise<{ found: JsonObject;
       continue;
     }
     const found = parseObject(Buffer.from(await body.bytes(bytesMax).catch(() => [])).toString());
-    if (found?.status === 'ERROR')
-      throw failed(url, `refused: ${textOf(found.reason) ?? 'without a reason'}`);
-    if (status !== 200 || !found) throw failed(url, `answered with status ${status}`);
+    if (/^error$/i.test(textOf(found?.status) ?? ''))
+      throw failed(url, `refused: ${textOf(found?.reason) ?? 'without a reason'}`);
+    if (status < 200 || status >= 300 || !found) throw failed(url, `answered with status ${status}`);
     return { found, at: url };
   }
   throw failed(url, 'redirects too often');
@@ -134,13 +140,14 @@ function failed(url: URL, what: string, cause?: unknown): ApiError {
   return new ApiError('upstream_failed', { param: 'destination', message: `${url.host} ${what}.`, cause });
 }
 
-/** The short description in the metadata of a service. */
+/** The description in the metadata of a service; undefined if they cannot be read. */
 function descriptionIn(metadata: string): string | undefined {
   try {
     const entries: unknown = JSON.parse(metadata);
-    const list = Array.isArray(entries) ? entries : [];
-    const entry = list.find((each) => Array.isArray(each) && each[0] === 'text/plain');
-    return textOf(entry?.[1]);
+    if (!Array.isArray(entries)) return undefined;
+    const textOfType = (type: string) =>
+      textOf(entries.find((each) => Array.isArray(each) && each[0] === type)?.[1]);
+    return textOfType('text/plain') ?? textOfType('text/long-desc') ?? '';
   } catch {
     return undefined;
   }
@@ -153,8 +160,10 @@ function thanksIn({ tag, message, description, url }: JsonObject): string | null
   return null;
 }
 
-function isAmount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 1;
+/** A number that may be stated as text; undefined for anything else. */
+function countIn(value: unknown): number | undefined {
+  const count = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value;
+  return Number.isSafeInteger(count) && (count as number) >= 0 ? (count as number) : undefined;
 }
 
 function textOf(value: unknown): string | undefined {

@@ -1,3 +1,4 @@
+import { bareInvoice } from '../../../shared/bare-invoice.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
@@ -483,7 +484,7 @@ type ReadInvoice = Pick<InvoiceQuote, 'invoice' | 'text' | 'expiresAt'>;
 
 async function readInvoice(given: string): Promise<ReadInvoice> {
   const { decodeInvoice } = await loadBolt11();
-  const text = given.trim().replace(/^lightning:/i, '');
+  const text = bareInvoice(given);
   if (!isInvoice(text)) throw inputFault('invoice', 'is not a Lightning invoice');
   try {
     // Mixed case is invalid, which lower-casing would hide.

@@ -282,9 +282,11 @@ const bakeCommand = 'lncli bakemacaroon info:read offchain:read offchain:write i
 
 /** The hexadecimal form of a macaroon, which starts with its version: 2, or the length of a field in version 1. */
 function parseMacaroon(given: Buffer): string | undefined {
-  const text = given.toString('latin1').trim();
-  const bytes = /^([0-9a-f]{2})+$/i.test(text)
-    ? Buffer.from(text, 'hex')
+  // Tools such as `xxd` break lines, and separate bytes by colons.
+  const text = given.toString('latin1').replace(/[\s:]+/g, '');
+  const digits = text.replace(/^0x/i, '');
+  const bytes = /^([0-9a-f]{2})+$/i.test(digits)
+    ? Buffer.from(digits, 'hex')
     : /^[A-Za-z0-9+/_-]{40,}={0,2}$/.test(text)
       ? Buffer.from(text, 'base64')
       : given;

@@ -183,9 +183,11 @@ function caller({ url, secret, send }: LightningAdapterDeps) {
 
 /** The password itself, or a `phoenix.conf` with it. */
 function secretIn(given: string): string | undefined {
-  const setting = 'http-password=';
-  const lines = given.split('\n').map((line) => line.trimEnd());
-  const named = lines.filter((line) => line.startsWith(setting)).map((line) => line.slice(setting.length));
+  const lines = given
+    .replace(/^\ufeff/, '')
+    .split('\n')
+    .map((line) => line.trim());
+  const named = lines.flatMap((line) => /^http-password\s*=\s*(.*)$/.exec(line)?.[1] ?? []);
   return [...named.reverse(), ...lines].find((line) => /^\S{8,200}$/.test(line));
 }
 

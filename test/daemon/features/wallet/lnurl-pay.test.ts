@@ -178,14 +178,14 @@ describe('a Lightning address', () => {
     [
       'amounts that are none',
       () => {
-        terms = { ...terms, minSendable: '2000' };
+        terms = { ...terms, minSendable: '2e3' };
       },
       /not valid/,
     ],
     [
       'no description',
       () => {
-        terms = { ...terms, metadata: '[]' };
+        terms = { ...terms, metadata: '[' };
       },
       /not valid/,
     ],
