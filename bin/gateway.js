@@ -19,6 +19,13 @@ if (parts[0] < 22 || (parts[0] === 22 && parts[1] < 19)) {
     var pass = (signal) => child.kill(signal);
     process.on('SIGTERM', pass);
     process.on('SIGHUP', pass);
+    // npm passes on no signal.
+    var parent = process.ppid;
+    if (process.env.npm_config_user_agent) {
+      setInterval(() => {
+        if (process.ppid !== parent) child.kill('SIGTERM');
+      }, 1000).unref();
+    }
     // Ctrl-C reaches the child by itself.
     process.on('SIGINT', () => {});
     child.on('error', () => {

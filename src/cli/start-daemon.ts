@@ -20,7 +20,8 @@ export async function startDaemon(context: Context): Promise<void> {
     const daemon = spawn(process.execPath, [process.argv[1] ?? '', 'serve'], {
       detached: true,
       stdio: ['ignore', output, output],
-      env: { ...daemonEnvironment, ...context.env },
+      // It also outlives npm, for which it watches where npm runs it.
+      env: { ...daemonEnvironment, ...context.env, npm_config_user_agent: undefined },
     });
     closeSync(output);
     let hasEnded = false;

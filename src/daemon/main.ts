@@ -211,7 +211,7 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
   // It is awaited once the server is open.
   preparing.catch(() => {});
   let server = await openServer(daemon, config, resources);
-  const requests = stopRequests(stop.signal);
+  const requests = stopRequests(stop.signal, environment.env);
   const unwatch = watchConfig({
     file: config.configFile,
     reload: reloader.reloadUnattended,

@@ -1,9 +1,10 @@
 import { whenAborted } from '../../shared/when-aborted.ts';
+import { watchParent } from './watch-parent.ts';
 
 const names = ['SIGTERM', 'SIGINT'] as const;
 
-/** Counts requests to stop: SIGTERM, SIGINT and the given signal. */
-export function stopRequests(stop: AbortSignal) {
+/** Counts requests to stop: SIGTERM, SIGINT, the given signal, and the end of a program that should have passed on a signal. */
+export function stopRequests(stop: AbortSignal, env: Readonly<Record<string, string | undefined>>) {
   let count = 0;
   const waiting: { after: number; resolve: () => void }[] = [];
   const onRequest = () => {
@@ -12,6 +13,7 @@ export function stopRequests(stop: AbortSignal) {
   };
   for (const name of names) process.on(name, onRequest);
   const stopWatching = whenAborted(stop, onRequest);
+  const leaveParent = watchParent(env, onRequest);
   const nth = (after: number) =>
     new Promise<void>((resolve) => {
       if (count >= after) resolve();
@@ -25,6 +27,7 @@ export function stopRequests(stop: AbortSignal) {
     ignore(): void {
       for (const name of names) process.off(name, onRequest);
       stopWatching();
+      leaveParent();
     },
   };
 }
