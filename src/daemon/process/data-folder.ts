@@ -25,14 +25,18 @@ export async function prepareDataFolder(folder: string): Promise<void> {
   const { mode, uid } = await stat(folder);
   if (uid !== process.getuid?.()) throw new FolderUnsafe(`${folder} belongs to another user.`);
   if ((mode & 0o022) !== 0)
-    throw new FolderUnsafe(`${folder} is writable by other users; run: chmod 700 ${folder}`);
+    throw new FolderUnsafe(`${folder} is writable by other users; run: chmod 700 ${folder}`, folder);
   if ((mode & 0o077) !== 0) await chmod(folder, 0o700);
 }
 
 /** The data folder, or a secret file in it, is accessible to other users. */
 export class FolderUnsafe extends Error {
-  constructor(message: string) {
+  /** What has the wrong permissions; undefined if they are not the problem. */
+  readonly path: string | undefined;
+
+  constructor(message: string, path?: string) {
     super(message);
+    this.path = path;
     this.name = 'FolderUnsafe';
   }
 }
@@ -50,7 +54,7 @@ export async function readSecretFile(
 ): Promise<string | undefined> {
   const requireOwn = ({ mode }: Stats) => {
     if (process.platform !== 'win32' && (mode & 0o077) !== 0)
-      throw new FolderUnsafe(`${path} is readable by other users; run: chmod 600 ${path}`);
+      throw new FolderUnsafe(`${path} is readable by other users; run: chmod 600 ${path}`, path);
   };
   try {
     return (await readNamedFile(path, { bytesMax: secretBytesMax, waitMs, check: requireOwn }))

@@ -19,6 +19,7 @@ import {
   UnsupportedServer,
 } from '../storage/sqlite/engine/errors.ts';
 import { FolderUnsafe } from './data-folder.ts';
+import { localFolder, unsuited, unsuitedFileSystem } from './file-system.ts';
 import { portHolder, socketHolder } from './port-holder.ts';
 
 /** Problems of the data folder or of the database that a restart cannot solve. */
@@ -40,6 +41,10 @@ export async function explainFailure(error: unknown): Promise<{ text: string; ex
   }
   if (error instanceof BackupUnusable || error instanceof DatabaseUnusable)
     return { text: error.message, exit: exitCodes.failed };
+  if (error instanceof FolderUnsafe && error.path !== undefined) {
+    const lacking = onUnsuited(error.path, 'keeps no permissions');
+    return { text: `${error.message}${lacking}`, exit: exitCodes.dataNeedsRepair };
+  }
   if (needsAttention.some((kind) => error instanceof kind)) {
     return { text: (error as Error).message, exit: exitCodes.dataNeedsRepair };
   }
@@ -51,7 +56,8 @@ export async function explainFailure(error: unknown): Promise<{ text: string; ex
     return { text, exit: exitCodes.dataNeedsRepair };
   }
   if (error instanceof DataFolderInUse) {
-    return { text: `${error.message}${await runningThere(error.folder)}`, exit: exitCodes.failed };
+    const why = (await runningThere(error.folder)) || onUnsuited(error.folder, 'has no file locks');
+    return { text: `${error.message}${why}`, exit: exitCodes.failed };
   }
   if (error instanceof SocketUnusable) return { text: await explainSocket(error), exit: exitCodes.failed };
   if (error instanceof ApiError && error.code === 'unavailable') {
@@ -89,8 +95,12 @@ function explainSqlite(code: string | undefined): string | undefined {
   if (/^SQLITE_(READONLY|CANTOPEN|PERM)/.test(code ?? '')) {
     return `This user cannot write to the database.\nRun as the owner of the data folder and all files in it, or choose ${anotherFolder}`;
   }
-  if (/^SQLITE_(BUSY|LOCKED)/.test(code ?? ''))
-    return 'Another program is using gateway.db.\nClose it and start again.';
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code ?? '')) {
+    return `Another program is using gateway.db.\nClose it and start again. If there is none, the file system may have no locks, like ${unsuited}: choose ${localFolder}.`;
+  }
+  if (/^SQLITE_(IOERR_(SHM|.*LOCK)|PROTOCOL|NOLFS)/.test(code ?? '')) {
+    return `The file system of the data folder has no file locks or no shared memory (${code}).\n${unsuited} often lack them: choose ${localFolder}.`;
+  }
   if (code?.startsWith('SQLITE_IOERR'))
     return `The disk failed (${code}).\nCheck the system log, or choose ${anotherFolder}`;
   return undefined;
@@ -155,6 +165,12 @@ async function runningThere(folder: string): Promise<string> {
   } catch {
     return '';
   }
+}
+
+/** What a folder may lack because of its file system, as a line to add; empty for others. */
+function onUnsuited(path: string, lacking: string): string {
+  const name = unsuitedFileSystem(path);
+  return name === undefined ? '' : `\nIt is on ${name}, which often ${lacking}: choose ${localFolder}.`;
 }
 
 /** SQLite's message about a damaged file, even when another library wraps the error. */

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { serve } from '../../../src/daemon/main.ts';
+import { unsuitedFileSystem } from '../../../src/daemon/process/file-system.ts';
 import { explainFailure } from '../../../src/daemon/process/start-failures.ts';
 import type { ServeOptions } from '../../../src/shared/daemon-module.ts';
 import { ApiError } from '../../../src/shared/errors.ts';
@@ -201,10 +202,41 @@ describe('a failed start reports', () => {
     ['SQLITE_READONLY_DIRECTORY', 'This user cannot write to the database.'],
     ['SQLITE_CANTOPEN', 'This user cannot write to the database.'],
     ['SQLITE_BUSY', 'Another program is using gateway.db.'],
-    ['SQLITE_IOERR_LOCK', 'The disk failed (SQLITE_IOERR_LOCK).'],
+    ['SQLITE_IOERR_FSYNC', 'The disk failed (SQLITE_IOERR_FSYNC).'],
+    ...[
+      'SQLITE_IOERR_SHMMAP',
+      'SQLITE_IOERR_SHMOPEN',
+      'SQLITE_IOERR_LOCK',
+      'SQLITE_IOERR_RDLOCK',
+      'SQLITE_PROTOCOL',
+    ].map((code) => [
+      code,
+      `The file system of the data folder has no file locks or no shared memory (${code}).`,
+    ]),
   ])("SQLite's %s", async (code, sentence) => {
     const { text, exit } = await explainFailure(new Database.SqliteError('as SQLite says it', code));
     expect(exit).toBe(1);
     expect(text.split('\n')).toEqual([sentence, expect.stringMatching(/\.$/)]);
   });
+
+  // Reported as a busy database or a disk that failed: charmbracelet/crush#3461, superseriousbusiness/gotosocial#3360,
+  // Sonarr/Sonarr#2797, xoai/sage-wiki#102.
+  test.each(['SQLITE_BUSY', 'SQLITE_LOCKED', 'SQLITE_IOERR_SHMMAP', 'SQLITE_IOERR_LOCK', 'SQLITE_PROTOCOL'])(
+    'file systems without locks or shared memory, and the way out, with %s',
+    async (code) => {
+      const { text } = await explainFailure(new Database.SqliteError('as SQLite says it', code));
+      expect(text).toContain('NFS, SMB, 9p and the drives of Windows in WSL');
+      expect(text).toContain('choose a folder on a local disk with --data');
+    },
+  );
+});
+
+test.each([
+  [0x6969, 'NFS'],
+  [0xff534d42, 'SMB'],
+  [0xff534d42 | 0, 'SMB'],
+  [0x01021997, '9p'],
+  [0xef53, undefined],
+])('the file system with the number %i is %s', (type, name) => {
+  expect(unsuitedFileSystem('/data', () => type)).toBe(name);
 });
