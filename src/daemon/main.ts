@@ -57,8 +57,8 @@ import { type Clock, type World, within } from './world.ts';
 
 /** How often open payments and invoices are followed at the Lightning back end. */
 const defaultFollowUpMs = 5_000;
-/** A collector that does not respond must not delay the exit. */
-const telemetryFlushMs = 1_500;
+/** What does not respond must not delay the exit. */
+const [backgroundStopMs, telemetryFlushMs] = [2_000, 1_500];
 
 interface Times {
   drain: DrainTimes;
@@ -150,6 +150,7 @@ async function run(config: Config, environment: Environment): Promise<ExitCode> 
   const changes = hasWorkers ? new SharedChanges<Worker>() : undefined;
   const storage = await openStorage(config, {
     now: world.now,
+    sleep: world.sleep,
     log,
     settledEvent,
     ...(changes && { changes }),
@@ -347,14 +348,13 @@ async function buildDaemon(config: Config, resources: Resources) {
     keepEngineModels: (models) => writeSecretFile(file('engineModels'), models),
     stop: () => stop.abort('asked'),
   });
-  const hasNewKey = sealingKey.isNew;
   return {
     address,
     app,
     content,
     sealingKey,
     file,
-    hasNewKey,
+    hasNewKey: sealingKey.isNew,
     makeId,
     providers,
     reloader,
@@ -478,7 +478,7 @@ function startBackgroundWork(config: Config, app: App, { environment, log, stora
     stopAsking: () => asking.abort(),
     async stop(): Promise<void> {
       background.abort();
-      await working;
+      await within(world, working, backgroundStopMs);
     },
   };
 }

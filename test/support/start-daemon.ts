@@ -2,6 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serve } from '../../src/daemon/main.ts';
+import type { DrainTimes } from '../../src/daemon/process/drain.ts';
+import type { Clock } from '../../src/daemon/world.ts';
 import { checkStreams } from './check-streams.ts';
 import { MovingClock } from './moving-clock.ts';
 import { addEmptyDatabase } from './new-database.ts';
@@ -23,9 +25,9 @@ export interface RunningDaemon {
   fetch(path: string, init?: RequestInit & { json?: unknown }): Promise<Response>;
   /**
    * Stops it gracefully and resolves to its exit code; `keep` leaves the folder. Rejects if it streamed an event that breaks
-   * its schema.
+   * its schema. `isAsked`: it was asked to stop already.
    */
-  stop(options?: { keep?: boolean }): Promise<number>;
+  stop(options?: { keep?: boolean; isAsked?: boolean }): Promise<number>;
 }
 
 export interface DaemonOptions {
@@ -46,6 +48,10 @@ export interface DaemonOptions {
   replaySpeed?: 'real' | 'instant';
   /** How often open payments and invoices are followed at the Lightning back end. */
   followUpMs?: number;
+  /** How long running calls may continue when it stops. */
+  drain?: DrainTimes;
+  /** Its clock; by default one that moves by itself. */
+  clock?: Clock & { advance(ms: number): unknown };
   /** Answers the daemon's questions at the start. */
   askSecret?: (question: string, signal: AbortSignal) => Promise<string | undefined>;
 }
@@ -76,7 +82,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<RunningD
   const out = { stdout: '', stderr: '' };
   let exited: number | undefined;
   const ready = Promise.withResolvers<void>();
-  const clock = new MovingClock();
+  const clock = options.clock ?? new MovingClock();
   const ended = serve({
     clock,
     port: options.port ?? 0,
@@ -87,6 +93,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<RunningD
     replaySpeed: options.replaySpeed,
     askSecret: options.askSecret,
     ...(options.followUpMs !== undefined && { followUpMs: options.followUpMs }),
+    ...(options.drain && { drain: options.drain }),
     env: { GATEWAY_HOME: home, GATEWAY_PAYWALLS_PORT: '0', ...options.env },
     stdout: {
       write: (text: string) => {
@@ -113,7 +120,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<RunningD
     login,
     home,
     printed: () => out,
-    advance: (ms) => clock.advance(ms),
+    advance: (ms) => void clock.advance(ms),
     fetch: (path, { json, ...init } = {}) =>
       fetch(url + path, {
         ...(json !== undefined && { method: 'POST', body: JSON.stringify(json) }),
@@ -124,8 +131,8 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<RunningD
           ...init.headers,
         },
       }),
-    async stop({ keep = false } = {}) {
-      if (exited === undefined) {
+    async stop({ keep = false, isAsked = false } = {}) {
+      if (exited === undefined && !isAsked) {
         const headers = { authorization: `Bearer ${login}` };
         const ask = () => fetch(`${url}/v1/admin/stop`, { method: 'POST', headers });
         // The first connection may be an idle one that the daemon just closed; one that is stopping no longer listens.

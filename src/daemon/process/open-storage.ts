@@ -6,12 +6,16 @@ import { lockFolder } from '../storage/sqlite/guard/folder-lock.ts';
 import { openSqliteStorage, type SqliteOptions } from '../storage/sqlite/open.ts';
 import { endUnusedWriter } from '../storage/sqlite/start-thread.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { Clock } from '../world.ts';
 import { readSecretFile } from './data-folder.ts';
 
 /** Opens the configured database. Rejects as the engines do, or with `DataFolderInUse`, or with `ConfigInvalid` or `FolderUnsafe` for the file with the address. */
 export async function openStorage(
   { database, dataFolder }: Pick<Config, 'database' | 'dataFolder'>,
-  options: Pick<SqliteOptions, 'now' | 'log' | 'settledEvent' | 'changes' | 'writerThread'>,
+  {
+    sleep,
+    ...options
+  }: Pick<SqliteOptions, 'now' | 'log' | 'settledEvent' | 'changes' | 'writerThread'> & Pick<Clock, 'sleep'>,
 ): Promise<Storage> {
   if (database === undefined) return openSqliteStorage({ folder: dataFolder, ...options });
   if (options.writerThread) endUnusedWriter(options.writerThread);
@@ -22,7 +26,7 @@ export async function openStorage(
   // The folder still has what is not in the database, such as the content of calls.
   const lock = lockFolder(dataFolder);
   try {
-    const storage = await openPostgresStorage({ url, urlFile, folder: dataFolder, ...options });
+    const storage = await openPostgresStorage({ url, urlFile, folder: dataFolder, sleep, ...options });
     const close = async (): Promise<void> => {
       await storage.close();
       lock.release();

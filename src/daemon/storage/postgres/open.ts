@@ -1,8 +1,10 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { withoutPassword } from '../../../shared/database-url.ts';
 import type { Renewal } from '../../features/daemons/members.ts';
 import type { NewEvent } from '../../features/events/index.ts';
 import type { UsageRecord } from '../../features/metering/index.ts';
 import type { Log } from '../../log.ts';
+import { type Clock, within } from '../../world.ts';
 import { LocalChanges } from '../local-changes.ts';
 import { announcing } from '../sqlite/announced-writes.ts';
 import type { BackupReads } from '../sqlite/backups/reads.ts';
@@ -35,11 +37,15 @@ export interface PostgresOptions {
   folder?: string;
   /** Wall clock, milliseconds since 1970. */
   now: () => number;
+  /** Default: real time. */
+  sleep?: Clock['sleep'] | undefined;
   log: Log;
   /** Derives the event of a settled call, which is not stored twice. */
   settledEvent: (call: UsageRecord) => NewEvent;
 }
 
+/** A server that does not answer must not keep a daemon from stopping. Another daemon, or the next start, settles what is left. */
+const closeMs = 2_000;
 /** Without a renewal of its term for so long, a daemon admits no calls, in milliseconds. */
 const admissionMs = 8000;
 /** The parts of a check; the server checks references itself, and its pages if it has checksums. */
@@ -50,7 +56,7 @@ const checkedParts = ['balances', 'holds', 'spending', 'chain'];
  * `DatabaseUnusable`, `UnsupportedServer`, `UnsupportedSchema` or `DataNeedsRepair`.
  */
 export async function openPostgresStorage(options: PostgresOptions): Promise<Storage> {
-  const { url, urlFile, folder = '.', now, log, settledEvent } = options;
+  const { url, urlFile, folder = '.', now, sleep = delay, log, settledEvent } = options;
   const fatalListeners: ((reason: Error) => void)[] = [];
   const onFatal = (reason: Error) => {
     for (const listener of fatalListeners) listener(reason);
@@ -95,8 +101,16 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   let closed: Promise<void> | undefined;
   const close = async () => {
     changes?.close();
-    await Promise.all([services.reader.close(), services.checker.close(), remote.close()]);
-    await writer.close();
+    const threads = Promise.all([services.reader.close(), services.checker.close(), remote.close()]);
+    let isClosed = false;
+    const closing = threads
+      .then(() => writer.close())
+      .then(() => {
+        isClosed = true;
+      });
+    await within({ sleep }, closing, closeMs);
+    if (!isClosed) await writer.giveUp();
+    await closing;
     await server.close();
     members.close();
   };
@@ -152,6 +166,10 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
       return closed;
     },
   };
+}
+
+async function delay(ms: number, signal?: AbortSignal): Promise<void> {
+  await wait(ms, undefined, { signal });
 }
 
 async function prepareSchema(

@@ -122,6 +122,16 @@ export class Writer<C extends Commands> extends QueuedWrites<C> {
     await this.#exited();
   }
 
+  /** Ends the thread without its database, which does not answer: what is queued is rejected. For connections to a server only. */
+  async giveUp(): Promise<void> {
+    this.#mayExit = true;
+    this.refuseWrites('the daemon is stopping');
+    clearInterval(this.#retry);
+    this.queue.rejectAll(refusedError('the daemon is stopping'));
+    this.#closed.resolve();
+    await this.#worker.terminate();
+  }
+
   #post(message: ToWriter): void {
     this.#worker.postMessage(message);
   }
