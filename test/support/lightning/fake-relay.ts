@@ -20,6 +20,8 @@ export interface RelayManners {
   refuses?: { on: 'REQ' | 'EVENT'; reason: string };
   /** Says this when a client connects. */
   notice?: string;
+  /** States the time in its handshake, by which its clock is ahead. */
+  aheadSeconds?: number;
 }
 
 export interface FakeRelay {
@@ -45,6 +47,11 @@ export async function startFakeRelay(): Promise<FakeRelay> {
   await once(server, 'listening');
   const events: NostrEvent[] = [];
   const followers = new Set<(event: NostrEvent) => void>();
+  server.on('headers', (headers) => {
+    const { aheadSeconds } = relay.manners;
+    if (aheadSeconds !== undefined)
+      headers.push(`Date: ${new Date(Date.now() + aheadSeconds * 1000).toUTCString()}`);
+  });
   let connections = 0;
   const relay = { manners: {} as RelayManners };
   server.on('connection', (socket) => {

@@ -3,7 +3,7 @@ import type { MakeId } from '../../../shared/ids.ts';
 import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
 import type { Caller } from '../../handler.ts';
 import type { Log } from '../../log.ts';
-import type { World } from '../../world.ts';
+import { timeLimit, type World } from '../../world.ts';
 import { BackendFailure, type LightningBackend, loadBolt11 } from '../lightning/index.ts';
 import type { DataSealer } from '../vault/index.ts';
 import { toApiError } from './backend-error.ts';
@@ -22,7 +22,7 @@ export interface InvoicesDeps {
   /** Called once an invoice was paid over Lightning, and that is on disk. */
   onPaid?: (invoice: InvoiceRecord) => Promise<void>;
   makeId: MakeId;
-  world: Pick<World, 'now'>;
+  world: Pick<World, 'now' | 'sleep'>;
   /** Called once a wallet's events are on disk. */
   announce: (wallet: Pick<WalletRecord, 'workspaceId'>) => void;
   log: Pick<Log, 'warn'>;
@@ -59,7 +59,8 @@ export function createInvoices(deps: InvoicesDeps) {
       const backend = deps.backend();
       if (invoice?.state !== 'open' || invoice.backend !== backend.name)
         return invoice?.received ?? undefined;
-      await collectOne(deps, backend, invoice, AbortSignal.timeout(lookUpTimeoutMs));
+      const limit = timeLimit(deps.world, lookUpTimeoutMs);
+      await collectOne(deps, backend, invoice, limit.signal).finally(limit.clear);
       return (await store.invoice(invoice.id))?.received ?? undefined;
     },
 

@@ -1,12 +1,12 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { World } from '../../world.ts';
+import { timeLimit, type World } from '../../world.ts';
 import { BackendFailure, type LightningBackend } from '../lightning/index.ts';
 import { toApiError } from './backend-error.ts';
 import type { WalletStore } from './store.ts';
 
 export interface TrustedNodeDeps {
   store: Pick<WalletStore, 'trustedNode' | 'trustNode'>;
-  world: Pick<World, 'now' | 'elapsed'>;
+  world: Pick<World, 'now' | 'elapsed' | 'sleep'>;
 }
 
 /** How long look-ups, which are many, rely on the last time that the node identified itself. */
@@ -56,7 +56,8 @@ export function withTrustedNode(
       await backend.prepare(signal);
     },
     async createInvoice(request) {
-      await ask(AbortSignal.timeout(identifyTimeoutMs));
+      const limit = timeLimit(world, identifyTimeoutMs);
+      await ask(limit.signal).finally(limit.clear);
       return await backend.createInvoice(request);
     },
     async lookUpPayment(paymentHash, signal) {

@@ -27,6 +27,8 @@ const kinds = { info: 13194, request: 23194, response: 23195, auth: 22242 } as c
 const messageBytesMax = 1024 * 1024;
 /** By how much the clocks of the wallet and this machine may differ. Wallets do not carry out requests that are older. */
 const clockSeconds = 60 * 60;
+/** Above this, the clock of this machine is wrong: some wallets refuse requests that are a minute old. */
+const clockToleranceSeconds = 30;
 /** For the connection and the first answers of a relay. */
 const openTimeoutMs = 4_000;
 /** How long to wait for the relay to confirm that it passes on answers. */
@@ -77,6 +79,11 @@ export class NostrWallet {
       if (limit.signal.aborted) this.#leave(session);
       limit.clear();
     }
+  }
+
+  /** How the clock of this machine differs from the relay's, as a sentence; undefined if it does not, or the relay did not say. */
+  clockProblem(): string | undefined {
+    return this.#current?.clockProblem();
   }
 
   async close(): Promise<void> {
@@ -156,6 +163,8 @@ class Session {
   /** The latest reason that the relay gave. */
   #reason = '';
   #heardAt: { now: number; elapsed: number };
+  /** By how much the clock of this machine is ahead of the relay's. */
+  #aheadMs = 0;
 
   constructor(relay: string, connection: WalletConnection, world: NostrWorld) {
     this.#relay = relay;
@@ -167,6 +176,10 @@ class Session {
     this.#socket = socket;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.closed = promise;
+    socket.on('upgrade', ({ headers }) => {
+      const theirs = Date.parse(headers.date ?? '');
+      if (!Number.isNaN(theirs)) this.#aheadMs = world.now() - theirs;
+    });
     socket.on('open', () => this.#connected.resolve());
     socket.on('message', (data, isBinary) => this.#read(isBinary ? undefined : String(data)));
     socket.on('ping', () => this.#hear());
@@ -228,6 +241,14 @@ class Session {
       this.#repeatable.delete(event.id);
       this.#closeIfDone();
     }
+  }
+
+  clockProblem(): string | undefined {
+    const seconds = Math.round(Math.abs(this.#aheadMs) / 1000);
+    if (seconds <= clockToleranceSeconds) return undefined;
+    const by = seconds < 120 ? `${seconds} seconds` : `${Math.round(seconds / 60)} minutes`;
+    const { host } = new URL(this.#relay);
+    return `The clock of this machine is ${by} ${this.#aheadMs > 0 ? 'ahead of' : 'behind'} that of the relay ${host}.`;
   }
 
   /** Takes no more requests, and closes once those that it sent have ended. */
@@ -391,7 +412,8 @@ class Session {
 
   #late({ isTaken }: Waiting): BackendFailure {
     if (!isTaken) return this.#failureOf('did not confirm the request in time');
-    const advice = 'Check that it is online, and the clock of this machine and of the wallet.';
+    const unknown = 'Check that it is online, and the clock of this machine and of the wallet.';
+    const advice = this.clockProblem() ?? unknown;
     return new BackendFailure('unreachable', `The wallet did not answer in time. ${advice}`);
   }
 

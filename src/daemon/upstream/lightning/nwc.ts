@@ -59,11 +59,15 @@ export const nwc: LightningAdapter = {
         const { balance } = await expect('get_balance', {}, signal);
         const methods = listOf(info.methods);
         const missing = requiredMethods.filter((method) => !methods.includes(method));
+        const clock = (await link.wallet()).clockProblem();
         return {
           nodeId: textOf(info.pubkey) || null,
           network: networkNamed(textOf(info.network)),
           balanceMsat: wholeOf(balance) ?? null,
-          problems: missing.length === 0 ? [] : [`The connection does not permit ${missing.join(', ')}.`],
+          problems: [
+            ...(missing.length === 0 ? [] : [`The connection does not permit ${missing.join(', ')}.`]),
+            ...(clock === undefined ? [] : [clock]),
+          ],
         };
       },
       async prepare(signal) {

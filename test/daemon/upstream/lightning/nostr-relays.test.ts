@@ -189,6 +189,26 @@ describe('the reason of a relay is shown (nostr-protocol/nips#902)', () => {
   });
 });
 
+test.each([
+  [-300, 'The clock of this machine is 5 minutes ahead of that of the relay '],
+  [90, 'The clock of this machine is (?:89|90|91) seconds behind that of the relay '],
+  [-7200, 'The clock of this machine is 120 minutes ahead of that of the relay '],
+])('the clock of this machine is compared with that of the relay: %i s', async (aheadSeconds, sentence) => {
+  const { backend, relay, world } = await start();
+  relay.manners = { aheadSeconds };
+  const { problems } = await backend.check(never);
+  expect(problems).toEqual([expect.stringMatching(new RegExp(`^${sentence}127\\.0\\.0\\.1:\\d+\\.$`))]);
+  relay.freeze();
+  const failing = whileWaiting(world, ready(backend));
+  await expect(failing).rejects.toThrow('did not confirm the request in time');
+});
+
+test.each([0, 10, -10])('a difference of %i s is none', async (aheadSeconds) => {
+  const { backend, relay } = await start();
+  relay.manners = { aheadSeconds };
+  expect((await backend.check(never)).problems).toEqual([]);
+});
+
 describe('a wallet whose clock differs (MostroP2P/mobile#718, tradingstrategy-ai/frontend#698)', () => {
   test.each([-1800, -90, 90, 1800])('by %i seconds answers', async (aheadSeconds) => {
     const { backend } = await start({ aheadSeconds });
