@@ -37,6 +37,9 @@ function detailOf(kind: UnreachableKind, { message }: Error): string {
 }
 
 const connectTimeoutMs = 10_000;
+/** After so long, the daemon sends a comment on a stream without events. */
+const heartbeatMs = 15_000;
+const missedMax = 4;
 
 interface Route {
   socketPath?: string;
@@ -108,11 +111,31 @@ async function* bodyOf(
   request: ClientRequest,
   address: string,
 ): ClientAnswer['body'] & AsyncGenerator<Uint8Array> {
+  const isStream = answer.headers['content-type']?.startsWith('text/event-stream') === true;
+  const watch = isStream ? watchSilence(answer) : undefined;
   try {
     for await (const bytes of answer) yield bytes as Uint8Array;
   } catch (error) {
     throw reasonOf(error as Error, request, address);
+  } finally {
+    clearInterval(watch);
   }
+}
+
+/**
+ * Ends a stream on which nothing comes for a minute: its connection was cut off without notice, as while a machine sleeps. A
+ * program that was stopped counts once only, and one that reads slowly not at all.
+ */
+function watchSilence(answer: import('node:http').IncomingMessage): NodeJS.Timeout {
+  let [known, missed] = [answer.socket.bytesRead, 0];
+  return setInterval(() => {
+    const { bytesRead } = answer.socket;
+    missed = bytesRead > known || answer.readableLength > 0 ? 0 : missed + 1;
+    known = bytesRead;
+    if (missed < missedMax) return;
+    const silence = new Error('nothing came for a minute');
+    answer.destroy(Object.assign(silence, { code: 'ETIMEDOUT' }));
+  }, heartbeatMs).unref();
 }
 
 function flat(headers: import('node:http').IncomingHttpHeaders): Record<string, string> {
