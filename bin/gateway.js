@@ -79,7 +79,8 @@ function enableCompileCache() {
   const { existsSync, mkdirSync, statSync } = builtin('node:fs');
   const { join } = builtin('node:path');
   try {
-    const caches = env.XDG_CACHE_HOME || join(builtin('node:os').homedir(), '.cache');
+    const isAbsolute = env.XDG_CACHE_HOME && env.XDG_CACHE_HOME[0] === '/';
+    const caches = isAbsolute ? env.XDG_CACHE_HOME : join(builtin('node:os').homedir(), '.cache');
     const folder = join(caches, 'gateway');
     // Not its parents, too: a missing home folder stays missing.
     for (const one of [caches, folder]) if (!existsSync(one)) mkdirSync(one, { mode: 0o700 });

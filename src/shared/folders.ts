@@ -57,6 +57,11 @@ export interface Environment {
   home: string;
 }
 
+/** A base folder of the XDG specification, which has relative ones ignored. */
+export function baseFolder(path: string | undefined): string | undefined {
+  return path?.startsWith('/') ? path : undefined;
+}
+
 /** `GATEWAY_HOME` puts everything into one folder; otherwise each platform's conventions apply. */
 export function foldersOf({ env, platform, home }: Environment): Folders {
   const own = env.GATEWAY_HOME;
@@ -70,7 +75,7 @@ export function foldersOf({ env, platform, home }: Environment): Folders {
     return { data: `${local}\\gateway\\data`, config: `${local}\\gateway\\config` };
   }
   return {
-    data: `${env.XDG_DATA_HOME || `${home}/.local/share`}/gateway`,
-    config: `${env.XDG_CONFIG_HOME || `${home}/.config`}/gateway`,
+    data: `${baseFolder(env.XDG_DATA_HOME) ?? `${home}/.local/share`}/gateway`,
+    config: `${baseFolder(env.XDG_CONFIG_HOME) ?? `${home}/.config`}/gateway`,
   };
 }

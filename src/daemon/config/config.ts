@@ -271,10 +271,8 @@ export async function loadConfig({
 }: Sources): Promise<Readonly<Config>> {
   const folders = foldersOf({ env, platform, home });
   const configFile = flags.configFile ?? `${folders.config}/config.yaml`;
-  const { file, faults, text, removed } = await readConfigFile(configFile, {
-    required: hasFile || flags.configFile !== undefined,
-    given,
-  });
+  const required = hasFile || flags.configFile !== undefined;
+  const { file, faults, text, removed } = await readConfigFile(configFile, { required, given, home });
   const setting = settingsIn(file);
   const port = flags.port ?? portOf('GATEWAY_PORT', env, faults) ?? setting('listen.port');
   const paywallsPort = portOf('GATEWAY_PAYWALLS_PORT', env, faults);

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ConfigFlags, loadConfig } from '../../../src/daemon/config/config.ts';
 import { explainSettings } from '../../../src/daemon/config/explain.ts';
+import { foldersOf } from '../../../src/shared/folders.ts';
 
 let folder: string;
 
@@ -25,6 +26,40 @@ async function faultsOf(text: string, env: Record<string, string> = {}): Promise
   );
   return (failure as Error).message.replaceAll(`${folder}/`, '').split('\n');
 }
+
+test('paths that begin with ~/ are in the home folder, as a shell would have read them', async () => {
+  const text = `storage: {url_file: ~/storage-url}
+vault: {master_key_file: ~/key, passphrase_file: ~/passphrase}
+wallet: {certificate_file: ~/.lnd/tls.cert, secret_file: ~/.lnd/admin.macaroon}
+listen: {socket: ~/gateway.sock}
+paywalls: {nginx: {file: ~/paywalls.conf}}
+simulate: ~/script.yaml
+`;
+  await writeFile(join(folder, 'config.yaml'), text);
+  const config = await load();
+  expect(config).toMatchObject({
+    database: { urlFile: '/home/ada/storage-url' },
+    vault: { masterKeyFile: '/home/ada/key', passphraseFile: '/home/ada/passphrase' },
+    lightning: {
+      certificateFile: '/home/ada/.lnd/tls.cert',
+      secretFile: '/home/ada/.lnd/admin.macaroon',
+    },
+    socketFile: { path: '/home/ada/gateway.sock' },
+    simulatorScript: '/home/ada/script.yaml',
+  });
+  expect(JSON.stringify(config)).toContain('"/home/ada/paywalls.conf"');
+});
+
+test.each([
+  ['/var/data', '/var/data/gateway'],
+  ['', '/home/ada/.local/share/gateway'],
+  // Relative ones are to be ignored, by the specification.
+  ['data', '/home/ada/.local/share/gateway'],
+  ['./data', '/home/ada/.local/share/gateway'],
+])('the data folder with XDG_DATA_HOME %j is %s', (path, data) => {
+  const env = { XDG_DATA_HOME: path };
+  expect(foldersOf({ env, platform: 'linux', home: '/home/ada' }).data).toBe(data);
+});
 
 describe('the faults of a file', () => {
   test('are reported together, each with its line and column, from top to bottom', async () => {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync 
 import { dirname, resolve } from 'node:path';
 import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../../shared/errors.ts';
-import { foldersOf } from '../../../shared/folders.ts';
+import { baseFolder, foldersOf } from '../../../shared/folders.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { readDaemonFile } from '../../hosts/local-daemon.ts';
@@ -183,7 +183,7 @@ function serviceManager(context: Context): ServiceManager {
   if (platform === 'linux') {
     const systemctl = (...words: string[]) => ['systemctl', '--user', ...words];
     return {
-      file: `${env.XDG_CONFIG_HOME || `${home}/.config`}/systemd/user/${unitName}`,
+      file: `${baseFolder(env.XDG_CONFIG_HOME) ?? `${home}/.config`}/systemd/user/${unitName}`,
       text: unitText,
       start: [systemctl('daemon-reload'), systemctl('enable', unitName), systemctl('restart', unitName)],
       stop: [systemctl('disable', '--now', unitName)],
