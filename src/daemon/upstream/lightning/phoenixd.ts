@@ -187,7 +187,7 @@ function secretIn(given: string): string | undefined {
     .replace(/^\ufeff/, '')
     .split('\n')
     .map((line) => line.trim());
-  const named = lines.flatMap((line) => /^http-password\s*=\s*(.*)$/.exec(line)?.[1] ?? []);
+  const named = lines.flatMap((line) => /^http-password\s*=(.*)$/.exec(line)?.[1]?.trim() ?? []);
   return [...named.reverse(), ...lines].find((line) => /^\S{8,200}$/.test(line));
 }
 
