@@ -28,6 +28,8 @@ export interface FakeRelay {
   url: string;
   /** How it treats all but the wallet, from the next connection on. */
   manners: RelayManners;
+  /** How many are connected, without the wallet. One that left while it was cut off is, until something is sent to it. */
+  connected(): number;
   /** How many connected, without the wallet. */
   clients(): number;
   /** Cuts off all connections but the wallet's without notice: nothing comes through, and they stay open. */
@@ -126,6 +128,7 @@ export async function startFakeRelay(): Promise<FakeRelay> {
   };
   return Object.assign(relay, {
     url: `ws://${host()}`,
+    connected: () => server.clients.size - 1,
     clients: () => connections - 1,
     freeze,
     events,

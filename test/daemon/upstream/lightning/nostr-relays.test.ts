@@ -100,6 +100,13 @@ describe('a relay that says nothing', () => {
     await expect.poll(() => relay.clients()).toBe(1);
     await whileWaiting(world, backend.close?.() ?? Promise.resolve(), { until: 1_500 });
     expect(await asking).toBe('unreachable');
+    // The other side learns it from the system.
+    await expect
+      .poll(() => {
+        relay.broadcast('[]');
+        return relay.connected();
+      })
+      .toBe(0);
   });
 
   test('does not hold up a close while it is connected to', async () => {
