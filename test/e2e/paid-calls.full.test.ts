@@ -427,7 +427,7 @@ describe('a payment is refused', () => {
       { 'payment-authorization': 'Bearer abc' },
       { 'payment-signature': '{}' },
       credential({ challenge, payload: {} }),
-      credential({ challenge, payload: { preimage: zeros.toUpperCase().replace('0', 'A') } }),
+      credential({ challenge, payload: { preimage: zeros.replace('0', 'g') } }),
       credential({ challenge: { ...challenge, request: toBase64Url('{}') }, payload: { preimage: zeros } }),
     ]) {
       expect(await callModel(daemon, { key, body, headers })).toMatchObject(refused('malformed_credential'));
