@@ -130,10 +130,21 @@ function acceptedType(name: string, { status, headers, body }: IncomingAnswer): 
   const type = headers['content-type']?.toLowerCase() ?? '';
   if (status < 200 || status >= 300 || type.startsWith('text/html')) {
     body.cancel();
+    const to = status < 400 ? placeOf(headers.location) : undefined;
     const what = status === 200 ? 'a web page' : `status ${status}`;
-    throw new UpstreamFailure('server', `${name} answered with ${what}`, { status });
+    throw new UpstreamFailure('server', `${name} answered with ${what}`, {
+      status,
+      ...(to && { publicMessage: `it redirects to ${to}; use that as its base_url` }),
+    });
   }
   return type;
+}
+
+/** The host that a redirect names, without anything that may be secret. */
+function placeOf(location: string | undefined): string | undefined {
+  if (location === undefined || !URL.canParse(location)) return undefined;
+  const { protocol, origin } = new URL(location);
+  return /^https?:$/.test(protocol) ? origin : undefined;
 }
 
 /** The parts of a request whose answer is one document. */
@@ -239,8 +250,8 @@ async function documentForStream(
   answer: IncomingAnswer,
   sent: AttemptCapture | undefined,
 ): Promise<StreamAnswer> {
-  const { name, adapter } = options;
-  const start = await firstBytes(answer.body);
+  const { name, adapter, timeouts } = options;
+  const start = await firstBytes(name, answer.body, timeouts.outputMs);
   if (startsEventStream(start))
     return readStream(options, call, { ...answer, body: resumed(answer.body, start) }, sent);
   const bytes = Buffer.concat([start, await answer.body.bytes(answerBytesMax)]);
@@ -252,8 +263,23 @@ async function documentForStream(
   return { kind: 'stream', batches: each([adapter.documentAsBatch(document.json, call)]) };
 }
 
-/** The bytes up to the first that are no white space. */
-async function firstBytes(body: IncomingBody): Promise<Uint8Array> {
+/** The bytes up to the first that are no white space. Throws an UpstreamFailure if there is nothing else for so long. */
+async function firstBytes(name: string, body: IncomingBody, withinMs: number): Promise<Uint8Array> {
+  let isLate = false;
+  const stopWaiting = whenLate(withinMs, () => {
+    isLate = true;
+    body.cancel();
+  });
+  try {
+    const bytes = await readStart(body);
+    if (isLate) throw new UpstreamFailure('timeout', `${name} sent nothing but white space`);
+    return bytes;
+  } finally {
+    stopWaiting();
+  }
+}
+
+async function readStart(body: IncomingBody): Promise<Uint8Array> {
   const reader = body[Symbol.asyncIterator]();
   let bytes: Uint8Array = new Uint8Array(0);
   while (bytes.length < startBytesMin || isBlank(bytes)) {

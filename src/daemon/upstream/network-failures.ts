@@ -50,13 +50,17 @@ export function networkFailureOf(error: unknown, host: string): NetworkFailure {
   if (code === undefined) return networkFailure('reset', host);
   const status = code === 'UND_ERR_ABORTED' ? statusOfProxy(error as Error) : undefined;
   if (status !== undefined) return refusedFailure(host, `the proxy answered ${status}`);
-  if (isCertificateCode(code)) return refusedFailure(host, 'its certificate is not trusted', `: ${code}`);
+  if (isCertificateCode(code)) return refusedFailure(host, untrusted, `: ${code}`);
   return networkFailure(
     kindByCode[code] ?? 'reset',
     host,
     [code, ...addressOf(error as Error, host)].join(' '),
   );
 }
+
+/** Node reads both at the start. */
+const untrusted =
+  'its certificate is not trusted: start the daemon with NODE_EXTRA_CA_CERTS=FILE, or with NODE_USE_SYSTEM_CA=1';
 
 function refusedFailure(host: string, reason: string, detail = ''): NetworkFailure {
   return new NetworkFailure('refused', `${host}: ${reasons.refused} (${reason}${detail})`, { reason });

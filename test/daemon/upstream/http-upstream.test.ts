@@ -238,6 +238,21 @@ describe('before the first event', () => {
     await expect(upstream.open(callOf(), signal())).rejects.toMatchObject({ kind: 'server' });
   });
 
+  test.each([
+    [
+      'https://api.example.com/v2/chat?key=abc',
+      'it redirects to https://api.example.com; use that as its base_url',
+    ],
+    ['/elsewhere', undefined],
+    ['javascript:alert(1)', undefined],
+  ])('a redirect to %s says where to, and no more', async (location, publicMessage) => {
+    const text = wholeAnswer('', { status: '307 Temporary Redirect', headers: [`location: ${location}`] });
+    const { upstream } = await rawUpstream(text);
+    const failure = await upstream.open(callOf(), signal()).catch((error) => error);
+    expect(failure).toMatchObject({ kind: 'server', details: { status: 307 } });
+    expect(failure.details.publicMessage).toBe(publicMessage);
+  });
+
   test('heartbeats extend the time for the first event only until output is due', async () => {
     const server = await startRawServer((socket) => {
       socket.write(chunkedHead());

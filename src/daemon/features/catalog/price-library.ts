@@ -166,15 +166,20 @@ function convert(price: ModelPrice | undefined): Prices | null {
   const parts = [...textParts, ...mediaParts].map(([, part]) => price[part]);
   const starts = new Set(parts.flatMap((part) => (typeof part === 'object' ? part.tiers : [])).map(startOf));
   const tiers: PriceTier[] = [];
-  for (const aboveInputTokens of [...starts].sort((a, b) => a - b)) {
-    const prices = level(price, aboveInputTokens);
+  for (const start of [...starts].sort((a, b) => a - b)) {
+    const prices = level(price, start);
     if (!prices) return null;
-    tiers.push({ aboveInputTokens, ...prices });
+    tiers.push({ aboveInputTokens: documentedStart(start), ...prices });
   }
   return tiers.length > 0 ? { ...base, tiers } : base;
 }
 
 const startOf = (tier: { start: number }) => tier.start;
+
+/** Providers charge more for prompts of more than 272,000 tokens, say; the library has some of these numbers one lower. */
+function documentedStart(start: number): number {
+  return (start + 1) % 1000 === 0 ? start + 1 : start;
+}
 
 /** Our names of prices, and the library's. */
 const textParts = [

@@ -108,6 +108,15 @@ describe('the price library', () => {
     expect(wrong.find('maker', 'm', now)?.prices).toBeNull();
   });
 
+  test('exactly the tokens at which a provider says that more cost more are not more', async () => {
+    const library = await loadPriceLibrary();
+    const prices = library.find('openai', 'gpt-5.5', now)?.prices;
+    if (!prices?.tiers) throw new Error('no tiers');
+    const at = (input: number) => pricesFor(prices, input).input;
+    expect(at(272_000)).toBe(at(1));
+    expect(at(272_001)).toBe(2 * at(1));
+  });
+
   test('a longer input moves the whole call to a higher tier, part by part', () => {
     const library = libraryOf({
       id: 'm',
