@@ -31,7 +31,8 @@ export interface OpenDeps {
 }
 
 /**
- * Tries routes until one answers. Throws an ApiError: immediately when the request is invalid, otherwise `model_not_found`
+ * Tries routes until one answers. An input that is too long for a model goes on to those with a longer context. Throws an ApiError:
+ * immediately when the request is invalid for all, otherwise `model_not_found`
  * or `rate_limited` when all providers agree, else `upstream_failed`, with the attempts. Throws the signal's reason when
  * the client leaves. If the last provider sent an answer that says that it failed, this is the answer.
  */
@@ -41,7 +42,7 @@ export async function openRoute(
 ): Promise<OpenedRoute<ProviderRoute>> {
   const { attempts, signal } = request;
   const failed: FailedAttempt[] = [];
-  const waiting = [...request.routes];
+  let waiting = [...request.routes];
   let repeated: ProviderRoute | undefined;
   const openedAt = deps.world.elapsed();
   for (let route = waiting.shift(); route && failed.length < attemptsMax; route = waiting.shift()) {
@@ -80,10 +81,12 @@ export async function openRoute(
       deps.onFailure?.(route.provider, error);
       if (!isSimulated(route)) deps.health.failed(route, error);
       if (isProviderFault(error)) deps.speed.attempted(route.provider, route.offer.model, { isOk: false });
-      const isLast = error.kind === 'caller' || waiting.length === 0 || failed.length === attemptsMax - 1;
+      // Others would reject it, too, unless it only is too long for this model.
+      if (error.kind === 'caller') waiting = waiting.filter((other) => hasRoomAfter(error, route, other));
+      const isLast = waiting.length === 0 || failed.length === attemptsMax - 1;
       const { answer } = error.details;
       if (isLast && answer) return { answer, route, ended: () => {} };
-      if (error.kind === 'caller') throw invalidRequest(error, attempts);
+      if (isLast && error.kind === 'caller') throw invalidRequest(error, attempts);
       if (failed.length === 0 && waiting.length === 0 && isWorthRepeating(deps, route, error)) {
         repeated = route;
         waiting.push(route);
@@ -130,6 +133,13 @@ function isWorthRepeating(
 ): boolean {
   const isReset = cause instanceof NetworkFailure && cause.kind === 'reset';
   return isReset && health.standing(route).state === 'ready' && retries.take(route.provider);
+}
+
+/** Whether another model may take an input that was too long for one: its context has to be longer. */
+function hasRoomAfter({ details }: UpstreamFailure, short: ProviderRoute, other: ProviderRoute): boolean {
+  if (details.code !== 'context_length_exceeded') return false;
+  const { contextLength } = other.offer;
+  return contextLength !== null && contextLength > (short.offer.contextLength ?? 0);
 }
 
 /** Not an async function, as each one between the caller and the provider adds to the time of every call. */

@@ -103,7 +103,8 @@ export function allRoutesFailed(
   const isOverload = failures.length > 0 && failures.every(isOverloaded);
   return new ApiError('upstream_failed', {
     message: `Every provider tried failed: ${[...new Set(summaries)].join('; ')}.`,
-    ...(isOverload && { providerCondition: 'overloaded', retryAfterSeconds: shortestWait(failures) }),
+    ...(isOverload && { providerCondition: 'overloaded' }),
+    ...((isOverload || failures.every(saysWhen)) && { retryAfterSeconds: shortestWait(failures) }),
     ...details,
   });
 }
@@ -112,6 +113,11 @@ export function allRoutesFailed(
 function shortestWait(failures: readonly UpstreamFailure[]): number {
   const waits = failures.map((failure) => failure.details.retryAfterSeconds ?? retryAfterSecondsDefault);
   return Math.min(retryAfterSecondsMax, Math.max(1, Math.ceil(Math.min(...waits))));
+}
+
+/** Whether a provider that failed says when to ask again, whatever its status. */
+function saysWhen({ kind, details }: UpstreamFailure): boolean {
+  return kind === 'server' && details.retryAfterSeconds !== undefined;
 }
 
 /** Whether a provider is healthy but has no capacity now. 529 and `overloaded_error` are Anthropic's. */

@@ -63,6 +63,7 @@ describe('a call continues with the next provider', () => {
   test.each([
     ['unknown-model', 404, 'model_not_found'],
     ['authentication', 401, 'authentication'],
+    ['forbidden', 403, 'forbidden'],
     ['billing', 402, 'billing'],
     ['rate-limited', 429, 'rate_limited'],
     ['server', 500, 'server_error'],
@@ -84,6 +85,42 @@ describe('a call continues with the next provider', () => {
       },
       { provider: 'b', model: 'openai/gpt-5', status: 200, errorCode: null, ms: 100 },
     ]);
+  });
+
+  describe('after an input that is too long', () => {
+    const tooLong = () =>
+      fails('caller', { status: 400, code: 'context_length_exceeded', publicMessage: 'Too long.' });
+    const lengths = (...all: (number | null)[]) =>
+      all.map((contextLength, at) => routeOf({ ...offerOf(`p${at}`), contextLength }));
+
+    test.each([
+      [[8_000, 128_000], 'p1'],
+      [[8_000, 4_000, null, 200_000], 'p3'],
+      [[null, 128_000], 'p1'],
+    ])('with contexts of %j, at the first longer one', async (contexts, provider) => {
+      const { open } = setUp({ p0: [tooLong()], p1: ['ok'], p2: ['ok'], p3: ['ok'] });
+      const opened = await open({ routes: lengths(...contexts) });
+      expect(opened.route.provider).toBe(provider);
+      expect(opened.attempts.map(({ errorCode }) => errorCode)).toEqual(['invalid_request', null]);
+    });
+
+    test('each longer than the last, and else the caller is told', async () => {
+      const { open, calls } = setUp({ p0: [tooLong()], p1: [tooLong()], p2: ['ok'] });
+      const error = await failureOf(open({ routes: lengths(8_000, 128_000, 32_000) }));
+      expect(error).toMatchObject({ code: 'context_length_exceeded', status: 400, message: 'Too long.' });
+      expect(calls.map(({ provider }) => provider)).toEqual(['p0', 'p1']);
+    });
+
+    test('no other invalid request goes on', async () => {
+      const { open, calls } = setUp({
+        p0: [fails('caller', { status: 400, code: 'invalid_request' })],
+        p1: ['ok'],
+      });
+      expect(await failureOf(open({ routes: lengths(8_000, 128_000) }))).toMatchObject({
+        code: 'invalid_request',
+      });
+      expect(calls).toHaveLength(1);
+    });
   });
 
   test('after an answer that breaks off while it is read ahead, if another route is left', async () => {
@@ -215,6 +252,14 @@ describe('when no provider answers', () => {
     expect(await errorAfter(1e9)).toMatchObject({ retryAfterSeconds: 60 });
     expect(await errorAfter(0)).toMatchObject({ retryAfterSeconds: 1 });
     expect(await errorAfter(undefined)).toMatchObject({ retryAfterSeconds: 5 });
+  });
+
+  test('all failed and said when to ask again: 502 with the soonest Retry-After', async () => {
+    const failing = (retryAfterSeconds?: number) => fails('server', { status: 500, retryAfterSeconds });
+    const { open } = setUp({ a: [failing(30)], b: [failing(12)] });
+    expect(await failureOf(open())).toMatchObject({ code: 'upstream_failed', retryAfterSeconds: 12 });
+    const one = setUp({ a: [failing(30)], b: [failing()] });
+    expect((await failureOf(one.open())).retryAfterSeconds).toBeUndefined();
   });
 
   test('none knows the model: 404', async () => {
