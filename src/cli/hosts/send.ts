@@ -2,6 +2,7 @@ import type { ClientAnswer, ClientRequest, Send } from '../../shared/client.ts';
 import type { ConfigFault } from '../../shared/daemon-module.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { isLoopback } from '../../shared/loopback.ts';
+import { bypassOf } from '../../shared/no-proxy.ts';
 import { proxiesIn } from '../../shared/proxies.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { socketAddress, socketPathOf } from './host-address.ts';
@@ -176,23 +177,13 @@ export function proxyEnvironment(
   const proxies = proxiesIn(env, faults);
   const [fault] = faults;
   if (fault) throw new CliError(`${fault.place}: ${fault.message}.`, { exit: exitCodes.usage });
-  if (proxies === undefined || isExcepted(url.hostname, proxies.except)) return undefined;
-  const { http, https, except } = proxies;
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+  if (proxies === undefined || bypassOf(proxies.except)({ hostname: url.hostname, port })) return undefined;
+  const { http, https } = proxies;
   const used = url.protocol === 'https:' ? https : http;
-  if (!/^socks/i.test(used)) return { HTTP_PROXY: http, HTTPS_PROXY: https, NO_PROXY: except };
+  if (!/^socks/i.test(used)) return { HTTP_PROXY: http, HTTPS_PROXY: https, NO_PROXY: '' };
   throw new CliError('Commands cannot go through a SOCKS proxy.', {
     exit: exitCodes.usage,
     next: `Name another in HTTPS_PROXY, or the host in NO_PROXY: NO_PROXY=${url.hostname}`,
   });
-}
-
-/** Whether `NO_PROXY` lists a host or its domain. Entries with ports are left to Node. */
-function isExcepted(hostname: string, except: string): boolean {
-  return except
-    .toLowerCase()
-    .split(/[,\s]+/)
-    .some(
-      (entry) =>
-        entry === '*' || (entry !== '' && `.${hostname}`.endsWith(`.${entry.replace(/^\*?\./, '')}`)),
-    );
 }

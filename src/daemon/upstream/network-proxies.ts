@@ -2,15 +2,16 @@ import { type Dispatcher, EnvHttpProxyAgent } from 'undici';
 import type { Proxies } from '../../shared/proxies.ts';
 
 /**
- * A dispatcher that sends calls through the proxies of the environment, except to the hosts in `NO_PROXY`: with CONNECT
- * for HTTPS, and with absolute-form requests for HTTP.
+ * A dispatcher that sends calls through the proxies of the environment: with CONNECT for HTTPS, and with absolute-form requests for
+ * HTTP.
  */
 export function throughProxies(proxies: Proxies, options: EnvHttpProxyAgent.Options): Dispatcher {
   return new EnvHttpProxyAgent({
     ...options,
     httpProxy: supportedScheme(proxies.http),
     httpsProxy: supportedScheme(proxies.https),
-    noProxy: proxies.except,
+    // Otherwise it reads the environment.
+    noProxy: '',
   });
 }
 

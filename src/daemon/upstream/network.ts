@@ -22,6 +22,8 @@ export interface NetworkSettings {
   publicLookup?: LookupFunction;
   /** Creates the dispatcher for calls to other machines, if they need a proxy. */
   proxied?: ((options: ReturnType<typeof agentOptions>) => Dispatcher) | undefined;
+  /** Which of them are called directly all the same. */
+  bypasses?: ((destination: { hostname: string; port: string }) => boolean) | undefined;
 }
 
 export interface Network {
@@ -48,7 +50,14 @@ const knownTargetsMax = 512;
  * Calls reject with a NetworkFailure that contains neither headers nor bodies.
  */
 export function createNetwork(settings: NetworkSettings = {}): Network {
-  const { connectTimeoutMs = 5_000, connectionsPerOrigin, certificate, allowsOrigin, proxied } = settings;
+  const {
+    connectTimeoutMs = 5_000,
+    connectionsPerOrigin,
+    certificate,
+    allowsOrigin,
+    proxied,
+    bypasses,
+  } = settings;
   const options = agentOptions({ connectTimeoutMs, connectionsPerOrigin, certificate });
   const direct = new Agent(options);
   const { publicLookup } = settings;
@@ -60,8 +69,9 @@ export function createNetwork(settings: NetworkSettings = {}): Network {
   const targetOf = (url: string): Target => {
     const known = targets.get(url);
     if (known !== undefined) return known;
-    const { origin, host, hostname, path } = parseUrl(url);
-    const dispatcher = throughProxy === undefined || isLoopback(hostname) ? direct : throughProxy;
+    const { origin, host, hostname, port, path } = parseUrl(url);
+    const isDirect = throughProxy === undefined || isLoopback(hostname) || bypasses?.({ hostname, port });
+    const dispatcher = isDirect ? direct : throughProxy;
     const target = { origin, host, path, dispatcher };
     targets.set(url, target);
     return target;
@@ -151,6 +161,7 @@ function parseUrl(url: string) {
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.username || parsed.password) {
     throw networkFailure('refused', parsed?.host ?? 'unknown host', 'not an http(s) URL without credentials');
   }
-  const { origin, host, hostname, pathname, search } = parsed;
-  return { origin, host, hostname, path: pathname + search };
+  const { origin, host, hostname, pathname, protocol, search } = parsed;
+  const port = parsed.port || (protocol === 'https:' ? '443' : '80');
+  return { origin, host, hostname, port, path: pathname + search };
 }

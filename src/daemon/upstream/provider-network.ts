@@ -1,3 +1,4 @@
+import { bypassOf } from '../../shared/no-proxy.ts';
 import type { Proxies } from '../../shared/proxies.ts';
 import {
   type Config,
@@ -46,10 +47,12 @@ async function networkOf({ timeouts, proxies }: Config) {
 
 /** The network, through the proxies that are configured. */
 export async function createProxiedNetwork(
-  settings: Omit<NetworkSettings, 'proxied'>,
+  settings: Omit<NetworkSettings, 'proxied' | 'bypasses'>,
   proxies: Proxies | undefined,
 ): Promise<Network> {
-  return createNetwork({ ...settings, proxied: proxies && (await proxiedBy(proxies)) });
+  if (proxies === undefined) return createNetwork(settings);
+  const bypasses = bypassOf(proxies.except);
+  return createNetwork({ ...settings, proxied: await proxiedBy(proxies), bypasses });
 }
 
 /** Loaded only if a proxy is configured. */

@@ -126,7 +126,7 @@ const endingByWord = new Map<string, Ending>(
 /** What parts of words mean that are not in the table, such as `stream_error` or `max_context_length`. */
 const endingByPart: readonly [RegExp, Ending][] = [
   [/malformed|error|fail|abort|cancel|time_?out|exception|unexpected|invalid|overload|interrupt/, 'failed'],
-  [/max_.*token|token.*(limit|max)|length|context_window|truncat/, 'max_output_tokens'],
+  [/max_.{0,30}token|token.{0,30}(limit|max)|length|context_window|truncat/, 'max_output_tokens'],
   [/filter|safety|sensitiv|prohibit|moderat|refus|block|policy|guardrail|harm|recitation/, 'content_filter'],
   [/^(stop|end|eos)(_|$)|tool_?(call|use)/, 'stop'],
 ];
