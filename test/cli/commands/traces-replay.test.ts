@@ -188,7 +188,7 @@ describe('a request that is not whole', () => {
   };
 
   test('is refused, and repeated once it was edited', async () => {
-    const secret = `sk-${'a'.repeat(32)}`;
+    const secret = 'sk-7Qm2xVb9KpLr4TzWc8NdYe3HfJg6Ua1S';
     const request = await call('/v1/chat/completions', {
       messages: [{ role: 'user', content: `Use ${secret}` }],
     });
