@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { whenAborted } from '../../shared/when-aborted.ts';
 import type { IncomingAnswer, IncomingBody, NetworkFailure, OutgoingRequest } from '../world.ts';
-import { networkFailure, networkFailureOf } from './network-failures.ts';
+import { compressedFailure, networkFailure, networkFailureOf } from './network-failures.ts';
 
 /** With more unread bytes than this, reading from the socket pauses: the system buffers what comes then. */
 const bufferedBytesMax = 64 * 1024;
@@ -221,8 +221,7 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
   /** For a refusal, the status is enough. */
   #rejectCompressed(status: number, headers: Record<string, string>): void {
     if (status < 400) {
-      const detail = 'the answer is compressed although that was not requested';
-      this.#fail(networkFailure('unreadable', this.#host, detail));
+      this.#fail(compressedFailure(this.#host));
       return;
     }
     this.#finish();

@@ -42,6 +42,12 @@ export function networkFailure(kind: NetworkFailureKind, host: string, detail?: 
   return new NetworkFailure(kind, `${host}: ${reason}${detail ? ` (${detail})` : ''}`, { reason });
 }
 
+/** An answer that is compressed although that was not requested. */
+export function compressedFailure(host: string): NetworkFailure {
+  const reason = 'the response is compressed, which was not requested';
+  return new NetworkFailure('unreadable', `${host}: ${reason}`, { reason });
+}
+
 /** Interprets an error of undici, a socket or TLS. */
 export function networkFailureOf(error: unknown, host: string): NetworkFailure {
   if (error instanceof NetworkFailure) return error;

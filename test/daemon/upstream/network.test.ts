@@ -249,7 +249,10 @@ describe('failures', () => {
     let decompressions = 0;
     const watch = createHook({ init: (_id, type) => (decompressions += type === 'ZLIB' ? 1 : 0) }).enable();
     onTestFinished(() => void watch.disable());
-    expect(await failureOf(network().send(post(server.url)))).toMatchObject({ kind: 'unreadable' });
+    expect(await failureOf(network().send(post(server.url)))).toMatchObject({
+      kind: 'unreadable',
+      reason: 'the response is compressed, which was not requested',
+    });
     expect(decompressions).toBe(0);
     await server.allClosed();
   });
