@@ -148,8 +148,12 @@ function exactCost(tokens: Tokens, at: TokenPrices): bigint {
 }
 
 /** Anthropic charges twice the input price for tokens that are cached for an hour. Source: its page on prompt caching. */
-function longCacheWriteExtra({ input, cacheWrite }: TokenPrices): bigint {
-  return BigInt(Math.max(0, 2 * input - cacheWrite));
+export function longCacheWritePrice({ input, cacheWrite }: TokenPrices): NanoUsd {
+  return Math.max(2 * input, cacheWrite);
+}
+
+function longCacheWriteExtra(prices: TokenPrices): bigint {
+  return BigInt(longCacheWritePrice(prices) - prices.cacheWrite);
 }
 
 function feesOf(uses: ToolUses, { webSearch = 0, fileSearch = 0 }: ToolFees): bigint {

@@ -2,6 +2,7 @@ import { estimateTokens, imageTokensTypical } from '../../../../shared/estimate-
 import {
   costOf,
   dearestOutput,
+  longCacheWritePrice,
   type NanoUsd,
   type Prices,
   soundPrice,
@@ -11,6 +12,7 @@ import { pictureIn } from '../../../../shared/pictures.ts';
 import type { Offer } from '../../catalog/index.ts';
 import type { Route } from '../../routing/index.ts';
 import type { ContentPart, EmbeddingInput, Inference } from '../../upstreams/neutral.ts';
+import { asksForLongCache } from './long-cache.ts';
 import { countedTools, readsBeyondRequest, unparsedInputBytes } from './provider-extras.ts';
 
 /** An image of eight tiles on the most expensive tiled model: 2,833 tokens, and 5,667 per tile. */
@@ -178,8 +180,9 @@ export function applicablePriceTiers(prices: Prices, inference: Inference, input
   return [prices, ...tiers].map((tier) => {
     const { input, cachedInput, cacheWrite } = tier;
     const sound = tier.media && mayHaveSound(inference) ? soundPrice(tier) : 0;
+    const longCache = cacheWrite > input && asksForLongCache(inference) ? longCacheWritePrice(tier) : 0;
     return {
-      input: Math.max(input, cacheWrite, cachedInput, sound),
+      input: Math.max(input, cacheWrite, cachedInput, sound, longCache),
       cachedInput,
       cacheWrite,
       output: dearestOutput(tier),

@@ -165,6 +165,35 @@ describe('the cost bound', () => {
     expect(costBound([dear], heard, bound)).toBeGreaterThan(costBound([dear], read, bound));
   });
 
+  test('covers a prompt that is cached for an hour, where a part of the request asks for it', () => {
+    const hour = { cache_control: { type: 'ephemeral', ttl: '1h' } };
+    const minutes = { cache_control: { type: 'ephemeral', ttl: '5m' } };
+    const holdOf = (body: object, at = prices) => {
+      const inference = inferenceOf({ wire: 'messages', body: { model: 'm', ...body }, outputTokensMax: 10 });
+      return costBound([routeAt(at)], inference, { inputTokens: 100, marginPpm: 0 });
+    };
+    const usual = holdOf({});
+    expect(holdOf({ system: [{ type: 'text', text: 'x', ...minutes }] })).toBe(usual);
+    for (const body of [
+      hour,
+      { system: [{ type: 'text', text: 'x', ...hour }] },
+      { tools: [{ name: 'f' }, { name: 'g', ...hour }] },
+      { messages: [{ role: 'user', content: [{ type: 'text', text: 'x', ...hour }] }] },
+      {
+        messages: [
+          { role: 'user', content: [{ type: 'tool_result', content: [{ type: 'text', ...hour }] }] },
+        ],
+      },
+    ]) {
+      const tokens = { ...noTokens, input: 100, cacheWrite: 100, longCacheWrite: 100, output: 10 };
+      expect(holdOf(body)).toBeGreaterThanOrEqual(costOf(prices, tokens, 0).total);
+      expect(holdOf(body)).toBeGreaterThan(usual);
+    }
+    expect(holdOf(hour, { ...prices, cacheWrite: prices.input })).toBe(
+      holdOf({}, { ...prices, cacheWrite: prices.input }),
+    );
+  });
+
   test('covers as many searches by the provider as the caller allows', () => {
     const fees = { webSearch: 10_000_000, fileSearch: 2_500_000 };
     const bound = { inputTokens: 100, marginPpm: 0 };

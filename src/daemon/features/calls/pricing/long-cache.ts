@@ -1,0 +1,24 @@
+import type { Inference } from '../../upstreams/neutral.ts';
+
+type Json = Record<string, unknown>;
+
+/** Whether a request asks Anthropic to cache a part of it for an hour, in its own format or as members of chat messages. */
+export function asksForLongCache({ body }: Pick<Inference, 'body'>): boolean {
+  const { system, tools, messages } = body as Json;
+  return isLong(body as Json) || [system, tools, messages].some(hasLong);
+}
+
+/** Whether one of a list, or of its contents, asks for it. */
+function hasLong(list: unknown): boolean {
+  return (
+    Array.isArray(list) && list.some((part) => isObject(part) && (isLong(part) || hasLong(part.content)))
+  );
+}
+
+function isLong({ cache_control: control }: Json): boolean {
+  return isObject(control) && control.ttl === '1h';
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null;
+}
