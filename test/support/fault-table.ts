@@ -295,10 +295,10 @@ export const plantedFaults: readonly Fault[] = [
     replacement: 'this.#waitOn(decoded.length, performance.now() - startedAt)',
   },
   {
-    path: 'src/daemon/upstream/providers/anthropic/decoder.ts',
+    path: 'src/daemon/upstream/providers/anthropic/dialect.ts',
     kind: 'operator',
-    text: 'textOf(block.signature) || undefined',
-    replacement: 'textOf(block.signature) ?? undefined',
+    text: "thinking === '' || signsThoughts(this.#origin)",
+    replacement: "thinking === '' && signsThoughts(this.#origin)",
   },
   {
     path: 'src/daemon/upstream/providers/google/functions.ts',
@@ -309,8 +309,8 @@ export const plantedFaults: readonly Fault[] = [
   {
     path: 'src/daemon/upstream/providers/openai-chat/tool-calls.ts',
     kind: 'negated condition',
-    text: 'call.id === id && !this.#byId.has(id)',
-    replacement: 'call.id === id && this.#byId.has(id)',
+    text: 'call.id === said.id && !this.#byId.has(said.id)',
+    replacement: 'call.id === said.id && this.#byId.has(said.id)',
   },
   {
     path: 'src/daemon/upstream/lightning/nwc.ts',

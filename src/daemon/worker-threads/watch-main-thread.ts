@@ -23,13 +23,13 @@ const stderrHandle = 2;
 /**
  * Ends the process with code 70 if its main thread never comes back to its loop, which no other thread and no signal handler can
  * see or stop: it writes where the main thread is, without any values. What counts is the CPU time of the process, so that neither
- * a suspended machine nor one that has other work triggers it. Does not keep the thread alive.
+ * a suspended machine nor one that has other work triggers it. Does not keep the thread alive. Until the returned function is called.
  */
-export function watchMainThread(watch: MainThreadWatch): void {
+export function watchMainThread(watch: MainThreadWatch): () => void {
   const { turns, cpuMsMax, everyMs } = watch;
   const turn = () => Atomics.load(turns, 0);
   const judge = new HangJudge(cpuMsMax, { turn: turn(), cpuMs: cpuMs() });
-  setInterval(() => {
+  const timer = setInterval(() => {
     const seen = turn();
     const verdict = judge.look({ turn: seen, cpuMs: cpuMs() });
     if (verdict === 'interrupt') void endProcess(watch, () => turn() === seen);
@@ -38,6 +38,7 @@ export function watchMainThread(watch: MainThreadWatch): void {
       process.kill(process.pid, 'SIGKILL');
     }
   }, everyMs).unref();
+  return () => clearInterval(timer);
 }
 
 interface Sight {

@@ -62,6 +62,7 @@ export function serveWrites(port: MessagePort, { channel, at, schemaVersion }: W
   const send = (message: FromWriter) => port.postMessage(message);
   let writer: Promise<BatchWriter> | undefined;
   const ended = new AbortController();
+  let endWatch = () => {};
 
   const handle = async (message: ToWriter): Promise<void> => {
     if ('batch' in message) {
@@ -72,7 +73,7 @@ export function serveWrites(port: MessagePort, { channel, at, schemaVersion }: W
       await writer;
       send({ opened: true });
     } else if ('watch' in message) {
-      watchMainThread(message.watch);
+      endWatch = watchMainThread(message.watch);
     } else if ('close' in message) {
       (await writer)?.close(message.close.lastSeen);
       send({ closed: true });
@@ -84,6 +85,7 @@ export function serveWrites(port: MessagePort, { channel, at, schemaVersion }: W
     }
   };
 
+  port.on('close', () => endWatch());
   port.on('message', (message: ToWriter) => {
     handle(message).catch((error: unknown) => {
       const died = messageOf(error);

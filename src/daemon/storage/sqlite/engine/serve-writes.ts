@@ -61,6 +61,7 @@ export function serveWrites(port: MessagePort, { createCommands, onOpen }: Serve
   let database: Connection | undefined;
   let close: ((lastSeen: number) => void) | undefined;
   let run: ((operations: readonly Operation[]) => BatchResult | Promise<BatchResult>) | undefined;
+  let endWatch = () => {};
   const clients = new Set<MessagePort>();
   const shared = new SharedBatches((operations) => run?.(operations) ?? notOpen);
 
@@ -98,7 +99,7 @@ export function serveWrites(port: MessagePort, { createCommands, onOpen }: Serve
       const result = run?.(operations);
       send(result instanceof Promise ? await result : (result ?? notOpen));
     } else if ('client' in message) addClient(message.client);
-    else if ('watch' in message) watchMainThread(message.watch);
+    else if ('watch' in message) endWatch = watchMainThread(message.watch);
     else if ('open' in message) {
       database = openForWriting(message.open);
       onOpen?.(database);
@@ -119,6 +120,7 @@ export function serveWrites(port: MessagePort, { createCommands, onOpen }: Serve
     }
   };
 
+  port.on('close', () => endWatch());
   port.on('message', (message: ToWriter) => {
     handle(message).catch(fail);
   });
