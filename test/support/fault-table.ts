@@ -297,8 +297,8 @@ export const plantedFaults: readonly Fault[] = [
   {
     path: 'src/daemon/upstream/providers/anthropic/dialect.ts',
     kind: 'operator',
-    text: "thinking === '' || signsThoughts(this.#origin)",
-    replacement: "thinking === '' && signsThoughts(this.#origin)",
+    text: 'textOf(block.signature) || undefined',
+    replacement: 'textOf(block.signature) ?? undefined',
   },
   {
     path: 'src/daemon/upstream/providers/google/functions.ts',
