@@ -17,6 +17,8 @@ export interface MainThreadWatch {
 
 /** V8 cannot interrupt native code: the process is killed if it used this share of the limit again and did not end. */
 const patienceShare = 0.5;
+/** Other threads can use the limit within a moment, in which the main one is only late. */
+const looksMin = 6;
 const fatalLevel = 60;
 const stderrHandle = 2;
 
@@ -52,7 +54,9 @@ export class HangJudge {
   readonly #cpuMsMax: number;
   /** When the last turn was seen. */
   #last: Sight;
-  #isInterrupted = false;
+  #looks = 0;
+  /** How many looks there were when it was interrupted. */
+  #interruptedAt: number | undefined;
 
   constructor(cpuMsMax: number, first: Sight) {
     this.#cpuMsMax = cpuMsMax;
@@ -62,14 +66,19 @@ export class HangJudge {
   look(sight: Sight): 'well' | 'interrupt' | 'kill' {
     if (sight.turn !== this.#last.turn) {
       this.#last = sight;
-      this.#isInterrupted = false;
+      this.#looks = 0;
+      this.#interruptedAt = undefined;
       return 'well';
     }
+    this.#looks += 1;
     const usedMs = sight.cpuMs - this.#last.cpuMs;
-    if (usedMs >= this.#cpuMsMax * (1 + patienceShare)) return 'kill';
-    if (usedMs < this.#cpuMsMax || this.#isInterrupted) return 'well';
-    this.#isInterrupted = true;
-    return 'interrupt';
+    if (usedMs < this.#cpuMsMax || this.#looks < looksMin) return 'well';
+    if (this.#interruptedAt === undefined) {
+      this.#interruptedAt = this.#looks;
+      return 'interrupt';
+    }
+    const isPatient = this.#looks - this.#interruptedAt < looksMin * patienceShare;
+    return isPatient || usedMs < this.#cpuMsMax * (1 + patienceShare) ? 'well' : 'kill';
   }
 }
 
