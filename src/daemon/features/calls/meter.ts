@@ -267,10 +267,15 @@ export class Meter {
     if (!this.#route) return noCost;
     const { offer, ownKey } = this.#route;
     const marginPpm = ownKey ? 0 : this.#options.marginPpm;
-    const { cost } = this.#billed;
+    const { cost, tier } = this.#billed;
     if (cost !== undefined) return costStated(this.#boundedByHold(cost, marginPpm), marginPpm);
     const prices = this.#prices(offer);
-    return prices ? costOf(prices, tokens, marginPpm) : null;
+    if (!prices) return null;
+    const priced = costOf(prices, tokens, marginPpm);
+    // The hold did not know of the tier.
+    return tier === undefined
+      ? priced
+      : costStated(this.#boundedByHold(priced.provider, marginPpm), marginPpm);
   }
 
   /** The prices of the tier that the answer names. */

@@ -10,6 +10,9 @@ export class SentText {
   #length = 0;
   #head = '';
   #last = '';
+  #pieces = 0;
+  /** Whether each piece repeats all before it, as with some servers. */
+  #isCumulative = false;
 
   get isEmpty(): boolean {
     return this.#length === 0;
@@ -18,6 +21,7 @@ export class SentText {
   add(piece: string): void {
     this.#length += piece.length;
     this.#last = piece;
+    this.#pieces += 1;
     if (this.#head.length < headCharsMax) this.#head += piece;
   }
 
@@ -28,9 +32,25 @@ export class SentText {
     return isSame ? whole.slice(this.#length) : undefined;
   }
 
-  /** What a piece adds if it repeats all that was sent, as some servers do with each; undefined for other pieces. */
-  missingOfPiece(piece: string): string | undefined {
-    const isLong = piece.length >= this.#length && this.#length >= repetitionCharsMin;
-    return isLong ? this.missingOf(piece) : undefined;
+  /**
+   * What a piece adds if it repeats all that was sent; undefined for other pieces. The second piece decides: it has to be longer than
+   * the first, which has to be long and no repetition itself, as texts begin with rulers and equal lines. The last piece of an answer
+   * may be all of it.
+   */
+  missingOfPiece(piece: string, { isLast = false } = {}): string | undefined {
+    if (this.#pieces === 1) {
+      const isLong = this.#length >= repetitionCharsMin && piece.length > this.#length;
+      this.#isCumulative = isLong && !isRepetition(this.#last);
+    }
+    if (isLast && this.#pieces > 1 && this.#length >= repetitionCharsMin) return this.missingOf(piece);
+    if (!this.#isCumulative) return undefined;
+    const missing = this.missingOf(piece);
+    this.#isCumulative = missing !== undefined;
+    return missing;
   }
+}
+
+/** Whether a text is a shorter one several times. */
+function isRepetition(text: string): boolean {
+  return `${text}${text}`.indexOf(text, 1) < text.length;
 }

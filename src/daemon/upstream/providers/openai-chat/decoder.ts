@@ -215,7 +215,7 @@ export class ChatDialect implements Dialect {
     const reason = choice.finish_reason;
     const isLast = typeof reason === 'string' && reason !== '';
     if (isObject(delta)) {
-      if (this.#takeDelta(delta, choice.logprobs, batch.events)) isChanged = true;
+      if (this.#takeDelta(delta, { logprobs: choice.logprobs, isLast }, batch.events)) isChanged = true;
       if (this.#wholeCalls !== undefined) this.#takeWholeCalls(delta, this.#wholeCalls, batch.events);
     }
     if (!isLast) return isChanged;
@@ -287,7 +287,11 @@ export class ChatDialect implements Dialect {
     if (!this.#thoughts.isEmpty) delta.reasoning_details = undefined;
   }
 
-  #takeDelta(delta: Json, logprobs: unknown, events: InferenceEvent[]): boolean {
+  #takeDelta(
+    delta: Json,
+    { logprobs, isLast }: { logprobs: unknown; isLast: boolean },
+    events: InferenceEvent[],
+  ): boolean {
     let isChanged = false;
     const flat = typeof delta.content === 'object' ? flattenContent(delta) : undefined;
     if (flat !== undefined) isChanged = true;
@@ -299,7 +303,7 @@ export class ChatDialect implements Dialect {
     const { refusal } = delta;
     let { content } = delta;
     if (typeof content === 'string' && content !== '') {
-      const missing = this.#text.missingOfPiece(content);
+      const missing = this.#text.missingOfPiece(content, { isLast });
       if (missing !== undefined) {
         content = missing;
         delta.content = missing;
