@@ -69,8 +69,11 @@ export const ToolName = Type.String({
   description: '1 to 128 of the characters a-z, A-Z, 0-9, _ and -.',
 });
 
-/** What items must have by their type. An item without one is a message. */
-const itemRules = [
+const CallId = Type.String({ minLength: 1, maxLength: 200 });
+const SealedContent = Type.String({ maxLength: 10_485_760 });
+
+/** What items must have by their type, of which no other is checked. An item without one is a message. */
+const itemRules = () => [
   {
     if: { properties: { type: { enum: ['message', null] } } },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
@@ -78,18 +81,31 @@ const itemRules = [
       required: ['role', 'content'],
       properties: {
         role: { type: 'string' },
-        content: { type: ['string', 'array'] },
+        content: Type.Union([Type.String(), Type.Array(InputPart)]),
       },
     },
   },
-  ifType(['function_call', 'custom_tool_call'], Type.Object({ call_id: Type.String(), name: Type.String() })),
+  ifType(
+    ['function_call', 'custom_tool_call'],
+    Type.Object({ call_id: CallId, name: Type.String(), namespace: maybe(Type.String()) }),
+  ),
+  ifType(['function_call'], Type.Object({ arguments: maybe(Type.String()) })),
   ifType(['custom_tool_call'], Type.Object({ input: Type.String() })),
   ifType(
     ['function_call_output', 'custom_tool_call_output'],
-    Type.Object({ call_id: Type.String(), output: Type.Unknown() }),
+    Type.Object({ call_id: maybe(CallId), output: Type.Unknown() }),
   ),
-  ifType(['compaction'], Type.Object({ encrypted_content: Type.String() })),
+  ifType(
+    ['reasoning'],
+    Type.Object({ summary: maybe(Type.Array(AnyObject)), encrypted_content: maybe(SealedContent) }),
+  ),
+  ifType(['compaction'], Type.Object({ encrypted_content: SealedContent })),
 ];
+
+/** A member that some types of items or parts have. It is checked where it is read. */
+function member(description?: string) {
+  return Type.Optional(Type.Unknown(description === undefined ? {} : { description }));
+}
 
 /** A part of a message or of a tool's output; `type` decides which other members apply. */
 export const InputPart = Type.Object(
@@ -97,18 +113,14 @@ export const InputPart = Type.Object(
     type: Type.String({
       description: '`input_text`, `output_text`, `refusal`, `input_image`, `input_file` or `input_audio`.',
     }),
-    text: maybe(Type.String()),
-    refusal: maybe(Type.String()),
-    image_url: maybe(Type.String({ description: 'An http(s) or data URL.' })),
-    detail: maybe(Type.String()),
-    filename: maybe(Type.String()),
-    file_data: maybe(Type.String({ description: 'A data URL.' })),
-    file_url: maybe(Type.String()),
-    file_id: maybe(
-      Type.String({
-        description: 'A file that was uploaded to the provider; the model must be pinned to it.',
-      }),
-    ),
+    text: member(),
+    refusal: member(),
+    image_url: member('An http(s) or data URL.'),
+    detail: member(),
+    filename: member(),
+    file_data: member('A data URL.'),
+    file_url: member(),
+    file_id: member('A file that was uploaded to the provider; the model must be pinned to it.'),
   },
   {
     $id: 'InputPart',
@@ -123,30 +135,27 @@ export const InputItem = Type.Object(
     type: maybe(
       Type.String({
         description:
-          '`message`, `function_call`, `function_call_output`, `custom_tool_call`, `custom_tool_call_output`, `reasoning`, `compaction`, `compaction_trigger` or `item_reference`; others need a provider with this format.',
+          '`message`, `function_call`, `function_call_output`, `custom_tool_call`, `custom_tool_call_output`, `reasoning`, `compaction`, `compaction_trigger`, `item_reference`, or a type that only some providers have.',
       }),
     ),
-    id: maybe(Type.String({ maxLength: 200 })),
-    role: Type.Optional(Type.String({ description: '`user`, `system`, `developer` or `assistant`.' })),
-    content: maybe(Type.Union([Type.String(), Type.Array(InputPart)])),
-    status: maybe(Type.String()),
-    call_id: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-    name: Type.Optional(Type.String()),
-    namespace: maybe(Type.String({ description: 'The namespace of the tool, such as an MCP server.' })),
-    input: Type.Optional(Type.Unknown({ description: 'The input of a custom tool: text.' })),
-    arguments: Type.Optional(Type.String({ description: 'JSON.' })),
-    output: Type.Optional(Type.Unknown({ description: 'The output of a tool: text, or a list of parts.' })),
-    summary: maybe(Type.Array(AnyObject)),
-    encrypted_content: maybe(
-      Type.String({
-        maxLength: 10_485_760,
-        description: 'Sealed reasoning, or a sealed summary (`compaction`); send it back unchanged.',
-      }),
+    id: member('The id of the item: a string.'),
+    role: member('`user`, `system`, `developer` or `assistant`.'),
+    content: member('A string, or a list of parts.'),
+    status: member(),
+    call_id: member('The id of the call: 1 to 200 characters.'),
+    name: member(),
+    namespace: member('The namespace of the tool, such as an MCP server.'),
+    input: member('The input of a custom tool: text.'),
+    arguments: member('The arguments of a function: JSON text.'),
+    output: member('The output of a tool: text, or a list of parts.'),
+    summary: member(),
+    encrypted_content: member(
+      'Sealed reasoning, or a sealed summary (`compaction`): text; send it back unchanged.',
     ),
   },
   {
     $id: 'InputItem',
-    allOf: itemRules,
+    allOf: itemRules(),
     additionalProperties: true,
     description:
       'An input item; `type` decides which other members apply, and a `role` alone makes it a message.',
