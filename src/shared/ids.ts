@@ -8,6 +8,7 @@ const idPrefixes = [
   'msg',
   'fc',
   'ctc',
+  'tsc',
   'rs',
   'ig',
   'cmp',

@@ -4,11 +4,11 @@ import { quoted } from '../../../shared/not-found.ts';
 import { pictureIn } from '../../../shared/pictures.ts';
 import type { Route } from '../routing/index.ts';
 import {
-  type ContentPart,
   type Inference,
   type InputItem,
   isMcpCall,
   isProviderSealed,
+  partsOf,
   type Wire,
 } from '../upstreams/neutral.ts';
 import { choicesOf } from './pricing/cost-bound.ts';
@@ -21,13 +21,12 @@ const formatNames = {
 } as const;
 
 /**
- * Items of a provider's own tools, whose results are in the messages that follow, and definitions of tools. They are left
- * out where they are unknown; any other unknown item may be what the answer depends on.
+ * Items of a provider's own tools, whose results are in the messages that follow. They are left out where they are unknown;
+ * any other unknown item may be what the answer depends on.
  */
 const dispensableItems = new Set([
   ...['web_search_call', 'file_search_call', 'code_interpreter_call', 'image_generation_call'],
-  ...['mcp_list_tools', 'tool_search_call', 'tool_search_output', 'additional_tools'],
-  ...['server_tool_use', 'mcp_tool_use'],
+  ...['mcp_list_tools', 'server_tool_use', 'mcp_tool_use'],
 ]);
 
 /** The routes that support what the call requests. Fails with the member to remove when none does. */
@@ -113,7 +112,7 @@ function allowsNone(choice: NonNullable<Inference['toolChoice']>): boolean {
 }
 
 function isIndispensable(item: InputItem): boolean {
-  if (item.type !== 'opaque' || isMcpCall(item)) return false;
+  if (item.type !== 'opaque' || item.elsewhere || isMcpCall(item)) return false;
   const type = String(item.json.type);
   const isDispensable = dispensableItems.has(type) || type.endsWith('_tool_result');
   if (isDispensable && item.unknown === undefined) return false;
@@ -130,11 +129,6 @@ function uploadIn({ items }: Inference): string | undefined {
     }
   }
   return undefined;
-}
-
-function partsOf(item: InputItem): readonly ContentPart[] {
-  if (item.type === 'message') return item.content;
-  return item.type === 'function_call_output' ? item.output : [];
 }
 
 /** A file exists at one provider only, so the call must not go to another. */

@@ -156,15 +156,16 @@ function start(item: Started, makeId: MakeId): OutputItem {
         whole: undefined,
       };
     case 'function_call': {
-      const { kind, callId, name, namespace, custom } = item;
+      const { kind, callId, name, namespace, custom, search } = item;
       return {
         kind,
-        id: makeId(custom ? 'ctc' : 'fc'),
+        id: makeId(custom ? 'ctc' : search ? 'tsc' : 'fc'),
         done: false,
         callId,
         name,
         ...(namespace !== undefined && { namespace }),
         ...(custom && { custom }),
+        ...(search && { search }),
         arguments: '',
         whole: undefined,
       };

@@ -1,5 +1,5 @@
 import type { Offer } from '../catalog/index.ts';
-import type { ContentPart, Inference, InputItem } from '../upstreams/neutral.ts';
+import { type ContentPart, type Inference, partsOf } from '../upstreams/neutral.ts';
 
 /** What an answer depends on: a model without it would answer something else. */
 export type Need = 'tools' | 'images' | 'files' | 'audio';
@@ -37,13 +37,6 @@ export function requirementsOf(inference: Inference, inputTokensMax: number): Re
     outputTokensMax: inference.outputTokensMax,
     paramOf: (need) => paramOf(inference, need),
   };
-}
-
-const noParts: readonly ContentPart[] = [];
-
-function partsOf(item: InputItem): readonly ContentPart[] {
-  if (item.type === 'message') return item.content;
-  return item.type === 'function_call_output' ? item.output : noParts;
 }
 
 const sentences: Readonly<Record<Need, string>> = {

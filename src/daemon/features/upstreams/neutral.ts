@@ -86,6 +86,19 @@ export interface OpaqueItem {
    * value is its path in the request.
    */
   mustReach?: string;
+  /** What it is for providers with another format; undefined if they have nothing like it. */
+  elsewhere?: OtherFormats;
+}
+
+/** An item that only one format has, in terms that all have. */
+export interface OtherFormats {
+  items: InputItem[];
+  /** The tools that it declares; also among the tools of the call. */
+  tools?: Tool[];
+  /** The common properties of `namespace` tools, by namespace. */
+  namespaces?: Readonly<Record<string, string>>;
+  /** The name of the tool that the model cannot use from here on; false if it can again. */
+  removes?: { name: string; isBack: boolean };
 }
 
 /** Whether an item holds a summary that a provider sealed and that only this provider can read. */
@@ -109,6 +122,22 @@ export interface MessageItem {
   isSummary?: true;
 }
 
+const noParts: readonly ContentPart[] = [];
+
+/** The parts of a message, an output, or of what an item is for providers with another format. */
+export function partsOf(item: InputItem): readonly ContentPart[] {
+  switch (item.type) {
+    case 'message':
+      return item.content;
+    case 'function_call_output':
+      return item.output;
+    case 'opaque':
+      return item.elsewhere ? item.elsewhere.items.flatMap(partsOf) : noParts;
+    default:
+      return noParts;
+  }
+}
+
 /** A tool as a call names it. */
 export interface ToolName {
   name: string;
@@ -116,6 +145,8 @@ export interface ToolName {
   namespace?: string;
   /** Set for a custom tool, whose input is plain text instead of JSON. */
   custom?: true;
+  /** Set for the search for tools of the Responses format, which the caller runs. */
+  search?: true;
 }
 
 /** A tool's name as one text. Names contain no dots. */
@@ -176,6 +207,7 @@ export interface Upload {
   param: string;
 }
 
+/** `isInItem`: an item of the conversation declares it. */
 export type Tool =
   | {
       type: 'function';
@@ -187,6 +219,8 @@ export type Tool =
       strict: boolean | undefined;
       /** Its path in the request. */
       param?: string;
+      search?: true;
+      isInItem?: true;
     }
   /** A tool that takes plain text. */
   | {
@@ -196,9 +230,12 @@ export type Tool =
       description: string | undefined;
       /** The grammar of its input, if it is not any text. */
       grammar: { syntax: string; definition: string } | undefined;
+      /** Its path in the request. */
+      param?: string;
+      isInItem?: true;
     }
   /** A tool that only providers with the caller's format may understand; `param` is its path in the request. */
-  | { type: 'opaque'; json: Record<string, unknown>; param?: string };
+  | { type: 'opaque'; json: Record<string, unknown>; param?: string; isInItem?: true };
 
 export type ToolChoice =
   | { mode: 'none' | 'auto' | 'required' }

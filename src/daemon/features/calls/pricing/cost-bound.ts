@@ -53,9 +53,12 @@ export function inputTokens(inference: Inference): InputTokens {
     else if (item.type === 'function_call_output') text += addParts(item.output, media) + bytes(item.callId);
     else if (item.type === 'reasoning') text += reasoningBytes(item.summary, item.origin?.payload);
     else if (pictureIn(item.json)) addPicture(media);
-    else text += JSON.stringify(item.json).length * 3;
+    else text += bytes(JSON.stringify(item.json));
   }
-  for (const tool of inference.tools) text += itemTokensMax + bytes(JSON.stringify(tool));
+  for (const tool of inference.tools) {
+    // The others are counted with their item.
+    if (!tool.isInItem) text += itemTokensMax + bytes(JSON.stringify(tool));
+  }
   if (inference.format) text += bytes(JSON.stringify(inference.format));
   // The provider may or may not read unparsed members, so they count for the bound but not for the estimate.
   const passed = unparsedInputBytes(inference) + (readsBeyondRequest(inference) ? inputTokensUnknown : 0);

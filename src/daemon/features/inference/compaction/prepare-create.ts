@@ -75,7 +75,7 @@ function summarize(deps: CallDeps, create: CreateCall): Promise<{ summary: strin
 }
 
 /**
- * The input after the summary: system messages, the summary, and the last user message with everything after it. When
+ * The input after the summary: system messages and tools, the summary, and the last user message with everything after it. When
  * that would be the whole conversation, only the user message is kept, since the summary covers the rest.
  */
 function afterSummary(items: readonly InputItem[], summary: string): InputItem[] {
@@ -83,20 +83,40 @@ function afterSummary(items: readonly InputItem[], summary: string): InputItem[]
     (item) => item.type === 'message' && item.role === 'user' && !item.isSummary,
   );
   const [request] = last < 0 ? [] : items.slice(last, last + 1);
-  const system = items.filter(
-    (item, index) =>
-      index < last && item.type === 'message' && (item.role === 'system' || item.role === 'developer'),
-  );
+  const system = items.filter((item, index) => index < last && isLasting(item));
   if (!request || last === system.length) {
     return [...system, ...(request ? [request] : []), summaryMessage(summary)];
   }
   return [...system, summaryMessage(summary), ...withoutOrphanOutputs(items.slice(last))];
 }
 
+function isLasting(item: InputItem): boolean {
+  if (item.type === 'opaque') return item.json.type === 'additional_tools';
+  return item.type === 'message' && (item.role === 'system' || item.role === 'developer');
+}
+
 /** Providers reject tool outputs without their calls; the summary covers them. */
 function withoutOrphanOutputs(items: readonly InputItem[]): InputItem[] {
-  const calls = new Set(items.map((item) => (item.type === 'function_call' ? item.callId : '')));
-  return items.filter((item) => item.type !== 'function_call_output' || calls.has(item.callId));
+  const calls = new Set(
+    items.map((item) =>
+      item.type === 'function_call'
+        ? item.callId
+        : item.type === 'opaque'
+          ? callOf(item.json, '_call')
+          : undefined,
+    ),
+  );
+  return items.filter((item) => {
+    if (item.type === 'function_call_output') return calls.has(item.callId);
+    const answered = item.type === 'opaque' ? callOf(item.json, '_call_output', '_search_output') : undefined;
+    return answered === undefined || calls.has(answered);
+  });
+}
+
+/** The call that an item is, or is the output of, if its type ends like this. */
+function callOf({ type, call_id: callId }: Json, ...endings: string[]): string | undefined {
+  const isEnd = typeof type === 'string' && endings.some((ending) => type.endsWith(ending));
+  return isEnd && typeof callId === 'string' ? callId : undefined;
 }
 
 /** The compaction threshold in tokens. Other entries of `context_management` go to providers. */

@@ -111,6 +111,7 @@ function sectionOf(item: InputItem, names: Map<string, string>): string[] {
     case 'reasoning':
       return item.summary.length > 0 ? [section('the assistant thinks', item.summary.join('\n'))] : [];
     case 'opaque':
+      if (item.elsewhere) return item.elsewhere.items.flatMap((each) => sectionOf(each, names));
       // Its provider alone can read it; the rest of the conversation shows what came of it.
       if (isProviderSealed(item)) return [];
       if (pictureIn(item.json)) return [section('the assistant draws', '(an image)')];

@@ -44,13 +44,17 @@ export function withPlainTools(inference: Inference): PlainCall | undefined {
 }
 
 function isSpecial(tool: Tool): boolean {
-  return tool.type === 'custom' || (tool.type === 'function' && tool.namespace !== undefined);
+  if (tool.type !== 'function') return tool.type === 'custom';
+  return tool.namespace !== undefined || tool.search === true;
 }
 
 function isSpecialItem(item: InputItem): boolean {
   if (item.type === 'opaque') return isMcpCall(item);
   if (item.type === 'function_call_output') return item.custom === true;
-  return item.type === 'function_call' && (item.custom === true || item.namespace !== undefined);
+  return (
+    item.type === 'function_call' &&
+    (item.custom === true || item.search === true || item.namespace !== undefined)
+  );
 }
 
 /** The strictest form of a function's name among providers. */
@@ -58,6 +62,11 @@ const plainForm = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
 const nameCharactersMax = 64;
 const digestCharacters = 8;
 const callIdCharactersMax = 64;
+
+/** What models of OpenAI call the namespace of tools without one. Instructions of Codex name its tools without it. */
+const defaultNamespace = 'functions';
+/** Not the key of any other tool. */
+const searchKey = '';
 
 /** The names by which a provider knows the tools of a call, and the way back. They depend on the tools only. */
 class PlainNames {
@@ -67,18 +76,23 @@ class PlainNames {
   constructor(tools: readonly Tool[]) {
     const named = tools.filter((tool) => tool.type !== 'opaque');
     // Names without a namespace are used as they are, so they come first.
-    for (const tool of named) if (tool.namespace === undefined) this.of(nameOf(tool));
-    for (const tool of named) if (tool.namespace !== undefined) this.of(nameOf(tool));
+    for (const tool of named) if (isUnspaced(tool)) this.of(nameOf(tool));
+    for (const tool of named) if (!isUnspaced(tool)) this.of(nameOf(tool));
   }
 
-  of({ name, namespace, custom }: ToolName): string {
-    const tool = { name, ...(namespace !== undefined && { namespace }), ...(custom && { custom }) };
-    const key = toolKey(tool);
+  of({ name, namespace, custom, search }: ToolName): string {
+    const tool = {
+      name,
+      ...(namespace !== undefined && { namespace }),
+      ...(custom && { custom }),
+      ...(search && { search }),
+    };
+    const key = search ? searchKey : toolKey(tool);
     const known = this.#plain.get(key);
     if (known !== undefined) return known;
-    const plain = namespace === undefined ? name : this.#joined(namespace, name, key);
+    const plain = namespace === undefined && !search ? name : this.#unique(tool, key);
     this.#plain.set(key, plain);
-    this.#original.set(plain, tool);
+    if (!this.#original.has(plain)) this.#original.set(plain, tool);
     return plain;
   }
 
@@ -86,8 +100,10 @@ class PlainNames {
     return this.#original.get(plain) ?? { name: plain };
   }
 
-  #joined(namespace: string, name: string, key: string): string {
-    const joined = `${namespacePrefix(namespace)}${name}`;
+  #unique({ name, namespace }: ToolName, key: string): string {
+    const isPlain = namespace === undefined || namespace === defaultNamespace;
+    if (isPlain && plainForm.test(name) && !this.#original.has(name)) return name;
+    const joined = namespace === undefined ? name : `${namespacePrefix(namespace)}${name}`;
     if (plainForm.test(joined) && !this.#original.has(joined)) return joined;
     const digest = createHash('sha256').update(key).digest('hex').slice(0, digestCharacters);
     return `${joined.slice(0, nameCharactersMax - digestCharacters - 1)}_${digest}`;
@@ -100,9 +116,17 @@ function namespacePrefix(namespace: string): string {
   return `${/^[a-zA-Z_]/.test(characters) ? '' : '_'}${characters}__`;
 }
 
-function nameOf({ name, namespace, type }: Exclude<Tool, { type: 'opaque' }>): ToolName {
+function isUnspaced(tool: NamedTool): boolean {
+  return tool.namespace === undefined && !(tool.type === 'function' && tool.search);
+}
+
+type NamedTool = Exclude<Tool, { type: 'opaque' }>;
+
+function nameOf(tool: NamedTool): ToolName {
+  const { name, namespace } = tool;
   const named = namespace === undefined ? { name } : { name, namespace };
-  return type === 'custom' ? { ...named, custom: true } : named;
+  if (tool.type === 'custom') return { ...named, custom: true };
+  return tool.search ? { ...named, search: true } : named;
 }
 
 function plainTool(tool: Tool, names: PlainNames): Tool {
@@ -117,7 +141,7 @@ function plainTool(tool: Tool, names: PlainNames): Tool {
       strict: undefined,
     };
   }
-  const { namespace: _namespace, ...plain } = tool;
+  const { namespace: _namespace, search: _search, ...plain } = tool;
   return { ...plain, name };
 }
 
@@ -170,7 +194,7 @@ function plainItem(item: InputItem, names: PlainNames): InputItem {
     return plain;
   }
   if (item.type !== 'function_call') return item;
-  const { namespace, custom, ...call } = item;
+  const { namespace, custom, search, ...call } = item;
   const plain = { ...call, name: names.of(item) };
   return custom ? { ...plain, arguments: argumentsOf(item.arguments) } : plain;
 }

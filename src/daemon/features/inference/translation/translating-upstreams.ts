@@ -7,6 +7,7 @@ import {
   UpstreamFailure,
 } from '../../upstreams/upstream.ts';
 import { callerNames, withCallerFields } from './caller-fields.ts';
+import { withoutForeignItems } from './foreign-items.ts';
 import { withPlainTools } from './plain-tools.ts';
 import { RefusedOptions, refusedOption } from './refused-options.ts';
 import { stoppedAnswer } from './stop-sequences.ts';
@@ -84,12 +85,15 @@ function openTranslated(
   call: UpstreamCall,
   signal: AbortSignal,
 ): Promise<UpstreamAnswer> {
-  const plain = plainToolsFor(call, call.inference);
-  const opened =
-    plain === undefined
-      ? upstream.open(call, signal)
-      : upstream.open({ ...call, inference: plain.inference }, signal).then(plain.restore);
-  return hasOtherFields(call) ? opened.then((given) => withExplanation(given, call)) : opened;
+  const inference = ownItemsFor(call, call.inference);
+  const plain = plainToolsFor(call, inference);
+  const translated = plain?.inference ?? inference;
+  const opened = upstream.open(
+    translated === call.inference ? call : { ...call, inference: translated },
+    signal,
+  );
+  const restored = plain === undefined ? opened : opened.then(plain.restore);
+  return hasOtherFields(call) ? restored.then((given) => withExplanation(given, call)) : restored;
 }
 
 /** Whether fields of the provider's request have other names or positions than in the caller's. */
@@ -99,6 +103,10 @@ function hasOtherFields({ wire, inference }: UpstreamCall): boolean {
 
 function withExplanation(answer: UpstreamAnswer, { inference }: UpstreamCall): UpstreamAnswer {
   return answer.kind === 'stream' ? { ...answer, explain: callerNames(inference) } : answer;
+}
+
+function ownItemsFor({ wire }: Pick<UpstreamCall, 'wire'>, inference: Inference): Inference {
+  return wire === inference.wire ? inference : withoutForeignItems(inference);
 }
 
 /** The Responses format has all kinds of tools. */
@@ -112,6 +120,11 @@ function explained(error: unknown, call: Pick<UpstreamCall, 'inference' | 'wire'
   return withCallerFields(error, {
     inference: call.inference,
     wire: call.wire,
-    write: write && ((inference) => write(plainToolsFor(call, inference)?.inference ?? inference)),
+    write:
+      write &&
+      ((inference) => {
+        const own = ownItemsFor(call, inference);
+        return write(plainToolsFor(call, own)?.inference ?? own);
+      }),
   });
 }

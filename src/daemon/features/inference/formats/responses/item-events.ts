@@ -113,6 +113,8 @@ export class ItemEvents {
         );
       }
       case 'arguments':
+        // A search is shown when it is complete.
+        if (isSearch(item)) return '';
         return this.#delta(`${argumentsEvent(item)}.delta`, item, index, { position: '', text: event.delta });
       case 'annotation':
         return this.#annotation(item, index, event.annotation);
@@ -182,7 +184,7 @@ export class ItemEvents {
 
   #endItem(item: OutputItem, index: number, status: 'completed' | 'incomplete'): string {
     let text = this.#openParts(item, index) + this.#closePart(item, index);
-    if (item.kind === 'function_call') {
+    if (item.kind === 'function_call' && !item.search) {
       const at = { item_id: item.id, output_index: index };
       const members = item.custom
         ? { ...at, input: item.arguments }
@@ -217,6 +219,10 @@ export class ItemEvents {
     const head = `{"type":"${type}","sequence_number":${this.#writer.next()},"item_id":${id},"output_index":${index}`;
     return sseEvent(`${head}${position},"delta":${JSON.stringify(text)}${rest}}`, type);
   }
+}
+
+function isSearch(item: OutputItem): boolean {
+  return item.kind === 'function_call' && item.search === true;
 }
 
 function argumentsEvent(item: OutputItem): string {

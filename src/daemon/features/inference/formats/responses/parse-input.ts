@@ -22,6 +22,7 @@ import type {
   ReasoningOrigin,
   Upload,
 } from '../../../upstreams/neutral.ts';
+import { encryptedPart, inOtherFormats } from './foreign-items.ts';
 
 /** Opens sealed reasoning; undefined when it was not sealed for this workspace. */
 export type OpenSealed = (sealed: string) => ReasoningOrigin | undefined;
@@ -57,19 +58,17 @@ export interface ItemContext {
 /** One item in the Responses format. Items of unknown types, roles or parts become opaque. */
 export function parseItem(item: unknown, { param, open, openSummary }: ItemContext): InputItem {
   if (!isObject(item)) throw invalid(param, 'An input item must be an object.');
-  const id = optionalText(item.id, `${param}.id`);
-  const withId = id === undefined ? {} : { id };
   const unknown = unknownIn(item, param);
   if (unknown !== undefined) {
     // The id is the gateway's.
     const { id: _id, ...json } = item;
     return { type: 'opaque', wire: 'responses', json, param, unknown };
   }
+  const isKnown = item.type === undefined || item.type === null || knownTypes.has(item.type);
+  if (!isKnown || lacksCall(item)) return parseForeign(item, param);
+  const id = optionalText(item.id, `${param}.id`);
+  const withId = id === undefined ? {} : { id };
   switch (item.type) {
-    case undefined:
-    case null:
-    case 'message':
-      return { ...parseMessage(item, param), ...withId };
     case 'function_call':
       return {
         ...parseCall(item, param),
@@ -92,16 +91,36 @@ export function parseItem(item: unknown, { param, open, openSummary }: ItemConte
     case 'compaction':
       return parseCompaction(item, param, openSummary);
     default:
-      requiredText(item.type, `${param}.type`);
-      return { type: 'opaque', wire: 'responses', json: item, param };
+      return { ...parseMessage(item, param), ...withId };
   }
+}
+
+const outputTypes = new Set<unknown>(['function_call_output', 'custom_tool_call_output']);
+const knownTypes = new Set<unknown>([
+  ...['message', 'function_call', 'custom_tool_call', 'reasoning', 'compaction'],
+  ...outputTypes,
+]);
+
+/** Whether an item is the output of a tool that answers no call. */
+function lacksCall({ type, call_id: callId }: Json): boolean {
+  return callId === null && outputTypes.has(type);
+}
+
+/** An item of which nothing has to be as in other formats. */
+function parseForeign(item: Json, param: string): OpaqueItem {
+  requiredText(item.type, `${param}.type`);
+  const opaque = { type: 'opaque', wire: 'responses', json: item, param } as const;
+  const encrypted = encryptedPart(item);
+  if (encrypted >= 0) return { ...opaque, mustReach: `${param}.content[${encrypted}].encrypted_content` };
+  const elsewhere = inOtherFormats(item, param, (parts) => parseContent(parts, param));
+  return elsewhere ? { ...opaque, elsewhere } : opaque;
 }
 
 /** The path of an unknown role, or of the type of an unknown part, in an item of a known type. */
 function unknownIn({ type = 'message', role, content, output }: Json, param: string): string | undefined {
   const isMessage = type === 'message' || type === null;
   if (isMessage && typeof role === 'string' && !roles.some((known) => known === role)) return `${param}.role`;
-  const isOutput = type === 'function_call_output' || type === 'custom_tool_call_output';
+  const isOutput = outputTypes.has(type);
   const [name, parts] = isMessage ? ['content', content] : isOutput ? ['output', output] : ['', undefined];
   return unknownPart(parts, `${param}.${name}`, partTypes);
 }
@@ -179,6 +198,9 @@ export function checkCallIds(items: readonly InputItem[], newFrom: number): void
     if (item.type === 'function_call') {
       known ??= new Set();
       known.add(item.callId);
+    } else if (item.type === 'opaque' && isCall(item.json)) {
+      known ??= new Set();
+      known.add(item.json.call_id);
     } else if (item.type === 'function_call_output' && !known?.has(item.callId)) {
       throw new ApiError('unknown_call_id', {
         param: `input[${Math.max(0, index - newFrom)}].call_id`,
@@ -186,6 +208,11 @@ export function checkCallIds(items: readonly InputItem[], newFrom: number): void
       });
     }
   });
+}
+
+/** Whether this is a call of a type that only some providers have. */
+function isCall(json: Json): json is Json & { call_id: string } {
+  return typeof json.call_id === 'string' && typeof json.type === 'string' && json.type.endsWith('_call');
 }
 
 /**

@@ -2,6 +2,7 @@ import type { CreateResponseBody } from '../../../../../shared/contract/response
 import {
   invalid,
   isObject,
+  type Json,
   optionalFlag,
   optionalText,
   requiredText,
@@ -26,8 +27,12 @@ const gatewayMembers = new Set([
 
 /** Responses body → neutral call. `items` is the resolved input: history first, then the items of this call. */
 export function parseResponses(body: CreateResponseBody, items: InputItem[]): Inference {
-  const tools = parseTools(body.tools);
-  const namespaces = describedNamespaces(body.tools);
+  const added = items.flatMap((item) => (item.type === 'opaque' && item.elsewhere) || []);
+  const tools = [...parseTools(body.tools), ...added.flatMap((each) => each.tools ?? [])];
+  const namespaces = allDescriptions([
+    namespaceDescriptions(body.tools),
+    ...added.map((each) => each.namespaces),
+  ]);
   const text = isObject(body.text) ? body.text : {};
   const verbosity = optionalText(text.verbosity, 'text.verbosity');
   return {
@@ -79,12 +84,22 @@ function parseTool(tool: unknown, param: string, namespace: string | undefined):
     case 'function':
       return [{ ...parseFunction(tool, param), ...within }];
     case 'custom':
-      return [{ ...parseCustom(tool, tool.format, param), ...within }];
+      return [{ ...parseCustom(tool, tool.format, param), param, ...within }];
     case 'namespace':
       return parseTools(tool.tools, `${param}.tools`, nonEmpty(tool.name, `${param}.name`));
+    case 'tool_search':
+      if (tool.execution === 'client' && isObject(tool.parameters)) return [parseSearch(tool, param)];
+      return [{ type: 'opaque', json: tool, param }];
     default:
       return [{ type: 'opaque', json: tool, param }];
   }
+}
+
+/** The name by which models of other formats know the search for tools. */
+export const searchToolName = 'tool_search';
+
+function parseSearch(tool: Json, param: string): Tool {
+  return { ...parseFunction({ ...tool, name: searchToolName }, param), search: true };
 }
 
 function nonEmpty(value: unknown, param: string): string {
@@ -94,7 +109,7 @@ function nonEmpty(value: unknown, param: string): string {
 }
 
 /** The common properties of each namespace's tools. */
-function describedNamespaces(tools: unknown): Record<string, string> | undefined {
+export function namespaceDescriptions(tools: unknown): Record<string, string> | undefined {
   const described = (Array.isArray(tools) ? tools.filter(isObject) : []).flatMap(
     ({ type, name, description }) =>
       type === 'namespace' && typeof name === 'string' && typeof description === 'string' && description
@@ -102,6 +117,11 @@ function describedNamespaces(tools: unknown): Record<string, string> | undefined
         : [],
   );
   return described.length > 0 ? Object.fromEntries(described) : undefined;
+}
+
+function allDescriptions(lists: readonly (Readonly<Record<string, string>> | undefined)[]) {
+  const all = lists.filter((list) => list !== undefined);
+  return all.length > 0 ? (Object.assign({}, ...all) as Record<string, string>) : undefined;
 }
 
 /** A custom tool. Both formats use the same members, nested differently; `format` is theirs. */

@@ -1,5 +1,6 @@
 import type { CreateResponseBody } from '../../../../../shared/contract/responses.ts';
 import type { ServiceAnswer } from '../../../../../shared/contract/service-member.ts';
+import { parseExactly } from '../../../../../shared/exact-json.ts';
 import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
 import { shownTool } from '../../../../../shared/masking/mask-json.ts';
 import type { Tokens } from '../../../../../shared/money.ts';
@@ -169,7 +170,8 @@ function showInputItem(item: InputItem, seal: (origin: ReasoningOrigin) => strin
 
 /** The members that a call has as an input and as an output item. */
 function showCall(call: ToolName & { callId: string; arguments: string }): Json {
-  const { callId: call_id, name, namespace, custom, arguments: text } = call;
+  const { callId: call_id, name, namespace, custom, search, arguments: text } = call;
+  if (search) return { type: 'tool_search_call', call_id, execution: 'client', arguments: jsonIn(text) };
   return {
     type: custom ? 'custom_tool_call' : 'function_call',
     call_id,
@@ -177,6 +179,16 @@ function showCall(call: ToolName & { callId: string; arguments: string }): Json 
     ...(namespace !== undefined && { namespace }),
     ...(custom ? { input: text } : { arguments: text }),
   };
+}
+
+/** The value of JSON text; the text itself if it is incomplete, and an empty object before it begins. */
+function jsonIn(text: string): unknown {
+  if (text === '') return {};
+  try {
+    return parseExactly(text);
+  } catch {
+    return text;
+  }
 }
 
 function showMessagePart(part: ContentPart, role: string): Json {
