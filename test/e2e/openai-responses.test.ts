@@ -258,7 +258,7 @@ describe('input tokens are counted', () => {
       instructions: prompt.instructions,
       tools: JSON.parse(JSON.stringify(tools)),
       input: [
-        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Two and two?' }] },
+        { type: 'message', role: 'user', content: 'Two and two?' },
         expect.objectContaining({ role: 'assistant' }),
         { type: 'message', role: 'user', content: [{ type: 'input_text', text: prompt.input }] },
       ],

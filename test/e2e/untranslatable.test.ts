@@ -50,7 +50,7 @@ const refusedElsewhere: [string, Json, string][] = [
   ['a new kind of part', { input: upload({ type: 'hologram', id: 'file-1' }) }, 'input[0].content[0].type'],
   ['a new form of answers', { text: { format: { type: 'grammar', grammar: 'a' } } }, 'text.format.type'],
   ['a new choice of tools', { tools: [weather], tool_choice: 'sometimes' }, 'tool_choice'],
-  ['an unknown item', { input: [message, { type: 'local_shell_call', call_id: 'c' }] }, 'input[1].type'],
+  ['an unknown item', { input: [message, { type: 'computer_call', call_id: 'c' }] }, 'input[1].type'],
   [
     'a forced search',
     { tools: [{ type: 'web_search' }], tool_choice: { type: 'web_search' } },

@@ -423,3 +423,100 @@ describe('the search for tools that the caller runs', () => {
     expect(new Set(names).size).toBe(3);
   });
 });
+
+/** Members that are not translated, and where they are. */
+const passed: { of: string; item: Json }[] = [
+  {
+    of: 'a call that a program makes',
+    item: {
+      type: 'function_call',
+      call_id: 'c',
+      name: 'lookup',
+      arguments: '{}',
+      status: 'completed',
+      caller: { type: 'program', caller_id: 'p' },
+      async: true,
+    },
+  },
+  {
+    of: 'a citation',
+    item: {
+      type: 'message',
+      role: 'assistant',
+      status: 'completed',
+      content: [
+        {
+          type: 'output_text',
+          text: 'It rains.',
+          annotations: [
+            { type: 'url_citation', url: 'https://a.example', title: 'A', start_index: 0, end_index: 2 },
+          ],
+          logprobs: [],
+        },
+      ],
+    },
+  },
+  {
+    of: 'a point for the prompt cache',
+    item: {
+      type: 'message',
+      role: 'user',
+      content: [{ type: 'input_text', text: 'Long.', prompt_cache_breakpoint: { mode: 'explicit' } }],
+    },
+  },
+  {
+    of: 'the detail of a file',
+    item: {
+      type: 'message',
+      role: 'user',
+      content: [
+        { type: 'input_file', file_url: 'https://a.example/a.pdf', filename: 'a.pdf', detail: 'high' },
+      ],
+    },
+  },
+  {
+    of: 'the output of a custom tool, in parts',
+    item: {
+      type: 'custom_tool_call_output',
+      call_id: 'k',
+      status: 'completed',
+      output: [{ type: 'input_text', text: 'One.', prompt_cache_breakpoint: { mode: 'explicit' } }],
+    },
+  },
+  { of: 'a text', item: { type: 'message', role: 'user', content: 'Hi', metadata: { turn: 1 } } },
+];
+
+describe('what is not translated in an item of a known type', () => {
+  const run = { type: 'custom_tool_call', call_id: 'k', name: 'exec', input: '1' };
+
+  test.each(passed)('reaches a provider with this format: $of', async ({ item }) => {
+    await answered('responses', [run, { ...item, id: 'msg_1' }]);
+    expect(asked[0]?.input).toEqual([run, item]);
+  });
+
+  test('is left out elsewhere', async () => {
+    const outputs = [
+      { type: 'function_call_output', call_id: 'c', output: 'Rain.' },
+      { type: 'message', role: 'user', content: 'Go on.' },
+    ];
+    const items = passed
+      .map(({ item }) => item)
+      .filter(({ content }) => !JSON.stringify(content)?.includes('pdf'));
+    await answered('chat', [run, ...items, ...outputs]);
+    expect(JSON.stringify(asked[0]?.messages)).not.toMatch(
+      /breakpoint|caller|async|metadata|annotations|detail/,
+    );
+  });
+
+  test('an id that a stored item got here is not sent', async () => {
+    const [called, answer] = [
+      { ...searched, id: 'tsc_1', call_id: 's', arguments: {} },
+      { ...found, call_id: 's' },
+    ];
+    const { id } = await answered('responses', [called, answer, user], { store: true });
+    await answered('responses', [user], { previous_response_id: id });
+    const [, continued] = asked;
+    expect(continued?.input).toMatchObject([called, answer, {}, {}, {}]);
+    expect(JSON.stringify(continued?.input)).not.toContain('"id":"msg_');
+  });
+});

@@ -120,7 +120,11 @@ export interface MessageItem {
   id?: string;
   /** Set when the message is a model-written summary of the earlier conversation. */
   isSummary?: true;
+  json?: CallersItem;
 }
+
+/** An item as the caller wrote it in the Responses format, for providers with this format. */
+type CallersItem = Record<string, unknown>;
 
 const noParts: readonly ContentPart[] = [];
 
@@ -160,6 +164,7 @@ export interface FunctionCallItem extends ToolName {
   /** JSON text as the model wrote it, `{}` for a call without arguments; for a custom tool, its input. */
   arguments: string;
   id?: string;
+  json?: CallersItem;
 }
 
 export interface FunctionOutputItem {
@@ -170,6 +175,7 @@ export interface FunctionOutputItem {
   custom?: true;
   /** Set when the tool failed; the output is the error. */
   isError?: true;
+  json?: CallersItem;
 }
 
 /** Earlier reasoning of a model. `origin` is what its provider needs to accept it again, if it was sealed here. */

@@ -27,14 +27,38 @@ function isCallerTool(type: string): boolean {
 }
 
 /** Bytes of the body that are passed to a provider with the same format without being parsed: it may charge for them. */
-export function unparsedInputBytes({ wire, body }: Inference): number {
+export function unparsedInputBytes({ wire, body, items }: Inference): number {
   let bytes = 0;
   for (const name in body) {
     const isCounted = countedMembers.has(name) || (wire === 'messages' && countedInMessagesCall.has(name));
     if (!isCounted) bytes += bytesOf(body[name]);
   }
+  for (const item of items) {
+    if (item.type !== 'opaque' && item.type !== 'reasoning' && item.json) bytes += passedInItem(item.json);
+  }
   if (wire !== 'chat' || !Array.isArray(body.messages)) return bytes;
   for (const message of body.messages) if (isObject(message)) bytes += passedInMessage(message);
+  return bytes;
+}
+
+const countedInItems = new Set([
+  ...['type', 'id', 'role', 'status', 'phase', 'content', 'call_id', 'name', 'namespace'],
+  ...['arguments', 'input', 'output'],
+]);
+const countedInParts = new Set([
+  ...['type', 'text', 'refusal', 'image_url', 'file_data', 'file_url', 'file_id', 'filename', 'detail'],
+  'input_audio',
+]);
+
+/** Bytes of an item of the Responses format that a provider with this format gets besides what is parsed. */
+function passedInItem(item: Json): number {
+  let bytes = 0;
+  for (const name in item) if (!countedInItems.has(name)) bytes += bytesOf(item[name]);
+  for (const parts of [item.content, item.output]) {
+    if (!Array.isArray(parts)) continue;
+    for (const part of parts)
+      for (const name in part) if (!countedInParts.has(name)) bytes += bytesOf(part[name]);
+  }
   return bytes;
 }
 

@@ -163,34 +163,78 @@ function inputItem(item: InputItem, receiver: Receiver): Json[] {
       return [toolCall(item)];
     case 'function_call_output': {
       const type = item.custom ? 'custom_tool_call_output' : 'function_call_output';
-      return [{ type, call_id: item.callId, output: toolOutput(markedOutput(item)) }];
+      const output = toolOutput(markedOutput(item), item.json?.output);
+      return [{ ...callersMembers(item.json), type, call_id: item.callId, output }];
     }
     case 'reasoning':
       return reasoning(item, receiver);
     case 'opaque':
-      return item.wire === 'responses' ? [item.json] : [];
+      return item.wire === 'responses' ? [withOwnId(item.json)] : [];
   }
 }
 
-function toolCall({ callId: call_id, name, namespace, custom, arguments: text }: FunctionCallItem): Json {
-  const called = { call_id, name, ...(namespace !== undefined && { namespace }) };
-  return custom
-    ? { type: 'custom_tool_call', ...called, input: text }
-    : { type: 'function_call', ...called, arguments: text };
+/** Without an id that the gateway gave a stored item: providers expect another prefix. */
+function withOwnId(json: Json): Json {
+  if (typeof json.id !== 'string' || !json.id.startsWith('msg_') || json.type === 'message') return json;
+  const { id: _id, ...item } = json;
+  return item;
 }
 
-function message({ role, content, phase }: MessageItem): Json {
-  const base = { type: 'message', role, ...(phase !== undefined && { phase }) };
+/** What the caller's item has besides what is translated, such as `status`, `caller` or `async`. */
+function callersMembers(json: Json | undefined): Json | undefined {
+  if (json === undefined) return undefined;
+  const { id: _id, ...members } = json;
+  return members;
+}
+
+function toolCall(item: FunctionCallItem): Json {
+  const { callId: call_id, name, namespace, custom, arguments: text } = item;
+  const called = { call_id, name, ...(namespace !== undefined && { namespace }) };
+  const type = custom ? 'custom_tool_call' : 'function_call';
+  return {
+    ...callersMembers(item.json),
+    type,
+    ...called,
+    ...(custom ? { input: text } : { arguments: text }),
+  };
+}
+
+function message({ role, content, phase, json }: MessageItem): Json {
+  const base = {
+    ...callersMembers(json),
+    type: 'message',
+    role,
+    ...(phase !== undefined && { phase }),
+  };
   if (content.length === 0) return { ...base, content: '' };
-  const parts = content.map((part) => (role === 'assistant' ? outputPart(part) : inputPart(part)));
-  return { ...base, content: parts };
+  if (typeof json?.content === 'string') return { ...base, content: json.content };
+  const write = role === 'assistant' ? outputPart : inputPart;
+  return { ...base, content: withCallersMembers(content.map(write), json?.content) };
 }
 
 /** A single text is sent as text: not every server accepts parts here. */
-function toolOutput(output: ContentPart[]): string | Json[] {
+function toolOutput(output: ContentPart[], callers: unknown): string | Json[] {
   if (output.length === 0) return '';
   const [first] = output;
-  return output.length === 1 && first?.type === 'text' ? first.text : output.map(inputPart);
+  const parts = withCallersMembers(output.map(inputPart), callers);
+  const isText =
+    output.length === 1 && first?.type === 'text' && Object.keys(parts[0] ?? {}).length <= textMembers;
+  return isText ? first.text : parts;
+}
+
+/** `type` and `text`. */
+const textMembers = 2;
+
+/** The caller's own parts where they have the same type, with members such as `annotations` or `prompt_cache_breakpoint`. */
+function withCallersMembers(parts: Json[], callers: unknown): Json[] {
+  if (!Array.isArray(callers) || callers.length !== parts.length) return parts;
+  return parts.map((part, index) => {
+    const own: unknown = callers[index];
+    if (!isObject(own) || own.type !== part.type) return part;
+    const merged = { ...own };
+    for (const name in part) merged[name] ??= part[name];
+    return merged;
+  });
 }
 
 function outputPart(part: ContentPart): Json {

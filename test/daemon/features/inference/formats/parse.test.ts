@@ -16,7 +16,7 @@ describe('Responses items', () => {
   });
 
   test('a message needs no type, and its content may be a string', () => {
-    expect(parseInput([{ role: 'developer', content: 'be brief' }], nothingSealed)).toEqual([
+    expect(parseInput([{ role: 'developer', content: 'be brief' }], nothingSealed)).toMatchObject([
       { type: 'message', role: 'developer', content: [{ type: 'text', text: 'be brief' }] },
     ]);
   });

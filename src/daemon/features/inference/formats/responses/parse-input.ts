@@ -141,6 +141,7 @@ function parseCall(item: Json, param: string): Omit<FunctionCallItem, 'arguments
     callId: callIdOf(item, param),
     name: requiredText(item.name, `${param}.name`),
     ...(namespace !== undefined && { namespace }),
+    json: item,
   };
 }
 
@@ -150,6 +151,7 @@ function parseOutput(item: Json, param: string): FunctionOutputItem {
     type: 'function_call_output',
     callId: callIdOf(item, param),
     output: parseContent(item.output, `${param}.output`),
+    json: item,
   };
 }
 
@@ -161,7 +163,7 @@ function parseMessage(item: Json, param: string): Extract<InputItem, { type: 'me
     throw invalid(`${param}.content`, 'A message needs content.');
   const content = parseContent(item.content, `${param}.content`);
   const phase = optionalText(item.phase, `${param}.phase`);
-  return { type: 'message', role, content, ...(phase !== undefined && { phase }) };
+  return { type: 'message', role, content, ...(phase !== undefined && { phase }), json: item };
 }
 
 function callIdOf(item: Json, param: string): string {
