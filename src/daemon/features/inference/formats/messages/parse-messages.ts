@@ -17,6 +17,7 @@ import type {
   ReasoningOrigin,
 } from '../../../upstreams/neutral.ts';
 import { type OpenSealed, uploadOf } from '../responses/parse-input.ts';
+import { toolChange } from './parse-tools.ts';
 
 /** The signature of thoughts that their provider need not see again: clients expect every thought to have one. */
 export const unsigned = 'unsigned';
@@ -84,6 +85,12 @@ class MessagesReader {
       case 'redacted_thinking':
         this.#addThought('', requiredText(block.data, `${param}.data`), `${param}.data`);
         break;
+      case 'tool_addition':
+      case 'tool_removal': {
+        const elsewhere = toolChange(block, param);
+        this.items.push({ ...opaque(block, param), ...(elsewhere && { elsewhere }) });
+        break;
+      }
       default:
         this.items.push(unknownBlock(block, param));
     }

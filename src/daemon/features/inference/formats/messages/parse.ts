@@ -1,6 +1,6 @@
 import type { CountMessageTokensBody, CreateMessageBody } from '../../../../../shared/contract/messages.ts';
 import { ApiError } from '../../../../../shared/errors.ts';
-import { invalid, isObject, type Json, requiredText } from '../../../../../shared/invalid-request.ts';
+import { invalid, isObject, requiredText } from '../../../../../shared/invalid-request.ts';
 import type {
   Inference,
   InputItem,
@@ -9,9 +9,10 @@ import type {
   Tool,
   ToolChoice,
 } from '../../../upstreams/neutral.ts';
-import { parseFunction, requireTool } from '../responses/parse.ts';
+import { requireTool } from '../responses/parse.ts';
 import type { OpenSealed } from '../responses/parse-input.ts';
 import { parseMessageItems, unknownBlock } from './parse-messages.ts';
+import { parseMessageTools } from './parse-tools.ts';
 import { anthropicRefusal, type MessagesBody, validateMessages } from './validate.ts';
 
 /** The headers of a request. */
@@ -52,13 +53,15 @@ function threadNotFound(): ApiError {
 export function parsePrompt(body: MessagesBody, headers: MessageHeaders, open: OpenSealed): Inference {
   validateMessages(body, String(headers['anthropic-beta'] ?? ''));
   const { service: _service, ...rest } = body as MessagesBody & { service?: unknown };
-  const tools = parseMessageTools(body.tools ?? []);
+  const items = [...unknownInSystem(body.system), ...parseMessageItems(body.messages, open)];
+  const added = items.flatMap((item) => (item.type === 'opaque' && item.elsewhere?.tools) || []);
+  const tools = [...parseMessageTools(body.tools ?? []), ...added];
   const relayed = relayedHeaders(headers);
   return {
     wire: 'messages',
     model: body.model,
     stream: false,
-    items: [...unknownInSystem(body.system), ...parseMessageItems(body.messages, open)],
+    items,
     instructions: systemText(body.system),
     tools,
     toolChoice: parseMessageToolChoice(body.tool_choice, tools),
@@ -97,17 +100,6 @@ function unknownInSystem(system: CreateMessageBody['system']): InputItem[] {
   return (system ?? []).flatMap((block, index) =>
     block.type === 'text' ? [] : [unknownBlock(block, `system[${index}]`)],
   );
-}
-
-/** Functions have no type or the type `custom`; the others are defined, and most of them run, by Anthropic. */
-function parseMessageTools(tools: readonly Json[]): Tool[] {
-  return tools.map((tool, index): Tool => {
-    const param = `tools[${index}]`;
-    if (typeof tool.type === 'string' && tool.type !== 'custom') return { type: 'opaque', json: tool, param };
-    const { input_schema: schema } = tool;
-    if (!isObject(schema)) throw invalid(`${param}.input_schema`, 'This must be a JSON schema.');
-    return { ...parseFunction({ ...tool, parameters: schema }, param), param };
-  });
 }
 
 function parseMessageToolChoice(
