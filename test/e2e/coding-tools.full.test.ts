@@ -35,7 +35,11 @@ rules:
     reply: The spelling, as answer {{turn}} of this conversation.
 `;
 writeFileSync(join(folder, 'script.yaml'), script);
-const backends = await backendsForThisFile(`simulate: ${join(folder, 'script.yaml')}`);
+// The name of a model decides how Codex sends its tools: to be searched, in an item of the input, or as they are.
+const codexNames = ['gpt-5.5', 'gpt-6-astra', 'qwen3.6'] as const;
+const backends = await backendsForThisFile(`
+simulate: ${join(folder, 'script.yaml')}
+aliases: {${codexNames.map((name) => `"${name}": chat-only/fake`).join(', ')}}`);
 
 interface Workspace {
   work: string;
@@ -147,4 +151,30 @@ describe.runIf(hasCodingTool('codex'))(`Codex${codingToolSkipReason('codex')}`, 
       expect(JSON.stringify(sent[1])).toContain('It rains in Oslo.');
     },
   );
+
+  const lookUp = { name: 'mcp__weather__lookup', input: { city: 'Oslo' } };
+  const callsOf: Record<(typeof codexNames)[number], { name: string; input: Record<string, unknown> }[]> = {
+    'gpt-5.5': [{ name: 'tool_search', input: { query: 'weather' } }, lookUp],
+    'gpt-6-astra': [
+      { name: 'exec', input: { input: "text(await tools.mcp__weather__lookup({ city: 'Oslo' }))" } },
+    ],
+    'qwen3.6': [lookUp],
+  };
+
+  test.each(codexNames)('finds and calls a tool of an MCP server with a model named %s', async (name) => {
+    const { run } = await workspace(name);
+    const calls = callsOf[name];
+    backends.script('chat-only', ...calls.map((call) => ({ calls: [call] })), { text: 'Rain.' });
+    const { code, stdout, stderr } = await run('codex', [
+      ...['-c', `mcp_servers.weather=${command}`],
+      ...['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'],
+      'Look up the weather in Oslo.',
+    ]);
+    expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: 'Rain.\n' });
+    const sent = backends.bodiesOf('chat-only') as { tools?: { function: { name: string } }[] }[];
+    expect(sent).toHaveLength(calls.length + 1);
+    for (const [index, call] of calls.entries())
+      expect(sent[index]?.tools?.map((tool) => tool.function.name)).toContain(call.name);
+    expect(JSON.stringify(sent.at(-1))).toContain('It rains in Oslo.');
+  });
 });
