@@ -5,6 +5,7 @@ import { parseChat } from '../../../src/daemon/features/inference/formats/chat-c
 import { parseMessagesCall } from '../../../src/daemon/features/inference/formats/messages/parse.ts';
 import { parseResponses } from '../../../src/daemon/features/inference/formats/responses/parse.ts';
 import { parseInput } from '../../../src/daemon/features/inference/formats/responses/parse-input.ts';
+import { withoutForeignItems } from '../../../src/daemon/features/inference/translation/foreign-items.ts';
 import { withPlainTools } from '../../../src/daemon/features/inference/translation/plain-tools.ts';
 import { stoppedAnswer } from '../../../src/daemon/features/inference/translation/stop-sequences.ts';
 import type { Inference, Wire } from '../../../src/daemon/features/upstreams/neutral.ts';
@@ -63,19 +64,45 @@ const samples: Record<Wire, Record<string, Json>> = {
       arguments: '{}',
       output: 'Yes.',
     }),
+    'input: `additional_tools`, `tool_search_call`, `tool_search_output`': input(
+      { type: 'additional_tools', role: 'developer', tools: [{ type: 'function', ...weather }] },
+      { type: 'tool_search_call', call_id: 's', execution: 'client', arguments: { query: 'w' } },
+      { type: 'tool_search_output', call_id: 's', execution: 'client', tools: [] },
+    ),
+    'input: `agent_message`': input({
+      type: 'agent_message',
+      author: '/root',
+      recipient: '/root/a',
+      content: [{ type: 'encrypted_content', encrypted_content: 'Go on.' }],
+    }),
+    'input: `shell_call`, `local_shell_call`, `apply_patch_call`, and their outputs': input(
+      { type: 'shell_call', call_id: 'h', action: { commands: ['ls'] } },
+      { type: 'shell_call_output', call_id: 'h', output: [] },
+      { type: 'local_shell_call', call_id: 'l', action: { type: 'exec', command: ['ls'] } },
+      { type: 'local_shell_call_output', call_id: 'l', output: 'a.txt' },
+      { type: 'apply_patch_call', call_id: 'p', operation: { type: 'delete_file', path: 'a.txt' } },
+      { type: 'apply_patch_call_output', call_id: 'p', status: 'completed' },
+    ),
+    'input: outputs with a `call_id` of null': input({
+      type: 'function_call_output',
+      call_id: null,
+      name: 'notify',
+      output: 'Rain.',
+    }),
     'input: calls of provider tools (`web_search_call`, …)': input({ type: 'web_search_call', id: 'ws_1' }),
-    'input: reasoning encrypted by a provider': input({
+    "input: reasoning and agents' messages encrypted by a provider": input({
       type: 'reasoning',
       summary: [],
       encrypted_content: 'gAAAA',
     }),
-    'input: other items, roles and parts': input({ type: 'local_shell_call', call_id: 'c' }),
+    'input: other items, roles and parts': input({ type: 'computer_call', call_id: 'c' }),
     'input: `file_id`': file({ type: 'input_file', file_id: 'file-1' }),
     'tools: functions': { tools: [{ type: 'function', ...weather }] },
-    'tools: `namespace`, `custom`': {
+    'tools: `namespace`, `custom`, `tool_search` with `execution: client`': {
       tools: [
         { type: 'namespace', name: 'mcp', tools: [{ type: 'function', ...weather }] },
         { type: 'custom', name: 'patch' },
+        { type: 'tool_search', execution: 'client', parameters: { type: 'object' } },
       ],
     },
     'tools: others (`web_search`, …)': { tools: [{ type: 'web_search' }] },
@@ -256,6 +283,19 @@ const samples: Record<Wire, Record<string, Json>> = {
         },
       ],
     },
+    'messages: `tool_addition`, `tool_removal`': {
+      tools: [{ name: 'weather', input_schema: { type: 'object' } }],
+      messages: [
+        text,
+        {
+          role: 'system',
+          content: ['tool_removal', 'tool_addition'].map((type) => ({
+            type,
+            tool: { type: 'tool_reference', name: 'weather' },
+          })),
+        },
+      ],
+    },
     'messages, system: other roles, blocks and sources': {
       messages: [{ role: 'user', content: [{ type: 'container_upload', file_id: 'f' }] }],
     },
@@ -327,11 +367,12 @@ async function* noBatches() {}
 
 function outcomeAt({ adapter, model }: { adapter: Adapter; model: string }, parsed: Inference): Outcome {
   if (untranslatable(parsed) !== undefined) return 'refused';
-  const inference = withPlainTools(parsed)?.inference ?? parsed;
+  const own = withoutForeignItems(parsed);
+  const inference = withPlainTools(own)?.inference ?? own;
   const needsPlain = parsed.wire === 'responses' || adapter !== targets.chat['Responses upstreams']?.adapter;
   try {
     const request = adapter.request({
-      inference: needsPlain ? inference : parsed,
+      inference: needsPlain ? inference : own,
       model,
       wire: undefined,
       key: 'k',
