@@ -162,9 +162,10 @@ function inputItem(item: InputItem, receiver: Receiver): Json[] {
     case 'function_call':
       return [toolCall(item)];
     case 'function_call_output': {
-      const type = item.custom ? 'custom_tool_call_output' : 'function_call_output';
       const output = toolOutput(markedOutput(item), item.json?.output);
-      return [{ ...callersMembers(item.json), type, call_id: item.callId, output }];
+      if (item.json) return [{ ...item.json, id: undefined, output }];
+      const type = item.custom ? 'custom_tool_call_output' : 'function_call_output';
+      return [{ type, call_id: item.callId, output }];
     }
     case 'reasoning':
       return reasoning(item, receiver);
@@ -180,40 +181,28 @@ function withOwnId(json: Json): Json {
   return item;
 }
 
-/** What the caller's item has besides what is translated, such as `status`, `caller` or `async`. */
-function callersMembers(json: Json | undefined): Json | undefined {
-  if (json === undefined) return undefined;
-  const { id: _id, ...members } = json;
-  return members;
-}
-
-function toolCall(item: FunctionCallItem): Json {
-  const { callId: call_id, name, namespace, custom, arguments: text } = item;
-  const called = { call_id, name, ...(namespace !== undefined && { namespace }) };
-  const type = custom ? 'custom_tool_call' : 'function_call';
-  return {
-    ...callersMembers(item.json),
-    type,
-    ...called,
-    ...(custom ? { input: text } : { arguments: text }),
-  };
+function toolCall({ callId, name, namespace, custom, arguments: text, json }: FunctionCallItem): Json {
+  // Members such as `status`, `caller` and `async` are sent as they are.
+  if (json) return custom ? { ...json, id: undefined } : { ...json, id: undefined, arguments: text };
+  const called = { call_id: callId, name, ...(namespace !== undefined && { namespace }) };
+  return custom
+    ? { type: 'custom_tool_call', ...called, input: text }
+    : { type: 'function_call', ...called, arguments: text };
 }
 
 function message({ role, content, phase, json }: MessageItem): Json {
-  const base = {
-    ...callersMembers(json),
-    type: 'message',
-    role,
-    ...(phase !== undefined && { phase }),
-  };
+  const base = json
+    ? { ...json, id: undefined, type: 'message' }
+    : { type: 'message', role, ...(phase !== undefined && { phase }) };
   if (content.length === 0) return { ...base, content: '' };
-  if (typeof json?.content === 'string') return { ...base, content: json.content };
-  const write = role === 'assistant' ? outputPart : inputPart;
-  return { ...base, content: withCallersMembers(content.map(write), json?.content) };
+  if (typeof json?.content === 'string') return base;
+  const parts = content.map((part) => (role === 'assistant' ? outputPart(part) : inputPart(part)));
+  return { ...base, content: withCallersMembers(parts, json?.content) };
 }
 
 /** A single text is sent as text: not every server accepts parts here. */
 function toolOutput(output: ContentPart[], callers: unknown): string | Json[] {
+  if (typeof callers === 'string') return callers;
   if (output.length === 0) return '';
   const [first] = output;
   const parts = withCallersMembers(output.map(inputPart), callers);
@@ -231,8 +220,12 @@ function withCallersMembers(parts: Json[], callers: unknown): Json[] {
   return parts.map((part, index) => {
     const own: unknown = callers[index];
     if (!isObject(own) || own.type !== part.type) return part;
-    const merged = { ...own };
-    for (const name in part) merged[name] ??= part[name];
+    let merged = own;
+    for (const name in part) {
+      if ((own[name] ?? undefined) !== undefined || part[name] === undefined) continue;
+      if (merged === own) merged = { ...own };
+      merged[name] = part[name];
+    }
     return merged;
   });
 }

@@ -64,49 +64,38 @@ export function parseItem(item: unknown, { param, open, openSummary }: ItemConte
     const { id: _id, ...json } = item;
     return { type: 'opaque', wire: 'responses', json, param, unknown };
   }
-  const isKnown = item.type === undefined || item.type === null || knownTypes.has(item.type);
-  if (!isKnown || lacksCall(item)) return parseForeign(item, param);
-  const id = optionalText(item.id, `${param}.id`);
-  const withId = id === undefined ? {} : { id };
   switch (item.type) {
+    case undefined:
+    case null:
+    case 'message':
+      return parseMessage(item, param);
     case 'function_call':
-      return {
-        ...parseCall(item, param),
-        arguments: optionalText(item.arguments, `${param}.arguments`) || '{}',
-        ...withId,
-      };
-    case 'custom_tool_call':
-      return {
-        ...parseCall(item, param),
-        arguments: requiredText(item.input, `${param}.input`),
-        custom: true,
-        ...withId,
-      };
+      return parseCall(item, param, optionalText(item.arguments, `${param}.arguments`) || '{}');
+    case 'custom_tool_call': {
+      const call = parseCall(item, param, requiredText(item.input, `${param}.input`));
+      call.custom = true;
+      return call;
+    }
     case 'function_call_output':
-      return parseOutput(item, param);
+      return item.call_id === null ? parseForeign(item, param) : parseOutput(item, param);
     case 'custom_tool_call_output':
+      if (item.call_id === null) return parseForeign(item, param);
       return { ...parseOutput(item, param), custom: true };
     case 'reasoning':
-      return { ...parseReasoning(item, param, open), ...withId };
+      return { ...parseReasoning(item, param, open), ...idOf(item, param) };
     case 'compaction':
       return parseCompaction(item, param, openSummary);
     default:
-      return { ...parseMessage(item, param), ...withId };
+      return parseForeign(item, param);
   }
 }
 
-const outputTypes = new Set<unknown>(['function_call_output', 'custom_tool_call_output']);
-const knownTypes = new Set<unknown>([
-  ...['message', 'function_call', 'custom_tool_call', 'reasoning', 'compaction'],
-  ...outputTypes,
-]);
-
-/** Whether an item is the output of a tool that answers no call. */
-function lacksCall({ type, call_id: callId }: Json): boolean {
-  return callId === null && outputTypes.has(type);
+function idOf(item: Json, param: string): { id?: string } {
+  const id = optionalText(item.id, `${param}.id`);
+  return id === undefined ? {} : { id };
 }
 
-/** An item of which nothing has to be as in other formats. */
+/** An item of a type that only this format has, or an output that answers no call. */
 function parseForeign(item: Json, param: string): OpaqueItem {
   requiredText(item.type, `${param}.type`);
   const opaque = { type: 'opaque', wire: 'responses', json: item, param } as const;
@@ -120,7 +109,7 @@ function parseForeign(item: Json, param: string): OpaqueItem {
 function unknownIn({ type = 'message', role, content, output }: Json, param: string): string | undefined {
   const isMessage = type === 'message' || type === null;
   if (isMessage && typeof role === 'string' && !roles.some((known) => known === role)) return `${param}.role`;
-  const isOutput = outputTypes.has(type);
+  const isOutput = type === 'function_call_output' || type === 'custom_tool_call_output';
   const [name, parts] = isMessage ? ['content', content] : isOutput ? ['output', output] : ['', undefined];
   return unknownPart(parts, `${param}.${name}`, partTypes);
 }
@@ -134,15 +123,19 @@ export function unknownPart(parts: unknown, param: string, known: ReadonlySet<st
   return at < 0 ? undefined : `${param}[${at}].type`;
 }
 
-function parseCall(item: Json, param: string): Omit<FunctionCallItem, 'arguments'> {
-  const namespace = optionalText(item.namespace, `${param}.namespace`);
-  return {
+function parseCall(item: Json, param: string, text: string): FunctionCallItem {
+  const call: FunctionCallItem = {
     type: 'function_call',
     callId: callIdOf(item, param),
     name: requiredText(item.name, `${param}.name`),
-    ...(namespace !== undefined && { namespace }),
+    arguments: text,
     json: item,
   };
+  const namespace = optionalText(item.namespace, `${param}.namespace`);
+  if (namespace !== undefined) call.namespace = namespace;
+  const id = optionalText(item.id, `${param}.id`);
+  if (id !== undefined) call.id = id;
+  return call;
 }
 
 function parseOutput(item: Json, param: string): FunctionOutputItem {
@@ -162,8 +155,12 @@ function parseMessage(item: Json, param: string): Extract<InputItem, { type: 'me
   if (item.content === undefined || item.content === null)
     throw invalid(`${param}.content`, 'A message needs content.');
   const content = parseContent(item.content, `${param}.content`);
+  const message: MessageItem = { type: 'message', role, content, json: item };
   const phase = optionalText(item.phase, `${param}.phase`);
-  return { type: 'message', role, content, ...(phase !== undefined && { phase }), json: item };
+  if (phase !== undefined) message.phase = phase;
+  const id = optionalText(item.id, `${param}.id`);
+  if (id !== undefined) message.id = id;
+  return message;
 }
 
 function callIdOf(item: Json, param: string): string {
