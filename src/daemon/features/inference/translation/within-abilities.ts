@@ -50,10 +50,9 @@ const instructedBody: Readonly<Record<Wire, (body: Json, text: string) => Json>>
     const { format: _format, ...others } = options as Json;
     return { ...body, text: others, instructions: joined(body.instructions, text) };
   },
-  // At the end, so that the positions of the caller's messages stay the same.
   chat: ({ response_format: _format, messages, ...body }, text) => ({
     ...body,
-    messages: [...(messages as Json[]), { role: 'system', content: text }],
+    messages: instructedMessages(messages as Json[], text),
   }),
   messages: ({ output_config: config, output_format: _older, system, ...body }, text) => {
     const { format: _format, ...others } = (config ?? {}) as Json;
@@ -65,6 +64,19 @@ const instructedBody: Readonly<Record<Wire, (body: Json, text: string) => Json>>
     };
   },
 };
+
+/**
+ * At the end, so that the positions of the caller's messages stay the same, and as the user's: the templates of many models
+ * refuse a system message there, and two messages of the user in a row.
+ */
+function instructedMessages(messages: readonly Json[], text: string): Json[] {
+  const last = messages.at(-1);
+  if (last?.role !== 'user') return [...messages, { role: 'user', content: text }];
+  const content = Array.isArray(last.content)
+    ? [...last.content, { type: 'text', text }]
+    : joined(last.content, text);
+  return [...messages.slice(0, -1), { ...last, content }];
+}
 
 function joined(before: unknown, text: string): string {
   return typeof before === 'string' && before !== '' ? `${before}\n\n${text}` : text;

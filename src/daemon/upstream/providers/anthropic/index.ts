@@ -5,6 +5,7 @@ import { countOf, type Json, objectOf } from '../../json.ts';
 import { listedModel, listedText, listedTime } from '../listed-model.ts';
 import { messageAsBatch, messagesDecoder, readMessage } from './decoder.ts';
 import { anthropicFailure } from './failure.ts';
+import { withPlainTurns } from './plain-turns.ts';
 import { relayedMessagesBody, relayedPrompt } from './relay.ts';
 import { messagesBody, thinkingBindingBeta } from './request.ts';
 
@@ -37,12 +38,13 @@ export const anthropic: ProviderApi = {
 /** The Messages API; calls of other formats are always streamed. */
 export function anthropicAdapter(settings: ProviderSettings): Adapter {
   const url = `${versioned(settings.baseUrl)}/messages`;
+  const plain = isAnthropics(settings) ? (body: Json) => body : withPlainTurns;
   const originOf = ({ model }: UpstreamCall) => ({ provider: settings.name, model });
   return {
     request(call) {
       if (isSameWire(call)) {
         const { body, dropped } = relayedMessagesBody(call, settings.name);
-        return { url, headers: relayedHeaders(call), body: JSON.stringify(body), dropped };
+        return { url, headers: relayedHeaders(call), body: JSON.stringify(plain(body)), dropped };
       }
       const body = messagesBody(call, settings.name);
       const headers: Record<string, string> = {
@@ -67,12 +69,17 @@ export function anthropicAdapter(settings: ProviderSettings): Adapter {
         ? {
             url: `${url}/count_tokens`,
             headers: relayedHeaders(call),
-            body: JSON.stringify(relayedPrompt(call, settings.name)),
+            body: JSON.stringify(plain(relayedPrompt(call, settings.name))),
           }
         : undefined,
     readCount: ({ input_tokens: count }) => countOf(count),
     failure: (status, headers, body) => anthropicFailure(settings.name, status, headers, body),
   };
+}
+
+/** Whether it is Anthropic's own API, or a proxy in front of it. */
+function isAnthropics({ name, baseUrl }: ProviderSettings): boolean {
+  return name === 'anthropic' || (URL.parse(baseUrl)?.hostname.endsWith('.anthropic.com') ?? false);
 }
 
 function isSameWire({ inference }: Pick<UpstreamCall, 'inference'>): boolean {

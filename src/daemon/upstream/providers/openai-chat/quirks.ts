@@ -6,6 +6,8 @@ export interface Quirks {
   supportsStreamOptions: boolean;
   /** Whether it accepts the role `developer`. */
   supportsDeveloperRole: boolean;
+  /** Whether system messages may be anywhere, and messages of one role in a row: the templates of many models refuse both. */
+  supportsAnyOrder: boolean;
   /** The `tool_choice` that forces a call of any tool. */
   requiredToolChoice: 'required' | 'any';
   /** Whether it accepts a `tool_choice` of type `allowed_tools`. */
@@ -29,6 +31,7 @@ const openai: Quirks = {
   outputTokensField: 'max_completion_tokens',
   supportsStreamOptions: true,
   supportsDeveloperRole: true,
+  supportsAnyOrder: true,
   requiredToolChoice: 'required',
   supportsAllowedTools: true,
   reasoningFields: [],
@@ -48,6 +51,7 @@ const generic: Quirks = {
   outputTokensField: undefined,
   supportsAllowedTools: false,
   supportsDeveloperRole: false,
+  supportsAnyOrder: false,
   reasoningFields: anyReasoning,
   supportsVerbosity: false,
   supportsTopK: true,
@@ -57,6 +61,7 @@ const aggregator: Quirks = {
   ...generic,
   outputTokensField: 'max_tokens',
   supportsDeveloperRole: true,
+  supportsAnyOrder: true,
   effort: 'reasoning',
   supportsVerbosity: true,
   supportsFileUrls: true,

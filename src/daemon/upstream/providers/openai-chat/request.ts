@@ -10,6 +10,7 @@ import { isObject, type Json, objectOf, objectsOf } from '../../json.ts';
 import { shortCallId } from '../call-ids.ts';
 import { objectParameters } from '../tool-schema.ts';
 import { chatMessages } from './messages.ts';
+import { plainTurns } from './plain-turns.ts';
 import { outputTokensField, type Quirks } from './quirks.ts';
 
 /**
@@ -75,7 +76,10 @@ function withUsage(options: unknown): Json {
 
 /** The messages without what this provider refuses; the same list if nothing changes. */
 function relayedMessages(messages: unknown[], quirks: Quirks): unknown[] {
-  return mapChanged(messages, (message) => (isObject(message) ? relayedMessage(message, quirks) : message));
+  const relayed = mapChanged(messages, (message) =>
+    isObject(message) ? relayedMessage(message, quirks) : message,
+  );
+  return quirks.supportsAnyOrder ? relayed : plainTurns(relayed);
 }
 
 /** Maps a list; returns the same list if no element changes. */
@@ -148,9 +152,10 @@ function plainPart(part: unknown): unknown {
 export function neutralBody(call: UpstreamCall, provider: string, quirks: Quirks): Json {
   const { inference, model, outputTokensMax } = call;
   const receiver = { provider, model, quirks };
+  const messages = chatMessages(inference.items, inference.instructions, receiver);
   const body: Json = {
     model,
-    messages: chatMessages(inference.items, inference.instructions, receiver),
+    messages: quirks.supportsAnyOrder ? messages : plainTurns(messages),
     stream: true,
   };
   if (quirks.supportsStreamOptions) body.stream_options = { include_usage: true };

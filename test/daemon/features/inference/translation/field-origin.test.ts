@@ -5,7 +5,8 @@ import type { InputItem } from '../../../../../src/daemon/features/upstreams/neu
 import { chatAdapter } from '../../../../../src/daemon/upstream/providers/openai-chat/adapter.ts';
 import { upstreamCall } from '../../../../support/upstream-call.ts';
 
-const provider = chatAdapter({ name: 'any', baseUrl: 'http://127.0.0.1' });
+/** It joins no messages. */
+const provider = chatAdapter({ name: 'openrouter', baseUrl: 'http://127.0.0.1' });
 const summary: InputItem = {
   type: 'message',
   role: 'user',
