@@ -47,7 +47,7 @@ export const failures = {
   context_length_exceeded: {
     status: 400,
     type: 'invalid_request',
-    message: "The input exceeds the model's context length.",
+    message: 'The prompt is too long: it exceeds the context window of the model.',
     ...fix,
   },
   unsupported_value: {

@@ -72,7 +72,7 @@ export class ChatModel {
       const promptTokens = this.#countPrompt(history, free);
       const room = sequence.contextSize - promptTokens - 1;
       if (room < 1) {
-        const message = `The conversation has ${promptTokens} tokens, more than the ${sequence.contextSize} of the model's context.`;
+        const message = `The prompt is too long: it has ${promptTokens} tokens, more than the ${sequence.contextSize} of the model's context.`;
         throw new RequestFault('context_length_exceeded', message, 'messages');
       }
       const writer = new CompletionWriter(body, reply, forced !== undefined);

@@ -156,7 +156,7 @@ async function decide(
     .decideWithMeta(document, Object.fromEntries(asked), { signal })
     .catch((error: Error) => {
       if (!/context size|leave enough room/.test(error.message)) throw error;
-      const message = `The input is longer than the ${loaded.contextTokens} tokens that the model can read.`;
+      const message = `The prompt is too long: the input is longer than the ${loaded.contextTokens} tokens that the model can read.`;
       throw new RequestFault('context_length_exceeded', message, 'input');
     });
   return {

@@ -1,5 +1,6 @@
 import { maskText } from '../../../shared/masking/mask-text.ts';
 import type { CallerErrorCode } from '../../features/upstreams/upstream.ts';
+import { saysTooLong } from './too-long.ts';
 
 /** The longest message that is shown to a caller. */
 const shownCharsMax = 300;
@@ -62,8 +63,7 @@ export function unquotedStart(message: string): string {
 /** The API error code for a refused request, from the provider's message. */
 export function callerErrorCode(message: string): CallerErrorCode {
   const text = message.slice(0, readCharsMax);
-  if (/prompt is too long|context (window|length|limit)|input token count .{0,60}exceeds/i.test(text))
-    return 'context_length_exceeded';
+  if (saysTooLong(text)) return 'context_length_exceeded';
   return /not supported|unsupported|not support|not enabled/i.test(text)
     ? 'unsupported_value'
     : 'invalid_request';

@@ -84,7 +84,7 @@ function composeOptions(
 }
 
 function tooLong({ inputTokens }: Conversation): UpstreamFailure {
-  const message = `The input is ${inputTokens} tokens long; the simulator's models accept ${contextLength}.`;
+  const message = `The prompt is too long: it has ${inputTokens} tokens; the simulator's models accept ${contextLength}.`;
   return new UpstreamFailure('caller', message, {
     status: 400,
     code: 'context_length_exceeded',

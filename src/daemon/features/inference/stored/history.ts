@@ -124,14 +124,14 @@ function lacksSeal(item: unknown): item is Json & { id: string } {
 function tooLong(param: string): ApiError {
   return new ApiError('context_length_exceeded', {
     param,
-    message: `The referenced items are longer than ${historyBytesMax / 1024 / 1024} MiB.`,
+    message: `The prompt is too long: the referenced items are longer than ${historyBytesMax / 1024 / 1024} MiB.`,
   });
 }
 
 function tooManyItems(param: string): ApiError {
   return new ApiError('context_length_exceeded', {
     param,
-    message: `The referenced items have more than ${requestShape.containersMax} objects and arrays.`,
+    message: `The prompt is too long: the referenced items have more than ${requestShape.containersMax} objects and arrays.`,
   });
 }
 

@@ -8,6 +8,7 @@ import { isHtmlRefusal } from '../../response-body.ts';
 import { statusIn, vendorError } from '../../vendor-errors.ts';
 import { accountFailure, explanationOf, retryAfterSeconds } from '../provider-failures.ts';
 import { sanitizeProviderMessage, unquotedStart } from '../sanitize-provider-message.ts';
+import { saysTooLong, tooLongMessage } from '../too-long.ts';
 
 /** The parts of an error body that are used. */
 interface ErrorInfo {
@@ -29,8 +30,6 @@ const badKey = /invalid_api_key|incorrect_api_key|authentication|unauthorized|in
 const noModel = /model_not_found|unknown_model|model_not_exist|no_such_model/;
 const noModelMessage =
   /model[^.]{0,120}(not found|does not exist|not exist|not supported|no longer available)|invalid model|not a valid model/i;
-const tooLong =
-  /context_length_exceeded|exceed_context_size|context[ _](length|window|size)|maximum context|prompt is too long|too many (input )?tokens/i;
 const unsupported =
   /unsupported|not[ _]supported|does not support|unavailable now|no endpoints found that support/i;
 const flagged = /content_policy|content_filter|moderation/;
@@ -141,9 +140,11 @@ function kindOf(status: number, { code, type, message, isFlagged }: ErrorInfo): 
   if (noModel.test(identifiers)) return 'unknown-model';
   if (status === 403) return isFlagged ? 'caller' : 'forbidden';
   if (status === 404) return kindOfNotFound(code, message);
-  if (status !== 400 && status !== 413 && status !== 422) return 'server';
+  const isRefusal = status === 400 || status === 413 || status === 422;
+  // Some servers report it as an error of their own.
+  if (!isRefusal) return saysTooLong(`${code} ${type} ${message}`) ? 'caller' : 'server';
   if (unsupported.test(code)) return 'caller';
-  return noModelMessage.test(message) && !tooLong.test(message) ? 'unknown-model' : 'caller';
+  return noModelMessage.test(message) && !saysTooLong(message) ? 'unknown-model' : 'caller';
 }
 
 /** What was not found: the URL, a feature that the request needs, or the model. */
@@ -167,9 +168,9 @@ function callerDetails(status: number, info: ErrorInfo): UpstreamFailureDetails 
     };
   }
   const text = `${code} ${message}`;
-  if (tooLong.test(text)) {
-    const usual = "The input exceeds the model's context length.";
-    return { code: 'context_length_exceeded', publicMessage: publicMessage || usual, param: param ?? null };
+  if (saysTooLong(text)) {
+    const sentence = publicMessage || tooLongMessage;
+    return { code: 'context_length_exceeded', publicMessage: sentence, param: param ?? null };
   }
   const field = param ?? mentionedParam(message);
   if (unsupported.test(text)) {
