@@ -23,11 +23,27 @@ export interface UpstreamCall {
   key: string | undefined;
   /** Within the budget, the caller's limit and the model's maximum. */
   outputTokensMax: number | undefined;
+  /** How the request is written differently, as its provider refused the usual way; undefined for none. */
+  adjustments?: ReadonlySet<Adjustment>;
   /** How long earlier attempts of the same call took, in milliseconds. */
   spentMs?: number;
   /** Set for a call whose content is kept. */
   capture?: AttemptsCapture | undefined;
 }
+
+/** Another way to write a request, for a provider that refuses the usual one. */
+export type Adjustment =
+  /** The name of the limit of the output. */
+  | 'max_tokens'
+  | 'max_completion_tokens'
+  | 'no-stream-options'
+  /** Earlier reasoning is left out, or every message with calls has some. */
+  | 'no-reasoning-history'
+  | 'reasoning-history'
+  /** Earlier reasoning that the provider encrypted is left out. */
+  | 'no-encrypted-reasoning'
+  /** Tools are not marked as strict. */
+  | 'no-strict-tools';
 
 /** Keeps what is sent to providers for a call, and how they answer. */
 export interface AttemptsCapture {

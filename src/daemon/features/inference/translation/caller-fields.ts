@@ -56,6 +56,11 @@ const fieldNames: Record<CallFormat, readonly (readonly [RegExp, string])[]> = {
 };
 
 const outputLimit = /^max_(completion_|output_)?tokens$/;
+/** Whether a sentence names two limits of the output, of which one would replace the other. */
+function namesBothLimits(sentence: string): boolean {
+  return new Set(sentence.match(/\bmax_(?:completion_|output_)?tokens\b/g)).size > 1;
+}
+
 const generateContent = /^GenerateContentRequest\./;
 
 /** A path to a part of the conversation or to a tool, which may be elsewhere in the caller's request. */
@@ -75,9 +80,11 @@ export function callerNames(inference: Inference): (failure: UpstreamFailure) =>
 
 function withNames(wire: CallFormat, outputField: string) {
   return (failure: UpstreamFailure): UpstreamFailure => {
+    const { publicMessage: sentence = '' } = failure.details;
+    const keepsLimits = namesBothLimits(sentence);
     const publicMessage = failure.details.publicMessage?.replace(mentions, (mention) => {
       const path = mention.replace(generateContent, '');
-      if (outputLimit.test(path)) return outputField;
+      if (outputLimit.test(path)) return keepsLimits ? mention : outputField;
       return nameIn(wire, positioned.test(path) ? path.replace(/\W.*/, '') : path);
     });
     const details = { ...failure.details, ...(publicMessage !== undefined && { publicMessage }) };
@@ -134,8 +141,10 @@ class CallerFields {
 
   /** A provider's sentence with its field names in the caller's format. */
   sentenceFor(sentence: string): string {
+    const keepsLimits = namesBothLimits(sentence);
     return sentence.replace(mentions, (mention) => {
       const path = mention.replace(generateContent, '');
+      if (keepsLimits && outputLimit.test(path)) return mention;
       const field = this.fieldFor(path, path);
       // The Messages API writes positions with dots.
       return this.#inference.wire === 'messages' ? field.replace(/\[(\d+)\]/g, '.$1') : field;

@@ -1,7 +1,6 @@
 import { RecentMap } from '../../../../shared/recent-map.ts';
 import type { World } from '../../../world.ts';
-import type { UpstreamCall } from '../../upstreams/upstream.ts';
-import { UpstreamFailure } from '../../upstreams/upstream.ts';
+import { type Adjustment, type UpstreamCall, UpstreamFailure } from '../../upstreams/upstream.ts';
 import { hasOption, type TuningOption } from './options.ts';
 
 /** The options that a provider's refusal may name, by the field and by its mention in a sentence. */
@@ -25,8 +24,8 @@ const names: readonly (readonly [TuningOption, field: RegExp, mention: RegExp])[
 ];
 
 /** Whether a sentence says that something is not supported at all, and not that its value is wrong. */
-const saysUnsupported =
-  /not supported|unsupported|not support\b|not enabled|not available|deprecated|unrecognized|unknown (parameter|argument|field)|extra inputs/i;
+export const saysUnsupported =
+  /not supported|unsupported|not support\b|not enabled|not available|deprecated|unrecognized|unknown (parameter|argument|field|name)|extra (inputs|fields)|not (permitted|allowed)|unexpected (keyword|field|property|parameter)|cannot find field/i;
 
 /**
  * The option for which a provider refused a call that would work without it; undefined for any other failure. Models change,
@@ -48,34 +47,64 @@ export function refusedOption(error: unknown, { inference }: UpstreamCall): Tuni
 const rememberedMs = 60 * 60 * 1000;
 const entriesMax = 1000;
 
-interface Entry {
-  options: Set<TuningOption>;
+interface Entry<Learned> {
+  learned: Set<Learned>;
   until: number;
 }
 
-/** Remembers which options models refused, so that later calls need not be refused again. */
-export class RefusedOptions {
+/** Remembers what the models of an upstream refused, so that later calls need not be refused again. */
+class Refusals<Learned> {
   readonly #clock: Pick<World, 'elapsed'>;
-  readonly #entries = new RecentMap<string, Entry>(entriesMax);
+  readonly #entries = new RecentMap<string, Entry<Learned>>(entriesMax);
 
   constructor(clock: Pick<World, 'elapsed'>) {
     this.#clock = clock;
   }
 
-  of(provider: string, call: UpstreamCall): Iterable<TuningOption> {
-    if (this.#entries.size === 0) return [];
-    const entry = this.#entries.get(keyOf(provider, call));
-    return entry !== undefined && this.#clock.elapsed() < entry.until ? entry.options : [];
+  of(key: () => string): ReadonlySet<Learned> | undefined {
+    if (this.#entries.size === 0) return undefined;
+    const entry = this.#entries.get(key());
+    return entry !== undefined && this.#clock.elapsed() < entry.until ? entry.learned : undefined;
   }
 
-  add(provider: string, call: UpstreamCall, option: TuningOption): void {
-    const key = keyOf(provider, call);
-    const options = new Set([...this.of(provider, call), option]);
-    this.#entries.set(key, { options, until: this.#clock.elapsed() + rememberedMs });
+  add(key: () => string, learned: Learned): void {
+    const all = new Set([...(this.of(key) ?? []), learned]);
+    this.#entries.set(key(), { learned: all, until: this.#clock.elapsed() + rememberedMs });
   }
 }
 
+/** What the models of one upstream refused: options of calls, and ways to write a request. */
+export class LearnedRefusals {
+  readonly #options: Refusals<TuningOption>;
+  readonly #adjustments: Refusals<Adjustment>;
+
+  constructor(clock: Pick<World, 'elapsed'>) {
+    this.#options = new Refusals(clock);
+    this.#adjustments = new Refusals(clock);
+  }
+
+  optionsOf(call: UpstreamCall): Iterable<TuningOption> {
+    return this.#options.of(() => keyOf(call)) ?? [];
+  }
+
+  addOption(call: UpstreamCall, option: TuningOption): void {
+    this.#options.add(() => keyOf(call), option);
+  }
+
+  adjustmentsOf(call: UpstreamCall): ReadonlySet<Adjustment> | undefined {
+    return this.#adjustments.of(() => modelOf(call));
+  }
+
+  addAdjustment(call: UpstreamCall, adjustment: Adjustment): void {
+    this.#adjustments.add(() => modelOf(call), adjustment);
+  }
+}
+
+function modelOf({ model, wire, inference }: UpstreamCall): string {
+  return `${model}\n${wire ?? inference.wire}`;
+}
+
 /** Some options are refused only while the model reasons. */
-function keyOf(provider: string, { model, inference: { wire, reasoning } }: UpstreamCall): string {
-  return [provider, model, wire, reasoning?.effort ?? ''].join('\n');
+function keyOf({ model, inference: { wire, reasoning } }: UpstreamCall): string {
+  return [model, wire, reasoning?.effort ?? ''].join('\n');
 }

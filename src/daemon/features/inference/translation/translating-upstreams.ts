@@ -1,6 +1,7 @@
 import type { World } from '../../../world.ts';
 import type { Inference } from '../../upstreams/neutral.ts';
 import {
+  type Adjustment,
   type Upstream,
   type UpstreamAnswer,
   type UpstreamCall,
@@ -9,7 +10,8 @@ import {
 import { callerNames, withCallerFields } from './caller-fields.ts';
 import { withoutForeignItems } from './foreign-items.ts';
 import { withPlainTools } from './plain-tools.ts';
-import { RefusedOptions, refusedOption } from './refused-options.ts';
+import { adjustmentFor, droppedBy, isLasting } from './refused-members.ts';
+import { LearnedRefusals, refusedOption } from './refused-options.ts';
 import { stoppedAnswer } from './stop-sequences.ts';
 import { withinAbilities, withoutOptions } from './within-abilities.ts';
 
@@ -23,19 +25,24 @@ interface Upstreams {
  */
 export function translatingUpstreams(upstreams: Upstreams, clock: Pick<World, 'elapsed'>): Upstreams {
   const known = new WeakMap<Upstream, Upstream>();
-  const refused = new RefusedOptions(clock);
   return {
     get(provider) {
       const upstream = upstreams.get(provider);
       if (upstream === undefined) return undefined;
-      const translated = known.get(upstream) ?? translating(upstream, refused);
+      const translated = known.get(upstream) ?? translating(upstream, new LearnedRefusals(clock));
       known.set(upstream, translated);
       return translated;
     },
   };
 }
 
-function translating(upstream: Upstream, refused: RefusedOptions): Upstream {
+interface Context {
+  signal: AbortSignal;
+  refused: LearnedRefusals;
+}
+
+/** What was learned is of this upstream only, and forgotten with it when the configuration is read again. */
+function translating(upstream: Upstream, refused: LearnedRefusals): Upstream {
   const { countInput } = upstream;
   return {
     ...upstream,
@@ -54,17 +61,16 @@ function translating(upstream: Upstream, refused: RefusedOptions): Upstream {
   };
 }
 
-/** Opens a call without the options that its model lacks, and again without those that it turns out to refuse. */
-function openReduced(
-  upstream: Upstream,
-  call: UpstreamCall,
-  context: { signal: AbortSignal; refused: RefusedOptions },
-): Promise<UpstreamAnswer> {
+/** Opens a call without the options that its model lacks, and again without what it turns out to refuse. */
+function openReduced(upstream: Upstream, call: UpstreamCall, context: Context): Promise<UpstreamAnswer> {
   const { signal, refused } = context;
   const able = withinAbilities(call.inference, call.abilities);
-  const { inference, dropped } = withoutOptions(able.inference, refused.of(upstream.name, call));
-  const reduced = inference === call.inference ? call : { ...call, inference };
+  const { inference, dropped } = withoutOptions(able.inference, refused.optionsOf(call));
+  const adjustments = call.adjustments ?? refused.adjustmentsOf(call);
+  const isChanged = inference !== call.inference || adjustments !== call.adjustments;
+  const reduced = isChanged ? { ...call, inference, ...(adjustments && { adjustments }) } : call;
   const left = [...able.dropped, ...dropped];
+  for (const each of adjustments ?? []) left.push(...droppedBy(each, inference.body));
   return openTranslated(upstream, reduced, signal).then(
     (answer) => {
       const reported =
@@ -72,12 +78,29 @@ function openReduced(
       return stoppedAnswer(reported, call);
     },
     (error: unknown) => {
-      const option = signal.aborted ? undefined : refusedOption(error, reduced);
+      if (signal.aborted) throw explained(error, reduced);
+      const adjustment = adjustmentFor(error, reduced);
+      if (adjustment !== undefined)
+        return openAdjusted(upstream, { ...call, adjustments }, adjustment, context);
+      const option = refusedOption(error, reduced);
       if (option === undefined) throw explained(error, reduced);
-      refused.add(upstream.name, call, option);
+      refused.addOption(call, option);
       return openReduced(upstream, call, context);
     },
   );
+}
+
+/** Asks again in another way, and remembers it if that was right. */
+async function openAdjusted(
+  upstream: Upstream,
+  call: UpstreamCall,
+  adjustment: Adjustment,
+  context: Context,
+): Promise<UpstreamAnswer> {
+  const adjustments = new Set([...(call.adjustments ?? []), adjustment]);
+  const answer = await openReduced(upstream, { ...call, adjustments }, context);
+  if (isLasting(adjustment)) context.refused.addAdjustment(call, adjustment);
+  return answer;
 }
 
 function openTranslated(

@@ -2,6 +2,7 @@ import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import type { Adapter, ProviderApi, ProviderSettings } from '../../adapter.ts';
 import { droppedMembers, type Sent } from '../../dropped-members.ts';
 import { countOf, type Json, objectOf } from '../../json.ts';
+import { adjustedBody } from '../adjusted-body.ts';
 import { listedModel, listedText, listedTime } from '../listed-model.ts';
 import { messageAsBatch, messagesDecoder, readMessage } from './decoder.ts';
 import { anthropicFailure } from './failure.ts';
@@ -44,9 +45,14 @@ export function anthropicAdapter(settings: ProviderSettings): Adapter {
     request(call) {
       if (isSameWire(call)) {
         const { body, dropped } = relayedMessagesBody(call, settings.name);
-        return { url, headers: relayedHeaders(call), body: JSON.stringify(plain(body)), dropped };
+        return {
+          url,
+          headers: relayedHeaders(call),
+          body: JSON.stringify(adjustedBody(plain(body), call.adjustments)),
+          dropped,
+        };
       }
-      const body = messagesBody(call, settings.name);
+      const body = adjustedBody(messagesBody(call, settings.name), call.adjustments);
       const headers: Record<string, string> = {
         'content-type': 'application/json',
         accept: 'text/event-stream',

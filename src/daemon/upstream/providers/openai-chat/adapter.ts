@@ -10,7 +10,7 @@ import { fittedToModel } from '../openai-options.ts';
 import { ChatDialect } from './decoder.ts';
 import { Envelope, repairFinish, withoutUnreadable } from './envelope.ts';
 import { openAiFailure, openAiStreamFailure } from './failure.ts';
-import { type Quirks, quirksOf } from './quirks.ts';
+import { adjustedQuirks, type Quirks, quirksOf } from './quirks.ts';
 import { flattenContent } from './reasoning.ts';
 import { neutralBody, relayedBody } from './request.ts';
 import { repairCalls } from './tool-calls.ts';
@@ -22,11 +22,12 @@ import { chatTokens, chatUsageIn } from './usage.ts';
  */
 export function chatAdapter(settings: ProviderSettings): Adapter {
   const { name } = settings;
-  const quirks = quirksOf(settings);
+  const usual = quirksOf(settings);
   const url = `${settings.baseUrl}/chat/completions`;
   return {
     request(call) {
       const target = { url, headers: bearerHeaders(call.key) };
+      const quirks = adjustedQuirks(usual, call.adjustments);
       const keepsLogprobs = call.inference.sampling.needsLogprobs;
       if (isSameWire(call)) {
         const { body, dropped } = fittedToModel(relayedBody(call, quirks), { keepsLogprobs });

@@ -11,7 +11,7 @@ import { shortCallId } from '../call-ids.ts';
 import { markedOutput, type Round, roundsOf } from '../conversation.ts';
 import { inlineFile } from '../inline-data.ts';
 import { unsupported } from '../provider-failures.ts';
-import type { Quirks } from './quirks.ts';
+import { type Quirks, reasoningFor } from './quirks.ts';
 import { replayReasoning } from './reasoning.ts';
 
 interface Assistant extends Json {
@@ -115,11 +115,11 @@ class MessageWriter {
   }
 
   #addReasoning(item: ReasoningItem): void {
-    const { provider, model } = this.#receiver;
+    const { provider, model, quirks } = this.#receiver;
     if (item.origin?.provider !== provider || item.origin.model !== model) return;
     const { payload } = item.origin;
     const turn = this.#currentTurn();
-    replayReasoning(turn, payload);
+    if (quirks.replaysReasoning) replayReasoning(turn, payload);
     if (isObject(payload) && isObject(payload.calls)) this.#extras.push(...Object.entries(payload.calls));
   }
 
@@ -153,7 +153,9 @@ class MessageWriter {
       const text = message.content === null ? [] : [{ type: 'text', text: message.content }];
       message.content = [...thinking, ...text];
     }
-    if (this.#receiver.quirks.needsReasoning) message.reasoning_content ??= '';
+    const { quirks } = this.#receiver;
+    const needed = message.reasoning_content || reasoningFor(message, quirks);
+    if (needed !== undefined) message.reasoning_content = needed;
     // Thoughts alone are not a message.
     if (message.content !== null || message.tool_calls) this.messages.push(message);
   }

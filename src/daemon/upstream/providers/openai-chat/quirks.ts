@@ -1,3 +1,6 @@
+import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
+import type { Json } from '../../json.ts';
+
 /** How a provider deviates from OpenAI's chat format. Source: the providers' API references. */
 export interface Quirks {
   /** The field that limits the output; undefined if unknown, see `outputTokensField`. */
@@ -14,8 +17,12 @@ export interface Quirks {
   supportsAllowedTools: boolean;
   /** Fields of an assistant message in which it accepts its own reasoning; it may refuse others. */
   reasoningFields: readonly string[];
-  /** Whether every assistant message must have `reasoning_content`, even if empty. */
-  needsReasoning: boolean;
+  /** Whether its own reasoning is sent back to it. */
+  replaysReasoning: boolean;
+  /** The assistant messages that must have `reasoning_content`: all, even if it is empty, or those with calls, not empty. */
+  needsReasoning: 'always' | 'with-calls' | undefined;
+  /** Whether tools may be marked as `strict`. */
+  supportsStrictTools: boolean;
   /** The member with the reasoning effort. */
   effort: 'reasoning_effort' | 'reasoning';
   supportsVerbosity: boolean;
@@ -35,7 +42,9 @@ const openai: Quirks = {
   requiredToolChoice: 'required',
   supportsAllowedTools: true,
   reasoningFields: [],
-  needsReasoning: false,
+  replaysReasoning: true,
+  needsReasoning: undefined,
+  supportsStrictTools: true,
   effort: 'reasoning_effort',
   supportsVerbosity: true,
   supportsTopK: false,
@@ -90,9 +99,10 @@ const quirksByName = new Map(
       ...generic,
       outputTokensField: 'max_tokens',
       reasoningFields: ['reasoning_content'],
-      needsReasoning: true,
+      needsReasoning: 'always',
       supportsTopK: false,
     },
+    moonshot: { ...generic, reasoningFields: ['reasoning_content'], needsReasoning: 'with-calls' },
     groq: {
       ...generic,
       outputTokensField: 'max_completion_tokens',
@@ -118,6 +128,9 @@ const nameByHost = new Map(
     'api.mistral.ai': 'mistral',
     'codestral.mistral.ai': 'mistral',
     'api.deepseek.com': 'deepseek',
+    'api.moonshot.ai': 'moonshot',
+    'api.moonshot.cn': 'moonshot',
+    'api.kimi.com': 'moonshot',
     'api.groq.com': 'groq',
     'api.x.ai': 'xai',
   }),
@@ -129,6 +142,42 @@ export function quirksOf({ name, baseUrl }: { name: string; baseUrl: string }): 
   const known = nameByHost.get(hostname);
   if (known === undefined && localPorts.has(port)) return local;
   return quirksByName.get(known ?? name) ?? generic;
+}
+
+/** The quirks with what a provider's refusals showed. */
+export function adjustedQuirks(quirks: Quirks, adjustments: UpstreamCall['adjustments']): Quirks {
+  if (adjustments === undefined) return quirks;
+  const adjusted = { ...quirks };
+  for (const adjustment of adjustments) {
+    switch (adjustment) {
+      case 'max_tokens':
+      case 'max_completion_tokens':
+        adjusted.outputTokensField = adjustment;
+        break;
+      case 'no-stream-options':
+        adjusted.supportsStreamOptions = false;
+        break;
+      case 'no-reasoning-history':
+        adjusted.reasoningFields = [];
+        adjusted.replaysReasoning = false;
+        adjusted.needsReasoning = undefined;
+        break;
+      case 'reasoning-history':
+        adjusted.reasoningFields = [...quirks.reasoningFields, 'reasoning_content'];
+        adjusted.needsReasoning = 'with-calls';
+        break;
+      case 'no-strict-tools':
+        adjusted.supportsStrictTools = false;
+    }
+  }
+  return adjusted;
+}
+
+/** Earlier reasoning for a message of the assistant that has none; undefined if none is needed. */
+export function reasoningFor({ tool_calls: calls }: Json, { needsReasoning }: Quirks): string | undefined {
+  if (needsReasoning === 'always') return '';
+  // Moonshot takes an empty text for none. Source: earendil-works/pi#4251.
+  return needsReasoning === 'with-calls' && Array.isArray(calls) && calls.length > 0 ? '.' : undefined;
 }
 
 /** OpenAI's reasoning models refuse `max_tokens`, which all other models accept. */

@@ -9,9 +9,10 @@ import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json, objectOf, objectsOf } from '../../json.ts';
 import { shortCallId } from '../call-ids.ts';
 import { objectParameters } from '../tool-schema.ts';
+import { withoutStrict } from '../without-strict.ts';
 import { chatMessages } from './messages.ts';
 import { plainTurns } from './plain-turns.ts';
-import { outputTokensField, type Quirks } from './quirks.ts';
+import { outputTokensField, type Quirks, reasoningFor } from './quirks.ts';
 
 /**
  * The body for callers of the chat format: their own, with the model, output limit and usage in streams set, and without
@@ -29,6 +30,7 @@ export function relayedBody(call: UpstreamCall, quirks: Quirks): Json {
   if (isEmptyList(body.tools)) removeTools(sent);
   else if (body.tool_choice === 'required') sent.tool_choice = quirks.requiredToolChoice;
   else if (!quirks.supportsAllowedTools) restrictTools(sent, body, quirks);
+  if (!quirks.supportsStrictTools) sent.tools = withoutStrict(sent.tools);
   if (quirks.seedField !== 'seed' && 'seed' in body) {
     sent[quirks.seedField] = body.seed;
     sent.seed = undefined;
@@ -110,7 +112,8 @@ function assistantChanges(message: Json, quirks: Quirks): Json {
   }
   for (const field of answerFields) if (field in message) changes[field] = undefined;
   for (const field of emptyFields) if (message[field] === null) changes[field] = undefined;
-  if (quirks.needsReasoning) changes.reasoning_content = message.reasoning_content ?? '';
+  const needed = message.reasoning_content || reasoningFor(message, quirks);
+  if (needed !== undefined && needed !== message.reasoning_content) changes.reasoning_content = needed;
   const { content, tool_calls: calls } = message;
   if (Array.isArray(calls)) {
     const relayed = mapChanged(calls, (call) => relayedCall(call, quirks));
@@ -162,6 +165,7 @@ export function neutralBody(call: UpstreamCall, provider: string, quirks: Quirks
   const limit = outputTokensMax ?? inference.outputTokensMax;
   if (limit !== undefined) body[outputTokensField(quirks, model)] = limit;
   addTools(body, inference, quirks);
+  if (!quirks.supportsStrictTools) body.tools = withoutStrict(body.tools);
   addSampling(body, inference.sampling, quirks);
   if (inference.format !== undefined) body.response_format = responseFormat(inference.format);
   const effort = inference.reasoning?.effort;

@@ -3,6 +3,7 @@ import type { Adapter, ProviderSettings } from '../../adapter.ts';
 import { droppedMembers, type Sent } from '../../dropped-members.ts';
 import { countOf, type Json, listOf, objectOf } from '../../json.ts';
 import { SseJsonDecoder } from '../../sse-decoder.ts';
+import { adjustedBody } from '../adjusted-body.ts';
 import { bearerHeaders } from '../openai-chat/adapter.ts';
 import { openAiFailure } from '../openai-chat/failure.ts';
 import { fittedToModel } from '../openai-options.ts';
@@ -22,10 +23,15 @@ export function responsesAdapter(settings: ProviderSettings): Adapter {
       const target = { url, headers: bearerHeaders(call.key) };
       const keepsLogprobs = call.inference.sampling.needsLogprobs;
       if (isSameWire(call)) {
-        const { body, dropped } = fittedToModel(relayedResponsesBody(call, name), { keepsLogprobs });
+        const { body, dropped } = fittedToModel(
+          adjustedBody(relayedResponsesBody(call, name), call.adjustments),
+          { keepsLogprobs },
+        );
         return { ...target, body: JSON.stringify(body), dropped };
       }
-      const { body } = fittedToModel(neutralResponsesBody(call, name), { keepsLogprobs });
+      const { body } = fittedToModel(adjustedBody(neutralResponsesBody(call, name), call.adjustments), {
+        keepsLogprobs,
+      });
       return {
         ...target,
         body: JSON.stringify(body),

@@ -1,0 +1,109 @@
+import { isObject, type JsonObject as Json } from '../../../../shared/json-object.ts';
+import type { Wire } from '../../upstreams/neutral.ts';
+import {
+  type Adjustment,
+  type Dropped,
+  type UpstreamCall,
+  UpstreamFailure,
+} from '../../upstreams/upstream.ts';
+import { saysUnsupported } from './refused-options.ts';
+
+interface Rule {
+  adjustment: Adjustment;
+  /** What names the member, in the path or the sentence of a refusal. */
+  named: RegExp;
+  /** What the sentence says of it. */
+  says: RegExp;
+  /** The format of the request. */
+  wire?: Wire;
+}
+
+const missing = /\b(missing|required?|must (be|have|include|contain)|passed back|needs?)\b/i;
+
+/**
+ * Members of requests that the caller did not ask for, or that can be expressed in another way, with what the refusals of
+ * providers say about them. The first match wins.
+ */
+const rules: readonly Rule[] = [
+  { adjustment: 'max_completion_tokens', named: /^\W*max_tokens\b/, says: saysUnsupported, wire: 'chat' },
+  { adjustment: 'max_tokens', named: /^\W*max_completion_tokens\b/, says: saysUnsupported, wire: 'chat' },
+  {
+    adjustment: 'no-stream-options',
+    named: /\bstream_options\b|\binclude_usage\b/,
+    says: saysUnsupported,
+    wire: 'chat',
+  },
+  { adjustment: 'reasoning-history', named: /\breasoning_content\b/, says: missing, wire: 'chat' },
+  {
+    adjustment: 'no-reasoning-history',
+    named: /\breasoning_(content|details)\b|\bmessages\b\S{0,40}\breasoning\b/,
+    says: saysUnsupported,
+    wire: 'chat',
+  },
+  {
+    adjustment: 'no-strict-tools',
+    named: /\btools?\b.{0,60}\bstrict\b|\bstrict\b.{0,60}\b(tools?|functions?)\b/,
+    says: saysUnsupported,
+  },
+];
+
+/** Proxies hide the code. */
+const unreadable = /\bencrypted[ _]content\b.{0,80}\bnot be (verified|decrypted)/i;
+
+/** The limits of the output that a sentence names. */
+const limits = /\bmax_(?:completion_)?tokens\b/;
+
+/**
+ * The other way to write a request for whose refusal one of its members is named; undefined for any other failure. Each is tried
+ * once, and not both names of a limit.
+ */
+export function adjustmentFor(
+  error: unknown,
+  { wire, inference, adjustments }: UpstreamCall,
+): Adjustment | undefined {
+  if (!(error instanceof UpstreamFailure) || error.kind !== 'caller') return undefined;
+  const { exactCode, providerCode, param, path, publicMessage = '' } = error.details;
+  const isSealed =
+    exactCode === 'invalid_encrypted_content' ||
+    providerCode === 'invalid_encrypted_content' ||
+    unreadable.test(publicMessage);
+  if (isSealed) {
+    const isTried = adjustments?.has('no-encrypted-reasoning') ?? false;
+    const hasAny = inference.items.some(({ type }) => type === 'reasoning');
+    return isTried || !hasAny ? undefined : 'no-encrypted-reasoning';
+  }
+  const place = path ?? param ?? '';
+  const sentence = publicMessage.slice(0, 400);
+  const limit = limits.exec(place)?.[0] ?? limits.exec(sentence)?.[0] ?? '';
+  const found = rules.find(({ adjustment, named, says, wire: only }) => {
+    if (only !== undefined && only !== (wire ?? inference.wire)) return false;
+    const isLimit = adjustment === 'max_tokens' || adjustment === 'max_completion_tokens';
+    return named.test(isLimit ? limit : `${place} ${sentence}`) && says.test(sentence);
+  });
+  if (found === undefined || adjustments?.has(found.adjustment)) return undefined;
+  const opposite = opposites[found.adjustment];
+  return opposite !== undefined && adjustments?.has(opposite) ? undefined : found.adjustment;
+}
+
+const opposites: Partial<Record<Adjustment, Adjustment>> = {
+  max_tokens: 'max_completion_tokens',
+  max_completion_tokens: 'max_tokens',
+  'reasoning-history': 'no-reasoning-history',
+  'no-reasoning-history': 'reasoning-history',
+};
+
+/** Whether later calls need the adjustment, too: what one conversation has says nothing of the others. */
+export function isLasting(adjustment: Adjustment): boolean {
+  return adjustment !== 'no-encrypted-reasoning';
+}
+
+/** What of the caller's an adjustment leaves out and has an effect: the promise that arguments match their schema. */
+export function droppedBy(adjustment: Adjustment, body: Json): Dropped[] {
+  if (adjustment !== 'no-strict-tools' || !Array.isArray(body.tools)) return [];
+  return body.tools.flatMap((tool, at): Dropped[] => {
+    if (!isObject(tool)) return [];
+    if (tool.strict === true) return [{ param: `tools[${at}].strict` }];
+    const isStrict = isObject(tool.function) && tool.function.strict === true;
+    return isStrict ? [{ param: `tools[${at}].function.strict` }] : [];
+  });
+}

@@ -1,0 +1,13 @@
+import type { UpstreamCall } from '../../features/upstreams/upstream.ts';
+import { type Json, listOf, objectOf } from '../json.ts';
+import { withoutStrict } from './without-strict.ts';
+
+/** A body in the Responses or the Messages format as a provider's refusals showed that it must be. */
+export function adjustedBody(body: Json, adjustments: UpstreamCall['adjustments']): Json {
+  if (adjustments === undefined) return body;
+  const adjusted = { ...body };
+  if (adjustments.has('no-strict-tools')) adjusted.tools = withoutStrict(body.tools);
+  if (adjustments.has('no-encrypted-reasoning'))
+    adjusted.input = listOf(body.input).filter((item) => objectOf(item)?.type !== 'reasoning');
+  return adjusted;
+}
