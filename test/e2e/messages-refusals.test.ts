@@ -70,11 +70,6 @@ const refused: [string, Json, RegExp][] = [
     /^messages\.0\.content: .*empty/,
   ],
   [
-    'an empty answer in between',
-    { messages: [question, { role: 'assistant', content: [] }, question] },
-    /^messages\.1\.content: /,
-  ],
-  [
     'a blank message',
     { messages: [{ role: 'user', content: ' \n' }] },
     /^messages\.0\.content: .*white space/,

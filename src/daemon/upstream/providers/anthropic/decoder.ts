@@ -36,6 +36,8 @@ export function readMessage(json: Json, provider: string): ReturnType<NonNullabl
     type === 'text' ? textOf(text)?.trim() : type !== 'thinking',
   );
   const { reason: finish, ...word } = endedWith(textOf(json.stop_reason), { provider, isUsable });
+  // The format refuses blank text when it is sent back.
+  json.content = blocks.filter(({ type, text }) => type !== 'text' || textOf(text)?.trim() !== '');
   repairBlocks(blocks, { provider, isCut: finish !== 'stop' });
   json.stop_reason = rightStopReason(json.stop_reason, { finish, hasCalls });
   return { tokens: usage && reportedTokens(usage), ...billedIn(usage), finish, ...word };

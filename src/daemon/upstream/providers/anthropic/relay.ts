@@ -75,14 +75,25 @@ function relayedMessages(messages: unknown, receiver: Receiver): unknown {
   const toolUseIds = new ToolUseIds();
   let isChanged = false;
   const relayed = messages.flatMap((message): unknown[] => {
-    if (!isObject(message) || !Array.isArray(message.content)) return [message];
+    if (!isObject(message)) return [message];
     const { content } = message;
+    const isAnswer = message.role === 'assistant';
+    if (!Array.isArray(content)) {
+      if (!isAnswer || typeof content !== 'string' || content.trim() !== '') return [message];
+      isChanged = true;
+      return [];
+    }
     const blocks = content.flatMap((block): unknown[] => {
       if (!isObject(block)) return [block];
+      if (isAnswer && isBlankText(block)) return [];
       if (isThought(block)) return relayedThought(block, thoughts.next().value, receiver);
       return [relayedCall(block, ids, toolUseIds)];
     });
-    if (blocks.length === content.length && blocks.every((block, at) => block === content[at]))
+    if (
+      content.length > 0 &&
+      blocks.length === content.length &&
+      blocks.every((block, at) => block === content[at])
+    )
       return [message];
     isChanged = true;
     while (message.role === 'assistant' && isThought(objectOf(blocks.at(-1)))) blocks.pop();
@@ -90,6 +101,11 @@ function relayedMessages(messages: unknown, receiver: Receiver): unknown {
     return blocks.length === 0 ? [] : [{ ...message, content: blocks }];
   });
   return isChanged ? relayed : messages;
+}
+
+/** The API refuses blank text, which models write all the same. */
+function isBlankText({ type, text }: Json): boolean {
+  return type === 'text' && typeof text === 'string' && text.trim() === '';
 }
 
 /** A thought of the messages as this model accepts it. `thought` is its item; it has an origin if it was sealed. */

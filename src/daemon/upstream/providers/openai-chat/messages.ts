@@ -8,7 +8,7 @@ import type {
 } from '../../../features/upstreams/neutral.ts';
 import { isObject, type Json } from '../../json.ts';
 import { shortCallId } from '../call-ids.ts';
-import { markedOutput, type Round, roundsOf } from '../conversation.ts';
+import { isBlank, markedOutput, type Round, roundsOf } from '../conversation.ts';
 import { inlineFile } from '../inline-data.ts';
 import { unsupported } from '../provider-failures.ts';
 import { type Quirks, reasoningFor } from './quirks.ts';
@@ -73,7 +73,9 @@ class MessageWriter {
 
   #addMessage(item: MessageItem): void {
     if (item.role === 'assistant') {
-      this.#addText(textOf(item.content));
+      const text = textOf(item.content);
+      // Servers with models of Anthropic refuse blank text.
+      if (!isBlank(text)) this.#addText(text);
       return;
     }
     this.#endTurn();

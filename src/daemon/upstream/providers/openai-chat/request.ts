@@ -119,13 +119,17 @@ function assistantChanges(message: Json, quirks: Quirks): Json {
     const relayed = mapChanged(calls, (call) => relayedCall(call, quirks));
     if (relayed !== calls || calls.length === 0) changes.tool_calls = calls.length > 0 ? relayed : undefined;
   }
+  const hasCalls = !isEmptyList(calls) && Array.isArray(calls);
   if (Array.isArray(content)) {
-    const plain = mapChanged(content, plainPart);
-    if (plain !== content) changes.content = plain;
+    const said = content.some(isBlankPart) ? content.filter((part) => !isBlankPart(part)) : content;
+    const plain = mapChanged(said, plainPart);
+    if (plain !== content) changes.content = plain.length > 0 ? plain : hasCalls ? null : '';
+  } else if (typeof content === 'string' && content !== '' && content.trim() === '') {
+    changes.content = hasCalls ? null : '';
   }
   // An answer without any content would be refused when sent back.
-  const hasCalls = isEmptyList(calls) ? undefined : calls;
-  if ((content ?? hasCalls ?? message.function_call ?? message.audio ?? null) === null) changes.content = '';
+  const own = isEmptyList(calls) ? undefined : calls;
+  if ((content ?? own ?? message.function_call ?? message.audio ?? null) === null) changes.content = '';
   return changes;
 }
 
@@ -143,6 +147,11 @@ function relayedCall(call: unknown, quirks: Quirks): unknown {
     relayed.function = { ...rest, arguments: rest.arguments || '{}' };
   }
   return relayed;
+}
+
+/** Servers with models of Anthropic refuse blank text. */
+function isBlankPart(part: unknown): boolean {
+  return isObject(part) && part.type === 'text' && typeof part.text === 'string' && part.text.trim() === '';
 }
 
 function plainPart(part: unknown): unknown {

@@ -53,7 +53,8 @@ class MessagesReader {
       return;
     }
     if (typeof content === 'string') {
-      if (content !== '') this.#content.push({ type: 'text', text: content });
+      if (content !== '' && !(role === 'assistant' && isBlank(content)))
+        this.#content.push({ type: 'text', text: content });
     } else {
       for (const [index, block] of content.entries())
         this.#addBlock(block, role, `${param}.content[${index}]`);
@@ -63,6 +64,7 @@ class MessagesReader {
 
   #addBlock(block: Json, role: Role, param: string): void {
     const parts = contentParts(block, param);
+    if (role === 'assistant' && block.type === 'text' && isBlank(String(block.text))) return;
     if (parts !== undefined) {
       this.#content.push(...parts);
       return;
@@ -131,6 +133,10 @@ class MessagesReader {
     if (looksSealed(sealed) && origin === undefined) throw notSealedHere(param);
     this.items.push({ type: 'reasoning', summary: text === '' ? [] : [text], origin });
   }
+}
+
+function isBlank(text: string): boolean {
+  return text.trim() === '';
 }
 
 const roles = ['user', 'assistant', 'system'] as const;

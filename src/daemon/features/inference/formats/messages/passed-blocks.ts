@@ -37,6 +37,8 @@ const deltas = new Map<unknown, { member: string; isOf: (type: string) => boolea
 export class PassedBlocks {
   readonly #options: PassOptions;
   readonly #open = new Map<unknown, PassedBlock>();
+  /** Texts that are blank so far: the format refuses them when they are sent back. */
+  readonly #blank = new Map<unknown, RawFrame[]>();
   #hasStarted = false;
   #next = 0;
   #thoughts = 0;
@@ -58,6 +60,7 @@ export class PassedBlocks {
     let text = this.#start();
     for (const block of this.#open.values()) text += this.#end(block);
     this.#open.clear();
+    this.#blank.clear();
     return text;
   }
 
@@ -98,14 +101,42 @@ export class PassedBlocks {
     const { content_block: block, index: key } = json;
     const ended = this.#stopBlock(key);
     if (!isObject(block) || typeof block.type !== 'string') return ended;
+    if (block.type === 'text' && isBlank(block.text)) {
+      this.#blank.set(key, [{ raw, json }]);
+      return ended;
+    }
+    return ended + this.#openBlock(raw, json, block);
+  }
+
+  #openBlock(raw: string, json: Json, block: Json): string {
     const index = this.#next++;
     const position = isThought(block) ? this.#thoughts++ : undefined;
     const isUnsigned = block.type === 'thinking' && !block.signature;
-    this.#open.set(key, { index, type: block.type, unsigned: isUnsigned ? position : undefined });
-    return ended + numbered(json, raw, index);
+    this.#open.set(json.index, {
+      index,
+      type: String(block.type),
+      unsigned: isUnsigned ? position : undefined,
+    });
+    return numbered(json, raw, index);
+  }
+
+  /** Holds back a delta of a text that is still blank; otherwise starts the text with what was held back. */
+  #whileBlank(held: RawFrame[], frame: RawFrame, delta: Json): string | undefined {
+    if (delta.type === 'text_delta' && isBlank(delta.text)) {
+      held.push(frame);
+      return undefined;
+    }
+    this.#blank.delete(frame.json.index);
+    const [first, ...deltas] = held as [RawFrame, ...RawFrame[]];
+    const block = isObject(first.json.content_block) ? first.json.content_block : {};
+    let text = this.#openBlock(first.raw, first.json, block);
+    const { index } = this.#open.get(first.json.index) as PassedBlock;
+    for (const { raw, json } of deltas) text += numbered(json, raw, index);
+    return text;
   }
 
   #stopBlock(key: unknown): string {
+    if (this.#blank.size > 0) this.#blank.delete(key);
     const block = this.#open.get(key);
     return block && this.#open.delete(key) ? this.#end(block) : '';
   }
@@ -123,7 +154,15 @@ export class PassedBlocks {
     if (!isObject(delta)) return '';
     const known = deltas.get(delta.type);
     if (known ? typeof delta[known.member] !== 'string' : typeof delta.type !== 'string') return '';
-    const start = delta.type === 'text_delta' && !this.#open.has(key) ? this.#startText(key) : '';
+    let start = '';
+    if (delta.type === 'text_delta' && !this.#open.has(key) && !this.#blank.has(key))
+      start = this.#startText(key);
+    const held = this.#blank.size > 0 ? this.#blank.get(key) : undefined;
+    if (held !== undefined) {
+      const opened = this.#whileBlank(held, { raw, json }, delta);
+      if (opened === undefined) return start;
+      start += opened;
+    }
     const block = this.#open.get(key);
     if (block === undefined || known?.isOf(block.type) === false) return '';
     if (delta.type === 'signature_delta' && delta.signature) block.unsigned = undefined;
@@ -141,6 +180,10 @@ export class PassedBlocks {
 function numbered(json: Json, raw: string, index: number): string {
   const type = String(json.type);
   return json.index === index ? sseEvent(raw, type) : show({ ...json, index }, type);
+}
+
+function isBlank(text: unknown): boolean {
+  return typeof text === 'string' && text.trim() === '';
 }
 
 function isThought({ type }: Json): boolean {

@@ -72,9 +72,9 @@ function validateContents(messages: Messages): void {
     // Some clients send system messages without content, which have no effect.
     if (!isTurn(role)) continue;
     const param = `messages[${index}].content`;
-    const isFinalAnswer = role === 'assistant' && index === messages.length - 1;
-    if (content.length === 0 && !isFinalAnswer)
-      throw invalid(param, 'This must not be empty, except in a final assistant message.');
+    // Models give blank answers, which clients send back: they are left out.
+    if (role === 'assistant') continue;
+    if (content.length === 0) throw invalid(param, 'This must not be empty, except in an assistant message.');
     if (typeof content === 'string') {
       if (content !== '' && isBlank(content)) throw blankText(param);
     } else validateTexts(content, param);
