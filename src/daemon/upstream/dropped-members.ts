@@ -51,7 +51,7 @@ export const members: Readonly<
     ...fate('sent', ['modalities', 'service_tier']),
     ...fate('gateway', ['stream', 'stream_options', 'store', 'metadata', 'service']),
     ...fate('hint', ['safety_identifier', 'user', 'prompt_cache_key', 'prompt_cache_retention']),
-    ...fate('hint', ['prompt_cache_options']),
+    ...fate('hint', ['prompt_cache_options', 'cache_control']),
     temperature: 'temperature',
     top_p: 'topP',
     top_k: 'topK',

@@ -218,6 +218,11 @@ const samples: Record<Wire, Record<string, Json>> = {
     service_tier: { service_tier: 'priority' },
     'safety_identifier, user': { safety_identifier: 'u', user: 'u' },
     'prompt_cache_key, prompt_cache_retention, prompt_cache_options': { prompt_cache_key: 'k' },
+    cache_control: { cache_control: { type: 'ephemeral' } },
+    'messages, tools: `cache_control`': {
+      messages: [{ ...text, cache_control: { type: 'ephemeral' } }],
+      tools: [{ type: 'function', function: weather, cache_control: { type: 'ephemeral' } }],
+    },
     'metadata, store, stream, stream_options': { metadata: { a: 'b' }, store: true, stream: true },
     'any other member': { min_p: 0.1 },
   },

@@ -111,7 +111,13 @@ export function isMcpCall({ json }: OpaqueItem): boolean {
   return json.type === 'mcp_call' && typeof json.name === 'string';
 }
 
-export interface MessageItem {
+/** Where a provider that caches prompts on request is to cache what comes before. */
+export interface CacheMark {
+  /** Anthropic's `cache_control`, which clients of other formats send, too. */
+  cacheControl?: { type: 'ephemeral'; ttl?: string };
+}
+
+export interface MessageItem extends CacheMark {
   type: 'message';
   role: 'user' | 'system' | 'developer' | 'assistant';
   content: ContentPart[];
@@ -158,7 +164,7 @@ export function toolKey({ name, namespace }: ToolName): string {
   return namespace === undefined ? name : `${namespace}.${name}`;
 }
 
-export interface FunctionCallItem extends ToolName {
+export interface FunctionCallItem extends ToolName, CacheMark {
   type: 'function_call';
   callId: string;
   /** JSON text as the model wrote it, `{}` for a call without arguments; for a custom tool, its input. */
@@ -167,7 +173,7 @@ export interface FunctionCallItem extends ToolName {
   json?: CallersItem;
 }
 
-export interface FunctionOutputItem {
+export interface FunctionOutputItem extends CacheMark {
   type: 'function_call_output';
   callId: string;
   output: ContentPart[];
@@ -198,13 +204,13 @@ export interface ReasoningOrigin {
 }
 
 export type ContentPart =
-  | { type: 'text'; text: string }
-  | { type: 'refusal'; refusal: string }
+  | ({ type: 'text'; text: string } & CacheMark)
+  | ({ type: 'refusal'; refusal: string } & CacheMark)
   /** `url` is `data:` or `http(s):`; empty for an upload. */
-  | { type: 'image'; url: string; detail?: string; upload?: Upload }
+  | ({ type: 'image'; url: string; detail?: string; upload?: Upload } & CacheMark)
   /** One of `data` (a data: URL or base64), `url` and `upload`. */
-  | { type: 'file'; filename?: string; data?: string; url?: string; upload?: Upload }
-  | { type: 'audio'; data: string; format: string };
+  | ({ type: 'file'; filename?: string; data?: string; url?: string; upload?: Upload } & CacheMark)
+  | ({ type: 'audio'; data: string; format: string } & CacheMark);
 
 /** A file that was uploaded to a provider. Only providers with the caller's format get such files. */
 export interface Upload {
@@ -215,7 +221,7 @@ export interface Upload {
 
 /** `isInItem`: an item of the conversation declares it. */
 export type Tool =
-  | {
+  | ({
       type: 'function';
       name: string;
       namespace?: string;
@@ -227,7 +233,7 @@ export type Tool =
       param?: string;
       search?: true;
       isInItem?: true;
-    }
+    } & CacheMark)
   /** A tool that takes plain text. */
   | {
       type: 'custom';

@@ -1,4 +1,5 @@
 import type {
+  CacheMark,
   ContentPart,
   FunctionCallItem,
   FunctionOutputItem,
@@ -24,9 +25,13 @@ export interface AssistantTurn {
 
 export type Turn = UserTurn | AssistantTurn;
 
+export interface SystemText extends CacheMark {
+  text: string;
+}
+
 export interface Conversation {
   /** The instructions, then the leading system and developer messages. */
-  system: string[];
+  system: SystemText[];
   turns: Turn[];
 }
 
@@ -39,18 +44,21 @@ const fillerText = 'Continue.';
  * Throws an UpstreamFailure of kind `caller` for an output without a call.
  */
 export function conversationOf(inference: Inference): Conversation {
-  const system: string[] = isBlank(inference.instructions) ? [] : [inference.instructions as string];
+  const system: SystemText[] = isBlank(inference.instructions)
+    ? []
+    : [{ text: inference.instructions as string }];
   const { items } = inference;
   let first = 0;
   for (; first < items.length; first++) {
-    const text = systemText(items[first]);
-    if (text === undefined) break;
-    if (!isBlank(text)) system.push(text);
+    const texts = systemTexts(items[first]);
+    if (texts === undefined) break;
+    for (const each of texts) if (!isBlank(each.text)) system.push(each);
   }
   const rest = items.slice(first).filter((item) => item.type !== 'message' || !isBlankMessage(item));
   const turns = roundsOf(rest).flatMap(turnsOf);
   // A conversation of system messages only: the last one is the prompt.
-  if (turns.length === 0 && first > 0 && system.length > 0) turns.push(userTurn(system.pop() as string));
+  if (turns.length === 0 && first > 0 && system.length > 0)
+    turns.push(userTurn((system.pop() as SystemText).text));
   if (turns[0]?.role !== 'user') turns.unshift(userTurn(fillerText));
   return { system, turns };
 }
@@ -81,11 +89,20 @@ function userTurn(text: string): UserTurn {
   return { role: 'user', results: [], messages: [message] };
 }
 
-/** The text of a system or developer message that contains only text. */
-function systemText(item: InputItem | undefined): string | undefined {
+/** The text of a system or developer message that contains only text; more than one if only some of it is to be cached. */
+function systemTexts(item: InputItem | undefined): SystemText[] | undefined {
   if (item?.type !== 'message' || (item.role !== 'system' && item.role !== 'developer')) return undefined;
-  const texts = item.content.map((part) => (part.type === 'text' ? part.text : undefined));
-  return texts.includes(undefined) ? undefined : texts.join('\n');
+  const texts: SystemText[] = [];
+  for (const part of item.content) {
+    if (part.type !== 'text') return undefined;
+    const last = texts.at(-1);
+    if (last === undefined || last.cacheControl) texts.push({ text: part.text });
+    else last.text += `\n${part.text}`;
+    if (part.cacheControl) (texts.at(-1) as SystemText).cacheControl = part.cacheControl;
+  }
+  const last = texts.at(-1);
+  if (last !== undefined && item.cacheControl) last.cacheControl = item.cacheControl;
+  return texts;
 }
 
 /** The items of one assistant turn, the outputs of its calls, and the messages that follow. */

@@ -1,5 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { ContentPart, FunctionOutputItem, ReasoningItem } from '../../../features/upstreams/neutral.ts';
+import type {
+  CacheMark,
+  ContentPart,
+  FunctionOutputItem,
+  ReasoningItem,
+} from '../../../features/upstreams/neutral.ts';
 import { type Json, objectOf } from '../../json.ts';
 import { type AssistantTurn, argumentsObject, isBlank, type Turn, type UserTurn } from '../conversation.ts';
 import { type InlineData, inlineFile, inlineText, parseDataUrl } from '../inline-data.ts';
@@ -35,12 +40,14 @@ function assistantBlocks(turn: AssistantTurn, { ids, isOwn }: AssistantContext):
   for (const item of turn.items) {
     if (item.type === 'function_call') {
       const input = argumentsObject(item.arguments);
-      blocks.push({ type: 'tool_use', id: ids.forCall(item.callId), name: item.name, input });
+      const id = ids.forCall(item.callId);
+      blocks.push(marked({ type: 'tool_use', id, name: item.name, input }, item));
     } else if (item.type === 'message') {
       for (const part of item.content) {
         const text = part.type === 'text' ? part.text : part.type === 'refusal' ? part.refusal : undefined;
-        if (text !== undefined && !isBlank(text)) blocks.push({ type: 'text', text });
+        if (text !== undefined && !isBlank(text)) blocks.push(marked({ type: 'text', text }, part));
       }
+      markLast(blocks, item);
     } else if (isOwn(item)) {
       const block = thoughtBlock(item);
       if (block) blocks.push(block);
@@ -66,21 +73,43 @@ export function isThought(block: Json | undefined): boolean {
 /** Results must precede the user's messages. */
 function userBlocks(turn: UserTurn, ids: ToolUseIds): Json[] {
   const results = turn.results.map((result) => toolResult(result, ids));
-  return [...results, ...turn.messages.flatMap(({ content }) => content.flatMap(contentBlocks))];
+  const messages = turn.messages.flatMap((message) => {
+    const blocks = message.content.flatMap(contentBlocks);
+    markLast(blocks, message);
+    return blocks;
+  });
+  return [...results, ...messages];
 }
 
-function toolResult({ callId, output, isError }: FunctionOutputItem, ids: ToolUseIds): Json {
-  const content = output.flatMap(contentBlocks);
-  return {
+/** A block with the mark of what it was made from. */
+export function marked(block: Json, { cacheControl }: CacheMark): Json {
+  if (cacheControl) block.cache_control = { ...cacheControl };
+  return block;
+}
+
+/** Gives the mark of a message to the last of its blocks. */
+function markLast(blocks: readonly Json[], { cacheControl }: CacheMark): void {
+  const last = cacheControl && blocks.at(-1);
+  if (last && !isThought(last)) last.cache_control = { ...cacheControl };
+}
+
+function toolResult(item: FunctionOutputItem, ids: ToolUseIds): Json {
+  const content = item.output.flatMap(contentBlocks);
+  const result = {
     type: 'tool_result',
-    tool_use_id: ids.forResult(callId),
+    tool_use_id: ids.forResult(item.callId),
     content: content.length > 0 ? content : undefined,
-    is_error: isError,
+    is_error: item.isError,
   };
+  return marked(result, item);
 }
 
 /** Blank texts are dropped, since the API refuses them. */
 function contentBlocks(part: ContentPart): Json[] {
+  return plainBlocks(part).map((block) => marked(block, part));
+}
+
+function plainBlocks(part: ContentPart): Json[] {
   switch (part.type) {
     case 'text':
       return isBlank(part.text) ? [] : [{ type: 'text', text: part.text }];

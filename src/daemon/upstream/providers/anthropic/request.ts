@@ -1,10 +1,10 @@
 import type { Inference, ReasoningItem } from '../../../features/upstreams/neutral.ts';
 import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
-import type { Json } from '../../json.ts';
+import { type Json, objectOf } from '../../json.ts';
 import { conversationOf, endWithUser, isBlank } from '../conversation.ts';
 import { refuseImageOutput, unsupported } from '../provider-failures.ts';
 import { modernSchema } from '../tool-schema.ts';
-import { isThought, type Message, messagesOf } from './messages.ts';
+import { isThought, type Message, marked, messagesOf } from './messages.ts';
 import { type Effort, type ModelTraits, traitsOf } from './models.ts';
 import { canBeStrict, StrictBudget, strictSchema } from './structured-output.ts';
 import { toolFields } from './tools.ts';
@@ -37,17 +37,25 @@ export function messagesBody(call: UpstreamCall, provider: string): Json {
     canContinueThoughts: canContinueThoughts(messages),
     replays: messages.some(({ content }) => content.some(isThought)),
   });
-  const system = [...conversation.system, format.instruction, instruction].filter((text) => !isBlank(text));
+  const system = conversation.system.map(({ text, ...mark }) => marked({ type: 'text', text }, mark));
+  for (const text of [format.instruction, instruction])
+    if (text !== undefined && !isBlank(text)) system.push({ type: 'text', text });
+  const automatic =
+    traits.supportsPromptCaching && wantsCaching(inference) ? automaticMark(inference) : undefined;
+  // Other formats have no marks.
+  if (inference.wire === 'chat')
+    limitMarks([...(tools ?? []), ...system, ...messages.flatMap(blocksWithin)], {
+      most: traits.supportsPromptCaching ? cacheMarksMax - (automatic ? 1 : 0) : 0,
+    });
   return {
     model,
     max_tokens: maxTokens,
-    system: system.length > 0 ? system.map((text) => ({ type: 'text', text })) : undefined,
+    system: system.length > 0 ? system : undefined,
     messages,
     tools,
     tool_choice: toolChoice,
     thinking,
-    cache_control:
-      traits.supportsPromptCaching && wantsCaching(inference) ? { type: 'ephemeral' } : undefined,
+    cache_control: automatic,
     output_config: effort || format.schema ? { effort, format: format.schema } : undefined,
     ...samplingOf(inference, {
       traits,
@@ -59,7 +67,37 @@ export function messagesBody(call: UpstreamCall, provider: string): Json {
 
 /** Cache writes cost extra here, so only for callers that ask for caching; other providers cache automatically. */
 function wantsCaching({ body }: Inference): boolean {
-  return ['prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options'].some((name) => !!body[name]);
+  return cachingMembers.some((name) => !!body[name]);
+}
+
+const cachingMembers = [
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'prompt_cache_options',
+  'cache_control',
+];
+
+function automaticMark({ body }: Inference): Json {
+  const { ttl } = objectOf(body.cache_control) ?? {};
+  return typeof ttl === 'string' ? { type: 'ephemeral', ttl } : { type: 'ephemeral' };
+}
+
+/** The API refuses more. */
+const cacheMarksMax = 4;
+
+function blocksWithin({ content }: Message): Json[] {
+  return content.flatMap((block) => [
+    ...(Array.isArray(block.content) ? (block.content as Json[]) : []),
+    block,
+  ]);
+}
+
+/** Removes marks from the middle: the first ones are of tools and instructions, the last ones of the newest messages. */
+function limitMarks(blocks: readonly Json[], { most }: { most: number }): void {
+  const marks = blocks.filter((block) => block.cache_control);
+  const first = Math.min(2, most);
+  for (const block of marks.slice(first, Math.max(first, marks.length - (most - first))))
+    block.cache_control = undefined;
 }
 
 /** The API requires a limit; by default it is the model's maximum. */

@@ -1,5 +1,6 @@
 import type { Inference, Tool, ToolChoice } from '../../../features/upstreams/neutral.ts';
 import { type Json, objectOf } from '../../json.ts';
+import { marked } from './messages.ts';
 import type { ModelTraits } from './models.ts';
 import { canBeStrict, inputSchema, type StrictBudget, strictSchema } from './structured-output.ts';
 
@@ -71,10 +72,11 @@ function toTool(tool: FunctionTool, { supportsSchemas }: ModelTraits, budget: St
   const schema = inputSchema(tool.parameters);
   const wantsStrict = tool.strict === true && supportsSchemas && canBeStrictInput(schema);
   const strict = wantsStrict && budget.reserveTool(schema);
-  return {
+  const written = {
     name: tool.name,
     description: tool.description,
     input_schema: strict ? strictSchema(schema) : schema,
     strict: strict ? true : undefined,
   };
+  return marked(written, tool);
 }

@@ -25,7 +25,9 @@ export function generateBody(call: UpstreamCall, provider: string): Json {
   });
   const { tools, toolConfig, forced, instruction } = toolFields(inference);
   const format = formatOf(inference, { traits, hasTools: tools !== undefined, forced });
-  const instructions = [...system, format.instruction, instruction].filter((text) => !isBlank(text));
+  const instructions = [...system.map(({ text }) => text), format.instruction, instruction].filter(
+    (text) => !isBlank(text),
+  );
   return {
     systemInstruction:
       instructions.length > 0 ? { parts: instructions.map((text) => ({ text })) } : undefined,

@@ -11,6 +11,7 @@ import {
 import { pictureInChat, pictureItem } from '../../../../../shared/pictures.ts';
 import { looksSealed } from '../../../calls/index.ts';
 import type {
+  CacheMark,
   ContentPart,
   FunctionOutputItem,
   Inference,
@@ -62,7 +63,7 @@ function parseChatTools(body: CreateChatCompletionBody): Tool[] {
     if (tool.type === 'custom') return parseChatCustom(tool, `tools[${index}]`);
     if (tool.type !== 'function') return { type: 'opaque', json: tool, param: `tools[${index}]` };
     if (!isObject(called)) throw invalid(`tools[${index}].function`, 'This must be an object.');
-    return parseFunction(called, `tools[${index}].function`);
+    return { ...parseFunction(called, `tools[${index}].function`), ...cacheMark(tool, called) };
   });
   const { functions } = body as Record<string, unknown>;
   if (!Array.isArray(functions)) return tools;
@@ -176,6 +177,7 @@ export function parseMessages(messages: readonly Json[], open: OpenSealed): Inpu
           type: 'message',
           role: message.role,
           content: parseChatContent(message.content, `${param}.content`),
+          ...cacheMark(message),
         });
         break;
       case 'assistant':
@@ -206,6 +208,7 @@ function toolOutput(callId: string, message: Json, param: string): FunctionOutpu
     type: 'function_call_output',
     callId,
     output: parseChatContent(message.content, `${param}.content`),
+    ...cacheMark(message),
   };
 }
 
@@ -243,7 +246,20 @@ function parseAssistant(message: Json, param: string, options: AssistantOptions)
   });
   if (isObject(message.function_call))
     items.push(functionCall(legacyCallId, message.function_call, `${param}.function_call`));
+  const mark = cacheMark(message);
+  const last = mark && items.findLast(({ type }) => type === 'message' || type === 'function_call');
+  if (last) Object.assign(last, mark);
   return items;
+}
+
+/** The `cache_control` of a message, part or tool, as OpenRouter, LiteLLM and the AI SDK define it. */
+function cacheMark(...places: Json[]): CacheMark | undefined {
+  for (const { cache_control: control } of places) {
+    if (!isObject(control) || control.type !== 'ephemeral') continue;
+    const { ttl } = control;
+    return { cacheControl: typeof ttl === 'string' ? { type: 'ephemeral', ttl } : { type: 'ephemeral' } };
+  }
+  return undefined;
 }
 
 function customCall(callId: string, called: unknown, param: string): InputItem {
@@ -309,15 +325,15 @@ function parsePart(part: unknown, param: string): ContentPart[] {
   if (!isObject(part)) throw invalid(param, 'A content part must be an object.');
   switch (part.type) {
     case 'text':
-      return [{ type: 'text', text: requiredText(part.text, `${param}.text`) }];
+      return [{ type: 'text', text: requiredText(part.text, `${param}.text`), ...cacheMark(part) }];
     case 'refusal':
       return [{ type: 'refusal', refusal: requiredText(part.refusal, `${param}.refusal`) }];
     case 'image_url':
-      return [parseImage(part.image_url, `${param}.image_url`)];
+      return [{ ...parseImage(part.image_url, `${param}.image_url`), ...cacheMark(part) }];
     case 'input_audio':
       return [parseAudio(part.input_audio, `${param}.input_audio`)];
     case 'file':
-      return [parseFile(part.file, `${param}.file`)];
+      return [{ ...parseFile(part.file, `${param}.file`), ...cacheMark(part) }];
     case 'thinking':
     case 'reasoning':
       return [];
