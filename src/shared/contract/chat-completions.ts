@@ -35,9 +35,12 @@ function ifRole(roles: readonly string[], then: object) {
   return { if: { properties: { role: { enum: roles } } }, then };
 }
 
+/** Other gateways put signatures into ids, which providers with a limit get shortened. */
+const CallId = Type.String({ maxLength: 65_536 });
+
 export const ChatToolCall = Type.Object(
   {
-    id: Type.Optional(Type.String({ maxLength: 200 })),
+    id: Type.Optional(CallId),
     type: Type.Optional(Type.String()),
     function: Type.Optional(
       Type.Object(
@@ -51,7 +54,7 @@ export const ChatToolCall = Type.Object(
 
 /** A call in the history, which needs what an answer may lack. */
 const MadeToolCall = Type.Object(
-  { ...ChatToolCall.properties, id: Type.String({ maxLength: 200 }) },
+  { ...ChatToolCall.properties, id: CallId },
   {
     $id: 'ChatToolCallInput',
     allOf: [
@@ -74,7 +77,7 @@ export const ChatMessage = Type.Object(
     content: maybe(Type.Union([Type.String(), Type.Array(ChatPart)])),
     name: maybe(Type.String()),
     tool_calls: maybe(Type.Array(MadeToolCall)),
-    tool_call_id: Type.Optional(Type.String({ maxLength: 200 })),
+    tool_call_id: maybe(CallId),
     refusal: maybe(Type.String()),
   },
   {

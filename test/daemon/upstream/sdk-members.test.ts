@@ -74,7 +74,7 @@ const chat = {
   audio: relayed({}),
   frequency_penalty: relayed(0),
   function_call: relayed('auto'),
-  functions: relayed([]),
+  functions: relayed([{ name: 'f' }]),
   logit_bias: relayed({}),
   logprobs: relayed(true),
   max_completion_tokens: relayed(64),

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { isObject, type Json } from '../json.ts';
 
 export function newCallId(): string {
   return `call_${randomUUID().replaceAll('-', '')}`;
@@ -40,6 +41,29 @@ export function withoutRepeated<Call>(calls: readonly Call[], idOf: (call: Call)
     known.set(id, text);
     return true;
   });
+}
+
+/**
+ * An id within a provider's limit: as it is, or with a digest of all of it in place of its end. Deterministic, so that calls and
+ * their outputs still match; the caller's own ids are never changed, so nothing has to be undone.
+ */
+export function shortenedId(id: string, charactersMax: number): string {
+  if (id.length <= charactersMax) return id;
+  const digest = createHash('sha256').update(id).digest('hex').slice(0, 24);
+  return `${id.slice(0, charactersMax - digest.length - 1).toWellFormed()}_${digest}`;
+}
+
+/** OpenAI's limit in the Responses format. Source: decolua/9router#393. */
+const responsesIdMax = 64;
+
+/** Items of the Responses format whose ids of calls are within the limit; the same list if all are. */
+export function withShortIds(items: readonly unknown[]): readonly unknown[] {
+  const isLong = (item: unknown): item is Json & { call_id: string } =>
+    isObject(item) && typeof item.call_id === 'string' && item.call_id.length > responsesIdMax;
+  if (!items.some(isLong)) return items;
+  return items.map((item) =>
+    isLong(item) ? { ...item, call_id: shortenedId(item.call_id, responsesIdMax) } : item,
+  );
 }
 
 const alphanumerics = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

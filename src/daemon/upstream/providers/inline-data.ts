@@ -7,6 +7,16 @@ export interface InlineData {
   data: string;
 }
 
+/** A type with its registered name: clients write `image/jpg`, which providers refuse. Source: NousResearch/hermes-agent#55432. */
+function registeredType(mimeType: string): string {
+  return mimeType === 'image/jpg' ? 'image/jpeg' : mimeType;
+}
+
+/** A URL whose `image/jpg` is `image/jpeg`. */
+export function withJpegNamed(url: string): string {
+  return /^data:image\/jpg\b/i.test(url) ? `data:image/jpeg${url.slice('data:image/jpg'.length)}` : url;
+}
+
 /** Parses a `data:` URL (RFC 2397); undefined if the text is not one. */
 export function parseDataUrl(url: string): InlineData | undefined {
   if (!/^data:/i.test(url)) return undefined;
@@ -16,7 +26,7 @@ export function parseDataUrl(url: string): InlineData | undefined {
   const payload = url.slice(comma + 1);
   const isBase64 = parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64');
   return {
-    mimeType: mimeType.trim().toLowerCase() || 'text/plain',
+    mimeType: registeredType(mimeType.trim().toLowerCase()) || 'text/plain',
     data: isBase64 ? payload.replace(/\s+/g, '') : Buffer.from(decodePercent(payload)).toString('base64'),
   };
 }

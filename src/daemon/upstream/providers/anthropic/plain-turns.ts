@@ -1,12 +1,14 @@
-import { isObject, type Json, listOf } from '../../json.ts';
+import { withoutBillingLine } from '../../../../shared/text/billing-line.ts';
+import { isObject, type Json, listOf, objectsOf } from '../../json.ts';
 
 /**
- * A body whose messages alternate and are the user's and the assistant's only, as other servers with this format demand.
+ * A body without the line of Claude Code that is meant for Anthropic, whose messages alternate and are the user's and the assistant's only, as other servers with this format demand.
  * Leading system messages join `system`; later ones become the user's, so that the beginning of the prompt stays the same.
  * The same body if it is already so.
  */
 export function withPlainTurns(body: Json): Json {
   const { messages } = body;
+  if (hasBillingLine(body.system)) return withPlainTurns({ ...body, system: systemWithoutLine(body.system) });
   if (!Array.isArray(messages) || isPlain(messages)) return body;
   const first = messages.findIndex((message) => !isInstruction(message));
   // A conversation of instructions only: the last one is the prompt.
@@ -21,6 +23,25 @@ export function withPlainTurns(body: Json): Json {
   if (leading === 0) return { ...body, messages: plain };
   const instructions = messages.slice(0, leading).flatMap(({ content }) => blocksOf(content));
   return { ...body, system: [...blocksOf(body.system), ...instructions], messages: plain };
+}
+
+function hasBillingLine(system: unknown): boolean {
+  return systemTexts(system).some((text) => withoutBillingLine(text) !== text);
+}
+
+function systemTexts(system: unknown): string[] {
+  if (typeof system === 'string') return [system];
+  return objectsOf(system).flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
+}
+
+function systemWithoutLine(system: unknown): unknown {
+  if (typeof system === 'string') return withoutBillingLine(system) || undefined;
+  const blocks = objectsOf(system).flatMap((block): Json[] => {
+    if (typeof block.text !== 'string') return [block];
+    const text = withoutBillingLine(block.text);
+    return text === '' ? [] : [{ ...block, text }];
+  });
+  return blocks.length > 0 ? blocks : undefined;
 }
 
 function isPlain(messages: unknown[]): boolean {

@@ -87,7 +87,7 @@ function relayedMessages(messages: unknown, receiver: Receiver): unknown {
       if (!isObject(block)) return [block];
       if (isAnswer && isBlankText(block)) return [];
       if (isThought(block)) return relayedThought(block, thoughts.next().value, receiver);
-      return [relayedCall(block, ids, toolUseIds)];
+      return [relayedImages(relayedCall(block, ids, toolUseIds))];
     });
     if (
       content.length > 0 &&
@@ -118,6 +118,19 @@ function relayedThought(
   if (thought === undefined || origin === undefined) return block.signature || block.data ? [block] : [];
   const own = origin.provider === provider && origin.model === model ? thoughtBlock(thought) : undefined;
   return own ? [own] : [];
+}
+
+/** Images, also in results of tools, whose type the API knows. */
+function relayedImages(block: Json): Json {
+  if (block.type === 'tool_result' && Array.isArray(block.content)) {
+    const content = block.content.map((each) => (isObject(each) ? relayedImages(each) : each));
+    return content.every((each, at) => each === (block.content as unknown[])[at])
+      ? block
+      : { ...block, content };
+  }
+  if (block.type !== 'image' || !isObject(block.source)) return block;
+  const { media_type: type } = block.source;
+  return type === 'image/jpg' ? { ...block, source: { ...block.source, media_type: 'image/jpeg' } } : block;
 }
 
 function relayedCall(block: Json, ids: Map<string, string>, toolUseIds: ToolUseIds): Json {

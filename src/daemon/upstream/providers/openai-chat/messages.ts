@@ -7,11 +7,10 @@ import type {
   ReasoningItem,
 } from '../../../features/upstreams/neutral.ts';
 import { isObject, type Json } from '../../json.ts';
-import { shortCallId } from '../call-ids.ts';
 import { isBlank, markedOutput, type Round, roundsOf } from '../conversation.ts';
-import { inlineFile } from '../inline-data.ts';
+import { inlineFile, withJpegNamed } from '../inline-data.ts';
 import { unsupported } from '../provider-failures.ts';
-import { type Quirks, reasoningFor } from './quirks.ts';
+import { callIdFor, type Quirks, reasoningFor } from './quirks.ts';
 import { replayReasoning } from './reasoning.ts';
 
 interface Assistant extends Json {
@@ -169,7 +168,7 @@ class MessageWriter {
   }
 
   #callId(id: string): string {
-    return this.#receiver.quirks.needsShortCallIds ? shortCallId(id) : id;
+    return callIdFor(id, this.#receiver.quirks);
   }
 }
 
@@ -186,7 +185,8 @@ function chatPart(part: ContentPart, quirks: Quirks): Json {
   if (part.type === 'text') return { type: 'text', text: part.text };
   if (part.type === 'refusal') return { type: 'text', text: part.refusal };
   if (part.type === 'image') {
-    const image_url = part.detail === undefined ? { url: part.url } : { url: part.url, detail: part.detail };
+    const url = withJpegNamed(part.url);
+    const image_url = part.detail === undefined ? { url } : { url, detail: part.detail };
     return { type: 'image_url', image_url };
   }
   if (part.type === 'audio')

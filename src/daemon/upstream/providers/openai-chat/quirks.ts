@@ -1,5 +1,6 @@
 import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import type { Json } from '../../json.ts';
+import { shortCallId, shortenedId } from '../call-ids.ts';
 
 /** How a provider deviates from OpenAI's chat format. Source: the providers' API references. */
 export interface Quirks {
@@ -28,8 +29,8 @@ export interface Quirks {
   supportsVerbosity: boolean;
   supportsTopK: boolean;
   seedField: 'seed' | 'random_seed';
-  /** Whether ids of tool calls must have nine letters or digits. */
-  needsShortCallIds: boolean;
+  /** Whether ids of tool calls must have nine letters or digits, or the most characters that they may have. */
+  callIds: 'nine' | number | undefined;
   /** Whether a file's URL is accepted in place of its data. */
   supportsFileUrls: boolean;
 }
@@ -49,7 +50,7 @@ const openai: Quirks = {
   supportsVerbosity: true,
   supportsTopK: false,
   seedField: 'seed',
-  needsShortCallIds: false,
+  callIds: 40,
   supportsFileUrls: false,
 };
 
@@ -59,6 +60,8 @@ const generic: Quirks = {
   ...openai,
   outputTokensField: undefined,
   supportsAllowedTools: false,
+  // Other gateways read signatures in them.
+  callIds: undefined,
   supportsDeveloperRole: false,
   supportsAnyOrder: false,
   reasoningFields: anyReasoning,
@@ -93,7 +96,7 @@ const quirksByName = new Map(
       reasoningFields: [],
       supportsTopK: false,
       seedField: 'random_seed',
-      needsShortCallIds: true,
+      callIds: 'nine',
     },
     deepseek: {
       ...generic,
@@ -171,6 +174,12 @@ export function adjustedQuirks(quirks: Quirks, adjustments: UpstreamCall['adjust
     }
   }
   return adjusted;
+}
+
+/** The id of a call as the provider accepts it. */
+export function callIdFor(id: string, { callIds }: Quirks): string {
+  if (callIds === undefined) return id;
+  return callIds === 'nine' ? shortCallId(id) : shortenedId(id, callIds);
 }
 
 /** Earlier reasoning for a message of the assistant that has none; undefined if none is needed. */

@@ -7,12 +7,12 @@ import type {
 } from '../../../features/upstreams/neutral.ts';
 import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json, objectOf, objectsOf } from '../../json.ts';
-import { shortCallId } from '../call-ids.ts';
+import { withJpegNamed } from '../inline-data.ts';
 import { objectParameters } from '../tool-schema.ts';
 import { withoutStrict } from '../without-strict.ts';
 import { chatMessages } from './messages.ts';
 import { plainTurns } from './plain-turns.ts';
-import { outputTokensField, type Quirks, reasoningFor } from './quirks.ts';
+import { callIdFor, outputTokensField, type Quirks, reasoningFor } from './quirks.ts';
 
 /**
  * The body for callers of the chat format: their own, with the model, output limit and usage in streams set, and without
@@ -31,6 +31,7 @@ export function relayedBody(call: UpstreamCall, quirks: Quirks): Json {
   else if (body.tool_choice === 'required') sent.tool_choice = quirks.requiredToolChoice;
   else if (!quirks.supportsAllowedTools) restrictTools(sent, body, quirks);
   if (!quirks.supportsStrictTools) sent.tools = withoutStrict(sent.tools);
+  for (const field of ['stop', 'functions']) if (isEmptyList(body[field])) sent[field] = undefined;
   if (quirks.seedField !== 'seed' && 'seed' in body) {
     sent[quirks.seedField] = body.seed;
     sent.seed = undefined;
@@ -91,11 +92,29 @@ function mapChanged(list: unknown[], change: (item: unknown) => unknown): unknow
 }
 
 function relayedMessage(message: Json, quirks: Quirks): Json {
-  const { role, tool_call_id: callId } = message;
+  const { role, tool_call_id: callId, content } = message;
   const changes: Json = role === 'assistant' ? assistantChanges(message, quirks) : {};
+  for (const name of nullMembers) if (message[name] === null) changes[name] = undefined;
+  if (role !== 'assistant' && Array.isArray(content)) {
+    const relayed = mapChanged(content, relayedPart);
+    if (relayed !== content) changes.content = relayed;
+  }
   if (role === 'developer' && !quirks.supportsDeveloperRole) changes.role = 'system';
-  if (quirks.needsShortCallIds && typeof callId === 'string') changes.tool_call_id = shortCallId(callId);
+  if (quirks.callIds !== undefined && typeof callId === 'string') {
+    const id = callIdFor(callId, quirks);
+    if (id !== callId) changes.tool_call_id = id;
+  }
   return Object.keys(changes).length === 0 ? message : { ...message, ...changes };
+}
+
+/** Some SDKs write all members of a message, which strict providers refuse to be null. */
+const nullMembers = ['name', 'tool_calls', 'tool_call_id'];
+
+function relayedPart(part: unknown): unknown {
+  if (!isObject(part) || part.type !== 'image_url' || !isObject(part.image_url)) return part;
+  const { url } = part.image_url;
+  const named = typeof url === 'string' ? withJpegNamed(url) : url;
+  return named === url ? part : { ...part, image_url: { ...part.image_url, url: named } };
 }
 
 const reasoningFields = ['reasoning_content', 'reasoning', 'reasoning_details'];
@@ -138,10 +157,11 @@ function relayedCall(call: unknown, quirks: Quirks): unknown {
   if (!isObject(call)) return call;
   const called = call.function;
   const isIrregular = isObject(called) && ('parsed_arguments' in called || called.arguments === '');
-  const isRenamed = quirks.needsShortCallIds && typeof call.id === 'string';
+  const id = typeof call.id === 'string' ? callIdFor(call.id, quirks) : call.id;
+  const isRenamed = id !== call.id;
   if (!isIrregular && !isRenamed) return call;
   const relayed = { ...call };
-  if (isRenamed) relayed.id = shortCallId(String(call.id));
+  if (isRenamed) relayed.id = id;
   if (isIrregular) {
     const { parsed_arguments: _parsed, ...rest } = called;
     relayed.function = { ...rest, arguments: rest.arguments || '{}' };

@@ -4,6 +4,7 @@ import { droppedMembers, type Sent } from '../../dropped-members.ts';
 import { countOf, type Json, listOf, objectOf } from '../../json.ts';
 import { SseJsonDecoder } from '../../sse-decoder.ts';
 import { adjustedBody } from '../adjusted-body.ts';
+import { withShortIds } from '../call-ids.ts';
 import { bearerHeaders } from '../openai-chat/adapter.ts';
 import { openAiFailure } from '../openai-chat/failure.ts';
 import { fittedToModel } from '../openai-options.ts';
@@ -23,13 +24,12 @@ export function responsesAdapter(settings: ProviderSettings): Adapter {
       const target = { url, headers: bearerHeaders(call.key) };
       const keepsLogprobs = call.inference.sampling.needsLogprobs;
       if (isSameWire(call)) {
-        const { body, dropped } = fittedToModel(
-          adjustedBody(relayedResponsesBody(call, name), call.adjustments),
-          { keepsLogprobs },
-        );
+        const { body, dropped } = fittedToModel(writtenBody(relayedResponsesBody(call, name), call), {
+          keepsLogprobs,
+        });
         return { ...target, body: JSON.stringify(body), dropped };
       }
-      const { body } = fittedToModel(adjustedBody(neutralResponsesBody(call, name), call.adjustments), {
+      const { body } = fittedToModel(writtenBody(neutralResponsesBody(call, name), call), {
         keepsLogprobs,
       });
       return {
@@ -54,6 +54,11 @@ export function responsesAdapter(settings: ProviderSettings): Adapter {
     readCount: ({ input_tokens: count }) => countOf(count),
     failure: (status, headers, body) => openAiFailure(name, status, headers, body),
   };
+}
+
+function writtenBody(body: Json, { adjustments }: UpstreamCall): Json {
+  const input = Array.isArray(body.input) ? withShortIds(body.input) : body.input;
+  return adjustedBody(input === body.input ? body : { ...body, input }, adjustments);
 }
 
 /** The options that a request contains. */

@@ -12,6 +12,7 @@ import type {
 import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json } from '../../json.ts';
 import { markedOutput } from '../conversation.ts';
+import { withJpegNamed } from '../inline-data.ts';
 import { refuseImageOutput } from '../provider-failures.ts';
 import { objectParameters } from '../tool-schema.ts';
 
@@ -245,7 +246,7 @@ function inputPart(part: ContentPart): Json {
     case 'image':
       return {
         type: 'input_image',
-        ...(part.upload ? { file_id: part.upload.id } : { image_url: part.url }),
+        ...(part.upload ? { file_id: part.upload.id } : { image_url: withJpegNamed(part.url) }),
         detail: part.detail ?? 'auto',
       };
     case 'audio':

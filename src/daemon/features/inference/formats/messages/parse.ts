@@ -1,6 +1,7 @@
 import type { CountMessageTokensBody, CreateMessageBody } from '../../../../../shared/contract/messages.ts';
 import { ApiError } from '../../../../../shared/errors.ts';
-import { invalid, isObject, requiredText } from '../../../../../shared/invalid-request.ts';
+import { invalid, isObject, type Json, requiredText } from '../../../../../shared/invalid-request.ts';
+import { withoutBillingLine } from '../../../../../shared/text/billing-line.ts';
 import type {
   Inference,
   InputItem,
@@ -88,9 +89,9 @@ function relayedHeaders(headers: MessageHeaders): Record<string, string> | undef
 }
 
 function systemText(system: CreateMessageBody['system']): string | undefined {
-  if (typeof system === 'string') return system === '' ? undefined : system;
+  if (typeof system === 'string') return withoutBillingLine(system) || undefined;
   const texts = (system ?? []).flatMap(({ type, text }, index) =>
-    type === 'text' ? requiredText(text, `system[${index}].text`) || [] : [],
+    type === 'text' ? withoutBillingLine(requiredText(text, `system[${index}].text`)) || [] : [],
   );
   return texts.length > 0 ? texts.join('\n\n') : undefined;
 }
