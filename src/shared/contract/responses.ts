@@ -69,7 +69,7 @@ export const ToolName = Type.String({
   description: '1 to 128 of the characters a-z, A-Z, 0-9, _ and -.',
 });
 
-const CallId = Type.String({ minLength: 1, maxLength: 200 });
+const CallId = Type.String({ minLength: 1, maxLength: 65_536 });
 const SealedContent = Type.String({ maxLength: 10_485_760 });
 
 /** What items must have by their type, of which no other is checked. An item without one is a message. */

@@ -4,12 +4,12 @@ import { isObject, type Json, listOf, objectsOf } from '../../json.ts';
 /**
  * A body without the line of Claude Code that is meant for Anthropic, whose messages alternate and are the user's and the assistant's only, as other servers with this format demand.
  * Leading system messages join `system`; later ones become the user's, so that the beginning of the prompt stays the same.
- * The same body if it is already so.
+ * The same body if it is already so, or if it changes tools on the way, which only servers understand that take these messages.
  */
 export function withPlainTurns(body: Json): Json {
   const { messages } = body;
   if (hasBillingLine(body.system)) return withPlainTurns({ ...body, system: systemWithoutLine(body.system) });
-  if (!Array.isArray(messages) || isPlain(messages)) return body;
+  if (!Array.isArray(messages) || isPlain(messages) || messages.some(changesTools)) return body;
   const first = messages.findIndex((message) => !isInstruction(message));
   // A conversation of instructions only: the last one is the prompt.
   const leading = first < 0 ? messages.length - 1 : first;
@@ -51,6 +51,14 @@ function isPlain(messages: unknown[]): boolean {
       !isInstruction(message) && !(isObject(message) && isObject(before) && message.role === before.role)
     );
   });
+}
+
+function changesTools(message: unknown): boolean {
+  return (
+    isObject(message) &&
+    isInstruction(message) &&
+    objectsOf(message.content).some(({ type }) => /^tool_(addition|removal)$/.test(String(type)))
+  );
 }
 
 function isInstruction(message: unknown): boolean {
