@@ -858,7 +858,14 @@ const usages: Shape[] = [
     { input: 12, output: 7 },
   ),
   counted('a cost', 'pydantic/genai-prices#239', { ...usage, cost: 0.00001 }, { cost: '0.00001' }),
-  counted('a cost of nothing', 'LionSR/TeXRA#8528', { ...usage, cost: 0 }, { cost: '0' }),
+  counted(
+    'a cost of nothing, at configured prices',
+    'LionSR/TeXRA#8528',
+    { ...usage, cost: 0 },
+    {
+      cost: '0.000026',
+    },
+  ),
   counted(
     'a cost in ticks',
     'ENTERPILOT/GoModel#297',

@@ -268,7 +268,9 @@ export class Meter {
     const { offer, ownKey } = this.#route;
     const marginPpm = ownKey ? 0 : this.#options.marginPpm;
     const { cost, tier } = this.#billed;
-    if (cost !== undefined) return costStated(this.#boundedByHold(cost, marginPpm), marginPpm);
+    // Servers that do not count, or charge nobody, say 0, too; resellers mean it.
+    const isStated = cost !== undefined && (cost > 0 || offer.kind !== 'compatible');
+    if (isStated) return costStated(this.#boundedByHold(cost, marginPpm), marginPpm);
     const prices = this.#prices(offer);
     if (!prices) return null;
     const priced = costOf(prices, tokens, marginPpm);
