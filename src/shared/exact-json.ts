@@ -67,8 +67,8 @@ function longNumbersIn(text: string): [start: number, end: number][] {
   return places;
 }
 
-/** The index after the closing quote; the text's length when there is none. */
-function stringEnd(text: string, start: number): number {
+/** The index after the closing quote of a string that begins before `start`; the text's length when there is none. */
+export function stringEnd(text: string, start: number): number {
   let from = start;
   for (;;) {
     const quote = text.indexOf('"', from);

@@ -98,7 +98,40 @@ const spoilt: readonly (readonly [report: string, text: string])[] = [
   ['Consiliency/pmcp#234', 'Is the key to a secret garden a token of trust? Her password was a sign.'],
 ];
 
-test.each(spoilt)('%s: ordinary text stays', (_report, text) => {
+/** Masked where they are, as they could be credentials, but no secrets to be looked for in the rest of a conversation. */
+const ordinary: readonly (readonly [what: string, text: string])[] = [
+  ['the key of a cache', 'GET /cache?key=user:1001 and user:1001 again'],
+  ['a sign', '?sign=aquarius1 for aquarius1'],
+  ['a kind of authentication', '/login?auth=oauth2-pkce with oauth2-pkce'],
+  ['a token of a page', '/items?token=page-number-12 after page-number-12'],
+  ['the project of a server', `${toolAt('https://gitmcp.io/microsoft/TypeScript')} and TypeScript`],
+  ['the version of a server', `${toolAt('https://mcp.example/2024-11-05/v1beta1')} of 2024-11-05, v1beta1`],
+  ['the number of a tenant', `${toolAt('https://mcp.example/tenants/100000/mcp')}, 100000`],
+  ['a mode of a server', `${toolAt('https://mcp.example/mcp?mode=read-only2')}, read-only2`],
+];
+
+function toolAt(server_url: string): string {
+  return JSON.stringify({ tools: [{ type: 'mcp', server_label: 'n', server_url }] });
+}
+
+test.each(ordinary)('%s is not erased elsewhere', (_what, text) => {
+  const known = new KnownSecrets();
+  const end = text.slice(text.lastIndexOf(' '));
+  const [json = '', rest] = text.startsWith('{') ? text.split(/(?<=\}\]\})/) : [text];
+  const masked = maskJsonText(json, { known }) + maskText(rest ?? '', { known });
+  expect(masked.endsWith(end)).toBe(true);
+  expect(known.values).toEqual([]);
+});
+
+/** Names with the form of a key or a header. */
+const names: readonly (readonly [report: string, text: string])[] = [
+  ['none', 'basic configuration-v2, basic html/css/js-2024, Basic understanding1/2'],
+  ['none', 'hf_transformers_pipeline_2, r8-asian-food-market-2, sk-learn_contrib_Pipeline_2024'],
+  ['none', 'L402 protocol-specification, LSAT specification/draft-02'],
+  ['none', 'bearer ERC721TokenContractV2, Bearer authenticationV2/TokenProvider'],
+];
+
+test.each([...spoilt, ...names])('%s: ordinary text stays: %s', (_report, text) => {
   const known = new KnownSecrets();
   expect(maskText(text, { known })).toBe(text);
   expect(known.values).toEqual([]);

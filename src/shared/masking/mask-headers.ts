@@ -93,5 +93,5 @@ export function isHarmlessHeader(name: string): boolean {
 export function addConfiguredHeader(name: string, value: string): void {
   if (isHarmlessHeader(name)) return;
   if (isSecretHeader(name)) addCredential(hostSecrets, value);
-  else hostSecrets.addRandom(value);
+  else hostSecrets.addUnusual(value);
 }

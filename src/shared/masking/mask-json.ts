@@ -63,7 +63,9 @@ function maskServersIn(value: unknown, known: KnownSecrets, isServer = false): u
   let masked: Json | undefined;
   for (const [name, member] of Object.entries(value)) {
     const clean = maskServersIn(member, known, name === 'mcp_servers');
-    if (clean !== member) masked = { ...(masked ?? value), [name]: clean };
+    if (clean === member) continue;
+    masked ??= { ...value };
+    masked[name] = clean;
   }
   return masked ?? value;
 }
@@ -95,7 +97,7 @@ function maskServerHeaders(headers: Json, known: KnownSecrets): Json {
     Object.entries(headers).map(([name, value]) => {
       if (typeof value !== 'string') return [name, value];
       if (isSecretHeader(name)) addCredential(known, value);
-      else known.addRandom(value);
+      else known.addUnusual(value);
       return [name, removedText];
     }),
   );

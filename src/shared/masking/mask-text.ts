@@ -1,4 +1,5 @@
-import { hostSecrets, KnownSecrets, looksRandom } from './known-secrets.ts';
+import { stringEnd } from '../exact-json.ts';
+import { hostSecrets, inJson, KnownSecrets, looksRandom, looksUnusual } from './known-secrets.ts';
 
 /** Stands in the place of a secret. */
 export const removedText = '[removed]';
@@ -20,24 +21,29 @@ const parameter = /([?&#;](?:amp;)?)([\w.%-]{2,40})=([^&#\s"'<>\\`[\](){}]{1,819
 /** Whether it carries a credential, by its name. */
 const isParameterName =
   /^(?:key|(?:x-)?api[-_]?key|(?:access|auth|private|subscription|signing)[-_]?key|awsaccesskeyid|googleaccessid|(?:x-(?:amz|goog)-)?(?:access|api|app|auth|bearer|bot|client|id|private|refresh|sas|security|session|user)?[-_]?token|auth|authorization|jwt|code_verifier|hdnea|hdnts|hmac|sign?|(?:x-(?:amz|goog|oss)-)?(?:signature|credential)|pass|passwd|password|pwd|(?:api|app|client|shared)?[-_]?secret)$/i;
-/** Parameters that are nothing else; others may as well have a short word. */
-const isSurelySecret = /pass|pwd|secret|sig|credential/i;
+/** Parameters that are nothing else; others may as well have a word, or the key of a record. */
+const isSurelySecret = /pass|pwd|secret|signature|^sig$|credential/i;
 const parameterCharactersMin = 6;
 
 /** A member of a JSON text, by its name. Within a string of JSON, the quotation marks are escaped: that is ordinary text. */
 const member =
   /("(?:authorization(?:_token)?|proxy-authorization|(?:x-)?(?:goog-)?api[-_]?key|(?:set-)?cookie|(?:access|refresh|id|session)_token|client_secret|passw(?:or)?d|secret_?key|private_key)"\s{0,16}:\s{0,16}")([^"\\]*(?:\\.[^"\\]*)*)"/gi;
 
-/** Keys that begin with one of these prefixes. */
+/** Keys that begin with one of these prefixes, also after an escape such as `\n`. Whether one is a key is seen by its value. */
 const keys =
-  /\b(?:sk|rk|gsk|xai|pplx|hf|r8|fw|nvapi|whsec|xox[abprs]|gh[opsu]|github_pat|glpat|vck)[-_](?=[\w-]{0,64}[\dA-Z])[\w-]{16,}/g;
+  /(?:\b|(?<=\\[bfnrt]))(?:sk|rk|gsk|xai|pplx|hf|r8|fw|nvapi|whsec|xox[abprs]|gh[opsu]|github_pat|glpat|vck)[-_]([\w-]{16,})/g;
 /** Whether a text may have one: found four times as fast. */
 const mayHaveKey =
-  /[-_](?<=\b(?:sk|rk|gsk|xai|pplx|hf|r8|fw|nvapi|whsec|xox[abprs]|gh[opsu]|github_pat|glpat|vck).)[\w-]{16}/;
-/** Other credentials that are recognized by their form: of the gateway, of Google and Amazon, and of HTTP headers. */
-const forms =
-  /\bgw[klta]_\w{16,}|\b(?:AIza|AQ\.)[\w-]{16,}|\bA(?:KI|SI)A[A-Z\d]{16}\b|\b[Bb]earer\s{1,16}(?=[\w.~+/=-]{0,64}[\dA-Z])[\w.~+/=-]{16,}|\b[Bb]asic\s{1,16}(?=[\w+/-]{0,64}[\d=])[\w+/-]{12,}={0,2}|\b(?:L402|LSAT)\s{1,16}[\w+/=-]{16,}(?::[\da-f]{64})?/g;
-const jwt = /\beyJ[\w-]{10,256}\.eyJ[\w-]{10,4096}\.[\w-]{16,}/g;
+  /[-_](?<=(?:\b|\\[bfnrt])(?:sk|rk|gsk|xai|pplx|hf|r8|fw|nvapi|whsec|xox[abprs]|gh[opsu]|github_pat|glpat|vck).)[\w-]{16}/;
+/** Other keys: of the gateway, of Google and Amazon. */
+const forms = /(?:\b|(?<=\\[bfnrt]))(?:gw[klta]_\w{16,}|(?:AIza|AQ\.)[\w-]{16,}|A(?:KI|SI)A[A-Z\d]{16}\b)/g;
+/** Credentials of HTTP headers, if what follows the scheme is one. */
+const schemes =
+  /(?:\b|(?<=\\[bfnrt]))([Bb]earer|[Bb]asic|L402|LSAT)\s{1,16}([\w.~+/=-]{11,}[\w+/=](?::[\da-f]{64})?)/g;
+const afterAuthorization = /authorization\W{1,12}$/i;
+const preimage = /:[\da-f]{64}$/;
+/** Each part of a text is read once: what follows a hyphen does not begin another. */
+const jwt = /(?:(?<![\w-])|(?<=\\[bfnrt]))eyJ[\w-]{10,256}\.eyJ[\w-]{10,4096}\.[\w-]{16,}/g;
 
 /** Slashes and characters that some clients write as escapes in JSON, which hides addresses. */
 const hidingEscape = /\\(?:\/|u00[2-7])/i;
@@ -63,22 +69,95 @@ function maskPlain(
   if (clean.includes('@') && clean.includes('://')) clean = maskUserInfo(clean, known, mark);
   if (clean.includes('=')) clean = maskParameters(clean, known, mark);
   if (clean.includes('":') || clean.includes('" :')) clean = maskMembers(clean, known, mark);
-  if (mayHaveKey.test(clean)) clean = clean.replace(keys, (secret) => mark(secret));
+  clean = maskSchemes(clean, mark);
+  if (mayHaveKey.test(clean))
+    clean = clean.replace(keys, (key, value: string) => (isKey(value) ? mark(key) : key));
   clean = clean.replace(forms, (secret) => mark(secret));
   if (clean.includes('eyJ')) clean = clean.replace(jwt, (secret) => mark(secret));
-  for (const secret of known.values) clean = clean.replaceAll(secret, () => markRepeated(secret));
-  for (const secret of hostSecrets.values) clean = clean.replaceAll(secret, () => markRepeated(secret));
-  return clean;
+  const secrets = [...known.values, ...hostSecrets.values];
+  if (!secrets.some((secret) => clean.includes(secret))) return clean;
+  if (!isJson(clean)) return replaced(clean, secrets, markRepeated);
+  return withStrings(clean, (texts) => replaced(texts, secrets, (secret) => markRepeated(inJson(secret))));
 }
 
 type Mark = NonNullable<MaskOptions['mark']>;
+
+function replaced(text: string, secrets: readonly string[], mark: Mark): string {
+  let clean = text;
+  for (const secret of secrets) clean = clean.replaceAll(secret, () => mark(secret));
+  return clean;
+}
+
+function isJson(text: string): boolean {
+  if (!/^\s{0,16}[[{"]/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Between strings that are replaced at once: one by one, thousands of them would take long. */
+const separator = '\0\n\0';
+
+/** A JSON text with its strings and names replaced: a secret may look like a number, or like what is between two strings. */
+function withStrings(json: string, replace: (texts: string) => string): string {
+  const between: string[] = [];
+  const literals: string[] = [];
+  let from = 0;
+  for (let start = json.indexOf('"'); start >= 0; start = json.indexOf('"', from)) {
+    const end = stringEnd(json, start + 1);
+    between.push(json.slice(from, start));
+    literals.push(json.slice(start, end));
+    from = end;
+  }
+  const texts = literals.map((literal) =>
+    literal.includes('\\') ? (JSON.parse(literal) as string) : literal.slice(1, -1),
+  );
+  const split = replace(texts.join(separator)).split(separator);
+  // A text has the separator.
+  const clean = split.length === texts.length ? split : texts.map(replace);
+  const safe = literals.map((literal, at) => (clean[at] === texts[at] ? literal : JSON.stringify(clean[at])));
+  return between.map((text, at) => text + safe[at]).join('') + json.slice(from);
+}
+
+/** Whether what follows the prefix of a key is no name, such as that of a package. */
+function isKey(value: string): boolean {
+  if (looksRandom(value) || /\d{9}/.test(value)) return true;
+  if (value.length >= 32 && /\d/.test(value) && /[a-z]/.test(value) && /[A-Z]/.test(value)) return true;
+  return value.split(/[-_]/).some((part) => part.length >= 20 && /[\dA-Z]/.test(part));
+}
+
+function maskSchemes(text: string, mark: Mark): string {
+  return text.replace(schemes, (whole, scheme: string, value: string, at: number) => {
+    const isHeader = afterAuthorization.test(text.slice(Math.max(0, at - 32), at));
+    const isSecret = isHeader ? /[\dA-Z=]/.test(value) : isCredential(scheme.toLowerCase(), value);
+    return isSecret ? mark(whole) : whole;
+  });
+}
+
+function isCredential(scheme: string, value: string): boolean {
+  if (scheme === 'basic') return isNameAndPassword(value) || looksRandom(value);
+  if (preimage.test(value)) return true;
+  return value.length >= 16 && (looksRandom(value) || /\d{9}/.test(value));
+}
+
+function isNameAndPassword(base64: string): boolean {
+  try {
+    return /^[ -9;-~]*:[ -~]*$/.test(atob(base64));
+  } catch {
+    return false;
+  }
+}
 
 function maskUserInfo(text: string, known: KnownSecrets, mark: Mark): string {
   return text.replace(userInfo, (whole, info: string) => {
     const [user = '', password] = splitOnce(info, ':');
     // A name alone is no secret, unless it is a token.
-    if (password === undefined ? !looksRandom(user) : password === '' && !looksRandom(user)) return whole;
-    known.addTelling(password || user);
+    if (!password && !looksUnusual(user)) return whole;
+    if (password) known.addTelling(password);
+    else known.addRandom(user);
     return `://${mark(info)}@`;
   });
 }
@@ -87,7 +166,8 @@ function maskParameters(text: string, known: KnownSecrets, mark: Mark): string {
   return text.replace(parameter, (whole, start: string, name: string, value: string) => {
     if (!isParameterName.test(name.includes('%') ? decodedText(name) : name)) return whole;
     if (value.length < parameterCharactersMin && !isSurelySecret.test(name)) return whole;
-    known.addTelling(value);
+    if (isSurelySecret.test(name)) known.addTelling(value);
+    else known.addRandom(value);
     return `${start}${name}=${mark(value)}`;
   });
 }
@@ -137,7 +217,7 @@ export function maskServerUrl(url: string, known = new KnownSecrets()): string {
   const [host = '', ...segments] = rest.split('/');
   const hidden = (text: string, isHarmless: boolean): string => {
     if (isHarmless) return text;
-    known.add(text);
+    known.addRandom(text);
     return removedText;
   };
   const path = segments.map((segment) =>
@@ -145,8 +225,8 @@ export function maskServerUrl(url: string, known = new KnownSecrets()): string {
   );
   const parameters = query?.split('&').map((pair) => {
     const [name = '', value] = splitOnce(pair, '=');
-    if (value === undefined) return hidden(name, !looksRandom(name));
-    return `${name}=${hidden(value, value === removedText || !looksRandom(value))}`;
+    if (value === undefined) return hidden(name, !looksUnusual(name));
+    return `${name}=${hidden(value, value === removedText || !looksUnusual(value))}`;
   });
   return `${scheme}://${[host, ...path].join('/')}${parameters ? `?${parameters.join('&')}` : ''}`;
 }

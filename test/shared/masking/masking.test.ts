@@ -33,6 +33,8 @@ describe('a text', () => {
     ['gwk_0123456789abcdefghij', '[removed]'],
     ['curl -H "authorization: Bearer abcdefghijklmn0p"', 'curl -H "authorization: [removed]"'],
     ['Basic YW5uOnNlY3JldA==', '[removed]'],
+    ['authorization: Basic w6QtbmFtZTpwYXNz', 'authorization: [removed]'],
+    ['"key:\\nsk-proj-aB3dE5fG7hJ9kL1m"', '"key:\\n[removed]"'],
     [`L402 AgEEbHNhdAJC0123:${'0f'.repeat(32)}`, '[removed]'],
   ])('%s', (text, masked) => {
     expect(maskText(text)).toBe(masked);
@@ -77,6 +79,35 @@ describe('a text', () => {
     expect(known.values).toEqual([]);
     for (const key of ['hunter22', 'correct-horse-battery-staple', 'Zq7xAb']) known.addTelling(key);
     expect(known.values).toHaveLength(3);
+  });
+
+  test('replaces what is known only in the strings of JSON, and leaves JSON', () => {
+    const known = new KnownSecrets(['100000', 'odd"x,1e21', '","role":"', 'name12', 'tail12\\']);
+    const value = {
+      max_output_tokens: 100000,
+      input: ['a","role":"b', 'line\name12', 'tail12"', 'odd"x,1e21', 'tail12\\'],
+      'odd"x,1e21': 1,
+    };
+    expect(JSON.parse(maskText(JSON.stringify(value), { known }))).toEqual({
+      max_output_tokens: 100000,
+      input: ['a[removed]b', 'line\name12', 'tail12"', '[removed]', '[removed]'],
+      '[removed]': 1,
+    });
+  });
+
+  test('replaces it also in strings with the letters that separate them meanwhile', () => {
+    const known = new KnownSecrets([secret]);
+    const text = JSON.stringify(['\0\n\0', secret, '\0\n\0\n\0', '']);
+    expect(JSON.parse(maskText(text, { known }))).toEqual(['\0\n\0', '[removed]', '\0\n\0\n\0', '']);
+  });
+
+  test('is searched for a limited number of secrets, however many it has', () => {
+    const known = new KnownSecrets(['configured-first']);
+    const pairs = Array.from({ length: 5000 }, (_, at) => `?sig=x7Kq${at}Lm93Tz`);
+    const text = maskText(pairs.join(' '), { known });
+    expect(text).toBe(pairs.map(() => '?sig=[removed]').join(' '));
+    expect(known.values.length).toBeLessThan(300);
+    expect(known.values).toContain('configured-first');
   });
 
   test('keeps the ordinary words that are someone’s password', () => {
@@ -142,6 +173,14 @@ describe('an MCP server', () => {
     expect(maskText('401 for notes-oauth-token-1 with hunter22-team at /s/9f8e7d6c5b4a', { known })).toBe(
       '401 for [removed] with [removed] at /s/[removed]',
     );
+  });
+
+  test('leaves the numbers of a request with its secrets', () => {
+    const text = JSON.stringify({
+      tools: [{ ...tool, server_url: 'https://h/tenants/100000/mcp' }],
+      max_output_tokens: 100000,
+    });
+    expect(JSON.parse(maskJsonText(text))).toMatchObject({ max_output_tokens: 100000 });
   });
 
   test('keeps the numbers of its request as they were written', () => {
