@@ -24,13 +24,27 @@ export interface TextSealer {
   openWhole(text: string, boundTo: string): string;
 }
 
+/** Of texts that are sealed as a whole, and of old secrets in texts. */
 const prefix = 'gwx1.';
-/** base64url of at least a nonce and a tag. */
-const sealed = /\bgwx1\.([\w-]{38,})/g;
+/** Of a secret in a text: a full stop ends it, as letters may follow, and nothing in its hexadecimal digits looks like a key. */
+const secretPrefix = 'gwx2.';
+/** At least a nonce and a tag. */
+const sealedSecret = /gwx1\.([\w-]{38,})|gwx2\.([\da-f]{56,})\./g;
+const mayBeSealed = (text: string) => text.includes(secretPrefix) || text.includes(prefix);
+/** An address as the value of `password`, whose own password was sealed before, is sealed twice. */
+const nestedMax = 8;
 
 export function createTextSealer(sealer: DataSealer): TextSealer {
   const bound = (to: string) => `text|${to}`;
-  const sealOne = (secret: string, to: string) => prefix + sealer.seal(Buffer.from(secret), bound(to));
+  const sealOne = (secret: string, to: string) => {
+    const sealed = Buffer.from(sealer.seal(Buffer.from(secret), bound(to)), 'base64url');
+    return `${secretPrefix}${sealed.toString('hex')}.`;
+  };
+  const openOnce = (text: string, to: string) =>
+    text.replace(sealedSecret, (whole, old?: string, hex?: string) => {
+      const sealed = hex === undefined ? (old as string) : Buffer.from(hex, 'hex').toString('base64url');
+      return sealer.open(sealed, bound(to))?.toString() ?? whole;
+    });
   return {
     seal: (text, boundTo, known) =>
       maskJsonText(text, { ...(known && { known }), mark: (secret) => sealOne(secret, boundTo) }),
@@ -40,15 +54,20 @@ export function createTextSealer(sealer: DataSealer): TextSealer {
         mark: (secret) => sealOne(secret, boundTo),
         markRepeated: () => removedText,
       }),
-    open: (text, boundTo) =>
-      text.includes(prefix)
-        ? text.replace(sealed, (whole, one: string) => sealer.open(one, bound(boundTo))?.toString() ?? whole)
-        : text,
+    open(text, boundTo) {
+      let opened = text;
+      for (let times = 0; times < nestedMax && mayBeSealed(opened); times += 1) {
+        const next = openOnce(opened, boundTo);
+        if (next === opened) break;
+        opened = next;
+      }
+      return opened;
+    },
     mask(text, known) {
-      const shown = text.includes(prefix) ? text.replace(sealed, removedText) : text;
+      const shown = mayBeSealed(text) ? text.replace(sealedSecret, removedText) : text;
       return maskJsonText(shown, known && { known });
     },
-    sealWhole: sealOne,
+    sealWhole: (text, boundTo) => prefix + sealer.seal(Buffer.from(text), bound(boundTo)),
     openWhole(text, boundTo) {
       if (!text.startsWith(prefix)) return text;
       const opened = sealer.open(text.slice(prefix.length), bound(boundTo));

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createDataSealer, createTextSealer } from '../../../../src/daemon/features/vault/index.ts';
 import { KnownSecrets } from '../../../../src/shared/masking/known-secrets.ts';
@@ -18,13 +19,84 @@ test('a text without secrets is stored as it is', () => {
 test('secrets are sealed in their places, opened for the same workspace only, and not shown', () => {
   const sealed = texts.seal(telling, 'ws_1');
   expect(sealed).not.toMatch(/hunter2|a%2Bb1|x7Kq93LmTz0RbWc4/);
-  expect(JSON.parse(sealed)[0].image_url).toMatch(/^https:\/\/gwx1\.[\w-]+@h\/a\.png\?sig=gwx1\.[\w-]+$/);
+  expect(JSON.parse(sealed)[0].image_url).toMatch(
+    /^https:\/\/gwx2\.[\da-f]+\.@h\/a\.png\?sig=gwx2\.[\da-f]+\.$/,
+  );
   expect(texts.open(sealed, 'ws_1')).toBe(telling);
   expect(texts.open(sealed, 'ws_2')).toBe(sealed);
   expect(newTexts().open(sealed, 'ws_1')).toBe(sealed);
   expect(JSON.parse(texts.mask(sealed))).toEqual([
     { image_url: 'https://[removed]@h/a.png?sig=[removed]', text: '[removed] "quoted"' },
   ]);
+});
+
+/** Secrets of all kinds, and what may be around them. */
+const fragments = [
+  'https://ann:secret99@h/x',
+  'https://ann:secret99@h/?sig=a%2Bb1&key=x7Kq93LmTz0RbWc4',
+  '?password=secret99',
+  '"password":"https://user:secret99@host/x"',
+  '{"api_key":"a\\"b12345"}',
+  '"authorization": "Bearer secret99"',
+  'Bearer sk-proj-aB3dE5fG7hJ9kL1m',
+  '\nsk-proj-aB3dE5fG7hJ9kL1m',
+  'Basic YW5uOnNlY3JldA==',
+  'secret99',
+  'x7Kq93LmTz0RbWc4',
+  'odd"secret\\',
+  '-',
+  '_',
+  '.',
+  ' ',
+  '"',
+  '\\',
+  '\n',
+  '/',
+  'n',
+  '100000',
+  'gwx1.',
+  'gwx2.',
+  'é',
+];
+const anyText = fc.array(fc.constantFrom(...fragments), { maxLength: 6 }).map((parts) => parts.join(''));
+const anyJson = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3 },
+    anyText,
+    fc.constantFrom(100000, 1.5, true, null),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(
+      fc.oneof(fc.constantFrom('password', 'authorization', 'api_key', 'text'), anyText),
+      tie('value'),
+      { maxKeys: 3 },
+    ),
+  ),
+})).value;
+
+test('what is sealed is opened as it was, with secrets within others and beside anything', () => {
+  fc.assert(
+    fc.property(anyJson, (value) => {
+      const known = new KnownSecrets(['odd"secret\\', '100000']);
+      const text = JSON.stringify({ tools: [tenant], value });
+      const sealed = texts.seal(text, 'ws_1', known);
+      const shown = texts.mask(sealed);
+      expect(JSON.parse(shown)).toBeDefined();
+      expect(shown).not.toMatch(/gwx2\.[\da-f]{40}/);
+      expect(JSON.parse(texts.open(sealed, 'ws_1')).value).toEqual(JSON.parse(JSON.stringify(value)));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+const tenant = {
+  type: 'mcp',
+  server_label: 'n',
+  server_url: 'https://h/tenants/100000/s/x7Kq93LmTz0RbWc4/mcp',
+};
+
+test('secrets that were sealed without an end are opened, too', () => {
+  const old = texts.sealWhole('x7Kq93', 'ws_1');
+  expect(texts.open(`{"text":"?sig=${old}"}`, 'ws_1')).toBe('{"text":"?sig=x7Kq93"}');
 });
 
 test('an answer that repeats a secret of its request has it no more', () => {
