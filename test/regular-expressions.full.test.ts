@@ -109,7 +109,9 @@ describe('regular expressions', () => {
     ['ahead from each position', /(?=.*;)a/],
     ['again that it captured', /(a+)\1b/],
     ['for each length that it may capture', /^(.+)\1$/],
-    ['with more steps for a letter than a thousand', /a{0,5000}b/],
+    ['with more steps for a letter than a hundred', /a{0,60}b/],
+    ['from each word up to a bound', /model[^.]{0,300}not found/i],
+    ['from each part of a word up to a bound', /\beyJ[\w-]{10,256}\.eyJ/g],
   ])('are found to take longer when they read a text %s', (_, regex) => {
     expect(slowAttackOn(regex)).toBeDefined();
   });
@@ -126,7 +128,9 @@ describe('regular expressions', () => {
     [/^[^,]*,[^,]*,[^,]*$/],
     [/^(.*?): +(.+)$/s],
     [/"[^"]*"|'[^']*'|[^"']+/g],
-    [/model[^.]{0,120}not found/i],
+    [/model[^.]{0,20}not found/i],
+    [/model(?:(?!model)[^.]){0,120}not found/i],
+    [/(?<![\w-])eyJ[\w-]{10,256}\.eyJ/g],
     [/(?<![\w.])[\w.]+@\w/g],
     [/(?<=a)b+/g],
     [/^(?!.*--)[a-z-]+$/],

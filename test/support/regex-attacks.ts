@@ -14,8 +14,8 @@ const pumpsOfShort = 8;
 const lettersOfLong = [64, 256, 1024];
 /** An expression is not linear if it takes more than this times the steps for three times a long text; quadratic time takes 9 times. */
 const growthMax = 3 ** 1.25;
-/** More steps for each letter of a text are too many, even if they do not grow. */
-const stepsPerLetterMax = 1000;
+/** More steps for each letter of a text are too many, even if they do not grow: 1 MB takes half a second. */
+const stepsPerLetterMax = 100;
 
 /** An attack for which the steps of a regular expression grow faster than the text, in words; undefined if none is known. */
 export function slowAttackOn(regex: RegExp): string | undefined {

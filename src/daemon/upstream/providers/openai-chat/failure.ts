@@ -29,7 +29,7 @@ const rate = /rate_limit|too_many_requests|resource_exhausted|throttling/;
 const badKey = /invalid_api_key|incorrect_api_key|authentication|unauthorized|invalid_token/;
 const noModel = /model_not_found|unknown_model|model_not_exist|no_such_model/;
 const noModelMessage =
-  /model[^.]{0,120}(not found|does not exist|not exist|not supported|no longer available)|invalid model|not a valid model/i;
+  /model(?:(?!model)[^.]){0,120}(not found|does not exist|not exist|not supported|no longer available)|invalid model|not a valid model/i;
 const unsupported =
   /unsupported|not[ _]supported|does not support|unavailable now|no endpoints found that support/i;
 const flagged = /content_policy|content_filter|moderation/;
