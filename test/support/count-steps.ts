@@ -11,6 +11,7 @@ import { bundle } from './bundle.ts';
 const modules = {
   'call-store': 'test/cli/tui/services/call-store.works.ts',
   'compare-calls': 'test/shared/comparison/compare-calls.works.ts',
+  masking: 'test/shared/masking/masking.works.ts',
   quadratic: 'test/support/quadratic.works.ts',
   sse: 'test/shared/sse.works.ts',
   upstream: 'test/daemon/upstream/upstream.works.ts',

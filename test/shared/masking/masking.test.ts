@@ -3,7 +3,10 @@ import { KnownSecrets } from '../../../src/shared/masking/known-secrets.ts';
 import { secretsOfRequest } from '../../../src/shared/masking/mask-headers.ts';
 import { maskJson, maskJsonText, shownTool } from '../../../src/shared/masking/mask-json.ts';
 import { maskServerUrl, maskText, maskUrl } from '../../../src/shared/masking/mask-text.ts';
+import { linearGrowth, stepGrowth } from '../../support/count-steps.ts';
+import { works } from './masking.works.ts';
 
+const growthOf = stepGrowth('masking');
 const secret = 'Zq7-canary.value+1';
 
 describe('a text', () => {
@@ -204,4 +207,8 @@ describe('an MCP server', () => {
     const plain = '{"tools": [{"type": "mcp", "server_url": "https://mcp.deepwiki.com/mcp"}], "seed": 1.0}';
     expect(maskJsonText(plain)).toBe(plain);
   });
+});
+
+test.each(Object.keys(works))('takes linear time for %s', async (name) => {
+  expect((await growthOf(name)).growth).toBeLessThan(linearGrowth);
 });
