@@ -150,6 +150,7 @@ async function run(config: Config, environment: Environment): Promise<ExitCode> 
   const changes = hasWorkers ? new SharedChanges<Worker>() : undefined;
   const storage = await openStorage(config, {
     now: world.now,
+    elapsed: world.elapsed,
     sleep: world.sleep,
     log,
     settledEvent,

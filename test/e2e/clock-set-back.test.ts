@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { givePlayMoney } from '../support/play-money.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 import { askDaemon } from '../support/users.ts';
 
 let daemon: RunningDaemon;
 beforeAll(async () => {
-  daemon = await startDaemon();
+  daemon = await startDaemon({ config: 'vault: {keychain: false, insecure_plain_file: true}\n' });
 });
 afterAll(async () => {
   await daemon.stop();
@@ -17,6 +18,10 @@ let aheadMs = 0;
 const advance = (hours: number): void => {
   aheadMs += hours * hourMs;
   daemon.advance(hours * hourMs);
+};
+const setWallClock = (hours: number): void => {
+  aheadMs += hours * hourMs;
+  daemon.setWallClock(hours * hourMs);
 };
 const inHours = (hours: number) => new Date(Date.now() + aheadMs + hours * hourMs).toISOString();
 
@@ -59,6 +64,7 @@ const accepted = async (credentials: Credential[]) => {
 };
 const all = ['key', 'key of that key', 'token', 'token of that token'];
 
+const statusOf = async (login: string) => (await ask('GET', '/v1/sessions/current', undefined, login)).status;
 const newLink = async () => (await ask('POST', '/v1/sessions/links', {})).body.code;
 const logIn = (code: string) =>
   askDaemon(daemon, 'POST', '/v1/sessions', { json: { code, kind: 'browser' } });
@@ -96,12 +102,55 @@ test('new credentials are valid then, and so is a key with a new expiry', async 
 
 test('a clock that is decades ahead for a moment locks nothing out', async () => {
   const before = await issue(24);
+  const login = (await logIn(await newLink())).body.secret;
   const decades = 30 * 366 * 24;
-  advance(decades);
+  setWallClock(decades);
   expect(await accepted(before)).toEqual([]);
-  advance(-decades);
+  expect(await statusOf(login)).toBe(401);
+  setWallClock(-decades);
   expect(await accepted(before)).toEqual(all);
+  expect(await statusOf(login)).toBe(200);
   expect((await logIn(await newLink())).status).toBe(200);
+});
+
+test('one that is 30 days ahead for a moment ends what it refused, and nothing else', async () => {
+  const [used, unused] = [await issue(24), await issue(25)];
+  const logins = await Promise.all([1, 2].map(async () => (await logIn(await newLink())).body.secret));
+  const [usedLogin, unusedLogin] = logins;
+  const code = (await ask('POST', '/v1/admin/users/me/login-codes')).body.code;
+  expect(await Promise.all(logins.map(statusOf))).toEqual([200, 200]);
+  setWallClock(30 * 24);
+  expect(await accepted(used)).toEqual([]);
+  expect(await statusOf(usedLogin)).toBe(401);
+  // Stored after what was refused.
+  await newLink();
+  setWallClock(-30 * 24);
+  expect(await accepted(used)).toEqual([]);
+  expect(await statusOf(usedLogin)).toBe(401);
+  expect(await accepted(unused)).toEqual(all);
+  expect(await statusOf(unusedLogin)).toBe(200);
+  expect((await logIn(code)).status).toBe(200);
+});
+
+test('one that stays 30 days ahead ends what has expired', async () => {
+  const unused = await issue(24);
+  setWallClock(30 * 24);
+  expect((await ask('GET', '/healthz')).status).toBe(200);
+  expect(await accepted(await issue())).toEqual(all);
+  advance(11 / 60);
+  expect(await accepted(await issue())).toEqual(all);
+  setWallClock(-30 * 24);
+  expect(await accepted(unused)).toEqual([]);
+});
+
+test('an open invoice keeps its expiry when the clock goes back', async () => {
+  await givePlayMoney(daemon, daemon.login, 1000);
+  const { invoice } = (await ask('POST', '/api/payments/invoice', { amountSats: 10 })).body.data;
+  advance(13);
+  expect(await statusOf(daemon.login)).toBe(200);
+  advance(-13);
+  expect(await statusOf(daemon.login)).toBe(200);
+  expect((await ask('GET', `/api/payments/invoices/${invoice.id}`)).body.data).toEqual({ invoice });
 });
 
 test('a stream of a login that was idle for too long ends, also without another call', async () => {

@@ -15,7 +15,7 @@ export interface FakeWorld extends World {
 export const startOfFakeTime = Date.UTC(2026, 10, 21, 8);
 
 /** What has passed by a clock that is never set back. */
-export const passedBy = (at: () => number) => ({ at, noteExpiry: () => {} });
+export const passedBy = (at: () => number) => ({ at, sure: at, noteExpiry: () => {} });
 
 /** `send` answers outgoing calls; without it they fail the test. */
 export function fakeWorld(options: { send?: World['send']; now?: number } = {}): FakeWorld {

@@ -56,6 +56,11 @@ export class MovingClock implements Clock {
     for (const sleeper of [...this.#sleepers].sort((a, b) => a.until - b.until)) this.#wind(sleeper);
   }
 
+  /** Sets the wall clock only, as a wrong time server does. */
+  setWallClock(ms: number): void {
+    this.#aheadMs += ms;
+  }
+
   #wind(sleeper: Sleeper): void {
     clearTimeout(sleeper.timer);
     const leftMs = sleeper.until - this.elapsed();

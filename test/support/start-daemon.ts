@@ -21,6 +21,8 @@ export interface RunningDaemon {
   printed: () => { stdout: string; stderr: string };
   /** Puts its clock forward: what it waits for is then due. */
   advance(ms: number): void;
+  /** Sets its wall clock forward or back; no time passes. */
+  setWallClock(ms: number): void;
   /** One call with the default key, unless headers say otherwise. */
   fetch(path: string, init?: RequestInit & { json?: unknown }): Promise<Response>;
   /**
@@ -82,7 +84,8 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<RunningD
   const out = { stdout: '', stderr: '' };
   let exited: number | undefined;
   const ready = Promise.withResolvers<void>();
-  const clock = options.clock ?? new MovingClock();
+  const moving = new MovingClock();
+  const clock = options.clock ?? moving;
   const ended = serve({
     clock,
     port: options.port ?? 0,
@@ -121,6 +124,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<RunningD
     home,
     printed: () => out,
     advance: (ms) => void clock.advance(ms),
+    setWallClock: (ms) => moving.setWallClock(ms),
     fetch: (path, { json, ...init } = {}) =>
       fetch(url + path, {
         ...(json !== undefined && { method: 'POST', body: JSON.stringify(json) }),

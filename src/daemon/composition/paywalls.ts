@@ -114,7 +114,7 @@ export function createPaywallFeature(deps: AppDeps, features: PaywallsFeatures):
     sharedJobs: [
       (signal, onFailure) =>
         repeatedly(world, { everyMs: pruneEveryMs, signal, onFailure }, async () => {
-          const now = world.now();
+          const now = storage.passed.sure();
           const bounds = { expiredBefore: now - unpaidKeptMs, day: utcDay(now), limit: pruneBatch };
           while (!signal.aborted && (await store.prune(bounds)) > 0);
         }),

@@ -73,7 +73,7 @@ export function createWalletFeature(deps: AppDeps, { vault, events, idempotency 
   const announce = ({ workspaceId }: { workspaceId: string }) => events.announce({ workspaceId });
   const marks = new WalletMarks(deps.dataKey, (count) => world.randomBytes(count));
   const both = { store, wallets, backend, sealer, marks, unpaid, announce, onPaid, makeId, world, log };
-  const invoices = createInvoices(both);
+  const invoices = createInvoices({ ...both, sure: storage.passed.sure });
   const payments = new Payments({ ...both, settings: deps.settings });
 
   const followUpPayments = async (signal: AbortSignal): Promise<void> => {

@@ -15,7 +15,8 @@ export async function openStorage(
   {
     sleep,
     ...options
-  }: Pick<SqliteOptions, 'now' | 'log' | 'settledEvent' | 'changes' | 'writerThread'> & Pick<Clock, 'sleep'>,
+  }: Pick<SqliteOptions, 'now' | 'elapsed' | 'log' | 'settledEvent' | 'changes' | 'writerThread'> &
+    Pick<Clock, 'sleep'>,
 ): Promise<Storage> {
   if (database === undefined) return openSqliteStorage({ folder: dataFolder, ...options });
   if (options.writerThread) endUnusedWriter(options.writerThread);

@@ -54,7 +54,13 @@ async function build(data: WorkerData, { changes, content, log, observe }: Outwa
   });
   const world = worldOfProcess(network.send);
   const makeId = idMaker(world.now, world.randomBytes);
-  const storage = openSqliteMember({ ...database, now: world.now, changes, settledEvent });
+  const storage = openSqliteMember({
+    ...database,
+    now: world.now,
+    elapsed: world.elapsed,
+    changes,
+    settledEvent,
+  });
   const settings = createReloadableSettings(config);
   const providersOf = (from: WorkerData['config']) => configuredProviders(from, { world, makeId });
   const app = createCallWorker({

@@ -40,11 +40,18 @@ export function expiryOf(policy: KeyPolicy | undefined): number {
   return expiry;
 }
 
+/** The key or ancestor by whose limit a key has expired. */
+export function expiredKeyOf(policy: KeyPolicy, expiry: number): string {
+  let key = policy;
+  while (key.limits?.expiresAt !== expiry && key.parent) key = key.parent;
+  return key.keyId;
+}
+
 export interface ActiveKeysDeps {
   store: Pick<KeysStore, 'byId'>;
   changes: Changes;
   /** What expiries are compared with. */
-  passed: { at(): number; noteExpiry(expiry: number): void };
+  passed: { sure(): number; noteExpiry(id: string, expiry: number): void };
 }
 
 /** The settings that the owner can change while the key is in use. */
@@ -94,7 +101,7 @@ export function createActiveKeys({ store, changes, passed }: ActiveKeysDeps) {
     async watch(world: Pick<World, 'sleep'>, signal: AbortSignal, onExpired: (keyId: string) => void) {
       while (!signal.aborted) {
         let next = Number.POSITIVE_INFINITY;
-        const now = passed.at();
+        const now = passed.sure();
         for (const key of keys.values()) {
           const expiry = expiryOf(key);
           if (expiry > now) {
@@ -102,7 +109,7 @@ export function createActiveKeys({ store, changes, passed }: ActiveKeysDeps) {
             key.isReported = false;
           } else if (!key.isReported) {
             key.isReported = true;
-            passed.noteExpiry(expiry);
+            passed.noteExpiry(expiredKeyOf(key, expiry), expiry);
             onExpired(key.keyId);
           }
         }

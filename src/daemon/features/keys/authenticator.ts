@@ -15,7 +15,7 @@ import {
 import { repeatedly, type World } from '../../world.ts';
 import type { TokenRecord, TokensStore } from '../tokens/index.ts';
 import type { WorkspacesStore } from '../workspaces/index.ts';
-import { type ActiveKeys, createActiveKeys, expiryOf } from './active-keys.ts';
+import { type ActiveKeys, createActiveKeys, expiredKeyOf, expiryOf } from './active-keys.ts';
 import { createIdleLogins, type IdleLogins } from './idle-logins.ts';
 import { createCredentialUses } from './last-use.ts';
 import type { KeyRecord, KeysStore } from './store.ts';
@@ -55,8 +55,10 @@ type Authenticated = KeyCaller | LoginCaller | AgentCaller | TokenCaller;
 /** The clock, but for what expired before it was set back. */
 export interface PassedTime {
   at(): number;
+  /** The same without a time that may be wrong. */
+  sure(): number;
   /** Stores that an expiry has passed, so that it stays so over a restart. */
-  noteExpiry(expiry: number): void;
+  noteExpiry(id: string, expiry: number): void;
 }
 
 const anonymous: AnonymousCaller = { kind: 'anonymous' };
@@ -217,25 +219,26 @@ function createCallerCheck(
     idle,
   }: { note: Record<'key' | 'login' | 'token', (id: string, at: number) => void>; idle: IdleLogins },
 ) {
-  const hasExpired = (expiry: number, at: number): boolean => {
-    if (expiry > at) return false;
-    passed.noteExpiry(expiry);
-    return true;
-  };
   return (caller: Authenticated): Caller => {
     // For each caller, so that a clock that was set back is noticed before the caller makes a credential.
     const at = passed.at();
-    if (caller.kind === 'key' && caller.policy?.isRestricted && hasExpired(expiryOf(caller.policy), at)) {
-      onExpired?.(caller);
-      throw refused(caller, expired());
+    if (caller.kind === 'key' && caller.policy?.isRestricted) {
+      const expiry = expiryOf(caller.policy);
+      if (expiry <= at) {
+        passed.noteExpiry(expiredKeyOf(caller.policy, expiry), expiry);
+        onExpired?.(caller);
+        throw refused(caller, expired());
+      }
     }
-    if (caller.kind === 'login') idle.use(caller);
+    if (caller.kind === 'login' && !idle.use(caller, at)) throw new ApiError('unauthenticated');
     if (caller.revoked.aborted) throw refused(caller, new ApiError('unauthenticated'));
     if (caller.kind === 'key') note.key(caller.keyId, now());
-    else if (caller.kind === 'login') note.login(caller.loginId, now());
+    else if (caller.kind === 'login') note.login(caller.loginId, at);
     else if (caller.kind === 'token') {
-      if (caller.expiresAt !== null && hasExpired(caller.expiresAt, at))
+      if (caller.expiresAt !== null && caller.expiresAt <= at) {
+        passed.noteExpiry(caller.tokenId, caller.expiresAt);
         throw new ApiError('unauthenticated');
+      }
       note.token(caller.tokenId, now());
     }
     return caller;
@@ -256,9 +259,9 @@ async function endIdle(
   },
 ): Promise<void> {
   for (const [key, caller] of known) {
-    if (caller.kind !== 'login' || caller.revoked.aborted || !idle.isOverdue(caller)) continue;
+    if (caller.kind !== 'login' || caller.revoked.aborted || !idle.isOver(caller)) continue;
     const stored = await find(key);
-    if (stored === undefined || idle.isOverdue(stored)) revocations.revoke(caller.loginId);
+    if (stored === undefined || idle.isOver(stored)) revocations.revoke(caller.loginId);
   }
 }
 

@@ -4,7 +4,7 @@ import type { LoginRecord } from '../workspaces/index.ts';
 interface IdleLoginsDeps {
   revoke: (loginId: string) => void;
   /** What expiries are compared with. */
-  passed: { at(): number; noteExpiry(expiry: number): void };
+  passed: { at(): number; sure(): number; noteExpiry(id: string, expiry: number): void };
 }
 
 /** Ends logins that were not used for the time that they may idle. */
@@ -24,18 +24,24 @@ export function createIdleLogins({ revoke, passed }: IdleLoginsDeps) {
       return login !== undefined && login.usedAt + login.idleMs <= passed.at();
     },
 
-    /** Notes a use. A login that was idle for too long is revoked, also for streams that run with it. */
-    use(caller: LoginCaller): void {
+    /** Whether it has really ended, whatever a clock that may be wrong shows. */
+    isOver(caller: LoginCaller): boolean {
       const login = watched.get(caller);
-      if (login === undefined) return;
+      return login !== undefined && login.usedAt + login.idleMs <= passed.sure();
+    },
+
+    /** Notes a use. Returns false for a login that was idle for too long, which is revoked, also for streams that run with it. */
+    use(caller: LoginCaller, at: number): boolean {
+      const login = watched.get(caller);
+      if (login === undefined) return true;
       const expiry = login.usedAt + login.idleMs;
-      const now = passed.at();
-      if (expiry > now) {
-        login.usedAt = Math.max(login.usedAt, now);
-        return;
+      if (expiry > at) {
+        login.usedAt = Math.max(login.usedAt, at);
+        return true;
       }
-      passed.noteExpiry(expiry);
-      revoke(caller.loginId);
+      passed.noteExpiry(caller.loginId, expiry);
+      if (expiry <= passed.sure()) revoke(caller.loginId);
+      return false;
     },
   };
 }

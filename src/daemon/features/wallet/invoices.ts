@@ -23,6 +23,8 @@ export interface InvoicesDeps {
   onPaid?: (invoice: InvoiceRecord) => Promise<void>;
   makeId: MakeId;
   world: Pick<World, 'now' | 'sleep'>;
+  /** The clock, without a time that may be wrong. */
+  sure: () => number;
   /** Called once a wallet's events are on disk. */
   announce: (wallet: Pick<WalletRecord, 'workspaceId'>) => void;
   log: Pick<Log, 'warn'>;
@@ -106,13 +108,14 @@ const pageSize = 100;
 export const lapseGraceMs = 60 * 60 * 1000;
 
 async function collectOne(
-  { store, world, log, announce, onPaid }: InvoicesDeps,
+  { store, world, sure, log, announce, onPaid }: InvoicesDeps,
   backend: LightningBackend,
   { id, walletId, paymentHash, expiresAt, amount }: InvoiceRecord,
   signal: AbortSignal,
 ): Promise<void> {
   if (signal.aborted) return;
-  const lookedUpAt = world.now();
+  // An invoice that lapses while the clock is wrong would not be looked up when it is paid.
+  const lookedUpAt = sure();
   try {
     const found = await backend.lookUpInvoice(paymentHash, signal);
     if (found !== undefined) {

@@ -37,6 +37,8 @@ export interface PostgresOptions {
   folder?: string;
   /** Wall clock, milliseconds since 1970. */
   now: () => number;
+  /** Milliseconds of a clock that only goes forward; default: that of the machine. */
+  elapsed?: (() => number) | undefined;
   /** Default: real time. */
   sleep?: Clock['sleep'] | undefined;
   log: Log;
@@ -57,6 +59,7 @@ const checkedParts = ['balances', 'holds', 'spending', 'chain'];
  */
 export async function openPostgresStorage(options: PostgresOptions): Promise<Storage> {
   const { url, urlFile, folder = '.', now, sleep = delay, log, settledEvent } = options;
+  const { elapsed = () => performance.now() } = options;
   const fatalListeners: ((reason: Error) => void)[] = [];
   const onFatal = (reason: Error) => {
     for (const listener of fatalListeners) listener(reason);
@@ -144,7 +147,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
       folder,
       () => new Reader<BackupReads>(() => startThread('postgres-backup', { url })),
     ),
-    passed: notePassedTime(services.writer, { now, noted: Math.min(now(), lastSeen ?? now()) }),
+    passed: notePassedTime(services.writer, { now, elapsed, noted: Math.min(now(), lastSeen ?? now()) }),
     writesWaiting: () => writer.pending,
     state: () => {
       const isLate = members.sinceRenewal() > admissionMs;

@@ -1,6 +1,7 @@
 import type { Change } from '../../changes.ts';
 import type { LocalChanges } from '../local-changes.ts';
 import type { Writer } from './engine/writer.ts';
+import type { Expired } from './expire-credentials.ts';
 import type { WriteCommands } from './write-commands.ts';
 
 type ChangesOf = {
@@ -13,15 +14,18 @@ type ChangesOf = {
 const none: readonly Change[] = [];
 const ended = (id: string): Change => ({ topic: 'revocation', id });
 
+const expiries = ({ keys, ended: ids }: Expired): readonly Change[] => [
+  ...keys.map((key): Change => ({ topic: 'key', ...key })),
+  ...ids.map(ended),
+];
+
 /** The writes that change what daemons keep in memory. */
 const changesOf: ChangesOf = {
   'keys.revoke': (_, ids) => ids.map(ended),
   'keys.setLimits': ({ workspaceId, keyId }) => [{ topic: 'key', workspaceId, keyId }],
   'keys.setDefaults': ({ workspaceId, keyId }) => [{ topic: 'key', workspaceId, keyId }],
-  'engine.expire': (_, { keys, ended: ids }) => [
-    ...keys.map((key): Change => ({ topic: 'key', ...key })),
-    ...ids.map(ended),
-  ],
+  'engine.setBack': (_, expired) => expiries(expired),
+  'engine.refuse': (_, expired) => expiries(expired),
   'tokens.revoke': (_, ids) => ids.map(ended),
   'people.revokeLogin': ({ loginId }, isRevoked) => (isRevoked ? [ended(loginId)] : none),
   'people.redeemLink': (_, outcome) =>

@@ -2,7 +2,7 @@ import { registerDaemon } from './daemons/own-daemon.ts';
 import type { Connection } from './engine/connection.ts';
 import { DataNeedsRepair, UnfinishedCopy } from './engine/errors.ts';
 import { noteTime, readMeta, removeMeta, writeMeta } from './engine/meta.ts';
-import { expireCredentials } from './expire-credentials.ts';
+import { setClockBack } from './expire-credentials.ts';
 import { balanceProblems, balanceTotals, checkBalances } from './metering/check-balances.ts';
 import { matchesCheckpoint, writeCheckpoint } from './metering/checkpoint.ts';
 import { openAfterRestore } from './wallet/reconciliation-writes.ts';
@@ -46,7 +46,7 @@ export function markOpen(
 ): { lastSeen: number; daemon: number } {
   const lastSeen = readMeta(database, 'last_seen') ?? 0;
   const daemon = database.transaction(() => {
-    if (at < lastSeen) expireCredentials(database, { at, seen: lastSeen });
+    if (at < lastSeen) setClockBack(database, { at, seen: lastSeen });
     else noteTime(database, at);
     const restoredTo = readMeta(database, 'restored_to');
     if (restoredTo !== undefined) {

@@ -19,6 +19,8 @@ import type { WriteCommands } from './write-commands.ts';
 interface MemberOptions {
   /** Wall clock, milliseconds since 1970; by default that of the machine. */
   now?: () => number;
+  /** Milliseconds of a clock that only goes forward; by default that of the machine. */
+  elapsed?: () => number;
   /** The database, which another thread has open. */
   file: string;
   /** What `Writer.connect` of that thread returned. */
@@ -34,6 +36,7 @@ interface MemberOptions {
  */
 export function openSqliteMember({
   now = Date.now,
+  elapsed = () => performance.now(),
   file,
   port,
   changes,
@@ -58,7 +61,7 @@ export function openSqliteMember({
     isShared: true,
     changes,
     state: () => ({ writable: writer.problem === undefined, reason: writer.problem }),
-    passed: notePassedTime(context.writer, { now, noted: readMeta(database, 'last_seen') ?? now() }),
+    passed: notePassedTime(context.writer, { now, elapsed, noted: readMeta(database, 'last_seen') ?? now() }),
     writesWaiting: () => writer.pending,
     async close(): Promise<void> {
       await Promise.all([reader.close(), checker.close()]);

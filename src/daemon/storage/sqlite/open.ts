@@ -41,6 +41,8 @@ export interface SqliteOptions {
   folder: string;
   /** Wall clock, milliseconds since 1970. */
   now: () => number;
+  /** Milliseconds of a clock that only goes forward; default: that of the machine. */
+  elapsed?: (() => number) | undefined;
   log: Log;
   /** Derives the event of a settled call, which is not stored twice. */
   settledEvent: (call: UsageRecord) => NewEvent;
@@ -68,6 +70,7 @@ export interface SqliteStorage extends Storage {
  */
 export async function openSqliteStorage(options: SqliteOptions): Promise<SqliteStorage> {
   const { folder, now, log, settledEvent, pollMs: everyMs, startReader } = options;
+  const { elapsed = () => performance.now() } = options;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (process.platform !== 'win32' && (statSync(folder).mode & 0o077) !== 0) {
     log.warn({ folder }, 'other users of this machine can read the data folder; run chmod 700 on it');
@@ -125,7 +128,11 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<SqliteS
       isShared: options.changes !== undefined,
       changes,
       connect: () => writer.connect(),
-      passed: notePassedTime(context.writer, { now, noted: readMeta(database, 'last_seen') ?? now() }),
+      passed: notePassedTime(context.writer, {
+        now,
+        elapsed,
+        noted: readMeta(database, 'last_seen') ?? now(),
+      }),
       backups: backupStore(folder, () => readerOf(file)),
       ...lifecycle({ ...context, writer }, { disk, log, now, close }),
     };

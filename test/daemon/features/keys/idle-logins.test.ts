@@ -20,14 +20,14 @@ test('a login is ended exactly when it was not used for the time that it may idl
       const noted: number[] = [];
       const idle = createIdleLogins({
         revoke: (id) => ended.push(id),
-        passed: { at: () => now, noteExpiry: (expiry) => noted.push(expiry) },
+        passed: { at: () => now, sure: () => now, noteExpiry: (_id, expiry) => noted.push(expiry) },
       });
       const caller = aCaller('key_1');
       idle.watch(caller, { idleMs, lastUsedAt: null, createdAt: 0 });
       for (const gap of gaps) {
         now += gap;
-        idle.use(caller);
         const isEnded = idleMs !== null && gap >= idleMs;
+        expect(idle.use(caller, now)).toBe(!isEnded);
         expect(ended.length > 0).toBe(isEnded);
         if (!isEnded) continue;
         expect(noted).toEqual([now - gap + 1000]);

@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts';
 /**
  * `clean_shutdown`: 1 while the database is closed after a clean shutdown, else 0.
  * `last_seen`: the latest wall clock time, noted every minute of use, and when a credential was found to have expired.
- * `set_back_from`: what it was before the clock was last set back.
+ * `set_back_at`: to what the clock was last set back.
  * `chain_verified`: the last verified link of the ledger chain.
  * `checkpoint_link`: the link as of which `account_checkpoints` has all balances.
  * `checked_at`: the end of the last check of the whole database, milliseconds since 1970.
@@ -22,7 +22,7 @@ import type { Connection } from './connection.ts';
 export type MetaName =
   | 'clean_shutdown'
   | 'last_seen'
-  | 'set_back_from'
+  | 'set_back_at'
   | 'first_event'
   | 'last_event'
   | 'folded_to'
@@ -51,10 +51,15 @@ export function writeMeta(database: Connection, name: MetaName, value: number): 
     .run(name, value);
 }
 
-/** Stores that the clock has shown a time, unless it is earlier than the one that is stored, or doubtful after it. */
-export function noteTime(database: Connection, at: number): void {
+/**
+ * Stores that the clock has shown a time, unless it is earlier than the one that is stored, or doubtful after it. Returns false for
+ * one that is doubtful.
+ */
+export function noteTime(database: Connection, at: number, { isSure = false } = {}): boolean {
   const seen = readMeta(database, 'last_seen') ?? 0;
-  if (at > seen && !isDoubtful(at, seen)) writeMeta(database, 'last_seen', at);
+  if (!isSure && isDoubtful(at, seen)) return false;
+  if (at > seen) writeMeta(database, 'last_seen', at);
+  return true;
 }
 
 export function removeMeta(database: Connection, name: MetaName): void {

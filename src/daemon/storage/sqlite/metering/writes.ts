@@ -1,12 +1,12 @@
 import { isDecisionPath } from '../../../../shared/decision-paths.ts';
 import { utcDay } from '../../../../shared/time.ts';
 import type { Settlement } from '../../../features/metering/store.ts';
-import type { SetBack } from '../../passed-time.ts';
+import type { Refusal, SetBack } from '../../passed-time.ts';
 import { ownDaemon } from '../daemons/own-daemon.ts';
 import type { Connection } from '../engine/connection.ts';
 import { noteTime, writeMeta } from '../engine/meta.ts';
 import { adding, insertSql } from '../engine/row-format.ts';
-import { type Expired, expireCredentials } from '../expire-credentials.ts';
+import { type Expired, expireRefused, setClockBack } from '../expire-credentials.ts';
 import { workspaceAccount } from './accounts.ts';
 import { admissionWrites } from './admission-writes.ts';
 import type { BatchTotals } from './batch-totals.ts';
@@ -140,9 +140,10 @@ export function meteringWrites(database: Connection, totals: BatchTotals, daemon
 function engineWrites(database: Connection) {
   return {
     /** Also finds out whether writing works again after the disk was full. */
-    'engine.touch': (at: number): void => noteTime(database, at),
-    'engine.trustTime': (at: number): void => writeMeta(database, 'last_seen', at),
-    'engine.expire': (times: SetBack): Expired => expireCredentials(database, times),
+    'engine.touch': (at: number): boolean => noteTime(database, at),
+    'engine.trustTime': (at: number): boolean => noteTime(database, at, { isSure: true }),
+    'engine.setBack': (times: SetBack): Expired => setClockBack(database, times),
+    'engine.refuse': (refusal: Refusal): Expired => expireRefused(database, refusal),
     /** The whole database was checked, and the ledger chain up to a link. */
     'engine.checked': ({ link, at }: { link: number; at: number }): void => {
       writeMeta(database, 'chain_verified', link);

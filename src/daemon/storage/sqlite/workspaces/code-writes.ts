@@ -90,9 +90,11 @@ export function insertCode(orm: Orm, code: NewLoginCode): boolean {
   const { makerId, createdAt } = code;
   const isMaker = makerId === null ? undefined : and(eq(logins.id, makerId), isNull(logins.revokedAt));
   if (isMaker && !orm.select({ id: logins.id }).from(logins).where(isMaker).get()) return false;
+  // Not by a clock that may be wrong.
+  const isForgotten = sql`${loginCodes.expiresAt} < (select value from meta where name = 'last_seen') - ${rememberedMs}`;
   orm
     .delete(loginCodes)
-    .where(lt(loginCodes.expiresAt, createdAt - rememberedMs))
+    .where(and(lt(loginCodes.expiresAt, createdAt - rememberedMs), isForgotten))
     .run();
   orm.insert(loginCodes).values(code).run();
   return true;
