@@ -86,6 +86,9 @@ for (const [name, backMs, lifeMs] of [
       pass(hourMs);
       threads.member.passed.at();
       await settle('main');
+      // Not yet noted.
+      pass(30 * secondMs);
+      threads.member.passed.at();
       put(-backMs);
       expect(await settle(first)).toBe(0);
       const at = now();
