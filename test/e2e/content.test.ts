@@ -443,7 +443,11 @@ describe('search', () => {
   test('finds text of any language and case, in the call that introduced it', async () => {
     const text = `Wörter "in" 中文内容\nund (Klammern)… ${'x'.repeat(600)}`;
     const first = await call(hello(text));
-    const repeated = { messages: [...hello(text).messages, { role: 'user', content: 'y'.repeat(600) }] };
+    const more = [
+      { role: 'assistant', content: 'Hm.' },
+      { role: 'user', content: 'y'.repeat(600) },
+    ];
+    const repeated = { messages: [...hello(text).messages, ...more] };
     await call(repeated);
     for (const part of ['wÖRTER', '文内', '"IN"', '文内容\nund (klammern)']) {
       const [match, ...others] = await search({ text: part });

@@ -92,6 +92,13 @@ function withNames(wire: CallFormat, outputField: string) {
   };
 }
 
+/** Whether the messages are where the caller has them: some servers get turns of one role as one. */
+function hasCallersTurns(inference: Inference, write: RefusedRequest['write']): boolean {
+  const { messages } = inference.body;
+  const sent = (write?.(inference) as { messages?: unknown } | undefined)?.messages;
+  return !Array.isArray(messages) || !Array.isArray(sent) || sent.length === messages.length;
+}
+
 /** The caller's names for the fields that a provider names. */
 class CallerFields {
   readonly #inference: Inference;
@@ -100,7 +107,7 @@ class CallerFields {
 
   constructor({ inference, wire, write }: RefusedRequest) {
     this.#inference = inference;
-    this.#isRelayed = wire === inference.wire;
+    this.#isRelayed = wire === inference.wire && hasCallersTurns(inference, write);
     this.#origins = write && new FieldOrigins(inference, write);
   }
 

@@ -10,7 +10,7 @@ const tool = { type: 'function', name: 'f', parameters: { type: 'object' } };
 
 describe('Responses items', () => {
   test('a string is one user message', () => {
-    expect(parseInput('hi', nothingSealed)).toEqual([
+    expect(parseInput('hi', nothingSealed)).toMatchObject([
       { type: 'message', role: 'user', content: [{ type: 'text', text: 'hi' }] },
     ]);
   });

@@ -43,7 +43,9 @@ export function parseInput(
   openSummary: OpenSummary = () => undefined,
 ): InputItem[] {
   if (typeof input === 'string')
-    return [{ type: 'message', role: 'user', content: [{ type: 'text', text: input }] }];
+    return [
+      parseItem({ type: 'message', role: 'user', content: input }, { param: 'input', open, openSummary }),
+    ];
   if (!Array.isArray(input)) throw invalid('input', 'This must be a string or a list of items.');
   return input.map((item, index) => parseItem(item, { param: `input[${index}]`, open, openSummary }));
 }
