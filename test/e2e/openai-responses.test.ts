@@ -260,7 +260,7 @@ describe('input tokens are counted', () => {
       input: [
         { type: 'message', role: 'user', content: 'Two and two?' },
         expect.objectContaining({ role: 'assistant' }),
-        { type: 'message', role: 'user', content: [{ type: 'input_text', text: prompt.input }] },
+        { type: 'message', role: 'user', content: prompt.input },
       ],
     });
   });
