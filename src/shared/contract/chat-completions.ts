@@ -11,7 +11,7 @@ import {
 } from './model-call.ts';
 import { namedSchema, OutputType, ToolName, toolChoice } from './responses.ts';
 import { ServiceAnswer, ServiceMember } from './service-member.ts';
-import { AnyObject, dollars, ifType, maybe, nullable } from './vocabulary.ts';
+import { AnyObject, callIdCharactersMax, dollars, ifType, maybe, nullable } from './vocabulary.ts';
 
 /**
  * The chat-completions format. Source: the types of the OpenAI SDK. Additional members and values are allowed; those that the
@@ -35,8 +35,7 @@ function ifRole(roles: readonly string[], then: object) {
   return { if: { properties: { role: { enum: roles } } }, then };
 }
 
-/** Other gateways put signatures into ids, which providers with a limit get shortened. */
-const CallId = Type.String({ maxLength: 65_536 });
+const CallId = Type.String({ maxLength: callIdCharactersMax });
 
 export const ChatToolCall = Type.Object(
   {

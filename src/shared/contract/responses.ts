@@ -11,7 +11,7 @@ import {
 import { ResponseEvent } from './response-events.ts';
 import { ResponseResource } from './response-resource.ts';
 import { ServiceMember } from './service-member.ts';
-import { AnyObject, ifType, mapOf, maybe } from './vocabulary.ts';
+import { AnyObject, callIdCharactersMax, ifType, mapOf, maybe } from './vocabulary.ts';
 
 /** `tool_choice`: a mode, or an object, which must follow these rules. */
 export function toolChoice(rules: readonly object[]) {
@@ -69,7 +69,7 @@ export const ToolName = Type.String({
   description: '1 to 128 of the characters a-z, A-Z, 0-9, _ and -.',
 });
 
-const CallId = Type.String({ minLength: 1, maxLength: 65_536 });
+const CallId = Type.String({ minLength: 1, maxLength: callIdCharactersMax });
 const SealedContent = Type.String({ maxLength: 10_485_760 });
 
 /** What items must have by their type, of which no other is checked. An item without one is a message. */
@@ -142,7 +142,7 @@ export const InputItem = Type.Object(
     role: member('`user`, `system`, `developer` or `assistant`.'),
     content: member('A string, or a list of parts.'),
     status: member(),
-    call_id: member('The id of the call: 1 to 200 characters.'),
+    call_id: member(`The id of the call: 1 to ${callIdCharactersMax} characters.`),
     name: member(),
     namespace: member('The namespace of the tool, such as an MCP server.'),
     input: member('The input of a custom tool: text.'),

@@ -39,6 +39,9 @@ export const Usd = dollars('Dollars: `"0.000042"`.');
 
 export const Count = Type.Integer({ minimum: 0 });
 
+/** Of the id of a call: other gateways put signatures into them, which providers with a limit get shortened. */
+export const callIdCharactersMax = 65_536;
+
 export const Scope = Type.Enum([...scopeNames]);
 
 /** Access for everyone, with or without a credential; an invalid one is still rejected. */
