@@ -11,7 +11,7 @@ import {
 import { pictureIn } from '../../../../shared/pictures.ts';
 import type { Offer } from '../../catalog/index.ts';
 import type { Route } from '../../routing/index.ts';
-import type { ContentPart, EmbeddingInput, Inference } from '../../upstreams/neutral.ts';
+import { type ContentPart, type EmbeddingInput, type Inference, partsOf } from '../../upstreams/neutral.ts';
 import { asksForLongCache } from './long-cache.ts';
 import { countedTools, readsBeyondRequest, unparsedInputBytes } from './provider-extras.ts';
 
@@ -180,10 +180,13 @@ export function choicesOf(inference: Inference): number {
  */
 export function applicablePriceTiers(prices: Prices, inference: Inference, inputTokens: number): Prices[] {
   const tiers = prices.tiers?.filter((tier) => inputTokens > tier.aboveInputTokens) ?? [];
-  return [prices, ...tiers].map((tier) => {
+  const all = [prices, ...tiers];
+  const hasSound = all.some(({ media }) => media) && mayHaveSound(inference);
+  const isLong = all.some(({ input, cacheWrite }) => cacheWrite > input) && asksForLongCache(inference);
+  return all.map((tier) => {
     const { input, cachedInput, cacheWrite } = tier;
-    const sound = tier.media && mayHaveSound(inference) ? soundPrice(tier) : 0;
-    const longCache = cacheWrite > input && asksForLongCache(inference) ? longCacheWritePrice(tier) : 0;
+    const sound = hasSound ? soundPrice(tier) : 0;
+    const longCache = isLong && cacheWrite > input ? longCacheWritePrice(tier) : 0;
     return {
       input: Math.max(input, cacheWrite, cachedInput, sound, longCache),
       cachedInput,
@@ -197,8 +200,6 @@ export function applicablePriceTiers(prices: Prices, inference: Inference, input
 function mayHaveSound({ items }: Inference): boolean {
   return items.some((item) => {
     if (item.type === 'opaque') return !pictureIn(item.json);
-    const parts =
-      item.type === 'message' ? item.content : item.type === 'function_call_output' ? item.output : [];
-    return parts.some((part) => part.type === 'audio' || part.type === 'file');
+    return partsOf(item).some((part) => part.type === 'audio' || part.type === 'file');
   });
 }

@@ -1,11 +1,10 @@
+import { isObject, type Json } from '../../../../shared/invalid-request.ts';
 import type { Inference } from '../../upstreams/neutral.ts';
-
-type Json = Record<string, unknown>;
 
 /** Whether a request asks Anthropic to cache a part of it for an hour, in its own format or as members of chat messages. */
 export function asksForLongCache({ body }: Pick<Inference, 'body'>): boolean {
-  const { system, tools, messages } = body as Json;
-  return isLong(body as Json) || [system, tools, messages].some(hasLong);
+  const { system, tools, messages } = body;
+  return isLong(body) || [system, tools, messages].some(hasLong);
 }
 
 /** Whether one of a list, or of its contents, asks for it. */
@@ -17,8 +16,4 @@ function hasLong(list: unknown): boolean {
 
 function isLong({ cache_control: control }: Json): boolean {
   return isObject(control) && control.ttl === '1h';
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null;
 }
