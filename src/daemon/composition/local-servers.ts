@@ -36,9 +36,9 @@ export function createLocalServers({ find, providers, world }: LocalServersDeps)
   };
   return {
     look,
-    /** The same for a model that nobody knows, if the last time was some seconds ago. */
-    async lookAgain(): Promise<void> {
-      if (running !== undefined || world.elapsed() - lookedAt >= unknownEveryMs) await look();
+    /** The same for a model that nobody knows; undefined if the last time was moments ago. */
+    lookAgain(): Promise<unknown> | undefined {
+      return running !== undefined || world.elapsed() - lookedAt >= unknownEveryMs ? look() : undefined;
     },
     async keepLooking(signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void> {
       while (!signal.aborted) {

@@ -19,8 +19,8 @@ export interface CatalogSettings {
   /** Models to try after one, by its id or the name that callers use. */
   fallbacks?: Readonly<Record<string, readonly string[]>>;
   loadPrices?: () => Promise<PriceLibrary>;
-  /** Called before a name is refused; the providers may be others when it resolves. */
-  onUnknown?: () => Promise<void> | undefined;
+  /** Called before a name is refused: undefined if nothing can have changed, else the providers may be others when it resolves. */
+  onUnknown?: () => Promise<unknown> | undefined;
 }
 
 /** Maximum number of cached names, which callers can invent. */
@@ -62,7 +62,7 @@ export class Catalog {
   #aliases: AliasIndex;
   readonly #fallbacks: Readonly<Record<string, readonly string[]>>;
   readonly #loadPrices: () => Promise<PriceLibrary>;
-  readonly #onUnknown: () => Promise<void> | undefined;
+  readonly #onUnknown: () => Promise<unknown> | undefined;
   #providers: readonly ProviderDescription[];
   #library: PriceLibrary | undefined;
   #loading: Promise<PriceLibrary> | undefined;
@@ -121,11 +121,12 @@ export class Catalog {
     const known = this.#viewOf(options).names.get(model);
     if (known !== undefined && now < known.validUntil) return known.resolution;
     let slot = known?.slot ?? this.#slotOf(model, options);
-    if (slot instanceof ApiError) {
-      await this.#onUnknown();
+    const looking = slot instanceof ApiError ? this.#onUnknown() : undefined;
+    if (looking) {
+      await looking;
       slot = this.#slotOf(model, options);
-      if (slot instanceof ApiError) throw slot;
     }
+    if (slot instanceof ApiError) throw slot;
     const resolution = this.#price(slot, now);
     this.#viewOf(options).names.set(model, { slot, ...resolution });
     return resolution.resolution;
