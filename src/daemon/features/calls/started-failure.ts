@@ -55,6 +55,6 @@ function whatFailed({ kind }: UpstreamFailure, provider: string): string {
 }
 
 /** The provider's own error code, unless it is about the account there, which is not the caller's. */
-function providerCode({ kind, details }: UpstreamFailure): string | undefined {
-  return /^(authentication|forbidden|billing)$/.test(kind) ? undefined : details.providerCode;
+function providerCode({ isAboutAccount, details }: UpstreamFailure): string | undefined {
+  return isAboutAccount ? undefined : details.providerCode;
 }

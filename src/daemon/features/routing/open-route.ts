@@ -235,8 +235,8 @@ function opened(
 }
 
 /** Whether a failure reflects on the provider rather than on the request or on our account there. */
-function isProviderFault({ kind }: UpstreamFailure): boolean {
-  return !/^(caller|unknown-model|authentication|forbidden|billing)$/.test(kind);
+function isProviderFault({ kind, isAboutAccount }: UpstreamFailure): boolean {
+  return kind !== 'caller' && kind !== 'unknown-model' && !isAboutAccount;
 }
 
 function toAttempt(route: ProviderRoute, status: number, errorCode: string | null, ms: number): Attempt {

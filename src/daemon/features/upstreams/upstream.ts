@@ -187,6 +187,8 @@ export interface UpstreamFailureDetails {
   cause?: unknown;
 }
 
+const accountKinds: ReadonlySet<UpstreamFailureKind> = new Set(['authentication', 'forbidden', 'billing']);
+
 /** Why a provider did not answer, or stopped answering. */
 export class UpstreamFailure extends Error {
   readonly kind: UpstreamFailureKind;
@@ -197,5 +199,10 @@ export class UpstreamFailure extends Error {
     this.name = 'UpstreamFailure';
     this.kind = kind;
     this.details = details;
+  }
+
+  /** Whether it is about the account there, which is not the caller's, and not about the request or the provider. */
+  get isAboutAccount(): boolean {
+    return accountKinds.has(this.kind);
   }
 }
