@@ -76,17 +76,11 @@ interface StartedBefore {
 export async function serve(options: ServeOptions & StartedBefore & Partial<Times>): Promise<number> {
   try {
     const { drain = defaultDrain, followUpMs = defaultFollowUpMs, clock = machineClock, ...given } = options;
-    const { env, stdout, stderr, askSecret, showCall, whileServing, writerThread, hang, ...flags } = given;
+    const { env, stdout, stderr, askSecret, showCall, whileServing, writerThread, ...rest } = given;
+    const { hang = defaultHangLimits, ...flags } = rest;
     const config = await loadConfig({ flags, env, platform: process.platform, home: homedir() });
     const environment = { env, stdout, stderr, askSecret, showCall, whileServing, writerThread };
-    return await run(config, {
-      ...environment,
-      drain,
-      followUpMs,
-      hang: hang ?? defaultHangLimits,
-      clock,
-      flags,
-    });
+    return await run(config, { ...environment, drain, followUpMs, hang, clock, flags });
   } catch (error) {
     const { text, exit } = await explainFailure(error);
     options.stderr.write(`${text}\n`);

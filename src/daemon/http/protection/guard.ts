@@ -53,13 +53,13 @@ export interface GuardOptions {
   headersMax: number;
 }
 
+const hostAdvice =
+  'This Host header is not allowed. If clients reach the daemon by this name, add it to `listen.allowed_hosts` in its config.yaml.';
+
 /**
  * Returns why a request must be rejected by its headers alone: web pages can attack through loopback, and DNS rebinding
  * to 127.0.0.1 shows only in Host.
  */
-const hostAdvice =
-  'This Host header is not allowed. If clients reach the daemon by this name, add it to `listen.allowed_hosts` in its config.yaml.';
-
 export function requestGuard({ hosts, origins, pages, headersMax }: GuardOptions) {
   return (request: IncomingMessage): ApiError | undefined => {
     const { headers, rawHeaders } = request;
@@ -74,9 +74,7 @@ export function requestGuard({ hosts, origins, pages, headersMax }: GuardOptions
     }
     if (rawHeaders.length > 2 * headersMax) return new ApiError('headers_too_large');
     if (hostCount !== 1 || host === undefined || !(hosts.has(host) || isByItsFile(request, host))) {
-      return new ApiError('host_not_allowed', {
-        message: hostAdvice,
-      });
+      return new ApiError('host_not_allowed', { message: hostAdvice });
     }
     const { origin } = headers;
     if (origin !== undefined) {
