@@ -69,7 +69,7 @@ async function open(
   let secrets = () => secretsOfServers(call.inference.body);
   try {
     const { dropped = [], ...request } = adapter.request(call);
-    secrets = () => secretsSent(request);
+    secrets = secretsSent(request);
     const sent = call.capture?.sent(name, request);
     const answer = await dial(options, request, { isWhole, signal, spentMs: call.spentMs });
     sent?.received(answer);
@@ -159,7 +159,7 @@ export async function fetchDocument(
   asking: Omit<Asking, 'isWhole'>,
 ): Promise<{ json: Record<string, unknown>; headers: IncomingAnswer['headers'] }> {
   const { name } = options;
-  const secrets = () => secretsSent(request);
+  const secrets = secretsSent(request);
   try {
     const sent = asking.capture?.sent(name, request);
     const answer = await dial(options, request, { ...asking, isWhole: true });

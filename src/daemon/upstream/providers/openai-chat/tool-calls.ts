@@ -73,14 +73,15 @@ export class ToolCalls {
   take(piece: Json, events: InferenceEvent[]): PieceFate {
     if (isObject(piece.custom)) return this.#takeCustom(piece);
     const reported = isObject(piece.function) ? piece.function : {};
+    const text = pieceText(reported.arguments);
     const said: Said = {
       index: indexIn(piece.index),
       id: idIn(piece.id),
       name: typeof reported.name === 'string' ? reported.name : '',
-      text: pieceText(reported.arguments) ?? '',
+      text: text ?? '',
     };
     const call = this.#callOf(said);
-    if (pieceText(reported.arguments) === undefined) call.isUnreadable = true;
+    if (text === undefined) call.isUnreadable = true;
     call.id ||= said.id;
     if (said.id !== '' && call.id === said.id && !this.#byId.has(said.id)) this.#byId.set(said.id, call);
     const isFirst = call.name === '';
