@@ -39,6 +39,12 @@ export function objectsOf(value: unknown): Json[] {
   return listOf(value).filter(isObject);
 }
 
+/** Maps a list; returns the same list if no element changes. */
+export function mapChanged(list: readonly unknown[], change: (item: unknown) => unknown): readonly unknown[] {
+  const mapped = list.map(change);
+  return mapped.every((item, at) => item === list[at]) ? list : mapped;
+}
+
 /** The value if it is a string, else undefined. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { isObject, type Json } from '../json.ts';
+import { isObject, mapChanged } from '../json.ts';
 
 export function newCallId(): string {
   return `call_${randomUUID().replaceAll('-', '')}`;
@@ -58,12 +58,11 @@ const responsesIdMax = 64;
 
 /** Items of the Responses format whose ids of calls are within the limit; the same list if all are. */
 export function withShortIds(items: readonly unknown[]): readonly unknown[] {
-  const isLong = (item: unknown): item is Json & { call_id: string } =>
-    isObject(item) && typeof item.call_id === 'string' && item.call_id.length > responsesIdMax;
-  if (!items.some(isLong)) return items;
-  return items.map((item) =>
-    isLong(item) ? { ...item, call_id: shortenedId(item.call_id, responsesIdMax) } : item,
-  );
+  return mapChanged(items, (item) => {
+    if (!isObject(item) || typeof item.call_id !== 'string') return item;
+    const id = shortenedId(item.call_id, responsesIdMax);
+    return id === item.call_id ? item : { ...item, call_id: id };
+  });
 }
 
 const alphanumerics = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

@@ -9,7 +9,7 @@ import type {
   ReasoningItem,
 } from '../../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../../features/upstreams/upstream.ts';
-import { type Json, parseObject } from '../json.ts';
+import { isObject, type Json, parseObject } from '../json.ts';
 
 export interface UserTurn {
   role: 'user';
@@ -77,6 +77,11 @@ export function endWithUser(turns: readonly Turn[]): Turn[] {
 
 export function isBlank(text: string | undefined): boolean {
   return text === undefined || text.trim() === '';
+}
+
+/** A text part of a message that is blank: models write such parts, and servers with models of Anthropic refuse them. */
+export function isBlankText(part: unknown): boolean {
+  return isObject(part) && part.type === 'text' && typeof part.text === 'string' && isBlank(part.text);
 }
 
 /** These providers refuse empty text, and a turn of nothing else would break the alternation. */

@@ -6,6 +6,7 @@ import { SseJsonDecoder } from '../../sse-decoder.ts';
 import { billedIn } from '../billed.ts';
 import { argumentsIn, unreadableArguments } from '../call-arguments.ts';
 import { CallIds, withoutRepeated } from '../call-ids.ts';
+import { isBlankText } from '../conversation.ts';
 import { endedWith } from '../finish-reasons.ts';
 import { unnamedCall } from '../provider-failures.ts';
 import { MessagesDialect, type Origin } from './dialect.ts';
@@ -24,11 +25,8 @@ export function messagesDecoder(origin: Origin, { hasFrames }: { hasFrames: bool
 export function readMessage(json: Json, provider: string): ReturnType<NonNullable<Adapter['readAnswer']>> {
   if (!Array.isArray(json.content))
     throw new UpstreamFailure('broken', `${provider} answered without content`);
-  json.content = json.content.filter((block) => textOf(objectOf(block)?.type) !== undefined);
-  json.content = withoutRepeated(objectsOf(json.content), ({ type, id }) =>
-    type === 'tool_use' ? id : undefined,
-  );
-  const blocks = objectsOf(json.content);
+  const typed = objectsOf(json.content).filter(({ type }) => textOf(type) !== undefined);
+  const blocks = withoutRepeated(typed, ({ type, id }) => (type === 'tool_use' ? id : undefined));
   const usage = objectOf(json.usage);
   if (usage) json.usage = withCompactions(usage);
   const hasCalls = blocks.some(({ type }) => type === 'tool_use');
@@ -37,7 +35,7 @@ export function readMessage(json: Json, provider: string): ReturnType<NonNullabl
   );
   const { reason: finish, ...word } = endedWith(textOf(json.stop_reason), { provider, isUsable });
   // The format refuses blank text when it is sent back.
-  json.content = blocks.filter(({ type, text }) => type !== 'text' || textOf(text)?.trim() !== '');
+  json.content = blocks.filter((block) => !isBlankText(block));
   repairBlocks(blocks, { provider, isCut: finish !== 'stop' });
   json.stop_reason = rightStopReason(json.stop_reason, { finish, hasCalls });
   return { tokens: usage && reportedTokens(usage), ...billedIn(usage), finish, ...word };

@@ -307,8 +307,9 @@ export class MessagesDialect implements Dialect {
     { index, name, input, arguments: args }: ToolBlock,
     events: InferenceEvent[],
   ): void {
-    const isInStart = args.sent === '' && argumentsIn(input) !== '{}';
-    const rest = isInStart ? argumentsIn(input) : args.end();
+    const inStart = args.sent === '' ? argumentsIn(input) : '{}';
+    const isInStart = inStart !== '{}';
+    const rest = isInStart ? inStart : args.end();
     if (rest === undefined) {
       if (!args.mayBeCut) throw unreadableArguments(this.#origin.provider, name);
       this.#unreadable ??= name;

@@ -1,6 +1,7 @@
 import type { InputItem, ReasoningItem } from '../../../features/upstreams/neutral.ts';
 import type { Dropped, UpstreamCall } from '../../../features/upstreams/upstream.ts';
-import { isObject, type Json, listOf, objectOf } from '../../json.ts';
+import { isObject, type Json, listOf, mapChanged, objectOf } from '../../json.ts';
+import { isBlankText } from '../conversation.ts';
 import { isThought, ToolUseIds, thoughtBlock } from './messages.ts';
 
 type RelayedCall = Pick<UpstreamCall, 'inference' | 'model'> & Partial<Pick<UpstreamCall, 'outputTokensMax'>>;
@@ -103,11 +104,6 @@ function relayedMessages(messages: unknown, receiver: Receiver): unknown {
   return isChanged ? relayed : messages;
 }
 
-/** The API refuses blank text, which models write all the same. */
-function isBlankText({ type, text }: Json): boolean {
-  return type === 'text' && typeof text === 'string' && text.trim() === '';
-}
-
 /** A thought of the messages as this model accepts it. `thought` is its item; it has an origin if it was sealed. */
 function relayedThought(
   block: Json,
@@ -123,10 +119,8 @@ function relayedThought(
 /** Images, also in results of tools, whose type the API knows. */
 function relayedImages(block: Json): Json {
   if (block.type === 'tool_result' && Array.isArray(block.content)) {
-    const content = block.content.map((each) => (isObject(each) ? relayedImages(each) : each));
-    return content.every((each, at) => each === (block.content as unknown[])[at])
-      ? block
-      : { ...block, content };
+    const content = mapChanged(block.content, (each) => (isObject(each) ? relayedImages(each) : each));
+    return content === block.content ? block : { ...block, content };
   }
   if (block.type !== 'image' || !isObject(block.source)) return block;
   const { media_type: type } = block.source;

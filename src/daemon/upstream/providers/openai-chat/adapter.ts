@@ -2,7 +2,7 @@ import type { Batch } from '../../../features/upstreams/neutral.ts';
 import { type UpstreamCall, UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import type { Adapter, ProviderSettings } from '../../adapter.ts';
 import { droppedMembers, type Sent } from '../../dropped-members.ts';
-import { isObject, type Json, objectOf } from '../../json.ts';
+import { isObject, type Json, listOf, objectOf, objectsOf } from '../../json.ts';
 import { SseJsonDecoder } from '../../sse-decoder.ts';
 import { billedIn } from '../billed.ts';
 import { behindRouter, type Ended, endedWith } from '../finish-reasons.ts';
@@ -91,7 +91,7 @@ function readChatAnswer(
   name: string,
   choicesExpected: number,
 ): ReturnType<NonNullable<Adapter['readAnswer']>> {
-  let choices = Array.isArray(json.choices) ? json.choices.filter(isObject) : [];
+  let choices = objectsOf(json.choices);
   if (choices.length > 1 && choicesExpected === 1) {
     choices = [joinedChoices(choices)];
     json.choices = choices;
@@ -107,8 +107,8 @@ function readChatAnswer(
 
 /** Some servers write the text and the calls of one message as two choices. */
 function joinedChoices([first = {}, ...others]: Json[]): Json {
-  const parts = [first, ...others].map((choice) => (isObject(choice.message) ? choice.message : {}));
-  const calls = parts.flatMap(({ tool_calls }) => (Array.isArray(tool_calls) ? tool_calls : []));
+  const parts = [first, ...others].map(({ message }) => objectOf(message) ?? {});
+  const calls = parts.flatMap(({ tool_calls }) => listOf(tool_calls));
   const content = parts.find((part) => typeof part.content === 'string' && part.content !== '')?.content;
   const message = { ...parts[0], content: content ?? parts[0]?.content ?? null };
   return { ...first, message: calls.length > 0 ? { ...message, tool_calls: calls } : message };

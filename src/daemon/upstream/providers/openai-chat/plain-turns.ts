@@ -5,7 +5,7 @@ import { isObject, type Json, objectsOf } from '../../json.ts';
  * system messages are joined; later ones become the user's, as moving them to the front would change the beginning of the
  * prompt, which servers cache. The same list if it is already so.
  */
-export function plainTurns(messages: unknown[]): unknown[] {
+export function plainTurns(messages: readonly unknown[]): readonly unknown[] {
   if (isPlain(messages)) return messages;
   const plain: unknown[] = [];
   const first = messages.findIndex((message) => !isInstruction(message));
@@ -21,7 +21,7 @@ export function plainTurns(messages: unknown[]): unknown[] {
   return plain;
 }
 
-function isPlain(messages: unknown[]): boolean {
+function isPlain(messages: readonly unknown[]): boolean {
   return messages.every((message, at) => {
     if (!isObject(message)) return true;
     if (isInstruction(message)) return at === 0 && message.role === 'system' && messages.length > 1;

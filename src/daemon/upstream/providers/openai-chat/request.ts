@@ -6,7 +6,8 @@ import type {
   ToolChoice,
 } from '../../../features/upstreams/neutral.ts';
 import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
-import { isObject, type Json, objectOf, objectsOf } from '../../json.ts';
+import { isObject, type Json, mapChanged, objectOf, objectsOf } from '../../json.ts';
+import { isBlankText } from '../conversation.ts';
 import { withJpegNamed } from '../inline-data.ts';
 import { objectParameters } from '../tool-schema.ts';
 import { withoutStrict } from '../without-strict.ts';
@@ -78,17 +79,11 @@ function withUsage(options: unknown): Json {
 }
 
 /** The messages without what this provider refuses; the same list if nothing changes. */
-function relayedMessages(messages: unknown[], quirks: Quirks): unknown[] {
+function relayedMessages(messages: readonly unknown[], quirks: Quirks): readonly unknown[] {
   const relayed = mapChanged(messages, (message) =>
     isObject(message) ? relayedMessage(message, quirks) : message,
   );
   return quirks.supportsAnyOrder ? relayed : plainTurns(relayed);
-}
-
-/** Maps a list; returns the same list if no element changes. */
-function mapChanged(list: unknown[], change: (item: unknown) => unknown): unknown[] {
-  const mapped = list.map(change);
-  return mapped.every((item, at) => item === list[at]) ? list : mapped;
 }
 
 function relayedMessage(message: Json, quirks: Quirks): Json {
@@ -140,7 +135,7 @@ function assistantChanges(message: Json, quirks: Quirks): Json {
   }
   const hasCalls = !isEmptyList(calls) && Array.isArray(calls);
   if (Array.isArray(content)) {
-    const said = content.some(isBlankPart) ? content.filter((part) => !isBlankPart(part)) : content;
+    const said = content.some(isBlankText) ? content.filter((part) => !isBlankText(part)) : content;
     const plain = mapChanged(said, plainPart);
     if (plain !== content) changes.content = plain.length > 0 ? plain : hasCalls ? null : '';
   } else if (typeof content === 'string' && content !== '' && content.trim() === '') {
@@ -167,11 +162,6 @@ function relayedCall(call: unknown, quirks: Quirks): unknown {
     relayed.function = { ...rest, arguments: rest.arguments || '{}' };
   }
   return relayed;
-}
-
-/** Servers with models of Anthropic refuse blank text. */
-function isBlankPart(part: unknown): boolean {
-  return isObject(part) && part.type === 'text' && typeof part.text === 'string' && part.text.trim() === '';
 }
 
 function plainPart(part: unknown): unknown {

@@ -1,13 +1,11 @@
 import type { MediaTokens, Tokens } from '../../../../shared/money.ts';
 import type { Json } from '../../json.ts';
-import { areCounts, isObject } from '../../json.ts';
+import { areCounts, isObject, listOf, objectOf } from '../../json.ts';
 
 /** The usage in a document or chunk: `usage`, Groq's `x_groq.usage`, or that of a choice, as Moonshot writes it. */
 export function chatUsageIn({ usage, x_groq, choices }: Json): Json | undefined {
-  if (isObject(usage)) return usage;
-  if (isObject(x_groq) && isObject(x_groq.usage)) return x_groq.usage;
-  const [first] = Array.isArray(choices) ? choices : [];
-  return isObject(first) && isObject(first.usage) ? first.usage : undefined;
+  const ofChoice = () => objectOf(objectOf(listOf(choices)[0])?.usage);
+  return objectOf(usage) ?? objectOf(objectOf(x_groq)?.usage) ?? ofChoice();
 }
 
 /** Reads usage in the chat format, including other names for cached tokens. */

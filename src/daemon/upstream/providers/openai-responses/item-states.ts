@@ -10,7 +10,8 @@ interface ItemState {
   index: number;
   /** Our id of a call, unique in the answer. */
   callId: string | undefined;
-  name: unknown;
+  /** Of a call. */
+  name: string | undefined;
   /** The arguments of a function call. */
   arguments: StreamedArguments | undefined;
   /** Those that the item ended with. */
@@ -118,7 +119,6 @@ export class ItemStates {
   start(json: Json, item: Json, events: InferenceEvent[]): boolean {
     if (this.#byReference(json, item.id) !== undefined || isUnnamedCall(item)) return false;
     const state = this.#add(json, this.#started(item), events);
-    state.name = item.name;
     state.startEvents.add(json.type);
     const { call_id: id, arguments: args } = item;
     repairCallId(item, state);
@@ -198,7 +198,7 @@ export class ItemStates {
 
   #unreadableRest(state: ItemState, args: StreamedArguments): string {
     if (!args.mayBeCut) throw unreadableArguments(this.#origin.provider, state.name);
-    this.#unreadable ??= String(state.name);
+    this.#unreadable ??= state.name;
     return args.cut();
   }
 
@@ -213,7 +213,6 @@ export class ItemStates {
       return '';
     }
     state.isDone = true;
-    state.name ??= item.name;
     repairCallId(item, state);
     const ended = args && this.#endArguments(state, args, item, events);
     if (ended) item.arguments = ended.text;
@@ -255,7 +254,7 @@ export class ItemStates {
     const state: ItemState = {
       index,
       callId: item.kind === 'function_call' ? item.callId : undefined,
-      name: undefined,
+      name: item.kind === 'function_call' ? item.name : undefined,
       arguments: item.kind === 'function_call' && !item.custom ? new StreamedArguments() : undefined,
       ended: undefined,
       isDone: false,
