@@ -30,90 +30,21 @@ const plainWords: Record<string, FinishReason> = {
 };
 
 /**
- * Words for the end of an answer, in lower case with underscores. Source: the references of the providers in
- * docs/providers.md, vLLM, SGLang, llama.cpp, TGI, Cohere, MiniMax, Moonshot, Z.ai and DashScope, and public reports.
+ * Words for the end of an answer whose parts do not tell, in lower case with underscores. Source: the references of the providers
+ * in docs/providers.md, vLLM, SGLang, llama.cpp, TGI, Cohere, MiniMax, Moonshot, Z.ai and DashScope, and public reports.
  */
 const endings: Record<Ending, readonly string[]> = {
   stop: [
-    ...[
-      'stop',
-      'stop_token',
-      'stop_tokens',
-      'stop_word',
-      'stop_words',
-      'eos',
-      'eos_token',
-      'eot',
-      'eog',
-      'end',
-    ],
-    ...[
-      'end_of_turn',
-      'end_of_text',
-      'done',
-      'finish',
-      'finished',
-      'complete',
-      'completed',
-      'success',
-      'normal',
-    ],
-    ...['tool_call', 'tools', 'function_calls', 'pause_turn', 'compaction', 'natural', 'matched_stop'],
+    ...['eot', 'eog', 'done', 'finish', 'finished', 'complete', 'success', 'normal', 'natural'],
+    ...['tools', 'function_calls', 'pause_turn', 'compaction', 'matched_stop'],
   ],
-  max_output_tokens: [
-    ...['max_length', 'max_new_tokens', 'max_completion_tokens', 'model_length', 'token_limit', 'truncated'],
-    ...['context_length', 'context_length_exceeded', 'context_window_exceeded', 'limit', 'cut', 'incomplete'],
-    // vLLM stops an answer that repeats itself.
-    'repetition',
-  ],
-  content_filter: [
-    ...[
-      'safety',
-      'sensitive',
-      'recitation',
-      'blocklist',
-      'prohibited_content',
-      'spii',
-      'model_armor',
-      'jailbreak',
-    ],
-    ...[
-      'image_safety',
-      'image_prohibited_content',
-      'image_recitation',
-      'error_toxic',
-      'guardrail_intervened',
-    ],
-    ...['blocked', 'filtered', 'moderation', 'content_policy', 'violation', 'refused'],
-  ],
+  // vLLM stops an answer that repeats itself.
+  max_output_tokens: ['limit', 'cut', 'incomplete', 'repetition'],
+  // By its first part, `error_toxic` would be a failure.
+  content_filter: ['spii', 'model_armor', 'jailbreak', 'error_toxic', 'violation'],
   failed: [
-    ...[
-      'error',
-      'abort',
-      'aborted',
-      'cancel',
-      'canceled',
-      'cancelled',
-      'failed',
-      'failure',
-      'timeout',
-      'rejected',
-    ],
-    ...[
-      'network_error',
-      'insufficient_system_resource',
-      'interrupted',
-      'preempted',
-      'disconnected',
-      'exception',
-    ],
-    ...[
-      'malformed_function_call',
-      'unexpected_tool_call',
-      'too_many_tool_calls',
-      'missing_thought_signature',
-    ],
-    ...['malformed_response', 'overloaded', 'unavailable'],
+    ...['rejected', 'insufficient_system_resource', 'preempted', 'disconnected', 'unavailable'],
+    ...['too_many_tool_calls', 'missing_thought_signature'],
   ],
 };
 
@@ -123,7 +54,7 @@ const endingByWord = new Map<string, Ending>(
   ),
 );
 
-/** What parts of words mean that are not in the table, such as `stream_error` or `max_context_length`. */
+/** What parts of words mean, such as `stream_error`, `max_context_length` or `image_safety`. */
 const endingByPart: readonly [RegExp, Ending][] = [
   [/malformed|error|fail|abort|cancel|time_?out|exception|unexpected|invalid|overload|interrupt/, 'failed'],
   [/max_.{0,30}token|token.{0,30}(limit|max)|length|context_window|truncat/, 'max_output_tokens'],
