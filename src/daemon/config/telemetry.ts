@@ -1,4 +1,5 @@
 import type { ConfigFault } from '../../shared/daemon-module.ts';
+import { decodePercent } from '../../shared/decode-percent.ts';
 import { trimEnd } from '../../shared/trim-text.ts';
 import type { ConfigFile } from './schema.ts';
 
@@ -62,15 +63,7 @@ function pairsOf(text: string | undefined): Record<string, string> {
   const pairs: Record<string, string> = {};
   for (const part of text?.split(',') ?? []) {
     const [name = '', ...value] = part.split('=').map((text) => text.trim());
-    if (name !== '' && !/\s/.test(name) && value.length > 0) pairs[name] = decoded(value.join('='));
+    if (name !== '' && !/\s/.test(name) && value.length > 0) pairs[name] = decodePercent(value.join('='));
   }
   return pairs;
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

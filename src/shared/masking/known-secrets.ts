@@ -1,3 +1,5 @@
+import { decodePercent } from '../decode-percent.ts';
+
 /** Shorter values are not masked wherever they are, since they would match ordinary text. */
 const charactersMin = 6;
 /** A text is searched for each of them: more would take long, and no honest request has as many. */
@@ -19,7 +21,7 @@ export class KnownSecrets {
   add(value: string | undefined): void {
     if (value === undefined || value.length < charactersMin || digits.test(value)) return;
     if (this.#values.has(value) || this.#values.size >= this.#max) return;
-    for (const form of [value, inJson(value), encoded(value), decoded(value)])
+    for (const form of [value, inJson(value), encoded(value), decodePercent(value)])
       if (form.length >= charactersMin && !digits.test(form)) this.#values.add(form);
     this.#longestFirst = undefined;
   }
@@ -106,14 +108,6 @@ export function inJson(text: string): string {
 function encoded(text: string): string {
   try {
     return encodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
   } catch {
     return text;
   }

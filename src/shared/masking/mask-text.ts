@@ -1,3 +1,4 @@
+import { decodePercent } from '../decode-percent.ts';
 import { stringEnd } from '../exact-json.ts';
 import { hostSecrets, inJson, KnownSecrets, looksRandom, looksUnusual } from './known-secrets.ts';
 
@@ -164,7 +165,7 @@ function maskUserInfo(text: string, known: KnownSecrets, mark: Mark): string {
 
 function maskParameters(text: string, known: KnownSecrets, mark: Mark): string {
   return text.replace(parameter, (whole, start: string, name: string, value: string) => {
-    if (!isParameterName.test(name.includes('%') ? decodedText(name) : name)) return whole;
+    if (!isParameterName.test(name.includes('%') ? decodePercent(name) : name)) return whole;
     if (value.length < parameterCharactersMin && !isSurelySecret.test(name)) return whole;
     if (isSurelySecret.test(name)) known.addTelling(value);
     else known.addRandom(value);
@@ -192,7 +193,7 @@ export function maskUrl(url: string, onSecret: (secret: string) => void = () => 
   const [path = '', query] = splitOnce(address, '?');
   const masked = query?.split('&').map((pair) => {
     const [name = '', value] = splitOnce(pair, '=');
-    if (!value || !isParameterName.test(decodedText(name))) return pair;
+    if (!value || !isParameterName.test(decodePercent(name))) return pair;
     onSecret(value);
     return `${name}=${removedText}`;
   });
@@ -236,14 +237,6 @@ const isPathWord = /^[a-z]{0,15}(?:[-_.][a-z]{1,15}){0,4}\d{0,2}$/;
 function splitOnce(text: string, mark: string): [string, string | undefined] {
   const at = text.indexOf(mark);
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + mark.length)];
-}
-
-function decodedText(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** The same JSON with these characters as themselves. */

@@ -1,3 +1,4 @@
+import { decodePercent } from '../../../shared/decode-percent.ts';
 import { ownValue } from '../../../shared/json-object.ts';
 
 /** Bytes with their MIME type, as providers accept them inline. */
@@ -69,12 +70,4 @@ export function inlineText(file: InlineData): string | undefined {
 function typeByBytes(base64: string): string {
   // "%PDF-" in base64.
   return base64.startsWith('JVBERi0') ? 'application/pdf' : 'application/octet-stream';
-}
-
-function decodePercent(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { decodePercent } from '../../../shared/decode-percent.ts';
 
 /** What the part of the address after `#` names: `#/calls/req_1?status=failed`. */
 export interface Route {
@@ -17,16 +18,11 @@ addEventListener('hashchange', () => {
 
 function routeIn(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s);
-  const [screen = '', ...rest] = path.split('/').filter(Boolean).map(decoded);
+  const [screen = '', ...rest] = path
+    .split('/')
+    .filter(Boolean)
+    .map((part) => decodePercent(part));
   return { screen, path: rest, query: new URLSearchParams(query) };
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }
 
 /** The address of a screen; members of the query without a value are left out. */

@@ -1,3 +1,4 @@
+import { decodePercent } from '../../../../shared/decode-percent.ts';
 import { arrayInstance, objectInstance } from './composite-instance.ts';
 import { type GeneratorState, type SchemaPosition, TooLarge } from './generator-state.ts';
 import { mergeSchemas, type Schema, Unsatisfiable } from './merge-schemas.ts';
@@ -148,18 +149,10 @@ function lookUp(root: unknown, reference: string): unknown {
   }
   let found = root;
   for (const part of reference.split('/').slice(1)) {
-    const key = decoded(part).replace(/~1/g, '/').replace(/~0/g, '~');
+    const key = decodePercent(part).replace(/~1/g, '/').replace(/~0/g, '~');
     const isInside = typeof found === 'object' && found !== null && Object.hasOwn(found, key);
     if (!isInside) throw new Unsatisfiable('a reference in it leads nowhere');
     found = (found as Schema)[key];
   }
   return found;
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }
