@@ -8,7 +8,13 @@ const exactJson = JSON as unknown as {
   ): unknown;
   /** A value that `JSON.stringify` writes as this text. */
   rawJSON(text: string): unknown;
+  isRawJSON(value: unknown): boolean;
 };
+
+/** Whether a value is a number that `parseExactly` keeps as it was written. */
+export function isExactNumber(value: unknown): boolean {
+  return exactJson.isRawJSON(value);
+}
 
 /** Parses JSON; a number that would be written differently becomes a value that `JSON.stringify` writes as it was. */
 export function parseExactly(text: string): unknown {

@@ -1,3 +1,5 @@
+import { ipv6Groups } from './network-address.ts';
+
 interface Destination {
   /** As `URL` has it: lowercase, IPv6 in brackets. */
   hostname: string;
@@ -79,12 +81,8 @@ function wordsOf(text: string): number[] | undefined {
     return [bytes[0] * 256 + bytes[1], bytes[2] * 256 + bytes[3]];
   }
   if (!text.includes(':') || !URL.canParse(`http://[${text}]`)) return undefined;
-  const [head = '', tail] = new URL(`http://[${text}]`).hostname.slice(1, -1).split('::');
-  const numbers = (part: string) =>
-    part === '' ? [] : part.split(':').map((word) => Number.parseInt(word, 16));
-  if (tail === undefined) return numbers(head);
-  const [before, after] = [numbers(head), numbers(tail)];
-  return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after];
+  const groups = ipv6Groups(new URL(`http://[${text}]`).hostname.slice(1, -1));
+  return groups.map((group) => Number.parseInt(group, 16));
 }
 
 function asExpression(pattern: string): RegExp {

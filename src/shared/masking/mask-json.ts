@@ -1,4 +1,4 @@
-import { parseExactly } from '../exact-json.ts';
+import { isExactNumber, parseExactly } from '../exact-json.ts';
 import { isObject } from '../json-object.ts';
 import { KnownSecrets } from './known-secrets.ts';
 import { isSecretHeader } from './mask-headers.ts';
@@ -118,11 +118,6 @@ export function secretsOfServers({ tools, mcp_servers }: ToolMembers): KnownSecr
   return known;
 }
 
-/** Not a number that is written exactly. */
 function isPlain(value: unknown): value is Json {
-  return isObject(value) && !isRawNumber(value);
-}
-
-function isRawNumber(value: Json): boolean {
-  return Object.getPrototypeOf(value) === null && 'rawJSON' in value;
+  return isObject(value) && !isExactNumber(value);
 }
