@@ -3,10 +3,13 @@
  * writing. Line ends and tabs are kept.
  */
 export function escapeControls(text: string): string {
-  return text.replace(/\r\n/g, '\n').replace(/[\p{Cc}\p{Bidi_Control}]/gu, (character) => {
-    if (character === '\n' || character === '\t') return character;
-    return pictureOf(character.charCodeAt(0));
-  });
+  return text.replace(/\r\n|[\p{Cc}\p{Bidi_Control}]/gu, (control) => visibleControl(control));
+}
+
+/** A control character, or a line end of two, as it may be written. */
+export function visibleControl(control: string): string {
+  if (control === '\r\n') return '\n';
+  return control === '\n' || control === '\t' ? control : pictureOf(control.charCodeAt(0));
 }
 
 /** Like `escapeControls`, for one table cell: line ends and tabs are replaced too. */
@@ -29,7 +32,7 @@ export function escapeJson(json: string): string {
 }
 
 /** A visible sign for a control character. */
-export function pictureOf(code: number): string {
+function pictureOf(code: number): string {
   if (code < 0x20) return String.fromCharCode(0x2400 + code);
   if (code === 0x7f) return '\u2421';
   return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;

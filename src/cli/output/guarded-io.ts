@@ -1,5 +1,5 @@
 import type { Io, Writer } from '../io.ts';
-import { pictureOf } from './escape-controls.ts';
+import { visibleControl } from './escape-controls.ts';
 
 /** What commands write themselves: styles, a line or the last lines drawn again, and an empty screen. */
 const own = '\u001b\\[[0-9;]*m|\\r\u001b\\[2K|(?:\u001b\\[\\d+A)?\\r\u001b\\[J|\u001b\\[H\u001b\\[J';
@@ -7,10 +7,7 @@ const controls = new RegExp(`(${own})|\\r\\n|[\\p{Cc}\\p{Bidi_Control}]`, 'gu');
 
 /** Makes all controls visible that no command writes, whoever wrote them. */
 export function guardText(text: string): string {
-  return text.replace(controls, (found, kept: string | undefined) => {
-    if (kept !== undefined || found === '\n' || found === '\t') return found;
-    return found === '\r\n' ? '\n' : pictureOf(found.charCodeAt(0));
-  });
+  return text.replace(controls, (found, kept: string | undefined) => kept ?? visibleControl(found));
 }
 
 /**
