@@ -26,9 +26,9 @@ export interface PassedTimeDeps {
   /** The same for a time that is not doubtful any more. */
   trust(at: number): Promise<boolean>;
   /** Lets what had expired by `seen` be expired at `at`, too, here and in what daemons keep in memory. */
-  setBack(times: SetBack): Promise<void>;
+  setBack(times: SetBack): Promise<unknown>;
   /** The same for one credential. */
-  refuse(refusal: Refusal): Promise<void>;
+  refuse(refusal: Refusal): Promise<unknown>;
 }
 
 interface Reading {

@@ -58,8 +58,7 @@ const checkedParts = ['balances', 'holds', 'spending', 'chain'];
  * `DatabaseUnusable`, `UnsupportedServer`, `UnsupportedSchema` or `DataNeedsRepair`.
  */
 export async function openPostgresStorage(options: PostgresOptions): Promise<Storage> {
-  const { url, urlFile, folder = '.', now, sleep = delay, log, settledEvent } = options;
-  const { elapsed = () => performance.now() } = options;
+  const { url, urlFile, folder = '.', now, elapsed, sleep = delay, log, settledEvent } = options;
   const fatalListeners: ((reason: Error) => void)[] = [];
   const onFatal = (reason: Error) => {
     for (const listener of fatalListeners) listener(reason);

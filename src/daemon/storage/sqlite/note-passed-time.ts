@@ -2,20 +2,24 @@ import { PassedTime, type PassedTimeDeps } from '../passed-time.ts';
 import type { Writer } from './engine/writer.ts';
 import type { WriteCommands } from './write-commands.ts';
 
+/** Of a database. */
+interface DatabaseClock extends Pick<PassedTimeDeps, 'now' | 'noted'> {
+  /** Milliseconds of a clock that only goes forward; default: that of the machine. */
+  elapsed: PassedTimeDeps['elapsed'] | undefined;
+}
+
 /** Notes what time has passed with writes of the same database. */
 export function notePassedTime(
   writer: Pick<Writer<WriteCommands>, 'write'>,
-  clock: Pick<PassedTimeDeps, 'now' | 'elapsed' | 'noted'>,
+  { now, noted, elapsed = () => performance.now() }: DatabaseClock,
 ): PassedTime {
   return new PassedTime({
-    ...clock,
+    now,
+    noted,
+    elapsed,
     note: (at) => writer.write('engine.touch', at),
     trust: (at) => writer.write('engine.trustTime', at),
-    setBack: async (times) => {
-      await writer.write('engine.setBack', times);
-    },
-    refuse: async (refusal) => {
-      await writer.write('engine.refuse', refusal);
-    },
+    setBack: (times) => writer.write('engine.setBack', times),
+    refuse: (refusal) => writer.write('engine.refuse', refusal),
   });
 }

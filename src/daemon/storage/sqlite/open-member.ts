@@ -36,7 +36,7 @@ interface MemberOptions {
  */
 export function openSqliteMember({
   now = Date.now,
-  elapsed = () => performance.now(),
+  elapsed,
   file,
   port,
   changes,

@@ -70,7 +70,6 @@ export interface SqliteStorage extends Storage {
  */
 export async function openSqliteStorage(options: SqliteOptions): Promise<SqliteStorage> {
   const { folder, now, log, settledEvent, pollMs: everyMs, startReader } = options;
-  const { elapsed = () => performance.now() } = options;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (process.platform !== 'win32' && (statSync(folder).mode & 0o077) !== 0) {
     log.warn({ folder }, 'other users of this machine can read the data folder; run chmod 700 on it');
@@ -130,7 +129,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<SqliteS
       connect: () => writer.connect(),
       passed: notePassedTime(context.writer, {
         now,
-        elapsed,
+        elapsed: options.elapsed,
         noted: readMeta(database, 'last_seen') ?? now(),
       }),
       backups: backupStore(folder, () => readerOf(file)),

@@ -1,7 +1,7 @@
 import type { LinkOutcome, NewLoginCode } from '../../../features/workspaces/people-store.ts';
 import type { NewLogin } from '../../../features/workspaces/store.ts';
 import type { Connection } from '../engine/connection.ts';
-import { and, eq, gt, inArray, isNotNull, isNull, lt, type Orm, sql } from '../engine/orm.ts';
+import { and, eq, gt, inArray, isNotNull, isNull, lt, type Orm, type SQL, sql } from '../engine/orm.ts';
 import { loginCodes, logins } from './tables.ts';
 
 type Redemption = { digest: string; login: Omit<NewLogin, 'userId'>; at: number };
@@ -28,17 +28,20 @@ export function codeWrites(database: Connection, orm: Orm) {
     )
     .pluck();
 
+  /** Of several uses at the same time, also on several daemons, the condition holds for one. */
+  const use = ({ digest, loginId, at }: { digest: string; loginId: string; at: number }, isKind: SQL) =>
+    orm
+      .update(loginCodes)
+      .set({ usedAt: at, loginId })
+      .where(and(eq(loginCodes.digest, digest), isUsableAt(at), isKind))
+      .returning({ userId: loginCodes.userId, keep: loginCodes.keep })
+      .all()[0];
+
   return {
     'people.insertCode': (code: NewLoginCode): boolean => insertCode(orm, code),
 
     'people.redeemCode': ({ digest, login, at }: Redemption): string | undefined => {
-      const { id: loginId } = login;
-      const [used] = orm
-        .update(loginCodes)
-        .set({ usedAt: at, loginId })
-        .where(and(eq(loginCodes.digest, digest), isUsableAt(at), isNull(loginCodes.keep)))
-        .returning({ userId: loginCodes.userId })
-        .all();
+      const used = use({ digest, loginId: login.id, at }, isNull(loginCodes.keep));
       if (!used) return undefined;
       orm
         .insert(logins)
@@ -48,14 +51,7 @@ export function codeWrites(database: Connection, orm: Orm) {
     },
 
     'people.redeemLink': ({ digest, login, idleMs, at }: LinkUse): LinkOutcome => {
-      const { id: loginId } = login;
-      // Of several uses at the same time, also on several daemons, the condition holds for one.
-      const [used] = orm
-        .update(loginCodes)
-        .set({ usedAt: at, loginId })
-        .where(and(eq(loginCodes.digest, digest), isUsableAt(at), isNotNull(loginCodes.keep)))
-        .returning({ userId: loginCodes.userId, keep: loginCodes.keep })
-        .all();
+      const used = use({ digest, loginId: login.id, at }, isNotNull(loginCodes.keep));
       if (used) {
         const { userId, keep } = used;
         orm
