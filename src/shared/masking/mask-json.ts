@@ -118,6 +118,11 @@ export function secretsOfServers({ tools, mcp_servers }: ToolMembers): KnownSecr
   return known;
 }
 
+/** Whether a text has a secret, those of the MCP servers of its request included. */
+export function hasSecret(text: string, request: ToolMembers = {}): boolean {
+  return maskText(text, { known: secretsOfServers(request) }) !== text;
+}
+
 function isPlain(value: unknown): value is Json {
   return isObject(value) && !isExactNumber(value);
 }

@@ -1,6 +1,5 @@
 import type { CacheMode } from '../../../shared/contract/key-defaults.ts';
-import { secretsOfServers } from '../../../shared/masking/mask-json.ts';
-import { maskText } from '../../../shared/masking/mask-text.ts';
+import { hasSecret } from '../../../shared/masking/mask-json.ts';
 import type { Log } from '../../log.ts';
 import type { World } from '../../world.ts';
 import { fingerprintOf } from '../idempotency/index.ts';
@@ -123,8 +122,7 @@ async function openMiss(
   const { tools, mcp_servers } = request.inference.body;
   const put = async (events: string) => {
     // An answer that repeats a secret is not kept.
-    const known = secretsOfServers({ tools, mcp_servers });
-    if (maskText(events, { known }) !== events) return;
+    if (hasSecret(events, { tools, mcp_servers })) return;
     const createdAt = world.now();
     const cached = { ...storeAs, model: route.offer.model, providerModel, events, createdAt };
     await store

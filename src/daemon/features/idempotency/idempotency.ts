@@ -2,9 +2,7 @@ import { createHash } from 'node:crypto';
 import { idempotencyKeyCharactersMax } from '../../../shared/contract/model-call.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { isObject } from '../../../shared/json-object.ts';
-import { KnownSecrets } from '../../../shared/masking/known-secrets.ts';
-import { secretsOfServers } from '../../../shared/masking/mask-json.ts';
-import { maskText } from '../../../shared/masking/mask-text.ts';
+import { hasSecret } from '../../../shared/masking/mask-json.ts';
 import { TransientMap } from '../../../shared/transient.ts';
 import { whenAborted } from '../../../shared/when-aborted.ts';
 import { type Caller, RelayReply, type StreamReply } from '../../handler.ts';
@@ -268,7 +266,7 @@ export class Idempotency {
 
 /** A credential in the place of a key is stored as its digest. */
 function storedKey(key: string): string {
-  return maskText(key) === key ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
+  return hasSecret(key) ? `sha256:${createHash('sha256').update(key).digest('hex')}` : key;
 }
 
 /** Starts the stored answer of a call that is not secret by itself, but whose answer has a secret. */
@@ -276,9 +274,7 @@ const sealedMark = 'gwx1.';
 
 /** Whether an answer has a secret, such as one that a model repeats. */
 function repeatsSecret({ body: request }: OnceCall, answer: Uint8Array): boolean {
-  const text = Buffer.from(answer).toString();
-  const known = isObject(request) ? secretsOfServers(request) : new KnownSecrets();
-  return maskText(text, { known }) !== text;
+  return hasSecret(Buffer.from(answer).toString(), isObject(request) ? request : {});
 }
 
 type Claim = Pick<KeyClaim, 'scope' | 'key'>;
