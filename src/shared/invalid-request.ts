@@ -8,6 +8,16 @@ export function invalid(param: string, message: string): ApiError {
 
 export { isObject, type JsonObject as Json } from './json-object.ts';
 
+/** What `parse` returns; undefined if it throws an ApiError. */
+export function ifValid<Parsed>(parse: () => Parsed): Parsed | undefined {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
+}
+
 /** Undefined when the value is absent or null. Fails with `invalid_request` when it is not a string. */
 export function optionalText(value: unknown, param: string): string | undefined {
   if (value === undefined || value === null) return undefined;

@@ -111,6 +111,26 @@ export function isMcpCall({ json }: OpaqueItem): boolean {
   return json.type === 'mcp_call' && typeof json.name === 'string';
 }
 
+/** What an item that only one format has is in others; undefined for other items, or if they have nothing like it. */
+export function elsewhereOf(item: InputItem): OtherFormats | undefined {
+  return item.type === 'opaque' ? item.elsewhere : undefined;
+}
+
+/** The id of the call that an item is, also one of a type that only some providers have. */
+export function calledBy(item: InputItem): string | undefined {
+  if (item.type === 'function_call') return item.callId;
+  return item.type === 'opaque' ? callIn(item.json, '_call') : undefined;
+}
+
+/** The id of the call that an item is, or is the output of, if its type ends like this. */
+export function callIn(
+  { type, call_id: callId }: OpaqueItem['json'],
+  ...endings: string[]
+): string | undefined {
+  const isEnd = typeof type === 'string' && endings.some((ending) => type.endsWith(ending));
+  return isEnd && typeof callId === 'string' ? callId : undefined;
+}
+
 /** Where a provider that caches prompts on request is to cache what comes before. */
 export interface CacheMark {
   /** Anthropic's `cache_control`, which clients of other formats send, too. */

@@ -6,7 +6,7 @@ import {
   type RewriteAnswer,
   wholeCall,
 } from '../../calls/index.ts';
-import { type InputItem, isProviderSealed } from '../../upstreams/neutral.ts';
+import { calledBy, callIn, type InputItem, isProviderSealed } from '../../upstreams/neutral.ts';
 import { isCompactionTrigger, summaryMessage } from '../formats/responses/parse-input.ts';
 import { summaryAsItem, withItemBefore } from './rewrite-answer.ts';
 import { sealedSummaryItem, summaryCall, summaryFormat } from './summary-call.ts';
@@ -97,26 +97,12 @@ function isLasting(item: InputItem): boolean {
 
 /** Providers reject tool outputs without their calls; the summary covers them. */
 function withoutOrphanOutputs(items: readonly InputItem[]): InputItem[] {
-  const calls = new Set(
-    items.map((item) =>
-      item.type === 'function_call'
-        ? item.callId
-        : item.type === 'opaque'
-          ? callOf(item.json, '_call')
-          : undefined,
-    ),
-  );
+  const calls = new Set(items.map(calledBy));
   return items.filter((item) => {
     if (item.type === 'function_call_output') return calls.has(item.callId);
-    const answered = item.type === 'opaque' ? callOf(item.json, '_call_output', '_search_output') : undefined;
+    const answered = item.type === 'opaque' ? callIn(item.json, '_call_output', '_search_output') : undefined;
     return answered === undefined || calls.has(answered);
   });
-}
-
-/** The call that an item is, or is the output of, if its type ends like this. */
-function callOf({ type, call_id: callId }: Json, ...endings: string[]): string | undefined {
-  const isEnd = typeof type === 'string' && endings.some((ending) => type.endsWith(ending));
-  return isEnd && typeof callId === 'string' ? callId : undefined;
 }
 
 /** The compaction threshold in tokens. Other entries of `context_management` go to providers. */

@@ -80,23 +80,31 @@ export function callerNames(inference: Inference): (failure: UpstreamFailure) =>
 
 function withNames(wire: CallFormat, outputField: string) {
   return (failure: UpstreamFailure): UpstreamFailure => {
-    const { publicMessage: sentence = '' } = failure.details;
-    const keepsLimits = namesBothLimits(sentence);
-    const publicMessage = failure.details.publicMessage?.replace(mentions, (mention) => {
-      const path = mention.replace(generateContent, '');
-      if (outputLimit.test(path)) return keepsLimits ? mention : outputField;
+    const { publicMessage: sentence } = failure.details;
+    if (sentence === undefined) return new UpstreamFailure(failure.kind, failure.message, failure.details);
+    const publicMessage = renamed(sentence, (path) => {
+      if (outputLimit.test(path)) return outputField;
       return nameIn(wire, positioned.test(path) ? path.replace(/\W.*/, '') : path);
     });
-    const details = { ...failure.details, ...(publicMessage !== undefined && { publicMessage }) };
-    return new UpstreamFailure(failure.kind, failure.message, details);
+    return new UpstreamFailure(failure.kind, failure.message, { ...failure.details, publicMessage });
   };
+}
+
+/** A sentence with other names for the fields that it mentions. */
+function renamed(sentence: string, nameOf: (path: string) => string): string {
+  const keepsLimits = namesBothLimits(sentence);
+  return sentence.replace(mentions, (mention) => {
+    const path = mention.replace(generateContent, '');
+    return keepsLimits && outputLimit.test(path) ? mention : nameOf(path);
+  });
 }
 
 /** Whether the messages are where the caller has them: some servers get turns of one role as one. */
 function hasCallersTurns(inference: Inference, write: RefusedRequest['write']): boolean {
   const { messages } = inference.body;
+  if (!Array.isArray(messages)) return true;
   const sent = (write?.(inference) as { messages?: unknown } | undefined)?.messages;
-  return !Array.isArray(messages) || !Array.isArray(sent) || sent.length === messages.length;
+  return !Array.isArray(sent) || sent.length === messages.length;
 }
 
 /** The caller's names for the fields that a provider names. */
@@ -148,10 +156,7 @@ class CallerFields {
 
   /** A provider's sentence with its field names in the caller's format. */
   sentenceFor(sentence: string): string {
-    const keepsLimits = namesBothLimits(sentence);
-    return sentence.replace(mentions, (mention) => {
-      const path = mention.replace(generateContent, '');
-      if (keepsLimits && outputLimit.test(path)) return mention;
+    return renamed(sentence, (path) => {
       const field = this.fieldFor(path, path);
       // The Messages API writes positions with dots.
       return this.#inference.wire === 'messages' ? field.replace(/\[(\d+)\]/g, '.$1') : field;

@@ -1,4 +1,5 @@
 import {
+  elsewhereOf,
   type Inference,
   type InputItem,
   type OtherFormats,
@@ -25,10 +26,6 @@ export function withoutForeignItems(inference: Inference): Inference {
     }),
     tools: newest(tools).filter(isLeft),
   };
-}
-
-function elsewhereOf(item: InputItem): OtherFormats | undefined {
-  return item.type === 'opaque' ? item.elsewhere : undefined;
 }
 
 interface CallEnds {

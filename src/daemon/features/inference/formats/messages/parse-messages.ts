@@ -18,6 +18,7 @@ import type {
 } from '../../../upstreams/neutral.ts';
 import { type OpenSealed, uploadOf } from '../responses/parse-input.ts';
 import { toolChange } from './parse-tools.ts';
+import { isBlank } from './validate.ts';
 
 /** The signature of thoughts that their provider need not see again: clients expect every thought to have one. */
 export const unsigned = 'unsigned';
@@ -133,10 +134,6 @@ class MessagesReader {
     if (looksSealed(sealed) && origin === undefined) throw notSealedHere(param);
     this.items.push({ type: 'reasoning', summary: text === '' ? [] : [text], origin });
   }
-}
-
-function isBlank(text: string): boolean {
-  return text.trim() === '';
 }
 
 const roles = ['user', 'assistant', 'system'] as const;

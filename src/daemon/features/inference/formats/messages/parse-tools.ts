@@ -1,5 +1,4 @@
-import { ApiError } from '../../../../../shared/errors.ts';
-import { invalid, isObject, type Json } from '../../../../../shared/invalid-request.ts';
+import { ifValid, invalid, isObject, type Json } from '../../../../../shared/invalid-request.ts';
 import type { OtherFormats, Tool } from '../../../upstreams/neutral.ts';
 import { parseFunction } from '../responses/parse.ts';
 
@@ -30,13 +29,10 @@ export function toolChange({ type, tool }: Json, param: string): OtherFormats | 
 
 function definedTool(definition: unknown, param: string): OtherFormats | undefined {
   if (!isObject(definition)) return undefined;
-  try {
-    const tool: Tool = { ...parseTool(definition, param), isInItem: true };
-    const removes = tool.type === 'opaque' ? undefined : { name: tool.name, isBack: true };
-    return { items: [], tools: [tool], ...(removes && { removes }) };
-  } catch (error) {
-    // Anthropic may accept it all the same.
-    if (error instanceof ApiError) return undefined;
-    throw error;
-  }
+  // Anthropic may accept what is not valid here.
+  const parsed = ifValid(() => parseTool(definition, param));
+  if (parsed === undefined) return undefined;
+  const tool: Tool = { ...parsed, isInItem: true };
+  const removes = tool.type === 'opaque' ? undefined : { name: tool.name, isBack: true };
+  return { items: [], tools: [tool], ...(removes && { removes }) };
 }

@@ -2,13 +2,14 @@ import type { CountMessageTokensBody, CreateMessageBody } from '../../../../../s
 import { ApiError } from '../../../../../shared/errors.ts';
 import { invalid, isObject, requiredText } from '../../../../../shared/invalid-request.ts';
 import { withoutBillingLine } from '../../../../../shared/text/billing-line.ts';
-import type {
-  Inference,
-  InputItem,
-  OutputFormat,
-  Sampling,
-  Tool,
-  ToolChoice,
+import {
+  elsewhereOf,
+  type Inference,
+  type InputItem,
+  type OutputFormat,
+  type Sampling,
+  type Tool,
+  type ToolChoice,
 } from '../../../upstreams/neutral.ts';
 import { requireTool } from '../responses/parse.ts';
 import type { OpenSealed } from '../responses/parse-input.ts';
@@ -55,7 +56,7 @@ export function parsePrompt(body: MessagesBody, headers: MessageHeaders, open: O
   validateMessages(body, String(headers['anthropic-beta'] ?? ''));
   const { service: _service, ...rest } = body as MessagesBody & { service?: unknown };
   const items = [...unknownInSystem(body.system), ...parseMessageItems(body.messages, open)];
-  const added = items.flatMap((item) => (item.type === 'opaque' && item.elsewhere?.tools) || []);
+  const added = items.flatMap((item) => elsewhereOf(item)?.tools ?? []);
   const tools = [...parseMessageTools(body.tools ?? []), ...added];
   const relayed = relayedHeaders(headers);
   return {

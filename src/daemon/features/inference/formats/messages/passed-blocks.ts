@@ -1,6 +1,7 @@
 import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
 import { sseEvent } from '../../../../../shared/sse.ts';
 import type { RawFrame } from '../../../upstreams/neutral.ts';
+import { isBlank } from './validate.ts';
 
 interface PassedBlock {
   /** Its number with us: clients expect blocks to be numbered as they start. */
@@ -180,10 +181,6 @@ export class PassedBlocks {
 function numbered(json: Json, raw: string, index: number): string {
   const type = String(json.type);
   return json.index === index ? sseEvent(raw, type) : show({ ...json, index }, type);
-}
-
-function isBlank(text: unknown): boolean {
-  return typeof text === 'string' && text.trim() === '';
 }
 
 function isThought({ type }: Json): boolean {

@@ -86,15 +86,14 @@ function validateTexts(blocks: readonly unknown[], param: string): void {
   for (const [index, block] of blocks.entries()) {
     if (!isObject(block)) continue;
     const at = `${param}[${index}]`;
-    if (block.type === 'text' && typeof block.text === 'string' && isBlank(block.text))
-      throw blankText(`${at}.text`);
+    if (block.type === 'text' && isBlank(block.text)) throw blankText(`${at}.text`);
     if (block.type === 'tool_result' && Array.isArray(block.content))
       validateTexts(block.content, `${at}.content`);
   }
 }
 
-function isBlank(text: string): boolean {
-  return !/\S/.test(text);
+export function isBlank(text: unknown): boolean {
+  return typeof text === 'string' && text.trim() === '';
 }
 
 function blankText(param: string) {

@@ -1,5 +1,4 @@
-import { ApiError } from '../../../../../shared/errors.ts';
-import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
+import { ifValid, isObject, type Json } from '../../../../../shared/invalid-request.ts';
 import type { ContentPart, InputItem, OtherFormats, Tool } from '../../../upstreams/neutral.ts';
 import { namespaceDescriptions, parseTools, searchToolName } from './parse.ts';
 
@@ -10,13 +9,8 @@ type ParseParts = (content: unknown) => ContentPart[];
  * nothing like it, or if it is not as expected. Source: OpenAI's API reference, `ResponseInputItem`; openai/codex.
  */
 export function inOtherFormats(item: Json, param: string, parseParts: ParseParts): OtherFormats | undefined {
-  try {
-    return convert(item, param, parseParts);
-  } catch (error) {
-    // A provider with the caller's format may accept it all the same.
-    if (error instanceof ApiError) return undefined;
-    throw error;
-  }
+  // A provider with the caller's format may accept what is not valid here.
+  return ifValid(() => convert(item, param, parseParts));
 }
 
 function convert(item: Json, param: string, parseParts: ParseParts): OtherFormats | undefined {

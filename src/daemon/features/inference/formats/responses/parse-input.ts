@@ -11,16 +11,17 @@ import {
 import { haveTooManyContainers, requestShape } from '../../../../../shared/json-shape.ts';
 import { quoted } from '../../../../../shared/not-found.ts';
 import { looksLikeSummary, looksSealed } from '../../../calls/index.ts';
-import type {
-  ContentPart,
-  FunctionCallItem,
-  FunctionOutputItem,
-  InputItem,
-  MessageItem,
-  OpaqueItem,
-  ReasoningItem,
-  ReasoningOrigin,
-  Upload,
+import {
+  type ContentPart,
+  calledBy,
+  type FunctionCallItem,
+  type FunctionOutputItem,
+  type InputItem,
+  type MessageItem,
+  type OpaqueItem,
+  type ReasoningItem,
+  type ReasoningOrigin,
+  type Upload,
 } from '../../../upstreams/neutral.ts';
 import { encryptedPart, inOtherFormats } from './foreign-items.ts';
 
@@ -196,12 +197,10 @@ function parseReasoning(item: Json, param: string, open: OpenSealed): ReasoningI
 export function checkCallIds(items: readonly InputItem[], newFrom: number): void {
   let known: Set<string> | undefined;
   items.forEach((item, index) => {
-    if (item.type === 'function_call') {
+    const call = calledBy(item);
+    if (call !== undefined) {
       known ??= new Set();
-      known.add(item.callId);
-    } else if (item.type === 'opaque' && isCall(item.json)) {
-      known ??= new Set();
-      known.add(item.json.call_id);
+      known.add(call);
     } else if (item.type === 'function_call_output' && !known?.has(item.callId)) {
       throw new ApiError('unknown_call_id', {
         param: `input[${Math.max(0, index - newFrom)}].call_id`,
@@ -209,11 +208,6 @@ export function checkCallIds(items: readonly InputItem[], newFrom: number): void
       });
     }
   });
-}
-
-/** Whether this is a call of a type that only some providers have. */
-function isCall(json: Json): json is Json & { call_id: string } {
-  return typeof json.call_id === 'string' && typeof json.type === 'string' && json.type.endsWith('_call');
 }
 
 /**

@@ -9,6 +9,7 @@ import {
 } from '../../../../../shared/invalid-request.ts';
 import { quoted } from '../../../../../shared/not-found.ts';
 import {
+  elsewhereOf,
   type Inference,
   type InputItem,
   type OutputFormat,
@@ -27,7 +28,7 @@ const gatewayMembers = new Set([
 
 /** Responses body → neutral call. `items` is the resolved input: history first, then the items of this call. */
 export function parseResponses(body: CreateResponseBody, items: InputItem[]): Inference {
-  const added = items.flatMap((item) => (item.type === 'opaque' && item.elsewhere) || []);
+  const added = items.flatMap((item) => elsewhereOf(item) ?? []);
   const tools = [...parseTools(body.tools), ...added.flatMap((each) => each.tools ?? [])];
   const namespaces = allDescriptions([
     namespaceDescriptions(body.tools),
