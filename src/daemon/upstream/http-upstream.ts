@@ -73,7 +73,7 @@ async function open(
     const sent = call.capture?.sent(name, request);
     const answer = await dial(options, request, { isWhole, signal, spentMs: call.spentMs });
     sent?.received(answer);
-    if (answer.status >= 400) throw await refusal(adapter, answer, secrets, sent);
+    if (answer.status >= 400) throw await refusal(adapter, answer, { sent, secrets });
     const type = acceptedType(name, answer);
     // A provider may stream although a document was requested, which works as well: the caller drains streams.
     const isDocument = isWhole && !type.startsWith('text/event-stream');
@@ -82,7 +82,8 @@ async function open(
       : type.startsWith('application/json')
         ? documentForStream
         : readStream;
-    const received = await read(options, call, answer, sent);
+    const received = await read(options, call, answer, { sent, secrets });
+    if (received.kind === 'json') maskFailure(received.failure, secrets);
     return { ...received, ...rateLimitsIn(answer.headers), ...(dropped.length > 0 && { dropped }) };
   } catch (error) {
     const failure = maskFailure(upstreamFailureOf(error, name), secrets);
@@ -164,14 +165,20 @@ export async function fetchDocument(
     const sent = asking.capture?.sent(name, request);
     const answer = await dial(options, request, { ...asking, isWhole: true });
     sent?.received(answer);
-    if (answer.status >= 400) throw await refusal(options.adapter, answer, secrets, sent);
+    if (answer.status >= 400) throw await refusal(options.adapter, answer, { sent, secrets });
     acceptedType(name, answer);
-    const { json } = documentIn(options, answer, await answer.body.bytes(answerBytesMax), sent);
+    const { json } = documentIn(options, answer, await answer.body.bytes(answerBytesMax), { sent, secrets });
     if (json) return { json, headers: answer.headers };
     throw new UpstreamFailure('broken', `${name} answered with something that is not a JSON object`);
   } catch (error) {
     throw maskFailure(upstreamFailureOf(error, name), secrets);
   }
+}
+
+/** What is known of a request while its answer is read. */
+interface SentRequest {
+  sent: AttemptCapture | undefined;
+  secrets: () => KnownSecrets;
 }
 
 function dial(
@@ -197,14 +204,12 @@ function dial(
 async function refusal(
   adapter: Pick<Adapter, 'failure'>,
   answer: IncomingAnswer,
-  secrets: () => KnownSecrets,
-  sent: AttemptCapture | undefined,
+  { sent, secrets }: SentRequest,
 ): Promise<UpstreamFailure> {
   // What has arrived by then is enough.
   const stopWaiting = whenLate(errorBodyMs, () => answer.body.cancel());
   const body = await readText(answer.body, errorBytesMax).finally(stopWaiting);
   sent?.refused(body);
-  // Masked as a whole, as messages are cut.
   const failure = adapter.failure(answer.status, answer.headers, maskText(body, { known: secrets() }));
   Object.assign(failure.details, rateLimitsIn(answer.headers));
   return failure;
@@ -214,10 +219,10 @@ async function readDocument(
   options: HttpUpstreamOptions,
   call: UpstreamCall,
   answer: IncomingAnswer,
-  sent: AttemptCapture | undefined,
+  request: SentRequest,
 ): Promise<UpstreamAnswer> {
   const { name, adapter } = options;
-  const document = documentIn(options, answer, await answer.body.bytes(answerBytesMax), sent);
+  const document = documentIn(options, answer, await answer.body.bytes(answerBytesMax), request);
   const { json } = document;
   if (json === undefined) return streamIn(options, call, document);
   if (adapter.readAnswer === undefined) {
@@ -236,7 +241,7 @@ async function readDocument(
   };
   // Nothing was generated, so another provider can still answer.
   if (failure && !tokens?.output && listOf(json.output).length === 0) {
-    sent?.refused(document.text.slice(0, errorBytesMax));
+    request.sent?.refused(document.text.slice(0, errorBytesMax));
     const { kind, message, details } = failure;
     throw new UpstreamFailure(kind, message, { ...details, status: answer.status, answer: read });
   }
@@ -248,14 +253,14 @@ async function documentForStream(
   options: HttpUpstreamOptions,
   call: UpstreamCall,
   answer: IncomingAnswer,
-  sent: AttemptCapture | undefined,
+  request: SentRequest,
 ): Promise<StreamAnswer> {
   const { name, adapter, timeouts } = options;
   const start = await firstBytes(name, answer.body, timeouts.outputMs);
   if (startsEventStream(start))
-    return readStream(options, call, { ...answer, body: resumed(answer.body, start) }, sent);
+    return readStream(options, call, { ...answer, body: resumed(answer.body, start) }, request);
   const bytes = Buffer.concat([start, await answer.body.bytes(answerBytesMax)]);
-  const document = documentIn(options, answer, bytes, sent);
+  const document = documentIn(options, answer, bytes, request);
   if (document.json === undefined) return streamIn(options, call, document);
   if (adapter.documentAsBatch === undefined) {
     throw new UpstreamFailure('broken', `${name} answered with a document instead of a stream`);
@@ -282,9 +287,9 @@ async function firstBytes(name: string, body: IncomingBody, withinMs: number): P
 async function readStart(body: IncomingBody): Promise<Uint8Array> {
   const reader = body[Symbol.asyncIterator]();
   let bytes: Uint8Array = new Uint8Array(0);
-  while (bytes.length < startBytesMin || isBlank(bytes)) {
+  while (bytes.length < startBytesMin || (isBlank(bytes) && bytes.length <= blankBytesMax)) {
     const read = await reader.next();
-    if (read.done || bytes.length > blankBytesMax) break;
+    if (read.done) break;
     bytes = bytes.length === 0 ? read.value : Buffer.concat([bytes, read.value]);
     // A document needs no more to be told from a stream.
     if (!isBlank(bytes) && /^\s*[[{]/.test(textOf(bytes))) break;
@@ -343,7 +348,7 @@ function documentIn(
   { adapter }: DocumentOptions,
   { headers }: IncomingAnswer,
   received: Uint8Array,
-  sent: AttemptCapture | undefined,
+  { sent, secrets }: SentRequest,
 ): ReadDocument {
   sent?.read?.(received);
   const bytes = withoutMark(received);
@@ -352,7 +357,10 @@ function documentIn(
   const status = json && errorStatusIn(json);
   const isUsable = json === undefined ? isEventStream.test(text) : status === undefined;
   if (!isUsable) sent?.refused(text.slice(0, errorBytesMax));
-  if (status !== undefined) throw adapter.failure(status, headers, text.slice(0, errorBytesMax));
+  if (status !== undefined) {
+    const error = maskText(text.slice(0, errorBytesMax), { known: secrets() });
+    throw adapter.failure(status, headers, error);
+  }
   return { bytes, text, json };
 }
 
@@ -392,7 +400,7 @@ async function readStream(
   { name, adapter, timeouts }: HttpUpstreamOptions,
   call: UpstreamCall,
   answer: IncomingAnswer,
-  sent: AttemptCapture | undefined,
+  { sent }: SentRequest,
 ): Promise<StreamAnswer> {
   const batches = new AnswerBatches({
     name,

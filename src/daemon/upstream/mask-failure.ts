@@ -17,9 +17,14 @@ export function secretsSent(request: ProviderRequest): () => KnownSecrets {
   };
 }
 
-/** Masks what a failure says to callers and in traces. Returns the same failure. */
-export function maskFailure(failure: unknown, secrets: () => KnownSecrets): unknown {
-  if (failure instanceof UpstreamFailure && failure.details.publicMessage !== undefined)
-    failure.details.publicMessage = maskText(failure.details.publicMessage, { known: secrets() });
+/** The longest message of a provider that is shown, in characters. */
+const shownCharsMax = 300;
+
+/** Masks and shortens what a failure says to callers and in traces. Returns the same failure. */
+export function maskFailure<T>(failure: T, secrets: () => KnownSecrets): T {
+  if (failure instanceof UpstreamFailure && failure.details.publicMessage !== undefined) {
+    const masked = maskText(failure.details.publicMessage, { known: secrets() });
+    failure.details.publicMessage = masked.slice(0, shownCharsMax).toWellFormed();
+  }
   return failure;
 }

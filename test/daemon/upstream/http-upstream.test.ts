@@ -225,6 +225,21 @@ describe('before the first event', () => {
     await expect(upstream.open(whole(), signal())).rejects.toMatchObject({ kind: 'rate-limited' });
   });
 
+  test('more white space than is waited for loses nothing of a document', async () => {
+    const message = { role: 'assistant', content: 'Yes' };
+    const document = JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }] });
+    const chunks = [' '.repeat(40_000), ' '.repeat(40_000), document].map(chunk);
+    const head = chunkedHead('application/json');
+    const server = await startRawServer(async (socket) => {
+      for (const text of [head, ...chunks, lastChunk]) {
+        socket.write(text);
+        await new Promise(setImmediate);
+      }
+    });
+    const { events } = await readAll(await upstreamAt(`${server.url}/v1`).open(callOf(), signal()));
+    expect(summary(events)).toMatchObject({ text: 'Yes', finish: 'stop' });
+  });
+
   test('a document without an answer is broken', async () => {
     const { upstream } = await rawUpstream(wholeAnswer('{"choices":[]}'));
     await expect(upstream.open(callOf(), signal())).rejects.toMatchObject({ kind: 'broken' });
@@ -361,6 +376,38 @@ describe('a refusal', () => {
     const failure = await upstream.open(call, signal()).catch((error: unknown) => error as Error);
     expect(failure).toMatchObject({ kind: 'authentication', details: { status: 401 } });
     expect(`${(failure as Error).stack}${JSON.stringify(failure)}`).not.toContain('canary');
+  });
+
+  const error = JSON.stringify({
+    error: {
+      message: `${'The value cannot be read. '.repeat(11)}It is correct-horse-battery-staple-42.`,
+      code: 'invalid_value',
+    },
+  });
+  const failedWhole = JSON.stringify({
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Half' }, finish_reason: 'error' }],
+    ...JSON.parse(error),
+  });
+  test.each([
+    ['with its status', wholeAnswer(error, { status: '400 Bad Request' }), false],
+    ['as a document with status 200', wholeAnswer(error), false],
+    ['in place of a stream', wholeAnswer(error), true],
+    ['as the first event', chunkedHead() + chunk(`data: ${error}\n\n`) + lastChunk, true],
+    [
+      'after the start of an answer',
+      chunkedHead() + chunk(`${sse(chunkOf({ content: 'Half' })).toString()}data: ${error}\n\n`) + lastChunk,
+      true,
+    ],
+    ['beside part of an answer', wholeAnswer(failedWhole), false],
+  ])('%s shows no part of a key that its message is cut in', async (_where, text, stream) => {
+    const { upstream } = await rawUpstream(text);
+    const call = { ...callOf({ stream }), key: 'correct-horse-battery-staple-42' };
+    const failure = await upstream.open(call, signal()).then(
+      async (answer) => (answer.kind === 'json' ? answer.failure : readAll(answer).catch((thrown) => thrown)),
+      (thrown) => thrown,
+    );
+    expect(failure.details.publicMessage).toMatch(/^The value cannot be read\. .{200,290}$/);
+    expect(failure.details.publicMessage).not.toContain('correct');
   });
 
   test('is read up to 64 KiB', async () => {

@@ -2,8 +2,6 @@ import { maskText } from '../../../shared/masking/mask-text.ts';
 import type { CallerErrorCode } from '../../features/upstreams/upstream.ts';
 import { saysTooLong } from './too-long.ts';
 
-/** The longest message that is shown to a caller. */
-const shownCharsMax = 300;
 /** The part of a provider's message that is read; the rest can only be a quotation. */
 const readCharsMax = 4_000;
 
@@ -36,7 +34,8 @@ const quotations: readonly (readonly [RegExp, string, string])[] = [
 
 /**
  * Makes a provider's error message safe to show to the caller: one line, without keys and ids of accounts, and without
- * quotations, which usually repeat the caller's text. Quoted names of fields and models are kept.
+ * quotations, which usually repeat the caller's text. Quoted names of fields and models are kept. `maskFailure` cuts it to the
+ * length that is shown, as part of a secret would not be recognized after a cut.
  */
 export function sanitizeProviderMessage(message: string): string {
   let text = maskText(message.slice(0, readCharsMax), { mark: () => '***' })
@@ -49,7 +48,7 @@ export function sanitizeProviderMessage(message: string): string {
       /^[\w.:/[\]*-]{1,64}$/.test(quoted) && whole.endsWith(close) ? whole : `${open}…${close}`,
     );
   }
-  return text.trim().slice(0, shownCharsMax).toWellFormed();
+  return text.trim().toWellFormed();
 }
 
 /**
